@@ -1,0 +1,437 @@
+/* Ooze: viscoelastic particle fluids behind a small C interface.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Units are metres, kilograms, seconds, kelvins; Y is up. Every call that can fail returns an ooze_result and leaves a
+ * sentence in ooze_solver_message(). Every struct begins with its own size and is filled by its _default() function, so
+ * that a program built against an older header keeps working with a newer library. A solver is used by one thread at a
+ * time; solvers are independent of each other. Inputs are copied during the call. */
+#ifndef OOZE_OOZE_H
+#define OOZE_OOZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OOZE_VERSION_MAJOR 0
+#define OOZE_VERSION_MINOR 1
+#define OOZE_VERSION_PATCH 0
+
+#if defined(_WIN32) && defined(OOZE_SHARED)
+#ifdef OOZE_BUILDING
+#define OOZE_API __declspec(dllexport)
+#else
+#define OOZE_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define OOZE_API __attribute__((visibility("default")))
+#else
+#define OOZE_API
+#endif
+
+/* ---- Results -------------------------------------------------------------------------------------------------- */
+
+/* 0 is good; above 0 is news; -1 to -99 means refused, with nothing changed; -100 and below means the state is lost. */
+typedef int32_t ooze_result;
+enum {
+  OOZE_OK = 0,
+  OOZE_CANCELLED = 1,          /* the progress hook asked to stop; the state is that of the last whole substep */
+  OOZE_CONTAINED = 2,          /* the step is done; some particles went non-finite and were reset (ooze_stats counts them) */
+  OOZE_ERROR_ARGUMENT = -1,    /* a value is missing, non-finite or out of range */
+  OOZE_ERROR_MEMORY = -2,      /* an allocation failed */
+  OOZE_ERROR_NOT_FOUND = -3,   /* no such id, handle, name or file */
+  OOZE_ERROR_UNSUPPORTED = -4, /* this build or this machine has no such thing */
+  OOZE_ERROR_FORMAT = -5,      /* bytes that are not what they should be */
+  OOZE_ERROR_IO = -6,          /* the operating system refused a file operation */
+  OOZE_ERROR_LIMIT = -7,       /* larger than a stated limit */
+  OOZE_ERROR_DEVICE = -8,      /* the GPU or its driver refused; the solver is as before */
+  OOZE_LOST_DIVERGED = -100,   /* more particles went non-finite than can be contained */
+  OOZE_LOST_DEVICE = -101      /* the device failed in mid-step */
+};
+
+/* A sentence for people. Functions that have no solver to keep it in take one of these, or NULL. */
+typedef struct ooze_message {
+  char text[480]; /* UTF-8, zero-terminated */
+} ooze_message;
+
+OOZE_API uint32_t ooze_version(void);              /* major * 10000 + minor * 100 + patch */
+OOZE_API const char *ooze_version_text(void);      /* "0.1.0" */
+OOZE_API const char *ooze_build_text(void);        /* compiler, vector widths, task system, optional parts */
+OOZE_API const char *ooze_result_name(ooze_result r);
+
+/* ---- Hooks: what the host lends ------------------------------------------------------------------------------- */
+
+typedef void (*ooze_range_fn)(void *arg, uint32_t begin, uint32_t end);
+enum { OOZE_LOG_INFO = 0, OOZE_LOG_WARNING = 1, OOZE_LOG_ERROR = 2 };
+
+/* Any member may be NULL. All but parallel_for's body are called on the thread that called the library. */
+typedef struct ooze_hooks {
+  uint32_t size;
+  void *user;
+  void *(*allocate)(void *user, size_t bytes, size_t alignment); /* NULL on failure; alignment is a power of two <= 4096 */
+  void (*release)(void *user, void *memory, size_t bytes);
+  void (*log)(void *user, int level, const char *text);
+  int (*progress)(void *user, double fraction); /* 0 to 1 within ooze_step; non-zero cancels at the next substep */
+  /* Calls body over [0, count) in any order and split, on any threads, and returns when all is done. */
+  void (*parallel_for)(void *user, uint32_t count, ooze_range_fn body, void *arg);
+} ooze_hooks;
+
+/* ---- Creating a solver ---------------------------------------------------------------------------------------- */
+
+enum { OOZE_BACKEND_AUTO = 0, OOZE_BACKEND_CPU = 1, OOZE_BACKEND_CUDA = 2 };
+/* The vector build of the CPU stages. AUTO takes the widest that the machine has; SCALAR is the plain twin, for tests. */
+enum { OOZE_ISA_AUTO = 0, OOZE_ISA_SCALAR = 1, OOZE_ISA_NEON = 2, OOZE_ISA_SSE = 3, OOZE_ISA_AVX2 = 4, OOZE_ISA_AVX512 = 5 };
+/* Who runs the chunks. AUTO: the host's parallel_for if given, else TBB if built in, else the pool. */
+enum { OOZE_TASKS_AUTO = 0, OOZE_TASKS_HOST = 1, OOZE_TASKS_TBB = 2, OOZE_TASKS_POOL = 3, OOZE_TASKS_SERIAL = 4, OOZE_TASKS_SHUFFLED = 5 };
+
+typedef struct ooze_solver ooze_solver;
+
+typedef struct ooze_solver_desc {
+  uint32_t size;
+  uint32_t backend;           /* OOZE_BACKEND_*. Default AUTO. */
+  uint32_t isa;               /* OOZE_ISA_*. Default AUTO. */
+  uint32_t tasks;             /* OOZE_TASKS_*. Default AUTO. */
+  uint32_t threads;           /* 0: as many as the machine has. Default 0. Results do not depend on it. */
+  int32_t device;             /* CUDA device number; -1: OOZE_DEVICE in the environment, else the first. Default -1. */
+  float particle_separation;  /* m, above 0: the spacing of particles at rest. Halving it makes eight times as many. Default 0.01. */
+  uint32_t max_particles;     /* refuse to hold more than this many. Default 1 << 30. */
+  ooze_hooks hooks;
+} ooze_solver_desc;
+
+OOZE_API ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, ooze_message *why);
+OOZE_API void ooze_solver_destroy(ooze_solver *s);
+OOZE_API const char *ooze_solver_message(const ooze_solver *s); /* of the last call that failed or brought news; "" if none */
+OOZE_API const char *ooze_solver_backend(const ooze_solver *s); /* "cpu neon", "cpu avx2", "cuda NVIDIA H200", ... */
+OOZE_API float ooze_solver_separation(const ooze_solver *s);
+
+/* ---- Parameters: may change before any step ------------------------------------------------------------------- */
+
+enum { OOZE_MODEL_CONFORMATION = 0 };
+/* The conformation model's forms (Barreiro et al. 2017). OOZE: conjugate gradients on velocities, corrected gradients,
+ * zero-energy control, bounded relaxation. PAPER: as printed. POSITION: position projection alone. STRESS: the explicit
+ * stress of its section 3.1. The last three are for comparison. */
+enum { OOZE_SCHEME_OOZE = 0, OOZE_SCHEME_PAPER = 1, OOZE_SCHEME_POSITION = 2, OOZE_SCHEME_STRESS = 3 };
+
+/* Every field is described, with unit and range, in schema.def; `ooze schema` prints it. */
+typedef struct ooze_params {
+  uint32_t size;
+  uint32_t model;
+  uint32_t scheme;
+  float gravity[3];             /* m/s^2. Default 0 -9.81 0. */
+  float time_scale;             /* 1 is real time; scales dt. Default 1. */
+  uint32_t substeps;            /* per ooze_step when cfl is 0. Default 8. */
+  float cfl;                    /* 0: fixed substeps. Above 0: as many as keep a particle from moving further than cfl separations. Default 0. */
+  uint32_t min_substeps;        /* bounds of the adaptive count. Default 1. */
+  uint32_t max_substeps;        /* Default 64. */
+  uint32_t velocity_iterations; /* conjugate gradient iterations on velocities. Default 10. */
+  uint32_t position_iterations; /* density + conformation iterations on positions. Default 5. */
+  float velocity_tolerance;     /* stop the velocity iterations when the residual has fallen by this factor. 0: never. Default 0. */
+  uint32_t corotation;          /* 0 or 1. Default 1. */
+  uint32_t gradient_correction; /* 0 or 1. Default 1. */
+  float zero_energy;            /* strength of the zero-energy control, 0 to 1. Default 0.8. */
+  uint32_t rest_filter;         /* sweeps of the filter on non-affine velocity. Default 3. */
+  uint32_t wall_density;        /* 0 or 1: walls count in the density. Default 1. */
+  uint32_t split_compliance;    /* 0 or 1: compliance acts on the deviator only, so that streams neck. Default 1. */
+  float max_speed;              /* m/s: faster particles are slowed to this. 0: no limit. Default 0. */
+} ooze_params;
+
+OOZE_API ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out);
+OOZE_API ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params);
+
+/* ---- Materials ------------------------------------------------------------------------------------------------ */
+
+/* Either SI (viscosity above 0, from which compliance = (relaxation_time + dt) / viscosity) or the paper's parameters
+ * (viscosity 0; relaxation_time is its tau, compliance its alpha in 1/Pa). */
+typedef struct ooze_material {
+  uint32_t size;
+  float density;         /* kg/m^3, above 0. Default 1000. */
+  float viscosity;       /* Pa s, 0 or more; 0: use compliance. Default 0. */
+  float relaxation_time; /* s, 0 or more: how long stretch is remembered. 0 is purely viscous, 1e6 elastic. Default 0. */
+  float compliance;      /* 1/Pa, 0 or more: 1 over the elastic modulus. 0 is rigid, 0.01 splashes. Default 1e-4. */
+  float temperature;     /* K. Kept for the heat model. Default 293.15. */
+} ooze_material;
+
+OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index); /* 0 is the default one */
+OOZE_API ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_material *material);      /* re-applied to its particles */
+OOZE_API ooze_result ooze_material_get(const ooze_solver *s, uint32_t index, ooze_material *out);
+OOZE_API uint32_t ooze_material_count(const ooze_solver *s);
+
+/* ---- Particles ------------------------------------------------------------------------------------------------ */
+
+/* Attributes are addressed by rank in ascending id, whatever order the solver keeps inside. */
+typedef enum ooze_attribute {
+  OOZE_ID = 0,          /* uint64; read only */
+  OOZE_POSITION,        /* 3 float, m */
+  OOZE_VELOCITY,        /* 3 float, m/s */
+  OOZE_CONFORMATION,    /* 6 float, xx yy zz xy xz yz; identity at rest */
+  OOZE_RELAXATION_TIME, /* float, s */
+  OOZE_COMPLIANCE,      /* float, 1/Pa */
+  OOZE_VISCOSITY,       /* float, Pa s */
+  OOZE_DENSITY,         /* float, kg/m^3 at rest */
+  OOZE_TEMPERATURE,     /* float, K */
+  OOZE_FORCE,           /* 3 float, N/kg: an acceleration added each substep until changed */
+  OOZE_MATERIAL,        /* uint32; writing it gives the particle that material's values */
+  OOZE_SOURCE,          /* uint32: emitter handle while inside its nozzle, else 0 */
+  OOZE_MASS,            /* float, kg; read only */
+  OOZE_COMPRESSION,     /* float: density over rest density minus 1, at the last substep; read only */
+  OOZE_STRESS,          /* 6 float, Pa: the viscoelastic stress at the last substep; read only */
+  OOZE_NEIGHBOURS,      /* uint32: neighbours within the kernel at the last substep; read only */
+  OOZE_ATTRIBUTE_COUNT
+} ooze_attribute;
+
+typedef struct ooze_attribute_info {
+  uint32_t size;
+  const char *name;      /* as in caches and Houdini: "P", "v", "conform", ... */
+  uint32_t components;
+  uint32_t element_bytes; /* of one component: 4, or 8 for ids */
+  uint32_t is_integer;
+  uint32_t writable;
+  uint32_t is_state;     /* needed to go on from a file: saving all of these saves the simulation */
+} ooze_attribute_info;
+OOZE_API ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out);
+
+/* New particles. positions and velocities have 3 floats an element; a stride of 0 means tightly packed. */
+typedef struct ooze_particles {
+  uint32_t size;
+  uint32_t count;
+  uint32_t material;       /* index whose values the particles get. Default 0. */
+  uint32_t reserved;
+  const void *positions;   /* required */
+  size_t position_stride;  /* bytes */
+  const void *velocities;  /* NULL: at rest */
+  size_t velocity_stride;
+  const uint64_t *ids;     /* NULL: numbered on from the largest id so far. Otherwise unused and distinct. */
+} ooze_particles;
+
+OOZE_API ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, uint64_t *out_first_id);
+OOZE_API ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t count);
+OOZE_API ooze_result ooze_particles_clear(ooze_solver *s);
+OOZE_API uint32_t ooze_particle_count(const ooze_solver *s);
+OOZE_API ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank);
+OOZE_API ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
+                                         size_t stride, void *out);
+OOZE_API ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
+                                          size_t stride, const void *in);
+
+/* ---- Colliders ------------------------------------------------------------------------------------------------ */
+
+enum {
+  OOZE_SHAPE_PLANE = 0,    /* the half-space below y = 0 is solid */
+  OOZE_SHAPE_SPHERE = 1,   /* half[0] is the radius */
+  OOZE_SHAPE_BOX = 2,      /* half extents in half[0..2] */
+  OOZE_SHAPE_CAPSULE = 3,  /* along y: radius half[0], half length of the axis half[1] */
+  OOZE_SHAPE_CYLINDER = 4, /* along y: radius half[0], half height half[1] */
+  OOZE_SHAPE_SDF = 5       /* 8x8x8 bricks */
+};
+enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes what enters */
+
+typedef struct ooze_pose {
+  float position[3];    /* m */
+  float rotation[4];    /* quaternion x y z w; need not be of unit length */
+} ooze_pose;
+
+/* Signed distance, negative inside, in bricks of 8x8x8 samples (an OpenVDB leaf): sample (x, y, z) of a brick stands at
+ * voxel * (origin + (x, y, z)) in the collider's space; values[z + 8 * (y + 8 * x)]. */
+typedef struct ooze_sdf_brick {
+  int32_t origin[3]; /* voxels, multiples of 8 */
+  float values[512]; /* m */
+} ooze_sdf_brick;
+
+typedef struct ooze_collider_desc {
+  uint32_t size;
+  uint32_t shape;     /* OOZE_SHAPE_*. Default PLANE. */
+  uint32_t role;      /* OOZE_ROLE_*. Default COLLIDE. */
+  uint32_t invert;    /* 1: solid outside, so that a box is a container. Default 0. */
+  float half[3];      /* m, see the shapes. Default 0.5 0.5 0.5. */
+  ooze_pose start;    /* at the beginning of the next ooze_step */
+  ooze_pose end;      /* at its end; the next step starts from here unless updated */
+  float friction;     /* 0 slides freely, 1 holds fully; independent of viscosity. Default 1. */
+  float stick;        /* m/s^2: pull away from the wall up to this acceleration is held. Default 0. */
+  float temperature;  /* K. Kept for the heat model. Default 293.15. */
+  uint32_t wall_density; /* 1: counts in the density near it. Default 1. */
+  float voxel;        /* m, SDF only */
+  uint32_t brick_count;
+  const ooze_sdf_brick *bricks; /* SDF only; copied */
+} ooze_collider_desc;
+
+typedef uint32_t ooze_collider; /* 0 is none */
+OOZE_API ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, ooze_collider *out);
+OOZE_API ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end);
+OOZE_API ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze_collider_desc *desc);
+OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider);
+/* Mean force (N) and torque about its position (N m) that the fluid put on it during the last ooze_step. */
+OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]);
+
+/* ---- Emitters ------------------------------------------------------------------------------------------------- */
+
+enum { OOZE_LAYOUT_AUTO = 0, OOZE_LAYOUT_BCT = 1, OOZE_LAYOUT_SUNFLOWER = 2 };
+
+/* A round nozzle that pushes fluid along its -y axis at `speed`; births fall anywhere within a substep. */
+typedef struct ooze_emitter_desc {
+  uint32_t size;
+  uint32_t layout;     /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: BCT from 50 Pa s or with relaxation time, else SUNFLOWER. */
+  uint32_t material;   /* index. Default 0. */
+  uint32_t active;     /* 0 or 1. Default 1. */
+  float radius;        /* m, above 0. Default 0.01. */
+  float speed;         /* m/s, above 0. Default 0.5. */
+  ooze_pose start;     /* of the nozzle's mouth, at the beginning of the next ooze_step */
+  ooze_pose end;
+  float disturbance;   /* m/s: random sideways speed given at the mouth, to break symmetry. Default 0. */
+  uint32_t seed;       /* Default 0. */
+  uint32_t layers;     /* layers held inside the nozzle behind the mouth. Default 3. */
+  uint64_t max_particles; /* stop after so many; 0: no limit. Default 0. */
+} ooze_emitter_desc;
+
+typedef uint32_t ooze_emitter; /* 0 is none */
+OOZE_API ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out);
+OOZE_API ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc);
+OOZE_API ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter);
+
+/* ---- Stepping ------------------------------------------------------------------------------------------------- */
+
+OOZE_API ooze_result ooze_step(ooze_solver *s, double dt); /* dt in s, 0 to 1: one frame or any other stretch of time */
+OOZE_API double ooze_time(const ooze_solver *s);           /* s since creation */
+
+typedef struct ooze_stats {
+  uint32_t size;
+  uint32_t particles;
+  uint32_t substeps;        /* of the last ooze_step */
+  uint32_t contained;       /* particles reset in the last ooze_step because they went non-finite */
+  uint64_t first_contained; /* id of the first of them */
+  uint32_t born, killed;    /* in the last ooze_step */
+  uint32_t list_rebuilds;   /* density lists rebuilt because something moved past the margin */
+  double kinetic_energy;    /* J */
+  double momentum[3];       /* kg m/s */
+  double max_speed;         /* m/s */
+  double mean_compression;  /* of particles that are not at a free surface */
+  double max_compression;
+  double mean_neighbours;
+  double residual;          /* of the last velocity projection, relative to its start */
+  uint64_t bytes;           /* held by this solver */
+  uint64_t bytes_per_particle;
+} ooze_stats;
+OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
+
+/* Time spent in each stage since the last reset, in calling order of first use. */
+typedef struct ooze_stage_time {
+  uint32_t size;
+  const char *name;
+  double seconds;
+  uint64_t calls;
+} ooze_stage_time;
+OOZE_API uint32_t ooze_profile_count(const ooze_solver *s);
+OOZE_API ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_time *out);
+OOZE_API void ooze_profile_reset(ooze_solver *s);
+
+/* ---- Checkpoints ---------------------------------------------------------------------------------------------- */
+
+/* All state (particles, time, materials, parameters, colliders, emitters) as one block that any solver of the same
+ * particle separation and build continues from, bit for bit. */
+OOZE_API ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes);
+OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes);
+OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes);
+OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of all particle state in id order */
+
+/* ---- What there is -------------------------------------------------------------------------------------------- */
+
+typedef struct ooze_schema_entry {
+  uint32_t size;
+  const char *group;   /* "solver", "material", "collider", "emitter" */
+  const char *name;    /* the struct's field name */
+  const char *type;    /* "float", "int", "bool", "vector", "menu" */
+  const char *unit;    /* "" if none */
+  const char *label;   /* for a dialog */
+  const char *help;    /* a sentence */
+  const char *menu;    /* "a|b|c" for menus, else "" */
+  double default_value[3];
+  double minimum, maximum; /* refused outside */
+  double soft_maximum;     /* a slider's end */
+} ooze_schema_entry;
+OOZE_API uint32_t ooze_schema_count(void);
+OOZE_API ooze_result ooze_schema_get(uint32_t index, ooze_schema_entry *out);
+
+typedef struct ooze_backend_info {
+  uint32_t size;
+  uint32_t backend;
+  uint32_t isa;       /* CPU only */
+  uint32_t usable;    /* 0 if this machine lacks it */
+  const char *name;
+  const char *detail; /* why it is not usable, or what it is */
+} ooze_backend_info;
+OOZE_API uint32_t ooze_backend_count(void);
+OOZE_API ooze_result ooze_backend_get(uint32_t index, ooze_backend_info *out);
+
+/* The conformation update alone: q (6) carried through one step by the velocity gradient grad_u (9, row major,
+ * d u_a / d x_b), with relaxation time tau. What the model does to one particle; for rheometry. */
+OOZE_API void ooze_conformation_advance(const float q[6], const float grad_u[9], float tau, float dt, float out[6]);
+
+/* ---- Defaults ------------------------------------------------------------------------------------------------- */
+
+static inline void ooze_pose_default(ooze_pose *p) { memset(p, 0, sizeof *p); p->rotation[3] = 1.0f; }
+static inline void ooze_hooks_default(ooze_hooks *h) { memset(h, 0, sizeof *h); h->size = (uint32_t)sizeof *h; }
+static inline void ooze_solver_desc_default(ooze_solver_desc *d) {
+  memset(d, 0, sizeof *d);
+  d->size = (uint32_t)sizeof *d;
+  d->device = -1;
+  d->particle_separation = 0.01f;
+  d->max_particles = 1u << 30;
+  ooze_hooks_default(&d->hooks);
+}
+static inline void ooze_params_default(ooze_params *p) {
+  memset(p, 0, sizeof *p);
+  p->size = (uint32_t)sizeof *p;
+  p->gravity[1] = -9.81f;
+  p->time_scale = 1.0f;
+  p->substeps = 8;
+  p->min_substeps = 1;
+  p->max_substeps = 64;
+  p->velocity_iterations = 10;
+  p->position_iterations = 5;
+  p->corotation = 1;
+  p->gradient_correction = 1;
+  p->zero_energy = 0.8f;
+  p->rest_filter = 3;
+  p->wall_density = 1;
+  p->split_compliance = 1;
+}
+static inline void ooze_material_default(ooze_material *m) {
+  memset(m, 0, sizeof *m);
+  m->size = (uint32_t)sizeof *m;
+  m->density = 1000.0f;
+  m->compliance = 1e-4f;
+  m->temperature = 293.15f;
+}
+static inline void ooze_particles_default(ooze_particles *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
+static inline void ooze_collider_desc_default(ooze_collider_desc *c) {
+  memset(c, 0, sizeof *c);
+  c->size = (uint32_t)sizeof *c;
+  c->half[0] = c->half[1] = c->half[2] = 0.5f;
+  ooze_pose_default(&c->start);
+  ooze_pose_default(&c->end);
+  c->friction = 1.0f;
+  c->temperature = 293.15f;
+  c->wall_density = 1;
+}
+static inline void ooze_emitter_desc_default(ooze_emitter_desc *e) {
+  memset(e, 0, sizeof *e);
+  e->size = (uint32_t)sizeof *e;
+  e->active = 1;
+  e->radius = 0.01f;
+  e->speed = 0.5f;
+  ooze_pose_default(&e->start);
+  ooze_pose_default(&e->end);
+  e->layers = 3;
+}
+static inline void ooze_stats_default(ooze_stats *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }
+static inline void ooze_attribute_info_default(ooze_attribute_info *a) { memset(a, 0, sizeof *a); a->size = (uint32_t)sizeof *a; }
+static inline void ooze_stage_time_default(ooze_stage_time *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }
+static inline void ooze_schema_entry_default(ooze_schema_entry *e) { memset(e, 0, sizeof *e); e->size = (uint32_t)sizeof *e; }
+static inline void ooze_backend_info_default(ooze_backend_info *b) { memset(b, 0, sizeof *b); b->size = (uint32_t)sizeof *b; }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
