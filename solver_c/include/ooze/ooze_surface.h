@@ -8,7 +8,7 @@
 #ifndef OOZE_OOZE_SURFACE_H
 #define OOZE_OOZE_SURFACE_H
 
-#include "ooze.h"
+#include "ooze/ooze_io.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,20 +97,9 @@ typedef struct ooze_vdb_options {
 OOZE_API ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options,
                                             ooze_message *why);
 
-typedef struct ooze_mesh {
-  uint32_t size;
-  uint32_t point_count;
-  uint32_t triangle_count;
-  uint32_t quad_count;
-  float *points;       /* 3 each, m */
-  float *velocities;   /* 3 each, or NULL if the surface has none */
-  uint32_t *triangles; /* 3 each, counter-clockwise from outside */
-  uint32_t *quads;     /* 4 each */
-} ooze_mesh;
-
-/* adaptivity 0 keeps uniform quads; up to 1 merges flat parts into larger polygons. Free with ooze_mesh_free. */
+/* The surface as triangles, with normals, and velocities if the surface has them. adaptivity 0 keeps all detail; up to 1
+ * merges flat parts into larger polygons. `out` is filled as by ooze_mesh_allocate: ooze_mesh_release gives it back. */
 OOZE_API ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out, ooze_message *why);
-OOZE_API void ooze_mesh_free(ooze_mesh *m);
 
 /* ---- Colliders: meshes and .vdb files to SDF bricks (OpenVDB) ------------------------------------------------- */
 
@@ -124,11 +113,11 @@ typedef struct ooze_sdf {
   ooze_sdf_brick *bricks; /* ooze_collider_desc.bricks */
 } ooze_sdf;
 
-enum { OOZE_MESH_AUTO = 0, OOZE_MESH_CLOSED = 1, OOZE_MESH_SHELL = 2 };
+enum { OOZE_SDF_AUTO = 0, OOZE_SDF_CLOSED = 1, OOZE_SDF_SHELL = 2 };
 
 typedef struct ooze_sdf_desc {
   uint32_t size;
-  uint32_t mode;           /* OOZE_MESH_*: AUTO takes SHELL for a mesh with open edges. Default AUTO. */
+  uint32_t mode;           /* OOZE_SDF_*: AUTO takes SHELL for a mesh with open edges. Default AUTO. */
   float voxel;             /* m, above 0. Default 0.01. */
   float exterior_band;     /* voxels of distance outside, 1 to 100. Default 3. */
   float interior_band;     /* voxels inside, 1 to 100: what a fast particle may sink in and still find its way out. Default 6. */
@@ -261,7 +250,6 @@ static inline void ooze_vdb_options_default(ooze_vdb_options *o) {
   o->surface_name = "surface";
   o->velocity_name = "v";
 }
-static inline void ooze_mesh_default(ooze_mesh *m) { memset(m, 0, sizeof *m); m->size = (uint32_t)sizeof *m; }
 static inline void ooze_sdf_default(ooze_sdf *s) { memset(s, 0, sizeof *s); s->size = (uint32_t)sizeof *s; }
 static inline void ooze_sdf_desc_default(ooze_sdf_desc *d) {
   memset(d, 0, sizeof *d);
