@@ -1,0 +1,42 @@
+# ooze_core and ooze_shared from oz_sources, the stage builds and whatever backends there are.
+
+add_library(ooze_objects OBJECT ${oz_sources})
+set(oz_parts ooze_objects) # the object libraries that make up the solver
+set(oz_links Threads::Threads)
+if(NOT WIN32)
+  list(APPEND oz_links m)
+endif()
+
+add_subdirectory(cpu) # the stage builds and TBB: append to oz_parts and oz_links
+if(OOZE_CUDA)
+  add_subdirectory("${PROJECT_SOURCE_DIR}/cuda" cuda) # likewise
+endif()
+
+foreach(part IN LISTS oz_parts)
+  target_include_directories(${part} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  target_link_libraries(${part} PRIVATE ooze_headers)
+  target_compile_definitions(${part} PRIVATE OOZE_BUILDING)
+  target_compile_options(${part} PRIVATE ${OZ_WARNINGS})
+  if(WIN32) # one set of objects serves both libraries; an export marked in a static library is harmless
+    target_compile_definitions(${part} PRIVATE OOZE_SHARED)
+  endif()
+  list(APPEND oz_objects $<TARGET_OBJECTS:${part}>)
+endforeach()
+
+add_library(ooze_core STATIC ${oz_objects})
+target_link_libraries(ooze_core PUBLIC ooze_headers ${oz_links})
+
+add_library(ooze_shared SHARED ${oz_objects})
+target_link_libraries(ooze_shared PUBLIC ooze_headers PRIVATE ${oz_links})
+target_compile_definitions(ooze_shared INTERFACE OOZE_SHARED)
+set_target_properties(
+  ooze_shared PROPERTIES OUTPUT_NAME ooze LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
+                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
+                         VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+if(UNIX AND NOT APPLE) # libstdc++'s templates have default visibility; the script keeps them in
+  target_link_options(ooze_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/ooze.map" LINKER:--no-undefined)
+  set_target_properties(ooze_shared PROPERTIES LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/ooze.map")
+  if(OOZE_SANITIZE OR OOZE_FUZZ) # the sanitizer run-time is in the program
+    target_link_options(ooze_shared PRIVATE LINKER:-z,undefs)
+  endif()
+endif()
