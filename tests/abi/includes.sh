@@ -1,0 +1,69 @@
+#!/bin/sh
+# includes.sh ROOT: reads every #include line of the sources and checks who may include whom (DESIGN.md section 2).
+# Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
+root=$1
+cd "$root" || exit 1
+find solver_c cuda hdk_plugin -type f 2>/dev/null \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \
+  -o -name '*.def' -o -name '*.inl' -o -name '*.hpp' \) | sort | xargs awk '
+function refuse(why) { printf "%s:%d: %s includes %s: %s\n", FILENAME, FNR, from, target, why; bad = 1 }
+BEGIN {
+  # folder -> folders of ours that it may include; its own is always allowed
+  may["base"] = "public"
+  may["physics"] = ""
+  may["models"] = "base physics public"
+  may["core"] = "base models physics public"
+  may["cpu"] = "base physics public"
+  may["cuda"] = "base physics public"
+  may["io"] = "public"
+  may["cli"] = "public"
+  may["hdk_plugin"] = "public"
+  may["public"] = ""
+  ours = "base physics models core cpu cuda io cli hdk_plugin public"
+}
+FNR == 1 {
+  files++
+  n = split(FILENAME, part, "/")
+  from = part[1] == "solver_c" ? part[2] : part[1]
+  if (from == "include") from = "public"
+  file = part[n]
+}
+/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+  lines++
+  target = $0
+  sub(/^[ \t]*#[ \t]*include[ \t]*/, "", target)
+  quoted = substr(target, 1, 1) == "\""
+  target = substr(target, 2)
+  sub(/[>"].*/, "", target)
+  if (!(from in may)) { refuse("the folder " from " has no rule"); next }
+
+  if (target ~ /^(tbb|oneapi)\//) {
+    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp") refuse("only cpu/tasks_tbb.cpp meets TBB")
+    next
+  }
+  if (target ~ /^openvdb\//) {
+    if (FILENAME !~ /^solver_c\/io\/vdb[^\/]*\.cpp$/) refuse("only io/vdb*.cpp meet OpenVDB")
+    next
+  }
+
+  to = target
+  if (to ~ /^ooze\//) to = "public"
+  else if (!quoted) to = ""
+  else {
+    while (sub(/^\.\//, "", to)) ;
+    if (to ~ /^\.\.\//) { refuse("write the path from solver_c"); next }
+    m = split(to, word, "/")
+    to = m == 1 ? from : word[1]
+    if (to == "solver_c") to = word[2]
+    if (index(" " ours " ", " " to " ") == 0) to = from # a folder inside our own
+  }
+  if (to == "") { # of the system
+    if (from == "physics" && target !~ /^(math|stdint|stddef|arm_neon|immintrin|x86intrin|cuda_fp16)\.h$/)
+      refuse("physics may use math.h, stdint.h, stddef.h and intrinsics")
+    next
+  }
+  if (to != from && index(" " may[from] " ", " " to " ") == 0) refuse(from " may not include " to)
+}
+END {
+  printf "%d includes in %d files\n", lines, files
+  exit bad || files == 0
+}'

@@ -1,0 +1,43 @@
+#!/bin/sh
+# The include rule finds what it is there to find: each line below breaks it, or does not, as said.
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failed=0
+try() { # try good|bad FILE INCLUDE
+  rm -rf "$folder/solver_c" "$folder/cuda" "$folder/hdk_plugin"
+  mkdir -p "$folder/$(dirname "$2")"
+  printf '#include %s\n' "$3" >"$folder/$2"
+  if sh "$here/includes.sh" "$folder" >"$folder/said" 2>&1; then found=good; else found=bad; fi
+  [ $found = "$1" ] || { echo "$2 with #include $3: found $found, expected $1"; cat "$folder/said"; failed=1; }
+}
+try good solver_c/core/step.c '"models/models.h"'
+try good solver_c/core/step.c '"base/result.h"'
+try good solver_c/core/step.c '"step.h"'
+try good solver_c/core/step.c '"ooze/ooze.h"'
+try bad solver_c/core/step.c '"cpu/backend.h"'
+try bad solver_c/core/step.c '"../cpu/backend.h"'
+try good solver_c/models/conformation.c '"physics/frame.h"'
+try bad solver_c/models/conformation.c '"core/solver.h"'
+try bad solver_c/cpu/sort.c '"core/solver.h"'
+try bad solver_c/cpu/sort.c '"models/models.h"'
+try good solver_c/cpu/stages.c '"physics/stages.def"'
+try bad solver_c/cpu/tasks.c '<tbb/tbb.h>'
+try good solver_c/cpu/tasks_tbb.cpp '<tbb/parallel_for.h>'
+try good solver_c/physics/vec.h '<math.h>'
+try good solver_c/physics/lanes.h '<arm_neon.h>'
+try bad solver_c/physics/vec.h '<stdio.h>'
+try bad solver_c/physics/vec.h '"base/result.h"'
+try good solver_c/io/vdb.cpp '<openvdb/openvdb.h>'
+try bad solver_c/io/bgeo.c '<openvdb/openvdb.h>'
+try bad solver_c/io/bgeo.c '"base/memory.h"'
+try good solver_c/cli/main.c '"ooze/ooze_io.h"'
+try bad solver_c/cli/main.c '"core/solver.h"'
+try bad solver_c/cli/main.c '"solver_c/core/solver.h"'
+try bad solver_c/base/arena.c '"core/solver.h"'
+try good cuda/sort.cu '"physics/frame.h"'
+try bad cuda/sort.cu '"cpu/backend.h"'
+try bad hdk_plugin/sop.cpp '"base/result.h"'
+try good hdk_plugin/sop.cpp '<SOP/SOP_Node.h>'
+try bad solver_c/other/x.c '"base/result.h"'
+exit $failed
