@@ -1,0 +1,95 @@
+/* What core and models ask of a backend. A backend owns the particle arrays, keeps them in its own order, builds
+ * neighbour lists, runs stages, reduces and moves bytes. It knows no model. */
+#ifndef OZ_BASE_BACKEND_H
+#define OZ_BASE_BACKEND_H
+
+#include "ooze/ooze.h"
+#include "physics/frame.h"
+
+struct oz_memory;
+struct oz_tasks;
+
+/* Stage numbers come from the one list. */
+typedef enum oz_stage {
+#define OZ_STAGE(name, kind, sums, reductions) OZ_STAGE_##name,
+#include "physics/stages.def"
+#undef OZ_STAGE
+  OZ_STAGE_COUNT
+} oz_stage;
+extern const char *const oz_stage_names[];
+
+/* Particle arrays that hold state: what sorting, adding, removing and checkpoints must carry. */
+typedef enum oz_field {
+  OZ_FIELD_X = 0, /* record 4 */
+  OZ_FIELD_U,     /* record 4 */
+  OZ_FIELD_Q,     /* planes 6 */
+  OZ_FIELD_TAU,
+  OZ_FIELD_COMPLIANCE,
+  OZ_FIELD_VISCOSITY,
+  OZ_FIELD_DENSITY,
+  OZ_FIELD_TEMPERATURE,
+  OZ_FIELD_FORCE, /* planes 3 */
+  OZ_FIELD_MATERIAL,
+  OZ_FIELD_SOURCE,
+  OZ_FIELD_RANK,
+  OZ_FIELD_ID, /* 64 bit */
+  OZ_FIELD_STATE_COUNT,
+  /* results of the last substep, readable */
+  OZ_FIELD_RHO = OZ_FIELD_STATE_COUNT,
+  OZ_FIELD_LAM, /* planes 6 */
+  OZ_FIELD_A,   /* compliance as a pure number */
+  OZ_FIELD_NEIGHBOURS,
+  OZ_FIELD_COUNT
+} oz_field;
+
+typedef struct oz_backend oz_backend;
+
+typedef struct oz_backend_desc {
+  uint32_t isa, threads, tasks;
+  int32_t device;
+  const struct oz_memory *memory;
+  const ooze_hooks *hooks;
+} oz_backend_desc;
+
+typedef struct oz_build_result {
+  uint32_t rebuilt;        /* 1 if the density list was made anew */
+  double mean_neighbours;
+} oz_build_result;
+
+/* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles as they were. */
+typedef struct oz_backend_table {
+  const char *name;
+  void (*destroy)(oz_backend *b);
+  const char *(*describe)(const oz_backend *b);
+  /* Room for `count` particles; keeps what is there. */
+  ooze_result (*reserve)(oz_backend *b, uint32_t count, ooze_message *why);
+  ooze_result (*resize)(oz_backend *b, uint32_t count, ooze_message *why); /* new particles are zero until written */
+  /* The frame with all pointers set; constants are for the caller to fill in. Pointers are the backend's own. */
+  void (*frame)(oz_backend *b, oz_frame *f);
+  /* Host copies of one field in internal order, `words` of 4 bytes a particle as stored ("planes" stay planes). */
+  ooze_result (*download)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
+  ooze_result (*upload)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
+  /* Keeps the particles whose flag is non-zero, in order; returns the new count. */
+  ooze_result (*compact)(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
+  /* Sorts by (cell, id) and builds list C within h, and the margin list for density. */
+  ooze_result (*sort)(oz_backend *b, oz_frame *f, ooze_message *why);
+  ooze_result (*lists)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+  /* Makes the density list valid at positions f->p. */
+  ooze_result (*density_list)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+  /* Fills the wall slots: particles within reach of a collider, at positions f->p. */
+  ooze_result (*walls)(oz_backend *b, oz_frame *f, ooze_message *why);
+  ooze_result (*colliders)(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
+                           uint32_t bricks, ooze_message *why); /* uploads; bricks NULL: unchanged */
+  ooze_result (*nozzles)(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why);
+  /* Runs one stage over all its items. `sums` (may be NULL) receives the stage's reductions on the host. */
+  ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
+  uint64_t (*bytes)(const oz_backend *b);
+  void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls); /* stage OZ_STAGE_COUNT + k: sort, lists, ... */
+  void (*profile_reset)(oz_backend *b);
+} oz_backend_table;
+
+struct oz_backend {
+  const oz_backend_table *table;
+};
+
+#endif

@@ -1,0 +1,69 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+enum { OZ_ALIGN = 64 };
+
+/* In front of every block: how much was asked for. */
+typedef struct oz_header {
+  size_t bytes;
+} oz_header;
+
+static void *default_allocate(void *user, size_t bytes, size_t alignment) {
+  (void)user;
+  /* plain malloc with room to align and a pointer back to what malloc gave: works with every C library */
+  unsigned char *raw = malloc(bytes + alignment + sizeof(void *));
+  if (!raw) return NULL;
+  uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
+  memcpy((void *)(at - sizeof(void *)), &raw, sizeof raw);
+  return (void *)at;
+}
+
+static void default_release(void *user, void *memory, size_t bytes) {
+  (void)user;
+  (void)bytes;
+  void *raw;
+  memcpy(&raw, (unsigned char *)memory - sizeof(void *), sizeof raw);
+  free(raw);
+}
+
+void oz_memory_init(oz_memory *m, const ooze_hooks *hooks) {
+  memset(m, 0, sizeof *m);
+  m->hooks = *hooks;
+  if (!m->hooks.allocate || !m->hooks.release) {
+    m->hooks.allocate = default_allocate;
+    m->hooks.release = default_release;
+  }
+}
+
+void *oz_alloc(oz_memory *m, size_t bytes) {
+  if (bytes == 0 || bytes > SIZE_MAX - 2 * OZ_ALIGN) return NULL;
+  unsigned char *block = m->hooks.allocate(m->hooks.user, bytes + OZ_ALIGN, OZ_ALIGN);
+  if (!block) return NULL;
+  oz_header header = {bytes};
+  memcpy(block, &header, sizeof header);
+  m->bytes += bytes;
+  m->allocations++;
+  memset(block + OZ_ALIGN, 0, bytes);
+  return block + OZ_ALIGN;
+}
+
+void oz_free(oz_memory *m, void *p) {
+  if (!p) return;
+  unsigned char *block = (unsigned char *)p - OZ_ALIGN;
+  oz_header header;
+  memcpy(&header, block, sizeof header);
+  m->bytes -= header.bytes;
+  m->hooks.release(m->hooks.user, block, header.bytes + OZ_ALIGN);
+}
+
+int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep) {
+  if (bytes <= *capacity) return 1;
+  void *bigger = oz_alloc(m, bytes);
+  if (!bigger) return 0;
+  if (*p && keep) memcpy(bigger, *p, keep);
+  oz_free(m, *p);
+  *p = bigger;
+  *capacity = bytes;
+  return 1;
+}

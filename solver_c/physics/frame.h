@@ -1,0 +1,145 @@
+/* The view of the simulation that every stage gets: constants of this substep, and where the arrays are. Passed by value
+ * to the GPU. Particle arrays are in the backend's own order (space-filling curve) and padded to 16 items, so that a
+ * vector may run past `count`; what is written there is never used.
+ *
+ * Layouts.  "record n": n floats a particle, 16-byte aligned, for what is gathered from neighbours.
+ *           "planes n": n arrays of `stride` floats one behind the other, for what is read particle by particle.
+ * Lengths are scaled by d and masses by m_ref, so that multipliers, compliances and gradients are pure numbers:
+ *   ghat_ij = V0 d grad W_ij        (pure number; stored in half precision on the CPU)
+ *   a       = alpha m_ref d^2 / (V0 dt^2)
+ *   dx_i    = -d omega_i sum_j (Lh_i + Lh_j) ghat_ij,   omega_i = m_ref / m_i
+ * m_ref is the mass of a particle of 1000 kg/m^3. */
+#ifndef OZ_PHYSICS_FRAME_H
+#define OZ_PHYSICS_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OZ_PAD 16u             /* particles; the widest vector */
+#define OZ_MIN_NEIGHBOURS 4    /* fewer: no conformation constraint, the particle is ballistic (NUMERICS.md 3.1) */
+#define OZ_MAX_NEIGHBOURS 240u /* more are left out: only reached when particles are piled onto each other */
+#define OZ_PLANES 3            /* walls that one particle can touch: a corner of a box */
+#define OZ_COLLIDERS_MAX 1024u
+#define OZ_REDUCTIONS 8        /* sums that one stage can deliver */
+
+/* What a collider is to the physics. Transforms are rigid: world = q * local + p. */
+typedef struct oz_collider {
+  uint32_t shape, role, invert, wall_density; /* as in ooze.h */
+  float half[3];
+  float friction, stick;
+  float p0[3], q0[4]; /* pose at the start of the substep */
+  float p1[3], q1[4]; /* and at its end */
+  float voxel;        /* m, SDF */
+  uint32_t brick_first, brick_count; /* range in sdf_origin / sdf_values, sorted by key */
+  float reach;        /* m: no fluid further than this from p1 can touch it; 0 for planes */
+} oz_collider;
+
+/* A wall as one particle sees it: a plane through its neighbourhood. */
+typedef struct oz_wall {
+  float n[3];      /* out of the wall */
+  float s;         /* m: distance of the particle's start position from it */
+  float u[3];      /* m/s: the wall's velocity there */
+  float friction;  /* 0 to 1 */
+  float stick;     /* m/s^2 */
+  uint32_t collider; /* index */
+  uint32_t active; /* takes part in the velocity projection */
+  uint32_t dense;  /* counts in the density */
+} oz_wall;
+
+/* What a nozzle is to the physics (moving mouth at the end of the substep). */
+typedef struct oz_nozzle {
+  uint32_t handle; /* public handle; particle.source refers to it */
+  float p[3], axis[3]; /* mouth and direction of flow */
+  float u[3];      /* m/s given to what is inside: flow plus motion of the mouth */
+  float disturbance;
+  uint32_t seed;
+} oz_nozzle;
+
+/* Slots of the scalars that stay with the backend between stages. */
+enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR_ALPHA, OZ_SCALAR_BETA, OZ_SCALAR_COUNT = 16 };
+
+typedef struct oz_frame {
+  uint32_t count;  /* particles */
+  uint32_t stride; /* floats from one plane to the next; a multiple of OZ_PAD */
+
+  /* ---- constants of the substep ---- */
+  float dt, inv_dt;        /* s, 1/s */
+  float d, inv_d;          /* m: particle separation */
+  float h, h2;             /* m, m^2: kernel support, 2.2 d */
+  float V0;                /* m^3: d^3 */
+  float Vm;                /* m^3: volume of one particle in the density sum, 1 / sum over the lattice of W */
+  float m_ref;             /* kg: mass of a particle of 1000 kg/m^3: 1000 Vm */
+  float grad_norm;         /* ghat = grad_norm (h - r)^2 r_ij / r; negative */
+  float w_norm;            /* Vm W(r) = w_norm (h2 - r2)^3 (poly6) */
+  float dens_grad;         /* Vm / V0: turns ghat into the density's gradient */
+  float w_self;            /* Vm W(0) */
+  float hour_norm;         /* zero-energy pair weight c = hour_norm (h - r)^2 / r */
+  float hour_arm;          /* m: c x0_ji = hour_arm ghat_ij: hour_norm / -grad_norm */
+  float t_ref, d_ref;      /* lattice values of the diagonal of the two operators, for floors */
+  float gravity[3];        /* m/s^2 */
+  float max_speed;         /* m/s, 0: none */
+  float wall_gap;          /* m: how near a particle's centre comes to a wall */
+  float rest_speed;        /* m/s: 0.5 |g| dt, below which walls hold what is still (NUMERICS.md part 3) */
+  float zero_energy;       /* strength, 0.8 */
+  uint32_t scheme, corotation, gradient_correction, split, wall_density;
+  float a_min;             /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
+  float beta;              /* relaxation: 1.9 bounded form, 5 paper's */
+  float time;              /* s, for random numbers only */
+
+  /* ---- particle state ---- */
+  float *x;       /* record 4: m, position at the start of the substep; w unused */
+  float *u;       /* record 4: m/s, velocity; w: gate of the rest filter */
+  float *q;       /* planes 6: conformation tensor, identity at rest */
+  float *tau;     /* s, relaxation time */
+  float *compliance, *viscosity; /* 1/Pa; Pa s */
+  float *density; /* kg/m^3 at rest */
+  float *temperature; /* K */
+  float *force;   /* planes 3: m/s^2 added to gravity */
+  uint32_t *material, *source, *rank;
+  uint64_t *id;
+
+  /* ---- one substep ---- */
+  float *omega;   /* (count) m_ref / m; 0 for particles that are held */
+  float *a;       /* (count) compliance as a pure number, written by material */
+  float *y;       /* record 4: m, displacement since the start; w: zero-energy strength over omega */
+  float *y2;      /* record 4: the other half of the ping-pong */
+  float *p;       /* record 4: m, current position; w: density multiplier */
+  float *dx;      /* record 4: m, correction */
+  float *u2;      /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
+  float *A;       /* record 12: what a particle sends to its neighbours: 3x3 in [0..8], scalars behind */
+  float *K, *B;   /* planes 6: moment of the kernel gradient, and its bounded inverse */
+  float *sg;      /* planes 3: sum of ghat */
+  float *pu;      /* planes 4: frame of the preconditioner, quaternion */
+  float *pe;      /* planes 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q) */
+  float *lam;     /* planes 6: multiplier, accumulated through both phases */
+  float *r, *pp, *aq; /* planes 6: conjugate gradient residual, direction, operator times direction */
+  float *rot;     /* planes 4: rotation of the neighbourhood since the start, quaternion */
+  float *k_dens;  /* (count) relaxation over diagonal of the density constraint */
+  float *rho;     /* (count) density over rest density */
+  float *wall_term; /* record 4: gradient (as ghat) and value of the walls' part of the density */
+  uint32_t *neighbours; /* (count) within h at the start */
+
+  /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */
+  const uint32_t *list_c, *row_c; /* within h at the start positions; entries, first entry of each row */
+  const uint16_t *len_c;          /* padded length */
+  uint16_t *ghat;                 /* halves: for each group of lanes ghat x.., y.., z.., weight c.. */
+  const uint32_t *list_d[2], *row_d[2]; /* density: two segments a row (margin list: those of list_c, then the rest) */
+  const uint16_t *len_d[2];
+
+  /* ---- walls, compact: only particles near one ---- */
+  uint32_t wall_count;
+  uint32_t *wall_particle;  /* (wall_count) */
+  oz_wall *wall;            /* (wall_count * OZ_PLANES) */
+  uint32_t *wall_planes;    /* (wall_count) how many of them */
+  float *wall_impulse;      /* (wall_count * OZ_PLANES * 3) kg m/s given to the wall in this substep */
+  const oz_collider *collider;
+  uint32_t collider_count;
+  const uint64_t *brick_key; /* sorted within a collider */
+  const float *brick_values; /* 512 a brick */
+  const oz_nozzle *nozzle;
+  uint32_t nozzle_count;
+
+  double *scalar; /* OZ_SCALAR_COUNT values kept by the backend: the last stage's reductions, conjugate gradient coefficients */
+} oz_frame;
+
+#endif

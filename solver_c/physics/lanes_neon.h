@@ -1,0 +1,60 @@
+/* Four lanes of NEON (AArch64). */
+#ifndef OZ_PHYSICS_LANES_NEON_H
+#define OZ_PHYSICS_LANES_NEON_H
+
+#include <arm_neon.h>
+
+#define OZ_LANES 4
+typedef float oz_real __attribute__((vector_size(16)));
+typedef int32_t oz_mask __attribute__((vector_size(16)));
+
+OZ_FN oz_real oz_set(float a) { return (oz_real)vdupq_n_f32(a); }
+OZ_FN int oz_any(oz_mask m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+OZ_FN oz_real oz_min(oz_real a, oz_real b) { return (oz_real)vminnmq_f32((float32x4_t)a, (float32x4_t)b); }
+OZ_FN oz_real oz_max(oz_real a, oz_real b) { return (oz_real)vmaxnmq_f32((float32x4_t)a, (float32x4_t)b); }
+OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)vsqrtq_f32((float32x4_t)a); }
+OZ_FN oz_real oz_rsqrt(oz_real a) { /* 8-bit estimate and two Newton steps: 23 bits */
+  float32x4_t x = (float32x4_t)a, e = vrsqrteq_f32(x);
+  e = vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
+  e = vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
+  return (oz_real)e;
+}
+OZ_FN float oz_sum(oz_real a) { return vaddvq_f32((float32x4_t)a); }
+
+OZ_FN oz_real oz_ld(const float *a, uint32_t i) { return (oz_real)vld1q_f32(a + i); }
+OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { vst1q_f32(a + i, (float32x4_t)v); }
+
+/* Four records in, four components out. */
+OZ_FN void oz_transpose4(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t d, oz_real v[4]) {
+  float64x2_t t0 = vreinterpretq_f64_f32(vtrn1q_f32(a, b)), t1 = vreinterpretq_f64_f32(vtrn2q_f32(a, b));
+  float64x2_t t2 = vreinterpretq_f64_f32(vtrn1q_f32(c, d)), t3 = vreinterpretq_f64_f32(vtrn2q_f32(c, d));
+  v[0] = (oz_real)vtrn1q_f64(t0, t2);
+  v[1] = (oz_real)vtrn1q_f64(t1, t3);
+  v[2] = (oz_real)vtrn2q_f64(t0, t2);
+  v[3] = (oz_real)vtrn2q_f64(t1, t3);
+}
+OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_real v[4]) {
+  const float *r = a + (size_t)i * step + at;
+  oz_transpose4(vld1q_f32(r), vld1q_f32(r + step), vld1q_f32(r + 2 * step), vld1q_f32(r + 3 * step), v);
+}
+OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
+  float *r = a + (size_t)i * step + at;
+  oz_real t[4];
+  oz_transpose4((float32x4_t)v[0], (float32x4_t)v[1], (float32x4_t)v[2], (float32x4_t)v[3], t);
+  vst1q_f32(r, (float32x4_t)t[0]);
+  vst1q_f32(r + step, (float32x4_t)t[1]);
+  vst1q_f32(r + 2 * step, (float32x4_t)t[2]);
+  vst1q_f32(r + 3 * step, (float32x4_t)t[3]);
+}
+OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t at, oz_real v[4]) {
+  a += at;
+  oz_transpose4(vld1q_f32(a + (size_t)j[0] * step), vld1q_f32(a + (size_t)j[1] * step),
+                vld1q_f32(a + (size_t)j[2] * step), vld1q_f32(a + (size_t)j[3] * step), v);
+}
+OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
+  oz_real v = {a[(size_t)j[0] * step], a[(size_t)j[1] * step], a[(size_t)j[2] * step], a[(size_t)j[3] * step]};
+  return v;
+}
+OZ_FN oz_real oz_ld_half(const uint16_t *a) { return (oz_real)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(a))); }
+OZ_FN void oz_st_half(uint16_t *a, oz_real v) { vst1_u16(a, vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v))); }
+#endif

@@ -1,0 +1,74 @@
+/* One lane: the scalar twin on the CPU, and every CUDA thread. */
+#ifndef OZ_PHYSICS_LANES_SCALAR_H
+#define OZ_PHYSICS_LANES_SCALAR_H
+
+#ifndef OZ_LANES
+#define OZ_LANES 1
+#endif
+typedef float oz_real;
+typedef int32_t oz_mask;
+
+OZ_FN oz_real oz_set(float a) { return a; }
+OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) { return m ? a : b; }
+OZ_FN oz_mask oz_not(oz_mask m) { return !m; }
+OZ_FN int oz_any(oz_mask m) { return m != 0; }
+OZ_FN oz_real oz_abs(oz_real a) { return fabsf(a); }
+OZ_FN oz_real oz_min(oz_real a, oz_real b) { return a < b ? a : b; }
+OZ_FN oz_real oz_max(oz_real a, oz_real b) { return a > b ? a : b; }
+OZ_FN oz_real oz_sqrt(oz_real a) { return sqrtf(a); }
+#if defined(__CUDACC__)
+OZ_FN oz_real oz_rsqrt(oz_real a) { return rsqrtf(a); }
+#else
+OZ_FN oz_real oz_rsqrt(oz_real a) { return 1.0f / sqrtf(a); }
+#endif
+OZ_FN float oz_sum(oz_real a) { return a; }
+
+OZ_FN oz_real oz_ld(const float *a, uint32_t i) { return a[i]; }
+OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { a[i] = v; }
+/* Records of four floats; `at` counts floats from the start of the record, `step` floats from record to record. */
+#if defined(__CUDACC__)
+OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_real v[4]) {
+  const float4 r = *(const float4 *)(a + (size_t)i * step + at);
+  v[0] = r.x; v[1] = r.y; v[2] = r.z; v[3] = r.w;
+}
+OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
+  *(float4 *)(a + (size_t)i * step + at) = make_float4(v[0], v[1], v[2], v[3]);
+}
+#else
+OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_real v[4]) {
+  const float *r = a + (size_t)i * step + at;
+  v[0] = r[0]; v[1] = r[1]; v[2] = r[2]; v[3] = r[3];
+}
+OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
+  float *r = a + (size_t)i * step + at;
+  r[0] = v[0]; r[1] = v[1]; r[2] = v[2]; r[3] = v[3];
+}
+#endif
+OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t at, oz_real v[4]) {
+  oz_ld4(a, j[0], step, at, v);
+}
+OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) { return a[(size_t)j[0] * step]; }
+
+/* IEEE half floats as bits. Good for |a| < 65504; tiny values go to zero through the usual denormals. */
+#if defined(__CUDACC__)
+/* The GPU recomputes gradients instead of storing them, so it needs no halves. */
+#elif defined(__aarch64__)
+OZ_FN oz_real oz_ld_half(const uint16_t *a) { __fp16 h; __builtin_memcpy(&h, a, 2); return (float)h; }
+OZ_FN void oz_st_half(uint16_t *a, oz_real v) { __fp16 h = (__fp16)v; __builtin_memcpy(a, &h, 2); }
+#else
+OZ_FN oz_real oz_ld_half(const uint16_t *a) {
+  uint32_t b = (uint32_t)(*a & 0x7fffu) << 13;
+  float f;
+  __builtin_memcpy(&f, &b, 4);
+  f *= 5.192296858534828e33f; /* 2^112 moves the half's exponent to the float's bias */
+  return (*a & 0x8000u) ? -f : f;
+}
+OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
+  float f = fabsf(v) * 1.9259299443872359e-34f; /* 2^-112 */
+  uint32_t b;
+  __builtin_memcpy(&b, &f, 4);
+  b += 0xfffu + ((b >> 13) & 1u); /* round to nearest even */
+  *a = (uint16_t)((b >> 13) | (v < 0.0f ? 0x8000u : 0u));
+}
+#endif
+#endif
