@@ -3,12 +3,12 @@
 # Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
 root=$1
 cd "$root" || exit 1
-find solver_c cuda hdk_plugin -type f 2>/dev/null \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \
-  -o -name '*.def' -o -name '*.inl' -o -name '*.hpp' \) | sort | xargs awk '
+find . -type f \( -path './solver_c/*' -o -path './cuda/*' -o -path './hdk_plugin/*' \) \( -name '*.c' -o -name '*.h' -o \
+  -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inl' \) | sed 's,^\./,,' | sort | xargs awk '
 function refuse(why) { printf "%s:%d: %s includes %s: %s\n", FILENAME, FNR, from, target, why; bad = 1 }
 BEGIN {
   # folder -> folders of ours that it may include; its own is always allowed
-  may["base"] = "public"
+  may["base"] = "physics public" # the interface of a backend passes the frame; physics stands below everything
   may["physics"] = ""
   may["models"] = "base physics public"
   may["core"] = "base models physics public"
