@@ -1,0 +1,157 @@
+/* Memory has one owner: all of it goes through the hooks, comes back, and may run out at any point.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "scene.h"
+
+typedef struct counter {
+  long live, total;
+  long fail_at;   /* the allocation (counted by total) that fails; -1: none does */
+  long fail_rest; /* 1: and all that follow */
+  long failed;
+  size_t bytes;
+} counter;
+static const counter plenty = {0, 0, -1, 0, 0, 0};
+
+static void *count_allocate(void *user, size_t bytes, size_t alignment) {
+  counter *c = (counter *)user;
+  long index = c->total++;
+  if (c->fail_at >= 0 && (index == c->fail_at || (c->fail_rest && index > c->fail_at))) {
+    c->failed++;
+    return NULL;
+  }
+  CHECK(alignment && alignment <= 4096 && (alignment & (alignment - 1)) == 0, "alignment %zu", alignment);
+  unsigned char *raw = (unsigned char *)malloc(bytes + alignment + sizeof(void *));
+  CHECK(raw != NULL);
+  uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
+  memcpy((void *)(at - sizeof(void *)), &raw, sizeof raw);
+  memset((void *)at, 0xcd, bytes); /* nobody may rely on zeros */
+  c->live++;
+  c->bytes += bytes;
+  return (void *)at;
+}
+
+static void count_release(void *user, void *memory, size_t bytes) {
+  counter *c = (counter *)user;
+  void *raw;
+  if (!memory) return;
+  memcpy(&raw, (unsigned char *)memory - sizeof(void *), sizeof raw);
+  free(raw);
+  c->live--;
+  c->bytes -= bytes;
+}
+
+static ooze_result make(counter *c, ooze_solver **s, ooze_message *why) {
+  ooze_solver_desc desc;
+  ooze_solver_desc_default(&desc);
+  desc.backend = OOZE_BACKEND_CPU;
+  desc.tasks = OOZE_TASKS_SERIAL;
+  desc.particle_separation = scene_separation;
+  desc.hooks.user = c;
+  desc.hooks.allocate = count_allocate;
+  desc.hooks.release = count_release;
+  *s = NULL;
+  return ooze_solver_create(&desc, s, why);
+}
+
+OZ_CASE(all_memory_comes_from_the_hooks_and_goes_back) {
+  counter c = plenty;
+  ooze_solver *s;
+  ooze_message why = {""};
+  CHECK(make(&c, &s, &why) == OOZE_OK, "%s", why.text);
+  CHECK_OK(scene_fill(s), s);
+  scene_steps(s, 3);
+  ooze_stats stats;
+  ooze_stats_default(&stats);
+  CHECK_OK(ooze_stats_get(s, &stats), s);
+  CHECK_NEAR(stats.bytes, c.bytes, 0.05 * (double)c.bytes, "headers in front of blocks may be left out");
+  CHECK(c.live > 0);
+  ooze_solver_destroy(s);
+  CHECK_EQ(c.live, 0);
+  CHECK_EQ(c.bytes, 0);
+}
+
+OZ_CASE(a_warm_step_allocates_nothing) {
+  counter c = plenty;
+  ooze_solver *s;
+  ooze_message why = {""};
+  ooze_material m;
+  ooze_collider_desc plane;
+  ooze_collider floor_handle;
+  CHECK(make(&c, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_material_default(&m);
+  m.viscosity = 50.0f;
+  CHECK_OK(ooze_material_set(s, 0, &m), s);
+  ooze_collider_desc_default(&plane);
+  CHECK_OK(ooze_collider_add(s, &plane, &floor_handle), s);
+  CHECK_OK(scene_block(s, 0, SCENE_SIDE, 0, 0.01f, 0), s);
+  scene_steps(s, 10); /* settles: lists reach their size */
+  long before = c.total;
+  scene_steps(s, 10);
+  CHECK_EQ(c.total - before, 0);
+  ooze_solver_destroy(s);
+}
+
+/* Each allocation of each call fails in turn, alone or with all that follow: the call says so, nothing is lost, and
+ * with memory there again the run ends as if nothing had happened. */
+static void check_create_and_fill(long rest) {
+  for (int phase = 0; phase < 2; ++phase)
+    for (long k = 0;; ++k) {
+      counter c = plenty;
+      ooze_solver *s;
+      ooze_message why = {""};
+      c.fail_rest = rest;
+      if (phase == 0) c.fail_at = k;
+      ooze_result r = make(&c, &s, &why);
+      if (phase == 0 && r < 0) {
+        CHECK(r == OOZE_ERROR_MEMORY && !s && why.text[0], "allocation %ld: %s %s", k, ooze_result_name(r), why.text);
+        CHECK_EQ(c.live, 0);
+        continue;
+      }
+      CHECK(r == OOZE_OK && s, "%s", why.text);
+      if (phase == 1) {
+        c.fail_at = c.total + k;
+        r = scene_fill(s);
+        c.fail_at = -1;
+        CHECK(r == OOZE_OK || r == OOZE_ERROR_MEMORY, "allocation %ld: %s", k, ooze_result_name(r));
+        if (r < 0) CHECK(ooze_solver_message(s)[0], "allocation %ld: no message", k);
+        CHECK_OK(ooze_step(s, 1.0 / 48), s); /* with what has got in */
+      }
+      ooze_solver_destroy(s);
+      CHECK_EQ(c.live, 0);
+      if (!c.failed) break;
+    }
+}
+
+static void check_step(long rest) {
+  uint64_t expected[2] = {0, 0}; /* after one and two steps */
+  for (long k = -1;; ++k) {
+    counter c = plenty;
+    ooze_solver *s;
+    ooze_message why = {""};
+    c.fail_rest = rest;
+    CHECK(make(&c, &s, &why) == OOZE_OK, "%s", why.text);
+    CHECK_OK(scene_fill(s), s);
+    for (int step = 0; step < 2; ++step) {
+      uint64_t before = scene_hash(s);
+      if (k >= 0) c.fail_at = c.total + k;
+      ooze_result r = ooze_step(s, 1.0 / 48);
+      c.fail_at = -1;
+      if (r < 0) {
+        CHECK(r == OOZE_ERROR_MEMORY, "allocation %ld: %s: %s", k, ooze_result_name(r), ooze_solver_message(s));
+        CHECK(scene_hash(s) == before, "allocation %ld: a refused step changed the state", k);
+        CHECK_OK(ooze_step(s, 1.0 / 48), s);
+      }
+      if (k < 0) expected[step] = scene_hash(s);
+      CHECK(scene_hash(s) == expected[step], "allocation %ld: another result after a refusal", k);
+    }
+    ooze_solver_destroy(s);
+    CHECK_EQ(c.live, 0);
+    if (k >= 0 && !c.failed) break;
+  }
+}
+
+OZ_CASE(any_single_allocation_of_set_up_may_fail) { check_create_and_fill(0); }
+OZ_CASE(memory_may_run_out_during_set_up) { check_create_and_fill(1); }
+OZ_CASE(any_single_allocation_of_a_step_may_fail) { check_step(0); }
+OZ_CASE(memory_may_run_out_during_a_step) { check_step(1); }
+
+OZ_TEST_MAIN()
