@@ -44,14 +44,17 @@ typedef struct oz_wall {
   uint32_t collider; /* index */
   uint32_t active; /* takes part in the velocity projection */
   uint32_t dense;  /* counts in the density */
+  float t[3];      /* m: tangential displacement that friction has already acted on in this substep */
+  float value;     /* this wall's share of the density, written by wall_density */
 } oz_wall;
 
-/* What a nozzle is to the physics (moving mouth at the end of the substep). */
+/* What a nozzle is to the physics: fluid moves along -y of its frame and is held until it has passed y = 0. */
 typedef struct oz_nozzle {
-  uint32_t handle; /* public handle; particle.source refers to it */
-  float p[3], axis[3]; /* mouth and direction of flow */
-  float u[3];      /* m/s given to what is inside: flow plus motion of the mouth */
-  float disturbance;
+  uint32_t handle;    /* public handle; particle.source refers to it */
+  float p0[3], q0[4]; /* pose of the mouth at the start of the substep */
+  float p1[3], q1[4]; /* and at its end */
+  float speed;        /* m/s: of the flow within the nozzle */
+  float disturbance;  /* m/s */
   uint32_t seed;
 } oz_nozzle;
 
@@ -116,7 +119,8 @@ typedef struct oz_frame {
   float *rot;     /* planes 4: rotation of the neighbourhood since the start, quaternion */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint */
   float *rho;     /* (count) density over rest density */
-  float *wall_term; /* record 4: gradient (as ghat) and value of the walls' part of the density */
+  float *wall_term; /* record 4: gradient (m_i's share: d grad C, as dens_grad ghat) and value of the walls' part of the density;
+                   * zero for particles without a slot (the backend's walls() clears it), written by wall_density */
   uint32_t *neighbours; /* (count) within h at the start */
 
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */

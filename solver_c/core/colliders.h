@@ -1,0 +1,79 @@
+/* Colliders: what the host described, checked and kept; and what the physics gets of them each substep.
+ *
+ * One ooze_step:  oz_colliders_begin_step
+ *                 per substep: oz_colliders_frame -> backend->colliders, the model, oz_colliders_collect
+ *                 oz_colliders_end_step
+ * Poses run from `start` to `end` over the step: positions linearly, rotations by the shorter arc, normalised. */
+#ifndef OZ_CORE_COLLIDERS_H
+#define OZ_CORE_COLLIDERS_H
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "physics/frame.h"
+
+/* The substep at which a collider's friction is taken as given. At other substeps it is 1 - (1 - friction)^(dt / this),
+ * so that what slides is slowed the same over a second whatever the substep count; 0 and 1 stay 0 and 1. */
+#define OZ_FRICTION_STEP (1.0 / 240.0)
+#define OZ_BRICKS_MAX (1u << 24)
+
+typedef struct oz_collider_slot {
+  uint32_t handle;
+  uint32_t brick_first;    /* in oz_colliders.key and values; desc.brick_count of them */
+  ooze_collider_desc desc; /* rotations of unit length, bricks NULL */
+  float reach;             /* m: bounding radius about the pose's position; 0: unbounded */
+  double impulse[3], turn[3]; /* N s and N m s taken up so far in this step */
+  float force[3], torque[3];  /* means over the last whole step */
+} oz_collider_slot;
+
+typedef struct oz_colliders {
+  oz_memory *memory;
+  oz_collider_slot *slot; /* ascending handle; index is what oz_wall.collider says */
+  size_t slot_capacity;   /* bytes */
+  uint32_t count;
+  uint32_t next_handle;
+  uint64_t *key; /* per brick, ascending within a collider */
+  size_t key_capacity;
+  float *values; /* 512 a brick */
+  size_t value_capacity;
+  uint32_t bricks;
+  uint32_t bricks_changed; /* 1: key and values must go to the backend; the caller clears it once they are there */
+  double load_time;        /* s collected in this step */
+} oz_colliders;
+
+void oz_colliders_init(oz_colliders *c, oz_memory *memory);
+void oz_colliders_destroy(oz_colliders *c);
+
+/* As their public namesakes. On failure nothing has changed. */
+ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle, ooze_message *why);
+ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc, ooze_message *why);
+ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start, const ooze_pose *end,
+                              ooze_message *why);
+ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *why);
+ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3], float torque[3],
+                              ooze_message *why);
+/* 1 if any collider has the role. */
+int oz_colliders_have(const oz_colliders *c, uint32_t role);
+
+/* What the physics needs, for the part of the step from fraction f0 to f1 (0 to 1), which takes dt seconds. `out` has
+ * room for c->count. */
+void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out);
+
+void oz_colliders_begin_step(oz_colliders *c);
+/* Adds one substep's wall_impulse, in slot order. All pointers are on the host; `p` is record 4. */
+void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t slots, const uint32_t *particle,
+                          const oz_wall *wall, const uint32_t *planes, const float *impulse, const float *p, double dt);
+/* The step ended, or was cancelled, at this fraction: poses start from there next time, loads become means. */
+void oz_colliders_end_step(oz_colliders *c, double fraction);
+
+/* Checkpoint. write fills exactly oz_colliders_bytes. read takes hostile bytes: it replaces everything, or fails and
+ * changes nothing; *used is how many bytes it took. */
+size_t oz_colliders_bytes(const oz_colliders *c);
+void oz_colliders_write(const oz_colliders *c, void *out);
+ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used, ooze_message *why);
+
+/* Shared with emitters: checks a pose and gives it a rotation of unit length. `what` names its owner in the message. */
+ooze_result oz_pose_check(ooze_pose *pose, const char *what, uint32_t number, const char *field, ooze_message *why);
+/* The pose at fraction f from a to b. */
+void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose *out);
+
+#endif
