@@ -340,13 +340,13 @@ OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of 
 typedef struct ooze_schema_entry {
   uint32_t size;
   const char *group;   /* "solver", "material", "collider", "emitter" */
-  const char *name;    /* the struct's field name */
-  const char *type;    /* "float", "int", "bool", "vector", "menu" */
+  const char *name;    /* the field's name in its struct: "viscosity", "start.position" */
+  const char *type;    /* "float", "int", "bool", "menu", "vector" (3 numbers), "quaternion" (4) */
   const char *unit;    /* "" if none */
   const char *label;   /* for a dialog */
   const char *help;    /* a sentence */
   const char *menu;    /* "a|b|c" for menus, else "" */
-  double default_value[3];
+  double default_value[4];
   double minimum, maximum; /* refused outside */
   double soft_maximum;     /* a slider's end */
 } ooze_schema_entry;

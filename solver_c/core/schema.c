@@ -1,0 +1,140 @@
+#include "core/schema.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/structs.h"
+
+typedef struct oz_entry {
+  oz_owner owner;
+  oz_type type;
+  uint32_t offset, bytes;
+  const char *name, *unit, *label, *menu, *help;
+  double start[4]; /* the default */
+  double minimum, maximum, soft_maximum;
+} oz_entry;
+
+static const oz_entry entries[] = {
+#define OZ_PARAM(...) OZ_PARAM_(__VA_ARGS__) /* first the default's four numbers are told apart */
+#define OZ_PARAM_(s, field, kind, unit, label, menu, d0, d1, d2, d3, low, high, soft, help)                            \
+  {OZ_OWNER_##s, OZ_TYPE_##kind, (uint32_t)offsetof(ooze_##s, field), (uint32_t)sizeof(((ooze_##s *)0)->field), #field,  \
+   unit, label, menu, help, {d0, d1, d2, d3}, low, high, soft},
+#include "core/schema.def"
+#undef OZ_PARAM
+#undef OZ_PARAM_
+};
+enum { ENTRIES = (int)(sizeof entries / sizeof *entries) };
+
+static const char *const group_names[] = {"solver", "solver", "material", "collider", "emitter"};
+static const char *const type_names[] = {"float", "int", "bool", "menu", "vector", "quaternion"};
+
+/* No practical bound (schema.def). */
+static const double many = 1e30, count = 4294967295.0;
+
+uint32_t ooze_schema_count(void) { return ENTRIES; }
+
+ooze_result ooze_schema_get(uint32_t index, ooze_schema_entry *out) {
+  if (index >= ENTRIES) return OOZE_ERROR_NOT_FOUND;
+  const oz_entry *e = &entries[index];
+  ooze_schema_entry full;
+  ooze_schema_entry_default(&full);
+  full.group = group_names[e->owner];
+  full.name = e->name;
+  full.type = type_names[e->type];
+  full.unit = e->unit;
+  full.label = e->label;
+  full.help = e->help;
+  full.menu = e->menu;
+  memcpy(full.default_value, e->start, sizeof full.default_value);
+  full.minimum = e->minimum;
+  full.maximum = e->maximum;
+  full.soft_maximum = e->soft_maximum;
+  return oz_struct_write(out, &full, sizeof full, "schema entry", NULL);
+}
+
+ooze_result oz_schema_place(uint32_t index, oz_field_place *out) {
+  if (index >= ENTRIES) return OOZE_ERROR_NOT_FOUND;
+  out->owner = entries[index].owner;
+  out->type = entries[index].type;
+  out->offset = entries[index].offset;
+  out->bytes = entries[index].bytes;
+  return OOZE_OK;
+}
+
+static const oz_entry *find(oz_owner owner, const char *field) {
+  for (int i = 0; i < ENTRIES; ++i)
+    if (entries[i].owner == owner && strcmp(entries[i].name, field) == 0) return &entries[i];
+  return NULL;
+}
+
+static int holds(const oz_entry *e, double value) { return value >= e->minimum && value <= e->maximum; }
+
+static const char *range_text(const oz_entry *e, char *text, size_t capacity) {
+  if (e->type == OZ_TYPE_BOOL) snprintf(text, capacity, "0 or 1");
+  else if (e->type == OZ_TYPE_MENU) snprintf(text, capacity, "0 to %g (%s)", e->maximum, e->menu);
+  else if (e->maximum >= many || (e->type == OZ_TYPE_INT && e->maximum >= count)) {
+    if (e->minimum <= -many) snprintf(text, capacity, "a finite number");
+    else snprintf(text, capacity, "%g or more", e->minimum);
+  } else snprintf(text, capacity, "%g to %g", e->minimum, e->maximum);
+  return text;
+}
+
+/* Numbers in one field, and the k-th of them. */
+static uint32_t numbers(const oz_entry *e) {
+  return e->type == OZ_TYPE_VECTOR ? 3 : e->type == OZ_TYPE_QUATERNION ? 4 : 1;
+}
+static double number(const oz_entry *e, const void *object, uint32_t k) {
+  const unsigned char *at = (const unsigned char *)object + e->offset;
+  if (e->type == OZ_TYPE_FLOAT || e->type == OZ_TYPE_VECTOR || e->type == OZ_TYPE_QUATERNION) {
+    float value;
+    memcpy(&value, at + 4 * k, sizeof value);
+    return (double)value;
+  }
+  if (e->bytes == 8) {
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return (double)value;
+  }
+  uint32_t value;
+  memcpy(&value, at, sizeof value);
+  return (double)value;
+}
+
+ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who, ooze_message *why) {
+  for (int i = 0; i < ENTRIES; ++i) {
+    const oz_entry *e = &entries[i];
+    if (e->owner != owner) continue;
+    uint32_t n = numbers(e);
+    double length2 = 0;
+    for (uint32_t k = 0; k < n; ++k) {
+      double value = number(e, object, k);
+      length2 += value * value;
+      if (holds(e, value)) continue; /* false for NaN */
+      char range[128], place[16] = "";
+      if (n > 1) snprintf(place, sizeof place, "[%u]", (unsigned)k);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s%s is %g%s%s; expected %s", who, e->name, place, value,
+                     e->unit[0] ? " " : "", e->unit, range_text(e, range, sizeof range));
+    }
+    if (e->type == OZ_TYPE_QUATERNION && !(length2 > 1e-20 && length2 < 1e20))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s has length %g; expected a quaternion of about length 1", who,
+                     e->name, sqrt(length2));
+  }
+  return OOZE_OK;
+}
+
+int oz_schema_holds(oz_owner owner, const char *field, double value) {
+  const oz_entry *e = find(owner, field);
+  return e && holds(e, value);
+}
+
+const char *oz_schema_range(oz_owner owner, const char *field, char *text, size_t capacity) {
+  const oz_entry *e = find(owner, field);
+  if (e) return range_text(e, text, capacity);
+  snprintf(text, capacity, "a finite number");
+  return text;
+}
+
+const char *oz_schema_unit(oz_owner owner, const char *field) {
+  const oz_entry *e = find(owner, field);
+  return e ? e->unit : "";
+}
