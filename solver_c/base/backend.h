@@ -66,7 +66,8 @@ typedef struct oz_backend_table {
   ooze_result (*resize)(oz_backend *b, uint32_t count, ooze_message *why); /* new particles are zero until written */
   /* The frame with all pointers set; constants are for the caller to fill in. Pointers are the backend's own. */
   void (*frame)(oz_backend *b, oz_frame *f);
-  /* Host copies of one field in internal order, `words` of 4 bytes a particle as stored ("planes" stay planes). */
+  /* Host copies of one field in internal order. Records keep their 4 floats; planes come one behind the other, each
+   * `count` long: out[plane * count + k]. */
   ooze_result (*download)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
   ooze_result (*upload)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
   /* Keeps the particles whose flag is non-zero, in order; returns the new count. */

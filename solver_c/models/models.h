@@ -13,7 +13,7 @@ typedef struct oz_step {
   /* news of the substep */
   double bad;           /* particles that went non-finite and were reset */
   double max_move;      /* not used by every model */
-  double residual;
+  double residual;      /* of the velocity projection, relative; 0 if not asked for */
   double mean_neighbours;
   uint32_t rebuilt;
   uint32_t has_relaxation; /* some particle has tau > 0 */

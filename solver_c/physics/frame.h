@@ -69,6 +69,7 @@ typedef struct oz_frame {
   float dt, inv_dt;        /* s, 1/s */
   float d, inv_d;          /* m: particle separation */
   float h, h2;             /* m, m^2: kernel support, 2.2 d */
+  float cell, margin;      /* m: size of a neighbour cell (h + margin); margin of the density list */
   float V0;                /* m^3: d^3 */
   float Vm;                /* m^3: volume of one particle in the density sum, 1 / sum over the lattice of W */
   float m_ref;             /* kg: mass of a particle of 1000 kg/m^3: 1000 Vm */
@@ -119,8 +120,10 @@ typedef struct oz_frame {
   float *rot;     /* planes 4: rotation of the neighbourhood since the start, quaternion */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint */
   float *rho;     /* (count) density over rest density */
+  float *gate;    /* (count) 1 / max(1, sum of zero-energy weights), written by gradient */
+  const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */
   float *wall_term; /* record 4: gradient (m_i's share: d grad C, as dens_grad ghat) and value of the walls' part of the density;
-                   * zero for particles without a slot (the backend's walls() clears it), written by wall_density */
+                   * zero for particles without a slot (advance clears it), written by wall_density */
   uint32_t *neighbours; /* (count) within h at the start */
 
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */

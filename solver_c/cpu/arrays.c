@@ -1,0 +1,243 @@
+/* The particle arrays: where they lie, how they grow, how they are copied in, out and around. */
+#include "cpu/cpu.h"
+
+#include <stddef.h>
+
+/* One line an array: frame member, floats (4 bytes) a particle, how it is laid out. */
+typedef enum { RECORD, PLANES, WIDE } layout; /* WIDE: 64-bit scalars */
+typedef struct array {
+  size_t member; /* offset in oz_frame */
+  uint32_t words;
+  layout kind;
+} array;
+#define AT(m) offsetof(oz_frame, m)
+
+static const array state[OZ_FIELD_STATE_COUNT] = {
+    [OZ_FIELD_X] = {AT(x), 4, RECORD},
+    [OZ_FIELD_U] = {AT(u), 4, RECORD},
+    [OZ_FIELD_Q] = {AT(q), 6, PLANES},
+    [OZ_FIELD_TAU] = {AT(tau), 1, PLANES},
+    [OZ_FIELD_COMPLIANCE] = {AT(compliance), 1, PLANES},
+    [OZ_FIELD_VISCOSITY] = {AT(viscosity), 1, PLANES},
+    [OZ_FIELD_DENSITY] = {AT(density), 1, PLANES},
+    [OZ_FIELD_TEMPERATURE] = {AT(temperature), 1, PLANES},
+    [OZ_FIELD_FORCE] = {AT(force), 3, PLANES},
+    [OZ_FIELD_MATERIAL] = {AT(material), 1, PLANES},
+    [OZ_FIELD_SOURCE] = {AT(source), 1, PLANES},
+    [OZ_FIELD_RANK] = {AT(rank), 1, PLANES},
+    [OZ_FIELD_ID] = {AT(id), 2, WIDE},
+};
+static const array result[] = {
+    {AT(rho), 1, PLANES}, {AT(lam), 6, PLANES}, {AT(a), 1, PLANES}, {AT(neighbours), 1, PLANES},
+};
+/* Work arrays. r, pp and aq are dead when the position phase begins, so its own arrays lie over them. */
+static const array work[] = {
+    {AT(rho), 1, PLANES},  {AT(lam), 6, PLANES},    {AT(a), 1, PLANES},      {AT(neighbours), 1, PLANES},
+    {AT(omega), 1, PLANES}, {AT(y), 4, RECORD},     {AT(p), 4, RECORD},      {AT(dx), 4, RECORD},
+    {AT(A), 12, RECORD},   {AT(K), 6, PLANES},      {AT(B), 6, PLANES},      {AT(sg), 3, PLANES},
+    {AT(pu), 4, PLANES},   {AT(pe), 4, PLANES},     {AT(r), 6, PLANES},      {AT(pp), 6, PLANES},
+    {AT(aq), 6, PLANES},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(pad_weight), 1, PLANES},
+};
+static const struct { size_t member, over; } shared[] = {
+    {AT(rot), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
+};
+
+static float *get(const oz_frame *f, size_t member) {
+  float *p;
+  memcpy(&p, (const char *)f + member, sizeof p);
+  return p;
+}
+static void set(oz_frame *f, size_t member, float *p) { memcpy((char *)f + member, &p, sizeof p); }
+
+/* Lays all arrays of `capacity` particles out from `at`; returns the words used. */
+static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
+  size_t used = 0;
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++) {
+    if (at) set(f, state[k].member, at + used);
+    used += (size_t)state[k].words * capacity;
+  }
+  for (size_t k = 0; k < sizeof work / sizeof *work; k++) {
+    if (at) set(f, work[k].member, at + used);
+    used += (size_t)work[k].words * capacity;
+  }
+  if (at)
+    for (size_t k = 0; k < sizeof shared / sizeof *shared; k++) set(f, shared[k].member, get(f, shared[k].over));
+  return used;
+}
+
+/* Copies `count` items of one array: planes move one by one, since each has its own stride. */
+static void copy_out(const oz_frame *f, const array *a, uint32_t first, uint32_t count, float *out) {
+  const float *p = get(f, a->member);
+  if (a->kind == PLANES)
+    for (uint32_t c = 0; c < a->words; c++)
+      memcpy(out + (size_t)c * count, p + (size_t)c * f->stride + first, (size_t)count * 4);
+  else memcpy(out, p + (size_t)first * a->words, (size_t)count * a->words * 4);
+}
+static void copy_in(const oz_frame *f, const array *a, uint32_t first, uint32_t count, const float *in) {
+  float *p = get(f, a->member);
+  if (a->kind == PLANES)
+    for (uint32_t c = 0; c < a->words; c++)
+      memcpy(p + (size_t)c * f->stride + first, in + (size_t)c * count, (size_t)count * 4);
+  else memcpy(p + (size_t)first * a->words, in, (size_t)count * a->words * 4);
+}
+
+ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (count <= cpu->capacity) return OOZE_OK;
+  const uint32_t capacity = (count + OZ_PAD - 1) / OZ_PAD * OZ_PAD;
+  const uint32_t chunks = oz_cpu_chunks(capacity, OZ_CHUNK);
+  oz_frame next = cpu->arrays;
+  const size_t words = lay_out(&next, NULL, capacity);
+  /* everything sized by the particle count, or nothing */
+  struct { void **slot; size_t bytes; void *fresh; } part[] = {
+      {&cpu->block, words * 4, NULL},
+      {(void **)&cpu->key, capacity * sizeof(uint64_t), NULL},
+      {(void **)&cpu->key2, capacity * sizeof(uint64_t), NULL},
+      {(void **)&cpu->order, capacity * sizeof(uint32_t), NULL},
+      {(void **)&cpu->order2, capacity * sizeof(uint32_t), NULL},
+      {(void **)&cpu->histogram, (size_t)chunks * 256 * sizeof(uint32_t), NULL},
+      {(void **)&cpu->c.row, capacity * sizeof(uint32_t), NULL},
+      {(void **)&cpu->c.len, capacity * sizeof(uint16_t), NULL},
+      {(void **)&cpu->x.row, capacity * sizeof(uint32_t), NULL},
+      {(void **)&cpu->x.len, capacity * sizeof(uint16_t), NULL},
+      {(void **)&cpu->flag, capacity, NULL},
+      {(void **)&cpu->partial, (size_t)chunks * OZ_REDUCTIONS * sizeof(double), NULL},
+  };
+  const size_t parts = sizeof part / sizeof *part;
+  for (size_t k = 0; k < parts; k++) {
+    part[k].fresh = oz_alloc(cpu->memory, part[k].bytes);
+    if (part[k].fresh) continue;
+    for (size_t n = 0; n < k; n++) oz_free(cpu->memory, part[n].fresh);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles: %zu bytes were refused", count, part[k].bytes);
+  }
+  lay_out(&next, part[0].fresh, capacity);
+  next.stride = capacity;
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && cpu->count; k++) { /* planes change stride: through the frame, not memcpy */
+    const array *a = &state[k];
+    const float *from = get(&cpu->arrays, a->member);
+    float *to = get(&next, a->member);
+    if (a->kind == PLANES)
+      for (uint32_t c = 0; c < a->words; c++)
+        memcpy(to + (size_t)c * capacity, from + (size_t)c * cpu->arrays.stride, (size_t)cpu->count * 4);
+    else memcpy(to, from, (size_t)cpu->count * a->words * 4);
+  }
+  for (size_t k = 0; k < parts; k++) {
+    oz_free(cpu->memory, *part[k].slot);
+    *part[k].slot = part[k].fresh;
+  }
+  /* rows of the remade density list are made when first needed */
+  oz_free(cpu->memory, cpu->d.row), oz_free(cpu->memory, cpu->d.len), oz_free(cpu->memory, cpu->pad_weight_d);
+  cpu->d.row = NULL, cpu->d.len = NULL, cpu->pad_weight_d = NULL;
+  cpu->arrays = next;
+  cpu->capacity = capacity;
+  return OOZE_OK;
+}
+
+ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (count > cpu->capacity) {
+    /* grow by half, so that an emitter does not reallocate every substep */
+    uint64_t room = (uint64_t)cpu->capacity + cpu->capacity / 2;
+    if (room > UINT32_MAX / 2) room = count;
+    ooze_result r = oz_cpu_reserve(b, room > count ? (uint32_t)room : count, why);
+    if (r < 0) OZ_TRY(oz_cpu_reserve(b, count, why));
+  }
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > cpu->count; k++) {
+    float *p = get(&cpu->arrays, state[k].member);
+    const uint32_t fresh = count - cpu->count;
+    if (state[k].kind == PLANES)
+      for (uint32_t c = 0; c < state[k].words; c++)
+        memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)fresh * 4);
+    else memset(p + (size_t)cpu->count * state[k].words, 0, (size_t)fresh * state[k].words * 4);
+  }
+  cpu->count = count;
+  return OOZE_OK;
+}
+
+void oz_cpu_frame(oz_backend *b, oz_frame *f) {
+  oz_cpu *cpu = OZ_CPU(b);
+  *f = cpu->arrays;
+  f->count = cpu->count;
+  f->scalar = cpu->scalar;
+  f->collider = cpu->collider;
+  f->collider_count = cpu->collider_count;
+  f->brick_key = cpu->brick_key;
+  f->brick_values = cpu->brick_values;
+  f->nozzle = cpu->nozzle;
+  f->nozzle_count = cpu->nozzle_count;
+  f->wall_count = cpu->wall_count;
+  f->wall_particle = cpu->wall_particle;
+  f->wall = cpu->wall;
+  f->wall_planes = cpu->wall_planes;
+  f->wall_impulse = cpu->wall_impulse;
+}
+
+static const array *field_array(oz_field field) {
+  if (field < OZ_FIELD_STATE_COUNT) return &state[field];
+  return &result[field - OZ_FIELD_STATE_COUNT];
+}
+static ooze_result check_range(const oz_cpu *cpu, oz_field field, uint32_t first, uint32_t count, ooze_message *why) {
+  if ((uint32_t)field < OZ_FIELD_COUNT && first <= cpu->count && count <= cpu->count - first) return OOZE_OK;
+  return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, cpu->count);
+}
+ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
+  OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
+  if (count) copy_out(&OZ_CPU(b)->arrays, field_array(field), first, count, out);
+  return OOZE_OK;
+}
+ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
+  OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
+  if (count) copy_in(&OZ_CPU(b)->arrays, field_array(field), first, count, in);
+  return OOZE_OK;
+}
+
+/* ---- permuting ------------------------------------------------------------------------------------------------ */
+
+typedef struct permute_job {
+  oz_cpu *cpu;
+  const array *a;
+  float *scratch;
+  uint32_t plane;
+  int back;
+} permute_job;
+
+/* Chunks first gather into scratch; a second round copies back, when nobody reads the old order any more. */
+static void permute_chunk(void *arg, uint32_t chunk) {
+  const permute_job *job = arg;
+  const oz_cpu *cpu = job->cpu;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < cpu->count ? begin + OZ_CHUNK : cpu->count;
+  const uint32_t words = job->a->kind == PLANES ? 1 : job->a->words;
+  float *p = get(&cpu->arrays, job->a->member) + (job->a->kind == PLANES ? (size_t)job->plane * cpu->arrays.stride : 0);
+  if (job->back) memcpy(p + (size_t)begin * words, job->scratch + (size_t)begin * words, (size_t)(end - begin) * words * 4);
+  else if (words == 4)
+    for (uint32_t i = begin; i < end; i++) memcpy(job->scratch + 4 * (size_t)i, p + 4 * (size_t)cpu->order[i], 16);
+  else if (words == 2)
+    for (uint32_t i = begin; i < end; i++) memcpy(job->scratch + 2 * (size_t)i, p + 2 * (size_t)cpu->order[i], 8);
+  else
+    for (uint32_t i = begin; i < end; i++) job->scratch[i] = p[cpu->order[i]];
+}
+
+void oz_cpu_permute(oz_cpu *cpu) {
+  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
+    for (uint32_t c = 0; c < (state[k].kind == PLANES ? state[k].words : 1); c++) {
+      permute_job job = {cpu, &state[k], cpu->arrays.A, c, 0}; /* A holds nothing between substeps */
+      cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
+      job.back = 1;
+      cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
+    }
+}
+
+ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  (void)why;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < cpu->count; i++)
+    if (keep[i]) cpu->order[n++] = i;
+  const uint32_t all = cpu->count;
+  for (uint32_t i = n; i < all; i++) cpu->order[i] = 0; /* moved, then forgotten */
+  if (n < all) oz_cpu_permute(cpu);
+  cpu->count = n;
+  *out_count = n;
+  return OOZE_OK;
+}

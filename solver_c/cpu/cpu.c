@@ -1,0 +1,207 @@
+/* The CPU backend: fills the table of base/backend.h. */
+#include "cpu/cpu.h"
+
+#include <stdio.h>
+#include <time.h>
+
+const char *const oz_stage_names[] = {
+#define OZ_STAGE(name, kind, sums, reductions) #name,
+#include "physics/stages.def"
+#undef OZ_STAGE
+    "sort", "lists", "density_list", "walls"};
+
+enum { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE };
+static const struct { uint8_t kind, reductions; } stage_info[] = {
+#define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
+#include "physics/stages.def"
+#undef OZ_STAGE
+};
+
+double oz_cpu_clock(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) { return count / size + (count % size != 0); }
+
+/* ---- running stages ------------------------------------------------------------------------------------------- */
+
+typedef struct run_job {
+  const oz_frame *f;
+  oz_stage_fn fn;
+  uint32_t count;
+  double *partial;
+} run_job;
+
+static void run_chunk(void *arg, uint32_t chunk) {
+  const run_job *job = arg;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
+  double *sums = job->partial + (size_t)chunk * OZ_REDUCTIONS;
+  for (int r = 0; r < OZ_REDUCTIONS; r++) sums[r] = 0.0;
+  job->fn(job->f, begin, end, sums);
+}
+
+static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  (void)why;
+  const double t0 = oz_cpu_clock();
+  const int kind = stage_info[stage].kind, reductions = stage_info[stage].reductions;
+  run_job job = {f, cpu->isa->stage[stage], kind == KIND_WALL ? f->wall_count : f->count, cpu->partial};
+  if (kind == KIND_ONE) job.fn(f, 0, 1, NULL);
+  else if (job.count) {
+    const uint32_t chunks = oz_cpu_chunks(job.count, OZ_CHUNK);
+    cpu->tasks->run(cpu->tasks, chunks, run_chunk, &job);
+    for (int r = 0; r < reductions; r++) { /* in chunk order, whoever ran them */
+      double total = 0.0;
+      for (uint32_t c = 0; c < chunks; c++) total += cpu->partial[(size_t)c * OZ_REDUCTIONS + (size_t)r];
+      cpu->scalar[OZ_SCALAR_SUM + r] = total;
+    }
+  } else
+    for (int r = 0; r < reductions; r++) cpu->scalar[OZ_SCALAR_SUM + r] = 0.0;
+  if (sums)
+    for (int r = 0; r < reductions; r++) sums[r] = cpu->scalar[OZ_SCALAR_SUM + r];
+  cpu->seconds[stage] += oz_cpu_clock() - t0;
+  cpu->calls[stage]++;
+  return OOZE_OK;
+}
+
+/* ---- walls ---------------------------------------------------------------------------------------------------- */
+
+typedef struct wall_job {
+  const oz_frame *f;
+  const oz_cpu *cpu;
+} wall_job;
+static void wall_chunk(void *arg, uint32_t chunk) {
+  const wall_job *job = arg;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  job->cpu->isa->near_walls(job->f, begin, end, job->f->h, job->cpu->flag);
+}
+
+static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  const double t0 = oz_cpu_clock();
+  uint32_t n = 0;
+  if (cpu->collider_count) {
+    wall_job job = {f, cpu};
+    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), wall_chunk, &job);
+    for (uint32_t i = 0; i < cpu->count; i++) n += cpu->flag[i];
+  }
+  if (n * sizeof(uint32_t) > cpu->wall_particle_bytes || !cpu->wall_impulse) {
+    const size_t room = (size_t)n + n / 2 + 256;
+    if (!oz_grow(cpu->memory, (void **)&cpu->wall_planes, &cpu->wall_planes_bytes, room * sizeof(uint32_t), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes, room * OZ_PLANES * sizeof(oz_wall), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes, room * OZ_PLANES * 3 * sizeof(float), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall_particle, &cpu->wall_particle_bytes, room * sizeof(uint32_t), 0))
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
+  }
+  uint32_t k = 0;
+  if (n)
+    for (uint32_t i = 0; i < cpu->count; i++)
+      if (cpu->flag[i]) cpu->wall_particle[k++] = i;
+  if (n) memset(cpu->wall_impulse, 0, (size_t)n * OZ_PLANES * 3 * sizeof(float));
+  cpu->wall_count = n;
+  f->wall_count = n;
+  f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
+  f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse;
+  cpu->seconds[OZ_TIMER_WALLS] += oz_cpu_clock() - t0;
+  cpu->calls[OZ_TIMER_WALLS]++;
+  return OOZE_OK;
+}
+
+static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
+                                 uint32_t bricks, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (!oz_grow(cpu->memory, (void **)&cpu->collider, &cpu->collider_bytes, count * sizeof *c, 0) ||
+      (keys && (!oz_grow(cpu->memory, (void **)&cpu->brick_key, &cpu->brick_key_bytes, bricks * sizeof *keys, 0) ||
+                !oz_grow(cpu->memory, (void **)&cpu->brick_values, &cpu->brick_value_bytes, (size_t)bricks * 512 * sizeof *values, 0))))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders with %u bricks", count, bricks);
+  if (count) memcpy(cpu->collider, c, count * sizeof *c);
+  if (keys && bricks) {
+    memcpy(cpu->brick_key, keys, bricks * sizeof *keys);
+    memcpy(cpu->brick_values, values, (size_t)bricks * 512 * sizeof *values);
+  }
+  cpu->collider_count = count;
+  return OOZE_OK;
+}
+
+static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (!oz_grow(cpu->memory, (void **)&cpu->nozzle, &cpu->nozzle_bytes, count * sizeof *n, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u nozzles", count);
+  if (count) memcpy(cpu->nozzle, n, count * sizeof *n);
+  cpu->nozzle_count = count;
+  return OOZE_OK;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------- */
+
+static uint64_t cpu_bytes(const oz_backend *b) { return ((const oz_cpu *)b)->memory->bytes; }
+static const char *cpu_describe(const oz_backend *b) { return ((const oz_cpu *)b)->text; }
+
+static void cpu_profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls) {
+  oz_cpu *cpu = OZ_CPU(b);
+  const uint32_t k = (uint32_t)stage;
+  *seconds = k < OZ_TIMER_COUNT ? cpu->seconds[k] : 0.0;
+  *calls = k < OZ_TIMER_COUNT ? cpu->calls[k] : 0;
+}
+static void cpu_profile_reset(oz_backend *b) {
+  memset(OZ_CPU(b)->seconds, 0, sizeof OZ_CPU(b)->seconds);
+  memset(OZ_CPU(b)->calls, 0, sizeof OZ_CPU(b)->calls);
+}
+
+static void cpu_destroy(oz_backend *b) {
+  oz_cpu *cpu = OZ_CPU(b);
+  oz_memory *m = cpu->memory;
+  void *all[] = {cpu->block,     cpu->key,        cpu->key2,          cpu->order,        cpu->order2,     cpu->histogram,
+                 cpu->c.entries, cpu->c.ghat,     cpu->c.row,         cpu->c.len,        cpu->x.entries,  cpu->x.row,
+                 cpu->x.len,     cpu->d.entries,  cpu->d.row,         cpu->d.len,        cpu->pad_weight_d, cpu->flag,
+                 cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
+                 cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->collider,
+                 cpu->brick_key, cpu->brick_values, cpu->nozzle};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
+  if (cpu->tasks) cpu->tasks->destroy(cpu->tasks);
+  oz_free(m, cpu);
+}
+
+static const oz_backend_table table = {
+    "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
+    oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
+    cpu_nozzles,    cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset};
+
+static const oz_cpu_isa *isa_of(uint32_t isa) {
+  switch (isa) {
+  case OOZE_ISA_SCALAR: return &oz_isa_scalar;
+#ifdef OZ_HAVE_NEON
+  case OOZE_ISA_NEON: return &oz_isa_neon;
+#endif
+#ifdef OZ_HAVE_SSE
+  case OOZE_ISA_SSE: return &oz_isa_sse;
+#endif
+#ifdef OZ_HAVE_AVX2
+  case OOZE_ISA_AVX2: return &oz_isa_avx2;
+#endif
+#ifdef OZ_HAVE_AVX512
+  case OOZE_ISA_AVX512: return &oz_isa_avx512;
+#endif
+  default: return NULL;
+  }
+}
+
+ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why) {
+  oz_memory *memory = (oz_memory *)desc->memory;
+  const oz_cpu_isa *isa = isa_of(desc->isa);
+  if (!isa) return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "vector build %u is not in this library", desc->isa);
+  oz_cpu *cpu = oz_alloc(memory, sizeof *cpu);
+  if (!cpu) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CPU backend: %zu bytes were refused", sizeof *cpu);
+  cpu->base.table = &table;
+  cpu->memory = memory;
+  cpu->isa = isa;
+  cpu->tasks = oz_tasks_create(desc->tasks, desc->threads, memory);
+  if (!cpu->tasks) {
+    oz_free(memory, cpu);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "task system %u is not in this library, or could not start %u threads", desc->tasks, desc->threads);
+  }
+  snprintf(cpu->text, sizeof cpu->text, "cpu %s, %s, %u threads", isa->name, cpu->tasks->name, cpu->tasks->threads);
+  *out = &cpu->base;
+  return OOZE_OK;
+}

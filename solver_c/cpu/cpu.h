@@ -1,0 +1,84 @@
+/* The CPU backend's own data. */
+#ifndef OZ_CPU_CPU_H
+#define OZ_CPU_CPU_H
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "base/tasks.h"
+#include "cpu/isa.h"
+
+enum { OZ_TIMER_SORT = OZ_STAGE_COUNT, OZ_TIMER_LISTS, OZ_TIMER_DENSITY_LIST, OZ_TIMER_WALLS, OZ_TIMER_COUNT };
+
+typedef struct oz_cells {
+  uint64_t *key;       /* (cells) */
+  uint32_t *start;     /* (cells + 1) */
+  uint32_t *hash;      /* hash_mask + 1 */
+  uint32_t count, hash_mask;
+  size_t key_bytes, start_bytes, hash_bytes;
+} oz_cells;
+
+typedef struct oz_cpu {
+  oz_backend base;
+  oz_memory *memory;
+  const oz_cpu_isa *isa;
+  oz_tasks *tasks;
+  oz_frame arrays; /* pointers only */
+  uint32_t count, capacity;
+  void *block;     /* all particle arrays */
+  char text[64];
+
+  /* sorting and cells */
+  uint64_t *key, *key2;    /* (capacity) Morton code */
+  uint32_t *order, *order2;
+  uint32_t *cell_of;       /* aliases order2: cell of each sorted particle while cells are counted */
+  uint32_t *histogram;     /* chunks * 256 */
+  oz_cells cells, cells_d;
+  oz_rows c, x, d;         /* conformation rows, margin rows, density rows made anew */
+  size_t c_bytes, g_bytes, x_bytes, d_bytes;
+  float *pad_weight_d;
+
+  /* walls */
+  uint8_t *flag;
+  uint32_t *wall_particle, *wall_planes;
+  oz_wall *wall;
+  float *wall_impulse;
+  size_t wall_particle_bytes, wall_planes_bytes, wall_bytes, wall_impulse_bytes;
+  oz_collider *collider;
+  uint64_t *brick_key;
+  float *brick_values;
+  oz_nozzle *nozzle;
+  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes;
+  uint32_t collider_count, nozzle_count, wall_count;
+
+  double *partial; /* chunks * OZ_REDUCTIONS */
+  double scalar[OZ_SCALAR_COUNT];
+  double seconds[OZ_TIMER_COUNT];
+  uint64_t calls[OZ_TIMER_COUNT];
+} oz_cpu;
+
+double oz_cpu_clock(void);
+uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
+
+/* sort.c */
+ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
+/* Order of the particles by (Morton code of the cell, id) at `at` (record 4); result in cpu->order and cpu->key. */
+void oz_cpu_order(oz_cpu *cpu, const float *at, float cell);
+ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, const float *at, const uint32_t *order, float cell, ooze_message *why);
+
+/* lists.c */
+ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+
+/* arrays.c */
+ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why);
+ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why);
+void oz_cpu_frame(oz_backend *b, oz_frame *f);
+ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
+ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
+ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
+/* Brings all state into the order cpu->order. */
+void oz_cpu_permute(oz_cpu *cpu);
+
+#define OZ_CPU(b) ((oz_cpu *)(b))
+
+#endif

@@ -1,0 +1,72 @@
+/* One vector build of the stages: what stages.c exports each time it is compiled. */
+#ifndef OZ_CPU_ISA_H
+#define OZ_CPU_ISA_H
+
+#include <stdatomic.h>
+
+#include "base/backend.h"
+
+enum {
+  OZ_CHUNK = 1024,      /* particles a task; reductions add chunks in order */
+  OZ_CELL_CHUNK = 64,   /* cells a task in the neighbour search */
+  OZ_PAGE = 2048,       /* list entries a page; rows never straddle pages */
+  OZ_CANDIDATES = 4096, /* particles looked at around one cell; more are left out */
+  OZ_TASK_MAX = 65536   /* chunks in one run: 64 M particles */
+};
+
+/* Rows of neighbours in pages that tasks take from a common pool. Which page a row lands on may differ from run to run;
+ * what it holds does not. */
+typedef struct oz_rows {
+  uint32_t *entries;
+  uint16_t *ghat; /* 4 halves an entry in groups of lanes, or NULL */
+  uint32_t pages; /* capacity */
+  _Atomic uint32_t next;
+  uint32_t *row;
+  uint16_t *len; /* padded */
+} oz_rows;
+
+typedef struct oz_search {
+  const oz_frame *f;
+  const float *at;             /* record 4 in cell order: position */
+  const uint32_t *index;       /* particle of each, or NULL if at is in particle order */
+  const uint64_t *cell_key;    /* packed coordinates */
+  const uint32_t *cell_start;  /* cells + 1 */
+  uint32_t cells;
+  const uint32_t *hash;        /* cell + 1, or 0 */
+  uint32_t hash_mask;
+  float radius2;               /* main rows: within this */
+  float margin2;               /* rest rows: beyond it and within this; 0: no rest rows */
+  oz_rows *main, *rest;
+  uint32_t *neighbours;        /* true count of main rows, or NULL */
+  float *pad_weight;
+  _Atomic uint32_t overflow;   /* pages that were missing */
+} oz_search;
+
+typedef void (*oz_stage_fn)(const oz_frame *f, uint32_t begin, uint32_t end, double *sums);
+
+typedef struct oz_cpu_isa {
+  const char *name;
+  uint32_t isa, lanes;
+  oz_stage_fn stage[OZ_STAGE_COUNT];
+  void (*search)(oz_search *s, uint32_t cell_begin, uint32_t cell_end);
+  /* Flags (1 byte each) the particles within `reach` of a wall, at f->p. */
+  void (*near_walls)(const oz_frame *f, uint32_t begin, uint32_t end, float reach, uint8_t *flag);
+} oz_cpu_isa;
+
+extern const oz_cpu_isa oz_isa_scalar;
+extern const oz_cpu_isa oz_isa_neon;
+extern const oz_cpu_isa oz_isa_sse;
+extern const oz_cpu_isa oz_isa_avx2;
+extern const oz_cpu_isa oz_isa_avx512;
+
+#define OZ_CELL_BIAS (1 << 20)
+static inline uint64_t oz_cell_key(int32_t x, int32_t y, int32_t z) {
+  return (uint64_t)(uint32_t)(x + OZ_CELL_BIAS) | (uint64_t)(uint32_t)(y + OZ_CELL_BIAS) << 21 |
+         (uint64_t)(uint32_t)(z + OZ_CELL_BIAS) << 42;
+}
+static inline uint32_t oz_cell_hash(uint64_t key, uint32_t mask) {
+  key *= 0x9e3779b97f4a7c15ull;
+  return (uint32_t)(key >> 32) & mask;
+}
+
+#endif

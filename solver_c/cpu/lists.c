@@ -1,0 +1,170 @@
+/* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
+ * a little beyond. The density constraint walks both as long as nothing has moved further than the margin; otherwise it
+ * gets rows of its own at the current positions. */
+#include "cpu/cpu.h"
+
+#include <math.h>
+
+typedef struct list_job {
+  oz_cpu *cpu;
+  oz_search *search;
+} list_job;
+
+static void search_chunk(void *arg, uint32_t chunk) {
+  const list_job *job = arg;
+  const uint32_t begin = chunk * OZ_CELL_CHUNK;
+  uint32_t end = begin + OZ_CELL_CHUNK;
+  if (end > job->search->cells) end = job->search->cells;
+  job->cpu->isa->search(job->search, begin, end);
+}
+
+/* Makes room for `entries` in rows, with some to spare. */
+static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *entry_bytes, size_t *ghat_bytes, uint64_t entries, ooze_message *why) {
+  const uint64_t pages = entries / OZ_PAGE + oz_cpu_chunks(cpu->count, OZ_CHUNK) + 4;
+  if (pages * OZ_PAGE > UINT32_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu neighbour entries; a list holds 4294967295", (unsigned long long)(pages * OZ_PAGE));
+  if (!oz_grow(cpu->memory, (void **)&rows->entries, entry_bytes, (size_t)pages * OZ_PAGE * sizeof(uint32_t), 0) ||
+      (ghat_bytes && !oz_grow(cpu->memory, (void **)&rows->ghat, ghat_bytes, (size_t)pages * OZ_PAGE * 4 * sizeof(uint16_t), 0)))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %llu neighbour entries of %u particles",
+                   (unsigned long long)(pages * OZ_PAGE), cpu->count);
+  rows->pages = (uint32_t)(*entry_bytes / sizeof(uint32_t) / OZ_PAGE);
+  if (ghat_bytes) {
+    const uint32_t with_ghat = (uint32_t)(*ghat_bytes / (4 * sizeof(uint16_t)) / OZ_PAGE);
+    if (with_ghat < rows->pages) rows->pages = with_ghat;
+  }
+  return OOZE_OK;
+}
+
+/* Runs the search, making the rows larger until everything fits. */
+static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *ghat_bytes, size_t *rest_bytes, ooze_message *why) {
+  list_job job = {cpu, s};
+  for (;;) {
+    atomic_store(&s->main->next, 0);
+    if (s->rest) atomic_store(&s->rest->next, 0);
+    atomic_store(&s->overflow, 0);
+    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
+    if (!atomic_load(&s->overflow)) return OOZE_OK;
+    const uint64_t more = (uint64_t)atomic_load(&s->main->next) * OZ_PAGE;
+    OZ_TRY(rows_room(cpu, s->main, main_bytes, ghat_bytes, more + more / 8 + (uint64_t)cpu->count * 4, why));
+    if (s->rest) {
+      const uint64_t rest = (uint64_t)atomic_load(&s->rest->next) * OZ_PAGE;
+      OZ_TRY(rows_room(cpu, s->rest, rest_bytes, NULL, rest + rest / 8 + (uint64_t)cpu->count * 4, why));
+    }
+  }
+}
+
+ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  const double t0 = oz_cpu_clock();
+  OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, f->x, NULL, f->cell, why));
+  if (!cpu->c.pages) { /* first guess: about 36 entries a particle, 12 in the margin */
+    OZ_TRY(rows_room(cpu, &cpu->c, &cpu->c_bytes, &cpu->g_bytes, (uint64_t)cpu->count * 36, why));
+    OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 12, why));
+  }
+  oz_search s;
+  memset(&s, 0, sizeof s);
+  s.f = f;
+  s.at = f->x;
+  s.cell_key = cpu->cells.key, s.cell_start = cpu->cells.start, s.cells = cpu->cells.count;
+  s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask;
+  s.radius2 = f->h2;
+  s.margin2 = (f->h + f->margin) * (f->h + f->margin);
+  s.main = &cpu->c, s.rest = &cpu->x;
+  s.neighbours = f->neighbours;
+  s.pad_weight = cpu->arrays.pad_weight;
+  OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->g_bytes, &cpu->x_bytes, why));
+  f->list_c = cpu->c.entries, f->row_c = cpu->c.row, f->len_c = cpu->c.len, f->ghat = cpu->c.ghat;
+  double sum = 0.0;
+  for (uint32_t i = 0; i < cpu->count; i++) sum += f->neighbours[i];
+  out->mean_neighbours = cpu->count ? sum / cpu->count : 0.0;
+  cpu->seconds[OZ_TIMER_LISTS] += oz_cpu_clock() - t0;
+  cpu->calls[OZ_TIMER_LISTS]++;
+  return OOZE_OK;
+}
+
+typedef struct box_job {
+  const oz_frame *f;
+  float *box; /* 6 a chunk: least and greatest displacement */
+} box_job;
+static void box_chunk(void *arg, uint32_t chunk) {
+  const box_job *job = arg;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+  for (uint32_t i = begin; i < end; i++)
+    for (int c = 0; c < 3; c++) {
+      const float y = job->f->y[4 * (size_t)i + c];
+      if (y < lo[c]) lo[c] = y;
+      if (y > hi[c]) hi[c] = y;
+    }
+  for (int c = 0; c < 3; c++) job->box[6 * (size_t)chunk + c] = lo[c], job->box[6 * (size_t)chunk + 3 + c] = hi[c];
+}
+
+/* Two particles that were further apart than h + margin are still beyond h if no two displacements differ by more than
+ * the margin: the diagonal of the box of all displacements bounds that. */
+static float displacement_spread(oz_cpu *cpu, const oz_frame *f) {
+  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
+  box_job job = {f, (float *)cpu->partial}; /* 6 floats fit in OZ_REDUCTIONS doubles */
+  cpu->tasks->run(cpu->tasks, chunks, box_chunk, &job);
+  float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, s = 0.0f;
+  for (uint32_t k = 0; k < chunks; k++)
+    for (int c = 0; c < 3; c++) {
+      lo[c] = fminf(lo[c], job.box[6 * (size_t)k + c]);
+      hi[c] = fmaxf(hi[c], job.box[6 * (size_t)k + 3 + c]);
+    }
+  for (int c = 0; c < 3; c++) s += (hi[c] - lo[c]) * (hi[c] - lo[c]);
+  return sqrtf(s);
+}
+
+typedef struct copy_job {
+  const oz_cpu *cpu;
+  const float *at;
+  float *to;
+} copy_job;
+static void copy_chunk(void *arg, uint32_t chunk) {
+  const copy_job *job = arg;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count;
+  for (uint32_t k = begin; k < end; k++) memcpy(job->to + 4 * (size_t)k, job->at + 4 * (size_t)job->cpu->order[k], 16);
+}
+
+ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  const double t0 = oz_cpu_clock();
+  /* the density iterations themselves move particles: keep a third of the margin for them */
+  out->rebuilt = !(displacement_spread(cpu, f) <= 0.67f * f->margin);
+  if (!out->rebuilt) {
+    f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
+    f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
+    f->pad_weight = cpu->arrays.pad_weight;
+  } else {
+    const size_t n = cpu->capacity;
+    if (!cpu->d.row) cpu->d.row = oz_alloc(cpu->memory, n * sizeof(uint32_t));
+    if (!cpu->d.len) cpu->d.len = oz_alloc(cpu->memory, n * sizeof(uint16_t));
+    if (!cpu->pad_weight_d) cpu->pad_weight_d = oz_alloc(cpu->memory, n * sizeof(float));
+    if (!cpu->d.row || !cpu->d.len || !cpu->pad_weight_d)
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the density rows of %u particles", cpu->count);
+    if (!cpu->d.pages) OZ_TRY(rows_room(cpu, &cpu->d, &cpu->d_bytes, NULL, (uint64_t)cpu->count * 40, why));
+    oz_cpu_order(cpu, f->p, f->cell);
+    OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, f->p, cpu->order, f->cell, why));
+    copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
+    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), copy_chunk, &copy);
+    oz_search s;
+    memset(&s, 0, sizeof s);
+    s.f = f;
+    s.at = f->A;
+    s.index = cpu->order;
+    s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
+    s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask;
+    /* the iterations move particles further: a small margin, so that pairs that come together are seen */
+    s.radius2 = (f->h + 0.33f * f->margin) * (f->h + 0.33f * f->margin);
+    s.main = &cpu->d;
+    s.pad_weight = cpu->pad_weight_d;
+    OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
+    f->list_d[0] = cpu->d.entries, f->row_d[0] = cpu->d.row, f->len_d[0] = cpu->d.len;
+    f->list_d[1] = cpu->d.entries, f->row_d[1] = cpu->d.row, f->len_d[1] = cpu->x.len;
+    memset(cpu->x.len, 0, n * sizeof(uint16_t)); /* no second part */
+    f->pad_weight = cpu->pad_weight_d;
+  }
+  cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
+  cpu->calls[OZ_TIMER_DENSITY_LIST]++;
+  return OOZE_OK;
+}

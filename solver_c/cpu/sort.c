@@ -1,0 +1,165 @@
+/* Particles along a space-filling curve. The order is a function of (cell, id) alone, never of an older order, so that a
+ * run that was stopped and resumed goes on with the same bits. */
+#include "cpu/cpu.h"
+
+#include <math.h>
+
+static uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
+  v &= 0x1fffff;
+  v = (v | v << 32) & 0x1f00000000ffffull;
+  v = (v | v << 16) & 0x1f0000ff0000ffull;
+  v = (v | v << 8) & 0x100f00f00f00f00full;
+  v = (v | v << 4) & 0x10c30c30c30c30c3ull;
+  v = (v | v << 2) & 0x1249249249249249ull;
+  return v;
+}
+static uint64_t gathered(uint64_t v) { /* and back */
+  v &= 0x1249249249249249ull;
+  v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
+  v = (v | v >> 4) & 0x100f00f00f00f00full;
+  v = (v | v >> 8) & 0x1f0000ff0000ffull;
+  v = (v | v >> 16) & 0x1f00000000ffffull;
+  v = (v | v >> 32) & 0x1fffff;
+  return v;
+}
+/* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
+static uint64_t coordinate(float x, float inv) {
+  float c = floorf(x * inv), limit = (float)(OZ_CELL_BIAS - 2);
+  if (!(c > -limit)) c = -limit;
+  if (c > limit) c = limit;
+  return (uint64_t)((int32_t)c + OZ_CELL_BIAS);
+}
+
+typedef struct sort_job {
+  oz_cpu *cpu;
+  const float *at;
+  float inv;
+  uint32_t shift;
+  const uint64_t *key;
+  const uint32_t *order;
+  uint64_t *key_to;
+  uint32_t *order_to;
+} sort_job;
+
+#define OZ_CHUNK_RANGE                                                                                                 \
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count
+
+static void key_chunk(void *arg, uint32_t chunk) {
+  const sort_job *job = arg;
+  OZ_CHUNK_RANGE;
+  for (uint32_t i = begin; i < end; i++) {
+    const float *x = job->at + 4 * (size_t)i;
+    job->cpu->key[i] = spread(coordinate(x[0], job->inv)) | spread(coordinate(x[1], job->inv)) << 1 |
+                       spread(coordinate(x[2], job->inv)) << 2;
+    job->cpu->order[i] = i;
+  }
+}
+static void count_chunk(void *arg, uint32_t chunk) {
+  const sort_job *job = arg;
+  OZ_CHUNK_RANGE;
+  uint32_t *h = job->cpu->histogram + (size_t)chunk * 256;
+  memset(h, 0, 256 * sizeof *h);
+  for (uint32_t i = begin; i < end; i++) h[job->key[i] >> job->shift & 255]++;
+}
+static void scatter_chunk(void *arg, uint32_t chunk) {
+  const sort_job *job = arg;
+  OZ_CHUNK_RANGE;
+  uint32_t *h = job->cpu->histogram + (size_t)chunk * 256;
+  for (uint32_t i = begin; i < end; i++) {
+    uint32_t to = h[job->key[i] >> job->shift & 255]++;
+    job->key_to[to] = job->key[i];
+    job->order_to[to] = job->order[i];
+  }
+}
+/* Within a cell: ascending id. Cells hold about ten particles; one that starts in this chunk is finished by it. */
+static void ids_chunk(void *arg, uint32_t chunk) {
+  const sort_job *job = arg;
+  OZ_CHUNK_RANGE;
+  const uint64_t *key = job->key, *id = job->cpu->arrays.id;
+  uint32_t *order = job->order_to;
+  uint32_t i = begin;
+  while (i > 0 && i < end && key[i] == key[i - 1]) i++; /* belongs to the chunk before */
+  while (i < end) {
+    uint32_t stop = i + 1;
+    while (stop < job->cpu->count && key[stop] == key[i]) stop++;
+    for (uint32_t gap = (stop - i) / 2; gap > 0; gap /= 2) /* shell sort: piled-up cells stay cheap */
+      for (uint32_t k = i + gap; k < stop; k++) {
+        uint32_t v = order[k], m = k;
+        for (; m >= i + gap && id[order[m - gap]] > id[v]; m -= gap) order[m] = order[m - gap];
+        order[m] = v;
+      }
+    i = stop;
+  }
+}
+
+void oz_cpu_order(oz_cpu *cpu, const float *at, float cell) {
+  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
+  sort_job job = {cpu, at, 1.0f / cell, 0, NULL, NULL, NULL, NULL};
+  cpu->tasks->run(cpu->tasks, chunks, key_chunk, &job);
+  uint64_t differ = 0; /* only digits in which keys differ need a pass */
+  for (uint32_t i = 1; i < cpu->count; i++) differ |= cpu->key[i] ^ cpu->key[0];
+  uint64_t *key = cpu->key, *key2 = cpu->key2;
+  uint32_t *order = cpu->order, *order2 = cpu->order2;
+  for (uint32_t shift = 0; shift < 64; shift += 8) {
+    if (!(differ >> shift & 255)) continue;
+    job.shift = shift, job.key = key, job.order = order, job.key_to = key2, job.order_to = order2;
+    cpu->tasks->run(cpu->tasks, chunks, count_chunk, &job);
+    uint32_t sum = 0;
+    for (uint32_t digit = 0; digit < 256; digit++)
+      for (uint32_t c = 0; c < chunks; c++) {
+        uint32_t *h = cpu->histogram + (size_t)c * 256 + digit, n = *h;
+        *h = sum;
+        sum += n;
+      }
+    cpu->tasks->run(cpu->tasks, chunks, scatter_chunk, &job);
+    uint64_t *tk = key; key = key2; key2 = tk;
+    uint32_t *to = order; order = order2; order2 = to;
+  }
+  cpu->key = key, cpu->key2 = key2, cpu->order = order, cpu->order2 = order2;
+  job.key = key, job.order_to = order;
+  cpu->tasks->run(cpu->tasks, chunks, ids_chunk, &job);
+}
+
+ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, const float *at, const uint32_t *order, float cell, ooze_message *why) {
+  (void)at, (void)order, (void)cell;
+  /* keys are sorted: a cell is a run of equal ones */
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < cpu->count; i++) n += i == 0 || cpu->key[i] != cpu->key[i - 1];
+  uint32_t size = 64;
+  while (size < 2 * n) size *= 2;
+  const size_t want_key = (size_t)n + n / 4 + 16;
+  if (n * sizeof(uint64_t) > cells->key_bytes || (n + 1) * sizeof(uint32_t) > cells->start_bytes || size * sizeof(uint32_t) > cells->hash_bytes)
+    if (!oz_grow(cpu->memory, (void **)&cells->key, &cells->key_bytes, want_key * sizeof(uint64_t), 0) ||
+        !oz_grow(cpu->memory, (void **)&cells->start, &cells->start_bytes, (want_key + 1) * sizeof(uint32_t), 0) ||
+        !oz_grow(cpu->memory, (void **)&cells->hash, &cells->hash_bytes, (size_t)size * sizeof(uint32_t), 0))
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u neighbour cells", n);
+  cells->count = n;
+  cells->hash_mask = size - 1;
+  memset(cells->hash, 0, (size_t)size * sizeof(uint32_t));
+  uint32_t c = 0;
+  for (uint32_t i = 0; i < cpu->count; i++) {
+    if (i && cpu->key[i] == cpu->key[i - 1]) continue;
+    const uint64_t k = cpu->key[i];
+    const uint64_t packed = gathered(k) | gathered(k >> 1) << 21 | gathered(k >> 2) << 42;
+    cells->key[c] = packed;
+    cells->start[c] = i;
+    uint32_t slot = oz_cell_hash(packed, cells->hash_mask);
+    while (cells->hash[slot]) slot = (slot + 1) & cells->hash_mask;
+    cells->hash[slot] = ++c;
+  }
+  cells->start[n] = cpu->count;
+  return OOZE_OK;
+}
+
+ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  (void)why;
+  const double t0 = oz_cpu_clock();
+  oz_cpu_order(cpu, f->x, f->cell);
+  uint32_t moved = 0;
+  for (uint32_t i = 0; i < cpu->count && !moved; i++) moved = cpu->order[i] != i;
+  if (moved) oz_cpu_permute(cpu);
+  cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
+  cpu->calls[OZ_TIMER_SORT]++;
+  return OOZE_OK;
+}

@@ -1,0 +1,123 @@
+/* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD), by the scheme of NUMERICS.md. Reads like the box:
+ * constraint-free state, project velocities, project positions, velocity from positions, conformation. */
+#include "models/models.h"
+
+#include <math.h>
+
+#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
+#define WALLS(stage)                                                                                                   \
+  do {                                                                                                                 \
+    if (f->wall_count) RUN(stage);                                                                                     \
+  } while (0)
+
+/* Velocity projection by preconditioned conjugate gradients; multipliers are kept for the position phase. */
+static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
+  const uint32_t iterations = s->params->velocity_iterations;
+  if (s->has_relaxation) { /* start from the elastic stress that the particles carry */
+    RUN(force);
+    RUN(kick);
+  }
+  WALLS(wall_hold);
+  double first = 0.0, rz = 0.0;
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, s->params->velocity_tolerance > 0.0f ? &first : NULL, why));
+  RUN(cg_start);
+  for (uint32_t k = 0; k < iterations; k++) {
+    RUN(force);
+    WALLS(wall_filter);
+    RUN(cg_apply);
+    RUN(cg_alpha);
+    if (s->params->velocity_tolerance > 0.0f) { /* the host looks only if it is asked to stop early */
+      OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_update, &rz, why));
+      s->residual = first > 0.0 ? sqrt(rz / first) : 0.0;
+      if (s->residual <= s->params->velocity_tolerance) break;
+    } else RUN(cg_update);
+    if (k + 1 == iterations) break;
+    RUN(cg_beta);
+    RUN(cg_direction);
+  }
+  WALLS(wall_clamp);
+  return OOZE_OK;
+}
+
+static void swap(float **a, float **b) {
+  float *t = *a;
+  *a = *b;
+  *b = t;
+}
+
+static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation, ooze_message *why) {
+  oz_build_result built = {0, 0.0};
+  WALLS(wall_density);
+  WALLS(wall_project);
+  OZ_TRY(b->table->density_list(b, f, &built, why));
+  s->rebuilt += built.rebuilt;
+  RUN(density_setup);
+  RUN(density_bound);
+  for (uint32_t k = 0; k < s->params->position_iterations; k++) {
+    if (k) WALLS(wall_density);
+    RUN(density_lambda);
+    RUN(density_move);
+    WALLS(wall_project);
+    if (!conformation) continue;
+    RUN(strain);
+    RUN(conform_move);
+    swap(&f->y, &f->y2);
+    WALLS(wall_project);
+  }
+  return OOZE_OK;
+}
+
+ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
+  oz_backend *b = s->backend;
+  oz_frame frame, *f = &frame;
+  oz_build_result built = {0, 0.0};
+  b->table->frame(b, f);
+  if (f->count == 0) return OOZE_OK;
+  oz_frame_constants(f, s->params, s->separation, dt, s->time);
+  const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
+
+  OZ_TRY(b->table->sort(b, f, why));
+  if (s->has_nozzles) RUN(nozzle);
+  OZ_TRY(b->table->lists(b, f, &built, why));
+  s->mean_neighbours = built.mean_neighbours;
+
+  /* constraint-free state */
+  RUN(material);
+  RUN(predict);
+  RUN(gradient);
+  if (!explicit_stress) {
+    RUN(bound_sums);
+    RUN(bound);
+  }
+  if (s->has_walls) {
+    OZ_TRY(b->table->walls(b, f, why));
+    WALLS(wall_planes);
+  }
+
+  /* project velocities */
+  RUN(velocity_start);
+  if (explicit_stress) { /* section 3.1: stress as a force */
+    RUN(force);
+    RUN(kick);
+  } else if (!positions_only && s->params->velocity_iterations)
+    OZ_TRY(project_velocities(s, b, f, why));
+
+  /* project positions */
+  RUN(advance);
+  if (s->has_walls) {
+    OZ_TRY(b->table->walls(b, f, why));
+    WALLS(wall_planes);
+  }
+  OZ_TRY(project_positions(s, b, f, !explicit_stress, why));
+
+  /* conformation and velocity at the end of the step */
+  if (s->has_relaxation) RUN(conform_update);
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
+  for (uint32_t k = 0; k < s->params->rest_filter; k++) {
+    RUN(filter_gradient);
+    RUN(filter_move);
+    RUN(settle);
+    WALLS(wall_drag);
+  }
+  return OOZE_OK;
+}

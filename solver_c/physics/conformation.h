@@ -1,0 +1,447 @@
+/* Conformation constraints (Barreiro, Garcia-Fernandez, Alduan, Otaduy 2017), in the forms of NUMERICS.md: numbers in
+ * brackets are the paper's equations, "3.2" and the like NUMERICS.md's sections. */
+#ifndef OZ_PHYSICS_CONFORMATION_H
+#define OZ_PHYSICS_CONFORMATION_H
+
+#include "physics/pairs.h"
+
+/* ---- pieces ---- */
+
+/* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that what is stretched thins
+ * (part 2, 1). Without the split, a on everything. */
+OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sign, oz_s3 *out) {
+  oz_real a_vol = f->split ? oz_min(oz_set(f->a_min), a) : a;
+  oz_real t = (a_vol - a) * oz_s3_trace(lam) * (1.0f / 3.0f);
+  for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
+}
+
+/* M^-1 r in the eigenframe U of the relaxation bound, with compliance; Sherman-Morrison on the trace (3.4, part 2). */
+OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3], oz_real a) {
+  static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
+  oz_s3 e = oz_s3_rotate_back(r, U);
+  oz_real floor = oz_set(0.04f * f->t_ref), a_vol = f->split ? oz_min(oz_set(f->a_min), a) : a;
+  oz_real D[3], den = oz_set(0.0f);
+  for (int c = 0; c < 6; c++) {
+    oz_real pc = oz_max(p[I[c]] + p[J[c]], floor), inv = 1.0f / (pc + a);
+    if (c < 3) {
+      D[c] = inv;
+      den += (pc + a_vol) * inv;
+    }
+    e.s[c] *= inv;
+  }
+  if (f->split) {
+    oz_real k = (a - a_vol) * (e.s[0] + e.s[1] + e.s[2]) / den;
+    for (int c = 0; c < 3; c++) e.s[c] += k * D[c];
+  }
+  return oz_s3_rotate(&e, U);
+}
+
+/* dev(Q) / q: what the stored stretch asks for; without the split Q - I. */
+OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
+  oz_real mean = f->split ? oz_s3_trace(q) * (1.0f / 3.0f) : oz_set(1.0f);
+  oz_s3 r;
+  for (int c = 0; c < 6; c++) r.s[c] = (q->s[c] - (c < 3 ? mean : oz_set(0.0f))) * inv_q;
+  return r;
+}
+
+/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S (3.8). tau = 0 gives I. */
+OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, float dt) {
+  oz_m3 F = *s, t, full = oz_s3_full(q);
+  F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
+  t = oz_m3_mul(&F, &full);
+  t = oz_m3_mul_t(&t, &F);
+  oz_s3 r = oz_m3_sym(&t), one = oz_s3_identity();
+  oz_mask relaxes = tau > oz_set(0.0f);
+  oz_real fr = dt / oz_select(relaxes, tau, oz_set(1.0f)), k = 1.0f / (1.0f + fr);
+  for (int c = 0; c < 6; c++) r.s[c] = (r.s[c] + (c < 3 ? fr : oz_set(0.0f))) * k;
+  return oz_s3_select(relaxes, &r, &one);
+}
+
+/* Keeps the eigenvalues of Q within [0.05, 20]. Lanes that are nearly at rest are left alone. */
+OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
+  oz_s3 one = oz_s3_identity();
+  oz_real far = oz_set(0.0f);
+  for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(q->s[c] - one.s[c]));
+  oz_mask check = oz_not(far < oz_set(0.3f));
+  if (!oz_any(check)) return *q;
+  oz_real w[3];
+  oz_m3 U;
+  oz_s3_eigen(q, w, &U);
+  for (int c = 0; c < 3; c++) w[c] = oz_clamp(w[c], oz_set(0.05f), oz_set(20.0f));
+  oz_s3 r = oz_s3_compose(w, &U);
+  return oz_s3_select(check, &r, q);
+}
+
+OZ_FN oz_m3 oz_frame_of(const oz_frame *f, uint32_t i, oz_real p[3]) { /* preconditioner frame and eigenvalues */
+  for (int c = 0; c < 3; c++) p[c] = oz_ld(f->pe + (size_t)c * f->stride, i);
+  return oz_q4_matrix(oz_planes4_ld(f->pu, f->stride, i));
+}
+/* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
+OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
+  oz_m3 A = oz_s3_mul_s(lam, B);
+  for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
+  oz_matrix_st(f->A, i, &A);
+}
+
+/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, sum of ghat, zero-energy strength (3.1 step 2, 3.5) ---- */
+
+typedef struct { oz_v3 x; } oz_gradient_self;
+OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s) { s->x = oz_vec_of(f->x, i); }
+OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n, oz_real *acc) {
+  oz_v3 r = oz_sub(oz_vec_gather(f->x, n->j), s->x);
+  acc[0] += r.x * n->g.x; acc[1] += r.y * n->g.y; acc[2] += r.z * n->g.z;
+  acc[3] += r.x * n->g.y; acc[4] += r.x * n->g.z; acc[5] += r.y * n->g.z;
+  acc[6] += n->g.x; acc[7] += n->g.y; acc[8] += n->g.z;
+  acc[9] += n->c;
+}
+OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_s3 K, B = oz_s3_identity();
+  for (int c = 0; c < 6; c++) K.s[c] = acc[c] * f->inv_d;
+  if (f->gradient_correction) {
+    oz_real k[3];
+    oz_m3 U;
+    oz_s3_eigen(&K, k, &U);
+    for (int c = 0; c < 3; c++) k[c] = 1.0f / oz_max(k[c], oz_set(0.3f)); /* 3.1: eigenvalues bounded at 0.3 */
+    B = oz_s3_compose(k, &U);
+  }
+  oz_planes6_st(f->K, f->stride, i, &K);
+  oz_planes6_st(f->B, f->stride, i, &B);
+  for (int c = 0; c < 3; c++) oz_st(f->sg + (size_t)c * f->stride, i, acc[6 + c]);
+  oz_m3 send;
+  for (int c = 0; c < 9; c++) send.m[c] = c < 6 ? B.s[c] : oz_set(0.0f);
+  oz_matrix_st(f->A, i, &send);
+
+  /* zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5); alpha = a V0 dt^2 / (m_ref d^2) */
+  oz_real om = oz_ld(f->omega, i), a = oz_ld(f->a, i), tau = oz_ld(f->tau, i), rho = oz_ld(f->density, i);
+  oz_real load = a * (f->V0 * f->dt / f->m_ref) * rho;
+  oz_real hg = f->zero_energy * (tau + f->dt) / (tau + f->dt + load);
+  oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]); /* crowded neighbourhoods: 3.5's essential normalisation */
+  oz_st(f->gate, i, thin);
+  hg = hg * thin / oz_max(om, oz_set(1e-3f));
+  hg = oz_select(oz_enough(f, i), hg, oz_set(0.0f));
+  oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
+  oz_vec_st(f->y, i, zero, hg);
+}
+
+/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4) ---- */
+
+typedef struct { int none; } oz_bound_sums_self;
+OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_real b[8];
+  oz_gather4(f->A, n->j, 12, 0, b);
+  oz_gather4(f->A, n->j, 12, 4, b + 4);
+  oz_s3 B = {{b[0], b[1], b[2], b[3], b[4], b[5]}};
+  oz_v3 v = oz_s3_v(&B, n->g);
+  oz_real l2 = oz_dot(v, v);
+  acc[0] += l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));
+}
+OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
+  oz_v3 v = oz_s3_v(&B, oz_planes3_ld(f->sg, f->stride, i));
+  oz_st(f->k_dens, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
+}
+
+/* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues (3.4) ---- */
+
+typedef struct { oz_s3 B; } oz_bound_self;
+OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
+  for (int c = 0; c < 6; c++) s->B.s[c] = oz_set(f->B[(size_t)c * f->stride + i]);
+}
+OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
+  oz_real k = weight * oz_rsqrt(oz_max(oz_dot(v, v), oz_set(1e-30f)));
+  acc[0] += k * v.x * v.x; acc[1] += k * v.y * v.y; acc[2] += k * v.z * v.z;
+  acc[3] += k * v.x * v.y; acc[4] += k * v.x * v.z; acc[5] += k * v.y * v.z;
+}
+OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n, oz_real *acc) {
+  oz_bound_add(acc, oz_s3_v(&s->B, n->g), oz_gather1(f->k_dens, n->j, 1));
+}
+OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real sum[6], w[3];
+  for (int c = 0; c < 6; c++) sum[c] = acc[c];
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
+  oz_bound_add(sum, oz_s3_v(&B, oz_planes3_ld(f->sg, f->stride, i)), oz_ld(f->k_dens, i));
+  oz_s3 P;
+  for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
+  oz_m3 U;
+  oz_s3_eigen(&P, w, &U);
+  for (int c = 0; c < 3; c++) oz_st(f->pe + (size_t)c * f->stride, i, w[c]);
+  oz_planes4_st(f->pu, f->stride, i, oz_q4_of(&U));
+}
+
+/* ---- velocity_start: compliance over q, first multiplier (part 2, 2 and 3) ---- */
+
+OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
+  oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f), tau = oz_ld(f->tau, i);
+  oz_mask elastic = (tau > oz_set(0.0f)) & oz_enough(f, i);
+  for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
+  oz_mask stretched = elastic & (far > oz_set(0.05f));
+  if (f->split && oz_any(stretched)) {
+    oz_real w[3];
+    oz_m3 U;
+    oz_s3_eigen(&Q, w, &U);
+    q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
+  }
+  /* the elastic stress that the particles already carry; gf = min(1, 10 a) / a keeps stiff ones from blowing up */
+  oz_real gf = oz_min(oz_set(1.0f), 10.0f * a) / a;
+  oz_s3 dev = oz_stretch(f, &Q, gf);
+  oz_mask start = f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
+  if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
+    for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
+  for (int c = 0; c < 6; c++) lam.s[c] = oz_select(start, -dev.s[c], oz_set(0.0f));
+  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_send(f, i, &lam, &B);
+  oz_st(f->a, i, a / q);
+  oz_st(f->pe + 3 * (size_t)f->stride, i, 1.0f / q);
+}
+
+/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2) ---- */
+
+typedef struct { int none; } oz_force_self;
+OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_m3 A;
+  oz_matrix_gather(f->A, n->j, &A);
+  acc[0] += A.m[0] * n->g.x + A.m[1] * n->g.y + A.m[2] * n->g.z;
+  acc[1] += A.m[3] * n->g.x + A.m[4] * n->g.y + A.m[5] * n->g.z;
+  acc[2] += A.m[6] * n->g.x + A.m[7] * n->g.y + A.m[8] * n->g.z;
+}
+OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
+  oz_m3 A;
+  oz_matrix_ld(f->A, i, &A);
+  oz_v3 own = oz_m3_v(&A, oz_planes3_ld(f->sg, f->stride, i));
+  oz_real om = oz_ld(f->omega, i);
+  oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
+  return dx;
+}
+OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_vec_st(f->dx, i, oz_force_total(f, i, acc), oz_set(0.0f));
+}
+
+OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += dx / dt */
+  (void)red;
+  oz_real u[4];
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_v3 dx = oz_vec_ld(f->dx, i);
+  u[0] += f->inv_dt * dx.x; u[1] += f->inv_dt * dx.y; u[2] += f->inv_dt * dx.z;
+  oz_st4(f->u, i, 4, 0, u);
+}
+
+/* ---- residual: r = -(C(u) + a Lam), first direction (7, 10, 11; 3.2) ---- */
+
+typedef struct { int none; } oz_residual_self;
+OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, oz_vec_gather(f->u, n->j), n->g);
+}
+/* 2 sym(M B) / d: strain of a displacement field from its differences. */
+OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, float scale) {
+  oz_m3 L = oz_m3_mul_s(m, B);
+  oz_s3 e = oz_m3_sym(&L);
+  for (int c = 0; c < 6; c++) e.s[c] *= scale * f->inv_d;
+  return e;
+}
+OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_v3 u = oz_vec_ld(f->u, i);
+  oz_m3 M = oz_difference(acc, u, oz_planes3_ld(f->sg, f->stride, i)), U;
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
+  oz_real a = oz_ld(f->a, i), p[3];
+  oz_s3 stretch = oz_stretch(f, &Q, oz_ld(f->pe + 3 * (size_t)f->stride, i));
+  oz_mask on = oz_enough(f, i);
+  for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
+  oz_comply(f, a, &lam, oz_set(-1.0f), &r);
+  for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
+  U = oz_frame_of(f, i, p);
+  oz_s3 z = oz_precondition(f, &r, &U, p, a);
+  for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
+  oz_planes6_st(f->r, f->stride, i, &r);
+  oz_planes6_st(f->pp, f->stride, i, &z);
+  oz_send(f, i, &z, &B);
+  red[0] = oz_s3_dot(&r, &z);
+}
+
+/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend. ---- */
+
+OZ_FN void oz_cg_start_item(const oz_frame *f) {
+  f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
+}
+typedef struct { int none; } oz_cg_apply_self;
+OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, oz_vec_gather(f->dx, n->j), n->g);
+}
+OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_planes3_ld(f->sg, f->stride, i));
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), p = oz_planes6_ld(f->pp, f->stride, i);
+  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f);
+  oz_mask on = oz_enough(f, i);
+  oz_comply(f, oz_ld(f->a, i), &p, oz_set(1.0f), &q);
+  for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], oz_set(0.0f));
+  oz_planes6_st(f->aq, f->stride, i, &q);
+  red[0] = oz_s3_dot(&p, &q);
+}
+OZ_FN void oz_cg_alpha_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
+  double rz = f->scalar[OZ_SCALAR_RZ], pq = f->scalar[OZ_SCALAR_SUM];
+  int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
+  f->scalar[OZ_SCALAR_ALPHA] = go ? rz / pq : 0.0;
+}
+OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  float al = (float)f->scalar[OZ_SCALAR_ALPHA];
+  oz_real u[4], p[3], a = oz_ld(f->a, i);
+  oz_v3 dx = oz_vec_ld(f->dx, i);
+  float ku = al * f->inv_dt;
+  oz_ld4(f->u, i, 4, 0, u);
+  u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
+  oz_st4(f->u, i, 4, 0, u);
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), d = oz_planes6_ld(f->pp, f->stride, i);
+  oz_s3 r = oz_planes6_ld(f->r, f->stride, i), q = oz_planes6_ld(f->aq, f->stride, i);
+  for (int c = 0; c < 6; c++) lam.s[c] += al * d.s[c], r.s[c] -= al * q.s[c];
+  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_planes6_st(f->r, f->stride, i, &r);
+  oz_m3 U = oz_frame_of(f, i, p);
+  oz_s3 z = oz_precondition(f, &r, &U, p, a);
+  oz_mask on = oz_enough(f, i);
+  for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
+  oz_planes6_st(f->aq, f->stride, i, &z);
+  red[0] = oz_s3_dot(&r, &z);
+}
+OZ_FN void oz_cg_beta_item(const oz_frame *f) {
+  double old = f->scalar[OZ_SCALAR_RZ], now = f->scalar[OZ_SCALAR_SUM];
+  f->scalar[OZ_SCALAR_BETA] = old > 0.0 && f->scalar[OZ_SCALAR_ALPHA] != 0.0 ? now / old : 0.0;
+  f->scalar[OZ_SCALAR_RZ] = now;
+}
+OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  float be = (float)f->scalar[OZ_SCALAR_BETA];
+  oz_s3 p = oz_planes6_ld(f->pp, f->stride, i), z = oz_planes6_ld(f->aq, f->stride, i);
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
+  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
+  oz_planes6_st(f->pp, f->stride, i, &p);
+  oz_send(f, i, &p, &B);
+}
+
+/* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
+
+/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (kept in f->rot) and S = (M - R K) B R^T. */
+OZ_FN oz_m3 oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, oz_m3 *R, oz_q4 *rot) {
+  oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_planes3_ld(f->sg, f->stride, i)), D;
+  for (int c = 0; c < 9; c++) Y.m[c] *= f->inv_d;
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), K = oz_planes6_ld(f->K, f->stride, i);
+  *rot = oz_planes4_ld(f->rot, f->stride, i);
+  if (f->corotation) { /* F = M B + (I - K B) = I + Y B */
+    oz_m3 F = oz_m3_mul_s(&Y, &B);
+    F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
+    *rot = oz_polar(&F, *rot, 3);
+    oz_planes4_st(f->rot, f->stride, i, *rot);
+  }
+  *R = oz_q4_matrix(*rot);
+  oz_m3 Kf = oz_s3_full(&K), RK = oz_m3_mul_s(R, &K);
+  for (int c = 0; c < 9; c++) D.m[c] = Kf.m[c] - RK.m[c] + Y.m[c];
+  D = oz_m3_mul_s(&D, &B);
+  return oz_m3_mul_t(&D, R);
+}
+
+typedef struct { int none; } oz_strain_self;
+OZ_FN void oz_strain_begin(const oz_frame *f, uint32_t i, oz_strain_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, oz_vec_gather(f->y, n->j), n->g);
+}
+OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_m3 R, S;
+  oz_q4 rot;
+  S = oz_corotate(f, i, acc, &R, &rot);
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e = oz_m3_sym(&S), r;
+  Q = oz_s3_rotate(&Q, &R);
+  oz_s3 stretch = oz_stretch(f, &Q, oz_ld(f->pe + 3 * (size_t)f->stride, i));
+  oz_real a = oz_ld(f->a, i), p[3], tr = oz_s3_trace(&e), shift = oz_set(0.0f);
+  if (f->split) { /* the volume part: 2/3 (tr S + second order of the determinant), part 2 (1) */
+    oz_m3 F = S;
+    F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
+    oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
+    shift = (2.0f / 3.0f) * second;
+  }
+  for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
+  oz_comply(f, a, &lam, oz_set(-1.0f), &r);
+  for (int c = 0; c < 3; c++) p[c] = oz_ld(f->pe + (size_t)c * f->stride, i);
+  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_planes4_ld(f->pu, f->stride, i)));
+  oz_s3 dl = oz_precondition(f, &r, &U, p, a);
+  oz_mask on = oz_enough(f, i);
+  for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
+  oz_planes6_st(f->lam, f->stride, i, &lam);
+
+  /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,
+   * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
+  oz_m3 RB = oz_m3_mul_s(&R, &B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB), F = S;
+  F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
+  F = oz_m3_mul(&F, &R);
+  F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
+  oz_real y[4];
+  oz_ld4(f->y, i, 4, 0, y);
+  oz_real kh = (0.5f * f->hour_arm) * y[3];
+  for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
+  oz_matrix_st(f->A, i, &A);
+}
+
+/* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5) ---- */
+
+typedef struct { oz_v3 y; oz_real half_h; } oz_conform_move_self;
+OZ_FN void oz_conform_move_begin(const oz_frame *f, uint32_t i, oz_conform_move_self *s) {
+  s->y = oz_vec_of(f->y, i);
+  s->half_h = oz_set(0.5f * f->y[4 * (size_t)i + 3]);
+}
+OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s, const oz_group *n, oz_real *acc) {
+  oz_m3 A;
+  oz_real y[4];
+  oz_matrix_gather(f->A, n->j, &A);
+  oz_gather4(f->y, n->j, 4, 0, y);
+  oz_real k = n->c * (s->half_h + 0.5f * y[3]);
+  acc[0] += A.m[0] * n->g.x + A.m[1] * n->g.y + A.m[2] * n->g.z + k * (y[0] - s->y.x);
+  acc[1] += A.m[3] * n->g.x + A.m[4] * n->g.y + A.m[5] * n->g.z + k * (y[1] - s->y.y);
+  acc[2] += A.m[6] * n->g.x + A.m[7] * n->g.y + A.m[8] * n->g.z + k * (y[2] - s->y.z);
+}
+OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real y[4];
+  oz_v3 dx = oz_force_total(f, i, acc), x = oz_vec_ld(f->x, i);
+  oz_ld4(f->y, i, 4, 0, y);
+  y[0] += dx.x; y[1] += dx.y; y[2] += dx.z;
+  oz_st4(f->y2, i, 4, 0, y);
+  oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
+  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+}
+
+/* ---- conform_update: Q at the end of the substep (6; 3.8) ---- */
+
+typedef struct { int none; } oz_conform_update_self;
+OZ_FN void oz_conform_update_begin(const oz_frame *f, uint32_t i, oz_conform_update_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, oz_vec_gather(f->y, n->j), n->g);
+}
+OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_m3 R, S;
+  oz_q4 rot;
+  S = oz_corotate(f, i, acc, &R, &rot);
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  Q = oz_s3_rotate(&Q, &R);
+  Q = oz_conformation_step(&Q, &S, oz_ld(f->tau, i), f->dt);
+  Q = oz_conformation_clamp(&Q);
+  Q = oz_s3_select(oz_enough(f, i), &Q, &one);
+  oz_planes6_st(f->q, f->stride, i, &Q);
+}
+#endif

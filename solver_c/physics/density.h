@@ -1,0 +1,110 @@
+/* Incompressibility: the position-based density constraint (Macklin & Mueller 2013) with the safeguards of NUMERICS.md
+ * 3.7: one-sided, relaxed by a bound instead of a guess, the diagonal fixed for the substep. Counts volume rather than
+ * mass, so that fluids of different density meet without a gap. */
+#ifndef OZ_PHYSICS_DENSITY_H
+#define OZ_PHYSICS_DENSITY_H
+
+#include "physics/pairs.h"
+
+/* Gradient of the density constraint with respect to x_i, times d: Vm d grad W. */
+OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
+  oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2);
+  oz_real ir = oz_rsqrt(oz_max(r2, tiny)), t = oz_max(f->h - r2 * ir, oz_set(0.0f));
+  oz_real k = (f->grad_norm * f->dens_grad) * t * t * ir;
+  oz_v3 g = {k * r.x, k * r.y, k * r.z};
+  return g;
+}
+OZ_FN oz_real oz_length(oz_v3 v) {
+  oz_real l2 = oz_dot(v, v);
+  return l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));
+}
+
+/* ---- density_setup: the operator's diagonal D and its row sums, for the relaxation bound ---- */
+
+typedef struct { oz_v3 p; } oz_density_setup_self;
+OZ_FN void oz_density_setup_begin(const oz_frame *f, uint32_t i, oz_density_setup_self *s) { s->p = oz_vec_of(f->p, i); }
+OZ_FN void oz_density_setup_pair(const oz_frame *f, const oz_density_setup_self *s, const oz_group *n, oz_real *acc) {
+  oz_real v[4]; /* position and omega */
+  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
+  oz_v3 g = oz_density_gradient(f, r);
+  oz_real g2 = oz_dot(g, g);
+  acc[0] += g.x; acc[1] += g.y; acc[2] += g.z;
+  acc[3] += v[3] * g2;
+  acc[4] += oz_select(v[3] > oz_set(0.0f), g2 * oz_rsqrt(oz_max(g2, oz_set(1e-30f))), oz_set(0.0f));
+}
+OZ_FN void oz_density_setup_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real w[4];
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
+  oz_real om = oz_ld(f->omega, i), l = oz_length(own);
+  oz_v3 out = {acc[3] + om * oz_dot(own, own), om * (acc[4] + l) * l, oz_set(0.0f)};
+  oz_vec_st(f->dx, i, out, om * (acc[4] + l)); /* D, own part of the row sum, omega S */
+}
+
+/* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref) ---- */
+
+typedef struct { oz_v3 p; } oz_density_bound_self;
+OZ_FN void oz_density_bound_begin(const oz_frame *f, uint32_t i, oz_density_bound_self *s) { s->p = oz_vec_of(f->p, i); }
+OZ_FN void oz_density_bound_pair(const oz_frame *f, const oz_density_bound_self *s, const oz_group *n, oz_real *acc) {
+  oz_v3 g = oz_density_gradient(f, oz_sub(s->p, oz_vec_gather(f->p, n->j)));
+  acc[0] += oz_gather1(f->dx + 3, n->j, 4) * oz_length(g);
+}
+OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_v3 v = oz_vec_ld(f->dx, i);
+  oz_real relax = oz_min(oz_set(0.6f), 2.5f * v.x / oz_max(v.y + acc[0], oz_set(1e-30f)));
+  oz_st(f->k_dens, i, relax / oz_max(v.x, oz_set(0.2f * f->d_ref)));
+}
+
+/* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass ---- */
+
+typedef struct { oz_v3 p; } oz_density_lambda_self;
+OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
+OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s, const oz_group *n, oz_real *acc) {
+  oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
+  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
+  acc[0] += q * q * q;
+}
+OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real w[4], rho;
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
+  rho = f->w_norm * acc[0] - oz_ld(f->pad_weight, i) + f->w_self + w[3];
+  oz_real lam = -oz_ld(f->k_dens, i) * oz_max(rho - 1.0f, oz_set(0.0f));
+  oz_st(f->rho, i, rho);
+  oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), lam);
+}
+
+/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C ---- */
+
+typedef struct { oz_v3 p; oz_real lam; } oz_density_move_self;
+OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_self *s) {
+  s->p = oz_vec_of(f->dx, i);
+  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
+}
+OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n, oz_real *acc) {
+  oz_real v[4];
+  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
+  oz_v3 g = oz_density_gradient(f, r);
+  oz_real k = s->lam + v[3];
+  acc[0] += k * g.x; acc[1] += k * g.y; acc[2] += k * g.z;
+}
+OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real w[4], y[4], q[4], k = f->d * oz_ld(f->omega, i);
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_ld4(f->dx, i, 4, 0, q);
+  oz_ld4(f->y, i, 4, 0, y);
+  oz_v3 x = oz_vec_ld(f->x, i);
+  y[0] += k * (acc[0] + q[3] * w[0]);
+  y[1] += k * (acc[1] + q[3] * w[1]);
+  y[2] += k * (acc[2] + q[3] * w[2]);
+  oz_st4(f->y, i, 4, 0, y);
+  oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
+  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+}
+#endif

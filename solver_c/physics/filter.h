@@ -1,0 +1,63 @@
+/* The rest filter (NUMERICS.md part 3): takes out of the velocity what is not locally affine. Rigid motion, shear and
+ * expansion pass unchanged; pairwise, so momentum is kept. It is what lets a fluid come to rest. */
+#ifndef OZ_PHYSICS_FILTER_H
+#define OZ_PHYSICS_FILTER_H
+
+#include "physics/pairs.h"
+
+/* ---- filter_gradient: A = -(arm / 2) g_i L_i, L the velocity gradient; u.w is the gate g (0 where not in the filter) ---- */
+
+typedef struct { int none; } oz_filter_gradient_self;
+OZ_FN void oz_filter_gradient_begin(const oz_frame *f, uint32_t i, oz_filter_gradient_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, oz_vec_gather(f->u, n->j), n->g);
+}
+OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real u[4];
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_v3 v = {u[0], u[1], u[2]};
+  oz_m3 M = oz_difference(acc, v, oz_planes3_ld(f->sg, f->stride, i));
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
+  oz_m3 L = oz_m3_mul_s(&M, &B);
+  oz_real k = (-0.5f * f->hour_arm * f->inv_d) * u[3];
+  for (int c = 0; c < 9; c++) L.m[c] *= k;
+  oz_matrix_st(f->A, i, &L);
+}
+
+/* ---- filter_move: u_i += 0.8 sum_j c (u_ji - (L_i + L_j) x0_ji / 2), pairs with both gates open ---- */
+
+typedef struct { oz_v3 u; oz_real half_g; } oz_filter_move_self;
+OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_self *s) {
+  s->u = oz_vec_of(f->u, i);
+  s->half_g = oz_set(0.5f * f->u[4 * (size_t)i + 3]);
+}
+OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n, oz_real *acc) {
+  oz_m3 A;
+  oz_real u[4], zero = oz_set(0.0f);
+  oz_matrix_gather(f->A, n->j, &A);
+  oz_gather4(f->u, n->j, 4, 0, u);
+  oz_mask open = u[3] > zero;
+  oz_v3 g = {oz_select(open, n->g.x, zero), oz_select(open, n->g.y, zero), oz_select(open, n->g.z, zero)};
+  oz_real k = oz_select(open, n->c * (s->half_g + 0.5f * u[3]), zero);
+  acc[0] += A.m[0] * g.x + A.m[1] * g.y + A.m[2] * g.z + k * (u[0] - s->u.x);
+  acc[1] += A.m[3] * g.x + A.m[4] * g.y + A.m[5] * g.z + k * (u[1] - s->u.y);
+  acc[2] += A.m[6] * g.x + A.m[7] * g.y + A.m[8] * g.z + k * (u[2] - s->u.z);
+  acc[3] += g.x; acc[4] += g.y; acc[5] += g.z;
+}
+OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real u[4];
+  oz_m3 A;
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_matrix_ld(f->A, i, &A);
+  oz_v3 sg = {acc[3], acc[4], acc[5]};
+  oz_v3 own = oz_m3_v(&A, sg);
+  oz_real k = oz_select(u[3] > oz_set(0.0f), 0.8f * oz_ld(f->omega, i), oz_set(0.0f));
+  u[0] += k * (acc[0] + own.x);
+  u[1] += k * (acc[1] + own.y);
+  u[2] += k * (acc[2] + own.z);
+  oz_st4(f->u2, i, 4, 0, u);
+}
+#endif

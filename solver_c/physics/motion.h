@@ -1,0 +1,108 @@
+/* The beginning and the end of a substep. */
+#ifndef OZ_PHYSICS_MOTION_H
+#define OZ_PHYSICS_MOTION_H
+
+#include "physics/pairs.h"
+
+/* Lanes of particles that are held in a nozzle. */
+OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
+#if OZ_LANES > 1
+  oz_mask s;
+  __builtin_memcpy(&s, f->source + i, sizeof s);
+  return s != 0;
+#else
+  return f->source[i] != 0;
+#endif
+}
+
+/* material: compliance and inverse mass as pure numbers (alpha = (tau + dt) / mu for materials in SI). */
+OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real tau = oz_ld(f->tau, i), mu = oz_ld(f->viscosity, i), zero = oz_set(0.0f);
+  oz_real alpha = oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_ld(f->compliance, i));
+  oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
+  /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below about 500 */
+  a = oz_max(a, oz_set(f->a_min));
+  a = oz_select((tau > zero) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
+  oz_st(f->a, i, a);
+  oz_st(f->omega, i, oz_select(oz_held(f, i), zero, 1000.0f / oz_ld(f->density, i)));
+}
+
+/* predict: forces onto velocities (step 1 of 3.1). */
+OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real u[4];
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_v3 force = oz_planes3_ld(f->force, f->stride, i);
+  oz_mask free = oz_ld(f->omega, i) > oz_set(0.0f);
+  u[0] = oz_select(free, u[0] + f->dt * (f->gravity[0] + force.x), u[0]);
+  u[1] = oz_select(free, u[1] + f->dt * (f->gravity[1] + force.y), u[1]);
+  u[2] = oz_select(free, u[2] + f->dt * (f->gravity[2] + force.z), u[2]);
+  u[3] = oz_set(0.0f);
+  oz_st4(f->u, i, 4, 0, u);
+  oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + f->dt * u[0], x.y + f->dt * u[1], x.z + f->dt * u[2]};
+  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+}
+
+/* advance: displacement by the projected velocity. */
+OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real y[4], one = oz_set(1.0f), zero = oz_set(0.0f);
+  oz_v3 u = oz_vec_ld(f->u, i), x = oz_vec_ld(f->x, i);
+  oz_ld4(f->y, i, 4, 0, y);
+  y[0] = f->dt * u.x; y[1] = f->dt * u.y; y[2] = f->dt * u.z;
+  oz_st4(f->y, i, 4, 0, y);
+  oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
+  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_q4 rest = {zero, zero, zero, one};
+  oz_planes4_st(f->rot, f->stride, i, rest);
+  oz_v3 none = {zero, zero, zero};
+  oz_vec_st(f->wall_term, i, none, zero);
+}
+
+/* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest filter; what went
+ * non-finite is put back where it was, at rest and unstretched, and counted. red: reset particles. */
+OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_ld4(f->x, i, 4, 0, x);
+  oz_ld4(f->y, i, 4, 0, y);
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_real om = oz_ld(f->omega, i);
+  oz_mask free = om > zero;
+  oz_v3 v = {y[0] * f->inv_dt, y[1] * f->inv_dt, y[2] * f->inv_dt};
+  v.x = oz_select(free, v.x, u[0]); v.y = oz_select(free, v.y, u[1]); v.z = oz_select(free, v.z, u[2]);
+  if (f->max_speed > 0.0f) {
+    oz_real s = oz_sqrt(oz_dot(v, v)), k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
+    v.x *= k; v.y *= k; v.z *= k;
+  }
+  /* faster than a hundred thousand separations a second, or no number at all, is no motion */
+  oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();
+  oz_real stretch = zero;
+  for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]);
+  oz_mask good = (size < oz_set(3e4f * f->d * f->inv_dt)) & (stretch < oz_set(1e4f));
+  red[0] = oz_select(good, zero, one);
+  Q = oz_s3_select(good, &Q, &rest);
+  oz_planes6_st(f->q, f->stride, i, &Q);
+  v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
+  oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
+  oz_vec_st(f->x, i, at, zero);
+
+  /* gate: thick enough all around that the gradient is trusted (thin sheets and spray are left alone), scaled as the
+   * zero-energy weights are */
+  oz_s3 K = oz_planes6_ld(f->K, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i);
+  oz_m3 KB = oz_s3_mul_s(&K, &B);
+  oz_real least = oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]);
+  oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good & free;
+  oz_real g = oz_ld(f->gate, i) / oz_max(om, oz_set(1e-3f));
+  oz_vec_st(f->u, i, v, oz_select(open, g, zero));
+}
+
+/* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */
+OZ_FN void oz_settle_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real u[4];
+  oz_ld4(f->u2, i, 4, 0, u);
+  oz_st4(f->u, i, 4, 0, u);
+}
+#endif

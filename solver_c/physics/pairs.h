@@ -1,0 +1,120 @@
+/* Kernels, and what one particle knows of a group of its neighbours. */
+#ifndef OZ_PHYSICS_PAIRS_H
+#define OZ_PHYSICS_PAIRS_H
+
+#include "physics/algebra.h"
+#include "physics/frame.h"
+
+/* A group of OZ_LANES neighbours of one particle. Padding repeats the particle itself: ghat and c are zero there. */
+typedef struct oz_group {
+  const uint32_t *j;
+  oz_v3 g;   /* ghat_ij, pure number: V0 d grad W (spiky) */
+  oz_real c; /* zero-energy weight, 1 / unit */
+} oz_group;
+
+OZ_FN oz_v3 oz_vec_of(const float *a, uint32_t i) { /* one particle's vector in all lanes */
+  oz_v3 r = {oz_set(a[4 * (size_t)i]), oz_set(a[4 * (size_t)i + 1]), oz_set(a[4 * (size_t)i + 2])};
+  return r;
+}
+OZ_FN oz_v3 oz_vec_gather(const float *a, const uint32_t *j) {
+  oz_real v[4];
+  oz_gather4(a, j, 4, 0, v);
+  oz_v3 r = {v[0], v[1], v[2]};
+  return r;
+}
+OZ_FN oz_v3 oz_vec_ld(const float *a, uint32_t i) {
+  oz_real v[4];
+  oz_ld4(a, i, 4, 0, v);
+  oz_v3 r = {v[0], v[1], v[2]};
+  return r;
+}
+OZ_FN void oz_vec_st(float *a, uint32_t i, oz_v3 v, oz_real w) {
+  oz_real r[4] = {v.x, v.y, v.z, w};
+  oz_st4(a, i, 4, 0, r);
+}
+OZ_FN oz_v3 oz_sub(oz_v3 a, oz_v3 b) {
+  oz_v3 r = {a.x - b.x, a.y - b.y, a.z - b.z};
+  return r;
+}
+OZ_FN oz_s3 oz_planes6_ld(const float *a, uint32_t stride, uint32_t i) {
+  oz_s3 r;
+  for (int c = 0; c < 6; c++) r.s[c] = oz_ld(a + (size_t)c * stride, i);
+  return r;
+}
+OZ_FN void oz_planes6_st(float *a, uint32_t stride, uint32_t i, const oz_s3 *v) {
+  for (int c = 0; c < 6; c++) oz_st(a + (size_t)c * stride, i, v->s[c]);
+}
+OZ_FN oz_v3 oz_planes3_ld(const float *a, uint32_t stride, uint32_t i) {
+  oz_v3 r = {oz_ld(a, i), oz_ld(a + stride, i), oz_ld(a + 2 * (size_t)stride, i)};
+  return r;
+}
+OZ_FN oz_q4 oz_planes4_ld(const float *a, uint32_t stride, uint32_t i) {
+  oz_q4 r = {oz_ld(a, i), oz_ld(a + stride, i), oz_ld(a + 2 * (size_t)stride, i), oz_ld(a + 3 * (size_t)stride, i)};
+  return r;
+}
+OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
+  oz_st(a, i, q.x);
+  oz_st(a + stride, i, q.y);
+  oz_st(a + 2 * (size_t)stride, i, q.z);
+  oz_st(a + 3 * (size_t)stride, i, q.w);
+}
+
+/* The matrix that a particle sends to its neighbours (records of 12). */
+OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
+  oz_real v[4];
+  oz_gather4(a, j, 12, 0, m->m);
+  oz_gather4(a, j, 12, 4, m->m + 4);
+  oz_gather4(a, j, 12, 8, v);
+  m->m[8] = v[0];
+}
+OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) {
+  oz_real v[4];
+  oz_ld4(a, i, 12, 0, m->m);
+  oz_ld4(a, i, 12, 4, m->m + 4);
+  oz_ld4(a, i, 12, 8, v);
+  m->m[8] = v[0];
+}
+OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) {
+  oz_real v[4] = {m->m[8], oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
+  oz_st4(a, i, 12, 0, m->m);
+  oz_st4(a, i, 12, 4, m->m + 4);
+  oz_st4(a, i, 12, 8, v);
+}
+
+/* Spiky gradient (Mueller 2003), scaled: ghat = V0 d grad_i W(x_i - x_j). r = x_i - x_j in m. Zero beyond h and at r = 0. */
+OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
+  oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2);
+  oz_mask apart = r2 > tiny;
+  oz_real ir = oz_rsqrt(oz_max(r2, tiny)), l = r2 * ir;
+  oz_real t = oz_max(f->h - l, oz_set(0.0f)), t2 = oz_select(apart, t * t, oz_set(0.0f));
+  oz_real k = f->grad_norm * t2 * ir;
+  oz_v3 g = {k * r.x, k * r.y, k * r.z};
+  /* the weight grows as 1/r: bounded at 0.3 d so that a coincident pair does not rule its neighbourhood */
+  *out_c = f->hour_norm * t2 * oz_min(ir, oz_set(3.3333f * f->inv_d));
+  return g;
+}
+/* Adds the outer product v g^T to nine sums. */
+OZ_FN void oz_outer(oz_real *acc, oz_v3 v, oz_v3 g) {
+  acc[0] += v.x * g.x; acc[1] += v.x * g.y; acc[2] += v.x * g.z;
+  acc[3] += v.y * g.x; acc[4] += v.y * g.y; acc[5] += v.y * g.z;
+  acc[6] += v.z * g.x; acc[7] += v.z * g.y; acc[8] += v.z * g.z;
+}
+/* sum_j v_j ghat^T - v_i (sum_j ghat)^T = sum_j v_ji ghat^T: v_i and the sum of ghat leave the loop. */
+OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
+  oz_m3 m;
+  m.m[0] = acc[0] - v.x * sg.x; m.m[1] = acc[1] - v.x * sg.y; m.m[2] = acc[2] - v.x * sg.z;
+  m.m[3] = acc[3] - v.y * sg.x; m.m[4] = acc[4] - v.y * sg.y; m.m[5] = acc[5] - v.y * sg.z;
+  m.m[6] = acc[6] - v.z * sg.x; m.m[7] = acc[7] - v.z * sg.y; m.m[8] = acc[8] - v.z * sg.z;
+  return m;
+}
+/* Lanes (as 0 / -1, or 0 / 1) of particles that have enough neighbours for a conformation constraint. */
+OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {
+#if OZ_LANES > 1
+  oz_mask n;
+  __builtin_memcpy(&n, f->neighbours + i, sizeof n);
+  return n >= OZ_MIN_NEIGHBOURS;
+#else
+  return f->neighbours[i] >= OZ_MIN_NEIGHBOURS;
+#endif
+}
+#endif
