@@ -71,7 +71,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.margin2 = (f->h + f->margin) * (f->h + f->margin);
   s.main = &cpu->c, s.rest = &cpu->x;
   s.neighbours = f->neighbours;
-  s.pad_weight = cpu->arrays.pad_weight;
+  s.pad_weight = (float *)cpu->arrays.pad_weight;
   OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->g_bytes, &cpu->x_bytes, why));
   f->list_c = cpu->c.entries, f->row_c = cpu->c.row, f->len_c = cpu->c.len, f->ghat = cpu->c.ghat;
   double sum = 0.0;
