@@ -119,7 +119,7 @@ typedef struct ooze_mesh {
 } ooze_mesh;
 
 enum { OOZE_MESH_NORMALS = 1, OOZE_MESH_VELOCITIES = 2 };
-/* Zeroed arrays of those lengths; with: OOZE_MESH_* bits. Release gives them back and leaves an empty mesh. */
+/* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release leaves an empty mesh. */
 OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count, uint32_t with,
                                         ooze_message *why);
 OOZE_API void ooze_mesh_release(ooze_mesh *mesh);
@@ -186,6 +186,8 @@ OOZE_API const char *ooze_file_path(const ooze_file *file); /* of the temporary 
 OOZE_API ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count, ooze_message *why);
 OOZE_API ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why); /* and frees it, whatever happens */
 OOZE_API void ooze_file_discard(ooze_file *file);
+/* Removes temporary files that killed programs of this machine left in a folder. Returns how many. */
+OOZE_API uint32_t ooze_file_sweep(const char *folder);
 /* A whole file as one block with a zero after its end; free it with ooze_io_free. */
 OOZE_API ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes, ooze_message *why);
 
