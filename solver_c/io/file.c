@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct ooze_file {
-  char *path;      /* the final name */
+  char *path; /* the final name */
   char *temporary;
   char *folder;
   int fd;
@@ -17,7 +17,8 @@ struct ooze_file {
 static ooze_result refused(ooze_message *why, const char *operation, const char *path, int error) {
   char reason[160];
   oz_os_reason(error, reason, sizeof reason);
-  return oz_io_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO, "%s: cannot %s: %s", path, operation, reason);
+  return oz_io_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO, "%s: cannot %s: %s", path, operation,
+                    reason);
 }
 
 static void forget(ooze_file *file) {
@@ -47,8 +48,10 @@ ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *wh
     return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   }
   memcpy(file->path, path, length + 1);
-  if (base) snprintf(file->folder, base + 2, "%.*s", (int)base, path);
-  else memcpy(file->folder, ".", 2);
+  if (base)
+    snprintf(file->folder, base + 2, "%.*s", (int)base, path);
+  else
+    memcpy(file->folder, ".", 2);
   int error = EEXIST;
   for (int attempt = 0; attempt < 100 && error == EEXIST; attempt++) {
     snprintf(file->temporary, length + 64, "%.*s.%s.tmp-%08x-%u-%u", (int)base, path, path + base, oz_os_host(),
@@ -121,7 +124,8 @@ static void sweep_one(void *user, const char *name) {
   if (!mark || sscanf(mark, ".tmp-%8x-%u-%u%n", &host, &process, &serial, &used) != 3 || mark[used] != 0) return;
   if (host != oz_os_host() || process == 0 || !oz_os_process_gone(process)) return;
   char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s", job->folder, name) < (int)sizeof path && oz_os_remove(path) == 0) job->removed++;
+  if (snprintf(path, sizeof path, "%s/%s", job->folder, name) < (int)sizeof path && oz_os_remove(path) == 0)
+    job->removed++;
 }
 
 uint32_t ooze_file_sweep(const char *folder) {

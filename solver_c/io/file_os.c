@@ -46,7 +46,10 @@ int oz_os_close(int fd) { return _close(fd) ? errno : 0; }
 int oz_os_rename(const char *from, const char *to) {
   return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0 : last_error();
 }
-int oz_os_sync_folder(const char *folder) { (void)folder; return 0; } /* WRITE_THROUGH has done it */
+int oz_os_sync_folder(const char *folder) {
+  (void)folder;
+  return 0;
+} /* WRITE_THROUGH has done it */
 int oz_os_remove(const char *path) { return DeleteFileA(path) ? 0 : last_error(); }
 
 int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes) {
@@ -87,13 +90,18 @@ int oz_os_list(const char *folder, void (*each)(void *user, const char *name), v
 }
 
 void oz_os_reason(int error, char *out, size_t capacity) {
-  if (error >= 0) snprintf(out, capacity, "%s", strerror(error));
-  else if (!FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, (DWORD)-error, 0, out, (DWORD)capacity, NULL))
+  if (error >= 0)
+    snprintf(out, capacity, "%s", strerror(error));
+  else if (!FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, (DWORD)-error, 0, out,
+                           (DWORD)capacity, NULL))
     snprintf(out, capacity, "Windows error %d", -error);
 }
 
 uint32_t oz_os_process(void) { return (uint32_t)GetCurrentProcessId(); }
-bool oz_os_process_gone(uint32_t process) { (void)process; return false; }
+bool oz_os_process_gone(uint32_t process) {
+  (void)process;
+  return false;
+}
 uint32_t oz_os_host(void) {
   char name[256] = "";
   DWORD length = sizeof name;
@@ -148,7 +156,10 @@ int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes) {
   struct stat about;
   *out_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hang us before it is refused */
   if (*out_fd < 0) return errno;
-  int error = fstat(*out_fd, &about) != 0 ? errno : S_ISREG(about.st_mode) ? 0 : S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+  int error = fstat(*out_fd, &about) != 0 ? errno
+              : S_ISREG(about.st_mode)    ? 0
+              : S_ISDIR(about.st_mode)    ? EISDIR
+                                          : EINVAL;
   if (error) {
     close(*out_fd);
     return error;

@@ -20,7 +20,7 @@ oz_format oz_format_of(const char *path) {
   static const struct {
     const char *end;
     oz_format format;
-  } known[] = {{".bgeo.sc", OZ_BGEO_SC}, {".bgeosc", OZ_BGEO_SC}, {".bgeo", OZ_BGEO}, {".geo", OZ_GEO},
+  } known[] = {{".bgeo.sc", OZ_BGEO_SC}, {".bgeosc", OZ_BGEO_SC}, {".bgeo", OZ_BGEO},      {".geo", OZ_GEO},
                {".ply", OZ_PLY},         {".obj", OZ_OBJ},        {".ozc", OZ_CHECKPOINT}, {".vdb", OZ_VDB}};
   for (size_t i = 0; path && i < sizeof known / sizeof *known; i++)
     if (ends_with(path, known[i].end)) return known[i].format;
@@ -54,11 +54,18 @@ static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_
     source->bytes = unpacked;
     source->count = count;
   }
-  if (result == OOZE_OK)
-    switch (format) {
-      case OZ_GEO: case OZ_BGEO: case OZ_BGEO_SC: result = oz_geo_read(source, points, mesh); break;
-      case OZ_PLY: result = points ? oz_ply_read_points(source, points) : oz_ply_read_mesh(source, mesh); break;
-      default: result = oz_obj_read(source, mesh); break;
+  if (result == OOZE_OK) switch (format) {
+    case OZ_GEO:
+    case OZ_BGEO:
+    case OZ_BGEO_SC:
+      result = oz_geo_read(source, points, mesh);
+      break;
+    case OZ_PLY:
+      result = points ? oz_ply_read_points(source, points) : oz_ply_read_mesh(source, mesh);
+      break;
+    default:
+      result = oz_obj_read(source, mesh);
+      break;
     }
   free(unpacked);
   free(owned);
@@ -69,11 +76,12 @@ static const char points_endings[] = ".bgeo, .bgeo.sc, .geo or .ply";
 static const char mesh_endings[] = ".obj, .ply, .bgeo, .bgeo.sc or .geo";
 static bool holds_points(oz_format f) { return f == OZ_GEO || f == OZ_BGEO || f == OZ_BGEO_SC || f == OZ_PLY; }
 
-static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze_points **points, ooze_mesh *mesh, ooze_file_info *info,
-                            ooze_message *why) {
+static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze_points **points, ooze_mesh *mesh,
+                            ooze_file_info *info, ooze_message *why) {
   oz_format format = oz_format_of(path);
   if (!path) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
-  if (!holds_points(format) && !(mesh && format == OZ_OBJ)) return unknown(path, points ? points_endings : mesh_endings, why);
+  if (!holds_points(format) && !(mesh && format == OZ_OBJ))
+    return unknown(path, points ? points_endings : mesh_endings, why);
   oz_source source = {path, NULL, 0, oz_limits_of(limits), why, info};
   void *file;
   OZ_IO_TRY(ooze_file_read(path, source.limits.max_bytes, &file, &source.count, why));
@@ -82,11 +90,12 @@ static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze
   return parse(&source, format, file, points, mesh);
 }
 
-static ooze_result read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits, ooze_points **points,
-                               ooze_mesh *mesh, ooze_message *why) {
+static ooze_result read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
+                               ooze_points **points, ooze_mesh *mesh, ooze_message *why) {
   oz_format format = oz_format_of(name);
   if (!name || (!bytes && count)) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
-  if (!holds_points(format) && !(mesh && format == OZ_OBJ)) return unknown(name, points ? points_endings : mesh_endings, why);
+  if (!holds_points(format) && !(mesh && format == OZ_OBJ))
+    return unknown(name, points ? points_endings : mesh_endings, why);
   oz_source source = {name, bytes ? bytes : (const void *)"", count, oz_limits_of(limits), why, NULL};
   return parse(&source, format, NULL, points, mesh);
 }
@@ -99,35 +108,43 @@ ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooz
   return read_any(path, limits, out, NULL, NULL, why);
 }
 
-ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits, ooze_points **out,
-                                    ooze_message *why) {
+ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
+                                    ooze_points **out, ooze_message *why) {
   if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
   *out = NULL;
   return read_memory(name, bytes, count, limits, out, NULL, why);
 }
 
-ooze_result ooze_points_write(const char *path, const ooze_points *points, const ooze_write_options *options, ooze_message *why) {
+ooze_result ooze_points_write(const char *path, const ooze_points *points, const ooze_write_options *options,
+                              ooze_message *why) {
   if (!path || !points) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no points given");
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
   if (!holds_points(format)) return unknown(path, points_endings, why);
-  return format == OZ_PLY ? oz_ply_write_points(path, points, &full, why) : oz_geo_write(path, format, points, NULL, &full, why);
+  return format == OZ_PLY ? oz_ply_write_points(path, points, &full, why)
+                          : oz_geo_write(path, format, points, NULL, &full, why);
 }
+
+/* Names that a points struct on the stack can borrow. */
+static char name_p[] = "P", name_n[] = "N", name_v[] = "v";
 
 /* ---- Meshes --------------------------------------------------------------------------------------------------- */
 
 ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why) {
-  if (!out || out->size < sizeof *out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
+  if (!out || out->size < sizeof *out)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   return read_any(path, limits, NULL, out, NULL, why);
 }
 
-ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits, ooze_mesh *out,
-                                  ooze_message *why) {
-  if (!out || out->size < sizeof *out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
+ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
+                                  ooze_mesh *out, ooze_message *why) {
+  if (!out || out->size < sizeof *out)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   return read_memory(name, bytes, count, limits, NULL, out, why);
 }
 
-ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options, ooze_message *why) {
+ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
+                            ooze_message *why) {
   if (!path || !mesh || (mesh->point_count && !mesh->positions) || (mesh->triangle_count && !mesh->triangles))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no mesh given");
   ooze_write_options full = oz_options_of(options);
@@ -135,28 +152,39 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_
   OZ_IO_TRY(oz_check_finite(path, "position", mesh->positions, mesh->point_count, 3, why));
   for (uint64_t i = 0; i < mesh->triangle_count * 3; i++)
     if (mesh->triangles[i] >= mesh->point_count)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: triangle %llu is at point %u of %u", path, (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: triangle %llu is at point %u of %u", path,
+                        (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
   if (format == OZ_PLY) return oz_ply_write_mesh(path, mesh, &full, why);
   if (format == OZ_OBJ) return oz_obj_write(path, mesh, &full, why);
   if (!holds_points(format)) return unknown(path, mesh_endings, why);
   /* The mesh's own arrays serve as attributes: nothing is copied. */
-  oz_attribute attributes[3] = {{(char *)"P", mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT}};
+  oz_attribute attributes[3] = {{name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT}};
   ooze_points points = {.count = mesh->point_count, .attributes = attributes, .attribute_count = 1};
-  if (mesh->normals) attributes[points.attribute_count++] = (oz_attribute){(char *)"N", mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL};
-  if (mesh->velocities) attributes[points.attribute_count++] = (oz_attribute){(char *)"v", mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR};
+  if (mesh->normals)
+    attributes[points.attribute_count++] = (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL};
+  if (mesh->velocities)
+    attributes[points.attribute_count++] =
+        (oz_attribute){name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR};
   return oz_geo_write(path, format, &points, mesh, &full, why);
 }
 
 /* ---- What a file holds ---------------------------------------------------------------------------------------- */
 
 static void mesh_bounds(const ooze_mesh *mesh, ooze_file_info *info) {
-  oz_attribute p = {(char *)"P", mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT};
+  oz_attribute p = {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT};
   ooze_points points = {.count = mesh->point_count, .attributes = &p, .attribute_count = 1};
   info->has_bounds = ooze_points_bounds(&points, info->bounds) == OOZE_OK;
 }
 
 ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, ooze_file_info *out, ooze_message *why) {
-  static const char *const kinds[] = {"", "Houdini geometry, text", "Houdini geometry, binary", "Houdini geometry, packed", "PLY", "OBJ", "Ooze checkpoint", "OpenVDB"};
+  static const char *const kinds[] = {"",
+                                      "Houdini geometry, text",
+                                      "Houdini geometry, binary",
+                                      "Houdini geometry, packed",
+                                      "PLY",
+                                      "OBJ",
+                                      "Ooze checkpoint",
+                                      "OpenVDB"};
   if (!path || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   oz_format format = oz_format_of(path);
   ooze_file_info info;

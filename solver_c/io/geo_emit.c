@@ -49,8 +49,10 @@ static void quoted(geo_emit *e, const char *text) {
   oz_out_put(e->out, "\"", 1);
   for (const char *c = text; *c; c++) {
     const char *escape = *c == '"' ? "\\\"" : *c == '\\' ? "\\\\" : *c == '\n' ? "\\n" : *c == '\t' ? "\\t" : NULL;
-    if (escape) oz_out_put(e->out, escape, 2);
-    else if ((unsigned char)*c >= 0x20) oz_out_put(e->out, c, 1);
+    if (escape)
+      oz_out_put(e->out, escape, 2);
+    else if ((unsigned char)*c >= 0x20)
+      oz_out_put(e->out, c, 1);
   }
   oz_out_put(e->out, "\"", 1);
 }
@@ -91,8 +93,10 @@ void geo_emit_string(geo_emit *e, const char *text) {
 
 void geo_emit_bool(geo_emit *e, bool value) {
   comma(e);
-  if (e->binary) byte(e, value ? GEO_T_TRUE : GEO_T_FALSE);
-  else oz_out_text(e->out, "%s", value ? "true" : "false");
+  if (e->binary)
+    byte(e, value ? GEO_T_TRUE : GEO_T_FALSE);
+  else
+    oz_out_text(e->out, "%s", value ? "true" : "false");
 }
 
 void geo_emit_int(geo_emit *e, int64_t value) {
@@ -130,10 +134,14 @@ void geo_emit_block(geo_emit *e, uint32_t type, const void *data, uint64_t count
 
 static int number_text(char *out, uint32_t type, const void *data, uint64_t i) {
   switch (type) {
-    case OOZE_FLOAT32: return oz_text_float(out, ((const float *)data)[i]);
-    case OOZE_FLOAT64: return oz_text_double(out, ((const double *)data)[i]);
-    case OOZE_INT32: return snprintf(out, 40, "%ld", (long)((const int32_t *)data)[i]);
-    default: return snprintf(out, 40, "%lld", (long long)((const int64_t *)data)[i]);
+  case OOZE_FLOAT32:
+    return oz_text_float(out, ((const float *)data)[i]);
+  case OOZE_FLOAT64:
+    return oz_text_double(out, ((const double *)data)[i]);
+  case OOZE_INT32:
+    return snprintf(out, 40, "%ld", (long)((const int32_t *)data)[i]);
+  default:
+    return snprintf(out, 40, "%lld", (long long)((const int64_t *)data)[i]);
   }
 }
 

@@ -9,7 +9,7 @@ enum { GEO_EMIT_TOKENS = 256 };
 typedef struct geo_emit {
   oz_out *out;
   bool binary;
-  bool first;                          /* nothing yet at this level, so no comma */
+  bool first; /* nothing yet at this level, so no comma */
   uint32_t depth;
   const char *tokens[GEO_EMIT_TOKENS]; /* strings that have a number; they must live until the end */
   uint32_t token_count;
@@ -17,8 +17,8 @@ typedef struct geo_emit {
 
 void geo_emit_open(geo_emit *e, char bracket);
 void geo_emit_close(geo_emit *e, char bracket);
-void geo_emit_string(geo_emit *e, const char *text);    /* keys and names: numbered in binary files */
-void geo_emit_text(geo_emit *e, const char *text);      /* any other text */
+void geo_emit_string(geo_emit *e, const char *text); /* keys and names: numbered in binary files */
+void geo_emit_text(geo_emit *e, const char *text);   /* any other text */
 void geo_emit_int(geo_emit *e, int64_t value);
 void geo_emit_real(geo_emit *e, double value);
 void geo_emit_bool(geo_emit *e, bool value);

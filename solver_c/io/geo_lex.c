@@ -32,7 +32,8 @@ ooze_result geo_lex_open(geo_lex *lex, const oz_source *source) {
     return OOZE_OK;
   }
   if (source->count >= 5 && memcmp(source->bytes, "Bgeo", 4) == 0)
-    return geo_bad(lex, "the classic .bgeo of Houdini 11 and before, which is not read; save it again from a newer Houdini");
+    return geo_bad(lex,
+                   "the classic .bgeo of Houdini 11 and before, which is not read; save it again from a newer Houdini");
   while (lex->at < lex->end && (*lex->at == ' ' || *lex->at == '\n' || *lex->at == '\r' || *lex->at == '\t')) lex->at++;
   if (lex->at < lex->end && *lex->at == '[') return OOZE_OK;
   return geo_bad(lex, "not Houdini geometry: it begins neither with the binary mark 7f 4e 53 4a 62 nor with [");
@@ -59,7 +60,8 @@ static ooze_result enter(geo_lex *lex, geo_token *out, char bracket) {
 
 static ooze_result leave(geo_lex *lex, geo_token *out, char bracket) {
   char opened = bracket == ']' ? '[' : '{';
-  if (lex->depth == 0 || lex->open[lex->depth - 1] != (uint8_t)opened) return geo_bad(lex, "a '%c' that closes nothing", bracket);
+  if (lex->depth == 0 || lex->open[lex->depth - 1] != (uint8_t)opened)
+    return geo_bad(lex, "a '%c' that closes nothing", bracket);
   lex->depth--;
   out->kind = bracket == ']' ? GEO_ARRAY_END : GEO_MAP_END;
   return OOZE_OK;
@@ -69,11 +71,21 @@ static ooze_result leave(geo_lex *lex, geo_token *out, char bracket) {
 
 uint32_t geo_type_bytes(uint8_t type) {
   switch (type) {
-    case GEO_T_INT8: case GEO_T_UINT8: return 1;
-    case GEO_T_INT16: case GEO_T_UINT16: case GEO_T_REAL16: return 2;
-    case GEO_T_INT32: case GEO_T_REAL32: return 4;
-    case GEO_T_INT64: case GEO_T_REAL64: return 8;
-    default: return 0;
+  case GEO_T_INT8:
+  case GEO_T_UINT8:
+    return 1;
+  case GEO_T_INT16:
+  case GEO_T_UINT16:
+  case GEO_T_REAL16:
+    return 2;
+  case GEO_T_INT32:
+  case GEO_T_REAL32:
+    return 4;
+  case GEO_T_INT64:
+  case GEO_T_REAL64:
+    return 8;
+  default:
+    return 0;
   }
 }
 
@@ -112,7 +124,8 @@ static ooze_result define_token(geo_lex *lex) {
   geo_span span;
   OZ_IO_TRY(take_length(lex, &number));
   OZ_IO_TRY(take_text(lex, &span));
-  if (number > lex->token_count + 4096) return geo_bad(lex, "string number %llu is far out of order", (unsigned long long)number);
+  if (number > lex->token_count + 4096)
+    return geo_bad(lex, "string number %llu is far out of order", (unsigned long long)number);
   if (number >= lex->token_capacity) {
     uint64_t capacity = (number + 64) * 2;
     geo_span *moved = realloc(lex->tokens, (size_t)capacity * sizeof *moved);
@@ -155,61 +168,83 @@ static ooze_result next_binary(geo_lex *lex, geo_token *out) {
     }
     uint8_t type = *lex->at++;
     switch (type) {
-      case '[': case '{': return enter(lex, out, (char)type);
-      case ']': case '}': return leave(lex, out, (char)type);
-      case ',': case ':': continue; /* allowed, unused */
-      case GEO_T_NULL: out->kind = GEO_NULL; return OOZE_OK;
-      case GEO_T_FALSE: case GEO_T_TRUE:
-        out->kind = GEO_BOOL;
-        out->integer = type == GEO_T_TRUE;
-        return OOZE_OK;
-      case GEO_T_BOOL: {
-        uint8_t value = 0;
-        OZ_IO_TRY(take(lex, &value, 1));
-        out->kind = GEO_BOOL;
-        out->integer = value != 0;
-        return OOZE_OK;
+    case '[':
+    case '{':
+      return enter(lex, out, (char)type);
+    case ']':
+    case '}':
+      return leave(lex, out, (char)type);
+    case ',':
+    case ':':
+      continue; /* allowed, unused */
+    case GEO_T_NULL:
+      out->kind = GEO_NULL;
+      return OOZE_OK;
+    case GEO_T_FALSE:
+    case GEO_T_TRUE:
+      out->kind = GEO_BOOL;
+      out->integer = type == GEO_T_TRUE;
+      return OOZE_OK;
+    case GEO_T_BOOL: {
+      uint8_t value = 0;
+      OZ_IO_TRY(take(lex, &value, 1));
+      out->kind = GEO_BOOL;
+      out->integer = value != 0;
+      return OOZE_OK;
+    }
+    case GEO_T_INT8:
+    case GEO_T_INT16:
+    case GEO_T_INT32:
+    case GEO_T_INT64:
+    case GEO_T_UINT8:
+    case GEO_T_UINT16: {
+      uint8_t raw[8];
+      OZ_IO_TRY(take(lex, raw, geo_type_bytes(type)));
+      geo_convert(type, raw, 1, OOZE_INT64, &out->integer);
+      out->kind = GEO_INT;
+      out->real = (double)out->integer;
+      return OOZE_OK;
+    }
+    case GEO_T_REAL16:
+    case GEO_T_REAL32:
+    case GEO_T_REAL64: {
+      uint8_t raw[8];
+      OZ_IO_TRY(take(lex, raw, geo_type_bytes(type)));
+      geo_convert(type, raw, 1, OOZE_FLOAT64, &out->real);
+      out->kind = GEO_REAL;
+      return OOZE_OK;
+    }
+    case GEO_T_STRING: {
+      geo_span span;
+      OZ_IO_TRY(take_text(lex, &span));
+      out->kind = GEO_STRING;
+      out->text = span.text;
+      out->length = span.length;
+      return OOZE_OK;
+    }
+    case GEO_T_TOKENDEF:
+      OZ_IO_TRY(define_token(lex));
+      continue;
+    case GEO_T_TOKENREF:
+    case GEO_T_TOKENUNDEF: {
+      uint64_t number;
+      OZ_IO_TRY(take_length(lex, &number));
+      if (number >= lex->token_count || !lex->tokens[number].text)
+        return geo_bad(lex, "string number %llu is not defined", (unsigned long long)number);
+      if (type == GEO_T_TOKENUNDEF) {
+        lex->tokens[number].text = NULL;
+        continue;
       }
-      case GEO_T_INT8: case GEO_T_INT16: case GEO_T_INT32: case GEO_T_INT64: case GEO_T_UINT8: case GEO_T_UINT16: {
-        uint8_t raw[8];
-        OZ_IO_TRY(take(lex, raw, geo_type_bytes(type)));
-        geo_convert(type, raw, 1, OOZE_INT64, &out->integer);
-        out->kind = GEO_INT;
-        out->real = (double)out->integer;
-        return OOZE_OK;
-      }
-      case GEO_T_REAL16: case GEO_T_REAL32: case GEO_T_REAL64: {
-        uint8_t raw[8];
-        OZ_IO_TRY(take(lex, raw, geo_type_bytes(type)));
-        geo_convert(type, raw, 1, OOZE_FLOAT64, &out->real);
-        out->kind = GEO_REAL;
-        return OOZE_OK;
-      }
-      case GEO_T_STRING: {
-        geo_span span;
-        OZ_IO_TRY(take_text(lex, &span));
-        out->kind = GEO_STRING;
-        out->text = span.text;
-        out->length = span.length;
-        return OOZE_OK;
-      }
-      case GEO_T_TOKENDEF: OZ_IO_TRY(define_token(lex)); continue;
-      case GEO_T_TOKENREF: case GEO_T_TOKENUNDEF: {
-        uint64_t number;
-        OZ_IO_TRY(take_length(lex, &number));
-        if (number >= lex->token_count || !lex->tokens[number].text)
-          return geo_bad(lex, "string number %llu is not defined", (unsigned long long)number);
-        if (type == GEO_T_TOKENUNDEF) {
-          lex->tokens[number].text = NULL;
-          continue;
-        }
-        out->kind = GEO_STRING;
-        out->text = lex->tokens[number].text;
-        out->length = lex->tokens[number].length;
-        return OOZE_OK;
-      }
-      case GEO_T_UNIFORM: return uniform(lex, out);
-      default: lex->at--; return geo_bad(lex, "unknown token 0x%02x", type);
+      out->kind = GEO_STRING;
+      out->text = lex->tokens[number].text;
+      out->length = lex->tokens[number].length;
+      return OOZE_OK;
+    }
+    case GEO_T_UNIFORM:
+      return uniform(lex, out);
+    default:
+      lex->at--;
+      return geo_bad(lex, "unknown token 0x%02x", type);
     }
   }
 }
@@ -242,11 +277,16 @@ static ooze_result ascii_string(geo_lex *lex, geo_token *out) {
     char c = (char)begin[i];
     if (c == '\\') {
       c = (char)begin[++i];
-      if (c == 'n') c = '\n';
-      else if (c == 't') c = '\t';
-      else if (c == 'r') c = '\r';
-      else if (c == 'b') c = '\b';
-      else if (c == 'f') c = '\f';
+      if (c == 'n')
+        c = '\n';
+      else if (c == 't')
+        c = '\t';
+      else if (c == 'r')
+        c = '\r';
+      else if (c == 'b')
+        c = '\b';
+      else if (c == 'f')
+        c = '\f';
       else if (c == 'u') { /* no name that we look for has one */
         c = '?';
         i = i + 4 < out->length ? i + 4 : out->length - 1;

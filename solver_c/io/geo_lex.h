@@ -21,20 +21,34 @@ typedef enum geo_kind {
 
 /* Type bytes of the binary form (hdk.md section 5), also used for uniform arrays. */
 enum {
-  GEO_T_NULL = 0x00, GEO_T_BOOL = 0x10, GEO_T_INT8 = 0x11, GEO_T_INT16 = 0x12, GEO_T_INT32 = 0x13, GEO_T_INT64 = 0x14,
-  GEO_T_REAL16 = 0x18, GEO_T_REAL32 = 0x19, GEO_T_REAL64 = 0x1a, GEO_T_UINT8 = 0x21, GEO_T_UINT16 = 0x22,
-  GEO_T_TOKENREF = 0x26, GEO_T_STRING = 0x27, GEO_T_TOKENDEF = 0x2b, GEO_T_TOKENUNDEF = 0x2d, GEO_T_FALSE = 0x30,
-  GEO_T_TRUE = 0x31, GEO_T_UNIFORM = 0x40
+  GEO_T_NULL = 0x00,
+  GEO_T_BOOL = 0x10,
+  GEO_T_INT8 = 0x11,
+  GEO_T_INT16 = 0x12,
+  GEO_T_INT32 = 0x13,
+  GEO_T_INT64 = 0x14,
+  GEO_T_REAL16 = 0x18,
+  GEO_T_REAL32 = 0x19,
+  GEO_T_REAL64 = 0x1a,
+  GEO_T_UINT8 = 0x21,
+  GEO_T_UINT16 = 0x22,
+  GEO_T_TOKENREF = 0x26,
+  GEO_T_STRING = 0x27,
+  GEO_T_TOKENDEF = 0x2b,
+  GEO_T_TOKENUNDEF = 0x2d,
+  GEO_T_FALSE = 0x30,
+  GEO_T_TRUE = 0x31,
+  GEO_T_UNIFORM = 0x40
 };
 #define GEO_MAGIC "\x7fNSJb"
 
 typedef struct geo_token {
   geo_kind kind;
-  uint8_t type;          /* of a uniform array's elements */
-  int64_t integer;       /* GEO_INT, GEO_BOOL */
-  double real;           /* GEO_REAL, and GEO_INT's value */
-  const char *text;      /* GEO_STRING: length bytes; valid until the next string */
-  const uint8_t *data;   /* GEO_UNIFORM: length elements, unaligned */
+  uint8_t type;        /* of a uniform array's elements */
+  int64_t integer;     /* GEO_INT, GEO_BOOL */
+  double real;         /* GEO_REAL, and GEO_INT's value */
+  const char *text;    /* GEO_STRING: length bytes; valid until the next string */
+  const uint8_t *data; /* GEO_UNIFORM: length elements, unaligned */
   uint64_t length;
 } geo_token;
 
@@ -52,7 +66,7 @@ typedef struct geo_lex {
   uint8_t open[GEO_MAX_DEPTH]; /* '[' or '{' of each level */
   geo_span *tokens;            /* strings that the file refers to by number */
   uint64_t token_count, token_capacity;
-  char *scratch;               /* an ASCII string without its escapes */
+  char *scratch; /* an ASCII string without its escapes */
   size_t scratch_capacity;
 } geo_lex;
 

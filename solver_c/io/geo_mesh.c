@@ -32,13 +32,14 @@ ooze_result geo_read_topology(geo_reader *reader) {
       OZ_IO_TRY(geo_numbers_expect(reader, &list, reader->vertex_count));
       OZ_IO_TRY(geo_budget(reader, reader->vertex_count * 4, "the topology"));
       reader->vertices = malloc((size_t)reader->vertex_count * 4 + 4);
-      if (!reader->vertices) return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", reader->source->name);
+      if (!reader->vertices)
+        return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", reader->source->name);
       OZ_IO_TRY(geo_numbers_pull(reader, &list, reader->vertex_count, OOZE_INT32, reader->vertices));
       OZ_IO_TRY(geo_numbers_close(reader, &list));
       for (uint64_t i = 0; i < reader->vertex_count; i++)
         if (reader->vertices[i] >= reader->point_count)
-          return geo_bad(&reader->lex, "vertex %llu is at point %lld of %llu", (unsigned long long)i, (long long)(int32_t)reader->vertices[i],
-                         (unsigned long long)reader->point_count);
+          return geo_bad(&reader->lex, "vertex %llu is at point %lld of %llu", (unsigned long long)i,
+                         (long long)(int32_t)reader->vertices[i], (unsigned long long)reader->point_count);
     }
   }
 }
@@ -70,7 +71,8 @@ static ooze_result add_fan(geo_reader *reader, uint64_t first, uint64_t corners)
 }
 
 static ooze_result add_run(geo_reader *reader, uint64_t *at, int64_t corners, int64_t repeat, uint64_t *primitives) {
-  if (corners < 1 || repeat < 0 || (uint64_t)corners > reader->vertex_count) return geo_bad(&reader->lex, "a run of polygons does not fit the vertices");
+  if (corners < 1 || repeat < 0 || (uint64_t)corners > reader->vertex_count)
+    return geo_bad(&reader->lex, "a run of polygons does not fit the vertices");
   if (corners > 0 && (uint64_t)repeat > (reader->vertex_count - *at) / (uint64_t)corners)
     return geo_bad(&reader->lex, "a run of polygons needs more vertices than there are");
   for (int64_t i = 0; i < repeat; i++, *at += (uint64_t)corners) OZ_IO_TRY(add_fan(reader, *at, (uint64_t)corners));
@@ -78,7 +80,8 @@ static ooze_result add_run(geo_reader *reader, uint64_t *at, int64_t corners, in
   return OOZE_OK;
 }
 
-/* "startvertex" "nprimitives" and "nvertices" (a count each) or "nvertices_rle" (count, repeat, ...); short names since 18. */
+/* "startvertex" "nprimitives" and "nvertices" (a count each) or "nvertices_rle" (count, repeat, ...); short names
+ * since 18. */
 static ooze_result read_polygon_run(geo_reader *reader) {
   geo_token key, token;
   bool done = false;
@@ -108,7 +111,9 @@ static ooze_result read_polygon_run(geo_reader *reader) {
       OZ_IO_TRY(geo_skip_value(reader));
     }
   }
-  if (expected >= 0 && primitives != (uint64_t)expected) return geo_bad(&reader->lex, "a run has %llu polygons; expected %lld", (unsigned long long)primitives, (long long)expected);
+  if (expected >= 0 && primitives != (uint64_t)expected)
+    return geo_bad(&reader->lex, "a run has %llu polygons; expected %lld", (unsigned long long)primitives,
+                   (long long)expected);
   return OOZE_OK;
 }
 
@@ -139,7 +144,8 @@ static ooze_result read_polygon(geo_reader *reader) {
         }
         if (corners == 0) first = (uint64_t)vertex;
         if (vertex < 0 || (uint64_t)vertex >= reader->vertex_count || (uint64_t)vertex != first + corners)
-          return geo_bad(&reader->lex, "a polygon's vertices are not %llu in a row", (unsigned long long)reader->vertex_count);
+          return geo_bad(&reader->lex, "a polygon's vertices are not %llu in a row",
+                         (unsigned long long)reader->vertex_count);
       }
     } else if (geo_is(&key, "closed")) {
       OZ_IO_TRY(geo_next(&reader->lex, &token));
@@ -171,7 +177,8 @@ ooze_result geo_read_primitives(geo_reader *reader) {
       if (done) break;
       bool type = geo_is(&key, "type");
       OZ_IO_TRY(geo_next(&reader->lex, &token));
-      if (type) what = geo_is(&token, "Polygon_run") || geo_is(&token, "p_r") ? RUN : geo_is(&token, "Poly") ? POLYGON : OTHER;
+      if (type)
+        what = geo_is(&token, "Polygon_run") || geo_is(&token, "p_r") ? RUN : geo_is(&token, "Poly") ? POLYGON : OTHER;
       OZ_IO_TRY(geo_skip(&reader->lex, &token));
     }
     if (what != OTHER && !reader->vertices) return geo_bad(&reader->lex, "polygons before the topology");

@@ -8,8 +8,8 @@
 ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what) {
   uint64_t most = reader->source->limits.max_bytes;
   if (bytes > most || reader->used > most - bytes)
-    return oz_io_fail(reader->source->why, OOZE_ERROR_LIMIT, "%s: %s needs %llu bytes more; the limit is %llu", reader->source->name,
-                      what, (unsigned long long)bytes, (unsigned long long)most);
+    return oz_io_fail(reader->source->why, OOZE_ERROR_LIMIT, "%s: %s needs %llu bytes more; the limit is %llu",
+                      reader->source->name, what, (unsigned long long)bytes, (unsigned long long)most);
   reader->used += bytes;
   return OOZE_OK;
 }
@@ -37,7 +37,8 @@ ooze_result geo_int(geo_reader *reader, const char *what, int64_t low, int64_t h
   *out = 0;
   OZ_IO_TRY(geo_next(&reader->lex, &token));
   if (token.kind != GEO_INT || token.integer < low || token.integer > high)
-    return geo_bad(&reader->lex, "%s is %lld; expected %lld to %lld", what, (long long)token.integer, (long long)low, (long long)high);
+    return geo_bad(&reader->lex, "%s is %lld; expected %lld to %lld", what, (long long)token.integer, (long long)low,
+                   (long long)high);
   *out = token.integer;
   return OOZE_OK;
 }
@@ -55,8 +56,9 @@ static uint32_t meaning_named(const geo_token *token) {
   static const struct {
     const char *name;
     uint32_t meaning;
-  } known[] = {{"point", OOZE_MEANING_POINT},   {"hpoint", OOZE_MEANING_POINT}, {"vector", OOZE_MEANING_VECTOR},
-               {"normal", OOZE_MEANING_NORMAL}, {"color", OOZE_MEANING_COLOR},  {"nonarithmetic_integer", OOZE_MEANING_LABEL}};
+  } known[] = {{"point", OOZE_MEANING_POINT},   {"hpoint", OOZE_MEANING_POINT},
+               {"vector", OOZE_MEANING_VECTOR}, {"normal", OOZE_MEANING_NORMAL},
+               {"color", OOZE_MEANING_COLOR},   {"nonarithmetic_integer", OOZE_MEANING_LABEL}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (geo_is(token, known[i].name)) return known[i].meaning;
   return OOZE_MEANING_OTHER;
@@ -105,7 +107,8 @@ static ooze_result read_definition(geo_reader *reader, definition *out) {
     bool name = geo_is(&key, "name"), type = geo_is(&key, "type"), scope = geo_is(&key, "scope");
     OZ_IO_TRY(geo_next(&reader->lex, &token));
     if (name && token.kind == GEO_STRING) {
-      if (token.length < 1 || token.length > OZ_MAX_NAME) return geo_bad(&reader->lex, "an attribute's name has %llu letters", (unsigned long long)token.length);
+      if (token.length < 1 || token.length > OZ_MAX_NAME)
+        return geo_bad(&reader->lex, "an attribute's name has %llu letters", (unsigned long long)token.length);
       out->length = (size_t)token.length;
       memcpy(out->name, token.text, out->length);
       out->name[out->length] = 0;
@@ -126,8 +129,10 @@ static ooze_result settle_position(geo_reader *reader, oz_attribute *a, uint64_t
     for (uint64_t i = 0; i < count; i++)
       for (uint32_t k = 0; k < 3; k++) {
         float value;
-        if (a->type == OOZE_FLOAT64) value = (float)((const double *)a->data)[i * a->components + k];
-        else value = ((const float *)a->data)[i * a->components + k];
+        if (a->type == OOZE_FLOAT64)
+          value = (float)((const double *)a->data)[i * a->components + k];
+        else
+          value = ((const float *)a->data)[i * a->components + k];
         memcpy(to + i * 3 + k, &value, 4);
       }
     a->components = 3;
@@ -144,9 +149,11 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
   bool done = false, found = false;
   OZ_IO_TRY(read_definition(reader, &def));
   bool position = strcmp(def.name, "P") == 0 && into == reader->points;
-  bool wanted = def.numeric && def.shared && (!reader->want_mesh || position || strcmp(def.name, "v") == 0 || strcmp(def.name, "N") == 0);
+  bool wanted = def.numeric && def.shared &&
+                (!reader->want_mesh || position || strcmp(def.name, "v") == 0 || strcmp(def.name, "N") == 0);
   if (!wanted) {
-    if (listed && def.shared) oz_info_attribute(reader->source->info, def.name, def.length, def.numeric ? "number" : "text", 1);
+    if (listed && def.shared)
+      oz_info_attribute(reader->source->info, def.name, def.length, def.numeric ? "number" : "text", 1);
     return geo_skip_value(reader);
   }
   OZ_IO_TRY(geo_next(&reader->lex, &token));
@@ -164,7 +171,8 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
   if (!found) return geo_bad(&reader->lex, "attribute '%s' has no values", def.name);
   oz_attribute *added = &into->attributes[into->attribute_count - 1];
   if (position) OZ_IO_TRY(settle_position(reader, added, into->count));
-  if (listed) oz_info_attribute(reader->source->info, def.name, def.length, oz_type_name(added->type), added->components);
+  if (listed)
+    oz_info_attribute(reader->source->info, def.name, def.length, oz_type_name(added->type), added->components);
   return OOZE_OK;
 }
 
@@ -215,8 +223,8 @@ static ooze_result read_info(geo_reader *reader, double *time, bool *has_time) {
       *has_time = true;
     }
     if (software && token.kind == GEO_STRING && reader->source->info)
-      snprintf(reader->source->info->software, sizeof reader->source->info->software, "%.*s", token.length < 63 ? (int)token.length : 63,
-               token.text);
+      snprintf(reader->source->info->software, sizeof reader->source->info->software, "%.*s",
+               token.length < 63 ? (int)token.length : 63, token.text);
     OZ_IO_TRY(geo_skip(&reader->lex, &token));
   }
 }
@@ -275,10 +283,12 @@ static ooze_result give_mesh(geo_reader *reader, ooze_mesh *out) {
   const oz_attribute *p = oz_points_find(reader->points, "P", 1), *v = oz_points_find(reader->points, "v", 1),
                      *n = oz_points_find(reader->points, "N", 1);
   if (reader->point_count > UINT32_MAX) return geo_bad(&reader->lex, "more points than a mesh can have");
-  bool has_v = v && v->type == OOZE_FLOAT32 && v->components == 3, has_n = n && n->type == OOZE_FLOAT32 && n->components == 3;
+  bool has_v = v && v->type == OOZE_FLOAT32 && v->components == 3,
+       has_n = n && n->type == OOZE_FLOAT32 && n->components == 3;
   OZ_IO_TRY(geo_budget(reader, reader->point_count * 36, "the mesh"));
   OZ_IO_TRY(ooze_mesh_allocate(out, (uint32_t)reader->point_count, 0,
-                               (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u), reader->source->why));
+                               (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u),
+                               reader->source->why));
   size_t bytes = (size_t)reader->point_count * 12;
   memcpy(out->positions, p->data, bytes);
   if (has_v) memcpy(out->velocities, v->data, bytes);

@@ -10,14 +10,14 @@ typedef struct geo_reader {
   oz_source *source;
   uint64_t point_count, vertex_count, primitive_count;
   bool have_point_count;
-  ooze_points *points;      /* being filled */
-  ooze_points *details;     /* one point: the detail attributes */
+  ooze_points *points;  /* being filled */
+  ooze_points *details; /* one point: the detail attributes */
   bool want_mesh;
-  uint32_t *vertices;       /* point of each vertex, vertex_count of them, once the topology is read */
-  uint32_t *triangles;      /* points */
+  uint32_t *vertices;  /* point of each vertex, vertex_count of them, once the topology is read */
+  uint32_t *triangles; /* points */
   uint64_t triangle_count, triangle_capacity;
-  uint64_t corners;         /* of all polygons so far: each vertex is of one polygon only */
-  uint64_t used;            /* bytes asked for, against limits.max_bytes */
+  uint64_t corners; /* of all polygons so far: each vertex is of one polygon only */
+  uint64_t used;    /* bytes asked for, against limits.max_bytes */
 } geo_reader;
 
 /* Asks the budget for memory that is about to be allocated. */

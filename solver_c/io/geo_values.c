@@ -27,18 +27,25 @@ ooze_result geo_numbers_expect(geo_reader *reader, const geo_numbers *numbers, u
                    (unsigned long long)(numbers->block.length - numbers->taken), (unsigned long long)count);
   /* A number takes a byte at the very least. */
   if (!numbers->uniform && count > geo_left(&reader->lex))
-    return geo_bad(&reader->lex, "%llu numbers cannot be in the rest of the file; it is truncated or its counts are wrong",
+    return geo_bad(&reader->lex,
+                   "%llu numbers cannot be in the rest of the file; it is truncated or its counts are wrong",
                    (unsigned long long)count);
   return OOZE_OK;
 }
 
 static void store(uint32_t type, void *out, uint64_t i, const geo_token *token) {
   switch (type) {
-    case OOZE_FLOAT32: ((float *)out)[i] = (float)token->real; break;
-    case OOZE_FLOAT64: ((double *)out)[i] = token->real; break;
-    default:
-      if (token->kind == GEO_REAL) geo_convert(GEO_T_REAL64, (const uint8_t *)&token->real, 1, type, (char *)out + i * oz_type_bytes(type));
-      else geo_convert(GEO_T_INT64, (const uint8_t *)&token->integer, 1, type, (char *)out + i * oz_type_bytes(type));
+  case OOZE_FLOAT32:
+    ((float *)out)[i] = (float)token->real;
+    break;
+  case OOZE_FLOAT64:
+    ((double *)out)[i] = token->real;
+    break;
+  default:
+    if (token->kind == GEO_REAL)
+      geo_convert(GEO_T_REAL64, (const uint8_t *)&token->real, 1, type, (char *)out + i * oz_type_bytes(type));
+    else
+      geo_convert(GEO_T_INT64, (const uint8_t *)&token->integer, 1, type, (char *)out + i * oz_type_bytes(type));
   }
 }
 
@@ -46,8 +53,10 @@ ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t 
   if (numbers->uniform) {
     const geo_token *block = &numbers->block;
     if (count > block->length - numbers->taken) return geo_bad(&reader->lex, "a list of numbers is too short");
-    if (block->type == GEO_T_BOOL && numbers->taken % 32) return geo_bad(&reader->lex, "a list of bits where numbers belong");
-    const uint8_t *at = block->data + (block->type == GEO_T_BOOL ? numbers->taken / 8 : numbers->taken * geo_type_bytes(block->type));
+    if (block->type == GEO_T_BOOL && numbers->taken % 32)
+      return geo_bad(&reader->lex, "a list of bits where numbers belong");
+    const uint8_t *at =
+        block->data + (block->type == GEO_T_BOOL ? numbers->taken / 8 : numbers->taken * geo_type_bytes(block->type));
     geo_convert(block->type, at, count, type, out);
     numbers->taken += count;
     return OOZE_OK;
@@ -55,9 +64,11 @@ ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t 
   for (uint64_t i = 0; i < count; i++) {
     geo_token token;
     OZ_IO_TRY(geo_next(&reader->lex, &token));
-    if (token.kind == GEO_BOOL) token.real = (double)token.integer;
+    if (token.kind == GEO_BOOL)
+      token.real = (double)token.integer;
     else if (token.kind != GEO_INT && token.kind != GEO_REAL)
-      return geo_bad(&reader->lex, token.kind == GEO_ARRAY_END ? "a list of numbers is too short" : "something else where a number belongs");
+      return geo_bad(&reader->lex, token.kind == GEO_ARRAY_END ? "a list of numbers is too short"
+                                                               : "something else where a number belongs");
     store(type, out, i, &token);
   }
   return OOZE_OK;
@@ -77,7 +88,7 @@ ooze_result geo_numbers_close(geo_reader *reader, geo_numbers *numbers) {
 /* ---- Layout of one attribute ---------------------------------------------------------------------------------- */
 
 typedef struct layout {
-  uint64_t count;                 /* points */
+  uint64_t count; /* points */
   uint32_t size, type, parts;
   uint32_t width[OZ_MAX_COMPONENTS]; /* of each part of a tuple; they add up to size */
   uint64_t page_size, pages;
@@ -88,9 +99,10 @@ static bool storage_type(const geo_token *token, uint32_t *out) {
   static const struct {
     const char *name;
     uint32_t type;
-  } known[] = {{"fpreal32", OOZE_FLOAT32}, {"fpreal64", OOZE_FLOAT64}, {"fpreal16", OOZE_FLOAT32}, {"int32", OOZE_INT32},
-               {"int64", OOZE_INT64},      {"int16", OOZE_INT32},      {"int8", OOZE_INT32},       {"uint8", OOZE_INT32},
-               {"uint16", OOZE_INT32},     {"bool", OOZE_INT32}};
+  } known[] = {{"fpreal32", OOZE_FLOAT32}, {"fpreal64", OOZE_FLOAT64}, {"fpreal16", OOZE_FLOAT32},
+               {"int32", OOZE_INT32},      {"int64", OOZE_INT64},      {"int16", OOZE_INT32},
+               {"int8", OOZE_INT32},       {"uint8", OOZE_INT32},      {"uint16", OOZE_INT32},
+               {"bool", OOZE_INT32}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (geo_is(token, known[i].name)) {
       *out = known[i].type;
@@ -112,7 +124,8 @@ static ooze_result read_packing(geo_reader *reader, layout *l) {
   while (sum < l->size) {
     int32_t width;
     OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, OOZE_INT32, &width));
-    if (width < 1 || (uint32_t)width > l->size - sum) return geo_bad(&reader->lex, "packing does not add up to the tuple size");
+    if (width < 1 || (uint32_t)width > l->size - sum)
+      return geo_bad(&reader->lex, "packing does not add up to the tuple size");
     l->width[l->parts++] = (uint32_t)width;
     sum += (uint32_t)width;
   }
@@ -154,7 +167,8 @@ static ooze_result read_flags(geo_reader *reader, layout *l) {
 }
 
 /* Where the numbers of a run of points go within the tuples. */
-static void scatter(const layout *l, uint32_t offset, uint32_t width, const char *from, bool repeat, uint64_t points, char *to) {
+static void scatter(const layout *l, uint32_t offset, uint32_t width, const char *from, bool repeat, uint64_t points,
+                    char *to) {
   size_t each = oz_type_bytes(l->type), part = width * each, stride = l->size * each;
   to += offset * each;
   for (uint64_t i = 0; i < points; i++, to += stride, from += repeat ? 0 : part) memcpy(to, from, part);
@@ -198,8 +212,8 @@ static uint64_t numbers_in_pages(const layout *l) {
   return sum;
 }
 
-static ooze_result add(geo_reader *reader, const layout *l, ooze_points *into, const char *name, size_t length, uint32_t meaning,
-                       void **out) {
+static ooze_result add(geo_reader *reader, const layout *l, ooze_points *into, const char *name, size_t length,
+                       uint32_t meaning, void **out) {
   char what[80];
   size_t shown = length < 64 ? length : 64;
   memcpy(what, name, shown);
@@ -221,7 +235,8 @@ static ooze_result read_lists(geo_reader *reader, const layout *l, bool tuples, 
     geo_numbers list;
     OZ_IO_TRY(geo_numbers_open(reader, tuples ? "a tuple" : "an array of values", &list));
     if (tuples || l->size == 1) {
-      OZ_IO_TRY(geo_numbers_pull(reader, &list, tuples ? l->size : l->count, l->type, data + (tuples ? i * l->size * each : 0)));
+      OZ_IO_TRY(geo_numbers_pull(reader, &list, tuples ? l->size : l->count, l->type,
+                                 data + (tuples ? i * l->size * each : 0)));
     } else {
       uint64_t one;
       for (uint64_t k = 0; k < l->count; k++) {
@@ -235,7 +250,8 @@ static ooze_result read_lists(geo_reader *reader, const layout *l, bool tuples, 
   return token.kind == GEO_ARRAY_END ? OOZE_OK : geo_bad(&reader->lex, "more values than points");
 }
 
-static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, const char *name, size_t length, uint32_t meaning) {
+static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, const char *name, size_t length,
+                             uint32_t meaning) {
   geo_token key, token;
   bool done = false, found = false, typed = false;
   OZ_IO_TRY(geo_next(&reader->lex, &token));
@@ -253,7 +269,8 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
     } else if (geo_is(&key, "storage")) {
       OZ_IO_TRY(geo_next(&reader->lex, &token));
       if (found || !storage_type(&token, &l->type))
-        return geo_bad(&reader->lex, "unknown storage '%.*s'", token.kind == GEO_STRING && token.length < 32 ? (int)token.length : 0,
+        return geo_bad(&reader->lex, "unknown storage '%.*s'",
+                       token.kind == GEO_STRING && token.length < 32 ? (int)token.length : 0,
                        token.text ? token.text : "");
       typed = true;
     } else if (geo_is(&key, "pagesize")) {
@@ -269,7 +286,8 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
       if (!l->parts || !l->page_size || found) return geo_bad(&reader->lex, "constantpageflags is out of place");
       OZ_IO_TRY(read_flags(reader, l));
     } else if (tuples || arrays || raw) {
-      if (!l->parts || !typed || found || (raw && !l->page_size)) return geo_bad(&reader->lex, "values are out of place");
+      if (!l->parts || !typed || found || (raw && !l->page_size))
+        return geo_bad(&reader->lex, "values are out of place");
       void *data;
       geo_numbers list;
       OZ_IO_TRY(geo_numbers_open(reader, "values", &list));

@@ -42,7 +42,9 @@ static const char *meaning_name(uint32_t meaning) {
 }
 
 /* What VEX assumes where an attribute is missing; id starts at -1 in Houdini too. */
-static double default_of(const char *name) { return strcmp(name, "id") == 0 ? -1.0 : strcmp(name, "pscale") == 0 ? 1.0 : 0.0; }
+static double default_of(const char *name) {
+  return strcmp(name, "id") == 0 ? -1.0 : strcmp(name, "pscale") == 0 ? 1.0 : 0.0;
+}
 
 static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count) {
   oz_attribute stored = *a;
@@ -90,8 +92,10 @@ static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count) 
   pair_int(e, "size", 1);
   pair_string(e, "storage", integer ? "int64" : "fpreal64");
   pair_open(e, "values");
-  if (integer) geo_emit_int(e, (int64_t)default_of(a->name));
-  else geo_emit_real(e, default_of(a->name));
+  if (integer)
+    geo_emit_int(e, (int64_t)default_of(a->name));
+  else
+    geo_emit_real(e, default_of(a->name));
   geo_emit_close(e, ']');
   geo_emit_close(e, ']');
   pair_open(e, "values");
@@ -126,7 +130,8 @@ static void write_details(geo_emit *e, const ooze_points *points) {
 }
 
 static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh, const char *software) {
-  static const double nowhere[6] = {1.7014117e38, 1.7014117e38, 1.7014117e38, -1.7014117e38, -1.7014117e38, -1.7014117e38};
+  static const double nowhere[6] = {1.7014117e38,  1.7014117e38,  1.7014117e38,
+                                    -1.7014117e38, -1.7014117e38, -1.7014117e38};
   double box[6], time;
   char text[900];
   geo_emit_string(e, "info");
@@ -170,7 +175,8 @@ static void write_numbers(geo_emit *e, const uint32_t *data, uint64_t count) {
   }
 }
 
-static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh, const uint32_t *vertices, const char *software) {
+static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh, const uint32_t *vertices,
+                       const char *software) {
   uint64_t triangles = mesh ? mesh->triangle_count : 0;
   geo_emit_open(e, '[');
   pair_string(e, "fileversion", file_version);
@@ -223,11 +229,13 @@ static ooze_result check(const char *path, oz_format format, const ooze_points *
   for (uint32_t i = 0; i < points->attribute_count; i++) {
     const oz_attribute *a = &points->attributes[i];
     if (a->type == OOZE_UINT64 && !oz_fits_int64(a, points->count))
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold", path, a->name);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold", path, a->name);
     bool real = format == OZ_GEO && a->type <= OOZE_FLOAT64;
     for (uint64_t k = 0; real && k < points->count * a->components; k++)
       if (!isfinite(a->type == OOZE_FLOAT32 ? (double)((const float *)a->data)[k] : ((const double *)a->data)[k]))
-        return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: attribute '%s' of point %llu is not finite, which ASCII JSON cannot hold; use .bgeo",
+        return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                          "%s: attribute '%s' of point %llu is not finite, which ASCII JSON cannot hold; use .bgeo",
                           path, a->name, (unsigned long long)(k / a->components));
   }
   for (uint32_t i = 0; i < points->detail_count; i++)
@@ -241,7 +249,8 @@ ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *
   OZ_IO_TRY(check(path, format, points, why));
   uint32_t *vertices = NULL;
   if (mesh) { /* Houdini's polygons run clockwise seen from outside */
-    if (mesh->triangle_count > INT32_MAX / 3) return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: too many triangles for one file", path);
+    if (mesh->triangle_count > INT32_MAX / 3)
+      return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: too many triangles for one file", path);
     vertices = malloc((size_t)mesh->triangle_count * 12 + 4);
     if (!vertices) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
     for (uint64_t i = 0; i < mesh->triangle_count * 3; i += 3) {

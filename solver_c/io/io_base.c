@@ -41,7 +41,8 @@ const char *ooze_io_build_text(void) {
 ooze_io_limits oz_limits_of(const ooze_io_limits *given) {
   ooze_io_limits full;
   ooze_io_limits_default(&full);
-  if (given && given->size >= sizeof given->size) memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
+  if (given && given->size >= sizeof given->size)
+    memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
   full.size = (uint32_t)sizeof full;
   return full;
 }
@@ -52,9 +53,11 @@ ooze_io_limits oz_limits_of(const ooze_io_limits *given) {
 ooze_write_options oz_options_of(const ooze_write_options *given) {
   ooze_write_options full;
   ooze_write_options_default(&full);
-  if (given && given->size >= sizeof given->size) memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
+  if (given && given->size >= sizeof given->size)
+    memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
   full.size = (uint32_t)sizeof full;
-  if (!full.software) full.software = "Ooze " TEXT(OOZE_VERSION_MAJOR) "." TEXT(OOZE_VERSION_MINOR) "." TEXT(OOZE_VERSION_PATCH);
+  if (!full.software)
+    full.software = "Ooze " TEXT(OOZE_VERSION_MAJOR) "." TEXT(OOZE_VERSION_MINOR) "." TEXT(OOZE_VERSION_PATCH);
   if (full.compression > 9) full.compression = 9;
   if (full.threads < 1) full.threads = 1;
   if (full.threads > 64) full.threads = 64;
@@ -115,9 +118,12 @@ bool oz_text_real(const char **at, const char *end, double *out) {
   bool minus = false;
   if (c < end && (*c == '-' || *c == '+')) minus = *c++ == '-';
   if (c < end && !is_digit(*c) && *c != '.') {
-    if (word(&c, end, "nan")) *out = NAN;
-    else if (word(&c, end, "infinity") || word(&c, end, "inf")) *out = minus ? -INFINITY : INFINITY;
-    else return false;
+    if (word(&c, end, "nan"))
+      *out = NAN;
+    else if (word(&c, end, "infinity") || word(&c, end, "inf"))
+      *out = minus ? -INFINITY : INFINITY;
+    else
+      return false;
     *at = c;
     return true;
   }

@@ -13,7 +13,8 @@
 #define OZ_PRINTF(a, b)
 #endif
 
-/* All formats here are little endian. A big-endian machine is refused at compile time rather than served wrong bytes. */
+/* All formats here are little endian. A big-endian machine is refused at compile time rather than served wrong bytes.
+ */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "solver_c/io moves bytes as they are and so needs a little-endian machine"
 #endif
@@ -21,10 +22,10 @@
 /* ---- Results (io_base.c) -------------------------------------------------------------------------------------- */
 
 ooze_result oz_io_fail(ooze_message *why, ooze_result result, const char *format, ...) OZ_PRINTF(3, 4);
-#define OZ_IO_TRY(call)                  \
-  do {                                   \
-    ooze_result oz_r_ = (call);          \
-    if (oz_r_ != OOZE_OK) return oz_r_;  \
+#define OZ_IO_TRY(call)                                                                                                \
+  do {                                                                                                                 \
+    ooze_result oz_r_ = (call);                                                                                        \
+    if (oz_r_ != OOZE_OK) return oz_r_;                                                                                \
   } while (0)
 
 /* Limits and options with every field set, whatever older or missing struct the caller gave. */
@@ -84,22 +85,22 @@ uint32_t oz_meaning_of(const char *name, uint32_t components);
 bool oz_fits_int32(const oz_attribute *attribute, uint64_t count);
 bool oz_fits_int64(const oz_attribute *attribute, uint64_t count);
 /* P is finite everywhere, or the refusal. */
-ooze_result oz_check_finite(const char *file, const char *what, const float *values, uint64_t count, uint32_t components,
-                            ooze_message *why);
+ooze_result oz_check_finite(const char *file, const char *what, const float *values, uint64_t count,
+                            uint32_t components, ooze_message *why);
 
 /* ---- The operating system (file_os.c) ------------------------------------------------------------------------- */
 
 /* Each returns 0 or an error number for oz_os_reason. */
-int oz_os_create(const char *path, int *out_fd);                      /* must not exist */
-int oz_os_write(int fd, const void *bytes, size_t count);             /* all of it */
+int oz_os_create(const char *path, int *out_fd);          /* must not exist */
+int oz_os_write(int fd, const void *bytes, size_t count); /* all of it */
 int oz_os_sync(int fd);
 int oz_os_close(int fd);
-int oz_os_rename(const char *from, const char *to);                   /* over what is there */
+int oz_os_rename(const char *from, const char *to); /* over what is there */
 int oz_os_sync_folder(const char *folder);
 int oz_os_remove(const char *path);
-int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes);   /* to read; regular files only */
+int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes); /* to read; regular files only */
 int oz_os_read(int fd, void *bytes, size_t count, size_t *out_count);
-int oz_os_times(const char *path, int64_t *out_ns);                   /* last written */
+int oz_os_times(const char *path, int64_t *out_ns); /* last written */
 int oz_os_list(const char *folder, void (*each)(void *user, const char *name), void *user);
 void oz_os_reason(int error, char *out, size_t capacity);
 uint32_t oz_os_process(void);
@@ -114,7 +115,7 @@ bool oz_os_is_slash(char c);
 typedef struct oz_out {
   ooze_file *file;
   ooze_result (*block)(struct oz_out *out, const void *bytes, size_t count); /* NULL: into the file */
-  void *packer;          /* of .bgeo.sc */
+  void *packer;                                                              /* of .bgeo.sc */
   uint8_t *buffer;
   size_t used;
   ooze_result result;
@@ -154,8 +155,10 @@ void oz_scf_finish(oz_out *out);
 void oz_scf_drop(oz_out *out);
 ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points, const ooze_mesh *mesh,
                          const ooze_write_options *options, ooze_message *why);
-ooze_result oz_ply_write_points(const char *path, const ooze_points *points, const ooze_write_options *options, ooze_message *why);
-ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh, const ooze_write_options *options, ooze_message *why);
+ooze_result oz_ply_write_points(const char *path, const ooze_points *points, const ooze_write_options *options,
+                                ooze_message *why);
+ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
+                              ooze_message *why);
 ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options, ooze_message *why);
 
 void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type, uint32_t components);

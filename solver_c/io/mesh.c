@@ -18,8 +18,10 @@ void ooze_mesh_release(ooze_mesh *mesh) {
   mesh->triangle_count = 0;
 }
 
-ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count, uint32_t with, ooze_message *why) {
-  if (!mesh || mesh->size < sizeof *mesh) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
+ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count, uint32_t with,
+                               ooze_message *why) {
+  if (!mesh || mesh->size < sizeof *mesh)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   ooze_mesh made;
   ooze_mesh_default(&made);
   /* One element more, so that nothing is still something. */
@@ -27,9 +29,11 @@ ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t t
   made.triangles = triangle_count < SIZE_MAX / 12 - 1 ? calloc((size_t)triangle_count + 1, 12) : NULL;
   if (with & OOZE_MESH_NORMALS) made.normals = calloc((size_t)point_count + 1, 12);
   if (with & OOZE_MESH_VELOCITIES) made.velocities = calloc((size_t)point_count + 1, 12);
-  if (!made.positions || !made.triangles || ((with & OOZE_MESH_NORMALS) && !made.normals) || ((with & OOZE_MESH_VELOCITIES) && !made.velocities)) {
+  if (!made.positions || !made.triangles || ((with & OOZE_MESH_NORMALS) && !made.normals) ||
+      ((with & OOZE_MESH_VELOCITIES) && !made.velocities)) {
     ooze_mesh_release(&made);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for a mesh of %u points and %llu triangles", point_count, (unsigned long long)triangle_count);
+    return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for a mesh of %u points and %llu triangles", point_count,
+                      (unsigned long long)triangle_count);
   }
   made.point_count = point_count;
   made.triangle_count = triangle_count;
@@ -92,7 +96,8 @@ static uint64_t count_corners(obj_line line) {
 }
 
 static ooze_result obj_bad(const oz_source *source, const obj_line *line, const char *reason) {
-  return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: line %llu: %s", source->name, (unsigned long long)line->number, reason);
+  return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: line %llu: %s", source->name, (unsigned long long)line->number,
+                    reason);
 }
 
 static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
@@ -118,7 +123,8 @@ static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
         if (!oz_text_int(&line.at, line.end, &index)) return obj_bad(source, &line, "a face's corner is no number");
         /* 1 is the first point; -1 the last one so far. */
         if (index < 0) index = index >= -(int64_t)points ? (int64_t)points + index + 1 : 0;
-        if (index < 1 || index > (int64_t)mesh->point_count) return obj_bad(source, &line, "a face's corner is no point of the file");
+        if (index < 1 || index > (int64_t)mesh->point_count)
+          return obj_bad(source, &line, "a face's corner is no point of the file");
         while (line.at < line.end && !blank(*line.at) && *line.at != '\n') line.at++; /* "/texture/normal" */
         uint32_t point = (uint32_t)(index - 1);
         if (corner >= 2) {
@@ -139,7 +145,8 @@ static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
 /* Twice over the text: once to count, once to fill, so that memory is asked for once and only for what is there. */
 ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
   const char *at = (const char *)source->bytes, *end = at + source->count;
-  if (memchr(at, 0, source->count)) return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj: it holds bytes that are no text", source->name);
+  if (memchr(at, 0, source->count))
+    return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj: it holds bytes that are no text", source->name);
   obj_line line = {NULL, NULL, 0};
   uint64_t points = 0, triangles = 0, bytes;
   while (next_line(&at, end, &line)) {
@@ -148,10 +155,13 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
     uint64_t corners = what == 'f' ? count_corners(line) : 0;
     triangles += corners > 2 ? corners - 2 : 0;
   }
-  if (points == 0) return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj, or one without vertices", source->name);
+  if (points == 0)
+    return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj, or one without vertices", source->name);
   if (points > UINT32_MAX || !oz_mul(points + triangles, 12, &bytes) || bytes > source->limits.max_bytes)
-    return oz_io_fail(source->why, OOZE_ERROR_LIMIT, "%s: %llu points and %llu triangles need more than the limit of %llu bytes", source->name,
-                      (unsigned long long)points, (unsigned long long)triangles, (unsigned long long)source->limits.max_bytes);
+    return oz_io_fail(source->why, OOZE_ERROR_LIMIT,
+                      "%s: %llu points and %llu triangles need more than the limit of %llu bytes", source->name,
+                      (unsigned long long)points, (unsigned long long)triangles,
+                      (unsigned long long)source->limits.max_bytes);
   OZ_IO_TRY(ooze_mesh_allocate(out, (uint32_t)points, triangles, 0, source->why));
   ooze_result result = fill(source, out);
   if (result != OOZE_OK) ooze_mesh_release(out);
@@ -172,7 +182,8 @@ static void put_vectors(oz_out *out, const char *word, const float *values, uint
   }
 }
 
-ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options, ooze_message *why) {
+ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
+                         ooze_message *why) {
   oz_out out;
   OZ_IO_TRY(oz_out_open(&out, path, why));
   oz_out_text(&out, "# written by %.70s\n", options->software);
@@ -182,9 +193,11 @@ ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_wri
     const uint32_t *t = mesh->triangles + i * 3;
     uint64_t a = t[0] + UINT64_C(1), b = t[1] + UINT64_C(1), c = t[2] + UINT64_C(1);
     char text[160];
-    int used = mesh->normals ? snprintf(text, sizeof text, "f %llu//%llu %llu//%llu %llu//%llu\n", (unsigned long long)a, (unsigned long long)a,
-                                        (unsigned long long)b, (unsigned long long)b, (unsigned long long)c, (unsigned long long)c)
-                             : snprintf(text, sizeof text, "f %llu %llu %llu\n", (unsigned long long)a, (unsigned long long)b, (unsigned long long)c);
+    int used = mesh->normals ? snprintf(text, sizeof text, "f %llu//%llu %llu//%llu %llu//%llu\n",
+                                        (unsigned long long)a, (unsigned long long)a, (unsigned long long)b,
+                                        (unsigned long long)b, (unsigned long long)c, (unsigned long long)c)
+                             : snprintf(text, sizeof text, "f %llu %llu %llu\n", (unsigned long long)a,
+                                        (unsigned long long)b, (unsigned long long)c);
     oz_out_put(&out, text, (size_t)used);
   }
   return oz_out_close(&out, options->sync);

@@ -56,7 +56,8 @@ void oz_out_text(oz_out *out, const char *format, ...) {
   int length = vsnprintf(text, sizeof text, format, list);
   va_end(list);
   if (length < 0 || length >= (int)sizeof text) {
-    if (out->result == OOZE_OK) out->result = oz_io_fail(out->why, OOZE_ERROR_LIMIT, "a line of text is too long to write");
+    if (out->result == OOZE_OK)
+      out->result = oz_io_fail(out->why, OOZE_ERROR_LIMIT, "a line of text is too long to write");
     return;
   }
   oz_out_put(out, text, (size_t)length);
@@ -70,8 +71,10 @@ ooze_result oz_out_close(oz_out *out, uint32_t sync) {
   }
   free(out->buffer);
   out->buffer = NULL;
-  if (out->result != OOZE_OK) ooze_file_discard(out->file);
-  else out->result = ooze_file_commit(out->file, sync, out->why);
+  if (out->result != OOZE_OK)
+    ooze_file_discard(out->file);
+  else
+    out->result = ooze_file_commit(out->file, sync, out->why);
   out->file = NULL;
   return out->result;
 }

@@ -5,15 +5,24 @@
 
 #include "io_internal.h"
 
-typedef enum ply_type { PLY_INT8, PLY_UINT8, PLY_INT16, PLY_UINT16, PLY_INT32, PLY_UINT32, PLY_FLOAT, PLY_DOUBLE } ply_type;
+typedef enum ply_type {
+  PLY_INT8,
+  PLY_UINT8,
+  PLY_INT16,
+  PLY_UINT16,
+  PLY_INT32,
+  PLY_UINT32,
+  PLY_FLOAT,
+  PLY_DOUBLE
+} ply_type;
 enum { PLY_MAX_ELEMENTS = 32, PLY_MAX_PROPERTIES = 1024, PLY_MAX_DETAILS = 64 };
 
 typedef struct ply_property {
-  const char *name;      /* in the file, not terminated */
+  const char *name; /* in the file, not terminated */
   size_t length;
   ply_type type, count_type;
   bool list;
-  uint32_t offset;       /* bytes from the row's beginning, where the row has no list */
+  uint32_t offset; /* bytes from the row's beginning, where the row has no list */
 } ply_property;
 
 typedef struct ply_element {
@@ -31,14 +40,14 @@ typedef struct ply_detail {
 } ply_detail;
 
 typedef struct ply_header {
-  bool ascii, big;       /* big endian */
+  bool ascii, big; /* big endian */
   ply_element elements[PLY_MAX_ELEMENTS];
   uint32_t element_count;
   ply_property properties[PLY_MAX_PROPERTIES];
   uint32_t property_count;
   ply_detail details[PLY_MAX_DETAILS]; /* from our comments */
   uint32_t detail_count;
-  size_t body;           /* where the data begins */
+  size_t body; /* where the data begins */
 } ply_header;
 
 ooze_result ply_read_header(oz_source *source, ply_header *out);

@@ -20,7 +20,9 @@ uint32_t ply_type_bytes(ply_type type) {
   return bytes[type];
 }
 
-bool ply_named(const char *name, size_t length, const char *text) { return strlen(text) == length && memcmp(name, text, length) == 0; }
+bool ply_named(const char *name, size_t length, const char *text) {
+  return strlen(text) == length && memcmp(name, text, length) == 0;
+}
 
 /* ---- Words of a line ------------------------------------------------------------------------------------------ */
 
@@ -38,8 +40,10 @@ static uint32_t split(span line, span *words, uint32_t most) {
     while (at < end && (*at == ' ' || *at == '\t')) at++;
     const char *begin = at;
     while (at < end && *at != ' ' && *at != '\t') at++;
-    if (at > begin && count < most) words[count++] = (span){begin, (size_t)(at - begin)};
-    else if (at > begin) return most + 1;
+    if (at > begin && count < most)
+      words[count++] = (span){begin, (size_t)(at - begin)};
+    else if (at > begin)
+      return most + 1;
   }
   return count;
 }
@@ -63,7 +67,8 @@ static ooze_result read_element(oz_source *source, ply_header *h, const span *wo
   if (count != 3 || !oz_text_int(&at, words[2].text + words[2].length, &rows) || rows < 0 || rows > (INT64_C(1) << 48))
     return ply_bad(source, "an element line needs a name and a count");
   if (h->element_count == PLY_MAX_ELEMENTS) return ply_bad(source, "more than %d elements", PLY_MAX_ELEMENTS);
-  h->elements[h->element_count++] = (ply_element){words[1].text, words[1].length, (uint64_t)rows, h->property_count, 0, 0, 0};
+  h->elements[h->element_count++] =
+      (ply_element){words[1].text, words[1].length, (uint64_t)rows, h->property_count, 0, 0, 0};
   return OOZE_OK;
 }
 
@@ -74,8 +79,8 @@ static ooze_result read_property(oz_source *source, ply_header *h, const span *w
   if (h->property_count == PLY_MAX_PROPERTIES) return ply_bad(source, "more than %d properties", PLY_MAX_PROPERTIES);
   if (list ? !type_named(words[2], &p.count_type) || !type_named(words[3], &p.type) || p.count_type >= PLY_FLOAT
            : count != 3 || !type_named(words[1], &p.type))
-    return ply_bad(source, "a property of unknown type '%.*s'", count > 1 && words[1].length < 40 ? (int)words[1].length : 0,
-                   count > 1 ? words[1].text : "");
+    return ply_bad(source, "a property of unknown type '%.*s'",
+                   count > 1 && words[1].length < 40 ? (int)words[1].length : 0, count > 1 ? words[1].text : "");
   p.list = list;
   p.name = words[count - 1].text;
   p.length = words[count - 1].length;
@@ -85,7 +90,8 @@ static ooze_result read_property(oz_source *source, ply_header *h, const span *w
 }
 
 static void read_comment(oz_source *source, ply_header *h, const span *words, uint32_t count, span line) {
-  if (count == 5 && is(words[1], "ooze") && is(words[2], "detail") && words[3].length < 64 && h->detail_count < PLY_MAX_DETAILS) {
+  if (count == 5 && is(words[1], "ooze") && is(words[2], "detail") && words[3].length < 64 &&
+      h->detail_count < PLY_MAX_DETAILS) {
     ply_detail *d = &h->details[h->detail_count];
     const char *at = words[4].text;
     memcpy(d->name, words[3].text, words[3].length);
@@ -94,7 +100,8 @@ static void read_comment(oz_source *source, ply_header *h, const span *words, ui
   }
   if (source->info && count > 3 && is(words[1], "written") && is(words[2], "by")) {
     size_t skip = (size_t)(words[3].text - line.text), length = line.length - skip;
-    snprintf(source->info->software, sizeof source->info->software, "%.*s", length < 63 ? (int)length : 63, words[3].text);
+    snprintf(source->info->software, sizeof source->info->software, "%.*s", length < 63 ? (int)length : 63,
+             words[3].text);
   }
 }
 
@@ -118,7 +125,9 @@ ooze_result ply_read_header(oz_source *source, ply_header *h) {
   bool has_format = false;
   for (uint32_t number = 0;; number++) {
     const char *newline = memchr(file + at, '\n', source->count - at);
-    if (!newline) return ply_bad(source, number ? "its header has no end_header; it is truncated" : "no .ply: it does not begin with ply");
+    if (!newline)
+      return ply_bad(source,
+                     number ? "its header has no end_header; it is truncated" : "no .ply: it does not begin with ply");
     span line = {file + at, (size_t)(newline - (file + at))}, words[5] = {{NULL, 0}};
     at += line.length + 1;
     if (line.length && line.text[line.length - 1] == '\r') line.length--;
@@ -161,23 +170,29 @@ static uint64_t bits_of(const uint8_t *at, uint32_t bytes, bool big) {
 double ply_get_real(const uint8_t *at, ply_type type, bool big) {
   uint64_t bits = bits_of(at, ply_type_bytes(type), big);
   switch (type) {
-    case PLY_INT8: return (double)(int8_t)bits;
-    case PLY_UINT8: return (double)(uint8_t)bits;
-    case PLY_INT16: return (double)(int16_t)bits;
-    case PLY_UINT16: return (double)(uint16_t)bits;
-    case PLY_INT32: return (double)(int32_t)bits;
-    case PLY_UINT32: return (double)(uint32_t)bits;
-    case PLY_FLOAT: {
-      uint32_t half = (uint32_t)bits;
-      float value;
-      memcpy(&value, &half, 4);
-      return (double)value;
-    }
-    default: {
-      double value;
-      memcpy(&value, &bits, 8);
-      return value;
-    }
+  case PLY_INT8:
+    return (double)(int8_t)bits;
+  case PLY_UINT8:
+    return (double)(uint8_t)bits;
+  case PLY_INT16:
+    return (double)(int16_t)bits;
+  case PLY_UINT16:
+    return (double)(uint16_t)bits;
+  case PLY_INT32:
+    return (double)(int32_t)bits;
+  case PLY_UINT32:
+    return (double)(uint32_t)bits;
+  case PLY_FLOAT: {
+    uint32_t half = (uint32_t)bits;
+    float value;
+    memcpy(&value, &half, 4);
+    return (double)value;
+  }
+  default: {
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+  }
   }
 }
 
@@ -207,7 +222,8 @@ ooze_result ply_expect(const ply_walk *walk, const ply_element *element) {
   uint64_t bytes;
   if (element->count && element->properties == 0) return ply_bad(walk->source, "an element without properties");
   if (!oz_mul(element->count, element->least, &bytes) || bytes > (uint64_t)(walk->end - walk->at))
-    return ply_bad(walk->source, "%llu of '%.*s' cannot be in the rest of the file; it is truncated or its counts are wrong",
+    return ply_bad(walk->source,
+                   "%llu of '%.*s' cannot be in the rest of the file; it is truncated or its counts are wrong",
                    (unsigned long long)element->count, element->length < 64 ? (int)element->length : 64, element->name);
   return OOZE_OK;
 }
@@ -222,7 +238,8 @@ ooze_result ply_skip_element(ply_walk *walk, const ply_element *element) {
     for (uint32_t k = 0; k < element->properties; k++) {
       const ply_property *p = &walk->header->properties[element->first + k];
       double value, count = 1.0;
-      if (p->list && !ply_next(walk, p->count_type, &count)) return ply_bad(walk->source, "ends too early; it is truncated");
+      if (p->list && !ply_next(walk, p->count_type, &count))
+        return ply_bad(walk->source, "ends too early; it is truncated");
       if (!(count >= 0.0)) return ply_bad(walk->source, "a list with a negative count");
       for (double j = 0.0; j < count; j += 1.0)
         if (!ply_next(walk, p->type, &value)) return ply_bad(walk->source, "ends too early; it is truncated");

@@ -1,6 +1,6 @@
-/* Points of .ply files. x y z are P, vx vy vz are v, nx ny nz are N; a vector of ours called name is name_0, name_1, ...;
- * a 64-bit integer, which .ply has not, is the pair name_lo (uint), name_hi (int).
- * SPDX-License-Identifier: Apache-2.0 */
+/* Points of .ply files. x y z are P, vx vy vz are v, nx ny nz are N; a vector of ours called name is name_0, name_1,
+ * ...; a 64-bit integer, which .ply has not, is the pair name_lo (uint), name_hi (int). SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "ply.h"
 
 #include <stdio.h>
@@ -15,13 +15,21 @@ typedef struct column_group {
 
 static const char *const triples[3][4] = {{"P", "x", "y", "z"}, {"v", "vx", "vy", "vz"}, {"N", "nx", "ny", "nz"}};
 
-static uint32_t stored_type(ply_type type) { return type == PLY_FLOAT ? OOZE_FLOAT32 : type == PLY_DOUBLE ? OOZE_FLOAT64 : type == PLY_UINT32 ? OOZE_INT64 : OOZE_INT32; }
+static uint32_t stored_type(ply_type type) {
+  return type == PLY_FLOAT    ? OOZE_FLOAT32
+         : type == PLY_DOUBLE ? OOZE_FLOAT64
+         : type == PLY_UINT32 ? OOZE_INT64
+                              : OOZE_INT32;
+}
 
 /* "name_lo" then "name_hi"? Gives the length of the name. */
 static size_t pair_at(const ply_property *p, uint32_t left) {
-  if (left < 2 || p[0].type != PLY_UINT32 || p[1].type != PLY_INT32 || p[0].length < 4 || p[0].length != p[1].length) return 0;
+  if (left < 2 || p[0].type != PLY_UINT32 || p[1].type != PLY_INT32 || p[0].length < 4 || p[0].length != p[1].length)
+    return 0;
   size_t length = p[0].length - 3;
-  if (memcmp(p[0].name, p[1].name, length) != 0 || memcmp(p[0].name + length, "_lo", 3) != 0 || memcmp(p[1].name + length, "_hi", 3) != 0) return 0;
+  if (memcmp(p[0].name, p[1].name, length) != 0 || memcmp(p[0].name + length, "_lo", 3) != 0 ||
+      memcmp(p[1].name + length, "_hi", 3) != 0)
+    return 0;
   return length;
 }
 
@@ -39,8 +47,9 @@ static uint32_t group_at(const ply_header *h, const ply_element *e, uint32_t at,
   memset(out, 0, sizeof *out);
   out->first = at;
   for (int t = 0; t < 3; t++)
-    if (left >= 3 && ply_named(p[0].name, p[0].length, triples[t][1]) && ply_named(p[1].name, p[1].length, triples[t][2]) &&
-        ply_named(p[2].name, p[2].length, triples[t][3]) && p[0].type == p[1].type && p[0].type == p[2].type) {
+    if (left >= 3 && ply_named(p[0].name, p[0].length, triples[t][1]) &&
+        ply_named(p[1].name, p[1].length, triples[t][2]) && ply_named(p[2].name, p[2].length, triples[t][3]) &&
+        p[0].type == p[1].type && p[0].type == p[2].type) {
       memcpy(out->name, triples[t][0], 2);
       out->type = p[0].type == PLY_DOUBLE ? OOZE_FLOAT64 : OOZE_FLOAT32;
       out->components = 3;
@@ -67,7 +76,8 @@ static uint32_t group_at(const ply_header *h, const ply_element *e, uint32_t at,
   /* Names from other programs may have anything in them ("quality(0)"); the nearest good name stands for it. */
   for (size_t i = 0; i < length; i++) {
     char c = out->name[i];
-    bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '.';
+    bool good =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '.';
     if (!good) out->name[i] = '_';
   }
   return out->components * step;
@@ -75,7 +85,8 @@ static uint32_t group_at(const ply_header *h, const ply_element *e, uint32_t at,
 
 /* ---- Binary rows to columns ----------------------------------------------------------------------------------- */
 
-static void copy_column(const uint8_t *from, size_t stride, uint64_t rows, uint8_t *to, size_t to_stride, size_t bytes) {
+static void copy_column(const uint8_t *from, size_t stride, uint64_t rows, uint8_t *to, size_t to_stride,
+                        size_t bytes) {
   if (bytes == 4) /* sizes that the compiler knows become plain loads and stores */
     for (uint64_t i = 0; i < rows; i++, from += stride, to += to_stride) memcpy(to, from, 4);
   else
@@ -84,10 +95,18 @@ static void copy_column(const uint8_t *from, size_t stride, uint64_t rows, uint8
 
 static void store(uint32_t type, void *data, uint64_t i, double real, int64_t integer) {
   switch (type) {
-    case OOZE_FLOAT32: ((float *)data)[i] = (float)real; break;
-    case OOZE_FLOAT64: ((double *)data)[i] = real; break;
-    case OOZE_INT32: ((int32_t *)data)[i] = (int32_t)integer; break;
-    default: ((int64_t *)data)[i] = integer; break;
+  case OOZE_FLOAT32:
+    ((float *)data)[i] = (float)real;
+    break;
+  case OOZE_FLOAT64:
+    ((double *)data)[i] = real;
+    break;
+  case OOZE_INT32:
+    ((int32_t *)data)[i] = (int32_t)integer;
+    break;
+  default:
+    ((int64_t *)data)[i] = integer;
+    break;
   }
 }
 
@@ -98,8 +117,8 @@ static void read_rows(const ply_header *h, const ply_element *e, const uint8_t *
     const ply_property *p = &h->properties[e->first + g->first + k * (g->pairs ? 2 : 1)];
     const uint8_t *from = rows + first * e->row + p->offset;
     uint8_t *to = (uint8_t *)data + first * to_stride + k * each;
-    bool same = (p->type == PLY_FLOAT && g->type == OOZE_FLOAT32) || (p->type == PLY_DOUBLE && g->type == OOZE_FLOAT64) ||
-                (p->type == PLY_INT32 && g->type == OOZE_INT32);
+    bool same = (p->type == PLY_FLOAT && g->type == OOZE_FLOAT32) ||
+                (p->type == PLY_DOUBLE && g->type == OOZE_FLOAT64) || (p->type == PLY_INT32 && g->type == OOZE_INT32);
     if (!h->big && (same || g->pairs)) { /* a pair's 8 bytes are the integer's own, low first */
       copy_column(from, e->row, count, to, to_stride, each);
       continue;
@@ -108,25 +127,29 @@ static void read_rows(const ply_header *h, const ply_element *e, const uint8_t *
       const uint8_t *at = from + i * e->row;
       double real = ply_get_real(at, p->type, h->big);
       int64_t integer = ply_get_int(at, p->type, h->big);
-      if (g->pairs) integer = (int64_t)((uint64_t)(uint32_t)integer | (uint64_t)ply_get_int(at + 4, PLY_INT32, h->big) << 32);
+      if (g->pairs)
+        integer = (int64_t)((uint64_t)(uint32_t)integer | (uint64_t)ply_get_int(at + 4, PLY_INT32, h->big) << 32);
       store(g->type, data, (first + i) * g->components + k, real, integer);
     }
   }
 }
 
-static ooze_result read_ascii_rows(ply_walk *walk, const ply_element *e, const column_group *groups, uint32_t group_count, void **data) {
+static ooze_result read_ascii_rows(ply_walk *walk, const ply_element *e, const column_group *groups,
+                                   uint32_t group_count, void **data) {
   double row[PLY_MAX_PROPERTIES];
   for (uint64_t i = 0; i < e->count; i++) {
     for (uint32_t k = 0; k < e->properties; k++) {
       ply_type type = walk->header->properties[e->first + k].type;
-      if (!ply_next(walk, type, &row[k])) return ply_bad(walk->source, "point %llu: no number, or the file is truncated", (unsigned long long)i);
+      if (!ply_next(walk, type, &row[k]))
+        return ply_bad(walk->source, "point %llu: no number, or the file is truncated", (unsigned long long)i);
     }
     for (uint32_t n = 0; n < group_count; n++) {
       const column_group *g = &groups[n];
       for (uint32_t k = 0; k < g->components; k++) {
         double real = row[g->first + k * (g->pairs ? 2 : 1)];
         int64_t integer = !(real > -9e18) ? INT64_MIN : real > 9e18 ? INT64_MAX : (int64_t)real;
-        if (g->type == OOZE_INT32) integer = integer < INT32_MIN ? INT32_MIN : integer > INT32_MAX ? INT32_MAX : integer;
+        if (g->type == OOZE_INT32)
+          integer = integer < INT32_MIN ? INT32_MIN : integer > INT32_MAX ? INT32_MAX : integer;
         if (g->pairs) {
           double high = row[g->first + k * 2 + 1];
           int64_t top = !(high > -2147483649.0) ? INT32_MIN : high > 2147483647.0 ? INT32_MAX : (int64_t)high;
@@ -141,11 +164,13 @@ static ooze_result read_ascii_rows(ply_walk *walk, const ply_element *e, const c
 
 /* ---- All of it ------------------------------------------------------------------------------------------------ */
 
-static ooze_result read_vertices(oz_source *source, ply_walk *walk, const ply_element *e, column_group *groups, void **data, ooze_points *points) {
+static ooze_result read_vertices(oz_source *source, ply_walk *walk, const ply_element *e, column_group *groups,
+                                 void **data, ooze_points *points) {
   const ply_header *h = walk->header;
   OZ_IO_TRY(ply_expect(walk, e));
   for (uint32_t k = 0; k < e->properties; k++)
-    if (h->properties[e->first + k].list) return ply_bad(source, "its vertices have a list property, which is not read");
+    if (h->properties[e->first + k].list)
+      return ply_bad(source, "its vertices have a list property, which is not read");
   uint64_t used = 0;
   uint32_t group_count = 0;
   for (uint32_t at = 0; at < e->properties;) {
@@ -153,11 +178,15 @@ static ooze_result read_vertices(oz_source *source, ply_walk *walk, const ply_el
     at += group_at(h, e, at, g);
     uint64_t bytes = e->count * g->components * oz_type_bytes(g->type);
     if (bytes > source->limits.max_bytes - used)
-      return oz_io_fail(source->why, OOZE_ERROR_LIMIT, "%s: needs more than the limit of %llu bytes", source->name, (unsigned long long)source->limits.max_bytes);
+      return oz_io_fail(source->why, OOZE_ERROR_LIMIT, "%s: needs more than the limit of %llu bytes", source->name,
+                        (unsigned long long)source->limits.max_bytes);
     used += bytes;
     ooze_message inner;
-    ooze_result result = oz_points_add(points, g->name, strlen(g->name), g->type, g->components, OOZE_MEANING_NUMBER, &data[group_count], &inner);
-    if (result != OOZE_OK) return oz_io_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result, "%s: %s", source->name, inner.text);
+    ooze_result result = oz_points_add(points, g->name, strlen(g->name), g->type, g->components, OOZE_MEANING_NUMBER,
+                                       &data[group_count], &inner);
+    if (result != OOZE_OK)
+      return oz_io_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result, "%s: %s", source->name,
+                        inner.text);
     oz_info_attribute(source->info, g->name, strlen(g->name), oz_type_name(g->type), g->components);
     group_count++;
   }
@@ -217,8 +246,10 @@ ooze_result oz_ply_read_points(oz_source *source, ooze_points **out) {
       if (result == OOZE_ERROR_ARGUMENT) result = ply_bad(source, "%s", inner.text);
     }
   }
-  if (result == OOZE_OK) *out = points;
-  else ooze_points_destroy(points);
+  if (result == OOZE_OK)
+    *out = points;
+  else
+    ooze_points_destroy(points);
   free(h);
   free(groups);
   free(data);

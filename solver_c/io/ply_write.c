@@ -19,8 +19,10 @@ static void component_name(char *out, size_t capacity, const oz_attribute *a, ui
       snprintf(out, capacity, "%s", triples[t][k + 1]);
       return;
     }
-  if (a->components == 1) snprintf(out, capacity, "%s", a->name);
-  else snprintf(out, capacity, "%s_%u", a->name, k);
+  if (a->components == 1)
+    snprintf(out, capacity, "%s", a->name);
+  else
+    snprintf(out, capacity, "%s_%u", a->name, k);
 }
 
 static void write_property(oz_out *out, const column *c) {
@@ -28,8 +30,10 @@ static void write_property(oz_out *out, const column *c) {
   char name[OZ_MAX_NAME + 16];
   for (uint32_t k = 0; k < c->attribute->components; k++) {
     component_name(name, sizeof name, c->attribute, k);
-    if (c->pairs) oz_out_text(out, "property uint %s_lo\nproperty int %s_hi\n", name, name);
-    else oz_out_text(out, "property %s %s\n", types[c->attribute->type], name);
+    if (c->pairs)
+      oz_out_text(out, "property uint %s_lo\nproperty int %s_hi\n", name, name);
+    else
+      oz_out_text(out, "property %s %s\n", types[c->attribute->type], name);
   }
 }
 
@@ -52,7 +56,8 @@ static void fill(const column *c, uint64_t first, uint64_t count, uint8_t *rows,
   }
 }
 
-ooze_result oz_ply_write_points(const char *path, const ooze_points *points, const ooze_write_options *options, ooze_message *why) {
+ooze_result oz_ply_write_points(const char *path, const ooze_points *points, const ooze_write_options *options,
+                                ooze_message *why) {
   enum { ROWS = 4096 };
   const oz_attribute *position = oz_points_find(points, "P", 1);
   if (!position || position->type != OOZE_FLOAT32 || position->components != 3)

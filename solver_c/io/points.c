@@ -31,8 +31,8 @@ uint32_t oz_meaning_of(const char *name, uint32_t components) {
   static const struct {
     const char *name;
     uint32_t components, meaning;
-  } known[] = {{"P", 3, OOZE_MEANING_POINT},   {"v", 3, OOZE_MEANING_VECTOR}, {"force", 3, OOZE_MEANING_VECTOR},
-               {"N", 3, OOZE_MEANING_NORMAL},  {"Cd", 3, OOZE_MEANING_COLOR}, {"id", 1, OOZE_MEANING_LABEL},
+  } known[] = {{"P", 3, OOZE_MEANING_POINT},      {"v", 3, OOZE_MEANING_VECTOR},      {"force", 3, OOZE_MEANING_VECTOR},
+               {"N", 3, OOZE_MEANING_NORMAL},     {"Cd", 3, OOZE_MEANING_COLOR},      {"id", 1, OOZE_MEANING_LABEL},
                {"source", 1, OOZE_MEANING_LABEL}, {"material", 1, OOZE_MEANING_LABEL}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].components == components && strcmp(known[i].name, name) == 0) return known[i].meaning;
@@ -81,13 +81,14 @@ ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, 
   if (out_data) *out_data = NULL;
   int shown = length < 64 ? (int)length : 64;
   if (!good_name(name, length))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "'%.*s' is no attribute name; expected 1 to %d letters, digits, _ . or :", shown,
-                      name, OZ_MAX_NAME);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                      "'%.*s' is no attribute name; expected 1 to %d letters, digits, _ . or :", shown, name,
+                      OZ_MAX_NAME);
   if (type > OOZE_UINT64 || meaning > OOZE_MEANING_OTHER)
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s': no such type or meaning", shown, name);
   if (components < 1 || components > OZ_MAX_COMPONENTS)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' has %u components; expected 1 to %d", shown, name, components,
-                      OZ_MAX_COMPONENTS);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' has %u components; expected 1 to %d", shown, name,
+                      components, OZ_MAX_COMPONENTS);
   if (oz_points_find(points, name, length))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' is there twice", shown, name);
   if (points->attribute_count >= OZ_MAX_ATTRIBUTES)
@@ -210,8 +211,8 @@ static bool all_finite(const float *values, uint64_t count) {
   return !bad;
 }
 
-ooze_result oz_check_finite(const char *file, const char *what, const float *values, uint64_t count, uint32_t components,
-                            ooze_message *why) {
+ooze_result oz_check_finite(const char *file, const char *what, const float *values, uint64_t count,
+                            uint32_t components, ooze_message *why) {
   if (all_finite(values, count * components)) return OOZE_OK;
   uint64_t i = 0;
   while (isfinite(values[i])) i++;
@@ -221,7 +222,8 @@ ooze_result oz_check_finite(const char *file, const char *what, const float *val
 
 ooze_result ooze_points_bounds(const ooze_points *points, double out[6]) {
   const oz_attribute *position = points ? oz_points_find(points, "P", 1) : NULL;
-  if (!position || position->type != OOZE_FLOAT32 || position->components != 3 || points->count == 0) return OOZE_ERROR_NOT_FOUND;
+  if (!position || position->type != OOZE_FLOAT32 || position->components != 3 || points->count == 0)
+    return OOZE_ERROR_NOT_FOUND;
   const float *p = position->data;
   float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (uint64_t i = 0; i < points->count; i++, p += 3)

@@ -10,9 +10,12 @@ static ooze_result solver_failed(ooze_solver *s, ooze_result result, const char 
 
 /* ---- Out ------------------------------------------------------------------------------------------------------ */
 
-static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info, ooze_points *points, ooze_message *why) {
+static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info, ooze_points *points,
+                            ooze_message *why) {
   /* Houdini's integers are signed; an id is the only one of 64 bits. */
-  uint32_t type = !info->is_integer ? (info->element_bytes == 8 ? OOZE_FLOAT64 : OOZE_FLOAT32) : info->element_bytes == 8 ? OOZE_UINT64 : OOZE_INT32;
+  uint32_t type = !info->is_integer          ? (info->element_bytes == 8 ? OOZE_FLOAT64 : OOZE_FLOAT32)
+                  : info->element_bytes == 8 ? OOZE_UINT64
+                                             : OOZE_INT32;
   uint32_t count = (uint32_t)points->count;
   void *data;
   OZ_IO_TRY(ooze_points_add(points, info->name, type, info->components, OOZE_MEANING_NUMBER, &data, why));
@@ -20,7 +23,8 @@ static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_att
   if (result != OOZE_OK) return solver_failed(s, result, info->name, why);
   for (uint64_t i = 0; type == OOZE_INT32 && i < points->count * info->components; i++)
     if (((const int32_t *)data)[i] < 0)
-      return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED, "attribute '%s' of particle %llu is above 2^31 - 1, which Houdini cannot hold", info->name,
+      return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED,
+                        "attribute '%s' of particle %llu is above 2^31 - 1, which Houdini cannot hold", info->name,
                         (unsigned long long)(i / info->components));
   return OOZE_OK;
 }
@@ -53,8 +57,10 @@ ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_mess
   ooze_points *points = NULL;
   OZ_IO_TRY(ooze_points_create(ooze_particle_count(s), &points, why));
   ooze_result result = fill(s, points, why);
-  if (result == OOZE_OK) *out = points;
-  else ooze_points_destroy(points);
+  if (result == OOZE_OK)
+    *out = points;
+  else
+    ooze_points_destroy(points);
   return result;
 }
 
@@ -77,7 +83,9 @@ static ooze_result ids_of(const ooze_points *points, order *list, bool *out_give
   *out_given = id && id->components == 1 && id->type >= OOZE_INT32;
   bool sorted = true;
   for (uint32_t i = 0; i < points->count; i++) {
-    int64_t value = !*out_given ? (int64_t)i : id->type == OOZE_INT32 ? ((const int32_t *)id->data)[i] : ((const int64_t *)id->data)[i];
+    int64_t value = !*out_given              ? (int64_t)i
+                    : id->type == OOZE_INT32 ? ((const int32_t *)id->data)[i]
+                                             : ((const int64_t *)id->data)[i];
     if (value < 0 && !(*out_given && id->type == OOZE_UINT64))
       return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "point %u: id is %lld; expected 0 or more", i, (long long)value);
     list[i] = (order){(uint64_t)value, i, i};
@@ -85,49 +93,65 @@ static ooze_result ids_of(const ooze_points *points, order *list, bool *out_give
   }
   if (!sorted) qsort(list, (size_t)points->count, sizeof *list, by_id);
   for (uint32_t i = 1; i < points->count; i++)
-    if (list[i].id == list[i - 1].id) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points %u and %u have the same id %llu", list[i - 1].point, list[i].point, (unsigned long long)list[i].id);
+    if (list[i].id == list[i - 1].id)
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points %u and %u have the same id %llu", list[i - 1].point,
+                        list[i].point, (unsigned long long)list[i].id);
   return OOZE_OK;
 }
 
 /* One value of a point attribute, as the solver's type. */
 static void convert(const oz_attribute *from, uint64_t at, const ooze_attribute_info *to, void *out) {
-  double real = from->type == OOZE_FLOAT32 ? (double)((const float *)from->data)[at] : from->type == OOZE_FLOAT64 ? ((const double *)from->data)[at] : 0.0;
-  int64_t integer = from->type == OOZE_INT32 ? ((const int32_t *)from->data)[at] : from->type >= OOZE_INT64 ? ((const int64_t *)from->data)[at] : 0;
-  if (from->type <= OOZE_FLOAT64) integer = real > -1.0 && real < 9e18 ? (int64_t)real : 0;
-  else real = (double)integer;
+  double real = from->type == OOZE_FLOAT32   ? (double)((const float *)from->data)[at]
+                : from->type == OOZE_FLOAT64 ? ((const double *)from->data)[at]
+                                             : 0.0;
+  int64_t integer = from->type == OOZE_INT32   ? ((const int32_t *)from->data)[at]
+                    : from->type >= OOZE_INT64 ? ((const int64_t *)from->data)[at]
+                                               : 0;
+  if (from->type <= OOZE_FLOAT64)
+    integer = real > -1.0 && real < 9e18 ? (int64_t)real : 0;
+  else
+    real = (double)integer;
   float single = (float)real;
   uint32_t word = (uint32_t)integer;
-  if (!to->is_integer) memcpy(out, to->element_bytes == 8 ? (const void *)&real : (const void *)&single, to->element_bytes);
-  else memcpy(out, to->element_bytes == 8 ? (const void *)&integer : (const void *)&word, to->element_bytes);
+  if (!to->is_integer)
+    memcpy(out, to->element_bytes == 8 ? (const void *)&real : (const void *)&single, to->element_bytes);
+  else
+    memcpy(out, to->element_bytes == 8 ? (const void *)&integer : (const void *)&word, to->element_bytes);
 }
 
 /* The attribute in the order of ids, written in runs of ranks that follow each other: one run in an empty solver. */
-static ooze_result put_in(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info, const ooze_points *points,
-                          const order *list, void *scratch, ooze_message *why) {
+static ooze_result put_in(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info,
+                          const ooze_points *points, const order *list, void *scratch, ooze_message *why) {
   const oz_attribute *from = oz_points_find(points, info->name, strlen(info->name));
   if (!from) return OOZE_OK; /* a file from elsewhere: the material's value stays */
   if (from->components != info->components)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%s' has %u components; expected %u", info->name, from->components, info->components);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%s' has %u components; expected %u", info->name,
+                      from->components, info->components);
   uint32_t count = (uint32_t)points->count;
   size_t row = (size_t)info->components * info->element_bytes;
-  if (row > MOST_ROW) return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED, "attribute '%s' is wider than %d bytes", info->name, MOST_ROW);
+  if (row > MOST_ROW)
+    return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED, "attribute '%s' is wider than %d bytes", info->name, MOST_ROW);
   bool same = oz_type_bytes(from->type) == info->element_bytes && (from->type >= OOZE_INT32) == (info->is_integer != 0);
   for (uint32_t i = 0; i < count; i++) {
     char *to = (char *)scratch + i * row;
-    if (same) memcpy(to, (const char *)from->data + list[i].point * row, row);
+    if (same)
+      memcpy(to, (const char *)from->data + list[i].point * row, row);
     else
       for (uint32_t k = 0; k < info->components; k++)
         convert(from, (uint64_t)list[i].point * info->components + k, info, to + k * info->element_bytes);
   }
   for (uint32_t first = 0, end; first < count; first = end) {
-    for (end = first + 1; end < count && list[end].rank == list[end - 1].rank + 1; end++) {}
-    ooze_result result = ooze_attribute_write(s, which, list[first].rank, end - first, 0, (char *)scratch + first * row);
+    for (end = first + 1; end < count && list[end].rank == list[end - 1].rank + 1; end++) {
+    }
+    ooze_result result =
+        ooze_attribute_write(s, which, list[first].rank, end - first, 0, (char *)scratch + first * row);
     if (result != OOZE_OK) return solver_failed(s, result, info->name, why);
   }
   return OOZE_OK;
 }
 
-static ooze_result put_all(ooze_solver *s, const ooze_points *points, const order *list, void *scratch, ooze_message *why) {
+static ooze_result put_all(ooze_solver *s, const ooze_points *points, const order *list, void *scratch,
+                           ooze_message *why) {
   /* The material first: it brings values of its own, which the file's then replace. Position and velocity are set. */
   for (int pass = 0; pass < 2; pass++)
     for (int which = 0; which < OOZE_ATTRIBUTE_COUNT; which++) {
@@ -135,7 +159,8 @@ static ooze_result put_all(ooze_solver *s, const ooze_points *points, const orde
       if (which == OOZE_ID || which == OOZE_POSITION || (which == OOZE_MATERIAL) != (pass == 0)) continue;
       ooze_attribute_info_default(&info);
       OZ_IO_TRY(ooze_attribute_describe((ooze_attribute)which, &info));
-      if (info.is_state && info.writable) OZ_IO_TRY(put_in(s, (ooze_attribute)which, &info, points, list, scratch, why));
+      if (info.is_state && info.writable)
+        OZ_IO_TRY(put_in(s, (ooze_attribute)which, &info, points, list, scratch, why));
     }
   return OOZE_OK;
 }
@@ -143,14 +168,18 @@ static ooze_result put_all(ooze_solver *s, const ooze_points *points, const orde
 ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s, ooze_message *why) {
   if (!points || !s) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points or no solver given");
   const oz_attribute *position = oz_points_find(points, "P", 1);
-  if (!position || position->type != OOZE_FLOAT32 || position->components != 3) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats");
-  if (points->count > UINT32_MAX) return oz_io_fail(why, OOZE_ERROR_LIMIT, "%llu points are more than a solver holds", (unsigned long long)points->count);
+  if (!position || position->type != OOZE_FLOAT32 || position->components != 3)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats");
+  if (points->count > UINT32_MAX)
+    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%llu points are more than a solver holds",
+                      (unsigned long long)points->count);
   uint32_t count = (uint32_t)points->count;
   if (count == 0) return OOZE_OK;
   order *list = malloc(count * sizeof *list);
   uint64_t *ids = malloc((size_t)count * 8);
   float *scratch = malloc((size_t)count * MOST_ROW);
-  ooze_result result = list && ids && scratch ? OOZE_OK : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u points", count);
+  ooze_result result =
+      list && ids && scratch ? OOZE_OK : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u points", count);
   bool given = false, added = false;
   if (result == OOZE_OK) result = ids_of(points, list, &given, why);
   if (result == OOZE_OK) {
@@ -170,8 +199,10 @@ ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s, ooz
     added = result == OOZE_OK;
     for (uint32_t i = 0; i < count && added; i++) {
       if (!given) ids[i] = first_id + i;
-      if (!alone && result == OOZE_OK) result = ooze_particle_find(s, ids[i], &list[i].rank);
-      else list[i].rank = i;
+      if (!alone && result == OOZE_OK)
+        result = ooze_particle_find(s, ids[i], &list[i].rank);
+      else
+        list[i].rank = i;
     }
     if (result == OOZE_OK) result = put_all(s, points, list, scratch, why);
     if (result != OOZE_OK && added) ooze_particles_remove(s, ids, count); /* all of it or nothing */

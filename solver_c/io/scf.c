@@ -23,7 +23,7 @@ static void put_big64(uint8_t *at, uint64_t value) {
 typedef struct packer {
   ooze_write_options options;
   uint8_t *packed;
-  uint64_t *ends;        /* of each chunk, from the first chunk's beginning */
+  uint64_t *ends; /* of each chunk, from the first chunk's beginning */
   uint64_t count, capacity, last;
 } packer;
 
@@ -37,8 +37,8 @@ static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
     p->capacity = capacity;
   }
   /* LZ4 with bytes shuffled by fours, as Houdini packs. Blosc chooses its own inner blocks: they fit the cache. */
-  int size = blosc_compress_ctx((int)p->options.compression, BLOSC_SHUFFLE, 4, count, bytes, p->packed, OZ_BLOCK + BLOSC_MAX_OVERHEAD,
-                                "lz4", 0, (int)p->options.threads);
+  int size = blosc_compress_ctx((int)p->options.compression, BLOSC_SHUFFLE, 4, count, bytes, p->packed,
+                                OZ_BLOCK + BLOSC_MAX_OVERHEAD, "lz4", 0, (int)p->options.threads);
   if (size <= 0) return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)", size);
   p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
   p->count++;
@@ -97,11 +97,13 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
   size_t count = source->count;
   *out = NULL;
   if (count < 12 || memcmp(file, "scf1", 4) != 0) return bad(source, "no .bgeo.sc: it does not begin with scf1");
-  if (count < 40 || memcmp(file + count - 4, "1fcs", 4) != 0) return bad(source, "does not end with 1fcs; it is truncated");
+  if (count < 40 || memcmp(file + count - 4, "1fcs", 4) != 0)
+    return bad(source, "does not end with 1fcs; it is truncated");
   uint64_t meta = big64(file + 4), index_bytes = big64(file + count - 12);
   if (meta > count - 40) return bad(source, "its metadata is larger than the file; it is damaged");
   uint64_t begin = 12 + meta, room = count - 12 - begin;
-  if (index_bytes > room || index_bytes < 16 || index_bytes % 8) return bad(source, "its index does not fit the file; it is damaged");
+  if (index_bytes > room || index_bytes < 16 || index_bytes % 8)
+    return bad(source, "its index does not fit the file; it is damaged");
   uint64_t chunks = index_bytes / 8 - 1, packed = room - index_bytes;
   const uint8_t *index = file + begin + packed;
   uint64_t block = big64(index + index_bytes - 16), last = big64(index + index_bytes - 8), total;
@@ -115,20 +117,23 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
   for (uint64_t i = 0, at = 0; i < chunks; i++) {
     uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed, size = i + 1 < chunks ? block : last;
     size_t raw = 0;
-    if (end <= at || end > packed || end - at < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(file + begin + at, (size_t)(end - at), &raw) < 0 || raw != size)
-      return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged", source->name, (unsigned long long)(i + 1),
-                        (unsigned long long)chunks);
+    if (end <= at || end > packed || end - at < BLOSC_MIN_HEADER_LENGTH ||
+        blosc_cbuffer_validate(file + begin + at, (size_t)(end - at), &raw) < 0 || raw != size)
+      return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged", source->name,
+                        (unsigned long long)(i + 1), (unsigned long long)chunks);
     at = end;
   }
   uint8_t *memory = malloc((size_t)total + 1);
-  if (!memory) return oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes", source->name, (unsigned long long)total);
+  if (!memory)
+    return oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes", source->name,
+                      (unsigned long long)total);
   for (uint64_t i = 0, at = 0; i < chunks; i++) {
     uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed, size = i + 1 < chunks ? block : last;
     int done = blosc_decompress_ctx(file + begin + at, memory + i * block, (size_t)size, 1);
     if (done < 0 || (uint64_t)done != size) {
       free(memory);
-      return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,
-                        (unsigned long long)(i + 1), (unsigned long long)chunks);
+      return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu does not unpack; it is damaged",
+                        source->name, (unsigned long long)(i + 1), (unsigned long long)chunks);
     }
     at = end;
   }
@@ -149,6 +154,7 @@ void oz_scf_drop(oz_out *out) { (void)out; }
 ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
   *out = NULL;
   *out_count = 0;
-  return oz_io_fail(source->why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no Blosc and so no .bgeo.sc", source->name);
+  return oz_io_fail(source->why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no Blosc and so no .bgeo.sc",
+                    source->name);
 }
 #endif
