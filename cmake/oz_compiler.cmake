@@ -39,7 +39,7 @@ endif()
 add_compile_options(-ffp-contract=off)
 
 set(OZ_WARNINGS
-    -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2
+    -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef -Wformat=2
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
     $<$<COMPILE_LANGUAGE:C>:-Wold-style-definition>)
 if(OOZE_WERROR)
