@@ -45,7 +45,7 @@ typedef struct oz_wall {
   uint32_t active; /* takes part in the velocity projection */
   uint32_t dense;  /* counts in the density */
   float t[3];      /* m: tangential displacement that friction has already acted on in this substep */
-  float value;     /* this wall's share of the density, written by wall_density */
+  float press;     /* this wall's part of d grad C is -press n, written by wall_density */
 } oz_wall;
 
 /* What a nozzle is to the physics: fluid moves along -y of its frame and is held until it has passed y = 0. */
@@ -122,8 +122,8 @@ typedef struct oz_frame {
   float *rho;     /* (count) density over rest density */
   float *gate;    /* (count) 1 / max(1, sum of zero-energy weights), written by gradient */
   const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */
-  float *wall_term; /* record 4: gradient (m_i's share: d grad C, as dens_grad ghat) and value of the walls' part of the density;
-                   * zero for particles without a slot (advance clears it), written by wall_density */
+  float *wall_term; /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for particles
+                   * without a slot (advance clears it), written by wall_density */
   uint32_t *neighbours; /* (count) within h at the start */
 
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */

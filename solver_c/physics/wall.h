@@ -1,0 +1,449 @@
+/* Walls as particles see them: up to three planes each, found once a substep (NUMERICS.md 3.6, 3.7, part 3).
+ *
+ * A plane stands where the wall is at the END of the substep. A particle that starts at x and moves by y ends at
+ * distance
+ *     D(y) = s + n.y,      s = dist(p) - n.(p - x)        (exact at the predicted p, linear around it)
+ * from it, so "does not penetrate" is D >= wall_gap whatever the wall does meanwhile: in the velocity phase y = dt u and
+ * the condition is s + dt u.n >= wall_gap, with no wall velocity in it, because s has it already. Only what compares with
+ * where the wall WAS (is the particle touching it now? friction?) uses the wall's velocity u_w: the distance from the
+ * start pose is s + dt u_w.n.
+ *
+ * Friction acts once on every bit of tangential displacement, in whichever phase it arises: oz_wall.t remembers what it has
+ * acted on. So the result does not depend on how many iterations touch the wall. 1 holds fully, 0 slides freely.
+ *
+ * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then wall_filter after every
+ * gather of forces in the velocity solve, wall_clamp after it; wall_project after every change of y; wall_density before
+ * density is evaluated; wall_drag in the rest filter. wall_load and wall_press only add up what walls carry. */
+#ifndef OZ_PHYSICS_WALL_H
+#define OZ_PHYSICS_WALL_H
+
+#include "physics/contact.h"
+
+#define OZ_WALL_LAYER 0.3f   /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
+#define OZ_WALL_TOUCH 0.05f  /* d: nearer than this to wall_gap counts as touching */
+#define OZ_WALL_ENTRY 0.7f   /* cosine: normals of entry and nearest face that differ more are different faces */
+#define OZ_WALL_WEDGE 0.1f   /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+#define OZ_WALL_DRAG 0.8f    /* NUMERICS.md part 3 */
+
+/* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h, and
+ * one separation for what the solve may add to the prediction. The backend selects particles with it. */
+OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
+
+/* ---- Selecting particles ---- */
+
+/* Could x come within `reach` of any wall at its end pose? */
+OZ_FN int oz_wall_near(const oz_frame *f, const float x[3], float reach) {
+  if (!oz_finite3f(x)) return 0;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    if (c->role == OZ_ROLE_COLLIDE && oz_collider_distance(f, c, x, reach) < reach) return 1;
+  }
+  return 0;
+}
+/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays further than `reach` from the
+ * bounding sphere. */
+OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3], float reach, float a[3], float b[3],
+                       float *length) {
+  float r0[3], r1[3], d[3];
+  for (int k = 0; k < 3; k++) r0[k] = x[k] - c->p0[k], r1[k] = p[k] - c->p1[k], d[k] = r1[k] - r0[k];
+  float moved = sqrtf(oz_dot3f(d, d));
+  if (c->reach > 0.0f) {
+    /* turning by dq moves a point at distance r by at most 2 |dq| r */
+    float turn = 0.0f, l0 = sqrtf(oz_dot3f(r0, r0));
+    for (int k = 0; k < 4; k++) turn += (c->q1[k] - c->q0[k]) * (c->q1[k] - c->q0[k]);
+    if (!(l0 - moved - 2.0f * sqrtf(turn) * l0 <= c->reach + reach)) return 0;
+  }
+  oz_turn_back(c->q0, r0, a);
+  oz_turn_back(c->q1, r1, b);
+  for (int k = 0; k < 3; k++) d[k] = b[k] - a[k];
+  *length = sqrtf(oz_dot3f(d, d));
+  return 1;
+}
+/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too? Nothing that moves past a
+ * thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. */
+OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) {
+  if (!oz_finite3f(x) || !oz_finite3f(p)) return 0;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    float a[3], b[3], mid[3], length;
+    oz_face face;
+    if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
+    /* a point of the way is within reach only if its middle is within reach and half the way */
+    float half = 0.5f * length;
+    for (int m = 0; m < 3; m++) mid[m] = 0.5f * (a[m] + b[m]);
+    oz_collider_face(f, c, mid, reach + half, &face);
+    if (face.dist < reach + half) return 1;
+    /* far from every brick is all that is known here: look closer if the way is long as bricks go */
+    if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d) return 1;
+  }
+  return 0;
+}
+/* Is x inside a kill volume? */
+OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
+  if (!oz_finite3f(x)) return 0;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    if (c->role == OZ_ROLE_KILL && oz_collider_distance(f, c, x, 0.0f) < 0.0f) return 1;
+  }
+  return 0;
+}
+
+/* ---- Planes ---- */
+
+/* Keeps the nearest OZ_PLANES of what is offered; rank is the distance at p. */
+OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, const oz_wall *w, float dist) {
+  uint32_t at = *count;
+  while (at > 0 && rank[at - 1] > dist) at--;
+  if (at >= OZ_PLANES) return;
+  if (*count < OZ_PLANES) (*count)++;
+  for (uint32_t k = *count - 1; k > at; k--) wall[k] = wall[k - 1], rank[k] = rank[k - 1];
+  wall[at] = *w;
+  rank[at] = dist;
+}
+/* The plane that touches the collider's face as seen from the local point `at`. */
+OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3], const oz_face *face, const float x[3],
+                         const float p[3], float reach, oz_wall *wall, float *rank, uint32_t *count) {
+  const oz_collider *c = f->collider + collider;
+  oz_wall w;
+  float world[3], foot[3], nx = 0.0f, np = 0.0f;
+  if (!(oz_dot3f(face->n, face->n) > 0.5f)) return; /* no direction */
+  oz_turn(c->q1, face->n, w.n);
+  oz_pose_out(c->p1, c->q1, at, world);
+  for (int k = 0; k < 3; k++) {
+    nx += w.n[k] * (x[k] - world[k]);
+    np += w.n[k] * (p[k] - world[k]);
+    foot[k] = at[k] - face->dist * face->n[k];
+  }
+  if (!(face->dist + np < reach)) return;
+  w.s = face->dist + nx;
+  oz_collider_velocity(c, foot, f->inv_dt, w.u);
+  w.friction = c->friction;
+  w.stick = c->stick;
+  w.collider = collider;
+  w.active = 0;
+  w.dense = c->wall_density;
+  for (int k = 0; k < 3; k++) w.t[k] = f->dt * w.u[k];
+  w.press = 0.0f;
+  oz_wall_offer(wall, rank, count, &w, face->dist + np);
+}
+
+OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const float *x = f->x + 4 * i, *p = f->p + 4 * i;
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  float rank[OZ_PLANES] = {0.0f, 0.0f, 0.0f};
+  uint32_t count = 0;
+  for (int k = 0; k < OZ_PLANES * 3; k++) impulse[k] = 0.0f;
+  f->wall_planes[slot] = 0;
+  if (!oz_finite3f(x) || !oz_finite3f(p)) return;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    const float reach = oz_wall_reach(f);
+    float a[3], b[3], length;
+    if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
+    if (oz_is_container(c)) {
+      oz_face faces[OZ_FACES];
+      int n = oz_container_faces(c, b, reach, faces);
+      for (int m = 0; m < n; m++) oz_wall_plane(f, k, b, faces + m, x, p, reach, wall, rank, &count);
+      continue;
+    }
+    oz_face face, from;
+    oz_collider_face(f, c, b, reach, &face);
+    if (c->shape != OZ_SHAPE_PLANE) {
+      /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
+      oz_collider_face(f, c, a, length + reach, &from);
+      if (from.dist > 0.0f && !(from.dist > length)) {
+        float t = oz_trace(f, c, a, b, from.dist, 1e-3f * f->d);
+        if (t <= 1.0f) {
+          float e[3] = {a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])};
+          oz_collider_face(f, c, e, reach, &from);
+          if (!(face.dist < OZ_FAR) || oz_dot3f(from.n, face.n) < OZ_WALL_ENTRY) {
+            oz_wall_plane(f, k, e, &from, x, p, reach, wall, rank, &count);
+            continue;
+          }
+        }
+      } else if (from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) {
+        /* it was a little inside already, and is now nearer to the far side */
+        oz_wall_plane(f, k, a, &from, x, p, reach, wall, rank, &count);
+        continue;
+      }
+    }
+    if (face.dist < OZ_FAR) oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+  }
+  f->wall_planes[slot] = count;
+}
+
+/* ---- The velocity projection's filter ---- */
+
+/* The active planes of one particle as an orthonormal set, so that the filter
+ *     P = keep (I - sum_k e_k e_k^T),      keep = product of (1 - friction)
+ * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane almost
+ * parallel to one before it adds no direction. */
+typedef struct oz_hold {
+  int count;
+  int plane[OZ_PLANES];
+  float e[OZ_PLANES][3];
+  float b[OZ_PLANES];  /* m/s: e_k.u that puts the particle exactly at wall_gap */
+  float keep;
+  float u[3];          /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
+  float share[OZ_PLANES]; /* of each plane in friction */
+} oz_hold;
+
+OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes, oz_hold *h) {
+  float total = 0.0f;
+  h->count = 0;
+  h->keep = 1.0f;
+  for (int a = 0; a < 3; a++) h->u[a] = 0.0f;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f;
+  for (uint32_t k = 0; k < planes; k++) {
+    const oz_wall *w = wall + k;
+    if (!w->active) continue;
+    float e[3] = {w->n[0], w->n[1], w->n[2]}, b = (f->wall_gap - w->s) * f->inv_dt;
+    for (int m = 0; m < h->count; m++) {
+      float along = oz_dot3f(e, h->e[m]);
+      for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
+      b -= along * h->b[m];
+    }
+    h->keep *= 1.0f - w->friction;
+    h->share[k] = w->friction;
+    total += w->friction;
+    for (int a = 0; a < 3; a++) h->u[a] += w->friction * w->u[a];
+    float l2 = oz_dot3f(e, e);
+    if (!(l2 > OZ_WALL_WEDGE)) continue;
+    float inv = 1.0f / sqrtf(l2);
+    for (int a = 0; a < 3; a++) h->e[h->count][a] = e[a] * inv;
+    h->b[h->count] = b * inv;
+    h->plane[h->count++] = (int)k;
+  }
+  if (total > 0.0f) {
+    for (int a = 0; a < 3; a++) h->u[a] /= total;
+    for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= total;
+  }
+}
+/* v <- P v; what is taken away goes to each plane's impulse, times scale (kg over whatever v is), if impulse is given. */
+OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float scale) {
+  for (int m = 0; m < h->count; m++) {
+    float along = oz_dot3f(h->e[m], v);
+    for (int a = 0; a < 3; a++) {
+      v[a] -= along * h->e[m][a];
+      if (impulse) impulse[3 * h->plane[m] + a] += scale * along * h->e[m][a];
+    }
+  }
+  for (int a = 0; a < 3; a++) {
+    float lost = (1.0f - h->keep) * v[a];
+    v[a] -= lost;
+    if (impulse)
+      for (int k = 0; k < OZ_PLANES; k++) impulse[3 * k + a] += scale * h->share[k] * lost;
+  }
+}
+
+/* Is neighbour j nearer to wall w than particle i, by more than a layer? Both are where they start. Against a curved or
+ * small collider the plane alone would call everything behind it nearer, so there the collider itself is asked. */
+OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j) {
+  const float *xi = f->x + 4 * i, *xj = f->x + 4 * j, layer = OZ_WALL_LAYER * f->d;
+  float r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
+  const oz_collider *c = f->collider + w->collider;
+  if (!(oz_dot3f(w->n, r) < -layer)) return 0;
+  if (c->shape == OZ_SHAPE_PLANE || oz_is_container(c)) return 1;
+  float a[3], b[3], n[3];
+  oz_face fi, fj;
+  oz_pose_in(c->p0, c->q0, xi, a);
+  oz_pose_in(c->p0, c->q0, xj, b);
+  oz_collider_face(f, c, a, oz_wall_reach(f), &fi);
+  oz_collider_face(f, c, b, oz_wall_reach(f), &fj);
+  oz_turn(c->q0, fj.n, n);
+  /* on the same side, and truly nearer */
+  return oz_dot3f(n, w->n) > 0.0f && fj.dist < fi.dist - layer;
+}
+
+/* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
+ * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6); the
+ * position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that moves
+ * fast into the fluid must not pin all the layers that it will have passed. */
+OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const uint32_t planes = f->wall_planes[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *u = f->u + 4 * i;
+  int any = 0;
+  for (uint32_t k = 0; k < planes; k++) {
+    oz_wall *w = wall + k;
+    w->active = 0;
+    if (!(f->omega[i] > 0.0f) || !(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) continue;
+    int hold = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
+    if (!hold) {
+      const uint32_t *list = f->list_c + f->row_c[i], length = f->len_c[i];
+      hold = 1;
+      for (uint32_t m = 0; m < length && hold; m++) hold = !oz_wall_nearer(f, w, i, list[m]); /* i itself never is */
+    }
+    w->active = (uint32_t)hold;
+    any |= hold;
+  }
+  if (!any) return;
+  oz_hold h;
+  float rel[3], *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, mass = f->m_ref / f->omega[i];
+  oz_wall_basis(f, wall, planes, &h);
+  /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target that
+   * has those, nothing but P is needed */
+  float goal[3] = {h.u[0], h.u[1], h.u[2]};
+  for (int m = 0; m < h.count; m++) {
+    float to = h.b[m] - oz_dot3f(h.e[m], goal);
+    for (int a = 0; a < 3; a++) goal[a] += to * h.e[m][a];
+  }
+  for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a];
+  oz_wall_apply(&h, rel, impulse, mass);
+  for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
+}
+
+/* dx <- P dx: what the velocity solve may move. */
+OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
+  oz_hold h;
+  oz_wall_basis(f, f->wall + (size_t)slot * OZ_PLANES, f->wall_planes[slot], &h);
+  if (h.count) oz_wall_apply(&h, f->dx + 4 * (size_t)f->wall_particle[slot], NULL, 0.0f);
+}
+
+/* After a gather of the forces of the whole velocity solve (dx = F[Lam], not filtered): what the walls took of them. */
+OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  oz_hold h;
+  if (!(f->omega[i] > 0.0f)) return;
+  oz_wall_basis(f, f->wall + (size_t)slot * OZ_PLANES, f->wall_planes[slot], &h);
+  if (h.count)
+    oz_wall_apply(&h, f->dx + 4 * i, f->wall_impulse + (size_t)slot * OZ_PLANES * 3, f->m_ref / f->omega[i] * f->inv_dt);
+}
+
+/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to rounding;
+ * planes that added no direction of their own are put right here.) */
+OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const uint32_t planes = f->wall_planes[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *u = f->u + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  if (!(f->omega[i] > 0.0f)) return;
+  const float mass = f->m_ref / f->omega[i];
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t k = 0; k < planes; k++) {
+      if (!wall[k].active) continue;
+      float lift = (f->wall_gap - wall[k].s) * f->inv_dt - oz_dot3f(wall[k].n, u);
+      if (!(lift > 0.0f)) continue;
+      for (int a = 0; a < 3; a++) {
+        u[a] += lift * wall[k].n[a];
+        impulse[3 * k + (uint32_t)a] -= mass * lift * wall[k].n[a];
+      }
+    }
+  for (uint32_t k = 0; k < planes; k++)
+    if (wall[k].active)
+      for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
+}
+
+/* ---- Density ---- */
+
+/* What a half-space at signed distance D = q h fills of the poly6 kernel: 315/256 int_q^1 (1-t^2)^4 dt; 1/2 at q = 0. */
+OZ_FN float oz_half_space(float q) {
+  q = oz_minf(oz_maxf(q, -1.0f), 1.0f);
+  float t = q * q;
+  float sum = q * (1.0f + t * (-4.0f / 3.0f + t * (6.0f / 5.0f + t * (-4.0f / 7.0f + t * (1.0f / 9.0f)))));
+  return oz_maxf(0.0f, 0.5f - (315.0f / 256.0f) * sum);
+}
+/* h times the integral of the spiky kernel 15/(pi h^6) (h-r)^3, whose gradient the density uses, over the plane at
+ * distance |q| h: 3/2 (1-q)^4 (1+4q). Minus this along n is h times the gradient of what a half-space fills. */
+OZ_FN float oz_half_space_slope(float q) {
+  float a = fabsf(q), w = oz_maxf(0.0f, 1.0f - a);
+  return 1.5f * w * w * w * w * (1.0f + 4.0f * a);
+}
+/* Two walls that meet overlap behind their edge: what they fill together is 1 - product of (1 - V), exact for square
+ * corners through the particle and good to 0.02 beyond. The gradient follows. */
+OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const uint32_t planes = f->wall_planes[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  const float *y = f->y + 4 * i;
+  float *term = f->wall_term + 4 * i, value[OZ_PLANES], empty = 1.0f, inv_h = 1.0f / f->h;
+  for (uint32_t k = 0; k < planes; k++) {
+    float q = (wall[k].s + oz_dot3f(wall[k].n, y)) * inv_h;
+    int on = f->wall_density && wall[k].dense && q < 1.0f;
+    value[k] = on ? oz_half_space(q) : 0.0f;
+    wall[k].press = on ? f->d * inv_h * oz_half_space_slope(q) : 0.0f;
+    empty *= 1.0f - value[k];
+  }
+  for (int a = 0; a < 3; a++) term[a] = 0.0f;
+  term[3] = 1.0f - empty;
+  for (uint32_t k = 0; k < planes; k++) {
+    for (uint32_t m = 0; m < planes; m++)
+      if (m != k) wall[k].press *= 1.0f - value[m];
+    for (int a = 0; a < 3; a++) term[a] -= wall[k].press * wall[k].n[a];
+  }
+}
+/* After density_lambda (multiplier in p's w): what the density constraint's push off the wall puts on it. The particle is
+ * moved by d omega lambda times the wall's gradient, so its mass cancels. */
+OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  if (!(f->omega[i] > 0.0f)) return;
+  float scale = f->m_ref * f->d * f->inv_dt * f->p[4 * i + 3];
+  for (uint32_t k = 0; k < f->wall_planes[slot]; k++)
+    for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += scale * wall[k].press * wall[k].n[a];
+}
+
+/* ---- Positions ---- */
+
+/* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no friction,
+ * so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would leave with less
+ * acceleration than `stick`. */
+OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const uint32_t planes = f->wall_planes[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *y = f->y + 4 * i, *p = f->p + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  const float *x = f->x + 4 * i;
+  int moved = 0;
+  if (planes == 0 || !(f->omega[i] > 0.0f)) return;
+  const float to_wall = -f->m_ref / f->omega[i] * f->inv_dt;
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t k = 0; k < planes; k++) {
+      oz_wall *w = wall + k;
+      float yn = oz_dot3f(w->n, y), lift = f->wall_gap - (w->s + yn), old[3] = {y[0], y[1], y[2]};
+      int held = lift > 0.0f;
+      if (!held && w->stick > 0.0f && pass == 0)
+        held = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d && -lift < w->stick * f->dt * f->dt;
+      if (!held) continue;
+      for (int a = 0; a < 3; a++) y[a] += lift * w->n[a];
+      if (pass == 0) {
+        yn = oz_dot3f(w->n, y);
+        float tn = oz_dot3f(w->n, w->t);
+        for (int a = 0; a < 3; a++) {
+          float done = w->t[a] - tn * w->n[a], now = y[a] - yn * w->n[a];
+          w->t[a] = done + (1.0f - w->friction) * (now - done);
+          y[a] = w->t[a] + yn * w->n[a];
+        }
+      }
+      moved = 1;
+      for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += to_wall * (y[a] - old[a]);
+    }
+  if (moved)
+    for (int a = 0; a < 3; a++) p[a] = x[a] + y[a];
+}
+
+/* ---- Rest ---- */
+
+/* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses. */
+OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
+  if (!(f->omega[i] > 0.0f)) return;
+  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
+    total += wall[k].press;
+    for (int a = 0; a < 3; a++) goal[a] += wall[k].press * wall[k].u[a];
+  }
+  if (!(total > 0.0f)) return;
+  float rel[3], q;
+  for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a] / total;
+  q = oz_dot3f(rel, rel) / (f->rest_speed * f->rest_speed + 1e-30f);
+  float k = OZ_WALL_DRAG * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
+  for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
+}
+
+#endif
