@@ -375,14 +375,14 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
     for (int a = 0; a < 3; a++) term[a] -= wall[k].press * wall[k].n[a];
   }
 }
-/* After density_lambda (multiplier in p's w): what the density constraint's push off the wall puts on it. The particle is
+/* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle is
  * moved by d omega lambda times the wall's gradient, so its mass cancels. */
 OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
   float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
   if (!(f->omega[i] > 0.0f)) return;
-  float scale = f->m_ref * f->d * f->inv_dt * f->p[4 * i + 3];
+  float scale = f->m_ref * f->d * f->inv_dt * f->dx[4 * i + 3];
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++)
     for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += scale * wall[k].press * wall[k].n[a];
 }
