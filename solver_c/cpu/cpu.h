@@ -36,6 +36,7 @@ typedef struct oz_cpu {
   oz_rows c, x, d;         /* conformation rows, margin rows, density rows made anew */
   size_t c_bytes, g_bytes, x_bytes, d_bytes;
   float *pad_weight_d;
+  int has_margin;          /* this substep's lists have margin rows */
 
   /* walls */
   uint8_t *flag;

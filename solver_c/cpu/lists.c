@@ -53,6 +53,40 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
   }
 }
 
+typedef struct box_job {
+  const oz_frame *f;
+  const float *v; /* record 4 */
+  float *box;     /* 6 a chunk: least and greatest */
+} box_job;
+static void box_chunk(void *arg, uint32_t chunk) {
+  const box_job *job = arg;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+  for (uint32_t i = begin; i < end; i++)
+    for (int c = 0; c < 3; c++) {
+      const float y = job->v[4 * (size_t)i + c];
+      if (y < lo[c]) lo[c] = y;
+      if (y > hi[c]) hi[c] = y;
+    }
+  for (int c = 0; c < 3; c++) job->box[6 * (size_t)chunk + c] = lo[c], job->box[6 * (size_t)chunk + 3 + c] = hi[c];
+}
+
+/* Two particles that were further apart than h + margin are still beyond h if no two displacements differ by more than
+ * the margin: the diagonal of the box of all displacements bounds that. */
+static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v) {
+  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
+  box_job job = {f, v, (float *)cpu->partial}; /* 6 floats fit in OZ_REDUCTIONS doubles */
+  cpu->tasks->run(cpu->tasks, chunks, box_chunk, &job);
+  float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, s = 0.0f;
+  for (uint32_t k = 0; k < chunks; k++)
+    for (int c = 0; c < 3; c++) {
+      lo[c] = fminf(lo[c], job.box[6 * (size_t)k + c]);
+      hi[c] = fmaxf(hi[c], job.box[6 * (size_t)k + 3 + c]);
+    }
+  for (int c = 0; c < 3; c++) s += (hi[c] - lo[c]) * (hi[c] - lo[c]);
+  return sqrtf(s);
+}
+
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
@@ -68,7 +102,9 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.cell_key = cpu->cells.key, s.cell_start = cpu->cells.start, s.cells = cpu->cells.count;
   s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask;
   s.radius2 = f->h2;
-  s.margin2 = (f->h + f->margin) * (f->h + f->margin);
+  /* no margin rows where velocities already tell that they would not do */
+  cpu->has_margin = spread_of(cpu, f, f->u) * f->dt <= 0.67f * f->margin;
+  if (cpu->has_margin) s.margin2 = (f->h + f->margin) * (f->h + f->margin);
   s.main = &cpu->c, s.rest = &cpu->x;
   s.neighbours = f->neighbours;
   s.pad_weight = (float *)cpu->arrays.pad_weight;
@@ -80,39 +116,6 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   cpu->seconds[OZ_TIMER_LISTS] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_LISTS]++;
   return OOZE_OK;
-}
-
-typedef struct box_job {
-  const oz_frame *f;
-  float *box; /* 6 a chunk: least and greatest displacement */
-} box_job;
-static void box_chunk(void *arg, uint32_t chunk) {
-  const box_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
-  float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (uint32_t i = begin; i < end; i++)
-    for (int c = 0; c < 3; c++) {
-      const float y = job->f->y[4 * (size_t)i + c];
-      if (y < lo[c]) lo[c] = y;
-      if (y > hi[c]) hi[c] = y;
-    }
-  for (int c = 0; c < 3; c++) job->box[6 * (size_t)chunk + c] = lo[c], job->box[6 * (size_t)chunk + 3 + c] = hi[c];
-}
-
-/* Two particles that were further apart than h + margin are still beyond h if no two displacements differ by more than
- * the margin: the diagonal of the box of all displacements bounds that. */
-static float displacement_spread(oz_cpu *cpu, const oz_frame *f) {
-  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
-  box_job job = {f, (float *)cpu->partial}; /* 6 floats fit in OZ_REDUCTIONS doubles */
-  cpu->tasks->run(cpu->tasks, chunks, box_chunk, &job);
-  float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, s = 0.0f;
-  for (uint32_t k = 0; k < chunks; k++)
-    for (int c = 0; c < 3; c++) {
-      lo[c] = fminf(lo[c], job.box[6 * (size_t)k + c]);
-      hi[c] = fmaxf(hi[c], job.box[6 * (size_t)k + 3 + c]);
-    }
-  for (int c = 0; c < 3; c++) s += (hi[c] - lo[c]) * (hi[c] - lo[c]);
-  return sqrtf(s);
 }
 
 typedef struct copy_job {
@@ -130,7 +133,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
   /* the density iterations themselves move particles: keep a third of the margin for them */
-  out->rebuilt = !(displacement_spread(cpu, f) <= 0.67f * f->margin);
+  out->rebuilt = !(cpu->has_margin && spread_of(cpu, f, f->y) <= 0.67f * f->margin);
   if (!out->rebuilt) {
     f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
     f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;

@@ -162,16 +162,12 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
       for (uint32_t c = 0; c < n; c += OZ_LANES) {
         oz_real dx = oz_ld(cx, c) - px, dy = oz_ld(cy, c) - py, dz = oz_ld(cz, c) - pz;
         oz_real r2 = dx * dx + dy * dy + dz * dz;
-        if (!oz_any(r2 < oz_set(outer2))) continue;
-        float lane[OZ_LANES];
-        memcpy(lane, &r2, sizeof lane);
-        for (int l = 0; l < OZ_LANES; l++) { /* written always, kept if it counts: no branch to guess wrong */
-          const uint32_t j = cj[c + (uint32_t)l], in = lane[l] < s->radius2, out = lane[l] < outer2, other = j != i;
-          near[nn] = j;
-          nn += in & other;
-          rest[nr] = j;
-          nr += (uint32_t)(!in) & out & other;
-        }
+        oz_mask reach = r2 < oz_set(outer2);
+        if (!oz_any(reach)) continue;
+        reach &= oz_index_ne(cj + c, i);
+        oz_mask inside = reach & (r2 < oz_set(s->radius2));
+        nn += oz_pack(near + nn, inside, cj + c);
+        if (s->margin2 > 0.0f) nr += oz_pack(rest + nr, reach & oz_not(r2 < oz_set(s->radius2)), cj + c);
         if (nn > OZ_MAX_NEIGHBOURS) nn = OZ_MAX_NEIGHBOURS;
         if (nr > OZ_MAX_NEIGHBOURS) nr = OZ_MAX_NEIGHBOURS;
       }

@@ -51,7 +51,6 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
-  RUN(density_setup);
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     if (k) WALLS(wall_density);

@@ -123,14 +123,14 @@ OZ_FN oz_q4 oz_q4_unit(oz_q4 q) {
 }
 
 /* Eigenvalues w and the frame U (as a rotation) of a symmetric matrix, a = U diag(w) U^T: cyclic Jacobi with a fixed
- * number of sweeps, one path for all lanes. Five sweeps bring any 3x3 to single precision. */
-#define OZ_JACOBI_SWEEPS 5
-OZ_FN void oz_s3_eigen(const oz_s3 *a, oz_real w[3], oz_m3 *u) {
+ * number of sweeps, one path for all lanes. Four sweeps bring any 3x3 to single precision; the frame is orthonormal after
+ * any number. */
+OZ_FN void oz_s3_eigen(const oz_s3 *a, int sweeps, oz_real w[3], oz_m3 *u) {
   oz_real d[3], o[3]; /* o: 01, 02, 12 */
   oz_m3 v;
   for (int k = 0; k < 3; k++) d[k] = a->s[k], o[k] = a->s[3 + k];
   for (int k = 0; k < 9; k++) v.m[k] = oz_set(k % 4 == 0 ? 1.0f : 0.0f);
-  for (int sweep = 0; sweep < OZ_JACOBI_SWEEPS; sweep++)
+  for (int sweep = 0; sweep < sweeps; sweep++)
     for (int k = 0; k < 3; k++) {
       /* rotate in the plane (p, q); r is the third axis. pr and qr are the off-diagonals that turn into each other. */
       const int p = k == 2 ? 1 : 0, q = k == 0 ? 1 : 2;
@@ -159,6 +159,27 @@ OZ_FN void oz_s3_eigen(const oz_s3 *a, oz_real w[3], oz_m3 *u) {
     }
   for (int k = 0; k < 3; k++) w[k] = d[k];
   *u = v;
+}
+OZ_FN oz_s3 oz_s3_inverse(const oz_s3 *a) {
+  const oz_real *s = a->s;
+  oz_s3 r;
+  r.s[0] = s[1] * s[2] - s[5] * s[5];
+  r.s[1] = s[0] * s[2] - s[4] * s[4];
+  r.s[2] = s[0] * s[1] - s[3] * s[3];
+  r.s[3] = s[4] * s[5] - s[3] * s[2];
+  r.s[4] = s[3] * s[5] - s[4] * s[1];
+  r.s[5] = s[3] * s[4] - s[5] * s[0];
+  oz_real k = 1.0f / (s[0] * r.s[0] + s[3] * r.s[3] + s[4] * r.s[4]);
+  for (int c = 0; c < 6; c++) r.s[c] *= k;
+  return r;
+}
+/* Lanes whose eigenvalues are all above `floor`: the leading minors of a - floor I (Sylvester). */
+OZ_FN oz_mask oz_s3_above(const oz_s3 *a, float floor) {
+  const oz_real *s = a->s;
+  oz_real x = s[0] - floor, y = s[1] - floor, z = s[2] - floor, zero = oz_set(0.0f);
+  oz_real m2 = x * y - s[3] * s[3];
+  oz_real m3 = z * m2 - x * s[5] * s[5] - y * s[4] * s[4] + 2.0f * s[3] * s[4] * s[5];
+  return (x > zero) & (m2 > zero) & (m3 > zero);
 }
 OZ_FN oz_s3 oz_s3_compose(const oz_real w[3], const oz_m3 *u) { /* U diag(w) U^T */
   oz_m3 t;

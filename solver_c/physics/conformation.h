@@ -66,7 +66,7 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
   if (!oz_any(check)) return *q;
   oz_real w[3];
   oz_m3 U;
-  oz_s3_eigen(q, w, &U);
+  oz_s3_eigen(q, 4, w, &U);
   for (int c = 0; c < 3; c++) w[c] = oz_clamp(w[c], oz_set(0.05f), oz_set(20.0f));
   oz_s3 r = oz_s3_compose(w, &U);
   return oz_s3_select(check, &r, q);
@@ -88,22 +88,32 @@ OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 
 typedef struct { oz_v3 x; } oz_gradient_self;
 OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s) { s->x = oz_vec_of(f->x, i); }
 OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(oz_vec_gather(f->x, n->j), s->x);
+  oz_real x[4];
+  oz_gather4(f->x, n->j, 4, 0, x);
+  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z};
   acc[0] += r.x * n->g.x; acc[1] += r.y * n->g.y; acc[2] += r.z * n->g.z;
   acc[3] += r.x * n->g.y; acc[4] += r.x * n->g.z; acc[5] += r.y * n->g.z;
   acc[6] += n->g.x; acc[7] += n->g.y; acc[8] += n->g.z;
   acc[9] += n->c;
+  oz_real g2 = oz_dot(n->g, n->g); /* for the density constraint's diagonal and bound, density.h */
+  acc[10] += x[3] * g2;
+  acc[11] += oz_select(x[3] > oz_set(0.0f), g2 * oz_rsqrt(oz_max(g2, oz_set(1e-30f))), oz_set(0.0f));
 }
 OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_s3 K, B = oz_s3_identity();
   for (int c = 0; c < 6; c++) K.s[c] = acc[c] * f->inv_d;
   if (f->gradient_correction) {
-    oz_real k[3];
-    oz_m3 U;
-    oz_s3_eigen(&K, k, &U);
-    for (int c = 0; c < 3; c++) k[c] = 1.0f / oz_max(k[c], oz_set(0.3f)); /* 3.1: eigenvalues bounded at 0.3 */
-    B = oz_s3_compose(k, &U);
+    oz_mask whole = oz_s3_above(&K, 0.3f);
+    B = oz_s3_inverse(&K);
+    if (oz_any(oz_not(whole))) { /* thin neighbourhoods: eigenvalues bounded at 0.3 (3.1) */
+      oz_real k[3];
+      oz_m3 U;
+      oz_s3_eigen(&K, 4, k, &U);
+      for (int c = 0; c < 3; c++) k[c] = 1.0f / oz_max(k[c], oz_set(0.3f));
+      oz_s3 bounded = oz_s3_compose(k, &U);
+      B = oz_s3_select(whole, &B, &bounded);
+    }
   }
   oz_planes6_st(f->K, f->stride, i, &K);
   oz_planes6_st(f->B, f->stride, i, &B);
@@ -122,6 +132,10 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   hg = oz_select(oz_enough(f, i), hg, oz_set(0.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   oz_vec_st(f->y, i, zero, hg);
+
+  oz_v3 own = {acc[6], acc[7], acc[8]};
+  oz_st(f->diag, i, acc[10]);
+  oz_st(f->row_sum, i, om * f->dens_grad * (acc[11] + oz_sqrt(oz_dot(own, own))));
 }
 
 /* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4) ---- */
@@ -168,7 +182,7 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_s3 P;
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;
-  oz_s3_eigen(&P, w, &U);
+  oz_s3_eigen(&P, 3, w, &U);
   for (int c = 0; c < 3; c++) oz_st(f->pe + (size_t)c * f->stride, i, w[c]);
   oz_planes4_st(f->pu, f->stride, i, oz_q4_of(&U));
 }
@@ -185,7 +199,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   if (f->split && oz_any(stretched)) {
     oz_real w[3];
     oz_m3 U;
-    oz_s3_eigen(&Q, w, &U);
+    oz_s3_eigen(&Q, 4, w, &U);
     q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
   }
   /* the elastic stress that the particles already carry; gf = min(1, 10 a) / a keeps stiff ones from blowing up */
@@ -342,7 +356,7 @@ OZ_FN oz_m3 oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, oz_m3
   if (f->corotation) { /* F = M B + (I - K B) = I + Y B */
     oz_m3 F = oz_m3_mul_s(&Y, &B);
     F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
-    *rot = oz_polar(&F, *rot, 3);
+    *rot = oz_polar(&F, *rot, 2); /* warm: each iteration goes on from the last */
     oz_planes4_st(f->rot, f->stride, i, *rot);
   }
   *R = oz_q4_matrix(*rot);

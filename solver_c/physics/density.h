@@ -9,53 +9,34 @@
 /* Gradient of the density constraint with respect to x_i, times d: Vm d grad W. */
 OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
   oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2);
-  oz_real ir = oz_rsqrt(oz_max(r2, tiny)), t = oz_max(f->h - r2 * ir, oz_set(0.0f));
+  oz_real ir = oz_rsqrt_fast(oz_max(r2, tiny)), t = oz_max(f->h - r2 * ir, oz_set(0.0f));
   oz_real k = (f->grad_norm * f->dens_grad) * t * t * ir;
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
   return g;
 }
 OZ_FN oz_real oz_length(oz_v3 v) {
   oz_real l2 = oz_dot(v, v);
-  return l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));
+  return l2 * oz_rsqrt_fast(oz_max(l2, oz_set(1e-30f)));
 }
 
-/* ---- density_setup: the operator's diagonal D and its row sums, for the relaxation bound ---- */
+/* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with the gradients of the
+ * start positions, which are at hand: a bound need not follow every displacement (measured: no difference) ---- */
 
-typedef struct { oz_v3 p; } oz_density_setup_self;
-OZ_FN void oz_density_setup_begin(const oz_frame *f, uint32_t i, oz_density_setup_self *s) { s->p = oz_vec_of(f->p, i); }
-OZ_FN void oz_density_setup_pair(const oz_frame *f, const oz_density_setup_self *s, const oz_group *n, oz_real *acc) {
-  oz_real v[4]; /* position and omega */
-  oz_gather4(f->p, n->j, 4, 0, v);
-  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
-  oz_v3 g = oz_density_gradient(f, r);
-  oz_real g2 = oz_dot(g, g);
-  acc[0] += g.x; acc[1] += g.y; acc[2] += g.z;
-  acc[3] += v[3] * g2;
-  acc[4] += oz_select(v[3] > oz_set(0.0f), g2 * oz_rsqrt(oz_max(g2, oz_set(1e-30f))), oz_set(0.0f));
-}
-OZ_FN void oz_density_setup_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_real w[4];
-  oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
-  oz_real om = oz_ld(f->omega, i), l = oz_length(own);
-  oz_v3 out = {acc[3] + om * oz_dot(own, own), om * (acc[4] + l) * l, oz_set(0.0f)};
-  oz_vec_st(f->dx, i, out, om * (acc[4] + l)); /* D, own part of the row sum, omega S */
-}
-
-/* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref) ---- */
-
-typedef struct { oz_v3 p; } oz_density_bound_self;
-OZ_FN void oz_density_bound_begin(const oz_frame *f, uint32_t i, oz_density_bound_self *s) { s->p = oz_vec_of(f->p, i); }
+typedef struct { int none; } oz_density_bound_self;
+OZ_FN void oz_density_bound_begin(const oz_frame *f, uint32_t i, oz_density_bound_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_density_bound_pair(const oz_frame *f, const oz_density_bound_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 g = oz_density_gradient(f, oz_sub(s->p, oz_vec_gather(f->p, n->j)));
-  acc[0] += oz_gather1(f->dx + 3, n->j, 4) * oz_length(g);
+  (void)s;
+  acc[0] += oz_gather1(f->row_sum, n->j, 1) * oz_length(n->g);
 }
 OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_v3 v = oz_vec_ld(f->dx, i);
-  oz_real relax = oz_min(oz_set(0.6f), 2.5f * v.x / oz_max(v.y + acc[0], oz_set(1e-30f)));
-  oz_st(f->k_dens, i, relax / oz_max(v.x, oz_set(0.2f * f->d_ref)));
+  oz_real w[4], c = oz_set(f->dens_grad), om = oz_ld(f->omega, i);
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_v3 g = oz_planes3_ld(f->sg, f->stride, i), own = {c * g.x + w[0], c * g.y + w[1], c * g.z + w[2]};
+  oz_real D = c * c * oz_ld(f->diag, i) + om * oz_dot(own, own);
+  oz_real row = c * acc[0] + oz_ld(f->row_sum, i) * oz_length(own);
+  oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
+  oz_st(f->k_dens, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
 }
 
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass ---- */
@@ -88,9 +69,10 @@ OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_
 OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
   oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_real k = s->lam + v[3];
+  if (!oz_any(k < oz_set(0.0f))) return; /* nobody here is compressed */
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   oz_v3 g = oz_density_gradient(f, r);
-  oz_real k = s->lam + v[3];
   acc[0] += k * g.x; acc[1] += k * g.y; acc[2] += k * g.z;
 }
 OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {

@@ -91,7 +91,7 @@ typedef struct oz_frame {
   float time;              /* s, for random numbers only */
 
   /* ---- particle state ---- */
-  float *x;       /* record 4: m, position at the start of the substep; w unused */
+  float *x;       /* record 4: m, position at the start of the substep; w: omega */
   float *u;       /* record 4: m/s, velocity; w: gate of the rest filter */
   float *q;       /* planes 6: conformation tensor, identity at rest */
   float *tau;     /* s, relaxation time */
@@ -120,6 +120,7 @@ typedef struct oz_frame {
   float *rot;     /* planes 4: rotation of the neighbourhood since the start, quaternion */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint */
   float *rho;     /* (count) density over rest density */
+  float *diag, *row_sum; /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */
   float *gate;    /* (count) 1 / max(1, sum of zero-energy weights), written by gradient */
   const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */
   float *wall_term; /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for particles

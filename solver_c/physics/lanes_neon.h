@@ -19,6 +19,10 @@ OZ_FN oz_real oz_rsqrt(oz_real a) { /* 8-bit estimate and two Newton steps: 23 b
   e = vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
   return (oz_real)e;
 }
+OZ_FN oz_real oz_rsqrt_fast(oz_real a) { /* one Newton step: 16 bits, for weights that need no more */
+  float32x4_t x = (float32x4_t)a, e = vrsqrteq_f32(x);
+  return (oz_real)vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
+}
 OZ_FN float oz_sum(oz_real a) { return vaddvq_f32((float32x4_t)a); }
 
 OZ_FN oz_real oz_ld(const float *a, uint32_t i) { return (oz_real)vld1q_f32(a + i); }
@@ -55,6 +59,25 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   oz_real v = {a[(size_t)j[0] * step], a[(size_t)j[1] * step], a[(size_t)j[2] * step], a[(size_t)j[3] * step]};
   return v;
 }
+/* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole vector. */
+OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
+  static const uint8_t shuffle[16][16] = {
+#define OZ_B(a) 4 * a, 4 * a + 1, 4 * a + 2, 4 * a + 3
+      {OZ_B(0), OZ_B(0), OZ_B(0), OZ_B(0)}, {OZ_B(0), OZ_B(0), OZ_B(0), OZ_B(0)}, {OZ_B(1), OZ_B(0), OZ_B(0), OZ_B(0)},
+      {OZ_B(0), OZ_B(1), OZ_B(0), OZ_B(0)}, {OZ_B(2), OZ_B(0), OZ_B(0), OZ_B(0)}, {OZ_B(0), OZ_B(2), OZ_B(0), OZ_B(0)},
+      {OZ_B(1), OZ_B(2), OZ_B(0), OZ_B(0)}, {OZ_B(0), OZ_B(1), OZ_B(2), OZ_B(0)}, {OZ_B(3), OZ_B(0), OZ_B(0), OZ_B(0)},
+      {OZ_B(0), OZ_B(3), OZ_B(0), OZ_B(0)}, {OZ_B(1), OZ_B(3), OZ_B(0), OZ_B(0)}, {OZ_B(0), OZ_B(1), OZ_B(3), OZ_B(0)},
+      {OZ_B(2), OZ_B(3), OZ_B(0), OZ_B(0)}, {OZ_B(0), OZ_B(2), OZ_B(3), OZ_B(0)}, {OZ_B(1), OZ_B(2), OZ_B(3), OZ_B(0)},
+      {OZ_B(0), OZ_B(1), OZ_B(2), OZ_B(3)}};
+#undef OZ_B
+  static const uint8_t bits_in[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+  static const uint32_t bit[4] = {1, 2, 4, 8};
+  const uint32_t k = vaddvq_u32(vandq_u32((uint32x4_t)m, vld1q_u32(bit)));
+  const uint8x16_t v = vqtbl1q_u8(vreinterpretq_u8_u32(vld1q_u32(j)), vld1q_u8(shuffle[k]));
+  vst1q_u32(out, vreinterpretq_u32_u8(v));
+  return bits_in[k];
+}
+OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) { return (oz_mask)vmvnq_u32(vceqq_u32(vld1q_u32(j), vdupq_n_u32(i))); }
 OZ_FN oz_real oz_ld_half(const uint16_t *a) { return (oz_real)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(a))); }
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) { vst1_u16(a, vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v))); }
 #endif

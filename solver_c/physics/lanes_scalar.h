@@ -21,6 +21,7 @@ OZ_FN oz_real oz_rsqrt(oz_real a) { return rsqrtf(a); }
 #else
 OZ_FN oz_real oz_rsqrt(oz_real a) { return 1.0f / sqrtf(a); }
 #endif
+OZ_FN oz_real oz_rsqrt_fast(oz_real a) { return oz_rsqrt(a); }
 OZ_FN float oz_sum(oz_real a) { return a; }
 
 OZ_FN oz_real oz_ld(const float *a, uint32_t i) { return a[i]; }
@@ -48,6 +49,10 @@ OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t
   oz_ld4(a, j[0], step, at, v);
 }
 OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) { return a[(size_t)j[0] * step]; }
+
+/* Writes the index if m; returns how many. */
+OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) { out[0] = j[0]; return (uint32_t)(m != 0); }
+OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) { return j[0] != i; }
 
 /* IEEE half floats as bits. Good for |a| < 65504; tiny values go to zero through the usual denormals. */
 #if defined(__CUDACC__)

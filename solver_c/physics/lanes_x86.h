@@ -42,6 +42,8 @@ OZ_FN oz_real oz_rsqrt(oz_real a) { /* 12 or 14 bits and one Newton step: 23 bit
   return e * (1.5f - (0.5f * a) * e * e);
 }
 
+OZ_FN oz_real oz_rsqrt_fast(oz_real a) { return oz_rsqrt(a); }
+
 /* Lanes are added in one fixed tree: halves onto halves, down to one. */
 OZ_FN float oz_sum4(__m128 a) {
   __m128 b = _mm_add_ps(a, _mm_movehl_ps(a, a));
@@ -119,6 +121,29 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   oz_real v;
   for (int k = 0; k < OZ_LANES; k++) v[k] = a[(size_t)j[k] * step];
   return v;
+}
+
+/* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole vector. */
+#if OZ_LANES == 16
+OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
+  const __mmask16 k = _mm512_test_epi32_mask((__m512i)m, (__m512i)m);
+  _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(k, _mm512_loadu_si512(j)));
+  return (uint32_t)__builtin_popcount(k);
+}
+#else
+OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
+  uint32_t n = 0;
+  for (int k = 0; k < OZ_LANES; k++) {
+    out[n] = j[k];
+    n += (uint32_t)-m[k];
+  }
+  return n;
+}
+#endif
+OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) {
+  oz_mask v;
+  __builtin_memcpy(&v, j, sizeof v);
+  return v != (int32_t)i;
 }
 
 #if OZ_LANES == 16

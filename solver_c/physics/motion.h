@@ -25,7 +25,9 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   a = oz_max(a, oz_set(f->a_min));
   a = oz_select((tau > zero) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
   oz_st(f->a, i, a);
-  oz_st(f->omega, i, oz_select(oz_held(f, i), zero, 1000.0f / oz_ld(f->density, i)));
+  oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_ld(f->density, i));
+  oz_st(f->omega, i, om);
+  oz_vec_st(f->x, i, oz_vec_ld(f->x, i), om);
 }
 
 /* predict: forces onto velocities (step 1 of 3.1). */
