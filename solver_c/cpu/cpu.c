@@ -74,7 +74,7 @@ typedef struct wall_job {
 static void wall_chunk(void *arg, uint32_t chunk) {
   const wall_job *job = arg;
   const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
-  job->cpu->isa->near_walls(job->f, begin, end, job->f->h, job->cpu->flag);
+  job->cpu->isa->near_walls(job->f, begin, end, job->cpu->flag);
 }
 
 static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {

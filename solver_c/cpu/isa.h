@@ -49,8 +49,8 @@ typedef struct oz_cpu_isa {
   uint32_t isa, lanes;
   oz_stage_fn stage[OZ_STAGE_COUNT];
   void (*search)(oz_search *s, uint32_t cell_begin, uint32_t cell_end);
-  /* Flags (1 byte each) the particles within `reach` of a wall, at f->p. */
-  void (*near_walls)(const oz_frame *f, uint32_t begin, uint32_t end, float reach, uint8_t *flag);
+  /* Flags (1 byte each) the particles that a wall could matter to on the way from f->x to f->p. */
+  void (*near_walls)(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag);
 } oz_cpu_isa;
 
 extern const oz_cpu_isa oz_isa_scalar;

@@ -196,8 +196,10 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   }
 }
 
-static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, float reach, uint8_t *flag) {
-  for (uint32_t i = begin; i < end; i++) flag[i] = (uint8_t)oz_wall_near(f, f->p + 4 * (size_t)i, reach);
+static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag) {
+  const float reach = oz_wall_reach(f);
+  for (uint32_t i = begin; i < end; i++)
+    flag[i] = (uint8_t)oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach);
 }
 
 #define OZ_TABLE_NAME(isa) OZ_CAT(oz_isa_, isa)

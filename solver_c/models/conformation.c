@@ -35,7 +35,12 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(cg_beta);
     RUN(cg_direction);
   }
-  WALLS(wall_clamp);
+  if (f->wall_count) { /* what the walls took of it all */
+    RUN(send);
+    RUN(force);
+    RUN(wall_load);
+    RUN(wall_clamp);
+  }
   return OOZE_OK;
 }
 
@@ -55,6 +60,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     if (k) WALLS(wall_density);
     RUN(density_lambda);
+    WALLS(wall_press);
     RUN(density_move);
     WALLS(wall_project);
     if (!conformation) continue;
@@ -103,10 +109,6 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* project positions */
   RUN(advance);
-  if (s->has_walls) {
-    OZ_TRY(b->table->walls(b, f, why));
-    WALLS(wall_planes);
-  }
   OZ_TRY(project_positions(s, b, f, !explicit_stress, why));
 
   /* conformation and velocity at the end of the step */

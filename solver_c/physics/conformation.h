@@ -345,6 +345,13 @@ OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_send(f, i, &p, &B);
 }
 
+/* send: all of the multiplier, so that `force` gives what the whole solve did (walls add up their load from it). */
+OZ_FN void oz_send_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i);
+  oz_send(f, i, &lam, &B);
+}
+
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
 
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (kept in f->rot) and S = (M - R K) B R^T. */
