@@ -42,6 +42,10 @@ set(OZ_WARNINGS
     -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef -Wformat=2
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
     $<$<COMPILE_LANGUAGE:C>:-Wold-style-definition>)
+if(MINGW) # C's own printf (%zu, %lld) instead of Microsoft's; the Linux build checks the formats
+  add_compile_definitions(__USE_MINGW_ANSI_STDIO=1)
+  list(APPEND OZ_WARNINGS -Wno-format)
+endif()
 if(OOZE_WERROR)
   list(APPEND OZ_WARNINGS -Werror)
 endif()

@@ -16,7 +16,7 @@ foreach(part IN LISTS oz_parts)
   target_include_directories(${part} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${part} PRIVATE ooze_headers)
   target_compile_definitions(${part} PRIVATE OOZE_BUILDING)
-  target_compile_options(${part} PRIVATE ${OZ_WARNINGS})
+  target_compile_options(${part} BEFORE PRIVATE ${OZ_WARNINGS}) # before: a part may turn one off
   if(WIN32) # one set of objects serves both libraries; an export marked in a static library is harmless
     target_compile_definitions(${part} PRIVATE OOZE_SHARED)
   endif()

@@ -93,4 +93,7 @@ struct oz_backend {
   const oz_backend_table *table;
 };
 
+/* The backends that a build may have; core/registry.c alone calls these. */
+ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why);
+
 #endif

@@ -2,7 +2,6 @@
 #include "cpu/cpu.h"
 
 #include <stdio.h>
-#include <time.h>
 
 const char *const oz_stage_names[] = {
 #define OZ_STAGE(name, kind, sums, reductions) #name,
@@ -17,11 +16,6 @@ static const struct { uint8_t kind, reductions; } stage_info[] = {
 #undef OZ_STAGE
 };
 
-double oz_cpu_clock(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) { return count / size + (count % size != 0); }
 
 /* ---- running stages ------------------------------------------------------------------------------------------- */
