@@ -1,0 +1,346 @@
+/* ooze bench: seconds a frame and a step, and where they go. SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "options.h"
+
+enum { STAGES = 96 };
+typedef struct stage {
+  char name[48];
+  double seconds;
+  uint64_t calls;
+} stage;
+
+typedef struct result {
+  ooze_result code;
+  char message[640], backend[96];
+  uint32_t particles, stage_count, frames;
+  uint64_t steps, bytes_per_particle, bytes, hash;
+  double neighbours, seconds_per_frame, seconds_per_step, compression, max_speed;
+  double setup_seconds;
+  double velocity_ns, position_ns,
+      lists_ns; /* a particle, of one iteration of each phase; of a step's neighbour work */
+  stage stages[STAGES];
+} result;
+
+typedef struct settings {
+  kit_machine machine;
+  uint32_t frames, warmup, particles, steps, velocity, position;
+  double dt;
+} settings;
+
+/* What one iteration of a phase is made of: the stages that run once or more in each. */
+static const char *const velocity_stages[] = {"force",   "cg_apply",     "cg_alpha",    "cg_update",
+                                              "cg_beta", "cg_direction", "wall_filter", NULL};
+static const char *const position_stages[] = {"density_lambda", "density_move", "strain", "conform_move",
+                                              "wall_density",   "wall_project", NULL};
+static const char *const list_stages[] = {"sort",       "lists",        "list",  "cells",
+                                          "neighbours", "density_list", "walls", NULL};
+
+/* Seconds that one iteration takes, if `iterations` of them ran: a stage's mean call times its calls in each. */
+static double iteration_seconds(const result *r, const char *const *names, double iterations) {
+  double sum = 0.0;
+  if (!(iterations > 0.0)) return (double)NAN;
+  for (uint32_t i = 0; i < r->stage_count; ++i)
+    for (int k = 0; names[k]; ++k)
+      if (strcmp(r->stages[i].name, names[k]) == 0 && r->stages[i].calls) {
+        /* calls outside the iterations (a first residual, a last clamp) are not counted */
+        double each = floor((double)r->stages[i].calls / iterations + 1e-9);
+        sum += each * r->stages[i].seconds / (double)r->stages[i].calls;
+      }
+  return sum;
+}
+
+static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, result *r) {
+  kit k;
+  kit_machine machine = o->machine;
+  uint32_t step = 0;
+  memset(r, 0, sizeof *r);
+  if (isa != OOZE_ISA_AUTO) machine.isa = isa;
+  double start = cli_seconds();
+  kit_open(&k, &machine, s->separation);
+  kit_iterations(&k, o->velocity, o->position);
+  s->build(&k, o->particles);
+  r->setup_seconds = cli_seconds() - start;
+  for (uint32_t i = 0; i < (o->warmup + o->frames) && kit_good(&k); ++i) {
+    if (i == o->warmup) { /* from here on it counts */
+      k.step_seconds = 0.0;
+      k.substeps = 0;
+      ooze_profile_reset(k.solver);
+    }
+    if (s->before_step) {
+      for (uint32_t j = 0; j < o->steps && kit_good(&k); ++j) {
+        s->before_step(&k, step++, o->dt);
+        kit_step(&k, o->dt, 1);
+      }
+    } else {
+      kit_step(&k, o->dt * o->steps, o->steps);
+    }
+  }
+  if (kit_good(&k)) {
+    ooze_stats stats;
+    ooze_stats_default(&stats);
+    r->code = ooze_stats_get(k.solver, &stats);
+    if (r->code >= 0) r->code = ooze_state_hash(k.solver, &r->hash);
+    if (r->code < 0) snprintf(r->message, sizeof r->message, "%s", ooze_solver_message(k.solver));
+    snprintf(r->backend, sizeof r->backend, "%s", ooze_solver_backend(k.solver));
+    r->particles = stats.particles;
+    r->neighbours = stats.mean_neighbours;
+    r->bytes = stats.bytes;
+    r->bytes_per_particle = stats.bytes_per_particle;
+    r->compression = stats.mean_compression;
+    r->max_speed = stats.max_speed;
+    r->frames = o->frames;
+    r->steps = k.substeps;
+    r->seconds_per_frame = k.step_seconds / o->frames;
+    r->seconds_per_step = k.substeps ? k.step_seconds / (double)k.substeps : (double)NAN;
+    for (uint32_t i = 0; i < ooze_profile_count(k.solver) && r->stage_count < STAGES; ++i) {
+      ooze_stage_time t;
+      ooze_stage_time_default(&t);
+      if (ooze_profile_get(k.solver, i, &t) < 0 || !t.calls) continue;
+      stage *to = &r->stages[r->stage_count++];
+      snprintf(to->name, sizeof to->name, "%s", t.name);
+      to->seconds = t.seconds;
+      to->calls = t.calls;
+    }
+    double n = r->particles, steps = (double)r->steps;
+    r->velocity_ns = 1e9 * iteration_seconds(r, velocity_stages, steps * o->velocity) / n;
+    r->position_ns = 1e9 * iteration_seconds(r, position_stages, steps * o->position) / n;
+    r->lists_ns = 1e9 * iteration_seconds(r, list_stages, steps) / n;
+  } else {
+    r->code = k.result;
+    snprintf(r->message, sizeof r->message, "%s", k.message);
+  }
+  kit_close(&k);
+}
+
+static const stage *stage_of(const result *r, const char *name) {
+  for (uint32_t i = 0; i < r->stage_count; ++i)
+    if (strcmp(r->stages[i].name, name) == 0) return &r->stages[i];
+  return NULL;
+}
+
+static void print_table(const bench_scene *s, const settings *o, const result *r, const result *twin) {
+  double steps = (double)r->steps, accounted = 0.0;
+  printf("%s: %s\n", s->name, s->about);
+  printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s, %u threads; %u frames after %u to warm "
+         "up\n",
+         r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->machine.threads, o->frames,
+         o->warmup);
+  printf("  %-26s %12.5g", "seconds a frame", r->seconds_per_frame);
+  if (twin) printf(" %12.5g scalar %8.2fx", twin->seconds_per_frame, twin->seconds_per_frame / r->seconds_per_frame);
+  if (s->paper_seconds > 0.0) printf("   (the paper, on a GTX 1070: %g)", s->paper_seconds);
+  printf("\n  %-26s %12.5g", "seconds a step", r->seconds_per_step);
+  if (twin) printf(" %12.5g", twin->seconds_per_step);
+  printf("\n  %-26s %12.5g\n", "seconds a simulated second", r->seconds_per_step / o->dt);
+  printf("  %-26s %12.5g\n", "microseconds a particle", 1e6 * r->seconds_per_step / r->particles);
+  printf("  %-26s %12.4g ns a particle", "velocity iteration", r->velocity_ns);
+  if (twin) printf(" %12.4g scalar %8.2fx", twin->velocity_ns, twin->velocity_ns / r->velocity_ns);
+  printf("\n  %-26s %12.4g ns a particle", "position iteration", r->position_ns);
+  if (twin) printf(" %12.4g scalar %8.2fx", twin->position_ns, twin->position_ns / r->position_ns);
+  printf("\n  %-26s %12.4g ns a particle\n", "neighbour work of a step", r->lists_ns);
+  printf("  %-26s %12.2f\n", "neighbours", r->neighbours);
+  printf("  %-26s %12" PRIu64 "   (%.1f MiB in all)\n", "bytes a particle", r->bytes_per_particle,
+         (double)r->bytes / 1048576.0);
+  printf("  %-26s   %016" PRIx64 "%s\n", "state", r->hash,
+         twin ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)" : "");
+  printf("  %-26s %12s %8s %12s%s\n", "stage", "ms a step", "share", "calls a step",
+         twin ? "   scalar ms        x" : "");
+  double total = r->seconds_per_step * steps;
+  for (uint32_t i = 0; i < r->stage_count; ++i) {
+    const stage *t = &r->stages[i], *other = twin ? stage_of(twin, t->name) : NULL;
+    accounted += t->seconds;
+    printf("    %-24s %12.4f %7.1f%% %12.1f", t->name, 1e3 * t->seconds / steps, 100.0 * t->seconds / total,
+           (double)t->calls / steps);
+    if (other)
+      printf(" %12.4f %8.2f", 1e3 * other->seconds / (double)twin->steps,
+             other->seconds / (double)twin->steps / (t->seconds / steps));
+    putchar('\n');
+  }
+  printf("    %-24s %12.4f %7.1f%%\n\n", "(outside the stages)", 1e3 * (total - accounted) / steps,
+         100.0 * (total - accounted) / total);
+  fflush(stdout);
+}
+
+static void print_json(json *j, const bench_scene *s, const settings *o, const result *r, const result *twin) {
+  char hash[24];
+  json_object(j, NULL);
+  json_text(j, "name", s->name);
+  json_text(j, "backend", r->backend);
+  json_integer(j, "device", o->machine.device < 0 ? 0 : (uint64_t)o->machine.device);
+  json_integer(j, "threads", o->machine.threads);
+  json_integer(j, "particles", r->particles);
+  json_number(j, "neighbours", r->neighbours);
+  json_integer(j, "steps", r->steps);
+  json_integer(j, "iterations", o->velocity + o->position);
+  json_number(j, "seconds_per_frame", r->seconds_per_frame);
+  json_number(j, "seconds_per_step", r->seconds_per_step);
+  json_integer(j, "bytes_per_particle", r->bytes_per_particle);
+  json_array(j, "stages");
+  for (uint32_t i = 0; i < r->stage_count; ++i) {
+    json_object(j, NULL);
+    json_text(j, "name", r->stages[i].name);
+    json_number(j, "ms", 1e3 * r->stages[i].seconds);
+    json_integer(j, "calls", r->stages[i].calls);
+    json_object_end(j);
+  }
+  json_array_end(j);
+  snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
+  json_text(j, "state_hash", hash);
+  json_integer(j, "frames", r->frames);
+  json_integer(j, "steps_per_frame", o->steps);
+  json_number(j, "dt", o->dt);
+  json_integer(j, "velocity_iterations", o->velocity);
+  json_integer(j, "position_iterations", o->position);
+  json_number(j, "velocity_iteration_ns", r->velocity_ns);
+  json_number(j, "position_iteration_ns", r->position_ns);
+  json_number(j, "neighbour_work_ns", r->lists_ns);
+  json_number(j, "setup_seconds", r->setup_seconds);
+  json_integer(j, "bytes", r->bytes);
+  json_number(j, "mean_compression", r->compression);
+  json_number(j, "max_speed", r->max_speed);
+  json_number(j, "paper_seconds_per_frame", s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
+  if (twin) {
+    json_object(j, "scalar");
+    json_number(j, "seconds_per_frame", twin->seconds_per_frame);
+    json_number(j, "seconds_per_step", twin->seconds_per_step);
+    json_number(j, "velocity_iteration_ns", twin->velocity_ns);
+    json_number(j, "position_iteration_ns", twin->position_ns);
+    json_number(j, "speedup", twin->seconds_per_step / r->seconds_per_step);
+    json_object_end(j);
+  }
+  json_object_end(j);
+}
+
+static const char *scene_word(const void *context, size_t index) {
+  (void)context;
+  return bench_scenes[index].name;
+}
+
+static int list_scenes(int as_json) {
+  json j = {stdout, 0};
+  if (as_json) json_array(&j, NULL);
+  for (uint32_t i = 0; i < bench_scene_count; ++i) {
+    const bench_scene *s = &bench_scenes[i];
+    if (as_json) {
+      json_object(&j, NULL);
+      json_text(&j, "name", s->name);
+      json_text(&j, "about", s->about);
+      json_integer(&j, "particles", s->particles);
+      json_object_end(&j);
+    } else {
+      printf("%-12s %9u  %2u x %6.3f ms  %2u + %-2u  %s\n", s->name, s->particles, s->steps, 1e3 * s->dt,
+             s->velocity_iterations, s->position_iterations, s->about);
+    }
+  }
+  if (as_json) {
+    json_array_end(&j);
+    putchar('\n');
+  }
+  return CLI_DONE;
+}
+
+int cli_bench(int argc, char **argv) {
+  enum { MOST = 16 };
+  int list = 0, as_json = 0, scalar = 0, failed = CLI_DONE;
+  const uint32_t unset = UINT32_MAX;
+  settings given;
+  const char *names[MOST];
+  size_t count = 0;
+  memset(&given, 0, sizeof given);
+  given.frames = given.particles = given.steps = given.velocity = given.position = unset;
+  given.warmup = 1;
+  given.machine.device = -1;
+  uint32_t device = unset;
+  const cli_option options[] = {
+      {"list", 'l', CLI_FLAG, &list, NULL, "name the scenes with particles, steps a frame and iterations, and leave", 0,
+       0},
+      {"frames", 'f', CLI_COUNT, &given.frames, "N", "frames to time", 1, 100000},
+      {"warmup", 0, CLI_COUNT, &given.warmup, "N", "frames to run before; default 1", 0, 100000},
+      {"scalar", 0, CLI_FLAG, &scalar, NULL, "run the scalar build as well and print both", 0, 0},
+      {"backend", 0, CLI_CHOICE, &given.machine.backend, "auto|cpu|cuda", "where to run", 0, 0},
+      {"device", 0, CLI_COUNT, &device, "N", "CUDA device", 0, 255},
+      {"threads", 't', CLI_COUNT, &given.machine.threads, "N", "threads to use; 0, the default, is all", 0, 4096},
+      {"isa", 0, CLI_CHOICE, &given.machine.isa, "auto|scalar|neon|sse|avx2|avx512", "vector build to use", 0, 0},
+      {"tasks", 0, CLI_CHOICE, &given.machine.tasks, "auto|host|tbb|pool|serial|shuffled", "who runs the chunks", 0, 0},
+      {"particles", 'n', CLI_COUNT, &given.particles, "N", "about so many particles instead of the scene's own", 8,
+       4e9},
+      {"steps", 0, CLI_COUNT, &given.steps, "N", "steps a frame", 1, 10000},
+      {"dt", 0, CLI_NUMBER, &given.dt, "SECONDS", "length of a step", 1e-6, 0.5},
+      {"velocity-iterations", 0, CLI_COUNT, &given.velocity, "N", "in place of the scene's own", 0, 1000},
+      {"position-iterations", 0, CLI_COUNT, &given.position, "N", "in place of the scene's own", 0, 1000},
+      {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object: the scene's, or {\"scenes\": [...]} for several", 0,
+       0},
+  };
+  const cli_syntax syntax = {
+      "ooze bench [NAME...] [options]",
+      "Times the solver on fixed scenes: seconds a frame and a step, the time of every stage, neighbours, bytes a "
+      "particle and "
+      "a hash of the final state. Without a name, all but the largest run. A step's time is wall time inside the "
+      "library; "
+      "nothing is written.",
+      options, sizeof options / sizeof options[0],
+      "A speed claim carries its command, machine and commit; see docs/bench.md and tests/bench/results.\n"};
+  int code = cli_parse(&syntax, argc, argv, names, MOST, &count);
+  if (code != CLI_PARSED) return code;
+  if (list) return list_scenes(as_json);
+  if (device != unset) given.machine.device = (int32_t)device;
+  if (!given.machine.threads) given.machine.threads = cli_processors();
+  for (size_t i = 0; i < count; ++i) {
+    int found = 0;
+    for (uint32_t k = 0; k < bench_scene_count; ++k) found |= strcmp(names[i], bench_scenes[k].name) == 0;
+    if (found) continue;
+    const char *near = cli_nearest(names[i], scene_word, NULL, bench_scene_count);
+    if (near)
+      cli_error("bench: there is no scene '%s'; did you mean %s?", names[i], near);
+    else
+      cli_error("bench: there is no scene '%s'; `ooze bench --list` names them", names[i]);
+    return CLI_USAGE;
+  }
+  json j = {stdout, 0};
+  if (as_json && count != 1) {
+    json_object(&j, NULL);
+    json_array(&j, "scenes");
+  }
+  for (uint32_t k = 0; k < bench_scene_count; ++k) {
+    const bench_scene *s = &bench_scenes[k];
+    int wanted = count == 0 && !s->large;
+    for (size_t i = 0; i < count; ++i) wanted |= strcmp(names[i], s->name) == 0;
+    if (!wanted) continue;
+    settings o = given;
+    static result r, twin;
+    if (o.frames == unset) o.frames = s->frames;
+    if (o.particles == unset) o.particles = s->particles;
+    if (o.steps == unset) o.steps = s->steps;
+    if (o.velocity == unset) o.velocity = s->velocity_iterations;
+    if (o.position == unset) o.position = s->position_iterations;
+    if (o.dt == 0.0) o.dt = s->dt;
+    if (o.dt * o.steps > 1.0) {
+      cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps, o.dt, o.dt * o.steps);
+      return CLI_USAGE;
+    }
+    run_scene(s, &o, OOZE_ISA_AUTO, &r);
+    if (scalar && r.code >= 0) run_scene(s, &o, OOZE_ISA_SCALAR, &twin);
+    if (r.code < 0 || (scalar && twin.code < 0)) {
+      const result *bad = r.code < 0 ? &r : &twin;
+      cli_error("bench: %s: %s", s->name, bad->message);
+      failed = cli_exit_code(bad->code);
+      continue;
+    }
+    if (as_json)
+      print_json(&j, s, &o, &r, scalar ? &twin : NULL);
+    else
+      print_table(s, &o, &r, scalar ? &twin : NULL);
+  }
+  if (as_json && count != 1) {
+    json_array_end(&j);
+    json_object_end(&j);
+  }
+  if (as_json) putchar('\n');
+  return failed;
+}

@@ -1,0 +1,41 @@
+/* What the subcommands share: exit codes, the clock, and the list of them. SPDX-License-Identifier: Apache-2.0 */
+#ifndef OOZE_CLI_CLI_H
+#define OOZE_CLI_CLI_H
+
+#include "ooze/ooze.h"
+
+/* Exit codes of the program. */
+enum {
+  CLI_DONE = 0,
+  CLI_USAGE = 1, /* the command line makes no sense */
+  CLI_BAD_INPUT = 2,
+  CLI_DIVERGED = 3, /* also: a check of `verify` failed */
+  CLI_MEMORY = 4,
+  CLI_STOPPED = 75 /* stopped by a signal; can be resumed */
+};
+
+#if defined(__MINGW32__)
+#define CLI_PRINTF(f, a) __attribute__((format(gnu_printf, f, a)))
+#elif defined(__GNUC__)
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define CLI_PRINTF(f, a)
+#endif
+
+typedef struct cli_command {
+  const char *name;
+  const char *about;
+  int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name; returns an exit code */
+} cli_command;
+
+int cli_verify(int argc, char **argv);
+int cli_bench(int argc, char **argv);
+int cli_schema(int argc, char **argv);
+int cli_info(int argc, char **argv);
+
+double cli_seconds(void);                                 /* a wall clock, s */
+uint32_t cli_processors(void);                            /* of this machine; 0 if not known */
+int cli_exit_code(ooze_result result);                    /* the exit code that fits a result of the library */
+CLI_PRINTF(1, 2) void cli_error(const char *format, ...); /* "ooze: ..." and a new line on standard error */
+
+#endif

@@ -1,0 +1,53 @@
+/* ooze info: the build, its backends and the machine. SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cli.h"
+#include "json.h"
+#include "options.h"
+
+int cli_info(int argc, char **argv) {
+  int as_json = 0;
+  size_t operands = 0;
+  const char *file = NULL;
+  const cli_option options[] = {{"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object", 0, 0}};
+  const cli_syntax syntax = {
+      "ooze info [--json]",
+      "Prints the version, what was built in, and each backend with whether this machine can use it.", options,
+      sizeof options / sizeof options[0], NULL};
+  int code = cli_parse(&syntax, argc, argv, &file, 1, &operands);
+  if (code != CLI_PARSED) return code;
+  if (operands) {
+    cli_error("info: '%s': this build reads no files yet; `ooze info` alone describes the build", file);
+    return CLI_BAD_INPUT;
+  }
+  json j = {stdout, 0};
+  if (as_json) {
+    json_object(&j, NULL);
+    json_text(&j, "version", ooze_version_text());
+    json_text(&j, "build", ooze_build_text());
+    json_array(&j, "backends");
+  } else {
+    printf("ooze %s\n%s\n\n", ooze_version_text(), ooze_build_text());
+  }
+  for (uint32_t i = 0; i < ooze_backend_count(); ++i) {
+    ooze_backend_info b;
+    ooze_backend_info_default(&b);
+    if (ooze_backend_get(i, &b) < 0) continue;
+    if (as_json) {
+      json_object(&j, NULL);
+      json_text(&j, "name", b.name);
+      json_text(&j, "kind", b.backend == OOZE_BACKEND_CUDA ? "cuda" : "cpu");
+      json_bool(&j, "usable", b.usable != 0);
+      json_text(&j, "detail", b.detail);
+      json_object_end(&j);
+    } else {
+      printf("%-14s %-11s %s\n", b.name, b.usable ? "usable" : "not usable", b.detail ? b.detail : "");
+    }
+  }
+  if (as_json) {
+    json_array_end(&j);
+    json_object_end(&j);
+    putchar('\n');
+  }
+  return CLI_DONE;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void quoted(json *j, const char *text) {
+  fputc('"', j->out);
+  for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
+    if (*c == '"' || *c == '\\')
+      fprintf(j->out, "\\%c", *c);
+    else if (*c < 0x20)
+      fprintf(j->out, "\\u%04x", *c);
+    else
+      fputc(*c, j->out);
+  }
+  fputc('"', j->out);
+}
+
+static void begin(json *j, const char *key) {
+  if (j->comma) fputc(',', j->out);
+  j->comma = 1;
+  if (key) {
+    quoted(j, key);
+    fputc(':', j->out);
+  }
+}
+
+void json_object(json *j, const char *key) {
+  begin(j, key);
+  fputc('{', j->out);
+  j->comma = 0;
+}
+void json_object_end(json *j) {
+  fputc('}', j->out);
+  j->comma = 1;
+}
+void json_array(json *j, const char *key) {
+  begin(j, key);
+  fputc('[', j->out);
+  j->comma = 0;
+}
+void json_array_end(json *j) {
+  fputc(']', j->out);
+  j->comma = 1;
+}
+void json_text(json *j, const char *key, const char *text) {
+  begin(j, key);
+  if (text)
+    quoted(j, text);
+  else
+    fputs("null", j->out);
+}
+void json_number(json *j, const char *key, double number) {
+  begin(j, key);
+  if (isfinite(number))
+    fprintf(j->out, "%.9g", number);
+  else
+    fputs("null", j->out);
+}
+void json_integer(json *j, const char *key, uint64_t number) {
+  begin(j, key);
+  fprintf(j->out, "%" PRIu64, number);
+}
+void json_bool(json *j, const char *key, int truth) {
+  begin(j, key);
+  fputs(truth ? "true" : "false", j->out);
+}

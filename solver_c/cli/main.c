@@ -1,0 +1,103 @@
+/* The program `ooze`: one subcommand each. SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
+#include "cli.h"
+#include "options.h"
+
+static const cli_command commands[] = {
+    {"verify", "run the checks against the papers and closed forms", cli_verify},
+    {"bench", "time the solver on fixed scenes", cli_bench},
+    {"schema", "print every parameter: unit, range, default, help", cli_schema},
+    {"info", "print what this build and this machine offer", cli_info},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+double cli_seconds(void) {
+#ifdef TIME_UTC
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#else
+  return (double)clock() / CLOCKS_PER_SEC;
+#endif
+}
+
+uint32_t cli_processors(void) {
+#ifdef _SC_NPROCESSORS_ONLN
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (uint32_t)n : 0u;
+#else
+  return 0u;
+#endif
+}
+
+int cli_exit_code(ooze_result result) {
+  if (result == OOZE_CANCELLED) return CLI_STOPPED;
+  if (result >= 0) return CLI_DONE;
+  if (result == OOZE_ERROR_MEMORY) return CLI_MEMORY;
+  if (result <= OOZE_LOST_DIVERGED) return CLI_DIVERGED;
+  return CLI_BAD_INPUT;
+}
+
+void cli_error(const char *format, ...) {
+  va_list args;
+  fflush(stdout);
+  fputs("ooze: ", stderr);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
+}
+
+static void help(FILE *out) {
+  fputs("usage: ooze COMMAND [ARGUMENT...]\n\n"
+        "Ooze simulates viscoelastic fluids with particles: honey, cream, slime, dough.\n\ncommands:\n",
+        out);
+  for (int i = 0; i < COMMAND_COUNT; ++i) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+  fputs("\n`ooze COMMAND --help` tells more about each; `ooze --version` prints the version.\n"
+        "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged or a check failed, 4 out of memory, 75 stopped.\n",
+        out);
+}
+
+static const char *command_word(const void *context, size_t index) {
+  (void)context;
+  return commands[index].name;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    help(stderr);
+    return CLI_USAGE;
+  }
+  const char *word = argv[1];
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+    /* `ooze help bench` is `ooze bench --help` */
+    if (argc > 2 && word[0] == 'h')
+      for (int i = 0; i < COMMAND_COUNT; ++i)
+        if (strcmp(argv[2], commands[i].name) == 0) {
+          static char option[] = "--help";
+          char *arguments[] = {argv[2], option, NULL};
+          return commands[i].run(2, arguments);
+        }
+    help(stdout);
+    return CLI_DONE;
+  }
+  if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+    printf("ooze %s\n", ooze_version_text());
+    return CLI_DONE;
+  }
+  for (int i = 0; i < COMMAND_COUNT; ++i)
+    if (strcmp(word, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+  const char *near = cli_nearest(word, command_word, NULL, COMMAND_COUNT);
+  if (near)
+    cli_error("there is no command '%s'; did you mean `ooze %s`?", word, near);
+  else
+    cli_error("there is no command '%s'; `ooze --help` lists them", word);
+  return CLI_USAGE;
+}
