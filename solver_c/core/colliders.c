@@ -1,0 +1,474 @@
+#include "core/colliders.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/schema.h"
+
+enum { MAGIC = 0x4c435a4f, VERSION = 1 }; /* "OZCL" */
+static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
+static const uint32_t BRICK_BIAS = 1u << 20;
+
+/* ---- Poses and bytes ------------------------------------------------------------------------------------------------ */
+
+static void unit4(double q[4]) {
+  double l = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (int k = 0; k < 4; k++) q[k] /= l;
+}
+
+void oz_pose_unit(ooze_pose *pose) {
+  double q[4], l2 = 0.0;
+  for (int k = 0; k < 4; k++) q[k] = (double)pose->rotation[k], l2 += q[k] * q[k];
+  if (fabs(l2 - 1.0) < 1e-6) return; /* as near as floats come: a saved pose must come back as it was */
+  unit4(q);
+  for (int k = 0; k < 4; k++) pose->rotation[k] = (float)q[k];
+}
+
+void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose *out) {
+  if (f <= 0.0 || memcmp(a, b, sizeof *a) == 0) {
+    *out = *a;
+    return;
+  }
+  if (f >= 1.0) {
+    *out = *b;
+    return;
+  }
+  double q[4], dot = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double from = (double)a->position[k];
+    out->position[k] = (float)(from + f * ((double)b->position[k] - from));
+  }
+  for (int k = 0; k < 4; k++) dot += (double)a->rotation[k] * (double)b->rotation[k];
+  double side = dot < 0.0 ? -1.0 : 1.0, wa = 1.0 - f, wb = f; /* q and -q turn the same: take the shorter arc */
+  dot *= side;
+  if (dot < 0.9999) { /* at an even pace; nearer together a straight line is as good */
+    double angle = acos(dot), s = sin(angle);
+    wa = sin((1.0 - f) * angle) / s;
+    wb = sin(f * angle) / s;
+  }
+  for (int k = 0; k < 4; k++) q[k] = wa * (double)a->rotation[k] + side * wb * (double)b->rotation[k];
+  unit4(q);
+  for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
+}
+
+void oz_bytes_take(oz_bytes *b, void *out, size_t bytes) {
+  if (b->bad || bytes > b->left) {
+    b->bad = 1;
+    memset(out, 0, bytes);
+    return;
+  }
+  memcpy(out, b->at, bytes);
+  b->at += bytes;
+  b->left -= bytes;
+}
+
+unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes) {
+  memcpy(at, in, bytes);
+  return at + bytes;
+}
+
+/* ---- Checks --------------------------------------------------------------------------------------------------------- */
+
+static const char *const shape_names[] = {"plane", "sphere", "box", "capsule", "cylinder", "sdf"};
+
+static ooze_result check_bricks(const ooze_collider_desc *d, const char *who, ooze_message *why) {
+  if (!(d->voxel > 0.0f))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: voxel is %g m; expected more than 0 for an sdf", who, (double)d->voxel);
+  if (d->brick_count == 0 || !d->bricks)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: brick_count is %u and bricks is %s; an sdf needs at least one", who,
+                   d->brick_count, d->bricks ? "given" : "NULL");
+  if (d->brick_count > OZ_BRICKS_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: brick_count is %u; expected at most %u", who, d->brick_count, OZ_BRICKS_MAX);
+  for (uint32_t i = 0; i < d->brick_count; i++) {
+    const ooze_sdf_brick *b = d->bricks + i;
+    for (int k = 0; k < 3; k++)
+      if (b->origin[k] % 8 != 0 || b->origin[k] < -BRICK_LIMIT || b->origin[k] > BRICK_LIMIT)
+        return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                       "%s: bricks[%u].origin[%d] is %d voxels; expected a multiple of 8 from %d to %d", who, i, k,
+                       b->origin[k], -BRICK_LIMIT, BRICK_LIMIT);
+    for (int k = 0; k < 512; k++)
+      if (!(fabsf(b->values[k]) <= 1e6f))
+        return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: bricks[%u].values[%d] is %g m; expected -1e6 to 1e6", who, i, k,
+                       (double)b->values[k]);
+  }
+  return OOZE_OK;
+}
+
+static ooze_result check(const ooze_collider_desc *d, const char *who, ooze_message *why) {
+  /* half extents that each shape uses and that must not vanish */
+  static const int used[] = {0, 1, 3, 1, 2, 0};
+  OZ_TRY(oz_schema_check(OZ_OWNER_collider_desc, d, who, why));
+  for (int k = 0; k < used[d->shape]; k++)
+    if (!(d->half[k] > 0.0f))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: half[%d] is %g m; expected more than 0 for a %s", who, k,
+                     (double)d->half[k], shape_names[d->shape]);
+  return d->shape == OOZE_SHAPE_SDF ? check_bricks(d, who, why) : OOZE_OK;
+}
+
+/* Bounding radius about the origin; 0 where the solid has none. An inverted sdf ends where its bricks end. */
+static float reach_of(const ooze_collider_desc *d) {
+  const double a = (double)d->half[0], b = (double)d->half[1], c = (double)d->half[2];
+  double r = 0.0;
+  if (d->shape == OOZE_SHAPE_SDF) {
+    for (uint32_t i = 0; i < d->brick_count; i++) {
+      double r2 = 0.0;
+      for (int k = 0; k < 3; k++) {
+        double lo = fabs((double)d->bricks[i].origin[k] - 1.0), hi = fabs((double)d->bricks[i].origin[k] + 8.0);
+        double m = (lo > hi ? lo : hi) * (double)d->voxel;
+        r2 += m * m;
+      }
+      if (r2 > r) r = r2;
+    }
+    r = sqrt(r);
+  } else if (d->invert || d->shape == OOZE_SHAPE_PLANE) return 0.0f;
+  else if (d->shape == OOZE_SHAPE_SPHERE) r = a;
+  else if (d->shape == OOZE_SHAPE_BOX) r = sqrt(a * a + b * b + c * c);
+  else if (d->shape == OOZE_SHAPE_CAPSULE) r = a + b;
+  else r = sqrt(a * a + b * b);
+  return (float)(r * (1.0 + 1e-6));
+}
+
+/* ---- Storage -------------------------------------------------------------------------------------------------------- */
+
+void oz_colliders_init(oz_colliders *c, oz_memory *memory) {
+  memset(c, 0, sizeof *c);
+  c->memory = memory;
+  c->next_handle = 1;
+}
+
+void oz_colliders_destroy(oz_colliders *c) {
+  oz_free(c->memory, c->slot);
+  oz_free(c->memory, c->key);
+  oz_free(c->memory, c->values);
+  oz_colliders_init(c, c->memory);
+}
+
+static oz_collider_slot *find(const oz_colliders *c, uint32_t handle) {
+  uint32_t lo = 0, hi = c->count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (c->slot[mid].handle < handle) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < c->count && c->slot[lo].handle == handle ? c->slot + lo : NULL;
+}
+static ooze_result not_found(uint32_t handle, ooze_message *why) {
+  return oz_fail(why, OOZE_ERROR_NOT_FOUND, "collider %u: there is none with this handle", handle);
+}
+
+typedef struct brick_order {
+  uint64_t key;
+  uint32_t index;
+} brick_order;
+static int by_key(const void *a, const void *b) {
+  uint64_t x = ((const brick_order *)a)->key, y = ((const brick_order *)b)->key;
+  return x < y ? -1 : x > y;
+}
+/* As oz_brick_key in contact.h; a test compares. */
+static uint64_t key_of(const int32_t origin[3]) {
+  uint64_t key = 0;
+  for (int k = 0; k < 3; k++) key = key << 21 | (uint64_t)((uint32_t)(origin[k] / 8) + BRICK_BIAS);
+  return key;
+}
+
+/* Appends the bricks of d, sorted; c->bricks is for the caller to raise once nothing can fail any more. */
+static ooze_result append_bricks(oz_colliders *c, const ooze_collider_desc *d, const char *who, ooze_message *why) {
+  const size_t n = d->brick_count, total = c->bricks + n;
+  if (total > OZ_BRICKS_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: %zu bricks with those of other colliders; expected at most %u", who, total,
+                   OZ_BRICKS_MAX);
+  brick_order *order = oz_alloc(c->memory, n * sizeof *order);
+  if (!order || !oz_grow(c->memory, (void **)&c->key, &c->key_capacity, total * sizeof *c->key, c->bricks * sizeof *c->key) ||
+      !oz_grow(c->memory, (void **)&c->values, &c->value_capacity, total * 512 * sizeof(float),
+               (size_t)c->bricks * 512 * sizeof(float))) {
+    oz_free(c->memory, order);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %zu bricks", who, n);
+  }
+  for (uint32_t i = 0; i < n; i++) order[i].key = key_of(d->bricks[i].origin), order[i].index = i;
+  qsort(order, n, sizeof *order, by_key);
+  for (size_t i = 1; i < n; i++)
+    if (order[i].key == order[i - 1].key) {
+      const int32_t *o = d->bricks[order[i].index].origin;
+      oz_free(c->memory, order);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: two bricks have origin %d %d %d", who, o[0], o[1], o[2]);
+    }
+  for (size_t i = 0; i < n; i++) {
+    c->key[c->bricks + i] = order[i].key;
+    memcpy(c->values + (c->bricks + i) * 512, d->bricks[order[i].index].values, 512 * sizeof(float));
+  }
+  oz_free(c->memory, order);
+  return OOZE_OK;
+}
+
+static void drop_bricks(oz_colliders *c, uint32_t first, uint32_t n) {
+  if (n == 0) return;
+  size_t behind = c->bricks - first - n;
+  memmove(c->key + first, c->key + first + n, behind * sizeof *c->key);
+  memmove(c->values + (size_t)first * 512, c->values + ((size_t)first + n) * 512, behind * 512 * sizeof(float));
+  c->bricks -= n;
+  c->bricks_changed = 1;
+  for (uint32_t i = 0; i < c->count; i++)
+    if (c->slot[i].brick_first > first) c->slot[i].brick_first -= n;
+}
+
+/* Fills a slot from a checked description whose bricks, if any, stand at the end of the arrays. */
+static void fill(oz_colliders *c, oz_collider_slot *slot, const ooze_collider_desc *desc) {
+  slot->desc = *desc;
+  slot->desc.size = (uint32_t)sizeof slot->desc;
+  slot->desc.bricks = NULL;
+  slot->reach = reach_of(desc);
+  oz_pose_unit(&slot->desc.start);
+  oz_pose_unit(&slot->desc.end);
+  slot->brick_first = 0;
+  if (desc->shape == OOZE_SHAPE_SDF) {
+    slot->brick_first = c->bricks;
+    c->bricks += desc->brick_count;
+    c->bricks_changed = 1;
+  } else slot->desc.brick_count = 0;
+}
+
+static ooze_result add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who, ooze_message *why) {
+  OZ_TRY(check(desc, who, why));
+  if (c->count >= OZ_COLLIDERS_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: there are %u colliders already, which is as many as there can be", who,
+                   c->count);
+  size_t held = c->count * sizeof *c->slot;
+  if (held + sizeof *c->slot > c->slot_capacity &&
+      !oz_grow(c->memory, (void **)&c->slot, &c->slot_capacity, 2 * held + 8 * sizeof *c->slot, held))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", who);
+  if (desc->shape == OOZE_SHAPE_SDF) OZ_TRY(append_bricks(c, desc, who, why));
+  oz_collider_slot *slot = c->slot + c->count++;
+  memset(slot, 0, sizeof *slot);
+  slot->handle = handle;
+  fill(c, slot, desc);
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle, ooze_message *why) {
+  if (c->next_handle == 0) return oz_fail(why, OOZE_ERROR_LIMIT, "new collider: all handles have been used");
+  OZ_TRY(add(c, desc, c->next_handle, "new collider", why));
+  *out_handle = c->next_handle++;
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc, ooze_message *why) {
+  char who[32];
+  oz_collider_slot *slot = find(c, handle);
+  if (!slot) return not_found(handle, why);
+  snprintf(who, sizeof who, "collider %u", handle);
+  OZ_TRY(check(desc, who, why));
+  if (desc->shape == OOZE_SHAPE_SDF) OZ_TRY(append_bricks(c, desc, who, why));
+  uint32_t old_first = slot->brick_first, old_count = slot->desc.brick_count;
+  fill(c, slot, desc);
+  drop_bricks(c, old_first, old_count);
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start, const ooze_pose *end,
+                              ooze_message *why) {
+  char who[32];
+  oz_collider_slot *slot = find(c, handle);
+  if (!slot) return not_found(handle, why);
+  snprintf(who, sizeof who, "collider %u", handle);
+  ooze_collider_desc d = slot->desc;
+  d.start = *start;
+  d.end = *end;
+  OZ_TRY(oz_schema_check(OZ_OWNER_collider_desc, &d, who, why));
+  oz_pose_unit(&d.start);
+  oz_pose_unit(&d.end);
+  slot->desc.start = d.start;
+  slot->desc.end = d.end;
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *why) {
+  oz_collider_slot *slot = find(c, handle);
+  if (!slot) return not_found(handle, why);
+  uint32_t first = slot->brick_first, n = slot->desc.brick_count, at = (uint32_t)(slot - c->slot);
+  memmove(slot, slot + 1, (c->count - at - 1) * sizeof *slot);
+  c->count--;
+  drop_bricks(c, first, n);
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3], float torque[3], ooze_message *why) {
+  const oz_collider_slot *slot = find(c, handle);
+  if (!slot) return not_found(handle, why);
+  memcpy(force, slot->force, sizeof slot->force);
+  memcpy(torque, slot->torque, sizeof slot->torque);
+  return OOZE_OK;
+}
+
+int oz_colliders_have(const oz_colliders *c, uint32_t role) {
+  for (uint32_t i = 0; i < c->count; i++)
+    if (c->slot[i].desc.role == role) return 1;
+  return 0;
+}
+
+/* ---- A step --------------------------------------------------------------------------------------------------------- */
+
+void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out) {
+  for (uint32_t i = 0; i < c->count; i++, out++) {
+    const ooze_collider_desc *d = &c->slot[i].desc;
+    ooze_pose from, to;
+    memset(out, 0, sizeof *out);
+    oz_pose_between(&d->start, &d->end, f0, &from);
+    oz_pose_between(&d->start, &d->end, f1, &to);
+    out->shape = d->shape;
+    out->role = d->role;
+    out->invert = d->invert;
+    out->wall_density = d->wall_density;
+    memcpy(out->half, d->half, sizeof out->half);
+    out->friction = (float)(1.0 - pow(1.0 - (double)d->friction, dt / OZ_FRICTION_STEP));
+    out->stick = d->stick;
+    memcpy(out->p0, from.position, sizeof out->p0);
+    memcpy(out->q0, from.rotation, sizeof out->q0);
+    memcpy(out->p1, to.position, sizeof out->p1);
+    memcpy(out->q1, to.rotation, sizeof out->q1);
+    out->voxel = d->voxel;
+    out->brick_first = c->slot[i].brick_first;
+    out->brick_count = d->brick_count;
+    out->reach = c->slot[i].reach;
+  }
+}
+
+void oz_colliders_begin_step(oz_colliders *c) {
+  c->load_time = 0.0;
+  for (uint32_t i = 0; i < c->count; i++)
+    for (int k = 0; k < 3; k++) c->slot[i].impulse[k] = c->slot[i].turn[k] = 0.0;
+}
+
+void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t slots, const uint32_t *particle,
+                          const oz_wall *wall, const uint32_t *planes, const float *impulse, const float *p, double dt) {
+  c->load_time += dt;
+  for (uint32_t s = 0; s < slots; s++)
+    for (uint32_t k = 0; k < planes[s]; k++) {
+      const oz_wall *w = wall + (size_t)s * OZ_PLANES + k;
+      const float *j = impulse + ((size_t)s * OZ_PLANES + k) * 3, *x = p + 4 * (size_t)particle[s];
+      double r[3], g[3];
+      if (w->collider >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) continue; /* contained ones have NaN */
+      oz_collider_slot *slot = c->slot + w->collider;
+      for (int a = 0; a < 3; a++) r[a] = (double)x[a] - (double)frame[w->collider].p1[a], g[a] = (double)j[a];
+      double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
+      if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) continue;
+      for (int a = 0; a < 3; a++) slot->impulse[a] += g[a], slot->turn[a] += turn[a];
+    }
+}
+
+void oz_colliders_end_step(oz_colliders *c, double fraction) {
+  double per = c->load_time > 0.0 ? 1.0 / c->load_time : 0.0;
+  for (uint32_t i = 0; i < c->count; i++) {
+    oz_collider_slot *slot = c->slot + i;
+    ooze_pose now;
+    oz_pose_between(&slot->desc.start, &slot->desc.end, fraction, &now);
+    slot->desc.start = now;
+    for (int k = 0; k < 3; k++) {
+      slot->force[k] = (float)(slot->impulse[k] * per);
+      slot->torque[k] = (float)(slot->turn[k] * per);
+    }
+  }
+}
+
+/* ---- Checkpoint ----------------------------------------------------------------------------------------------------- */
+
+/* What a collider is in a checkpoint, bricks behind it. Words only, so that there is no padding. */
+typedef struct saved_collider {
+  uint32_t handle, shape, role, invert, wall_density, brick_count;
+  float half[3], friction, stick, temperature, voxel;
+  ooze_pose start, end;
+  float force[3], torque[3];
+} saved_collider;
+typedef struct saved_head {
+  uint32_t magic, version, count, next_handle;
+} saved_head;
+
+size_t oz_colliders_bytes(const oz_colliders *c) {
+  return sizeof(saved_head) + c->count * sizeof(saved_collider) + (size_t)c->bricks * sizeof(ooze_sdf_brick);
+}
+
+void oz_colliders_write(const oz_colliders *c, void *out) {
+  saved_head head = {MAGIC, VERSION, c->count, c->next_handle};
+  unsigned char *at = oz_bytes_put(out, &head, sizeof head);
+  for (uint32_t i = 0; i < c->count; i++) {
+    const oz_collider_slot *slot = c->slot + i;
+    const ooze_collider_desc *d = &slot->desc;
+    saved_collider s;
+    memset(&s, 0, sizeof s);
+    s.handle = slot->handle, s.shape = d->shape, s.role = d->role, s.invert = d->invert;
+    s.wall_density = d->wall_density, s.brick_count = d->brick_count;
+    memcpy(s.half, d->half, sizeof s.half);
+    s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature, s.voxel = d->voxel;
+    s.start = d->start, s.end = d->end;
+    memcpy(s.force, slot->force, sizeof s.force);
+    memcpy(s.torque, slot->torque, sizeof s.torque);
+    at = oz_bytes_put(at, &s, sizeof s);
+    for (uint32_t b = 0; b < d->brick_count; b++) {
+      uint64_t key = c->key[slot->brick_first + b];
+      int32_t origin[3];
+      for (int k = 2; k >= 0; k--, key >>= 21) origin[k] = 8 * ((int32_t)(key & 0x1fffffu) - (int32_t)BRICK_BIAS);
+      at = oz_bytes_put(at, origin, sizeof origin);
+      at = oz_bytes_put(at, c->values + ((size_t)slot->brick_first + b) * 512, 512 * sizeof(float));
+    }
+  }
+}
+
+static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint32_t next_handle, ooze_message *why) {
+  saved_collider s;
+  ooze_collider_desc d;
+  ooze_sdf_brick *bricks = NULL;
+  char who[48];
+  oz_bytes_take(in, &s, sizeof s);
+  if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the colliders end early");
+  snprintf(who, sizeof who, "checkpoint: collider %u", s.handle);
+  if (s.handle <= *last || (next_handle && s.handle >= next_handle))
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last, next_handle);
+  *last = s.handle;
+  if (s.brick_count > in->left / sizeof(ooze_sdf_brick) || (s.brick_count && s.shape != OOZE_SHAPE_SDF))
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s has %u bricks, which cannot be", who, s.brick_count);
+  ooze_collider_desc_default(&d);
+  d.shape = s.shape, d.role = s.role, d.invert = s.invert, d.wall_density = s.wall_density;
+  memcpy(d.half, s.half, sizeof d.half);
+  d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.voxel = s.voxel;
+  d.start = s.start, d.end = s.end;
+  d.brick_count = s.brick_count;
+  for (int k = 0; k < 3; k++)
+    if (!(fabsf(s.force[k]) < 1e38f) || !(fabsf(s.torque[k]) < 1e38f))
+      return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its load is not finite", who);
+  if (s.brick_count) {
+    bricks = oz_alloc(c->memory, s.brick_count * sizeof *bricks);
+    if (!bricks) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks", who, s.brick_count);
+    oz_bytes_take(in, bricks, s.brick_count * sizeof *bricks);
+    d.bricks = bricks;
+  }
+  ooze_result r = add(c, &d, s.handle, who, why);
+  oz_free(c->memory, bricks);
+  if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT; /* the sentence stays: it names the field */
+  memcpy(c->slot[c->count - 1].force, s.force, sizeof s.force);
+  memcpy(c->slot[c->count - 1].torque, s.torque, sizeof s.torque);
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used, ooze_message *why) {
+  oz_bytes from = {in, bytes, 0};
+  oz_colliders fresh;
+  saved_head head;
+  uint32_t last = 0;
+  oz_bytes_take(&from, &head, sizeof head);
+  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_COLLIDERS_MAX)
+    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of colliders of version %d", VERSION);
+  oz_colliders_init(&fresh, c->memory);
+  fresh.next_handle = head.next_handle;
+  for (uint32_t i = 0; i < head.count; i++) {
+    ooze_result r = read_one(&fresh, &from, &last, head.next_handle, why);
+    if (r < 0) {
+      oz_colliders_destroy(&fresh);
+      return r;
+    }
+  }
+  fresh.bricks_changed = 1;
+  oz_colliders_destroy(c);
+  *c = fresh;
+  *used = bytes - from.left;
+  return OOZE_OK;
+}
