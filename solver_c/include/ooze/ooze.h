@@ -173,7 +173,7 @@ typedef enum ooze_attribute {
   OOZE_DENSITY,         /* float, kg/m^3 at rest */
   OOZE_TEMPERATURE,     /* float, K */
   OOZE_FORCE,           /* 3 float, N/kg: an acceleration added each substep until changed */
-  OOZE_MATERIAL,        /* uint32; writing it gives the particle that material's values */
+  OOZE_MATERIAL,        /* uint32; writing it gives the particle that material's values: write it before those */
   OOZE_SOURCE,          /* uint32: emitter handle while inside its nozzle, else 0 */
   OOZE_MASS,            /* float, kg; read only */
   OOZE_COMPRESSION,     /* float: density over rest density minus 1, at the last substep; read only */
@@ -292,8 +292,11 @@ OOZE_API ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter);
 
 /* ---- Stepping ------------------------------------------------------------------------------------------------- */
 
-OOZE_API ooze_result ooze_step(ooze_solver *s, double dt); /* dt in s, 0 to 1: one frame or any other stretch of time */
-OOZE_API double ooze_time(const ooze_solver *s);           /* s since creation */
+/* dt in s, 0 to 1: one frame or any other stretch of time. 0 does nothing. When it is cancelled or fails, time and state
+ * are those of the last whole substep. Particles further out than 1e6 m or 1e6 separations are removed. */
+OOZE_API ooze_result ooze_step(ooze_solver *s, double dt);
+OOZE_API double ooze_time(const ooze_solver *s);           /* s of simulated time: 0 at creation */
+OOZE_API ooze_result ooze_time_set(ooze_solver *s, double time); /* for a state that comes from a file; moves nothing */
 
 typedef struct ooze_stats {
   uint32_t size;

@@ -1,0 +1,155 @@
+/* Creating and destroying solvers; the small calls. */
+#include <math.h>
+
+#include "core/particles.h"
+#include "core/schema.h"
+#include "models/models.h"
+
+/* The description and, within it, the hooks: each is as long as it says. */
+static ooze_result read_desc(ooze_solver_desc *in, const ooze_solver_desc *desc, ooze_message *why) {
+  ooze_solver_desc_default(in);
+  OZ_TRY(oz_struct_read(in, desc, sizeof *in, "solver", why));
+  ooze_hooks hooks;
+  ooze_hooks_default(&hooks);
+  OZ_TRY(oz_struct_read(&hooks, &in->hooks, sizeof hooks, "solver: hooks", why));
+  in->hooks = hooks;
+  if (!hooks.allocate != !hooks.release)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: hooks has one of allocate and release; expected both or none");
+  OZ_TRY(oz_schema_check(OZ_OWNER_solver_desc, in, "solver", why));
+  if (in->threads > 4096)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: threads is %u; expected 0 to 4096", (unsigned)in->threads);
+  if (in->max_particles == 0 || in->max_particles > (1u << 30))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: max_particles is %u; expected 1 to %u", (unsigned)in->max_particles,
+                   1u << 30);
+  return OOZE_OK;
+}
+
+ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, ooze_message *why) {
+  ooze_solver_desc in;
+  oz_memory memory;
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: out is NULL");
+  *out = NULL;
+  OZ_TRY(read_desc(&in, desc, why));
+  oz_memory_init(&memory, &in.hooks);
+  ooze_solver *s = oz_alloc(&memory, sizeof *s);
+  if (!s) return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for a solver", sizeof *s);
+  s->memory = memory;
+  s->message = &s->message_store;
+  s->separation = in.particle_separation;
+  s->max_particles = in.max_particles;
+  ooze_params_default(&s->params);
+  oz_colliders_init(&s->colliders, &s->memory);
+  oz_emitters_init(&s->emitters, &s->memory, s->separation);
+
+  oz_frame constants;
+  memset(&constants, 0, sizeof constants);
+  oz_frame_constants(&constants, &s->params, s->separation, 1e-3f, 0.0);
+  s->volume = constants.Vm;
+
+  ooze_material material;
+  ooze_material_default(&material);
+  ooze_result r = ooze_material_add(s, &material, NULL);
+  if (r >= 0) r = oz_registry_create(&in, &s->memory, &s->backend, &s->backend_kind, s->message);
+  if (r < 0) {
+    if (why) *why = *s->message;
+    ooze_solver_destroy(s);
+    return r;
+  }
+  s->message->text[0] = 0;
+  *out = s;
+  return OOZE_OK;
+}
+
+void ooze_solver_destroy(ooze_solver *s) {
+  if (!s) return;
+  if (s->backend) s->backend->table->destroy(s->backend);
+  oz_colliders_destroy(&s->colliders);
+  oz_emitters_destroy(&s->emitters);
+  oz_births_release(&s->births, &s->memory);
+  oz_particles_release(s);
+  oz_free(&s->memory, s->collider_frame);
+  oz_free(&s->memory, s->nozzle_frame);
+  oz_free(&s->memory, s->materials);
+  oz_memory memory = s->memory; /* it outlives the block that holds it */
+  oz_free(&memory, s);
+}
+
+const char *ooze_solver_message(const ooze_solver *s) { return s ? s->message->text : ""; }
+const char *ooze_solver_backend(const ooze_solver *s) { return s->backend->table->describe(s->backend); }
+float ooze_solver_separation(const ooze_solver *s) { return s->separation; }
+
+/* ---- colliders ---- */
+
+static ooze_result read_collider(const ooze_solver *s, ooze_collider_desc *in, const ooze_collider_desc *desc) {
+  ooze_collider_desc_default(in);
+  OZ_TRY(oz_struct_read(in, desc, sizeof *in, "collider", s->message));
+  return oz_schema_check(OZ_OWNER_collider_desc, in, "collider", s->message);
+}
+
+ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, ooze_collider *out) {
+  ooze_collider_desc in;
+  uint32_t handle = 0;
+  OZ_TRY(read_collider(s, &in, desc));
+  OZ_TRY(oz_colliders_add(&s->colliders, &in, &handle, s->message));
+  if (out) *out = handle;
+  return OOZE_OK;
+}
+
+ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze_collider_desc *desc) {
+  ooze_collider_desc in;
+  OZ_TRY(read_collider(s, &in, desc));
+  return oz_colliders_set(&s->colliders, collider, &in, s->message);
+}
+
+ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end) {
+  if (!start || !end) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider: start or end is NULL");
+  return oz_colliders_move(&s->colliders, collider, start, end, s->message);
+}
+
+ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider) {
+  return oz_colliders_remove(&s->colliders, collider, s->message);
+}
+
+ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]) {
+  return oz_colliders_load(&s->colliders, collider, force, torque, s->message);
+}
+
+/* ---- emitters ---- */
+
+static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in, const ooze_emitter_desc *desc) {
+  ooze_emitter_desc_default(in);
+  OZ_TRY(oz_struct_read(in, desc, sizeof *in, "emitter", s->message));
+  return oz_schema_check(OZ_OWNER_emitter_desc, in, "emitter", s->message);
+}
+
+ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out) {
+  ooze_emitter_desc in;
+  uint32_t handle = 0;
+  OZ_TRY(read_emitter(s, &in, desc));
+  OZ_TRY(oz_emitters_add(&s->emitters, &in, s->material_count, &handle, s->message));
+  if (out) *out = handle;
+  return OOZE_OK;
+}
+
+ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc) {
+  ooze_emitter_desc in;
+  OZ_TRY(read_emitter(s, &in, desc));
+  return oz_emitters_set(&s->emitters, emitter, &in, s->material_count, s->message);
+}
+
+ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter) {
+  return oz_emitters_remove(&s->emitters, emitter, s->message);
+}
+
+/* ---- time ---- */
+
+double ooze_time(const ooze_solver *s) { return s->time; }
+
+ooze_result ooze_time_set(ooze_solver *s, double time) {
+  if (!(fabs(time) <= 1e9))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "time: %g s; expected a finite number of at most 1e9", time);
+  /* what emitters have poured so far stays poured */
+  for (uint32_t i = 0; i < s->emitters.count; ++i) s->emitters.slot[i].base_time += time - s->time;
+  s->time = time;
+  return OOZE_OK;
+}

@@ -1,0 +1,244 @@
+/* Attributes of particles: what they are, reading and writing them in public order. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "core/particles.h"
+#include "core/schema.h"
+
+enum { OZ_CHECK_NONE = 0, OZ_CHECK_POSITION, OZ_CHECK_VELOCITY, OZ_CHECK_TENSOR, OZ_CHECK_FORCE, OZ_CHECK_MATERIAL, OZ_CHECK_SCHEMA };
+
+typedef struct oz_attribute {
+  const char *name;
+  uint8_t components, integer, writable, state, check;
+  oz_field field;
+  const char *range; /* the material's field whose range holds */
+} oz_attribute;
+
+static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
+    [OOZE_ID] = {"id", 1, 1, 0, 1, OZ_CHECK_NONE, OZ_FIELD_ID, NULL},
+    [OOZE_POSITION] = {"P", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_X, NULL},
+    [OOZE_VELOCITY] = {"v", 3, 0, 1, 1, OZ_CHECK_VELOCITY, OZ_FIELD_U, NULL},
+    [OOZE_CONFORMATION] = {"conform", 6, 0, 1, 1, OZ_CHECK_TENSOR, OZ_FIELD_Q, NULL},
+    [OOZE_RELAXATION_TIME] = {"relaxtime", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TAU, "relaxation_time"},
+    [OOZE_COMPLIANCE] = {"compliance", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_COMPLIANCE, "compliance"},
+    [OOZE_VISCOSITY] = {"viscosity", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_VISCOSITY, "viscosity"},
+    [OOZE_DENSITY] = {"density", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_DENSITY, "density"},
+    [OOZE_TEMPERATURE] = {"temperature", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TEMPERATURE, "temperature"},
+    [OOZE_FORCE] = {"force", 3, 0, 1, 1, OZ_CHECK_FORCE, OZ_FIELD_FORCE, NULL},
+    [OOZE_MATERIAL] = {"material", 1, 1, 1, 1, OZ_CHECK_MATERIAL, OZ_FIELD_MATERIAL, NULL},
+    [OOZE_SOURCE] = {"source", 1, 1, 1, 1, OZ_CHECK_NONE, OZ_FIELD_SOURCE, NULL},
+    [OOZE_MASS] = {"mass", 1, 0, 0, 0, OZ_CHECK_NONE, OZ_FIELD_DENSITY, NULL},
+    [OOZE_COMPRESSION] = {"compression", 1, 0, 0, 0, OZ_CHECK_NONE, OZ_FIELD_RHO, NULL},
+    [OOZE_STRESS] = {"stress", 6, 0, 0, 0, OZ_CHECK_NONE, OZ_FIELD_LAM, NULL},
+    [OOZE_NEIGHBOURS] = {"neighbours", 1, 1, 0, 0, OZ_CHECK_NONE, OZ_FIELD_NEIGHBOURS, NULL},
+};
+
+static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
+static size_t tight(ooze_attribute a) { return (size_t)attributes[a].components * element_bytes(a); }
+static int known(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
+
+ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out) {
+  if (!known(attribute)) return OOZE_ERROR_NOT_FOUND;
+  const oz_attribute *a = &attributes[attribute];
+  ooze_attribute_info info;
+  ooze_attribute_info_default(&info);
+  info.name = a->name;
+  info.components = a->components;
+  info.element_bytes = element_bytes(attribute);
+  info.is_integer = a->integer;
+  info.writable = a->writable;
+  info.is_state = a->state;
+  return oz_struct_write(out, &info, sizeof info, "attribute info", NULL);
+}
+
+/* The range of ranks and the stride make sense; an unset stride becomes the tight one. */
+static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t *stride,
+                               const void *memory) {
+  if (!known(attribute))
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no attribute %d; expected 0 to %d", (int)attribute,
+                   OOZE_ATTRIBUTE_COUNT - 1);
+  const char *name = attributes[attribute].name;
+  if (first > s->particles.count || count > s->particles.count - first)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: particles %u to %llu were asked for; there are %u", name,
+                   (unsigned)first, (unsigned long long)first + count, (unsigned)s->particles.count);
+  if (count && !memory) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
+  if (*stride == 0) *stride = tight(attribute);
+  if (*stride < tight(attribute))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: stride is %zu bytes; expected 0, or %zu or more", name, *stride,
+                   tight(attribute));
+  return OOZE_OK;
+}
+
+/* ---- reading ---- */
+
+ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
+                                void *out) {
+  OZ_TRY(check_range(s, attribute, first, count, &stride, out));
+  if (count == 0) return OOZE_OK;
+  const oz_attribute *a = &attributes[attribute];
+  const oz_particles *p = &s->particles;
+  unsigned char *to = out;
+  if (attribute == OOZE_ID) {
+    for (uint32_t r = 0; r < count; ++r) memcpy(to + r * stride, &p->ids[first + r], 8);
+    return OOZE_OK;
+  }
+  int result = !a->state && attribute != OOZE_MASS; /* of the last substep */
+  void *copy = NULL;
+  OZ_TRY(oz_rank_map(s));
+  if (!result || p->results) OZ_TRY(oz_host_copy(s, a->field, &copy));
+
+  float scale = attribute == OOZE_MASS ? s->volume : attribute == OOZE_STRESS ? (float)oz_stress_scale(s) : 1.0f;
+  float less = attribute == OOZE_COMPRESSION ? 1.0f : 0.0f;
+  int plain = a->state || a->integer;
+  for (uint32_t r = 0; r < count; ++r, to += stride) {
+    uint32_t i = p->at[first + r];
+    for (uint32_t k = 0; k < a->components; ++k) {
+      uint32_t word = 0;
+      if (!result || i < p->results) memcpy(&word, (const uint32_t *)copy + oz_field_at(a->field, p->count, i, k), 4);
+      if (!plain && !(result && i >= p->results)) {
+        float value;
+        memcpy(&value, &word, 4);
+        value = value * scale - less;
+        memcpy(&word, &value, 4);
+      }
+      memcpy(to + 4 * k, &word, 4);
+    }
+  }
+  return OOZE_OK;
+}
+
+/* ---- writing ---- */
+
+/* All leading minors above 0 (Sylvester). */
+static int positive_definite(const float q[6]) {
+  double xx = (double)q[0], yy = (double)q[1], zz = (double)q[2], xy = (double)q[3], xz = (double)q[4], yz = (double)q[5];
+  double minor = xx * yy - xy * xy;
+  double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+  return xx > 0 && minor > 0 && det > 0;
+}
+
+static int all_within(const float *v, uint32_t n, double limit) {
+  for (uint32_t k = 0; k < n; ++k)
+    if (!(fabs((double)v[k]) <= limit)) return 0;
+  return 1;
+}
+
+/* NULL if the value may be written, else what was expected. */
+static const char *fault(const ooze_solver *s, const oz_attribute *a, const float *value, char *text, size_t capacity) {
+  switch (a->check) {
+  case OZ_CHECK_POSITION:
+    if (oz_position_ok(s, value)) return NULL;
+    snprintf(text, capacity, "finite values of at most %g m",
+             fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
+    return text;
+  case OZ_CHECK_VELOCITY: return all_within(value, 3, OZ_FAST) ? NULL : "finite values of at most 1e6 m/s";
+  case OZ_CHECK_FORCE: return all_within(value, 3, OZ_HARD) ? NULL : "finite values of at most 1e9 m/s^2";
+  case OZ_CHECK_TENSOR:
+    return all_within(value, 6, 1e6) && positive_definite(value) ? NULL : "a positive definite tensor, xx yy zz xy xz yz";
+  case OZ_CHECK_MATERIAL: {
+    uint32_t m;
+    memcpy(&m, value, 4);
+    if (m < s->material_count) return NULL;
+    snprintf(text, capacity, "0 to %u", (unsigned)s->material_count - 1);
+    return text;
+  }
+  case OZ_CHECK_SCHEMA:
+    return oz_schema_holds(OZ_OWNER_material, a->range, (double)*value)
+               ? NULL
+               : oz_schema_range(OZ_OWNER_material, a->range, text, capacity);
+  default: return NULL;
+  }
+}
+
+ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids, uint32_t count,
+                               size_t stride, const void *in, ooze_message *why) {
+  const oz_attribute *a = &attributes[attribute];
+  if (stride == 0) stride = tight(attribute);
+  for (uint32_t r = 0; r < count; ++r) {
+    float value[6] = {0, 0, 0, 0, 0, 0};
+    char text[128], shown[160];
+    memcpy(value, (const unsigned char *)in + r * stride, tight(attribute));
+    const char *expected = fault(s, a, value, text, sizeof text);
+    if (!expected) continue;
+    size_t at = 0;
+    for (uint32_t k = 0; k < a->components && at < sizeof shown; ++k) {
+      uint32_t word;
+      memcpy(&word, &value[k], 4);
+      int n = a->integer ? snprintf(shown + at, sizeof shown - at, "%s%u", k ? " " : "", (unsigned)word)
+                         : snprintf(shown + at, sizeof shown - at, "%s%g", k ? " " : "", (double)value[k]);
+      if (n < 0) break;
+      at += (size_t)n;
+    }
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "particles: %s of id %llu is %s; expected %s", a->name,
+                   (unsigned long long)ids[r], shown, expected);
+  }
+  return OOZE_OK;
+}
+
+/* Writing a material number gives the particle that material's values. */
+static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t count, size_t stride, const void *in) {
+  static const struct {
+    oz_field field;
+    size_t offset;
+  } values[] = {{OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
+                {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
+                {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
+                {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
+                {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)}};
+  for (size_t v = 0; v < sizeof values / sizeof *values; ++v) {
+    void *copy;
+    OZ_TRY(oz_host_copy(s, values[v].field, &copy));
+    for (uint32_t r = 0; r < count; ++r) {
+      uint32_t m;
+      memcpy(&m, (const unsigned char *)in + r * stride, 4);
+      memcpy((uint32_t *)copy + s->particles.at[first + r], (const unsigned char *)&s->materials[m] + values[v].offset, 4);
+    }
+    oz_host_dirty(s);
+  }
+  s->particles.tau_known = 0;
+  return OOZE_OK;
+}
+
+ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
+                                 const void *in) {
+  OZ_TRY(check_range(s, attribute, first, count, &stride, in));
+  const oz_attribute *a = &attributes[attribute];
+  if (!a->writable) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s is read only", a->name);
+  if (count == 0) return OOZE_OK;
+  OZ_TRY(oz_attribute_check(s, attribute, s->particles.ids + first, count, stride, in, s->message));
+  OZ_TRY(oz_rank_map(s));
+  /* the widest field's room first, so that nothing fails half way */
+  void *copy;
+  OZ_TRY(oz_host_copy(s, a->field, &copy));
+  if (attribute == OOZE_MATERIAL) {
+    OZ_TRY(write_materials(s, first, count, stride, in));
+    OZ_TRY(oz_host_copy(s, a->field, &copy));
+  }
+  uint32_t *words = copy;
+  const unsigned char *from = in;
+  for (uint32_t r = 0; r < count; ++r, from += stride)
+    for (uint32_t k = 0; k < a->components; ++k)
+      memcpy(&words[oz_field_at(a->field, s->particles.count, s->particles.at[first + r], k)], from + 4 * k, 4);
+  oz_host_dirty(s);
+  if (attribute == OOZE_RELAXATION_TIME) s->particles.tau_known = 0;
+  return OOZE_OK;
+}
+
+/* ---- the hash of all state ---- */
+
+ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash) {
+  oz_hash h;
+  oz_hash_begin(&h);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
+    if (!attributes[a].state) continue;
+    unsigned char page[256 * 24];
+    for (uint32_t first = 0; first < s->particles.count; first += 256) {
+      uint32_t n = s->particles.count - first < 256 ? s->particles.count - first : 256;
+      OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, first, n, 0, page));
+      oz_hash_add(&h, page, n * tight((ooze_attribute)a));
+    }
+  }
+  *out_hash = oz_hash_end(&h);
+  return OOZE_OK;
+}

@@ -1,0 +1,23 @@
+#include "core/schema.h"
+#include "core/solver.h"
+
+ooze_result oz_params_check(const ooze_params *params, ooze_message *why) {
+  OZ_TRY(oz_schema_check(OZ_OWNER_params, params, "params", why));
+  if (params->min_substeps > params->max_substeps)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "params: min_substeps is %u; expected at most max_substeps, %u",
+                   (unsigned)params->min_substeps, (unsigned)params->max_substeps);
+  return OOZE_OK;
+}
+
+ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
+  ooze_params in;
+  ooze_params_default(&in);
+  OZ_TRY(oz_struct_read(&in, params, sizeof in, "params", s->message));
+  OZ_TRY(oz_params_check(&in, s->message));
+  s->params = in;
+  return OOZE_OK;
+}
+
+ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out) {
+  return oz_struct_write(out, &s->params, sizeof s->params, "params", s->message);
+}

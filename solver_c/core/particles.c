@@ -1,0 +1,427 @@
+/* Adding, removing and finding particles. Everything that can fail comes first; what follows only moves bytes. */
+#include "core/particles.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/schema.h"
+
+const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT] = {
+    [OZ_FIELD_X] = {4, 0},           [OZ_FIELD_U] = {4, 0},          [OZ_FIELD_Q] = {6, 1},
+    [OZ_FIELD_TAU] = {1, 0},         [OZ_FIELD_COMPLIANCE] = {1, 0}, [OZ_FIELD_VISCOSITY] = {1, 0},
+    [OZ_FIELD_DENSITY] = {1, 0},     [OZ_FIELD_TEMPERATURE] = {1, 0}, [OZ_FIELD_FORCE] = {3, 1},
+    [OZ_FIELD_MATERIAL] = {1, 0},    [OZ_FIELD_SOURCE] = {1, 0},     [OZ_FIELD_RANK] = {1, 0},
+    [OZ_FIELD_ID] = {2, 0},          [OZ_FIELD_RHO] = {1, 0},        [OZ_FIELD_LAM] = {6, 1},
+    [OZ_FIELD_A] = {1, 0},           [OZ_FIELD_NEIGHBOURS] = {1, 0},
+};
+
+static ooze_result short_of_memory(ooze_solver *s, size_t bytes) {
+  return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for %u particles", bytes,
+                 (unsigned)s->particles.count);
+}
+
+static ooze_result room(ooze_solver *s, void **p, size_t *capacity, size_t bytes, size_t keep) {
+  return oz_grow(&s->memory, p, capacity, bytes, keep) ? OOZE_OK : short_of_memory(s, bytes);
+}
+
+/* Half as much again as is there, so that a stream does not move its particles with each birth. */
+static size_t ahead(size_t capacity, size_t bytes) {
+  if (bytes <= capacity || capacity == 0) return bytes;
+  size_t more = capacity + capacity / 2;
+  return more > bytes ? more : bytes;
+}
+
+/* ---- one field on the host ---- */
+
+static ooze_result host_room(ooze_solver *s, oz_field field) {
+  oz_particles *p = &s->particles;
+  size_t bytes = (size_t)p->count * oz_field_shapes[field].words * 4;
+  OZ_TRY(oz_host_flush(s));
+  p->copy_valid = 0;
+  void *copy = p->copy;
+  OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, bytes), 0));
+  p->copy = copy;
+  return OOZE_OK;
+}
+
+ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out) {
+  oz_particles *p = &s->particles;
+  *out = p->copy;
+  if (p->count == 0 || (p->copy_valid && p->copy_field == field)) return OOZE_OK;
+  OZ_TRY(host_room(s, field));
+  OZ_TRY(s->backend->table->download(s->backend, field, 0, p->count, p->copy, s->message));
+  p->copy_field = field;
+  p->copy_valid = 1;
+  *out = p->copy;
+  return OOZE_OK;
+}
+
+ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out) {
+  oz_particles *p = &s->particles;
+  if (!(p->copy_valid && p->copy_field == field)) OZ_TRY(host_room(s, field));
+  p->copy_field = field;
+  p->copy_valid = 1;
+  *out = p->copy;
+  return OOZE_OK;
+}
+
+void oz_host_dirty(ooze_solver *s) { s->particles.copy_dirty = 1; }
+
+ooze_result oz_host_flush(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  if (!p->copy_dirty) return OOZE_OK;
+  OZ_TRY(s->backend->table->upload(s->backend, p->copy_field, 0, p->count, p->copy, s->message));
+  p->copy_dirty = 0;
+  return OOZE_OK;
+}
+
+void oz_particles_moved(ooze_solver *s) {
+  s->particles.copy_valid = s->particles.copy_dirty = s->particles.at_known = 0;
+}
+
+ooze_result oz_rank_map(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  if (p->at_known || p->count == 0) return OOZE_OK;
+  size_t bytes = (size_t)p->count * sizeof *p->at;
+  void *at = p->at, *scratch = p->scratch;
+  OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, bytes), 0));
+  p->at = at;
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, bytes), 0));
+  p->scratch = scratch;
+  /* past the host copy, which may hold what the host wants next */
+  uint32_t *rank = p->scratch;
+  OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, rank, s->message));
+  for (uint32_t i = 0; i < p->count; ++i) p->at[rank[i]] = i;
+  p->at_known = 1;
+  return OOZE_OK;
+}
+
+int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out) {
+  const oz_particles *p = &s->particles;
+  uint32_t low = 0, high = p->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (p->ids[middle] < id) low = middle + 1;
+    else high = middle;
+  }
+  *out = low;
+  return low < p->count && p->ids[low] == id;
+}
+
+/* ---- adding ---- */
+
+typedef struct oz_named {
+  uint64_t id;
+  uint32_t index;
+} oz_named;
+
+static int by_id(const void *a, const void *b) {
+  const oz_named *x = a, *y = b;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Asks for room with some ahead; where that is too much, for what is needed. */
+static ooze_result reserve(ooze_solver *s, uint32_t count) {
+  oz_particles *p = &s->particles;
+  if (count <= p->reserved) return OOZE_OK;
+  uint64_t more = p->count ? (uint64_t)p->reserved + p->reserved / 2 : 0;
+  if (more > s->max_particles) more = s->max_particles;
+  if (more > count && s->backend->table->reserve(s->backend, (uint32_t)more, s->message) >= 0) {
+    p->reserved = (uint32_t)more;
+    return OOZE_OK;
+  }
+  OZ_TRY(s->backend->table->reserve(s->backend, count, s->message));
+  p->reserved = count;
+  return OOZE_OK;
+}
+
+/* One word for each new particle: the same value, or found through its material. */
+static ooze_result put_words(ooze_solver *s, const oz_arrivals *a, oz_field field, size_t offset) {
+  uint32_t *words = s->particles.scratch;
+  for (uint32_t i = 0; i < a->count; ++i) {
+    uint32_t m = a->materials ? a->materials[i] : a->material;
+    memcpy(&words[i], (const unsigned char *)&s->materials[m] + offset, 4);
+  }
+  return s->backend->table->upload(s->backend, field, s->particles.count, a->count, words, s->message);
+}
+
+static ooze_result put_vectors(ooze_solver *s, uint32_t count, oz_field field, const void *from, size_t stride) {
+  float *records = s->particles.scratch;
+  memset(records, 0, (size_t)count * 16);
+  if (from)
+    for (uint32_t i = 0; i < count; ++i)
+      memcpy(&records[4 * (size_t)i], (const unsigned char *)from + i * (stride ? stride : 12), 12);
+  return s->backend->table->upload(s->backend, field, s->particles.count, count, records, s->message);
+}
+
+static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a) {
+  const oz_backend_table *table = s->backend->table;
+  uint32_t first = s->particles.count, n = a->count;
+  OZ_TRY(put_vectors(s, n, OZ_FIELD_X, a->positions, a->position_stride));
+  OZ_TRY(put_vectors(s, n, OZ_FIELD_U, a->velocities, a->velocity_stride));
+  OZ_TRY(put_words(s, a, OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)));
+  OZ_TRY(put_words(s, a, OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)));
+  OZ_TRY(put_words(s, a, OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)));
+  OZ_TRY(put_words(s, a, OZ_FIELD_DENSITY, offsetof(ooze_material, density)));
+  OZ_TRY(put_words(s, a, OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)));
+
+  float *planes = s->particles.scratch;
+  memset(planes, 0, (size_t)n * 24);
+  OZ_TRY(table->upload(s->backend, OZ_FIELD_FORCE, first, n, planes, s->message));
+  for (size_t i = 0; i < 3 * (size_t)n; ++i) planes[i] = 1.0f; /* identity: xx yy zz are 1 */
+  OZ_TRY(table->upload(s->backend, OZ_FIELD_Q, first, n, planes, s->message));
+
+  uint32_t *words = s->particles.scratch;
+  for (uint32_t i = 0; i < n; ++i) words[i] = a->materials ? a->materials[i] : a->material;
+  OZ_TRY(table->upload(s->backend, OZ_FIELD_MATERIAL, first, n, words, s->message));
+  for (uint32_t i = 0; i < n; ++i) words[i] = a->sources ? a->sources[i] : a->source;
+  return table->upload(s->backend, OZ_FIELD_SOURCE, first, n, words, s->message);
+}
+
+/* Ids behind all others: ranks and ids are simply continued. */
+static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, uint64_t first_id) {
+  oz_particles *p = &s->particles;
+  uint64_t *id = p->scratch;
+  for (uint32_t i = 0; i < n; ++i) id[i] = first_id + i;
+  OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_ID, p->count, n, id, s->message));
+  memcpy(p->ids + p->count, id, (size_t)n * sizeof *id);
+  uint32_t *rank = p->scratch;
+  for (uint32_t i = 0; i < n; ++i) rank[i] = p->count + i;
+  return s->backend->table->upload(s->backend, OZ_FIELD_RANK, p->count, n, rank, s->message);
+}
+
+/* Ids anywhere: those that are there move up by how many new ones come before them. `named` is in ascending id and the
+ * old ranks are in the host copy. */
+static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *ids, const oz_named *named) {
+  oz_particles *p = &s->particles;
+  uint32_t old = p->count;
+  uint32_t *rank = p->copy, *shift = p->at; /* shift[r]: new ids below the old rank r */
+  OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_ID, old, n, ids, s->message));
+  for (uint32_t r = 0, k = 0; r < old; ++r) {
+    while (k < n && named[k].id < p->ids[r]) k++;
+    shift[r] = k;
+  }
+  for (uint32_t i = 0; i < old; ++i) rank[i] += shift[rank[i]];
+  if (old) OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_RANK, 0, old, rank, s->message));
+  /* merge from the back, in place */
+  uint32_t *fresh = p->scratch;
+  for (uint32_t to = old + n, r = old, k = n; k > 0;) {
+    --to;
+    if (r > 0 && p->ids[r - 1] > named[k - 1].id) p->ids[to] = p->ids[--r];
+    else {
+      --k;
+      p->ids[to] = named[k].id;
+      fresh[named[k].index] = to;
+    }
+  }
+  return s->backend->table->upload(s->backend, OZ_FIELD_RANK, old, n, fresh, s->message);
+}
+
+ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
+  oz_particles *p = &s->particles;
+  uint32_t n = a->count, old = p->count;
+  if (n == 0) return OOZE_OK;
+  if (n > s->max_particles - old)
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: %u and %u more are too many; max_particles is %u", (unsigned)old,
+                   (unsigned)n, (unsigned)s->max_particles);
+  if (!a->ids && p->next_id > (uint64_t)OZ_ID_MAX - n)
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: ids are used up; the largest is %llu",
+                   (unsigned long long)p->next_id - 1);
+
+  /* all memory first */
+  oz_named *named = NULL;
+  void *ids = p->ids, *scratch = p->scratch, *at = p->at, *copy = NULL;
+  size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
+  OZ_TRY(room(s, &ids, &p->ids_capacity, ahead(p->ids_capacity, ids_bytes), (size_t)old * sizeof *p->ids));
+  p->ids = ids;
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)n * 24), 0));
+  p->scratch = scratch;
+  OZ_TRY(oz_host_flush(s));
+  OZ_TRY(reserve(s, old + n));
+  if (a->ids) {
+    OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, (size_t)old * sizeof *p->at), 0));
+    p->at = at;
+    p->at_known = 0;
+    OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
+    named = oz_alloc(&s->memory, (size_t)n * sizeof *named);
+    if (!named) return short_of_memory(s, (size_t)n * sizeof *named);
+    for (uint32_t i = 0; i < n; ++i) named[i] = (oz_named){a->ids[i], i};
+    qsort(named, n, sizeof *named, by_id);
+    for (uint32_t i = 0; i < n; ++i) {
+      uint32_t rank;
+      ooze_result r = OOZE_OK;
+      if (named[i].id > (uint64_t)OZ_ID_MAX)
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is too large; expected at most %lld",
+                    (unsigned long long)named[i].id, (long long)OZ_ID_MAX);
+      else if (i > 0 && named[i].id == named[i - 1].id)
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice", (unsigned long long)named[i].id);
+      else if (oz_rank_of(s, named[i].id, &rank))
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is in use", (unsigned long long)named[i].id);
+      if (r < 0) {
+        oz_free(&s->memory, named);
+        return r;
+      }
+    }
+  }
+
+  /* from here on only a device can fail; then the old particles are what is left */
+  uint64_t last = a->ids ? named[n - 1].id : p->next_id + n - 1;
+  ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
+  if (r >= 0) {
+    r = put_fields(s, a);
+    if (r >= 0) r = a->ids ? put_ids_between(s, n, a->ids, named) : put_ids_behind(s, n, p->next_id);
+    if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
+  }
+  oz_free(&s->memory, named);
+  oz_particles_moved(s);
+  if (r < 0) return r;
+  p->count = old + n;
+  if (last >= p->next_id) p->next_id = last + 1;
+  p->tau_known = 0;
+  return OOZE_OK;
+}
+
+/* ---- removing ---- */
+
+ooze_result oz_particles_flags(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  void *flags = p->flags;
+  OZ_TRY(room(s, &flags, &p->flags_capacity, ahead(p->flags_capacity, (size_t)p->count + 1), 0));
+  p->flags = flags;
+  memset(p->flags, 1, p->count);
+  return OOZE_OK;
+}
+
+ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
+  oz_particles *p = &s->particles;
+  uint32_t old = p->count, n = 0;
+  if (kept == old) return OOZE_OK;
+  void *scratch = p->scratch, *copy;
+  OZ_TRY(oz_rank_map(s)); /* for its memory; it is used up below */
+  OZ_TRY(oz_host_flush(s));
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)old * 4), 0));
+  p->scratch = scratch;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
+  OZ_TRY(s->backend->table->compact(s->backend, p->flags, &n, s->message));
+
+  /* new rank of each old one, and the ids that stay */
+  const uint32_t *rank = copy;
+  uint32_t *fresh = p->at, *ranks = p->scratch, to = 0;
+  for (uint32_t r = 0; r < old; ++r) {
+    uint32_t stays = p->flags[p->at[r]];
+    uint64_t id = p->ids[r];
+    fresh[r] = to;
+    if (stays) p->ids[to++] = id;
+  }
+  for (uint32_t i = 0, k = 0; i < old; ++i)
+    if (p->flags[i]) ranks[k++] = fresh[rank[i]];
+  p->count = to;
+  p->results = 0;
+  p->tau_known = 0;
+  oz_particles_moved(s);
+  if (to == 0) return OOZE_OK;
+  ooze_result r = s->backend->table->upload(s->backend, OZ_FIELD_RANK, 0, to, ranks, s->message);
+  return r < 0 ? (s->lost = OOZE_LOST_DEVICE) : OOZE_OK;
+}
+
+ooze_result oz_particles_empty(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  OZ_TRY(s->backend->table->resize(s->backend, 0, s->message));
+  oz_particles_moved(s);
+  p->count = p->results = 0;
+  p->tau_known = 0;
+  return OOZE_OK;
+}
+
+void oz_particles_release(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  oz_free(&s->memory, p->ids);
+  oz_free(&s->memory, p->at);
+  oz_free(&s->memory, p->copy);
+  oz_free(&s->memory, p->scratch);
+  oz_free(&s->memory, p->flags);
+  memset(p, 0, sizeof *p);
+}
+
+/* ---- the public side ---- */
+
+int oz_position_ok(const ooze_solver *s, const float x[3]) {
+  double far = OZ_FAR_SEPARATIONS * (double)s->separation;
+  if (far > OZ_FAR_METRES) far = OZ_FAR_METRES;
+  for (int k = 0; k < 3; ++k)
+    if (!(fabs((double)x[k]) <= far)) return 0;
+  return 1;
+}
+
+ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, uint64_t *out_first_id) {
+  ooze_particles in;
+  ooze_particles_default(&in);
+  OZ_TRY(oz_struct_read(&in, particles, sizeof in, "particles", s->message));
+  if (s->lost) return oz_fail(s->message, s->lost, "the state is lost; clear the particles or load a checkpoint");
+  if (in.count == 0) {
+    if (out_first_id) *out_first_id = s->particles.next_id;
+    return OOZE_OK;
+  }
+  if (!in.positions) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: positions is NULL");
+  if (in.material >= s->material_count)
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: material is %u; there are %u", (unsigned)in.material,
+                   (unsigned)s->material_count);
+  for (uint32_t i = 0; i < in.count; ++i) {
+    float x[3], u[3] = {0, 0, 0};
+    memcpy(x, (const unsigned char *)in.positions + i * (in.position_stride ? in.position_stride : 12), 12);
+    if (in.velocities) memcpy(u, (const unsigned char *)in.velocities + i * (in.velocity_stride ? in.velocity_stride : 12), 12);
+    const char *field = NULL;
+    const float *value = x;
+    if (!oz_position_ok(s, x)) field = "position";
+    else if (!(fabsf(u[0]) <= (float)OZ_FAST && fabsf(u[1]) <= (float)OZ_FAST && fabsf(u[2]) <= (float)OZ_FAST)) {
+      field = "velocity";
+      value = u;
+    }
+    if (!field) continue;
+    char name[40] = "";
+    if (in.ids) snprintf(name, sizeof name, " (id %llu)", (unsigned long long)in.ids[i]);
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g",
+                   field, (unsigned)i, name, (double)value[0], (double)value[1], (double)value[2],
+                   value == u ? OZ_FAST : fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
+  }
+  uint64_t first = in.ids ? in.ids[0] : s->particles.next_id;
+  oz_arrivals a = {in.count,          in.positions, in.position_stride, in.velocities, in.velocity_stride,
+                   in.ids, NULL, NULL, in.material,  0};
+  OZ_TRY(oz_particles_append(s, &a));
+  if (out_first_id) *out_first_id = first;
+  return OOZE_OK;
+}
+
+ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t count) {
+  if (count == 0) return OOZE_OK;
+  if (!ids) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: ids is NULL");
+  OZ_TRY(oz_rank_map(s));
+  OZ_TRY(oz_particles_flags(s));
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t rank;
+    if (!oz_rank_of(s, ids[i], &rank))
+      return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)ids[i]);
+    uint8_t *flag = &s->particles.flags[s->particles.at[rank]];
+    if (!*flag)
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice", (unsigned long long)ids[i]);
+    *flag = 0;
+  }
+  return oz_particles_keep(s, s->particles.count - count);
+}
+
+ooze_result ooze_particles_clear(ooze_solver *s) {
+  OZ_TRY(oz_particles_empty(s));
+  s->lost = OOZE_OK;
+  return OOZE_OK;
+}
+
+uint32_t ooze_particle_count(const ooze_solver *s) { return s->particles.count; }
+
+ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank) {
+  uint32_t rank;
+  if (!oz_rank_of(s, id, &rank))
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)id);
+  if (out_rank) *out_rank = rank;
+  return OOZE_OK;
+}

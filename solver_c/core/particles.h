@@ -1,0 +1,58 @@
+/* Particle storage of the solver: adding, removing, and one field at a time on the host. */
+#ifndef OZ_CORE_PARTICLES_H
+#define OZ_CORE_PARTICLES_H
+
+#include "core/solver.h"
+
+/* How a field is stored: `words` of 4 bytes a particle, as a record or as planes of `count`. */
+typedef struct oz_field_shape {
+  uint8_t words;
+  uint8_t planes;
+} oz_field_shape;
+extern const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT];
+
+/* Word k of particle i in a host copy of n particles. */
+static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_t k) {
+  oz_field_shape shape = oz_field_shapes[field];
+  return shape.planes ? (size_t)k * n + i : (size_t)i * shape.words + k;
+}
+
+/* The field in the backend's order; valid until the next call that touches particles. */
+ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out);
+/* The same for writing all of it: what is there need not be fetched. */
+ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out);
+void oz_host_dirty(ooze_solver *s);        /* the copy was changed */
+ooze_result oz_host_flush(ooze_solver *s); /* to the backend, before it does anything */
+/* s->particles.at is right. */
+ooze_result oz_rank_map(ooze_solver *s);
+/* The backend has moved or changed particles: host copies and the map are out of date. */
+void oz_particles_moved(ooze_solver *s);
+
+/* New particles, checked by the caller. Strides in bytes. */
+typedef struct oz_arrivals {
+  uint32_t count;
+  const void *positions;
+  size_t position_stride;
+  const void *velocities; /* NULL: at rest */
+  size_t velocity_stride;
+  const uint64_t *ids;    /* NULL: from next_id on */
+  const uint32_t *materials, *sources; /* NULL: all as below */
+  uint32_t material, source;
+} oz_arrivals;
+ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
+/* Keeps those whose flag (backend's order, s->particles.flags) is set. */
+ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);
+/* Room for that many flags, all set. */
+ooze_result oz_particles_flags(ooze_solver *s);
+/* Every particle gone. */
+ooze_result oz_particles_empty(ooze_solver *s);
+void oz_particles_release(ooze_solver *s);
+
+/* rank of an id; 0 if there is no such id */
+int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
+/* attributes.c: values that may be written; ids name the offender. stride 0: tight */
+ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids, uint32_t count,
+                               size_t stride, const void *in, ooze_message *why);
+int oz_position_ok(const ooze_solver *s, const float x[3]);
+
+#endif

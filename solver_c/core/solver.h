@@ -1,0 +1,91 @@
+/* The solver object: what the host sees of it is ooze.h; what it is made of is here. */
+#ifndef OZ_CORE_SOLVER_H
+#define OZ_CORE_SOLVER_H
+
+#include "base/backend.h"
+#include "base/memory.h"
+#include "base/result.h"
+#include "core/colliders.h"
+#include "core/emitters.h"
+#include "core/structs.h"
+
+/* Limits on what comes in. Positions further out could not be told apart in single precision anyway. */
+#define OZ_FAR_METRES 1e6
+#define OZ_FAR_SEPARATIONS 1e6
+#define OZ_FAST 1e6          /* m/s */
+#define OZ_HARD 1e9          /* m/s^2: the force attribute */
+#define OZ_MATERIALS_MAX 65536u
+#define OZ_ID_MAX INT64_MAX  /* ids fit Houdini's signed integers */
+
+/* The particles as the host knows them. Public order ("rank") is ascending id; the backend keeps an order of its own and
+ * carries each particle's rank along in OZ_FIELD_RANK. */
+typedef struct oz_particles {
+  uint32_t count;
+  uint32_t reserved;     /* room that the backend has */
+  uint64_t next_id;      /* above every id so far */
+  uint64_t *ids;         /* (count) ascending: rank -> id */
+  size_t ids_capacity;   /* bytes */
+  uint32_t *at;          /* (count) rank -> index in the backend's order; made when asked for */
+  size_t at_capacity;
+  uint32_t at_known;
+  /* one field on the host in the backend's order, so that a host may go page by page */
+  void *copy;
+  size_t copy_capacity;
+  oz_field copy_field;
+  uint32_t copy_valid, copy_dirty; /* dirty: still to go to the backend */
+  void *scratch;         /* within one call */
+  size_t scratch_capacity;
+  uint8_t *flags;        /* (count) within one call */
+  size_t flags_capacity;
+  /* what the last substep left: valid for the first `results` particles of the backend's order */
+  uint32_t results;
+  float results_dt;      /* s, of that substep; 0: there has been none */
+  uint32_t tau_known, has_tau; /* whether any relaxation time is above 0 */
+} oz_particles;
+
+typedef struct oz_run {
+  uint32_t substeps, contained, born, killed, list_rebuilds;
+  uint64_t first_contained;
+  double residual, mean_neighbours;
+} oz_run;
+
+struct ooze_solver {
+  oz_memory memory;
+  ooze_message *message; /* -> message_store; a pointer so that calls on a const solver can leave a sentence too */
+  ooze_message message_store;
+  oz_backend *backend;
+  uint32_t backend_kind; /* OOZE_BACKEND_CPU, ... */
+  float separation;
+  uint32_t max_particles;
+  float volume;          /* m^3 of one particle: mass = density * volume */
+  ooze_params params;
+  ooze_material *materials;
+  size_t materials_capacity;
+  uint32_t material_count;
+  oz_particles particles;
+  oz_colliders colliders;
+  oz_emitters emitters;
+  oz_births births;
+  oz_collider *collider_frame;
+  size_t collider_frame_capacity;
+  oz_nozzle *nozzle_frame;
+  size_t nozzle_frame_capacity;
+  double time;           /* s, simulated */
+  oz_run run;            /* of the last ooze_step */
+  ooze_result lost;      /* OOZE_LOST_*: nothing but clear, load and destroy helps */
+};
+
+/* registry.c */
+ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out, uint32_t *out_kind,
+                               ooze_message *why);
+
+/* params.c */
+ooze_result oz_params_check(const ooze_params *params, ooze_message *why);
+
+/* materials.c */
+ooze_result oz_material_check(const ooze_material *material, const char *who, ooze_message *why);
+
+/* step.c: SI stress of one multiplier, Pa (sigma = -Lam / (V0 dt^2), Lam = lam m_ref d^2) */
+double oz_stress_scale(const ooze_solver *s);
+
+#endif
