@@ -178,21 +178,13 @@ ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, c
 
 /* Writing a material number gives the particle that material's values. */
 static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t count, size_t stride, const void *in) {
-  static const struct {
-    oz_field field;
-    size_t offset;
-  } values[] = {{OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
-                {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
-                {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
-                {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
-                {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)}};
-  for (size_t v = 0; v < sizeof values / sizeof *values; ++v) {
+  for (int v = 0; v < OZ_MATERIAL_VALUES; ++v) {
     void *copy;
-    OZ_TRY(oz_host_copy(s, values[v].field, &copy));
+    OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t r = 0; r < count; ++r) {
       uint32_t m;
       memcpy(&m, (const unsigned char *)in + r * stride, 4);
-      memcpy((uint32_t *)copy + s->particles.at[first + r], (const unsigned char *)&s->materials[m] + values[v].offset, 4);
+      memcpy((uint32_t *)copy + s->particles.at[first + r], (const unsigned char *)&s->materials[m] + oz_material_values[v].offset, 4);
     }
     oz_host_dirty(s);
   }

@@ -4,6 +4,12 @@
 #include "core/particles.h"
 #include "core/schema.h"
 
+const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
+    {OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)}, {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
+    {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)}, {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
+    {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
+};
+
 ooze_result oz_material_check(const ooze_material *material, const char *who, ooze_message *why) {
   return oz_schema_check(OZ_OWNER_material, material, who, why);
 }
@@ -34,14 +40,6 @@ ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uin
 }
 
 ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_material *material) {
-  static const struct {
-    oz_field field;
-    size_t offset;
-  } values[] = {{OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
-                {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
-                {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
-                {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
-                {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)}};
   ooze_material in;
   char who[32];
   if (index >= s->material_count) return no_such(s, index);
@@ -56,10 +54,10 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   OZ_TRY(oz_particles_flags(s));
   OZ_TRY(oz_host_copy(s, OZ_FIELD_MATERIAL, &copy));
   for (uint32_t i = 0; i < n; ++i) s->particles.flags[i] = ((const uint32_t *)copy)[i] == index;
-  for (size_t v = 0; v < sizeof values / sizeof *values && n; ++v) {
-    OZ_TRY(oz_host_copy(s, values[v].field, &copy));
+  for (int v = 0; v < OZ_MATERIAL_VALUES && n; ++v) {
+    OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t i = 0; i < n; ++i)
-      if (s->particles.flags[i]) memcpy((uint32_t *)copy + i, (const unsigned char *)&in + values[v].offset, 4);
+      if (s->particles.flags[i]) memcpy((uint32_t *)copy + i, (const unsigned char *)&in + oz_material_values[v].offset, 4);
     oz_host_dirty(s);
   }
   s->materials[index] = in;

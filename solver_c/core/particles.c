@@ -127,65 +127,59 @@ static ooze_result reserve(ooze_solver *s, uint32_t count) {
   if (count <= p->reserved) return OOZE_OK;
   uint64_t more = p->count ? (uint64_t)p->reserved + p->reserved / 2 : 0;
   if (more > s->max_particles) more = s->max_particles;
-  if (more > count && s->backend->table->reserve(s->backend, (uint32_t)more, s->message) >= 0) {
-    p->reserved = (uint32_t)more;
-    return OOZE_OK;
+  if (!(more > count && s->backend->table->reserve(s->backend, (uint32_t)more, s->message) >= 0)) {
+    more = count;
+    OZ_TRY(s->backend->table->reserve(s->backend, count, s->message));
   }
-  OZ_TRY(s->backend->table->reserve(s->backend, count, s->message));
-  p->reserved = count;
+  p->reserved = (uint32_t)more;
+  p->results = 0; /* growing keeps state, not what the last substep left */
   return OOZE_OK;
 }
 
-/* One word for each new particle: the same value, or found through its material. */
-static ooze_result put_words(ooze_solver *s, const oz_arrivals *a, oz_field field, size_t offset) {
-  uint32_t *words = s->particles.scratch;
-  for (uint32_t i = 0; i < a->count; ++i) {
-    uint32_t m = a->materials ? a->materials[i] : a->material;
-    memcpy(&words[i], (const unsigned char *)&s->materials[m] + offset, 4);
-  }
-  return s->backend->table->upload(s->backend, field, s->particles.count, a->count, words, s->message);
+/* One block of new particles goes through scratch at a time, so that a large fluid needs no large detour. */
+enum { OZ_BLOCK = 65536 };
+
+static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t n) {
+  return s->backend->table->upload(s->backend, field, s->particles.count + first, n, s->particles.scratch, s->message);
 }
 
-static ooze_result put_vectors(ooze_solver *s, uint32_t count, oz_field field, const void *from, size_t stride) {
+static ooze_result put_vectors(ooze_solver *s, oz_field field, uint32_t first, uint32_t n, const void *from, size_t stride) {
   float *records = s->particles.scratch;
-  memset(records, 0, (size_t)count * 16);
-  if (from)
-    for (uint32_t i = 0; i < count; ++i)
-      memcpy(&records[4 * (size_t)i], (const unsigned char *)from + i * (stride ? stride : 12), 12);
-  return s->backend->table->upload(s->backend, field, s->particles.count, count, records, s->message);
+  memset(records, 0, (size_t)n * 16);
+  if (stride == 0) stride = 12;
+  for (uint32_t i = 0; i < n && from; ++i)
+    memcpy(&records[4 * (size_t)i], (const unsigned char *)from + (size_t)(first + i) * stride, 12);
+  return put(s, field, first, n);
 }
 
-static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a) {
-  const oz_backend_table *table = s->backend->table;
-  uint32_t first = s->particles.count, n = a->count;
-  OZ_TRY(put_vectors(s, n, OZ_FIELD_X, a->positions, a->position_stride));
-  OZ_TRY(put_vectors(s, n, OZ_FIELD_U, a->velocities, a->velocity_stride));
-  OZ_TRY(put_words(s, a, OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)));
-  OZ_TRY(put_words(s, a, OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)));
-  OZ_TRY(put_words(s, a, OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)));
-  OZ_TRY(put_words(s, a, OZ_FIELD_DENSITY, offsetof(ooze_material, density)));
-  OZ_TRY(put_words(s, a, OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)));
-
+static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t first, uint32_t n) {
+  OZ_TRY(put_vectors(s, OZ_FIELD_X, first, n, a->positions, a->position_stride));
+  OZ_TRY(put_vectors(s, OZ_FIELD_U, first, n, a->velocities, a->velocity_stride));
+  uint32_t *words = s->particles.scratch;
+  for (int v = 0; v < OZ_MATERIAL_VALUES; ++v) {
+    for (uint32_t i = 0; i < n; ++i) {
+      uint32_t m = a->materials ? a->materials[first + i] : a->material;
+      memcpy(&words[i], (const unsigned char *)&s->materials[m] + oz_material_values[v].offset, 4);
+    }
+    OZ_TRY(put(s, oz_material_values[v].field, first, n));
+  }
+  for (uint32_t i = 0; i < n; ++i) words[i] = a->materials ? a->materials[first + i] : a->material;
+  OZ_TRY(put(s, OZ_FIELD_MATERIAL, first, n));
+  for (uint32_t i = 0; i < n; ++i) words[i] = a->sources ? a->sources[first + i] : a->source;
+  OZ_TRY(put(s, OZ_FIELD_SOURCE, first, n));
   float *planes = s->particles.scratch;
   memset(planes, 0, (size_t)n * 24);
-  OZ_TRY(table->upload(s->backend, OZ_FIELD_FORCE, first, n, planes, s->message));
+  OZ_TRY(put(s, OZ_FIELD_FORCE, first, n));
   for (size_t i = 0; i < 3 * (size_t)n; ++i) planes[i] = 1.0f; /* identity: xx yy zz are 1 */
-  OZ_TRY(table->upload(s->backend, OZ_FIELD_Q, first, n, planes, s->message));
-
-  uint32_t *words = s->particles.scratch;
-  for (uint32_t i = 0; i < n; ++i) words[i] = a->materials ? a->materials[i] : a->material;
-  OZ_TRY(table->upload(s->backend, OZ_FIELD_MATERIAL, first, n, words, s->message));
-  for (uint32_t i = 0; i < n; ++i) words[i] = a->sources ? a->sources[i] : a->source;
-  return table->upload(s->backend, OZ_FIELD_SOURCE, first, n, words, s->message);
+  return put(s, OZ_FIELD_Q, first, n);
 }
 
 /* Ids behind all others: ranks and ids are simply continued. */
 static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, uint64_t first_id) {
   oz_particles *p = &s->particles;
-  uint64_t *id = p->scratch;
+  uint64_t *id = p->ids + p->count;
   for (uint32_t i = 0; i < n; ++i) id[i] = first_id + i;
   OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_ID, p->count, n, id, s->message));
-  memcpy(p->ids + p->count, id, (size_t)n * sizeof *id);
   uint32_t *rank = p->scratch;
   for (uint32_t i = 0; i < n; ++i) rank[i] = p->count + i;
   return s->backend->table->upload(s->backend, OZ_FIELD_RANK, p->count, n, rank, s->message);
@@ -235,7 +229,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
   OZ_TRY(room(s, &ids, &p->ids_capacity, ahead(p->ids_capacity, ids_bytes), (size_t)old * sizeof *p->ids));
   p->ids = ids;
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)n * 24), 0));
+  size_t block = (size_t)(n < OZ_BLOCK ? n : OZ_BLOCK) * 24, words = (size_t)n * 4;
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, block > words ? block : words), 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(reserve(s, old + n));
@@ -269,7 +264,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   uint64_t last = a->ids ? named[n - 1].id : p->next_id + n - 1;
   ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
   if (r >= 0) {
-    r = put_fields(s, a);
+    for (uint32_t first = 0; first < n && r >= 0; first += OZ_BLOCK)
+      r = put_fields(s, a, first, n - first < OZ_BLOCK ? n - first : OZ_BLOCK);
     if (r >= 0) r = a->ids ? put_ids_between(s, n, a->ids, named) : put_ids_behind(s, n, p->next_id);
     if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
   }
@@ -293,13 +289,35 @@ ooze_result oz_particles_flags(ooze_solver *s) {
   return OOZE_OK;
 }
 
+/* Moves what the last substep left of those that stay to where they will be. */
+static ooze_result keep_results(ooze_solver *s, uint32_t kept) {
+  static const oz_field fields[] = {OZ_FIELD_RHO, OZ_FIELD_LAM, OZ_FIELD_NEIGHBOURS};
+  oz_particles *p = &s->particles;
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; ++f) {
+    void *copy;
+    uint32_t words = oz_field_shapes[fields[f]].words, *to, *from;
+    OZ_TRY(oz_host_copy(s, fields[f], &copy));
+    to = from = copy;
+    for (uint32_t k = 0; k < words; ++k) /* planes, or single words: all of one shape */
+      for (uint32_t i = 0; i < p->count; ++i, ++from)
+        if (p->flags[i]) *to++ = *from;
+    p->copy_valid = 0;
+    OZ_TRY(s->backend->table->upload(s->backend, fields[f], 0, kept, copy, s->message));
+  }
+  return OOZE_OK;
+}
+
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   oz_particles *p = &s->particles;
   uint32_t old = p->count, n = 0;
   if (kept == old) return OOZE_OK;
   void *scratch = p->scratch, *copy;
-  OZ_TRY(oz_rank_map(s)); /* for its memory; it is used up below */
+  OZ_TRY(oz_rank_map(s)); /* used up below */
   OZ_TRY(oz_host_flush(s));
+  uint32_t results = 0;
+  for (uint32_t i = 0; i < p->results; ++i) results += p->flags[i] != 0;
+  p->results = 0;
+  if (results) OZ_TRY(keep_results(s, kept));
   OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)old * 4), 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
@@ -317,7 +335,7 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   for (uint32_t i = 0, k = 0; i < old; ++i)
     if (p->flags[i]) ranks[k++] = fresh[rank[i]];
   p->count = to;
-  p->results = 0;
+  p->results = results;
   p->tau_known = 0;
   oz_particles_moved(s);
   if (to == 0) return OOZE_OK;

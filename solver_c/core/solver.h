@@ -82,7 +82,13 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
 /* params.c */
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why);
 
-/* materials.c */
+/* materials.c: the values that a material gives to its particles, one word each */
+enum { OZ_MATERIAL_VALUES = 5 };
+typedef struct oz_material_value {
+  oz_field field;
+  size_t offset; /* in ooze_material */
+} oz_material_value;
+extern const oz_material_value oz_material_values[OZ_MATERIAL_VALUES];
 ooze_result oz_material_check(const ooze_material *material, const char *who, ooze_message *why);
 
 /* step.c: SI stress of one multiplier, Pa (sigma = -Lam / (V0 dt^2), Lam = lam m_ref d^2) */

@@ -1,0 +1,361 @@
+/* All state as one block of bytes, and back. Everything is little-endian, as every machine that we run on is.
+ *
+ *   header           oz_header, 72 bytes
+ *   params           ooze_params, with its size in front
+ *   materials        ooze_material each, likewise
+ *   colliders        length (8 bytes), then as colliders.c writes them
+ *   emitters         likewise
+ *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id
+ * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
+ * used, values as strictly as those that come through the interface. */
+#include <math.h>
+
+#include "base/hash.h"
+#include "core/particles.h"
+
+#define OZ_MAGIC "ooze ck\n"
+enum { OZ_CHECKPOINT_VERSION = 1, OZ_STRUCT_MAX = 4096 };
+
+typedef struct oz_header {
+  char magic[8];
+  uint32_t version, header_bytes;
+  uint64_t bytes, hash; /* of the whole block; of what follows the header */
+  uint32_t particles, materials;
+  float separation;
+  uint32_t library; /* ooze_version() that wrote it */
+  double time;
+  uint64_t next_id;
+  uint64_t reserved;
+} oz_header;
+
+/* ---- writing: without memory it only counts ---- */
+
+typedef struct oz_writer {
+  unsigned char *memory;
+  size_t at;
+} oz_writer;
+
+static void *claim(oz_writer *w, size_t bytes) {
+  unsigned char *here = w->memory ? w->memory + w->at : NULL;
+  size_t padded = (bytes + 7) & ~(size_t)7;
+  if (here) memset(here + bytes, 0, padded - bytes);
+  w->at += padded;
+  return here;
+}
+
+static void put(oz_writer *w, const void *from, size_t bytes) {
+  void *here = claim(w, bytes);
+  if (here) memcpy(here, from, bytes);
+}
+
+static int is_state(ooze_attribute attribute, size_t *out_bytes) {
+  ooze_attribute_info info;
+  ooze_attribute_info_default(&info);
+  (void)ooze_attribute_describe(attribute, &info);
+  *out_bytes = (size_t)info.components * info.element_bytes;
+  return info.is_state != 0;
+}
+
+static ooze_result write_all(ooze_solver *s, oz_writer *w) {
+  oz_header header;
+  uint32_t n = s->particles.count;
+  memset(&header, 0, sizeof header);
+  (void)claim(w, sizeof header);
+  put(w, &s->params, sizeof s->params);
+  for (uint32_t i = 0; i < s->material_count; ++i) put(w, &s->materials[i], sizeof s->materials[i]);
+  uint64_t length = oz_colliders_bytes(&s->colliders);
+  put(w, &length, sizeof length);
+  void *here = claim(w, (size_t)length);
+  if (here) oz_colliders_write(&s->colliders, here);
+  length = oz_emitters_bytes(&s->emitters);
+  put(w, &length, sizeof length);
+  here = claim(w, (size_t)length);
+  if (here) oz_emitters_write(&s->emitters, here);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
+    size_t bytes;
+    if (!is_state((ooze_attribute)a, &bytes)) continue;
+    here = claim(w, n * bytes);
+    if (here) OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, 0, n, 0, here));
+  }
+  if (!w->memory) return OOZE_OK;
+  memcpy(header.magic, OZ_MAGIC, sizeof header.magic);
+  header.version = OZ_CHECKPOINT_VERSION;
+  header.header_bytes = sizeof header;
+  header.bytes = w->at;
+  header.hash = oz_hash_of(w->memory + sizeof header, w->at - sizeof header);
+  header.particles = n;
+  header.materials = s->material_count;
+  header.separation = s->separation;
+  header.library = ooze_version();
+  header.time = s->time;
+  header.next_id = s->particles.next_id;
+  memcpy(w->memory, &header, sizeof header);
+  return OOZE_OK;
+}
+
+ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes) {
+  oz_writer w = {NULL, 0};
+  OZ_TRY(write_all(s, &w));
+  *out_bytes = w.at;
+  return OOZE_OK;
+}
+
+ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes) {
+  size_t bytes = 0;
+  if (s->lost) return oz_fail(s->message, s->lost, "checkpoint: the state is lost; there is nothing to save");
+  OZ_TRY(ooze_checkpoint_size(s, &bytes));
+  if (!memory || capacity < bytes)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: %zu bytes of memory; expected %zu or more",
+                   memory ? capacity : 0, bytes);
+  oz_writer w = {memory, 0};
+  OZ_TRY(write_all(s, &w));
+  if (out_bytes) *out_bytes = w.at;
+  return OOZE_OK;
+}
+
+/* ---- reading ---- */
+
+typedef struct oz_reader {
+  const unsigned char *memory;
+  size_t at, bytes;
+} oz_reader;
+
+/* The next part, or NULL if it is not all there. */
+static const void *take(oz_reader *r, uint64_t bytes) {
+  if (bytes > r->bytes - r->at) return NULL;
+  uint64_t padded = (bytes + 7) & ~(uint64_t)7;
+  const unsigned char *here = r->memory + r->at;
+  if (padded > r->bytes - r->at) return NULL;
+  r->at += (size_t)padded;
+  return here;
+}
+
+/* What is read before anything of the solver changes. */
+typedef struct oz_incoming {
+  oz_header header;
+  ooze_params params;
+  ooze_material *materials;
+  oz_colliders colliders;
+  oz_emitters emitters;
+  uint64_t *ids;
+  const unsigned char *attribute[OOZE_ATTRIBUTE_COUNT];
+} oz_incoming;
+
+static ooze_result cut_short(ooze_solver *s, const oz_reader *r, const char *what) {
+  return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s at byte %zu goes past the end, byte %zu", what, r->at, r->bytes);
+}
+
+/* A struct that says its own size. */
+static ooze_result take_struct(ooze_solver *s, oz_reader *r, void *into, size_t known, const char *what) {
+  uint32_t size = 0;
+  if (r->bytes - r->at < sizeof size) return cut_short(s, r, what);
+  memcpy(&size, r->memory + r->at, sizeof size);
+  if (size < sizeof size || size > OZ_STRUCT_MAX || size % 4)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: size of %s at byte %zu is %u", what, r->at, (unsigned)size);
+  const void *from = take(r, size);
+  if (!from) return cut_short(s, r, what);
+  return oz_struct_read(into, from, known, what, s->message);
+}
+
+static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
+  const void *from = take(r, sizeof *h);
+  if (!from) return cut_short(s, r, "the header");
+  memcpy(h, from, sizeof *h);
+  if (memcmp(h->magic, OZ_MAGIC, sizeof h->magic) != 0)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: these bytes are not one");
+  if (h->version != OZ_CHECKPOINT_VERSION || h->header_bytes != sizeof *h)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: version %u of library %u.%u.%u; expected version %d",
+                   (unsigned)h->version, (unsigned)h->library / 10000, (unsigned)h->library / 100 % 100,
+                   (unsigned)h->library % 100, OZ_CHECKPOINT_VERSION);
+  if (h->bytes != r->bytes)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it has %zu bytes; expected %llu", r->bytes,
+                   (unsigned long long)h->bytes);
+  if (h->hash != oz_hash_of(r->memory + sizeof *h, r->bytes - sizeof *h))
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it is damaged: its hash does not match");
+  if (h->separation != s->separation)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: particle_separation is %g m; this solver's is %g m",
+                   (double)h->separation, (double)s->separation);
+  if (h->particles > s->max_particles)
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "checkpoint: %u particles; max_particles is %u", (unsigned)h->particles,
+                   (unsigned)s->max_particles);
+  if (!(fabs(h->time) <= 1e12))
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: time is %g s", h->time);
+  if (h->materials == 0 || h->materials > OZ_MATERIALS_MAX)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %u materials; expected 1 to %u", (unsigned)h->materials,
+                   OZ_MATERIALS_MAX);
+  return OOZE_OK;
+}
+
+static ooze_result read_materials(ooze_solver *s, oz_reader *r, oz_incoming *in) {
+  size_t bytes = in->header.materials * sizeof *in->materials;
+  if (in->header.materials > (r->bytes - r->at) / 8) return cut_short(s, r, "the materials"); /* before memory is asked for */
+  in->materials = oz_alloc(&s->memory, bytes);
+  if (!in->materials) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
+  for (uint32_t i = 0; i < in->header.materials; ++i) {
+    ooze_material_default(&in->materials[i]);
+    OZ_TRY(take_struct(s, r, &in->materials[i], sizeof *in->materials, "a material"));
+    OZ_TRY(oz_material_check(&in->materials[i], "checkpoint: material", s->message));
+  }
+  return OOZE_OK;
+}
+
+static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *in) {
+  for (int k = 0; k < 2; ++k) {
+    const char *what = k ? "the emitters" : "the colliders";
+    uint64_t length = 0;
+    size_t used = 0;
+    const void *from = take(r, sizeof length);
+    if (!from) return cut_short(s, r, what);
+    memcpy(&length, from, sizeof length);
+    from = take(r, length);
+    if (!from) return cut_short(s, r, what);
+    if (k == 0) OZ_TRY(oz_colliders_read(&in->colliders, from, (size_t)length, &used, s->message));
+    else OZ_TRY(oz_emitters_read(&in->emitters, from, (size_t)length, in->header.materials, &used, s->message));
+    if (used != length)
+      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s take %zu bytes of %llu", what, used, (unsigned long long)length);
+  }
+  return OOZE_OK;
+}
+
+static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in) {
+  uint32_t n = in->header.particles;
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
+    size_t bytes;
+    if (!is_state((ooze_attribute)a, &bytes)) continue;
+    in->attribute[a] = take(r, (uint64_t)n * bytes);
+    if (!in->attribute[a]) return cut_short(s, r, "an attribute");
+  }
+  if (r->at != r->bytes)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %zu bytes too many", r->bytes - r->at);
+  if (in->header.next_id > (uint64_t)OZ_ID_MAX + 1)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: the next id is %llu", (unsigned long long)in->header.next_id);
+  if (n == 0) return OOZE_OK;
+  in->ids = oz_alloc(&s->memory, n * sizeof *in->ids);
+  if (!in->ids) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for ids", n * sizeof *in->ids);
+  memcpy(in->ids, in->attribute[OOZE_ID], n * sizeof *in->ids);
+  for (uint32_t i = 0; i < n; ++i)
+    if (in->ids[i] >= in->header.next_id || (i && in->ids[i] <= in->ids[i - 1]))
+      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: id %llu is out of order", (unsigned long long)in->ids[i]);
+  /* material numbers count against the new list */
+  uint32_t had = s->material_count;
+  s->material_count = in->header.materials;
+  ooze_result result = OOZE_OK;
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT && result >= 0; ++a)
+    if (in->attribute[a]) result = oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
+  s->material_count = had;
+  return result < 0 ? OOZE_ERROR_FORMAT : OOZE_OK;
+}
+
+/* ---- putting it in place ---- */
+
+/* Fields whose attribute has the same words, with a record's fourth left 0. */
+static const struct {
+  ooze_attribute attribute;
+  oz_field field;
+  uint8_t words;
+} places[] = {
+    {OOZE_POSITION, OZ_FIELD_X, 3},          {OOZE_VELOCITY, OZ_FIELD_U, 3},
+    {OOZE_CONFORMATION, OZ_FIELD_Q, 6},      {OOZE_RELAXATION_TIME, OZ_FIELD_TAU, 1},
+    {OOZE_COMPLIANCE, OZ_FIELD_COMPLIANCE, 1}, {OOZE_VISCOSITY, OZ_FIELD_VISCOSITY, 1},
+    {OOZE_DENSITY, OZ_FIELD_DENSITY, 1},     {OOZE_TEMPERATURE, OZ_FIELD_TEMPERATURE, 1},
+    {OOZE_FORCE, OZ_FIELD_FORCE, 3},         {OOZE_MATERIAL, OZ_FIELD_MATERIAL, 1},
+    {OOZE_SOURCE, OZ_FIELD_SOURCE, 1},       {OOZE_ID, OZ_FIELD_ID, 2},
+};
+enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
+
+static ooze_result fill(ooze_solver *s, const oz_incoming *in) {
+  uint32_t n = in->header.particles;
+  uint32_t *block = s->particles.scratch;
+  for (uint32_t first = 0; first < n; first += OZ_LOAD_BLOCK) {
+    uint32_t count = n - first < OZ_LOAD_BLOCK ? n - first : OZ_LOAD_BLOCK;
+    for (int p = 0; p < OZ_PLACES; ++p) {
+      uint32_t words = places[p].words;
+      const unsigned char *from = in->attribute[places[p].attribute] + (size_t)first * words * 4;
+      memset(block, 0, (size_t)count * 24);
+      for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t k = 0; k < words; ++k, from += 4) memcpy(&block[oz_field_at(places[p].field, count, i, k)], from, 4);
+      OZ_TRY(s->backend->table->upload(s->backend, places[p].field, first, count, block, s->message));
+    }
+    for (uint32_t i = 0; i < count; ++i) block[i] = first + i;
+    OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_RANK, first, count, block, s->message));
+  }
+  return OOZE_OK;
+}
+
+/* All memory that is needed, while the old state still stands. */
+static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
+  void *scratch = s->particles.scratch;
+  OZ_TRY(oz_host_flush(s));
+  if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, (size_t)OZ_LOAD_BLOCK * 24, 0))
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %d bytes to load with", OZ_LOAD_BLOCK * 24);
+  s->particles.scratch = scratch;
+  if (in->header.particles <= s->particles.reserved) return OOZE_OK;
+  OZ_TRY(s->backend->table->reserve(s->backend, in->header.particles, s->message));
+  s->particles.reserved = in->header.particles;
+  s->particles.results = 0;
+  return OOZE_OK;
+}
+
+static ooze_result replace(ooze_solver *s, oz_incoming *in) {
+  oz_particles *p = &s->particles;
+  uint32_t n = in->header.particles;
+  ooze_result r = s->backend->table->resize(s->backend, 0, s->message);
+  if (r < 0) return r;
+  r = s->backend->table->resize(s->backend, n, s->message);
+  if (r >= 0) r = fill(s, in);
+  oz_particles_moved(s);
+  if (r < 0) {
+    (void)s->backend->table->resize(s->backend, 0, NULL);
+    p->count = p->results = 0;
+    return s->lost = OOZE_LOST_DEVICE;
+  }
+  uint64_t *old_ids = p->ids;
+  p->ids = in->ids;
+  p->ids_capacity = n * sizeof *p->ids;
+  in->ids = old_ids;
+  p->count = n;
+  p->next_id = in->header.next_id;
+  p->results = 0;
+  p->results_dt = 0;
+  p->tau_known = 0;
+  s->params = in->params;
+  ooze_material *old_materials = s->materials;
+  s->materials = in->materials;
+  s->material_count = in->header.materials;
+  s->materials_capacity = in->header.materials * sizeof *s->materials;
+  in->materials = old_materials;
+  oz_colliders colliders = s->colliders;
+  s->colliders = in->colliders;
+  s->colliders.bricks_changed = 1;
+  in->colliders = colliders;
+  oz_emitters emitters = s->emitters;
+  s->emitters = in->emitters;
+  in->emitters = emitters;
+  s->time = in->header.time;
+  memset(&s->run, 0, sizeof s->run);
+  s->lost = OOZE_OK;
+  return OOZE_OK;
+}
+
+ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes) {
+  oz_incoming in;
+  oz_reader r = {memory, 0, bytes};
+  if (!memory) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: the memory is NULL");
+  memset(&in, 0, sizeof in);
+  oz_colliders_init(&in.colliders, &s->memory);
+  oz_emitters_init(&in.emitters, &s->memory, s->separation);
+  ooze_params_default(&in.params);
+  ooze_result result = read_header(s, &r, &in.header);
+  if (result >= 0) result = take_struct(s, &r, &in.params, sizeof in.params, "params");
+  if (result >= 0) result = oz_params_check(&in.params, s->message);
+  if (result >= 0) result = read_materials(s, &r, &in);
+  if (result >= 0) result = read_surroundings(s, &r, &in);
+  if (result >= 0) result = read_particles(s, &r, &in);
+  if (result >= 0) result = prepare(s, &in);
+  if (result >= 0) result = replace(s, &in);
+  oz_free(&s->memory, in.materials);
+  oz_free(&s->memory, in.ids);
+  oz_colliders_destroy(&in.colliders);
+  oz_emitters_destroy(&in.emitters);
+  return result;
+}

@@ -1,0 +1,238 @@
+/* One ooze_step: substeps, what goes in before each and what is taken out after it. */
+#include <math.h>
+
+#include "core/particles.h"
+#include "models/models.h"
+#include "physics/wall.h"
+
+double oz_stress_scale(const ooze_solver *s) {
+  if (!(s->particles.results_dt > 0)) return 0;
+  oz_frame f;
+  memset(&f, 0, sizeof f);
+  oz_frame_constants(&f, &s->params, s->separation, s->particles.results_dt, 0.0);
+  return -(double)f.m_ref * (double)f.d * (double)f.d / ((double)f.V0 * (double)f.dt * (double)f.dt);
+}
+
+/* ---- how long the next substep is ---- */
+
+static ooze_result max_speed(ooze_solver *s, double *out) {
+  void *copy;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
+  const float *u = copy;
+  float most = 0;
+  for (uint32_t i = 0; i < s->particles.count; ++i, u += 4) {
+    float speed2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+    if (speed2 > most) most = speed2;
+  }
+  *out = sqrt((double)most);
+  return OOZE_OK;
+}
+
+/* Substeps that the rest of the step, `left` seconds, is to be cut into. The longest step h that moves nothing further
+ * than cfl separations solves h (v + g h) = cfl d. It depends on state alone, so that a resumed run takes the same. */
+static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uint32_t *out) {
+  const ooze_params *p = &s->params;
+  if (p->cfl <= 0) {
+    *out = p->substeps - done;
+    return OOZE_OK;
+  }
+  double v = 0, g = 0, reach = (double)p->cfl * (double)s->separation;
+  OZ_TRY(max_speed(s, &v));
+  for (int k = 0; k < 3; ++k) g += (double)p->gravity[k] * (double)p->gravity[k];
+  g = sqrt(g);
+  double h = 2 * reach / (v + sqrt(v * v + 4 * g * reach) + 1e-30); /* the stable form of the quadratic's root */
+  double n = ceil(left / h - 1e-9);
+  double most = p->max_substeps > done ? p->max_substeps - done : 1;
+  double least = p->min_substeps > done ? p->min_substeps - done : 1;
+  n = n < least ? least : n > most ? most : n;
+  *out = (uint32_t)n;
+  return OOZE_OK;
+}
+
+/* ---- before the model ---- */
+
+static ooze_result any_relaxation(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  void *copy;
+  if (p->tau_known) return OOZE_OK;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_TAU, &copy));
+  const float *tau = copy;
+  p->has_tau = 0;
+  for (uint32_t i = 0; i < p->count && !p->has_tau; ++i) p->has_tau = tau[i] > 0;
+  p->tau_known = 1;
+  return OOZE_OK;
+}
+
+static ooze_result births(ooze_solver *s, double t0, double t1, double f0, double f1) {
+  if (s->emitters.count == 0) return OOZE_OK;
+  oz_births *b = &s->births;
+  OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->materials, s->material_count, b, s->message));
+  uint32_t has_tau = s->particles.has_tau;
+  for (uint32_t i = 0; i < b->count && !has_tau; ++i) has_tau = s->materials[b->material[i]].relaxation_time > 0;
+  oz_arrivals a = {b->count, b->position, 0, b->velocity, 0, NULL, b->material, b->source, 0, 0};
+  OZ_TRY(oz_particles_append(s, &a));
+  oz_emitters_accept(&s->emitters);
+  s->particles.has_tau = has_tau;
+  s->particles.tau_known = 1;
+  s->run.born += b->count;
+  return OOZE_OK;
+}
+
+static ooze_result short_of_memory(ooze_solver *s, const char *what) {
+  return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %s", what);
+}
+
+/* Walls and nozzles as they stand during this substep, to the backend. */
+static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt) {
+  oz_colliders *c = &s->colliders;
+  oz_emitters *e = &s->emitters;
+  void *colliders = s->collider_frame, *nozzles = s->nozzle_frame;
+  if (c->count && !oz_grow(&s->memory, &colliders, &s->collider_frame_capacity, c->count * sizeof(oz_collider), 0))
+    return short_of_memory(s, "colliders");
+  s->collider_frame = colliders;
+  if (e->count && !oz_grow(&s->memory, &nozzles, &s->nozzle_frame_capacity, e->count * sizeof(oz_nozzle), 0))
+    return short_of_memory(s, "nozzles");
+  s->nozzle_frame = nozzles;
+  oz_colliders_frame(c, f0, f1, dt, s->collider_frame);
+  OZ_TRY(s->backend->table->colliders(s->backend, s->collider_frame, c->count, c->bricks_changed ? c->key : NULL,
+                                      c->bricks_changed ? c->values : NULL, c->bricks, s->message));
+  c->bricks_changed = 0;
+  oz_emitters_frame(e, f0, f1, dt, s->nozzle_frame);
+  return s->backend->table->nozzles(s->backend, s->nozzle_frame, e->count, s->message);
+}
+
+/* ---- after the model ---- */
+
+/* Removes what is in a kill volume (walls) or further out than positions go (far). */
+static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
+  oz_particles *p = &s->particles;
+  if (p->count == 0 || !(walls || far)) return OOZE_OK;
+  oz_frame f;
+  memset(&f, 0, sizeof f);
+  f.collider = s->collider_frame;
+  f.collider_count = s->colliders.count;
+  f.brick_key = s->colliders.key;
+  f.brick_values = s->colliders.values;
+  f.d = s->separation;
+  void *copy;
+  uint32_t kept = p->count;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_X, &copy));
+  OZ_TRY(oz_particles_flags(s));
+  const float *x = copy;
+  for (uint32_t i = 0; i < p->count; ++i, x += 4) {
+    int gone = (far && !oz_position_ok(s, x)) || (walls && oz_wall_kill(&f, x));
+    p->flags[i] = !gone;
+    kept -= (uint32_t)gone;
+  }
+  s->run.killed += p->count - kept;
+  return oz_particles_keep(s, kept);
+}
+
+/* What the fluid put on the walls; they are found through host pointers, which only the CPU's are. */
+static void loads(ooze_solver *s, double dt) {
+  if (s->backend_kind != OOZE_BACKEND_CPU || s->colliders.count == 0) return;
+  oz_frame f;
+  s->backend->table->frame(s->backend, &f);
+  oz_colliders_collect(&s->colliders, s->collider_frame, f.wall_count, f.wall_particle, f.wall, f.wall_planes,
+                       f.wall_impulse, f.p, dt);
+}
+
+/* The lowest id among those that were put back: they stand still and unstretched, which nothing else does exactly. */
+static ooze_result find_contained(ooze_solver *s) {
+  void *copy;
+  OZ_TRY(oz_rank_map(s));
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
+  const float *u = copy;
+  for (uint32_t r = 0; r < s->particles.count; ++r) {
+    const float *v = u + 4 * (size_t)s->particles.at[r];
+    if (v[0] != 0 || v[1] != 0 || v[2] != 0) continue;
+    s->run.first_contained = s->particles.ids[r];
+    break;
+  }
+  return OOZE_OK;
+}
+
+static ooze_result contain(ooze_solver *s, double bad) {
+  if (!(bad > 0)) return OOZE_OK;
+  if (s->run.contained == 0) OZ_TRY(find_contained(s));
+  double all = (double)s->run.contained + bad, limit = 0.01 * (double)s->particles.count;
+  s->run.contained = all < 4e9 ? (uint32_t)all : UINT32_MAX;
+  if (all <= (limit > 100 ? limit : 100)) return OOZE_OK;
+  s->lost = OOZE_LOST_DIVERGED;
+  return oz_fail(s->message, OOZE_LOST_DIVERGED,
+                 "step: %u of %u particles went non-finite, first id %llu; take more substeps or load a checkpoint",
+                 (unsigned)s->run.contained, (unsigned)s->particles.count, (unsigned long long)s->run.first_contained);
+}
+
+/* ---- the step ---- */
+
+/* Time moves on when the model is done; what fails after that fails with the substep behind it. */
+static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f1, double dt) {
+  double t0 = s->time, f0 = *fraction;
+  OZ_TRY(births(s, t0, t1, f0, f1));
+  OZ_TRY(oz_host_flush(s));
+  OZ_TRY(surroundings(s, f0, f1, dt));
+  oz_step step;
+  memset(&step, 0, sizeof step);
+  step.backend = s->backend;
+  step.params = &s->params;
+  step.separation = s->separation;
+  step.time = t0;
+  step.has_relaxation = s->particles.has_tau;
+  step.has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
+  step.has_nozzles = s->emitters.count > 0;
+  ooze_result r = oz_conformation_substep(&step, (float)dt, s->message);
+  oz_particles_moved(s);
+  if (r < 0) {
+    s->particles.results = 0;
+    return r;
+  }
+  s->time = t1;
+  *fraction = f1;
+  s->run.substeps++;
+  s->particles.results = s->particles.count;
+  s->particles.results_dt = (float)dt;
+  s->run.list_rebuilds += step.rebuilt;
+  s->run.residual = step.residual;
+  s->run.mean_neighbours = step.mean_neighbours;
+  if (step.has_walls && s->particles.count) loads(s, dt);
+  OZ_TRY(contain(s, step.bad));
+  return remove_lost(s, oz_colliders_have(&s->colliders, OOZE_ROLE_KILL), 0);
+}
+
+ooze_result ooze_step(ooze_solver *s, double dt) {
+  if (s->lost) return oz_fail(s->message, s->lost, "step: the state is lost; clear the particles or load a checkpoint");
+  if (!(dt >= 0 && dt <= 1)) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "step: dt is %g s; expected 0 to 1", dt);
+  double whole = dt * (double)s->params.time_scale, begin = s->time, fraction = 0;
+  memset(&s->run, 0, sizeof s->run);
+  if (!(whole > 0)) return OOZE_OK;
+  OZ_TRY(any_relaxation(s));
+
+  ooze_result r = OOZE_OK;
+  const ooze_hooks *hooks = &s->memory.hooks;
+  oz_colliders_begin_step(&s->colliders);
+  while (fraction < 1 && r == OOZE_OK) {
+    if (hooks->progress && hooks->progress(hooks->user, fraction)) {
+      r = oz_fail(s->message, OOZE_CANCELLED, "step: cancelled at %g s, %.0f%% of the step", s->time, 100 * fraction);
+      break;
+    }
+    uint32_t left = 1, done = s->run.substeps;
+    r = substeps_left(s, whole * (1 - fraction), done, &left);
+    if (r < 0) break;
+    /* fixed substeps are all of one length, to the last bit */
+    int fixed = !(s->params.cfl > 0);
+    double next = left <= 1 ? 1 : fixed ? (double)(done + 1) / s->params.substeps : fraction + (1 - fraction) / left;
+    double h = fixed ? whole / s->params.substeps : whole * (next - fraction);
+    double t1 = begin + whole * next;
+    r = substep(s, t1, &fraction, next, h);
+  }
+  oz_colliders_end_step(&s->colliders, fraction);
+  oz_emitters_end_step(&s->emitters, fraction);
+  if (r != OOZE_OK) return r;
+  OZ_TRY(remove_lost(s, 0, 1));
+  if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
+  if (s->run.contained)
+    return oz_fail(s->message, OOZE_CONTAINED, "step: %u particles went non-finite and were reset; the first is id %llu",
+                   (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
+  return OOZE_OK;
+}
