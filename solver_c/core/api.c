@@ -75,8 +75,10 @@ void ooze_solver_destroy(ooze_solver *s) {
 }
 
 const char *ooze_solver_message(const ooze_solver *s) { return s ? s->message->text : ""; }
-const char *ooze_solver_backend(const ooze_solver *s) { return s->backend->table->describe(s->backend); }
-float ooze_solver_separation(const ooze_solver *s) { return s->separation; }
+const char *ooze_solver_backend(const ooze_solver *s) {
+  return s ? s->backend->table->describe(s->backend) : "";
+}
+float ooze_solver_separation(const ooze_solver *s) { return s ? s->separation : 0; }
 
 /* ---- colliders ---- */
 
@@ -87,6 +89,7 @@ static ooze_result read_collider(const ooze_solver *s, ooze_collider_desc *in, c
 }
 
 ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, ooze_collider *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_collider_desc in;
   uint32_t handle = 0;
   OZ_TRY(read_collider(s, &in, desc));
@@ -96,21 +99,25 @@ ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, oo
 }
 
 ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze_collider_desc *desc) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_collider_desc in;
   OZ_TRY(read_collider(s, &in, desc));
   return oz_colliders_set(&s->colliders, collider, &in, s->message);
 }
 
 ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   if (!start || !end) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider: start or end is NULL");
   return oz_colliders_move(&s->colliders, collider, start, end, s->message);
 }
 
 ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   return oz_colliders_remove(&s->colliders, collider, s->message);
 }
 
 ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   return oz_colliders_load(&s->colliders, collider, force, torque, s->message);
 }
 
@@ -123,6 +130,7 @@ static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in, con
 }
 
 ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_emitter_desc in;
   uint32_t handle = 0;
   OZ_TRY(read_emitter(s, &in, desc));
@@ -132,20 +140,23 @@ ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze
 }
 
 ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_emitter_desc in;
   OZ_TRY(read_emitter(s, &in, desc));
   return oz_emitters_set(&s->emitters, emitter, &in, s->material_count, s->message);
 }
 
 ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   return oz_emitters_remove(&s->emitters, emitter, s->message);
 }
 
 /* ---- time ---- */
 
-double ooze_time(const ooze_solver *s) { return s->time; }
+double ooze_time(const ooze_solver *s) { return s ? s->time : 0; }
 
 ooze_result ooze_time_set(ooze_solver *s, double time) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   if (!(fabs(time) <= 1e9))
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "time: %g s; expected a finite number of at most 1e9", time);
   /* what emitters have poured so far stays poured */

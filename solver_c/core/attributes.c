@@ -74,6 +74,7 @@ static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_
 
 ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
                                 void *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(check_range(s, attribute, first, count, &stride, out));
   if (count == 0) return OOZE_OK;
   const oz_attribute *a = &attributes[attribute];
@@ -194,6 +195,7 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
 
 ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
                                  const void *in) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(check_range(s, attribute, first, count, &stride, in));
   const oz_attribute *a = &attributes[attribute];
   if (!a->writable) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s is read only", a->name);
@@ -220,6 +222,8 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
 /* ---- the hash of all state ---- */
 
 ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  if (!out_hash) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "state hash: out is NULL");
   oz_hash h;
   oz_hash_begin(&h);
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {

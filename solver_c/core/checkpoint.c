@@ -94,13 +94,16 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
 }
 
 ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   oz_writer w = {NULL, 0};
+  if (!out_bytes) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: out_bytes is NULL");
   OZ_TRY(write_all(s, &w));
   *out_bytes = w.at;
   return OOZE_OK;
 }
 
 ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   size_t bytes = 0;
   if (s->lost) return oz_fail(s->message, s->lost, "checkpoint: the state is lost; there is nothing to save");
   OZ_TRY(ooze_checkpoint_size(s, &bytes));
@@ -338,6 +341,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
 }
 
 ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   oz_incoming in;
   oz_reader r = {memory, 0, bytes};
   if (!memory) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: the memory is NULL");

@@ -20,6 +20,7 @@ static ooze_result no_such(const ooze_solver *s, uint32_t index) {
 }
 
 ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_material in;
   char who[32];
   ooze_material_default(&in);
@@ -40,6 +41,7 @@ ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uin
 }
 
 ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_material *material) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_material in;
   char who[32];
   if (index >= s->material_count) return no_such(s, index);
@@ -66,8 +68,9 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
 }
 
 ooze_result ooze_material_get(const ooze_solver *s, uint32_t index, ooze_material *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   if (index >= s->material_count) return no_such(s, index);
   return oz_struct_write(out, &s->materials[index], sizeof s->materials[index], "material", s->message);
 }
 
-uint32_t ooze_material_count(const ooze_solver *s) { return s->material_count; }
+uint32_t ooze_material_count(const ooze_solver *s) { return s ? s->material_count : 0; }

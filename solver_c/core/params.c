@@ -10,6 +10,7 @@ ooze_result oz_params_check(const ooze_params *params, ooze_message *why) {
 }
 
 ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_params in;
   ooze_params_default(&in);
   OZ_TRY(oz_struct_read(&in, params, sizeof in, "params", s->message));
@@ -19,5 +20,6 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
 }
 
 ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   return oz_struct_write(out, &s->params, sizeof s->params, "params", s->message);
 }

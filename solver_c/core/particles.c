@@ -109,6 +109,21 @@ int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out) {
   return low < p->count && p->ids[low] == id;
 }
 
+ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count) {
+  oz_particles *p = &s->particles;
+  void *at = p->at, *scratch = p->scratch, *flags = p->flags, *copy = p->copy;
+  size_t n = count;
+  OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, n * 4), p->at_capacity));
+  p->at = at;
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, n * 4), 0));
+  p->scratch = scratch;
+  OZ_TRY(room(s, &flags, &p->flags_capacity, ahead(p->flags_capacity, n + 1), 0));
+  p->flags = flags;
+  OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, n * 16), p->copy_capacity));
+  p->copy = copy;
+  return OOZE_OK;
+}
+
 /* ---- adding ---- */
 
 typedef struct oz_named {
@@ -317,7 +332,7 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   uint32_t results = 0;
   for (uint32_t i = 0; i < p->results; ++i) results += p->flags[i] != 0;
   p->results = 0;
-  if (results) OZ_TRY(keep_results(s, kept));
+  if (results && keep_results(s, kept) < 0) results = 0; /* without memory for them they read as 0 until the next step */
   OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)old * 4), 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
@@ -359,6 +374,7 @@ void oz_particles_release(ooze_solver *s) {
   oz_free(&s->memory, p->copy);
   oz_free(&s->memory, p->scratch);
   oz_free(&s->memory, p->flags);
+  oz_free(&s->memory, p->backup);
   memset(p, 0, sizeof *p);
 }
 
@@ -373,6 +389,7 @@ int oz_position_ok(const ooze_solver *s, const float x[3]) {
 }
 
 ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, uint64_t *out_first_id) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_particles in;
   ooze_particles_default(&in);
   OZ_TRY(oz_struct_read(&in, particles, sizeof in, "particles", s->message));
@@ -412,6 +429,7 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, 
 }
 
 ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t count) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   if (count == 0) return OOZE_OK;
   if (!ids) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: ids is NULL");
   OZ_TRY(oz_rank_map(s));
@@ -429,14 +447,16 @@ ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t 
 }
 
 ooze_result ooze_particles_clear(ooze_solver *s) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(oz_particles_empty(s));
   s->lost = OOZE_OK;
   return OOZE_OK;
 }
 
-uint32_t ooze_particle_count(const ooze_solver *s) { return s->particles.count; }
+uint32_t ooze_particle_count(const ooze_solver *s) { return s ? s->particles.count : 0; }
 
 ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   uint32_t rank;
   if (!oz_rank_of(s, id, &rank))
     return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)id);

@@ -44,6 +44,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);
 /* Room for that many flags, all set. */
 ooze_result oz_particles_flags(ooze_solver *s);
+/* Memory for removing any of `count` particles and for copies of their vectors, so that this cannot fail later. */
+ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count);
 /* Every particle gone. */
 ooze_result oz_particles_empty(ooze_solver *s);
 void oz_particles_release(ooze_solver *s);

@@ -94,7 +94,10 @@ static ooze_result create_cpu(const ooze_solver_desc *desc, oz_backend_desc *ask
       return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: %s", choices[i].name, detail);
     }
     ask->isa = choices[i].isa;
-    return oz_cpu_backend_create(ask, out, why);
+    ooze_result r = oz_cpu_backend_create(ask, out, why);
+    if (r != OOZE_ERROR_UNSUPPORTED) return r;
+    /* the kind of tasks and the vector width are there, so it was memory or threads that were missing */
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory or threads for tasks (%s)", choices[i].name, task_names[desc->tasks]);
   }
   return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cpu %s: this build has %s", isa_names[desc->isa], names(text, sizeof text));
 }
@@ -147,12 +150,7 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   }
 #endif
   *out_kind = OOZE_BACKEND_CPU;
-  ooze_message own = {""};
-  ooze_result r = create_cpu(desc, &ask, out, &own);
-  if (r < 0)
-    return oz_fail(why, r, "%s%s", own.text[0] ? own.text : "cpu: it could not be created; tasks ",
-                   own.text[0] ? "" : task_names[desc->tasks]);
-  return OOZE_OK;
+  return create_cpu(desc, &ask, out, why);
 }
 
 /* ---- what this build is ---- */

@@ -64,6 +64,7 @@ static ooze_result compression(ooze_solver *s, ooze_stats *t) {
 }
 
 ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_stats t, probe;
   ooze_stats_default(&t);
   ooze_stats_default(&probe);
@@ -104,6 +105,7 @@ static int timer(const ooze_solver *s, uint32_t index, ooze_stage_time *t) {
 
 uint32_t ooze_profile_count(const ooze_solver *s) {
   uint32_t n = 0;
+  if (!s) return 0;
   for (int k = 0; k < OZ_TIMERS; ++k) {
     double seconds;
     uint64_t calls = 0;
@@ -114,6 +116,7 @@ uint32_t ooze_profile_count(const ooze_solver *s) {
 }
 
 ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_time *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_stage_time t;
   ooze_stage_time_default(&t);
   if (!timer(s, index, &t))
@@ -121,4 +124,6 @@ ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_ti
   return oz_struct_write(out, &t, sizeof t, "profile", s->message);
 }
 
-void ooze_profile_reset(ooze_solver *s) { s->backend->table->profile_reset(s->backend); }
+void ooze_profile_reset(ooze_solver *s) {
+  if (s) s->backend->table->profile_reset(s->backend);
+}

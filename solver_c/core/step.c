@@ -63,21 +63,6 @@ static ooze_result any_relaxation(ooze_solver *s) {
   return OOZE_OK;
 }
 
-static ooze_result births(ooze_solver *s, double t0, double t1, double f0, double f1) {
-  if (s->emitters.count == 0) return OOZE_OK;
-  oz_births *b = &s->births;
-  OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->materials, s->material_count, b, s->message));
-  uint32_t has_tau = s->particles.has_tau;
-  for (uint32_t i = 0; i < b->count && !has_tau; ++i) has_tau = s->materials[b->material[i]].relaxation_time > 0;
-  oz_arrivals a = {b->count, b->position, 0, b->velocity, 0, NULL, b->material, b->source, 0, 0};
-  OZ_TRY(oz_particles_append(s, &a));
-  oz_emitters_accept(&s->emitters);
-  s->particles.has_tau = has_tau;
-  s->particles.tau_known = 1;
-  s->run.born += b->count;
-  return OOZE_OK;
-}
-
 static ooze_result short_of_memory(ooze_solver *s, const char *what) {
   return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %s", what);
 }
@@ -164,43 +149,110 @@ static ooze_result contain(ooze_solver *s, double bad) {
                  (unsigned)s->run.contained, (unsigned)s->particles.count, (unsigned long long)s->run.first_contained);
 }
 
+/* ---- a substep that fails has not happened ---- */
+
+/* The model changes velocities and sources in place before it has all its memory; positions only when nothing can fail
+ * any more. So these two are kept, by rank, since the model also sorts. The CPU's arrays are reached directly; a device
+ * has its memory before the step begins. */
+static ooze_result keep_backup(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return OOZE_OK;
+  void *backup = p->backup;
+  size_t bytes = (size_t)p->reserved * 16;
+  if (!oz_grow(&s->memory, &backup, &p->backup_capacity, bytes, 0)) return short_of_memory(s, "the state before the substep");
+  p->backup = backup;
+  oz_frame f;
+  s->backend->table->frame(s->backend, &f);
+  for (uint32_t i = 0; i < p->count; ++i) {
+    float *to = p->backup + 4 * (size_t)f.rank[i];
+    memcpy(to, f.u + 4 * (size_t)i, 12);
+    memcpy(to + 3, &f.source[i], 4);
+  }
+  return OOZE_OK;
+}
+
+static void restore_backup(ooze_solver *s) {
+  const oz_particles *p = &s->particles;
+  if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
+  oz_frame f;
+  s->backend->table->frame(s->backend, &f);
+  for (uint32_t i = 0; i < p->count; ++i) {
+    const float *from = p->backup + 4 * (size_t)f.rank[i];
+    memcpy(f.u + 4 * (size_t)i, from, 12);
+    memcpy(&f.source[i], from + 3, 4);
+  }
+}
+
+/* What was born in this substep goes again: the ranks from `count` on. */
+static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
+  oz_particles *p = &s->particles;
+  if (p->count == count || oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return;
+  for (uint32_t r = count; r < p->count; ++r) p->flags[p->at[r]] = 0;
+  if (oz_particles_keep(s, count) >= 0) p->next_id = next_id;
+}
+
 /* ---- the step ---- */
 
-/* Time moves on when the model is done; what fails after that fails with the substep behind it. */
-static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f1, double dt) {
-  double t0 = s->time, f0 = *fraction;
-  OZ_TRY(births(s, t0, t1, f0, f1));
+static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt, oz_step *step) {
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
-  oz_step step;
-  memset(&step, 0, sizeof step);
-  step.backend = s->backend;
-  step.params = &s->params;
-  step.separation = s->separation;
-  step.time = t0;
-  step.has_relaxation = s->particles.has_tau;
-  step.has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
-  step.has_nozzles = s->emitters.count > 0;
-  ooze_result r = oz_conformation_substep(&step, (float)dt, s->message);
+  OZ_TRY(keep_backup(s));
+  memset(step, 0, sizeof *step);
+  step->backend = s->backend;
+  step->params = &s->params;
+  step->separation = s->separation;
+  step->time = time;
+  step->has_relaxation = s->particles.has_tau;
+  step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
+  step->has_nozzles = s->emitters.count > 0;
+  ooze_result r = oz_conformation_substep(step, (float)dt, s->message);
   oz_particles_moved(s);
+  s->particles.results = r < 0 ? 0 : s->particles.count;
+  if (r < 0) restore_backup(s);
+  return r;
+}
+
+/* Time moves on when the model is done. All memory that is needed after that is there before it. */
+static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f1, double dt) {
+  oz_particles *p = &s->particles;
+  oz_births *b = &s->births;
+  double t0 = s->time, f0 = *fraction;
+  uint32_t count = p->count, has_tau = p->has_tau;
+  uint64_t next_id = p->next_id;
+  b->count = 0;
+  if (s->emitters.count)
+    OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->materials, s->material_count, b, s->message));
+  OZ_TRY(oz_host_flush(s));
+  OZ_TRY(oz_particles_prepare(s, b->count < s->max_particles - count ? count + b->count : s->max_particles));
+  for (uint32_t i = 0; i < b->count && !p->has_tau; ++i) p->has_tau = s->materials[b->material[i]].relaxation_time > 0;
+  oz_arrivals a = {b->count, b->position, 0, b->velocity, 0, NULL, b->material, b->source, 0, 0};
+  ooze_result r = oz_particles_append(s, &a);
+  oz_step step;
+  if (r >= 0) {
+    r = model(s, t0, f0, f1, dt, &step);
+    if (r < 0) unbear(s, count, next_id);
+  }
+  p->tau_known = 1;
   if (r < 0) {
-    s->particles.results = 0;
+    p->has_tau = has_tau;
     return r;
   }
+  if (s->emitters.count) oz_emitters_accept(&s->emitters);
   s->time = t1;
   *fraction = f1;
+  p->results_dt = (float)dt;
   s->run.substeps++;
-  s->particles.results = s->particles.count;
-  s->particles.results_dt = (float)dt;
+  s->run.born += b->count;
   s->run.list_rebuilds += step.rebuilt;
   s->run.residual = step.residual;
   s->run.mean_neighbours = step.mean_neighbours;
-  if (step.has_walls && s->particles.count) loads(s, dt);
+  if (step.has_walls && p->count) loads(s, dt);
   OZ_TRY(contain(s, step.bad));
   return remove_lost(s, oz_colliders_have(&s->colliders, OOZE_ROLE_KILL), 0);
 }
 
 ooze_result ooze_step(ooze_solver *s, double dt) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
   if (s->lost) return oz_fail(s->message, s->lost, "step: the state is lost; clear the particles or load a checkpoint");
   if (!(dt >= 0 && dt <= 1)) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "step: dt is %g s; expected 0 to 1", dt);
   double whole = dt * (double)s->params.time_scale, begin = s->time, fraction = 0;
@@ -228,6 +280,7 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   }
   oz_colliders_end_step(&s->colliders, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
+  if (s->run.killed) s->particles.tau_known = 0; /* the last elastic particle may be gone: a resumed run would know */
   if (r != OOZE_OK) return r;
   OZ_TRY(remove_lost(s, 0, 1));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
