@@ -40,7 +40,12 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
       oz_##name##_pair(f, &self, &n, acc);                                                                             \
     }                                                                                                                  \
   }
-#define OZ_GATHER(name, rows, nsum, nred)                                                                              \
+#define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
+#define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
+#define OZ_FOLD_MATRIX(nsum)                                                                                           \
+  oz_matrix_fold(acc, &kept[0][i - b], BLOCK);                                                                         \
+  for (int s = 3; s < nsum; s++) kept[s][i - b] = oz_sum(acc[OZ_MATRIX_ACC - 3 + s]);
+#define OZ_GATHER(name, rows, fold, nsum, nred)                                                                              \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     float kept[nsum][BLOCK];                                                                                           \
     memset(kept, 0, sizeof kept);                                                                                      \
@@ -48,10 +53,10 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
       uint32_t stop = b + BLOCK < end ? b + BLOCK : end;                                                               \
       for (uint32_t i = b; i < stop; i++) {                                                                            \
         oz_##name##_self self;                                                                                         \
-        oz_real acc[nsum];                                                                                             \
+        oz_real acc[nsum + 6]; /* some sums are kept in more parts */                                                  \
         oz_##name##_begin(f, i, &self);                                                                                \
-        for (int s = 0; s < nsum; s++) acc[s] = oz_set(0.0f);                                                          \
-        rows(name) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);                                     \
+        for (int s = 0; s < nsum + 6; s++) acc[s] = oz_set(0.0f);                                                      \
+        rows(name) fold(nsum)                                                                                          \
       }                                                                                                                \
       for (uint32_t i = b; i < stop; i += OZ_LANES) {                                                                  \
         oz_real acc[nsum], red[nred + 1];                                                                              \
@@ -62,8 +67,10 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
     }                                                                                                                  \
     (void)sums;                                                                                                        \
   }
-#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, nsum, nred)
-#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, nsum, nred)
+#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_OUTER, nsum, nred)
+#define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_MATRIX, nsum, nred)
+#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     for (uint32_t i = begin; i < end; i += OZ_LANES) {                                                                 \

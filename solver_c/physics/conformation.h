@@ -118,8 +118,7 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_planes6_st(f->K, f->stride, i, &K);
   oz_planes6_st(f->B, f->stride, i, &B);
   for (int c = 0; c < 3; c++) oz_st(f->sg + (size_t)c * f->stride, i, acc[6 + c]);
-  oz_m3 send;
-  for (int c = 0; c < 9; c++) send.m[c] = c < 6 ? B.s[c] : oz_set(0.0f);
+  oz_m3 send = oz_s3_full(&B);
   oz_matrix_st(f->A, i, &send);
 
   /* zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5); alpha = a V0 dt^2 / (m_ref d^2) */
@@ -144,10 +143,11 @@ typedef struct { int none; } oz_bound_sums_self;
 OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_real b[8];
-  oz_gather4(f->A, n->j, 12, 0, b);
-  oz_gather4(f->A, n->j, 12, 4, b + 4);
-  oz_s3 B = {{b[0], b[1], b[2], b[3], b[4], b[5]}};
+  oz_real b0[4], b1[4], b2[4]; /* B_j, a column each */
+  oz_gather4(f->A, n->j, 12, 0, b0);
+  oz_gather4(f->A, n->j, 12, 4, b1);
+  oz_gather4(f->A, n->j, 12, 8, b2);
+  oz_s3 B = {{b0[0], b1[1], b2[2], b0[1], b0[2], b1[2]}};
   oz_v3 v = oz_s3_v(&B, n->g);
   oz_real l2 = oz_dot(v, v);
   acc[0] += l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));
@@ -221,11 +221,7 @@ typedef struct { int none; } oz_force_self;
 OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_m3 A;
-  oz_matrix_gather(f->A, n->j, &A);
-  acc[0] += A.m[0] * n->g.x + A.m[1] * n->g.y + A.m[2] * n->g.z;
-  acc[1] += A.m[3] * n->g.x + A.m[4] * n->g.y + A.m[5] * n->g.z;
-  acc[2] += A.m[6] * n->g.x + A.m[7] * n->g.y + A.m[8] * n->g.z;
+  oz_matrix_product(acc, f->A, n->j, n->g.x, n->g.y, n->g.z);
 }
 OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 A;
@@ -255,7 +251,7 @@ typedef struct { int none; } oz_residual_self;
 OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_outer(acc, oz_vec_gather(f->u, n->j), n->g);
+  oz_outer_gather(acc, f->u, n->j, n->g.x, n->g.y, n->g.z);
 }
 /* 2 sym(M B) / d: strain of a displacement field from its differences. */
 OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, float scale) {
@@ -293,7 +289,7 @@ typedef struct { int none; } oz_cg_apply_self;
 OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_outer(acc, oz_vec_gather(f->dx, n->j), n->g);
+  oz_outer_gather(acc, f->dx, n->j, n->g.x, n->g.y, n->g.z);
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_planes3_ld(f->sg, f->stride, i));
@@ -377,7 +373,7 @@ typedef struct { int none; } oz_strain_self;
 OZ_FN void oz_strain_begin(const oz_frame *f, uint32_t i, oz_strain_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_outer(acc, oz_vec_gather(f->y, n->j), n->g);
+  oz_outer_gather(acc, f->y, n->j, n->g.x, n->g.y, n->g.z);
 }
 OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -419,20 +415,15 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
 
 /* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5) ---- */
 
-typedef struct { oz_v3 y; oz_real half_h; } oz_conform_move_self;
+typedef struct { float y[3], half_h; } oz_conform_move_self;
 OZ_FN void oz_conform_move_begin(const oz_frame *f, uint32_t i, oz_conform_move_self *s) {
-  s->y = oz_vec_of(f->y, i);
-  s->half_h = oz_set(0.5f * f->y[4 * (size_t)i + 3]);
+  const float *y = f->y + 4 * (size_t)i;
+  for (int c = 0; c < 3; c++) s->y[c] = y[c];
+  s->half_h = 0.5f * y[3];
 }
 OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s, const oz_group *n, oz_real *acc) {
-  oz_m3 A;
-  oz_real y[4];
-  oz_matrix_gather(f->A, n->j, &A);
-  oz_gather4(f->y, n->j, 4, 0, y);
-  oz_real k = n->c * (s->half_h + 0.5f * y[3]);
-  acc[0] += A.m[0] * n->g.x + A.m[1] * n->g.y + A.m[2] * n->g.z + k * (y[0] - s->y.x);
-  acc[1] += A.m[3] * n->g.x + A.m[4] * n->g.y + A.m[5] * n->g.z + k * (y[1] - s->y.y);
-  acc[2] += A.m[6] * n->g.x + A.m[7] * n->g.y + A.m[8] * n->g.z + k * (y[2] - s->y.z);
+  oz_matrix_product(acc, f->A, n->j, n->g.x, n->g.y, n->g.z);
+  oz_pull_gather(acc, f->y, n->j, s->y, s->half_h, n->c);
 }
 OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -451,7 +442,7 @@ typedef struct { int none; } oz_conform_update_self;
 OZ_FN void oz_conform_update_begin(const oz_frame *f, uint32_t i, oz_conform_update_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_outer(acc, oz_vec_gather(f->y, n->j), n->g);
+  oz_outer_gather(acc, f->y, n->j, n->g.x, n->g.y, n->g.z);
 }
 OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

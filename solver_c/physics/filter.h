@@ -11,7 +11,7 @@ typedef struct { int none; } oz_filter_gradient_self;
 OZ_FN void oz_filter_gradient_begin(const oz_frame *f, uint32_t i, oz_filter_gradient_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_outer(acc, oz_vec_gather(f->u, n->j), n->g);
+  oz_outer_gather(acc, f->u, n->j, n->g.x, n->g.y, n->g.z);
 }
 OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -28,23 +28,19 @@ OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *
 
 /* ---- filter_move: u_i += 0.8 sum_j c (u_ji - (L_i + L_j) x0_ji / 2), pairs with both gates open ---- */
 
-typedef struct { oz_v3 u; oz_real half_g; } oz_filter_move_self;
+typedef struct { float u[3], half_g; } oz_filter_move_self;
 OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_self *s) {
-  s->u = oz_vec_of(f->u, i);
-  s->half_g = oz_set(0.5f * f->u[4 * (size_t)i + 3]);
+  const float *u = f->u + 4 * (size_t)i;
+  for (int c = 0; c < 3; c++) s->u[c] = u[c];
+  s->half_g = 0.5f * u[3];
 }
 OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n, oz_real *acc) {
-  oz_m3 A;
-  oz_real u[4], zero = oz_set(0.0f);
-  oz_matrix_gather(f->A, n->j, &A);
-  oz_gather4(f->u, n->j, 4, 0, u);
-  oz_mask open = u[3] > zero;
+  oz_real zero = oz_set(0.0f), *sum = acc + OZ_MATRIX_ACC;
+  oz_mask open = oz_gather1(f->u + 3, n->j, 4) > zero;
   oz_v3 g = {oz_select(open, n->g.x, zero), oz_select(open, n->g.y, zero), oz_select(open, n->g.z, zero)};
-  oz_real k = oz_select(open, n->c * (s->half_g + 0.5f * u[3]), zero);
-  acc[0] += A.m[0] * g.x + A.m[1] * g.y + A.m[2] * g.z + k * (u[0] - s->u.x);
-  acc[1] += A.m[3] * g.x + A.m[4] * g.y + A.m[5] * g.z + k * (u[1] - s->u.y);
-  acc[2] += A.m[6] * g.x + A.m[7] * g.y + A.m[8] * g.z + k * (u[2] - s->u.z);
-  acc[3] += g.x; acc[4] += g.y; acc[5] += g.z;
+  oz_matrix_product(acc, f->A, n->j, g.x, g.y, g.z);
+  oz_pull_gather(acc, f->u, n->j, s->u, s->half_g, oz_select(open, n->c, zero));
+  sum[0] += g.x; sum[1] += g.y; sum[2] += g.z;
 }
 OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

@@ -110,7 +110,7 @@ typedef struct oz_frame {
   float *p;       /* record 4: m, current position; w: density multiplier */
   float *dx;      /* record 4: m, correction */
   float *u2;      /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
-  float *A;       /* record 12: what a particle sends to its neighbours: 3x3 in [0..8], scalars behind */
+  float *A;       /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */
   float *K, *B;   /* planes 6: moment of the kernel gradient, and its bounded inverse */
   float *sg;      /* planes 3: sum of ghat */
   float *pu;      /* planes 4: frame of the preconditioner, quaternion */

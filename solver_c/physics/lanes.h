@@ -51,6 +51,43 @@ OZ_FN oz_mask oz_not(oz_mask m) { return ~m; }
 OZ_FN oz_real oz_abs(oz_real a) { return (oz_real)((oz_mask)a & 0x7fffffff); }
 #endif
 
+#ifndef OZ_OUTER_ACC
+/* Sums over neighbours of products that are 3-vectors, lanes being neighbours (lanes_neon.h does it differently).
+ * sum of v_j g^T, v the first three floats of records of 4 */
+#define OZ_OUTER_ACC 9
+#define OZ_MATRIX_ACC 3
+OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  oz_real v[4];
+  oz_gather4(a, j, 4, 0, v);
+  for (int r = 0; r < 3; r++) {
+    acc[3 * r] += v[r] * gx;
+    acc[3 * r + 1] += v[r] * gy;
+    acc[3 * r + 2] += v[r] * gz;
+  }
+}
+OZ_FN void oz_outer_fold(const oz_real *acc, float *out, size_t step) { /* out: row major */
+  for (int k = 0; k < 9; k++) out[(size_t)k * step] = oz_sum(acc[k]);
+}
+/* sum of A_j g, A in columns of records of 12 */
+OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  oz_real x[4], y[4], z[4];
+  oz_gather4(a, j, 12, 0, x);
+  oz_gather4(a, j, 12, 4, y);
+  oz_gather4(a, j, 12, 8, z);
+  for (int r = 0; r < 3; r++) acc[r] += x[r] * gx + y[r] * gy + z[r] * gz;
+}
+/* sum of c (half_i + w_j / 2) (v_j - v_i), w the fourth float of the records */
+OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const float vi[3], float half_i, oz_real c) {
+  oz_real v[4];
+  oz_gather4(a, j, 4, 0, v);
+  oz_real k = c * (half_i + 0.5f * v[3]);
+  for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - vi[r]);
+}
+OZ_FN void oz_matrix_fold(const oz_real *acc, float *out, size_t step) {
+  for (int r = 0; r < 3; r++) out[(size_t)r * step] = oz_sum(acc[r]);
+}
+#endif
+
 OZ_FN oz_real oz_clamp(oz_real a, oz_real lo, oz_real hi) { return oz_min(oz_max(a, lo), hi); }
 /* 1 where the value is a number, 0 where it is NaN or infinite. */
 OZ_FN oz_mask oz_finite(oz_real a) { return oz_abs(a) < oz_set(3.0e38f); }

@@ -59,6 +59,56 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   oz_real v = {a[(size_t)j[0] * step], a[(size_t)j[1] * step], a[(size_t)j[2] * step], a[(size_t)j[3] * step]};
   return v;
 }
+/* Sums over neighbours of products that are 3-vectors. Here lanes are the components of one neighbour at a time: nothing is
+ * transposed. Two sets of sums (even and odd neighbours) hide the latency of the multiply-adds. */
+#define OZ_OUTER_ACC 6
+#define OZ_MATRIX_ACC 6
+/* sum over neighbours of v_j g^T, v the first three floats of records of 4 */
+OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+#define OZ_STEP(l, at)                                                                                                 \
+  {                                                                                                                    \
+    const float32x4_t v = vld1q_f32(a + 4 * (size_t)j[l]);                                                             \
+    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], v, (float32x4_t)gx, l);                                   \
+    acc[at + 1] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 1], v, (float32x4_t)gy, l);                           \
+    acc[at + 2] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 2], v, (float32x4_t)gz, l);                           \
+  }
+  OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
+#undef OZ_STEP
+}
+OZ_FN void oz_outer_fold(const oz_real *acc, float *out, size_t step) { /* out: row major */
+  for (int c = 0; c < 3; c++) {
+    const oz_real v = acc[c] + acc[c + 3];
+    for (int r = 0; r < 3; r++) out[(size_t)(3 * r + c) * step] = v[r];
+  }
+}
+/* sum over neighbours of A_j g, A in columns of records of 12 */
+OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+#define OZ_STEP(l, at)                                                                                                 \
+  {                                                                                                                    \
+    const float *m = a + 12 * (size_t)j[l];                                                                            \
+    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vld1q_f32(m), (float32x4_t)gx, l);                        \
+    acc[at + 1] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 1], vld1q_f32(m + 4), (float32x4_t)gy, l);            \
+    acc[at + 2] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 2], vld1q_f32(m + 8), (float32x4_t)gz, l);            \
+  }
+  OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
+#undef OZ_STEP
+}
+/* sum over neighbours of c (half_i + w_j / 2) (v_j - v_i), w the fourth float of the records */
+OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const float vi[3], float half_i, oz_real c) {
+  const float own[4] = {vi[0], vi[1], vi[2], -2.0f * half_i}; /* so that lane 3 of the difference is w_j + 2 half_i */
+  const float32x4_t v0 = vld1q_f32(own), half_c = vmulq_n_f32((float32x4_t)c, 0.5f);
+#define OZ_STEP(l, at)                                                                                                 \
+  {                                                                                                                    \
+    const float32x4_t v = vsubq_f32(vld1q_f32(a + 4 * (size_t)j[l]), v0);                                              \
+    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vmulq_laneq_f32(v, v, 3), half_c, l);                     \
+  }
+  OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 3) OZ_STEP(3, 4)
+#undef OZ_STEP
+}
+OZ_FN void oz_matrix_fold(const oz_real *acc, float *out, size_t step) {
+  const oz_real v = ((acc[0] + acc[1]) + (acc[2] + acc[3])) + (acc[4] + acc[5]);
+  for (int r = 0; r < 3; r++) out[(size_t)r * step] = v[r];
+}
 /* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole vector. */
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   static const uint8_t shuffle[16][16] = {

@@ -59,26 +59,19 @@ OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
   oz_st(a + 3 * (size_t)stride, i, q.w);
 }
 
-/* The matrix that a particle sends to its neighbours (records of 12). */
-OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
-  oz_real v[4];
-  oz_gather4(a, j, 12, 0, m->m);
-  oz_gather4(a, j, 12, 4, m->m + 4);
-  oz_gather4(a, j, 12, 8, v);
-  m->m[8] = v[0];
-}
+/* The matrix that a particle sends to its neighbours: records of 12, three columns of three floats and a spare. */
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) {
-  oz_real v[4];
-  oz_ld4(a, i, 12, 0, m->m);
-  oz_ld4(a, i, 12, 4, m->m + 4);
-  oz_ld4(a, i, 12, 8, v);
-  m->m[8] = v[0];
+  for (uint32_t c = 0; c < 3; c++) {
+    oz_real v[4];
+    oz_ld4(a, i, 12, 4 * c, v);
+    for (int r = 0; r < 3; r++) m->m[3 * r + (int)c] = v[r];
+  }
 }
 OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) {
-  oz_real v[4] = {m->m[8], oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-  oz_st4(a, i, 12, 0, m->m);
-  oz_st4(a, i, 12, 4, m->m + 4);
-  oz_st4(a, i, 12, 8, v);
+  for (uint32_t c = 0; c < 3; c++) {
+    oz_real v[4] = {m->m[c], m->m[3 + c], m->m[6 + c], oz_set(0.0f)};
+    oz_st4(a, i, 12, 4 * c, v);
+  }
 }
 
 /* Spiky gradient (Mueller 2003), scaled: ghat = V0 d grad_i W(x_i - x_j). r = x_i - x_j in m. Zero beyond h and at r = 0. */
@@ -92,12 +85,6 @@ OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
   /* the weight grows as 1/r: bounded at 0.3 d so that a coincident pair does not rule its neighbourhood */
   *out_c = f->hour_norm * t2 * oz_min(ir, oz_set(3.3333f * f->inv_d));
   return g;
-}
-/* Adds the outer product v g^T to nine sums. */
-OZ_FN void oz_outer(oz_real *acc, oz_v3 v, oz_v3 g) {
-  acc[0] += v.x * g.x; acc[1] += v.x * g.y; acc[2] += v.x * g.z;
-  acc[3] += v.y * g.x; acc[4] += v.y * g.y; acc[5] += v.y * g.z;
-  acc[6] += v.z * g.x; acc[7] += v.z * g.y; acc[8] += v.z * g.z;
 }
 /* sum_j v_j ghat^T - v_i (sum_j ghat)^T = sum_j v_ji ghat^T: v_i and the sum of ghat leave the loop. */
 OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
