@@ -84,8 +84,7 @@ float ooze_solver_separation(const ooze_solver *s) { return s ? s->separation : 
 
 static ooze_result read_collider(const ooze_solver *s, ooze_collider_desc *in, const ooze_collider_desc *desc) {
   ooze_collider_desc_default(in);
-  OZ_TRY(oz_struct_read(in, desc, sizeof *in, "collider", s->message));
-  return oz_schema_check(OZ_OWNER_collider_desc, in, "collider", s->message);
+  return oz_struct_read(in, desc, sizeof *in, "collider", s->message);
 }
 
 ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, ooze_collider *out) {
@@ -125,8 +124,7 @@ ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, flo
 
 static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in, const ooze_emitter_desc *desc) {
   ooze_emitter_desc_default(in);
-  OZ_TRY(oz_struct_read(in, desc, sizeof *in, "emitter", s->message));
-  return oz_schema_check(OZ_OWNER_emitter_desc, in, "emitter", s->message);
+  return oz_struct_read(in, desc, sizeof *in, "emitter", s->message);
 }
 
 ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out) {
