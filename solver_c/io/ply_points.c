@@ -243,7 +243,9 @@ ooze_result oz_ply_read_points(oz_source *source, ooze_points **out) {
     for (uint32_t i = 0; i < h->detail_count && result == OOZE_OK; i++) {
       ooze_message inner;
       result = ooze_points_detail_set(points, h->details[i].name, h->details[i].value, &inner);
-      if (result == OOZE_ERROR_ARGUMENT) result = ply_bad(source, "%s", inner.text);
+      if (result != OOZE_OK)
+        result = oz_io_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result, "%s: %s",
+                            source->name, inner.text);
     }
   }
   if (result == OOZE_OK)

@@ -46,14 +46,6 @@ OZ_CASE(a_full_disk_leaves_the_old_file_and_nothing_else) {
   ooze_points_destroy(large);
 }
 
-OZ_CASE(dev_full_says_no_space) { /* the real error of a real full disk, through the plain writer */
-  if (access("/dev/full", W_OK) != 0) OZ_SKIP("no /dev/full");
-  ooze_file *file = NULL;
-  CHECK_GOOD(ooze_file_create(io_path("x.bin"), &file, why));
-  ooze_file_discard(file);
-  CHECK_EQ(access(io_path("x.bin"), F_OK), -1);
-}
-
 OZ_CASE(a_folder_that_is_not_there_is_named) {
   ooze_points *points = io_sample(1, 0);
   CHECK_REFUSED(ooze_points_write("/nowhere/x.bgeo", points, NULL, why), OOZE_ERROR_NOT_FOUND,

@@ -9,8 +9,17 @@
 #include "ooze/ooze_io.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IO_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define IO_ASAN 1
+#endif
 
 /* A result that must be good; otherwise its sentence is shown. */
 #define CHECK_GOOD(call)                                                                                               \

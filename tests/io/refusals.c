@@ -102,7 +102,8 @@ OZ_CASE(absurd_counts_are_refused_before_memory_is_asked_for) {
   struct rlimit old, tight;
   CHECK(getrlimit(RLIMIT_AS, &old) == 0);
   tight = old;
-#if !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && __has_feature(address_sanitizer))
+  (void)tight;
+#ifndef IO_ASAN
   tight.rlim_cur = (rlim_t)1 << 30; /* what believes the file fails here with another result */
   setrlimit(RLIMIT_AS, &tight);
 #endif
@@ -178,7 +179,7 @@ OZ_CASE(wrong_lists_are_refused) {
   refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"lumps\",[[0,0,0]]"), OOZE_ERROR_FORMAT, "no known form");
   refused_text("a.geo", GEO_HEAD "0,\"attributes\",[]]", OOZE_ERROR_FORMAT, "no P");
   refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0]]") "]", OOZE_ERROR_FORMAT,
-               "truncated");
+               "closes nothing");
 }
 
 OZ_CASE(deep_nesting_is_refused) {
