@@ -87,52 +87,63 @@ OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx,
   if (lo < c->brick_first + c->brick_count && f->brick_key[lo] == key) return (int64_t)lo;
   return -1;
 }
-/* Eight samples around voxel coordinates v (finite, within the key's range): value (m) and gradient (pure number).
- * Samples that no brick holds take the mean of those that do, so that the outermost samples go on outwards. Returns how
- * many of the eight there are. */
+/* Value (m) and gradient (pure number) at voxel coordinates v (finite, within the keys' range), trilinear between eight
+ * samples. 0 if some of them are in no brick. */
 OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v[3], float *value, float g[3]) {
-  float base[3], t[3], s[8], sum = 0.0f;
-  int32_t i[3];
-  int known = 0, have[8];
-  int32_t last[3] = {0, 0, 0};
-  int64_t brick = -2; /* none looked up yet; seven of eight corners are mostly in the first one's brick */
-  for (int k = 0; k < 3; k++) base[k] = floorf(v[k]), t[k] = v[k] - base[k], i[k] = (int32_t)base[k];
-  for (int k = 0; k < 8; k++) {
+  float t[3], s[8];
+  int32_t i[3], last[3] = {0, 0, 0};
+  int64_t brick = -2; /* none looked up yet; mostly all eight are in the first one's brick */
+  for (int k = 0; k < 3; k++) {
+    float base = floorf(v[k]);
+    t[k] = v[k] - base, i[k] = (int32_t)base;
+  }
+  for (int k = 0; k < 8; k++) { /* k = 4x + 2y + z */
     int32_t x = i[0] + (k >> 2), y = i[1] + ((k >> 1) & 1), z = i[2] + (k & 1);
     int32_t bx = (x - (x & 7)) / 8, by = (y - (y & 7)) / 8, bz = (z - (z & 7)) / 8; /* x & 7 is 0..7 for negative x too */
     if (brick == -2 || bx != last[0] || by != last[1] || bz != last[2]) {
       brick = oz_brick_find(f, c, bx, by, bz);
       last[0] = bx, last[1] = by, last[2] = bz;
     }
-    have[k] = brick >= 0;
-    s[k] = 0.0f;
-    if (have[k]) {
-      s[k] = f->brick_values[(size_t)brick * 512u + (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)))];
-      sum += s[k];
-      known++;
-    }
+    if (brick < 0) return 0;
+    s[k] = f->brick_values[(size_t)brick * 512u + (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)))];
   }
-  *value = OZ_FAR;
-  g[0] = g[1] = g[2] = 0.0f;
-  if (!known) return 0;
-  sum /= (float)known;
-  for (int k = 0; k < 8; k++) s[k] = have[k] ? s[k] : sum;
-  /* index k = 4x + 2y + z */
   float x00 = s[0] + t[0] * (s[4] - s[0]), x01 = s[1] + t[0] * (s[5] - s[1]);
   float x10 = s[2] + t[0] * (s[6] - s[2]), x11 = s[3] + t[0] * (s[7] - s[3]);
   float y0 = x00 + t[1] * (x10 - x00), y1 = x01 + t[1] * (x11 - x01);
-  *value = y0 + t[2] * (y1 - y0);
-  float inv = 1.0f / c->voxel;
   float d00 = s[4] - s[0], d01 = s[5] - s[1], d10 = s[6] - s[2], d11 = s[7] - s[3];
-  float e0 = d00 + t[1] * (d10 - d00), e1 = d01 + t[1] * (d11 - d01);
+  float e0 = d00 + t[1] * (d10 - d00), e1 = d01 + t[1] * (d11 - d01), inv = 1.0f / c->voxel;
+  *value = y0 + t[2] * (y1 - y0);
   g[0] = (e0 + t[2] * (e1 - e0)) * inv;
   g[1] = ((x10 - x00) + t[2] * ((x11 - x01) - (x10 - x00))) * inv;
   g[2] = (y1 - y0) * inv;
-  return known;
+  return 1;
 }
-/* Distance and direction at a local point; OZ_FAR where no brick is nearer than a brick's width. A point outside every
- * brick but next to one goes by the nearest sample of that one: where it is solid so is the point, else it is further
- * out. The direction is zero where the samples are flat (the cut-off value of a narrow band). */
+/* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first order. The surface lies in
+ * some brick, so out here a point is as solid as that point is, and no nearer to the surface than to the brick. */
+OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v[3], float reach, float *value, float g[3]) {
+  int32_t b[3];
+  float best = OZ_FAR, at[3] = {0.0f, 0.0f, 0.0f};
+  for (int k = 0; k < 3; k++) b[k] = (int32_t)floorf(v[k] * 0.125f);
+  for (int k = 0; k < 27; k++) {
+    int32_t o[3] = {b[0] + k / 9 - 1, b[1] + (k / 3) % 3 - 1, b[2] + k % 3 - 1};
+    float near[3], d2 = 0.0f;
+    for (int a = 0; a < 3; a++) {
+      float lo = 8.0f * (float)o[a];
+      near[a] = oz_minf(oz_maxf(v[a], lo), lo + 6.99f); /* within the brick's last cell, so that all samples are its own */
+      d2 += (v[a] - near[a]) * (v[a] - near[a]);
+    }
+    /* cheapest test first: most neighbours are further than anyone asks about */
+    if (d2 >= best || !(sqrtf(d2) * c->voxel <= reach) || oz_brick_find(f, c, o[0], o[1], o[2]) < 0) continue;
+    best = d2;
+    at[0] = near[0], at[1] = near[1], at[2] = near[2];
+  }
+  if (best >= OZ_FAR || !oz_brick_sample(f, c, at, value, g)) return 0;
+  float off[3] = {v[0] - at[0], v[1] - at[1], v[2] - at[2]}, there = *value + c->voxel * oz_dot3f(g, off);
+  *value = *value < 0.0f ? oz_minf(there, *value) : oz_maxf(there, sqrtf(best) * c->voxel);
+  return 1;
+}
+/* Distance and direction at a local point; OZ_FAR where no brick is within reach. The direction is zero where the samples are
+ * flat (the cut-off value of a narrow band). */
 OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float local[3], float reach, oz_face *out) {
   float v[3], g[3], value, inv = 1.0f / c->voxel;
   out->dist = OZ_FAR;
@@ -141,30 +152,8 @@ OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float 
     v[k] = local[k] * inv;
     if (!(fabsf(v[k]) < 8.0e6f)) return; /* beyond the keys; also NaN */
   }
-  if (oz_brick_sample(f, c, v, &value, g)) {
-    out->dist = value;
-  } else {
-    int32_t b[3];
-    float best = OZ_FAR, at[3] = {0.0f, 0.0f, 0.0f};
-    for (int k = 0; k < 3; k++) b[k] = (int32_t)floorf(v[k] * 0.125f);
-    for (int k = 0; k < 27; k++) {
-      int32_t o[3] = {b[0] + k / 9 - 1, b[1] + (k / 3) % 3 - 1, b[2] + k % 3 - 1};
-      float near[3], d2 = 0.0f;
-      for (int a = 0; a < 3; a++) {
-        float lo = 8.0f * (float)o[a], hi = lo + 7.0f;
-        near[a] = oz_minf(oz_maxf(v[a], lo), hi);
-        d2 += (v[a] - near[a]) * (v[a] - near[a]);
-      }
-      /* cheapest test first: most neighbours are further than anyone asks about */
-      if (d2 >= best || !(sqrtf(d2) * c->voxel <= reach) || oz_brick_find(f, c, o[0], o[1], o[2]) < 0) continue;
-      best = d2;
-      at[0] = near[0], at[1] = near[1], at[2] = near[2];
-    }
-    if (best >= OZ_FAR || !oz_brick_sample(f, c, at, &value, g)) return;
-    /* first order from there; the surface lies in some brick, so it is no nearer than the nearest one */
-    float off[3] = {v[0] - at[0], v[1] - at[1], v[2] - at[2]}, there = value + c->voxel * oz_dot3f(g, off);
-    out->dist = value < 0.0f ? oz_minf(there, value) : oz_maxf(there, sqrtf(best) * c->voxel);
-  }
+  if (!oz_brick_sample(f, c, v, &value, g) && !oz_brick_beyond(f, c, v, reach, &value, g)) return;
+  out->dist = value;
   float l = sqrtf(oz_dot3f(g, g));
   if (!(l > 0.1f)) return;
   for (int k = 0; k < 3; k++) out->n[k] = g[k] / l;
