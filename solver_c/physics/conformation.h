@@ -127,7 +127,7 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_real hg = f->zero_energy * (tau + f->dt) / (tau + f->dt + load);
   oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]); /* crowded neighbourhoods: 3.5's essential normalisation */
   oz_st(f->gate, i, thin);
-  hg = hg * thin / oz_max(om, oz_set(1e-3f));
+  hg = hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f)); /* what is held pulls as its fluid would */
   hg = oz_select(oz_enough(f, i), hg, oz_set(0.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   oz_vec_st(f->y, i, zero, hg);

@@ -95,8 +95,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_s3 K = oz_planes6_ld(f->K, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i);
   oz_m3 KB = oz_s3_mul_s(&K, &B);
   oz_real least = oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]);
-  oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good & free;
-  oz_real g = oz_ld(f->gate, i) / oz_max(om, oz_set(1e-3f));
+  oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good;
+  oz_real g = oz_ld(f->gate, i) / oz_select(free, om, one);
   oz_vec_st(f->u, i, v, oz_select(open, g, zero));
 }
 
