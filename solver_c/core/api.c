@@ -19,8 +19,8 @@ static ooze_result read_desc(ooze_solver_desc *in, const ooze_solver_desc *desc,
   if (in->threads > 4096)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: threads is %u; expected 0 to 4096", (unsigned)in->threads);
   if (in->max_particles == 0 || in->max_particles > (1u << 30))
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: max_particles is %u; expected 1 to %u", (unsigned)in->max_particles,
-                   1u << 30);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: max_particles is %u; expected 1 to %u",
+                   (unsigned)in->max_particles, 1u << 30);
   return OOZE_OK;
 }
 
@@ -75,9 +75,7 @@ void ooze_solver_destroy(ooze_solver *s) {
 }
 
 const char *ooze_solver_message(const ooze_solver *s) { return s ? s->message->text : ""; }
-const char *ooze_solver_backend(const ooze_solver *s) {
-  return s ? s->backend->table->describe(s->backend) : "";
-}
+const char *ooze_solver_backend(const ooze_solver *s) { return s ? s->backend->table->describe(s->backend) : ""; }
 float ooze_solver_separation(const ooze_solver *s) { return s ? s->separation : 0; }
 
 /* ---- colliders ---- */

@@ -6,7 +6,15 @@
 #include "core/particles.h"
 #include "core/schema.h"
 
-enum { OZ_CHECK_NONE = 0, OZ_CHECK_POSITION, OZ_CHECK_VELOCITY, OZ_CHECK_TENSOR, OZ_CHECK_FORCE, OZ_CHECK_MATERIAL, OZ_CHECK_SCHEMA };
+enum {
+  OZ_CHECK_NONE = 0,
+  OZ_CHECK_POSITION,
+  OZ_CHECK_VELOCITY,
+  OZ_CHECK_TENSOR,
+  OZ_CHECK_FORCE,
+  OZ_CHECK_MATERIAL,
+  OZ_CHECK_SCHEMA
+};
 
 typedef struct oz_attribute {
   const char *name;
@@ -65,12 +73,21 @@ static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_
   if (count && !memory) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
   if (*stride == 0) *stride = tight(attribute);
   if (*stride < tight(attribute))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: stride is %zu bytes; expected 0, or %zu or more", name, *stride,
-                   tight(attribute));
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: stride is %zu bytes; expected 0, or %zu or more", name,
+                   *stride, tight(attribute));
   return OOZE_OK;
 }
 
 /* ---- reading ---- */
+
+/* With split compliance the multiplier's mean is a pressure that keeps volume, not a stress of the material. */
+static void take_mean_off(unsigned char *tensor) {
+  float v[3];
+  memcpy(v, tensor, sizeof v);
+  float mean = (v[0] + v[1] + v[2]) / 3.0f;
+  for (int k = 0; k < 3; ++k) v[k] -= mean;
+  memcpy(tensor, v, sizeof v);
+}
 
 ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
                                 void *out) {
@@ -105,6 +122,7 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
       }
       memcpy(to + 4 * k, &word, 4);
     }
+    if (attribute == OOZE_STRESS && s->params.split_compliance) take_mean_off(to);
   }
   return OOZE_OK;
 }
@@ -113,7 +131,8 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
 
 /* All leading minors above 0 (Sylvester). */
 static int positive_definite(const float q[6]) {
-  double xx = (double)q[0], yy = (double)q[1], zz = (double)q[2], xy = (double)q[3], xz = (double)q[4], yz = (double)q[5];
+  double xx = (double)q[0], yy = (double)q[1], zz = (double)q[2], xy = (double)q[3], xz = (double)q[4],
+         yz = (double)q[5];
   double minor = xx * yy - xy * xy;
   double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
   return xx > 0 && minor > 0 && det > 0;
@@ -133,10 +152,13 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
     snprintf(text, capacity, "finite values of at most %g m",
              fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
     return text;
-  case OZ_CHECK_VELOCITY: return all_within(value, 3, OZ_FAST) ? NULL : "finite values of at most 1e6 m/s";
-  case OZ_CHECK_FORCE: return all_within(value, 3, OZ_HARD) ? NULL : "finite values of at most 1e9 m/s^2";
+  case OZ_CHECK_VELOCITY:
+    return all_within(value, 3, OZ_FAST) ? NULL : "finite values of at most 1e6 m/s";
+  case OZ_CHECK_FORCE:
+    return all_within(value, 3, OZ_HARD) ? NULL : "finite values of at most 1e9 m/s^2";
   case OZ_CHECK_TENSOR:
-    return all_within(value, 6, 1e6) && positive_definite(value) ? NULL : "a positive definite tensor, xx yy zz xy xz yz";
+    return all_within(value, 6, 1e6) && positive_definite(value) ? NULL
+                                                                 : "a positive definite tensor, xx yy zz xy xz yz";
   case OZ_CHECK_MATERIAL: {
     uint32_t m;
     memcpy(&m, value, 4);
@@ -148,7 +170,8 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
     return oz_schema_holds(OZ_OWNER_material, a->range, (double)*value)
                ? NULL
                : oz_schema_range(OZ_OWNER_material, a->range, text, capacity);
-  default: return NULL;
+  default:
+    return NULL;
   }
 }
 
@@ -185,7 +208,8 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
     for (uint32_t r = 0; r < count; ++r) {
       uint32_t m;
       memcpy(&m, (const unsigned char *)in + r * stride, 4);
-      memcpy((uint32_t *)copy + s->particles.at[first + r], (const unsigned char *)&s->materials[m] + oz_material_values[v].offset, 4);
+      memcpy((uint32_t *)copy + s->particles.at[first + r],
+             (const unsigned char *)&s->materials[m] + oz_material_values[v].offset, 4);
     }
     oz_host_dirty(s);
   }
@@ -193,8 +217,8 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
   return OOZE_OK;
 }
 
-ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
-                                 const void *in) {
+ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
+                                 size_t stride, const void *in) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(check_range(s, attribute, first, count, &stride, in));
   const oz_attribute *a = &attributes[attribute];

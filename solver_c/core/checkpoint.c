@@ -145,7 +145,8 @@ typedef struct oz_incoming {
 } oz_incoming;
 
 static ooze_result cut_short(ooze_solver *s, const oz_reader *r, const char *what) {
-  return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s at byte %zu goes past the end, byte %zu", what, r->at, r->bytes);
+  return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s at byte %zu goes past the end, byte %zu", what, r->at,
+                 r->bytes);
 }
 
 /* A struct that says its own size. */
@@ -154,7 +155,8 @@ static ooze_result take_struct(ooze_solver *s, oz_reader *r, void *into, size_t 
   if (r->bytes - r->at < sizeof size) return cut_short(s, r, what);
   memcpy(&size, r->memory + r->at, sizeof size);
   if (size < sizeof size || size > OZ_STRUCT_MAX || size % 4)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: size of %s at byte %zu is %u", what, r->at, (unsigned)size);
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: size of %s at byte %zu is %u", what, r->at,
+                   (unsigned)size);
   const void *from = take(r, size);
   if (!from) return cut_short(s, r, what);
   return oz_struct_read(into, from, known, what, s->message);
@@ -179,10 +181,9 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: particle_separation is %g m; this solver's is %g m",
                    (double)h->separation, (double)s->separation);
   if (h->particles > s->max_particles)
-    return oz_fail(s->message, OOZE_ERROR_LIMIT, "checkpoint: %u particles; max_particles is %u", (unsigned)h->particles,
-                   (unsigned)s->max_particles);
-  if (!(fabs(h->time) <= 1e12))
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: time is %g s", h->time);
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "checkpoint: %u particles; max_particles is %u",
+                   (unsigned)h->particles, (unsigned)s->max_particles);
+  if (!(fabs(h->time) <= 1e12)) return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: time is %g s", h->time);
   if (h->materials == 0 || h->materials > OZ_MATERIALS_MAX)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %u materials; expected 1 to %u", (unsigned)h->materials,
                    OZ_MATERIALS_MAX);
@@ -191,7 +192,8 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
 
 static ooze_result read_materials(ooze_solver *s, oz_reader *r, oz_incoming *in) {
   size_t bytes = in->header.materials * sizeof *in->materials;
-  if (in->header.materials > (r->bytes - r->at) / 8) return cut_short(s, r, "the materials"); /* before memory is asked for */
+  if (in->header.materials > (r->bytes - r->at) / 8)
+    return cut_short(s, r, "the materials"); /* before memory is asked for */
   in->materials = oz_alloc(&s->memory, bytes);
   if (!in->materials) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
   for (uint32_t i = 0; i < in->header.materials; ++i) {
@@ -212,10 +214,13 @@ static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *
     memcpy(&length, from, sizeof length);
     from = take(r, length);
     if (!from) return cut_short(s, r, what);
-    if (k == 0) OZ_TRY(oz_colliders_read(&in->colliders, from, (size_t)length, &used, s->message));
-    else OZ_TRY(oz_emitters_read(&in->emitters, from, (size_t)length, in->header.materials, &used, s->message));
+    if (k == 0)
+      OZ_TRY(oz_colliders_read(&in->colliders, from, (size_t)length, &used, s->message));
+    else
+      OZ_TRY(oz_emitters_read(&in->emitters, from, (size_t)length, in->header.materials, &used, s->message));
     if (used != length)
-      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s take %zu bytes of %llu", what, used, (unsigned long long)length);
+      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s take %zu bytes of %llu", what, used,
+                     (unsigned long long)length);
   }
   return OOZE_OK;
 }
@@ -231,20 +236,23 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
   if (r->at != r->bytes)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %zu bytes too many", r->bytes - r->at);
   if (in->header.next_id > (uint64_t)OZ_ID_MAX + 1)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: the next id is %llu", (unsigned long long)in->header.next_id);
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: the next id is %llu",
+                   (unsigned long long)in->header.next_id);
   if (n == 0) return OOZE_OK;
   in->ids = oz_alloc(&s->memory, n * sizeof *in->ids);
   if (!in->ids) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for ids", n * sizeof *in->ids);
   memcpy(in->ids, in->attribute[OOZE_ID], n * sizeof *in->ids);
   for (uint32_t i = 0; i < n; ++i)
     if (in->ids[i] >= in->header.next_id || (i && in->ids[i] <= in->ids[i - 1]))
-      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: id %llu is out of order", (unsigned long long)in->ids[i]);
+      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: id %llu is out of order",
+                     (unsigned long long)in->ids[i]);
   /* material numbers count against the new list */
   uint32_t had = s->material_count;
   s->material_count = in->header.materials;
   ooze_result result = OOZE_OK;
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT && result >= 0; ++a)
-    if (in->attribute[a]) result = oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
+    if (in->attribute[a])
+      result = oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
   s->material_count = had;
   return result < 0 ? OOZE_ERROR_FORMAT : OOZE_OK;
 }
@@ -257,12 +265,18 @@ static const struct {
   oz_field field;
   uint8_t words;
 } places[] = {
-    {OOZE_POSITION, OZ_FIELD_X, 3},          {OOZE_VELOCITY, OZ_FIELD_U, 3},
-    {OOZE_CONFORMATION, OZ_FIELD_Q, 6},      {OOZE_RELAXATION_TIME, OZ_FIELD_TAU, 1},
-    {OOZE_COMPLIANCE, OZ_FIELD_COMPLIANCE, 1}, {OOZE_VISCOSITY, OZ_FIELD_VISCOSITY, 1},
-    {OOZE_DENSITY, OZ_FIELD_DENSITY, 1},     {OOZE_TEMPERATURE, OZ_FIELD_TEMPERATURE, 1},
-    {OOZE_FORCE, OZ_FIELD_FORCE, 3},         {OOZE_MATERIAL, OZ_FIELD_MATERIAL, 1},
-    {OOZE_SOURCE, OZ_FIELD_SOURCE, 1},       {OOZE_ID, OZ_FIELD_ID, 2},
+    {OOZE_POSITION, OZ_FIELD_X, 3},
+    {OOZE_VELOCITY, OZ_FIELD_U, 3},
+    {OOZE_CONFORMATION, OZ_FIELD_Q, 6},
+    {OOZE_RELAXATION_TIME, OZ_FIELD_TAU, 1},
+    {OOZE_COMPLIANCE, OZ_FIELD_COMPLIANCE, 1},
+    {OOZE_VISCOSITY, OZ_FIELD_VISCOSITY, 1},
+    {OOZE_DENSITY, OZ_FIELD_DENSITY, 1},
+    {OOZE_TEMPERATURE, OZ_FIELD_TEMPERATURE, 1},
+    {OOZE_FORCE, OZ_FIELD_FORCE, 3},
+    {OOZE_MATERIAL, OZ_FIELD_MATERIAL, 1},
+    {OOZE_SOURCE, OZ_FIELD_SOURCE, 1},
+    {OOZE_ID, OZ_FIELD_ID, 2},
 };
 enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
 
@@ -276,7 +290,8 @@ static ooze_result fill(ooze_solver *s, const oz_incoming *in) {
       const unsigned char *from = in->attribute[places[p].attribute] + (size_t)first * words * 4;
       memset(block, 0, (size_t)count * 24);
       for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t k = 0; k < words; ++k, from += 4) memcpy(&block[oz_field_at(places[p].field, count, i, k)], from, 4);
+        for (uint32_t k = 0; k < words; ++k, from += 4)
+          memcpy(&block[oz_field_at(places[p].field, count, i, k)], from, 4);
       OZ_TRY(s->backend->table->upload(s->backend, places[p].field, first, count, block, s->message));
     }
     for (uint32_t i = 0; i < count; ++i) block[i] = first + i;

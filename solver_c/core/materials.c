@@ -5,8 +5,10 @@
 #include "core/schema.h"
 
 const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
-    {OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)}, {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
-    {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)}, {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
+    {OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
+    {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
+    {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
+    {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
     {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
 };
 
@@ -31,7 +33,8 @@ ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uin
     return oz_fail(s->message, OOZE_ERROR_LIMIT, "there are %u materials already; no more are kept", OZ_MATERIALS_MAX);
   size_t bytes = ((size_t)s->material_count + 1) * sizeof in;
   void *list = s->materials;
-  if (bytes > s->materials_capacity && !oz_grow(&s->memory, &list, &s->materials_capacity, 2 * bytes, bytes - sizeof in))
+  if (bytes > s->materials_capacity &&
+      !oz_grow(&s->memory, &list, &s->materials_capacity, 2 * bytes, bytes - sizeof in))
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", 2 * bytes);
   s->materials = list;
   s->materials[s->material_count] = in;
@@ -59,7 +62,8 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   for (int v = 0; v < OZ_MATERIAL_VALUES && n; ++v) {
     OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t i = 0; i < n; ++i)
-      if (s->particles.flags[i]) memcpy((uint32_t *)copy + i, (const unsigned char *)&in + oz_material_values[v].offset, 4);
+      if (s->particles.flags[i])
+        memcpy((uint32_t *)copy + i, (const unsigned char *)&in + oz_material_values[v].offset, 4);
     oz_host_dirty(s);
   }
   s->materials[index] = in;

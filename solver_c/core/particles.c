@@ -8,12 +8,12 @@
 #include "core/schema.h"
 
 const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT] = {
-    [OZ_FIELD_X] = {4, 0},           [OZ_FIELD_U] = {4, 0},          [OZ_FIELD_Q] = {6, 1},
-    [OZ_FIELD_TAU] = {1, 0},         [OZ_FIELD_COMPLIANCE] = {1, 0}, [OZ_FIELD_VISCOSITY] = {1, 0},
-    [OZ_FIELD_DENSITY] = {1, 0},     [OZ_FIELD_TEMPERATURE] = {1, 0}, [OZ_FIELD_FORCE] = {3, 1},
-    [OZ_FIELD_MATERIAL] = {1, 0},    [OZ_FIELD_SOURCE] = {1, 0},     [OZ_FIELD_RANK] = {1, 0},
-    [OZ_FIELD_ID] = {2, 0},          [OZ_FIELD_RHO] = {1, 0},        [OZ_FIELD_LAM] = {6, 1},
-    [OZ_FIELD_A] = {1, 0},           [OZ_FIELD_NEIGHBOURS] = {1, 0},
+    [OZ_FIELD_X] = {4, 0},        [OZ_FIELD_U] = {4, 0},           [OZ_FIELD_Q] = {6, 1},
+    [OZ_FIELD_TAU] = {1, 0},      [OZ_FIELD_COMPLIANCE] = {1, 0},  [OZ_FIELD_VISCOSITY] = {1, 0},
+    [OZ_FIELD_DENSITY] = {1, 0},  [OZ_FIELD_TEMPERATURE] = {1, 0}, [OZ_FIELD_FORCE] = {3, 1},
+    [OZ_FIELD_MATERIAL] = {1, 0}, [OZ_FIELD_SOURCE] = {1, 0},      [OZ_FIELD_RANK] = {1, 0},
+    [OZ_FIELD_ID] = {2, 0},       [OZ_FIELD_RHO] = {1, 0},         [OZ_FIELD_LAM] = {6, 1},
+    [OZ_FIELD_A] = {1, 0},        [OZ_FIELD_NEIGHBOURS] = {1, 0},
 };
 
 static ooze_result short_of_memory(ooze_solver *s, size_t bytes) {
@@ -102,8 +102,10 @@ int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out) {
   uint32_t low = 0, high = p->count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (p->ids[middle] < id) low = middle + 1;
-    else high = middle;
+    if (p->ids[middle] < id)
+      low = middle + 1;
+    else
+      high = middle;
   }
   *out = low;
   return low < p->count && p->ids[low] == id;
@@ -158,7 +160,8 @@ static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t 
   return s->backend->table->upload(s->backend, field, s->particles.count + first, n, s->particles.scratch, s->message);
 }
 
-static ooze_result put_vectors(ooze_solver *s, oz_field field, uint32_t first, uint32_t n, const void *from, size_t stride) {
+static ooze_result put_vectors(ooze_solver *s, oz_field field, uint32_t first, uint32_t n, const void *from,
+                               size_t stride) {
   float *records = s->particles.scratch;
   memset(records, 0, (size_t)n * 16);
   if (stride == 0) stride = 12;
@@ -217,7 +220,8 @@ static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *i
   uint32_t *fresh = p->scratch;
   for (uint32_t to = old + n, r = old, k = n; k > 0;) {
     --to;
-    if (r > 0 && p->ids[r - 1] > named[k - 1].id) p->ids[to] = p->ids[--r];
+    if (r > 0 && p->ids[r - 1] > named[k - 1].id)
+      p->ids[to] = p->ids[--r];
     else {
       --k;
       p->ids[to] = named[k].id;
@@ -232,8 +236,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   uint32_t n = a->count, old = p->count;
   if (n == 0) return OOZE_OK;
   if (n > s->max_particles - old)
-    return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: %u and %u more are too many; max_particles is %u", (unsigned)old,
-                   (unsigned)n, (unsigned)s->max_particles);
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: %u and %u more are too many; max_particles is %u",
+                   (unsigned)old, (unsigned)n, (unsigned)s->max_particles);
   if (!a->ids && p->next_id > (uint64_t)OZ_ID_MAX - n)
     return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: ids are used up; the largest is %llu",
                    (unsigned long long)p->next_id - 1);
@@ -265,7 +269,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
         r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is too large; expected at most %lld",
                     (unsigned long long)named[i].id, (long long)OZ_ID_MAX);
       else if (i > 0 && named[i].id == named[i - 1].id)
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice", (unsigned long long)named[i].id);
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice",
+                    (unsigned long long)named[i].id);
       else if (oz_rank_of(s, named[i].id, &rank))
         r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is in use", (unsigned long long)named[i].id);
       if (r < 0) {
@@ -332,7 +337,8 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   uint32_t results = 0;
   for (uint32_t i = 0; i < p->results; ++i) results += p->flags[i] != 0;
   p->results = 0;
-  if (results && keep_results(s, kept) < 0) results = 0; /* without memory for them they read as 0 until the next step */
+  if (results && keep_results(s, kept) < 0)
+    results = 0; /* without memory for them they read as 0 until the next step */
   OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)old * 4), 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
@@ -405,10 +411,12 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, 
   for (uint32_t i = 0; i < in.count; ++i) {
     float x[3], u[3] = {0, 0, 0};
     memcpy(x, (const unsigned char *)in.positions + i * (in.position_stride ? in.position_stride : 12), 12);
-    if (in.velocities) memcpy(u, (const unsigned char *)in.velocities + i * (in.velocity_stride ? in.velocity_stride : 12), 12);
+    if (in.velocities)
+      memcpy(u, (const unsigned char *)in.velocities + i * (in.velocity_stride ? in.velocity_stride : 12), 12);
     const char *field = NULL;
     const float *value = x;
-    if (!oz_position_ok(s, x)) field = "position";
+    if (!oz_position_ok(s, x))
+      field = "position";
     else if (!(fabsf(u[0]) <= (float)OZ_FAST && fabsf(u[1]) <= (float)OZ_FAST && fabsf(u[2]) <= (float)OZ_FAST)) {
       field = "velocity";
       value = u;
@@ -416,13 +424,15 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, 
     if (!field) continue;
     char name[40] = "";
     if (in.ids) snprintf(name, sizeof name, " (id %llu)", (unsigned long long)in.ids[i]);
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g",
-                   field, (unsigned)i, name, (double)value[0], (double)value[1], (double)value[2],
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g", field, (unsigned)i,
+                   name, (double)value[0], (double)value[1], (double)value[2],
                    value == u ? OZ_FAST : fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
   }
   uint64_t first = in.ids ? in.ids[0] : s->particles.next_id;
-  oz_arrivals a = {in.count,          in.positions, in.position_stride, in.velocities, in.velocity_stride,
-                   in.ids, NULL, NULL, in.material,  0};
+  oz_arrivals a = {
+      in.count, in.positions, in.position_stride, in.velocities, in.velocity_stride, in.ids, NULL, NULL, in.material,
+      0};
   OZ_TRY(oz_particles_append(s, &a));
   if (out_first_id) *out_first_id = first;
   return OOZE_OK;

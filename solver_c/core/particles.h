@@ -35,7 +35,7 @@ typedef struct oz_arrivals {
   size_t position_stride;
   const void *velocities; /* NULL: at rest */
   size_t velocity_stride;
-  const uint64_t *ids;    /* NULL: from next_id on */
+  const uint64_t *ids;                 /* NULL: from next_id on */
   const uint32_t *materials, *sources; /* NULL: all as below */
   uint32_t material, source;
 } oz_arrivals;

@@ -97,9 +97,11 @@ static ooze_result create_cpu(const ooze_solver_desc *desc, oz_backend_desc *ask
     ooze_result r = oz_cpu_backend_create(ask, out, why);
     if (r != OOZE_ERROR_UNSUPPORTED) return r;
     /* the kind of tasks and the vector width are there, so it was memory or threads that were missing */
-    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory or threads for tasks (%s)", choices[i].name, task_names[desc->tasks]);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory or threads for tasks (%s)", choices[i].name,
+                   task_names[desc->tasks]);
   }
-  return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cpu %s: this build has %s", isa_names[desc->isa], names(text, sizeof text));
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cpu %s: this build has %s", isa_names[desc->isa],
+                 names(text, sizeof text));
 }
 
 static ooze_result create_cuda(oz_backend_desc *ask, oz_backend **out, ooze_message *why) {
@@ -123,7 +125,8 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   ask.memory = memory;
   ask.hooks = &memory->hooks;
   if (desc->backend > OOZE_BACKEND_CUDA)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: backend is %u; expected 0 to 2 (auto, cpu, cuda)", (unsigned)desc->backend);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: backend is %u; expected 0 to 2 (auto, cpu, cuda)",
+                   (unsigned)desc->backend);
   if (desc->isa > OOZE_ISA_AVX512)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: isa is %u; expected 0 to 5", (unsigned)desc->isa);
   if (desc->tasks > OOZE_TASKS_SHUFFLED)
@@ -169,26 +172,26 @@ const char *ooze_build_text(void) {
 #elif defined(__GNUC__)
       "; gcc " OZ_TEXT(__GNUC__) "." OZ_TEXT(__GNUC_MINOR__)
 #endif
-      "; stages"
+          "; stages"
 #if defined(OZ_HAVE_AVX512)
-      " avx512"
+          " avx512"
 #endif
 #if defined(OZ_HAVE_AVX2)
-      " avx2"
+          " avx2"
 #endif
 #if defined(OZ_HAVE_SSE)
-      " sse"
+          " sse"
 #endif
 #if defined(OZ_HAVE_NEON)
-      " neon"
+          " neon"
 #endif
-      " scalar; tasks"
+          " scalar; tasks"
 #if defined(OOZE_HAVE_TBB)
-      " tbb"
+          " tbb"
 #endif
-      " pool"
+          " pool"
 #if defined(OOZE_HAVE_CUDA)
-      "; cuda"
+          "; cuda"
 #endif
       ;
 }

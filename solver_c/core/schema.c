@@ -17,8 +17,19 @@ typedef struct oz_entry {
 static const oz_entry entries[] = {
 #define OZ_PARAM(...) OZ_PARAM_(__VA_ARGS__) /* first the default's four numbers are told apart */
 #define OZ_PARAM_(s, field, kind, unit, label, menu, d0, d1, d2, d3, low, high, soft, help)                            \
-  {OZ_OWNER_##s, OZ_TYPE_##kind, (uint32_t)offsetof(ooze_##s, field), (uint32_t)sizeof(((ooze_##s *)0)->field), #field,  \
-   unit, label, menu, help, {d0, d1, d2, d3}, low, high, soft},
+  {OZ_OWNER_##s,                                                                                                       \
+   OZ_TYPE_##kind,                                                                                                     \
+   (uint32_t)offsetof(ooze_##s, field),                                                                                \
+   (uint32_t)sizeof(((ooze_##s *)0)->field),                                                                           \
+   #field,                                                                                                             \
+   unit,                                                                                                               \
+   label,                                                                                                              \
+   menu,                                                                                                               \
+   help,                                                                                                               \
+   {d0, d1, d2, d3},                                                                                                   \
+   low,                                                                                                                \
+   high,                                                                                                               \
+   soft},
 #include "core/schema.def"
 #undef OZ_PARAM
 #undef OZ_PARAM_
@@ -70,12 +81,17 @@ static const oz_entry *find(oz_owner owner, const char *field) {
 static int holds(const oz_entry *e, double value) { return value >= e->minimum && value <= e->maximum; }
 
 static const char *range_text(const oz_entry *e, char *text, size_t capacity) {
-  if (e->type == OZ_TYPE_BOOL) snprintf(text, capacity, "0 or 1");
-  else if (e->type == OZ_TYPE_MENU) snprintf(text, capacity, "0 to %g (%s)", e->maximum, e->menu);
+  if (e->type == OZ_TYPE_BOOL)
+    snprintf(text, capacity, "0 or 1");
+  else if (e->type == OZ_TYPE_MENU)
+    snprintf(text, capacity, "0 to %g (%s)", e->maximum, e->menu);
   else if (e->maximum >= many || (e->type == OZ_TYPE_INT && e->maximum >= count)) {
-    if (e->minimum <= -many) snprintf(text, capacity, "a finite number");
-    else snprintf(text, capacity, "%g or more", e->minimum);
-  } else snprintf(text, capacity, "%g to %g", e->minimum, e->maximum);
+    if (e->minimum <= -many)
+      snprintf(text, capacity, "a finite number");
+    else
+      snprintf(text, capacity, "%g or more", e->minimum);
+  } else
+    snprintf(text, capacity, "%g to %g", e->minimum, e->maximum);
   return text;
 }
 

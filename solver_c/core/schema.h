@@ -13,7 +13,14 @@ typedef enum oz_owner {
   OZ_OWNER_emitter_desc
 } oz_owner;
 
-typedef enum oz_type { OZ_TYPE_FLOAT = 0, OZ_TYPE_INT, OZ_TYPE_BOOL, OZ_TYPE_MENU, OZ_TYPE_VECTOR, OZ_TYPE_QUATERNION } oz_type;
+typedef enum oz_type {
+  OZ_TYPE_FLOAT = 0,
+  OZ_TYPE_INT,
+  OZ_TYPE_BOOL,
+  OZ_TYPE_MENU,
+  OZ_TYPE_VECTOR,
+  OZ_TYPE_QUATERNION
+} oz_type;
 
 /* Where an entry of ooze_schema_get lives in its struct. */
 typedef struct oz_field_place {

@@ -12,20 +12,20 @@
 /* Limits on what comes in. Positions further out could not be told apart in single precision anyway. */
 #define OZ_FAR_METRES 1e6
 #define OZ_FAR_SEPARATIONS 1e6
-#define OZ_FAST 1e6          /* m/s */
-#define OZ_HARD 1e9          /* m/s^2: the force attribute */
+#define OZ_FAST 1e6 /* m/s */
+#define OZ_HARD 1e9 /* m/s^2: the force attribute */
 #define OZ_MATERIALS_MAX 65536u
-#define OZ_ID_MAX INT64_MAX  /* ids fit Houdini's signed integers */
+#define OZ_ID_MAX INT64_MAX /* ids fit Houdini's signed integers */
 
-/* The particles as the host knows them. Public order ("rank") is ascending id; the backend keeps an order of its own and
- * carries each particle's rank along in OZ_FIELD_RANK. */
+/* The particles as the host knows them. Public order ("rank") is ascending id; the backend keeps an order of its own
+ * and carries each particle's rank along in OZ_FIELD_RANK. */
 typedef struct oz_particles {
   uint32_t count;
-  uint32_t reserved;     /* room that the backend has */
-  uint64_t next_id;      /* above every id so far */
-  uint64_t *ids;         /* (count) ascending: rank -> id */
-  size_t ids_capacity;   /* bytes */
-  uint32_t *at;          /* (count) rank -> index in the backend's order; made when asked for */
+  uint32_t reserved;   /* room that the backend has */
+  uint64_t next_id;    /* above every id so far */
+  uint64_t *ids;       /* (count) ascending: rank -> id */
+  size_t ids_capacity; /* bytes */
+  uint32_t *at;        /* (count) rank -> index in the backend's order; made when asked for */
   size_t at_capacity;
   uint32_t at_known;
   /* one field on the host in the backend's order, so that a host may go page by page */
@@ -33,15 +33,15 @@ typedef struct oz_particles {
   size_t copy_capacity;
   oz_field copy_field;
   uint32_t copy_valid, copy_dirty; /* dirty: still to go to the backend */
-  void *scratch;         /* within one call */
+  void *scratch;                   /* within one call */
   size_t scratch_capacity;
-  uint8_t *flags;        /* (count) within one call */
+  uint8_t *flags; /* (count) within one call */
   size_t flags_capacity;
-  float *backup;         /* record 4 by rank: velocity and source as they were before the substep */
+  float *backup; /* record 4 by rank: velocity and source as they were before the substep */
   size_t backup_capacity;
   /* what the last substep left: valid for the first `results` particles of the backend's order */
   uint32_t results;
-  float results_dt;      /* s, of that substep; 0: there has been none */
+  float results_dt;            /* s, of that substep; 0: there has been none */
   uint32_t tau_known, has_tau; /* whether any relaxation time is above 0 */
 } oz_particles;
 
@@ -59,7 +59,7 @@ struct ooze_solver {
   uint32_t backend_kind; /* OOZE_BACKEND_CPU, ... */
   float separation;
   uint32_t max_particles;
-  float volume;          /* m^3 of one particle: mass = density * volume */
+  float volume; /* m^3 of one particle: mass = density * volume */
   ooze_params params;
   ooze_material *materials;
   size_t materials_capacity;
@@ -72,9 +72,9 @@ struct ooze_solver {
   size_t collider_frame_capacity;
   oz_nozzle *nozzle_frame;
   size_t nozzle_frame_capacity;
-  double time;           /* s, simulated */
-  oz_run run;            /* of the last ooze_step */
-  ooze_result lost;      /* OOZE_LOST_*: nothing but clear, load and destroy helps */
+  double time;      /* s, simulated */
+  oz_run run;       /* of the last ooze_step */
+  ooze_result lost; /* OOZE_LOST_*: nothing but clear, load and destroy helps */
 };
 
 /* registry.c */

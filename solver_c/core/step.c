@@ -41,7 +41,7 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
   for (int k = 0; k < 3; ++k) g += (double)p->gravity[k] * (double)p->gravity[k];
   g = sqrt(g);
   double h = 2 * reach / (v + sqrt(v * v + 4 * g * reach) + 1e-30); /* the stable form of the quadratic's root */
-  double n = ceil(left / h - 1e-9);
+  double n = ceil(left / h - 0.01);                                 /* rounding must not cost a substep */
   double most = p->max_substeps > done ? p->max_substeps - done : 1;
   double least = p->min_substeps > done ? p->min_substeps - done : 1;
   n = n < least ? least : n > most ? most : n;
@@ -159,7 +159,8 @@ static ooze_result keep_backup(ooze_solver *s) {
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return OOZE_OK;
   void *backup = p->backup;
   size_t bytes = (size_t)p->reserved * 16;
-  if (!oz_grow(&s->memory, &backup, &p->backup_capacity, bytes, 0)) return short_of_memory(s, "the state before the substep");
+  if (!oz_grow(&s->memory, &backup, &p->backup_capacity, bytes, 0))
+    return short_of_memory(s, "the state before the substep");
   p->backup = backup;
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
@@ -285,7 +286,8 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   OZ_TRY(remove_lost(s, 0, 1));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
   if (s->run.contained)
-    return oz_fail(s->message, OOZE_CONTAINED, "step: %u particles went non-finite and were reset; the first is id %llu",
+    return oz_fail(s->message, OOZE_CONTAINED,
+                   "step: %u particles went non-finite and were reset; the first is id %llu",
                    (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
   return OOZE_OK;
 }

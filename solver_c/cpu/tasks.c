@@ -75,22 +75,32 @@ static oz_tasks *plain_create(oz_memory *memory, const char *name, uint32_t thre
 
 oz_tasks *oz_tasks_create(uint32_t kind, uint32_t threads, oz_memory *memory) {
   if (kind == OOZE_TASKS_AUTO) {
-    if (memory->hooks.parallel_for) kind = OOZE_TASKS_HOST;
-    else if (threads == 1) kind = OOZE_TASKS_SERIAL;
+    if (memory->hooks.parallel_for)
+      kind = OOZE_TASKS_HOST;
+    else if (threads == 1)
+      kind = OOZE_TASKS_SERIAL;
 #if defined(OOZE_HAVE_TBB)
-    else kind = OOZE_TASKS_TBB;
+    else
+      kind = OOZE_TASKS_TBB;
 #else
-    else kind = OOZE_TASKS_POOL;
+    else
+      kind = OOZE_TASKS_POOL;
 #endif
   }
   switch (kind) {
-  case OOZE_TASKS_HOST: return memory->hooks.parallel_for ? plain_create(memory, "host", threads, host_run) : NULL;
-  case OOZE_TASKS_SERIAL: return plain_create(memory, "serial", 1, serial_run);
-  case OOZE_TASKS_SHUFFLED: return plain_create(memory, "shuffled", 1, shuffled_run);
-  case OOZE_TASKS_POOL: return oz_tasks_pool_create(threads, memory);
+  case OOZE_TASKS_HOST:
+    return memory->hooks.parallel_for ? plain_create(memory, "host", threads, host_run) : NULL;
+  case OOZE_TASKS_SERIAL:
+    return plain_create(memory, "serial", 1, serial_run);
+  case OOZE_TASKS_SHUFFLED:
+    return plain_create(memory, "shuffled", 1, shuffled_run);
+  case OOZE_TASKS_POOL:
+    return oz_tasks_pool_create(threads, memory);
 #if defined(OOZE_HAVE_TBB)
-  case OOZE_TASKS_TBB: return oz_tasks_tbb_create(threads, memory);
+  case OOZE_TASKS_TBB:
+    return oz_tasks_tbb_create(threads, memory);
 #endif
-  default: return NULL;
+  default:
+    return NULL;
   }
 }

@@ -19,11 +19,17 @@ typedef CONDITION_VARIABLE oz_signal;
 typedef HANDLE oz_thread;
 #define OZ_THREAD_FN(name) static DWORD WINAPI name(LPVOID arg)
 
-static int lock_init(oz_lock *l) { InitializeSRWLock(l); return 1; }
+static int lock_init(oz_lock *l) {
+  InitializeSRWLock(l);
+  return 1;
+}
 static void lock_done(oz_lock *l) { (void)l; }
 static void lock(oz_lock *l) { AcquireSRWLockExclusive(l); }
 static void unlock(oz_lock *l) { ReleaseSRWLockExclusive(l); }
-static int signal_init(oz_signal *c) { InitializeConditionVariable(c); return 1; }
+static int signal_init(oz_signal *c) {
+  InitializeConditionVariable(c);
+  return 1;
+}
 static void signal_done(oz_signal *c) { (void)c; }
 static void signal_all(oz_signal *c) { WakeAllConditionVariable(c); }
 static void signal_wait(oz_signal *c, oz_lock *l) { SleepConditionVariableSRW(c, l, INFINITE, 0); }
@@ -109,7 +115,8 @@ OZ_THREAD_FN(worker) {
   uint32_t seen = 0;
   for (;;) {
     /* stages follow each other closely: look for a while before going to sleep */
-    for (int i = 0; i < OZ_POOL_SPINS && atomic_load_explicit(&p->job, memory_order_relaxed) == seen; ++i) {}
+    for (int i = 0; i < OZ_POOL_SPINS && atomic_load_explicit(&p->job, memory_order_relaxed) == seen; ++i) {
+    }
     lock(&p->guard);
     while (atomic_load_explicit(&p->job, memory_order_relaxed) == seen && !p->stop) signal_wait(&p->wake, &p->guard);
     if (p->stop) {

@@ -180,8 +180,10 @@ OZ_CASE(what_is_written_is_read) {
       for (uint32_t k = 0; k < info.components; ++k) {
         uint32_t whole = (i + k) % 2;
         float value = 1.0f + 0.001f * (float)(i % 64) + (k < 3 ? 0.5f : -0.9f);
-        if (info.is_integer) memcpy(in + i * STRIDE + 4 * k, &whole, 4);
-        else memcpy(in + i * STRIDE + 4 * k, &value, 4);
+        if (info.is_integer)
+          memcpy(in + i * STRIDE + 4 * k, &whole, 4);
+        else
+          memcpy(in + i * STRIDE + 4 * k, &value, 4);
       }
     CHECK_OK(ooze_attribute_write(s, (ooze_attribute)a, FIRST, COUNT, STRIDE, in), s);
     memset(out, 0x5a, sizeof out);
@@ -189,7 +191,8 @@ OZ_CASE(what_is_written_is_read) {
     for (uint32_t i = 0; i < N; ++i) {
       const unsigned char *expected = i >= FIRST && i < FIRST + COUNT ? in + (i - FIRST) * STRIDE : was + i * tight;
       CHECK(memcmp(out + i * STRIDE, expected, tight) == 0, "%s of rank %u", info.name, i);
-      for (size_t b = tight; b < STRIDE; ++b) CHECK(out[i * STRIDE + b] == 0x5a, "%s: byte %zu behind it was written", info.name, b);
+      for (size_t b = tight; b < STRIDE; ++b)
+        CHECK(out[i * STRIDE + b] == 0x5a, "%s: byte %zu behind it was written", info.name, b);
     }
   }
   ooze_solver_destroy(s);

@@ -66,12 +66,13 @@ OZ_CASE(defaults_and_groups_are_those_of_the_structs) {
     const owner *o = &owners[place.owner];
     CHECK_STR(e.group, o->group);
     uint32_t n = place.type == OZ_TYPE_VECTOR ? 3 : place.type == OZ_TYPE_QUATERNION ? 4 : 1;
-    CHECK(place.bytes == 4 * n || (place.type == OZ_TYPE_INT && place.bytes == 8), "%s takes %u bytes", e.name, place.bytes);
+    CHECK(place.bytes == 4 * n || (place.type == OZ_TYPE_INT && place.bytes == 8), "%s takes %u bytes", e.name,
+          place.bytes);
     CHECK(place.offset + place.bytes <= o->bytes, "%s lies outside its struct", e.name);
     for (uint32_t k = 0; k < n; ++k) {
       double value = number(&place, o, k);
-      CHECK(value == e.default_value[k], "%s %s[%u]: the struct's default is %g, the schema's %g", e.group, e.name, k, value,
-            e.default_value[k]);
+      CHECK(value == e.default_value[k], "%s %s[%u]: the struct's default is %g, the schema's %g", e.group, e.name, k,
+            value, e.default_value[k]);
       CHECK(value >= e.minimum && value <= e.maximum, "%s: the default %g is out of range", e.name, value);
     }
   }
@@ -98,8 +99,10 @@ OZ_CASE(every_field_is_listed_once) {
     uint32_t missing = 0;
     for (size_t b = 0; b < o->bytes; ++b) missing += !o->seen[b];
     /* emitter_desc: 4 bytes between layers and max_particles align the latter */
-    uint32_t gap = whole[w] == OZ_OWNER_emitter_desc ? (uint32_t)(offsetof(ooze_emitter_desc, max_particles) -
-                                                                  offsetof(ooze_emitter_desc, layers) - 4) : 0;
+    uint32_t gap =
+        whole[w] == OZ_OWNER_emitter_desc
+            ? (uint32_t)(offsetof(ooze_emitter_desc, max_particles) - offsetof(ooze_emitter_desc, layers) - 4)
+            : 0;
     CHECK(missing == gap, "%u bytes of %s are in no entry", missing - gap, o->group);
   }
 }
@@ -119,7 +122,8 @@ OZ_CASE(entries_are_complete_and_named_once) {
       uint32_t items = 1;
       for (const char *c = a.menu; *c; ++c) items += *c == '|';
       CHECK(a.menu[0] && items == (uint32_t)a.maximum + 1, "%s: %u items for values to %g", a.name, items, a.maximum);
-    } else CHECK_STR(a.menu, "");
+    } else
+      CHECK_STR(a.menu, "");
     for (uint32_t k = i + 1; k < n; ++k) {
       CHECK_EQ(ooze_schema_get(k, &b), OOZE_OK);
       CHECK(strcmp(a.group, b.group) != 0 || strcmp(a.name, b.name) != 0, "%s %s is listed twice", a.group, a.name);

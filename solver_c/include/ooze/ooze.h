@@ -177,7 +177,7 @@ typedef enum ooze_attribute {
   OOZE_SOURCE,          /* uint32: emitter handle while inside its nozzle, else 0 */
   OOZE_MASS,            /* float, kg; read only */
   OOZE_COMPRESSION,     /* float: density over rest density minus 1, at the last substep; read only */
-  OOZE_STRESS,          /* 6 float, Pa: the viscoelastic stress at the last substep; read only */
+  OOZE_STRESS,          /* 6 float, Pa: the viscoelastic stress at the last substep (its deviator, with split_compliance); read only */
   OOZE_NEIGHBOURS,      /* uint32: neighbours within the kernel at the last substep; read only */
   OOZE_ATTRIBUTE_COUNT
 } ooze_attribute;
