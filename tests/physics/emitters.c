@@ -1,0 +1,417 @@
+/* Emitters: a column of particles that does not know about substeps. SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include "core/emitters.h"
+#include "physics/nozzle.h"
+
+OZ_TEST_MAIN()
+
+static const float D = 0.004f; /* m: particle separation */
+
+typedef struct shop {
+  oz_memory memory;
+  oz_emitters e;
+  oz_births b;
+  ooze_material material[2];
+} shop;
+static shop *open_shop(void) {
+  static shop s;
+  ooze_hooks hooks;
+  memset(&s, 0, sizeof s);
+  ooze_hooks_default(&hooks);
+  oz_memory_init(&s.memory, &hooks);
+  oz_emitters_init(&s.e, &s.memory, D);
+  for (int k = 0; k < 2; k++) ooze_material_default(&s.material[k]);
+  s.material[0].viscosity = 5.0f;
+  s.material[1].viscosity = 200.0f;
+  return &s;
+}
+static void close_shop(shop *s) {
+  oz_births_release(&s->b, &s->memory);
+  oz_emitters_destroy(&s->e);
+  CHECK_EQ(s->memory.bytes, 0);
+}
+static ooze_emitter_desc nozzle(uint32_t layout) {
+  ooze_emitter_desc d;
+  ooze_emitter_desc_default(&d);
+  d.layout = layout;
+  return d;
+}
+
+/* All particles that come out, moved along as the solver does as long as they are held. */
+typedef struct stream {
+  uint32_t count, capacity;
+  float *x;         /* record 4 */
+  float *u;
+  uint32_t *source;
+  uint64_t *id;
+} stream;
+static void stream_grow(stream *m, uint32_t extra) {
+  if (m->count + extra <= m->capacity) return;
+  m->capacity = 2 * (m->count + extra);
+  m->x = realloc(m->x, m->capacity * 16u), m->u = realloc(m->u, m->capacity * 16u);
+  m->source = realloc(m->source, m->capacity * 4u), m->id = realloc(m->id, m->capacity * 8u);
+  CHECK(m->x && m->u && m->source && m->id, "memory");
+}
+static void stream_free(stream *m) { free(m->x), free(m->u), free(m->source), free(m->id); }
+
+/* One ooze_step of `dt` from time t in n substeps; free particles fly on straight. */
+static void step(shop *s, stream *m, double t, double dt, int n) {
+  for (int k = 0; k < n; k++) {
+    double f0 = (double)k / n, f1 = (double)(k + 1) / n, h = dt / n;
+    ooze_message why = {""};
+    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, s->material, 2, &s->b, &why) == OOZE_OK, "%s", why.text);
+    stream_grow(m, s->b.count);
+    for (uint32_t i = 0; i < s->b.count; i++, m->count++) {
+      for (uint32_t a = 0; a < 3; a++) {
+        m->x[4 * m->count + a] = s->b.position[3 * i + a];
+        m->u[4 * m->count + a] = s->b.velocity[3 * i + a];
+      }
+      m->source[m->count] = s->b.source[i];
+      m->id[m->count] = m->count;
+    }
+    oz_emitters_accept(&s->e);
+    oz_nozzle z[4];
+    oz_emitters_frame(&s->e, f0, f1, h, z);
+    oz_frame f;
+    memset(&f, 0, sizeof f);
+    f.dt = (float)h, f.inv_dt = (float)(1.0 / h), f.x = m->x, f.u = m->u, f.source = m->source, f.id = m->id;
+    f.nozzle = z, f.nozzle_count = s->e.count;
+    for (uint32_t i = 0; i < m->count; i++) {
+      oz_nozzle_item(&f, i);
+      for (uint32_t a = 0; a < 3; a++) m->x[4 * i + a] += f.dt * m->u[4 * i + a];
+    }
+  }
+  oz_emitters_end_step(&s->e, 1.0);
+}
+
+OZ_CASE(a_disc_is_filled_by_its_layout) {
+  shop *s = open_shop();
+  uint32_t h[2];
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT), g = nozzle(OOZE_LAYOUT_SUNFLOWER);
+  d.radius = 3.0f * D, g.radius = 3.0f * D;
+  CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK && oz_emitters_add(&s->e, &g, 2, h + 1, NULL) == OOZE_OK, "added");
+  CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK, "full at once");
+  CHECK_EQ(s->e.slot[0].points, 29); /* lattice points with i^2 + j^2 <= 9 */
+  CHECK_EQ(s->e.slot[1].points, 28); /* round(9 pi) */
+  CHECK_EQ(s->b.count, 3 * 29 + 3 * 28);
+  double reach = 0.0, mean = 0.0;
+  for (uint32_t k = 0; k < 28; k++) {
+    const oz_emitter_point *p = s->e.slot[1].point + k;
+    reach = fmax(reach, (double)(p->x * p->x + p->z * p->z));
+    mean += p->phase / 28.0;
+    CHECK(p->phase >= 0.0 && p->phase < 1.0 && (k == 0 || p->phase >= p[-1].phase), "in the order of birth");
+  }
+  CHECK(sqrt(reach) < (double)(3.0f * D) && sqrt(reach) > (double)(2.9f * D), "%g: filled to the rim", sqrt(reach) / (double)D);
+  CHECK_NEAR(mean, 0.5, 0.22, "4 sigma of 28 uniform phases");
+  close_shop(s);
+}
+
+OZ_CASE(auto_takes_columns_for_thick_and_elastic_fluids) {
+  shop *s = open_shop();
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  static const float viscosity[6] = {5.0f, 49.0f, 50.0f, 5.0f, 0.0f, 0.0f}, tau[6] = {0, 0, 0, 0.1f, 0, 0},
+                     compliance[6] = {0, 0, 0, 0, 1e-3f, 1e-6f};
+  static const uint32_t expected[6] = {OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT, OOZE_LAYOUT_BCT,
+                                       OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT};
+  for (int k = 0; k < 6; k++) {
+    s->material[0].viscosity = viscosity[k], s->material[0].relaxation_time = tau[k], s->material[0].compliance = compliance[k];
+    CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+    CHECK_EQ(s->e.slot[0].layout, expected[k]);
+  }
+  close_shop(s);
+}
+
+static int by_place(const void *a, const void *b) { /* column first, then along it */
+  const float *p = a, *q = b;
+  int cx = (int)lroundf(p[0] / D) - (int)lroundf(q[0] / D), cz = (int)lroundf(p[2] / D) - (int)lroundf(q[2] / D);
+  if (cx) return cx;
+  if (cz) return cz;
+  return p[1] < q[1] ? -1 : p[1] > q[1];
+}
+
+OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
+  static const int substeps[4] = {1, 3, 8, 40};
+  uint32_t total = 0;
+  float *first = NULL;
+  for (int n = 0; n < 4; n++) {
+    shop *s = open_shop();
+    stream m;
+    uint32_t h;
+    ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+    memset(&m, 0, sizeof m);
+    d.start.position[1] = d.end.position[1] = 0.25f;
+    CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+    for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
+    CHECK_EQ(s->e.slot[0].emitted, m.count);
+    /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are 30, at 1/2 29 */
+    if (n == 0) total = m.count;
+    CHECK_EQ(m.count, total);
+    uint32_t columns = s->e.slot[0].points;
+    CHECK_EQ(columns, 21);
+    qsort(m.x, m.count, 16, by_place);
+    uint32_t seen = 1;
+    for (uint32_t i = 1; i < m.count; i++) {
+      const float *a = m.x + 4 * (i - 1), *b = m.x + 4 * i;
+      if (fabsf(a[0] - b[0]) > 0.5f * D || fabsf(a[2] - b[2]) > 0.5f * D) {
+        seen++;
+        continue;
+      }
+      CHECK_NEAR(b[1] - a[1], D, 2e-6, "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt = 5e-4");
+    }
+    CHECK_EQ(seen, columns);
+    if (n == 0) {
+      first = malloc(m.count * 16u);
+      CHECK(first != NULL, "memory");
+      memcpy(first, m.x, m.count * 16u);
+    } else
+      for (uint32_t i = 0; i < 4 * m.count; i++)
+        if (i % 4 != 3) CHECK_NEAR(m.x[i], first[i], 2e-6, "the same places as with one substep");
+    stream_free(&m);
+    close_shop(s);
+  }
+  free(first);
+}
+
+OZ_CASE(neighbouring_columns_are_half_a_layer_apart) {
+  shop *s = open_shop();
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  CHECK(oz_emitters_births(&s->e, 0.0, 0.001, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+  for (uint32_t i = 0; i < s->b.count; i++) {
+    const float *p = s->b.position + 3 * i;
+    int odd = ((int)lroundf(p[0] / D) + (int)lroundf(p[2] / D)) & 1;
+    float phase = p[1] / D - floorf(p[1] / D + 1e-3f);
+    CHECK_NEAR(phase, odd ? 0.5 : 0.0, 1e-3, "checkerboard");
+  }
+  close_shop(s);
+}
+
+OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
+  static const int substeps[4] = {1, 3, 8, 40};
+  uint32_t total = 0;
+  float *first = NULL;
+  for (int n = 0; n < 4; n++) {
+    shop *s = open_shop();
+    stream m;
+    uint32_t h;
+    ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
+    memset(&m, 0, sizeof m);
+    d.seed = 4;
+    CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+    for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
+    if (n == 0) {
+      total = m.count;
+      first = malloc(m.count * 16u);
+      CHECK(first != NULL, "memory");
+      memcpy(first, m.x, m.count * 16u);
+      CHECK_NEAR(total, 20 * (26.04 + 3), 20, "flow over volume of a particle, and the nozzle");
+    }
+    CHECK_EQ(m.count, total);
+    for (uint32_t i = 0; i < m.count; i++)
+      for (uint32_t a = 0; a < 3; a++)
+        CHECK_NEAR(m.x[4 * i + a], first[4 * i + a], 2e-6, "the same particle has the same number and place");
+    /* no flat layers: along the stream the particles come evenly, and no slice holds a whole layer */
+    float far = 0.0f;
+    int bins[64] = {0};
+    for (uint32_t i = 0; i < m.count; i++) far = oz_minf(far, m.x[4 * i + 1]);
+    for (uint32_t i = 0; i < m.count; i++) {
+      float depth = (m.x[4 * i + 1] - far) / (0.25f * D);
+      if (depth < 64.0f) bins[(int)depth]++;
+    }
+    for (int k = 4; k < 60; k++) CHECK(bins[k] <= 12, "slice %d of a quarter layer has %d of 20 points", k, bins[k]);
+    stream_free(&m);
+    close_shop(s);
+  }
+  free(first);
+}
+
+OZ_CASE(a_moving_turning_nozzle_keeps_its_column_together) {
+  shop *s = open_shop();
+  stream m;
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+  memset(&m, 0, sizeof m);
+  d.layers = 20;
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  ooze_pose at = d.start;
+  for (int frame = 0; frame < 4; frame++) {
+    d.start = at;
+    at.position[0] += 0.05f;
+    float angle = 0.3f * (float)(frame + 1);
+    at.rotation[0] = sinf(0.5f * angle), at.rotation[3] = cosf(0.5f * angle);
+    d.end = at;
+    CHECK(oz_emitters_set(&s->e, h, &d, 2, NULL) == OOZE_OK, "moved");
+    step(s, &m, frame / 24.0, 1.0 / 24.0, 5);
+  }
+  int held = 0;
+  for (uint32_t i = 0; i < m.count; i++) {
+    float local[3];
+    if (!m.source[i]) continue;
+    held++;
+    oz_pose_in(at.position, at.rotation, m.x + 4 * i, local);
+    CHECK_NEAR(local[0] / D, roundf(local[0] / D), 2e-3, "on its column");
+    CHECK_NEAR(local[2] / D, roundf(local[2] / D), 2e-3, "on its column");
+    int odd = ((int)lroundf(local[0] / D) + (int)lroundf(local[2] / D)) & 1;
+    double place = ((double)local[1] + s->e.slot[0].flow) / (double)D + (odd ? 0.5 : 0.0);
+    CHECK_NEAR(place, round(place), 2e-3, "at its place along it");
+  }
+  CHECK(held >= 20 * 21 && held <= 22 * 21, "%d held", held);
+  stream_free(&m);
+  close_shop(s);
+}
+
+OZ_CASE(max_particles_is_exact) {
+  shop *s = open_shop();
+  stream m;
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
+  memset(&m, 0, sizeof m);
+  d.max_particles = 137;
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, 7);
+  CHECK_EQ(m.count, 137);
+  CHECK_EQ(s->e.slot[0].emitted, 137);
+  stream_free(&m);
+  close_shop(s);
+}
+
+OZ_CASE(a_pause_leaves_no_gap_and_no_clump) {
+  shop *s = open_shop();
+  stream m;
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+  memset(&m, 0, sizeof m);
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  step(s, &m, 0.0, 0.01, 3);
+  uint32_t before = m.count;
+  d.active = 0;
+  CHECK(oz_emitters_set(&s->e, h, &d, 2, NULL) == OOZE_OK, "off");
+  step(s, &m, 0.01, 1.0, 3);
+  CHECK_EQ(m.count, before);
+  for (uint32_t i = 0; i < m.count; i++)
+    if (m.source[i]) CHECK(m.u[4 * i + 1] == 0.0f, "what is inside waits");
+  d.active = 1, d.speed = 1.0f;
+  CHECK(oz_emitters_set(&s->e, h, &d, 2, NULL) == OOZE_OK, "on, faster");
+  step(s, &m, 1.01, 0.01, 3);
+  qsort(m.x, m.count, 16, by_place);
+  for (uint32_t i = 1; i < m.count; i++) {
+    const float *a = m.x + 4 * (i - 1), *b = m.x + 4 * i;
+    if (fabsf(a[0] - b[0]) > 0.5f * D || fabsf(a[2] - b[2]) > 0.5f * D || b[1] < 0.0f || a[1] < 0.0f) continue;
+    CHECK_NEAR(b[1] - a[1], D, 2e-6, "within the nozzle the column is whole");
+  }
+  CHECK_NEAR(s->e.slot[0].flow, 0.5 * 0.01 + 1.0 * 0.01, 1e-12, "what was pushed out");
+  stream_free(&m);
+  close_shop(s);
+}
+
+OZ_CASE(births_that_are_not_accepted_have_not_happened) {
+  shop *s = open_shop();
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  for (int k = 0; k < 2; k++) {
+    CHECK(oz_emitters_births(&s->e, 0.0, 0.019, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+    CHECK_EQ(s->b.count, 9 * 6 + 12 * 5); /* 2.375 layers and 3: 9 columns of phase 0 have 6, 12 of phase 1/2 have 5 */
+    CHECK_EQ(s->e.slot[0].emitted, 0);
+  }
+  close_shop(s);
+}
+
+OZ_CASE(every_emitter_field_is_checked_and_named) {
+  shop *s = open_shop();
+  static const char *const words[] = {"layout", "material", "active", "radius", "radius", "speed", "speed", "start.position[1]",
+                                      "end.rotation", "disturbance", "layers"};
+  for (int k = 0; k < 11; k++) {
+    ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
+    ooze_message why = {""};
+    uint32_t h = 9;
+    if (k == 0) d.layout = 3;
+    if (k == 1) d.material = 2;
+    if (k == 2) d.active = 2;
+    if (k == 3) d.radius = 0.0f;
+    if (k == 4) d.radius = 1001.0f * D;
+    if (k == 5) d.speed = NAN;
+    if (k == 6) d.speed = 0.0f;
+    if (k == 7) d.start.position[1] = INFINITY;
+    if (k == 8) d.end.rotation[3] = 0.0f;
+    if (k == 9) d.disturbance = -1.0f;
+    if (k == 10) d.layers = 1000;
+    CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_ERROR_ARGUMENT, "%s", words[k]);
+    CHECK(strstr(why.text, words[k]) && h == 9 && s->e.count == 0, "\"%s\" does not name %s", why.text, words[k]);
+  }
+  ooze_message why;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+  uint32_t h;
+  CHECK(oz_emitters_set(&s->e, 4, &d, 2, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "emitter 4"), "%s", why.text);
+  CHECK(oz_emitters_remove(&s->e, 4, &why) == OOZE_ERROR_NOT_FOUND, "none");
+  d.radius = 1000.0f * D, d.speed = 1e4f;
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_OK, "%s", why.text);
+  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, s->material, 2, &s->b, &why) == OOZE_ERROR_LIMIT && strstr(why.text, "emitter 1"),
+        "%s", why.text);
+  close_shop(s);
+}
+
+OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
+  shop *s = open_shop();
+  uint32_t h[2];
+  stream m, n;
+  memset(&m, 0, sizeof m);
+  memset(&n, 0, sizeof n);
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
+  d.start.rotation[0] = d.end.rotation[0] = 0.4f, d.seed = 8;
+  CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK, "added");
+  d.material = 1, d.speed = 0.3f;
+  CHECK(oz_emitters_add(&s->e, &d, 2, h + 1, NULL) == OOZE_OK && oz_emitters_remove(&s->e, h[0], NULL) == OOZE_OK &&
+            oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK, "2 and 3");
+  step(s, &m, 0.0, 0.0371, 4);
+  size_t bytes = oz_emitters_bytes(&s->e), used = 0;
+  unsigned char *saved = malloc(bytes), *again = malloc(bytes);
+  CHECK(saved && again, "memory");
+  oz_emitters_write(&s->e, saved);
+  m.count = 0;
+  step(s, &m, 0.0371, 0.04, 4);
+  ooze_message why = {""};
+  CHECK(oz_emitters_read(&s->e, saved, bytes, 2, &used, &why) == OOZE_OK && used == bytes, "%s", why.text);
+  oz_emitters_write(&s->e, again);
+  CHECK(memcmp(saved, again, bytes) == 0, "the same bits");
+  step(s, &n, 0.0371, 0.04, 4);
+  CHECK(m.count == n.count && m.count > 100, "%u and %u", m.count, n.count);
+  CHECK(memcmp(m.x, n.x, m.count * 16u) == 0 || m.count == 0, "the same births, bit for bit");
+  /* hostile bytes */
+  for (size_t k = 0; k < bytes; k++) {
+    unsigned char *cut = malloc(k ? k : 1);
+    CHECK(cut != NULL, "memory");
+    memcpy(cut, saved, k);
+    CHECK(oz_emitters_read(&s->e, cut, k, 2, &used, &why) == OOZE_ERROR_FORMAT, "%zu of %zu", k, bytes);
+    free(cut);
+    for (int b = 0; b < 8; b++) {
+      memcpy(again, saved, bytes);
+      again[k] ^= (unsigned char)(1 << b);
+      ooze_result r = oz_emitters_read(&s->e, again, bytes, 2, &used, &why);
+      CHECK(r == OOZE_OK || r == OOZE_ERROR_FORMAT, "byte %zu", k);
+    }
+  }
+  CHECK(oz_emitters_read(&s->e, saved, bytes, 1, &used, &why) == OOZE_ERROR_FORMAT && strstr(why.text, "material"), "%s", why.text);
+  free(saved), free(again);
+  stream_free(&m), stream_free(&n);
+  close_shop(s);
+}
+
+OZ_CASE(a_steady_stream_soon_allocates_nothing) {
+  shop *s = open_shop();
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint64_t made = 0;
+  for (int k = 0; k < 500; k++) {
+    if (k == 20) made = s->memory.allocations;
+    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+    oz_emitters_accept(&s->e);
+  }
+  CHECK_EQ(s->memory.allocations, made);
+  close_shop(s);
+}
