@@ -67,6 +67,7 @@ static void step(shop *s, stream *m, double t, double dt, int n) {
         m->x[4 * m->count + a] = s->b.position[3 * i + a];
         m->u[4 * m->count + a] = s->b.velocity[3 * i + a];
       }
+      m->x[4 * m->count + 3] = m->u[4 * m->count + 3] = 0.0f;
       m->source[m->count] = s->b.source[i];
       m->id[m->count] = m->count;
     }
