@@ -45,6 +45,7 @@ typedef struct oz_wall {
   uint32_t active; /* takes part in the velocity projection */
   uint32_t dense;  /* counts in the density */
   float t[3];      /* m: tangential displacement that friction has already acted on in this substep */
+  float keep;      /* of the tangential velocity relative to the wall, for the layer next to it; 1: no shear, written by wall_hold */
   float press;     /* this wall's part of d grad C is -press n, written by wall_density */
 } oz_wall;
 

@@ -23,6 +23,7 @@
 #define OZ_WALL_TOUCH 0.05f  /* d: nearer than this to wall_gap counts as touching */
 #define OZ_WALL_ENTRY 0.7f   /* cosine: normals of entry and nearest face that differ more are different faces */
 #define OZ_WALL_WEDGE 0.1f   /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+#define OZ_WALL_SHEAR 0.75f  /* d: the layer nearer than this is dragged along by the wall */
 #define OZ_WALL_DRAG 0.8f    /* NUMERICS.md part 3 */
 
 /* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h, and
@@ -124,6 +125,7 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
   w.dense = c->wall_density;
   for (int k = 0; k < 3; k++) w.t[k] = f->dt * w.u[k];
   w.press = 0.0f;
+  w.keep = 1.0f;
   oz_wall_offer(wall, rank, count, &w, face->dist + np);
 }
 
@@ -188,12 +190,16 @@ typedef struct oz_hold {
   float keep;
   float u[3];          /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
   float share[OZ_PLANES]; /* of each plane in friction */
+  int shear;           /* plane that drags the particle along without pressing on it, or -1 */
 } oz_hold;
 
 OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes, oz_hold *h) {
   float total = 0.0f;
   h->count = 0;
   h->keep = 1.0f;
+  h->shear = -1;
+  for (uint32_t k = 0; k < planes; k++) /* the strongest: several would not commute, and P must be symmetric */
+    if (wall[k].keep < (h->shear < 0 ? 1.0f : wall[h->shear].keep)) h->shear = (int)k;
   for (int a = 0; a < 3; a++) h->u[a] = 0.0f;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f;
   for (uint32_t k = 0; k < planes; k++) {
@@ -221,8 +227,19 @@ OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes
     for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= total;
   }
 }
-/* v <- P v; what is taken away goes to each plane's impulse, times scale (kg over whatever v is), if impulse is given. */
-OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float scale) {
+/* The wall's drag on the layer next to it: v <- D v, D = n n^T + keep (I - n n^T). */
+OZ_FN void oz_wall_shear(const oz_hold *h, const oz_wall *wall, float v[3], float *impulse, float scale) {
+  const oz_wall *w = wall + h->shear;
+  const float vn = oz_dot3f(w->n, v);
+  for (int a = 0; a < 3; a++) {
+    float lost = (1.0f - w->keep) * (v[a] - vn * w->n[a]);
+    v[a] -= lost;
+    if (impulse) impulse[3 * h->shear + a] += scale * lost;
+  }
+}
+/* v <- N v, N the filter of the active planes; what is taken away goes to each plane's impulse, times scale (kg over
+ * whatever v is), if impulse is given. */
+OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scale) {
   for (int m = 0; m < h->count; m++) {
     float along = oz_dot3f(h->e[m], v);
     for (int a = 0; a < 3; a++) {
@@ -236,6 +253,14 @@ OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float sca
     if (impulse)
       for (int k = 0; k < OZ_PLANES; k++) impulse[3 * k + a] += scale * h->share[k] * lost;
   }
+}
+
+/* v <- P v = N D N v: symmetric and positive semi-definite because N and D are. */
+OZ_FN void oz_wall_apply(const oz_hold *h, const oz_wall *wall, float v[3], float *impulse, float scale) {
+  if (h->count) oz_wall_stop(h, v, impulse, scale);
+  if (h->shear < 0) return;
+  oz_wall_shear(h, wall, v, impulse, scale);
+  if (h->count) oz_wall_stop(h, v, impulse, scale);
 }
 
 /* Is neighbour j nearer to wall w than particle i, by more than a layer? Both are where they start. Against a curved or
@@ -257,6 +282,18 @@ OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j
   return oz_dot3f(n, w->n) > 0.0f && fj.dist < fi.dist - layer;
 }
 
+/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between the wall and the centre of
+ * the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; implicitly, that is a factor
+ * 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at the first particles, and thin fluids, whose
+ * boundary layer is finer than a particle, are not held at all. Friction scales it: 0 slides whatever the viscosity. */
+OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
+  const float s0 = w->s + f->dt * oz_dot3f(w->n, w->u);
+  if (!(f->omega[i] > 0.0f) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
+  /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
+  const float eta = (f->tau[i] + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
+  return 1.0f - w->friction * eta / (1.0f + eta);
+}
+
 /* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
  * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6); the
  * position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that moves
@@ -270,6 +307,8 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
   for (uint32_t k = 0; k < planes; k++) {
     oz_wall *w = wall + k;
     w->active = 0;
+    w->keep = oz_wall_keep(f, w, i);
+    any |= w->keep < 1.0f;
     if (!(f->omega[i] > 0.0f) || !(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) continue;
     int hold = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
     if (!hold) {
@@ -278,12 +317,20 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
       for (uint32_t m = 0; m < length && hold; m++) hold = !oz_wall_nearer(f, w, i, list[m]); /* i itself never is */
     }
     w->active = (uint32_t)hold;
+    if (hold) w->keep = 1.0f; /* friction has it */
     any |= hold;
   }
   if (!any) return;
   oz_hold h;
   float rel[3], *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, mass = f->m_ref / f->omega[i];
   oz_wall_basis(f, wall, planes, &h);
+  if (h.shear >= 0) {
+    const float *uw = wall[h.shear].u;
+    for (int a = 0; a < 3; a++) rel[a] = u[a] - uw[a];
+    oz_wall_shear(&h, wall, rel, impulse, mass);
+    for (int a = 0; a < 3; a++) u[a] = uw[a] + rel[a];
+  }
+  if (!h.count) return;
   /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target that
    * has those, nothing but P is needed */
   float goal[3] = {h.u[0], h.u[1], h.u[2]};
@@ -292,15 +339,16 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     for (int a = 0; a < 3; a++) goal[a] += to * h.e[m][a];
   }
   for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a];
-  oz_wall_apply(&h, rel, impulse, mass);
+  oz_wall_stop(&h, rel, impulse, mass);
   for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
 }
 
 /* dx <- P dx: what the velocity solve may move. */
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   oz_hold h;
-  oz_wall_basis(f, f->wall + (size_t)slot * OZ_PLANES, f->wall_planes[slot], &h);
-  if (h.count) oz_wall_apply(&h, f->dx + 4 * (size_t)f->wall_particle[slot], NULL, 0.0f);
+  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  oz_wall_basis(f, wall, f->wall_planes[slot], &h);
+  oz_wall_apply(&h, wall, f->dx + 4 * (size_t)f->wall_particle[slot], NULL, 0.0f);
 }
 
 /* After a gather of the forces of the whole velocity solve (dx = F[Lam], not filtered): what the walls took of them. */
@@ -309,8 +357,8 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
   oz_hold h;
   if (!(f->omega[i] > 0.0f)) return;
   oz_wall_basis(f, f->wall + (size_t)slot * OZ_PLANES, f->wall_planes[slot], &h);
-  if (h.count)
-    oz_wall_apply(&h, f->dx + 4 * i, f->wall_impulse + (size_t)slot * OZ_PLANES * 3, f->m_ref / f->omega[i] * f->inv_dt);
+  oz_wall_apply(&h, f->wall + (size_t)slot * OZ_PLANES, f->dx + 4 * i, f->wall_impulse + (size_t)slot * OZ_PLANES * 3,
+                f->m_ref / f->omega[i] * f->inv_dt);
 }
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to rounding;
@@ -333,7 +381,7 @@ OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
       }
     }
   for (uint32_t k = 0; k < planes; k++)
-    if (wall[k].active)
+    if (wall[k].active || wall[k].keep < 1.0f)
       for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
 }
 
