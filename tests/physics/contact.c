@@ -13,7 +13,7 @@ static const float D = 0.01f; /* m: particle separation */
 typedef struct world {
   oz_frame f;
   oz_collider c[4];
-  float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST];
+  float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST], tau[MOST], a[MOST];
   uint32_t particle[MOST], planes[MOST], list[MOST * MOST], row[MOST];
   uint16_t len[MOST];
   oz_wall wall[MOST * OZ_PLANES];
@@ -31,12 +31,13 @@ static world *make(uint32_t particles, uint32_t colliders) {
   f->d = D, f->inv_d = 1.0f / D, f->h = 2.2f * D, f->h2 = f->h * f->h;
   f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1, f->rest_speed = 0.5f * 9.81f / 240.0f;
   f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term, f->omega = w.omega;
+  f->tau = w.tau, f->a = w.a;
   f->list_c = w.list, f->row_c = w.row, f->len_c = w.len;
   f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall, f->wall_planes = w.planes;
   f->wall_impulse = w.impulse, f->collider = w.c, f->collider_count = colliders;
   f->brick_key = w.key, f->brick_values = w.values;
   for (uint32_t i = 0; i < particles; i++) {
-    w.particle[i] = i, w.omega[i] = 1.0f, w.row[i] = i * MOST, w.len[i] = (uint16_t)particles;
+    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f, /* so fluid that nothing drags it */ w.row[i] = i * MOST, w.len[i] = (uint16_t)particles;
     for (uint32_t j = 0; j < particles; j++) w.list[i * MOST + j] = j; /* everyone's neighbours: all, itself as padding */
   }
   for (uint32_t i = 0; i < 4; i++) w.c[i].q0[3] = w.c[i].q1[3] = 1.0f, w.c[i].wall_density = 1, w.c[i].voxel = 1.0f;
@@ -460,6 +461,30 @@ OZ_CASE(neighbours_behind_a_thin_plate_do_not_count) {
   planes(w);
   oz_wall_hold_item(&w->f, 0);
   CHECK_EQ(w->wall[0].active, 1);
+}
+
+OZ_CASE(the_layer_at_the_wall_is_dragged_as_its_shear_demands) {
+  world *w = make(1, 1);
+  w->c[0].friction = 1.0f;
+  put(w, 0, 0.0f, 0.5f * D, 0.0f);
+  speed(w, 0, 0.3f, 0.0f, 0.0f);
+  w->a[0] = 4.0f; /* eta = d / (a s) = 0.5 */
+  planes(w);
+  oz_wall_hold_item(&w->f, 0);
+  CHECK_EQ(w->wall[0].active, 0); /* it does not press on the wall */
+  CHECK_NEAR(w->u[0], 0.3f / 1.5f, 1e-6, "implicit drag: u / (1 + eta)");
+  CHECK_NEAR(w->u[1], 0.0f, 1e-7, "free to leave");
+  w->dx[0] = 1.0f, w->dx[1] = 2.0f, w->dx[2] = 3.0f;
+  oz_wall_filter_item(&w->f, 0);
+  CHECK_NEAR(w->dx[0], 1.0f / 1.5f, 1e-6, "the same factor in the solve");
+  CHECK_NEAR(w->dx[1], 2.0f, 1e-6, "the normal part is untouched");
+  w = make(1, 1);
+  put(w, 0, 0.0f, 0.5f * D, 0.0f);
+  speed(w, 0, 0.3f, 0.0f, 0.0f);
+  w->a[0] = 1e-6f;
+  planes(w);
+  oz_wall_hold_item(&w->f, 0);
+  CHECK_NEAR(w->u[0], 0.3f, 1e-7, "friction 0 slides, however viscous");
 }
 
 OZ_CASE(friction_is_relative_to_the_wall) {
