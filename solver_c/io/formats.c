@@ -46,7 +46,10 @@ void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, co
 static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_points **points, ooze_mesh *mesh) {
   void *unpacked = NULL;
   ooze_result result = OOZE_OK;
-  if (format == OZ_BGEO_SC && !(source->count >= 5 && memcmp(source->bytes, "\x7fNSJb", 5) == 0)) {
+  bool geometry = format == OZ_GEO || format == OZ_BGEO || format == OZ_BGEO_SC;
+  bool plain = source->count >= 5 && memcmp(source->bytes, "\x7fNSJb", 5) == 0;
+  /* As Houdini does, the beginning decides where the name is wrong. */
+  if (geometry && !plain && (format == OZ_BGEO_SC || (source->count >= 4 && memcmp(source->bytes, "scf1", 4) == 0))) {
     size_t count = 0;
     result = oz_scf_unpack(source, &unpacked, &count);
     free(owned);

@@ -124,16 +124,21 @@ static ooze_result define_token(geo_lex *lex) {
   geo_span span;
   OZ_IO_TRY(take_length(lex, &number));
   OZ_IO_TRY(take_text(lex, &span));
-  if (number > lex->token_count + 4096)
+  /* Counted by definitions, not by the largest number: else a few bytes could ask for a table of any size. */
+  if (number > lex->definitions + 4096)
     return geo_bad(lex, "string number %llu is far out of order", (unsigned long long)number);
   if (number >= lex->token_capacity) {
-    uint64_t capacity = (number + 64) * 2;
+    uint64_t capacity = number + number / 2 + 64;
+    if (capacity * sizeof(geo_span) > lex->source->limits.max_bytes)
+      return oz_io_fail(lex->source->why, OOZE_ERROR_LIMIT, "%s: its strings need more than the limit of %llu bytes",
+                        lex->source->name, (unsigned long long)lex->source->limits.max_bytes);
     geo_span *moved = realloc(lex->tokens, (size_t)capacity * sizeof *moved);
     if (!moved) return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", lex->source->name);
     memset(moved + lex->token_capacity, 0, (size_t)(capacity - lex->token_capacity) * sizeof *moved);
     lex->tokens = moved;
     lex->token_capacity = capacity;
   }
+  lex->definitions++;
   lex->tokens[number] = span;
   if (number >= lex->token_count) lex->token_count = number + 1;
   return OOZE_OK;

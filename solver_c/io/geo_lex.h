@@ -65,7 +65,7 @@ typedef struct geo_lex {
   uint32_t depth, max_depth;
   uint8_t open[GEO_MAX_DEPTH]; /* '[' or '{' of each level */
   geo_span *tokens;            /* strings that the file refers to by number */
-  uint64_t token_count, token_capacity;
+  uint64_t token_count, token_capacity, definitions;
   char *scratch; /* an ASCII string without its escapes */
   size_t scratch_capacity;
 } geo_lex;

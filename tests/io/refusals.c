@@ -193,6 +193,30 @@ OZ_CASE(deep_nesting_is_refused) {
   free(deep);
 }
 
+OZ_CASE(a_table_of_strings_stays_as_small_as_the_file) {
+  /* each definition names a number 4,096 beyond the last: 5 bytes that would ask for 64 KiB each */
+  unsigned char file[8 + 4 * 5] = "\x7fNSJb[", *at = file + 6;
+  for (unsigned i = 1; i <= 4; i++) {
+    unsigned number = i * 4096;
+    *at++ = 0x2b;
+    *at++ = 0xf2;
+    *at++ = (unsigned char)number;
+    *at++ = (unsigned char)(number >> 8);
+    *at++ = 0;
+  }
+  refused("t.bgeo", file, (size_t)(at - file), OOZE_ERROR_FORMAT, "string number 8192 is far out of order");
+}
+
+OZ_CASE(a_packed_file_is_known_by_its_beginning) {
+  ooze_points *points = io_sample(5, 0), *read = NULL;
+  CHECK_GOOD(ooze_points_write(io_path("n.bgeo.sc"), points, NULL, why));
+  CHECK(rename(io_path("n.bgeo.sc"), io_path("n.bgeo")) == 0);
+  CHECK_GOOD(ooze_points_read(io_path("n.bgeo"), NULL, &read, why));
+  io_check_same(points, read);
+  ooze_points_destroy(points);
+  ooze_points_destroy(read);
+}
+
 OZ_CASE(a_file_above_the_limit_is_not_read) {
   ooze_points *points = io_sample(1000, 0), *read = NULL;
   ooze_io_limits limits;

@@ -28,7 +28,7 @@ typedef struct ooze_write_options {
   uint32_t size;
   uint32_t sync;         /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
   uint32_t compression;  /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
-  uint32_t threads;      /* .bgeo.sc: that many compress. Default 1. */
+  uint32_t threads;      /* .bgeo.sc: that many compress. Default 1; with more, equal points may give other bytes. */
   const char *software;  /* named in the file. NULL: "Ooze" and its version. */
 } ooze_write_options;
 
