@@ -49,8 +49,8 @@ static double iteration_seconds(const result *r, const char *const *names, doubl
   for (uint32_t i = 0; i < r->stage_count; ++i)
     for (int k = 0; names[k]; ++k)
       if (strcmp(r->stages[i].name, names[k]) == 0 && r->stages[i].calls) {
-        /* calls outside the iterations (a first residual, a last clamp) are not counted */
-        double each = floor((double)r->stages[i].calls / iterations + 1e-9);
+        /* a first residual or a last direction left out make it not quite whole */
+        double each = floor((double)r->stages[i].calls / iterations + 0.5);
         sum += each * r->stages[i].seconds / (double)r->stages[i].calls;
       }
   return sum;
@@ -128,10 +128,9 @@ static const stage *stage_of(const result *r, const char *name) {
 static void print_table(const bench_scene *s, const settings *o, const result *r, const result *twin) {
   double steps = (double)r->steps, accounted = 0.0;
   printf("%s: %s\n", s->name, s->about);
-  printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s, %u threads; %u frames after %u to warm "
+  printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s; %u frames after %u to warm "
          "up\n",
-         r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->machine.threads, o->frames,
-         o->warmup);
+         r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->frames, o->warmup);
   printf("  %-26s %12.5g", "seconds a frame", r->seconds_per_frame);
   if (twin) printf(" %12.5g scalar %8.2fx", twin->seconds_per_frame, twin->seconds_per_frame / r->seconds_per_frame);
   if (s->paper_seconds > 0.0) printf("   (the paper, on a GTX 1070: %g)", s->paper_seconds);

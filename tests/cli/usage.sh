@@ -1,0 +1,56 @@
+#!/bin/sh
+# usage.sh OOZE: what the program says and how it leaves, for right and wrong command lines.
+ooze=$1
+bad=0
+out=$(mktemp) || exit 1
+trap 'rm -f "$out"' EXIT
+
+# expect CODE WORDS ARGUMENTS...: the exit code, and words that the output (both streams) must contain
+expect() {
+  code=$1 words=$2
+  shift 2
+  "$ooze" "$@" >"$out" 2>&1
+  got=$?
+  if [ $got != "$code" ]; then
+    echo "ooze $*: left with $got, expected $code"
+    cat "$out"
+    bad=1
+  fi
+  if ! grep -q -e "$words" "$out"; then
+    echo "ooze $*: says nothing of '$words':"
+    cat "$out"
+    bad=1
+  fi
+}
+
+expect 0 'usage: ooze COMMAND' --help
+expect 1 'usage: ooze COMMAND'
+expect 0 '^ooze [0-9]' --version
+for command in verify bench schema info; do
+  expect 0 "usage: ooze $command" $command --help
+  expect 0 "usage: ooze $command" help $command
+  expect 1 "there is no option '--qwertyuiop'" $command --qwertyuiop
+done
+expect 1 'did you mean `ooze verify`' verfy
+expect 1 'did you mean `ooze bench`' becnh
+expect 1 'lists them' xyzzyxyzzy
+expect 1 'did you mean --quick' verify --quik
+expect 1 'did you mean --frames' bench --frame=2
+expect 1 'did you mean fig6' verify fgi6
+expect 1 'did you mean blocks' bench block
+expect 1 'exclude each other' verify --quick --long
+expect 1 'whole number' bench blocks --frames 1.5
+expect 1 'is out of range; 1 to' bench blocks --frames 0
+expect 1 'needs a value' bench blocks --frames
+expect 1 'auto|cpu|cuda' bench blocks --backend gpu
+expect 1 'takes no value' bench blocks --json=1
+expect 1 'too many' schema solver material
+expect 1 'there is no group' schema nothing
+expect 1 'at a time' schema --json --ds
+expect 2 'reads no files' info /nonexistent
+expect 0 'fig7' verify --list
+expect 0 'giants' bench --list
+expect 0 'particle' schema --markdown
+expect 0 'parm {' schema --ds
+expect 0 'cpu' info
+exit $bad
