@@ -3,6 +3,7 @@
  *
  * The prototype's runs that these are held against had no walls in the density; NUMERICS.md sections 5a, 5c, 5r. */
 #include <math.h>
+#include <string.h>
 
 #include "verify.h"
 
@@ -132,9 +133,9 @@ static const swatch palette[] = {
 enum { SWATCHES = sizeof palette / sizeof palette[0] };
 
 static int find(const char *name) {
-  for (int i = 0; i < SWATCHES; ++i)
-    if (palette[i].name[0] == name[0] && palette[i].name[1] == name[1] && palette[i].name[2] == name[2]) return i;
-  return 0;
+  int i = 0;
+  while (i + 1 < SWATCHES && strcmp(palette[i].name, name) != 0) ++i;
+  return i;
 }
 
 /* 1 if the values of the named swatches fall (or rise) along the list. */
