@@ -51,6 +51,7 @@ struct verify {
   row *rows;
   size_t count, capacity;
   int pending; /* the last row is not printed yet: a note may follow */
+  int left_out;      /* the filter dropped the row just given */
   int out_of_memory;
   double mark; /* when the time of the next row began */
   uint32_t passed, failed, reported;
@@ -58,6 +59,14 @@ struct verify {
 
 verify_level verify_at(const verify *v) { return v->level; }
 const kit_machine *verify_machine(const verify *v) { return &v->machine; }
+
+int verify_wants(const verify *v, const char *part) {
+  char name[96];
+  if (!v->filter) return 1;
+  snprintf(name, sizeof name, "%s.%s", v->check->name, part);
+  size_t n = strlen(name), m = strlen(v->filter);
+  return strncmp(name, v->filter, n < m ? n : m) == 0;
+}
 
 /* ---- rows ---- */
 
@@ -115,7 +124,8 @@ static void add_row(verify *v, relation is, double measured, double expected, do
   memset(&r, 0, sizeof r);
   int n = snprintf(r.name, sizeof r.name, "%s.", v->check->name);
   vsnprintf(r.name + n, sizeof r.name - (size_t)n, format, args);
-  if (v->filter && strncmp(r.name, v->filter, strlen(v->filter)) != 0) return;
+  v->left_out = v->filter && strncmp(r.name, v->filter, strlen(v->filter)) != 0;
+  if (v->left_out) return;
   print_pending(v);
   snprintf(r.unit, sizeof r.unit, "%s", unit);
   r.measured = measured;
@@ -176,7 +186,7 @@ void verify_report(verify *v, double measured, double expected, const char *unit
 
 void verify_note(verify *v, const char *format, ...) {
   va_list args;
-  if (!v->pending) return; /* the filter left its row out */
+  if (!v->pending || v->left_out) return;
   row *r = &v->rows[v->count - 1];
   va_start(args, format);
   vsnprintf(r->note, sizeof r->note, format, args);

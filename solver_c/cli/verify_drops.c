@@ -47,6 +47,7 @@ void verify_fig6(verify *v) {
       for (int step = 0; step < 2; ++step) {
         double dt = step ? 0.06 : 0.03, was = expected[scheme][its][step];
         uint32_t iterations = its ? 40 : 20;
+        if (!verify_wants(v, scheme_names[scheme])) continue;
         if (!drift(v, 20, 0.05, 1.5, scheme, dt, iterations, &o)) continue;
         if (scheme == OOZE_SCHEME_OOZE && its == 0)
           verify_at_most(v, o.rms_end, step ? 0.79 : 0.34, "d", "ooze.%.0fms.%u", 1e3 * dt, iterations);
@@ -74,6 +75,7 @@ void verify_fig6_fine(verify *v) {
     for (int its = 0; its < 2; ++its)
       for (int step = 0; step < 2; ++step) {
         double dt = step ? 0.06 : 0.03;
+        if (!verify_wants(v, scheme_names[scheme])) continue;
         if (!drift(v, 32, d, 1.2, scheme, dt, its ? 40 : 20, &o)) continue;
         double was = scheme == OOZE_SCHEME_POSITION && !its ? (step ? 21.2 : 28.0) : (double)NAN;
         verify_report(v, o.rms_end, was, "d", "%s.%.0fms.%d", scheme_names[scheme], 1e3 * dt, its ? 40 : 20);

@@ -19,6 +19,7 @@ static void one(verify *v, const column *c, double duration) {
   measure_body b;
   double kinetic = 0.0, speed = 0.0, squeeze = 0.0, most = 0.0, frames = 0.0, blown = 0.0;
   double surface0 = (double)NAN, middle0 = (double)NAN;
+  if (!verify_wants(v, c->name)) return;
   int steps = (int)lround(duration / dt), settled = (int)lround(0.5 / dt);
   kit_open(&k, verify_machine(v), d);
   k.params.rest_filter = c->rest_filter;
@@ -77,6 +78,7 @@ static void slosh(verify *v) {
   kit k;
   double before = 0.0, earlier = 0.0, peak[4] = {0};
   int peaks = 0;
+  if (!verify_wants(v, "slosh")) return;
   kit_open(&k, verify_machine(v), d);
   kit_container(&k, centre, half, 0.0);
   uint32_t material = kit_fluid(&k, 1.0, 0.0);

@@ -39,6 +39,7 @@ static void one_stream(verify *v, const fluid *f, double duration) {
   kit k;
   measure_stream s;
   double whole = 0.0, stream_whole = 0.0, blown = 0.0, frames = 0.0;
+  if (!verify_wants(v, f->name)) return;
   int step = 0, steps = (int)lround(duration / dt);
   pour(&k, v, f, 0.0, 0.0, 1);
   measure_stream_begin(&s, above, height);
@@ -151,6 +152,7 @@ void verify_coiling(verify *v) {
     for (uint32_t seed = 1; seed <= seeds; ++seed) {
       measure_turns t;
       double whole, blown;
+      if (!verify_wants(v, coils[i].name)) continue;
       if (!turns_of(v, &coils[i], seed, &t, &whole, &blown)) return;
       double net = fabs(t.net) / (2.0 * MEASURE_PI);
       verify_report(v, net, 2.0, "turns", "%s.seed%u", coils[i].name, seed);
