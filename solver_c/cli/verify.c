@@ -50,8 +50,8 @@ struct verify {
   const char *filter; /* only rows whose names begin with it; NULL: all */
   row *rows;
   size_t count, capacity;
-  int pending; /* the last row is not printed yet: a note may follow */
-  int left_out;      /* the filter dropped the row just given */
+  int pending;  /* the last row is not printed yet: a note may follow */
+  int left_out; /* the filter dropped the row just given */
   int out_of_memory;
   double mark; /* when the time of the next row began */
   uint32_t passed, failed, reported;

@@ -20,7 +20,8 @@ typedef struct verify_check {
 
 verify_level verify_at(const verify *v);
 const kit_machine *verify_machine(const verify *v);
-int verify_wants(const verify *v, const char *part); /* 0 if no row that begins with `part` was asked for: skip its run */
+int verify_wants(const verify *v,
+                 const char *part); /* 0 if no row that begins with `part` was asked for: skip its run */
 
 CLI_PRINTF(5, 6) void verify_at_most(verify *v, double measured, double limit, const char *unit, const char *row, ...);
 CLI_PRINTF(5, 6) void verify_at_least(verify *v, double measured, double limit, const char *unit, const char *row, ...);
