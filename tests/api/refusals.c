@@ -63,7 +63,8 @@ OZ_CASE(a_bad_position_or_velocity_is_refused_with_its_place) {
     v[3][2] = bad[k];
     REFUSED(ooze_particles_add(s, &add, NULL));
     SAYS("3");
-    REFUSED(ooze_attribute_write(s, OOZE_POSITION, 0, 1, 0, &bad[k]));
+    const float at[3] = {0, bad[k], 0};
+    REFUSED(ooze_attribute_write(s, OOZE_POSITION, 0, 1, 0, at));
   }
   ooze_particles none;
   ooze_particles_default(&none);

@@ -5,7 +5,10 @@
 
 #include "check.h"
 
-enum { SCENE_SIDE = 12, SCENE_COUNT = SCENE_SIDE * SCENE_SIDE * SCENE_SIDE };
+#ifndef SCENE_SIDE
+#define SCENE_SIDE 12
+#endif
+enum { SCENE_COUNT = SCENE_SIDE * SCENE_SIDE * SCENE_SIDE };
 static const float scene_separation = 0.02f;
 
 static inline ooze_solver *scene_solver(uint32_t tasks, uint32_t threads) {

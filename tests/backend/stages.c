@@ -119,6 +119,7 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   for (int k = 0; k < ARRAYS; ++k) copy_array(&arrays[k], f, g);
   for (int k = 0; k < CARRIED; ++k) copy_array(&carried[k], f, g);
   memcpy(t->vector->scalar, t->plain->scalar, sizeof t->plain->scalar);
+  if (!f->wall_count) return;
   memcpy(t->wall, f->wall, f->wall_count * OZ_PLANES * sizeof *f->wall);
   memcpy(t->impulse, f->wall_impulse, f->wall_count * OZ_PLANES * 3 * sizeof *f->wall_impulse);
   memcpy(t->planes, f->wall_planes, f->wall_count * sizeof *f->wall_planes);
