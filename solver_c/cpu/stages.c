@@ -8,6 +8,7 @@
 #include "physics/filter.h"
 #include "physics/motion.h"
 #include "physics/nozzle.h"
+#include "physics/paper.h"
 #include "physics/wall.h"
 
 #include <string.h>

@@ -72,6 +72,42 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   return OOZE_OK;
 }
 
+/* `scheme: paper`: Algorithm 2 with the iterations of its section 5 (paper.h). */
+static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
+  oz_build_result built = {0, 0.0};
+  OZ_TRY(b->table->density_list(b, f, &built, why)); /* neighbours at x* */
+  RUN(paper_volume);
+  for (uint32_t k = 0; k < s->params->velocity_iterations; k++) {
+    RUN(paper_strain_u);
+    RUN(paper_force);
+    RUN(kick);
+  }
+  RUN(advance);
+  RUN(velocity_start); /* multipliers start again from zero */
+  WALLS(wall_density);
+  WALLS(wall_project);
+  OZ_TRY(b->table->density_list(b, f, &built, why));
+  s->rebuilt += built.rebuilt;
+  RUN(density_bound);
+  for (uint32_t k = 0; k < s->params->position_iterations; k++) {
+    if (k) WALLS(wall_density);
+    RUN(density_lambda);
+    WALLS(wall_press);
+    RUN(density_move);
+    WALLS(wall_project);
+    RUN(paper_sync);
+    RUN(paper_strain);
+    RUN(paper_force);
+    RUN(paper_shift);
+    WALLS(wall_project);
+  }
+  if (s->has_relaxation) {
+    RUN(paper_sync);
+    RUN(paper_update);
+  }
+  return OOZE_OK;
+}
+
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
@@ -80,6 +116,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
   const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
+  const int printed = f->scheme == OOZE_SCHEME_PAPER;
+  if (printed) f->split = 0, f->gradient_correction = 0;
 
   OZ_TRY(b->table->sort(b, f, why));
   if (s->has_nozzles) RUN(nozzle);
@@ -90,7 +128,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(material);
   RUN(predict);
   RUN(gradient);
-  if (!explicit_stress) {
+  if (!explicit_stress && !printed) {
     RUN(bound_sums);
     RUN(bound);
   }
@@ -99,22 +137,23 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     WALLS(wall_planes);
   }
 
-  /* project velocities */
+  /* project velocities, then positions */
   RUN(velocity_start);
-  if (explicit_stress) { /* section 3.1: stress as a force */
-    RUN(force);
-    RUN(kick);
-  } else if (!positions_only && s->params->velocity_iterations)
-    OZ_TRY(project_velocities(s, b, f, why));
-
-  /* project positions */
-  RUN(advance);
-  OZ_TRY(project_positions(s, b, f, !explicit_stress, why));
+  if (printed) OZ_TRY(project_as_printed(s, b, f, why));
+  else {
+    if (explicit_stress) { /* section 3.1: stress as a force */
+      RUN(force);
+      RUN(kick);
+    } else if (!positions_only && s->params->velocity_iterations)
+      OZ_TRY(project_velocities(s, b, f, why));
+    RUN(advance);
+    OZ_TRY(project_positions(s, b, f, !explicit_stress, why));
+  }
 
   /* conformation and velocity at the end of the step */
-  if (s->has_relaxation) RUN(conform_update);
+  if (s->has_relaxation && !printed) RUN(conform_update);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
-  for (uint32_t k = 0; k < s->params->rest_filter; k++) {
+  for (uint32_t k = 0; k < s->params->rest_filter && !printed; k++) {
     RUN(filter_gradient);
     RUN(filter_move);
     RUN(settle);
