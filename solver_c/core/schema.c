@@ -78,7 +78,11 @@ static const oz_entry *find(oz_owner owner, const char *field) {
   return NULL;
 }
 
-static int holds(const oz_entry *e, double value) { return value >= e->minimum && value <= e->maximum; }
+/* Without a practical bound any finite float will do. */
+static int holds(const oz_entry *e, double value) {
+  double low = e->minimum <= -many ? -3.5e38 : e->minimum, high = e->maximum >= many ? 3.5e38 : e->maximum;
+  return value >= low && value <= high;
+}
 
 static const char *range_text(const oz_entry *e, char *text, size_t capacity) {
   if (e->type == OZ_TYPE_BOOL)

@@ -137,16 +137,19 @@ static ooze_result find_contained(ooze_solver *s) {
   return OOZE_OK;
 }
 
+/* Counts what was reset. A substep that resets more than a hundred particles and one in a hundred has lost the fluid.
+ */
 static ooze_result contain(ooze_solver *s, double bad) {
   if (!(bad > 0)) return OOZE_OK;
   if (s->run.contained == 0) OZ_TRY(find_contained(s));
   double all = (double)s->run.contained + bad, limit = 0.01 * (double)s->particles.count;
   s->run.contained = all < 4e9 ? (uint32_t)all : UINT32_MAX;
-  if (all <= (limit > 100 ? limit : 100)) return OOZE_OK;
+  if (bad <= (limit > 100 ? limit : 100)) return OOZE_OK;
   s->lost = OOZE_LOST_DIVERGED;
-  return oz_fail(s->message, OOZE_LOST_DIVERGED,
-                 "step: %u of %u particles went non-finite, first id %llu; take more substeps or load a checkpoint",
-                 (unsigned)s->run.contained, (unsigned)s->particles.count, (unsigned long long)s->run.first_contained);
+  return oz_fail(
+      s->message, OOZE_LOST_DIVERGED,
+      "step: %.0f of %u particles went non-finite at %g s, first id %llu; take more substeps or load a checkpoint", bad,
+      (unsigned)s->particles.count, s->time, (unsigned long long)s->run.first_contained);
 }
 
 /* ---- a substep that fails has not happened ---- */
@@ -286,8 +289,7 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   OZ_TRY(remove_lost(s, 0, 1));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
   if (s->run.contained)
-    return oz_fail(s->message, OOZE_CONTAINED,
-                   "step: %u particles went non-finite and were reset; the first is id %llu",
+    return oz_fail(s->message, OOZE_CONTAINED, "step: non-finite particles were reset %u times; the first is id %llu",
                    (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
   return OOZE_OK;
 }

@@ -147,7 +147,7 @@ OOZE_API ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params);
  * (viscosity 0; relaxation_time is its tau, compliance its alpha in 1/Pa). */
 typedef struct ooze_material {
   uint32_t size;
-  float density;         /* kg/m^3, above 0. Default 1000. */
+  float density;         /* kg/m^3, 1 to 1e5. Default 1000. */
   float viscosity;       /* Pa s, 0 or more; 0: use compliance. Default 0. */
   float relaxation_time; /* s, 0 or more: how long stretch is remembered. 0 is purely viscous, 1e6 elastic. Default 0. */
   float compliance;      /* 1/Pa, 0 or more: 1 over the elastic modulus. 0 is rigid, 0.01 splashes. Default 1e-4. */
@@ -302,7 +302,7 @@ typedef struct ooze_stats {
   uint32_t size;
   uint32_t particles;
   uint32_t substeps;        /* of the last ooze_step */
-  uint32_t contained;       /* particles reset in the last ooze_step because they went non-finite */
+  uint32_t contained;       /* resets in the last ooze_step of particles that went non-finite, each substep's counted */
   uint64_t first_contained; /* id of the first of them */
   uint32_t born, killed;    /* in the last ooze_step */
   uint32_t list_rebuilds;   /* density lists rebuilt because something moved past the margin */
