@@ -1,0 +1,161 @@
+/* What the surface and picture files share: tasks, messages, the particle cell grid, the brick map of a surface. */
+#ifndef OZ_SURFACE_INTERNAL_H
+#define OZ_SURFACE_INTERNAL_H
+
+#include "ooze/ooze_surface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Messages and tasks (surface_tasks.c) ---- */
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+ooze_result oz_surface_fail(ooze_message *why, ooze_result r, const char *format, ...);
+
+typedef struct oz_tasks {
+  const ooze_hooks *hooks; /* parallel_for, or NULL */
+  uint32_t threads;        /* 0: all */
+} oz_tasks;
+/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so that the split never
+ * shows in the result. */
+void oz_tasks_run(const oz_tasks *tasks, uint32_t count, ooze_range_fn body, void *arg);
+/* vdb.cpp: the same through TBB; returns 0 if this build has none. */
+int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg);
+double oz_seconds(void); /* monotonic */
+void *oz_allocate(size_t count, size_t bytes); /* NULL also when the product overflows; 64-byte aligned, not cleared */
+void oz_release(void *memory);
+
+/* ---- Lattice keys: three signed 21-bit coordinates in one 64-bit number that sorts x, then y, then z ---- */
+
+#define OZ_KEY_LIMIT (1 << 20)
+static inline uint64_t oz_key(int x, int y, int z) {
+  return (uint64_t)(uint32_t)(x + OZ_KEY_LIMIT) << 42 | (uint64_t)(uint32_t)(y + OZ_KEY_LIMIT) << 21 |
+         (uint64_t)(uint32_t)(z + OZ_KEY_LIMIT);
+}
+static inline void oz_key_split(uint64_t key, int c[3]) {
+  c[0] = (int)(key >> 42 & 0x1fffff) - OZ_KEY_LIMIT;
+  c[1] = (int)(key >> 21 & 0x1fffff) - OZ_KEY_LIMIT;
+  c[2] = (int)(key & 0x1fffff) - OZ_KEY_LIMIT;
+}
+static inline int oz_floor_int(float x) { int i = (int)x; return i - (x < (float)i); }
+
+/* From keys to numbers, by open addressing; holds what is put in before the first get. */
+typedef struct oz_map {
+  uint64_t *keys; /* ~0 is empty */
+  uint32_t *values;
+  uint32_t mask, used;
+} oz_map;
+int oz_map_init(oz_map *m, uint32_t expected); /* 0 on failure */
+void oz_map_free(oz_map *m);
+int oz_map_put(oz_map *m, uint64_t key, uint32_t value); /* 1 new, 0 was there (left as is), -1 out of memory */
+static inline uint32_t oz_map_slot(const oz_map *m, uint64_t key) {
+  return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & m->mask;
+}
+#define OZ_NONE 0xffffffffu
+static inline uint32_t oz_map_get(const oz_map *m, uint64_t key) {
+  uint32_t i;
+  if (!m->keys) return OZ_NONE;
+  for (i = oz_map_slot(m, key); m->keys[i] != ~(uint64_t)0; i = (i + 1) & m->mask)
+    if (m->keys[i] == key) return m->values[i];
+  return OZ_NONE;
+}
+
+/* ---- Particles binned into cells (surface_cells.c) ---- */
+
+typedef struct oz_cells {
+  float cell;            /* m */
+  uint32_t count;        /* particles kept */
+  uint32_t skipped;      /* non-finite ones */
+  uint32_t cell_count;
+  uint64_t *keys;        /* of the cells, ascending */
+  uint32_t *first;       /* cell_count + 1: where each cell's particles begin */
+  uint32_t *order;       /* sorted rank to input index; within a cell ascending */
+  float *x;              /* 3 each, in sorted order */
+  oz_map map;            /* key to cell */
+} oz_cells;
+ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride, ooze_message *why);
+void oz_cells_free(oz_cells *c);
+static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t *first, uint32_t *end) {
+  uint32_t i = oz_map_get(&c->map, oz_key(x, y, z));
+  if (i == OZ_NONE) return 0;
+  *first = c->first[i];
+  *end = c->first[i + 1];
+  return 1;
+}
+/* Ascending; stable; values move with their keys. 0 on failure. */
+int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count);
+
+/* ---- Kernels (surface_kernels.c) ---- */
+
+/* One particle's share in the field: weight * max(0, 1 - (p - x)^T A (p - x))^3. */
+typedef struct oz_kernel {
+  float x[3];
+  float weight;
+  float a[6];     /* xx yy zz xy xz yz, 1/m^2 */
+  float extent[3]; /* m: half the axis-aligned box of the support */
+} oz_kernel;
+
+typedef struct oz_kernel_desc {
+  int anisotropic;
+  float separation; /* m: effective, that is at least what the voxel can hold */
+  float position_smoothing, max_stretch;
+} oz_kernel_desc;
+/* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle was moved. */
+ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks, oz_kernel *kernels,
+                            float *out_reach, ooze_message *why);
+#define OZ_ISO 0.5f             /* the field's value on the surface */
+#define OZ_LONE_WIDTH 1.366f    /* support over separation at which a lone particle has its own volume */
+#define OZ_LONE_RADIUS 0.6204f  /* (3 / 4 pi)^(1/3) */
+
+/* ---- The field on bricks (surface_field.c, surface_distance.c) ---- */
+
+typedef struct oz_bricks {
+  uint32_t count;
+  uint64_t *keys;      /* ascending */
+  float *values;       /* 512 each, z fastest */
+  uint32_t *beside;    /* 6 each: the neighbour at -x +x -y +y -z +z, or OZ_NONE */
+} oz_bricks;
+ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels, ooze_message *why);
+void oz_bricks_free(oz_bricks *b);
+/* Fills values with a number that is about the distance in voxels near the surface and has the right sign elsewhere. */
+void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation, float reach,
+                       const oz_tasks *tasks);
+/* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or minus band beyond. */
+ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why);
+
+/* A filter on those distances; call rebuild again afterwards. */
+ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks, ooze_message *why);
+/* The same distances made ready for readers that interpolate; b is left as it is. */
+ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out, ooze_message *why);
+
+/* ---- The surface ---- */
+
+#define OZ_SURFACE_SCALARS 8
+struct ooze_surface {
+  float voxel, band; /* m */
+  uint32_t brick_count;  /* the first of keys: those with values */
+  uint32_t inside_count; /* the rest of keys: wholly inside */
+  uint64_t *keys;
+  float *values;         /* m, 512 a brick */
+  oz_map map;            /* key to number in keys */
+  uint32_t attribute_bricks; /* brick_count, or all of keys; 0: no attributes */
+  uint64_t *kept;        /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
+  float *velocity;       /* 3 * 512 a brick, or NULL; zero where not kept */
+  uint32_t scalar_count;
+  char names[OZ_SURFACE_SCALARS][32];
+  float *scalars[OZ_SURFACE_SCALARS]; /* 512 a brick */
+  uint32_t fill;         /* OOZE_FILL_* */
+  ooze_surface_info info;
+};
+ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p, float separation,
+                               const oz_tasks *tasks, ooze_message *why);
+/* Trilinear distance (m) at p. */
+float oz_surface_distance(const ooze_surface *s, const float p[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
