@@ -94,6 +94,13 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
   return OOZE_OK;
 }
 
+static int crowded(const oz_cells *c) {
+  uint32_t i;
+  for (i = 0; i < c->cell_count; ++i)
+    if (c->first[i + 1] - c->first[i] > 500) return 1;
+  return 0;
+}
+
 /* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed a brick at a time, in
  * order, from the distances; what is kept are the sharpened ones. */
 static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band, ooze_message *why) {
@@ -196,6 +203,15 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   /* Cells as wide as the covariance neighbourhood: 27 to 64 lookups a gather. */
   r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride ? p->position_stride : 3 * sizeof(float), why);
   if (r) goto done;
+  /* Sixteen a cell is usual. A heap of particles in one spot would cost its square: thin it out first. */
+  if (!s->info.merged && crowded(&c)) {
+    oz_cells_free(&c);
+    if ((r = merge(points, 0.4f * separation, &merged, why))) goto done;
+    p = &merged.p;
+    s->info.merged = 1;
+    r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride, why);
+    if (r) goto done;
+  }
   kernels = (oz_kernel *)oz_allocate(c.count, sizeof *kernels);
   if (!kernels) {
     r = oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c.count);

@@ -24,16 +24,14 @@ static void spread(float (*sum)[512], const float *x, const float *value, uint32
   uint32_t n;
   for (i = x0; i <= x1; ++i)
     for (j = y0; j <= y1; ++j) {
-      float base = 1.0f - (((float)i - px) * ((float)i - px) + ((float)j - py) * ((float)j - py)) * inv, w[8];
+      float base = 1.0f - (((float)i - px) * ((float)i - px) + ((float)j - py) * ((float)j - py)) * inv;
       if (base <= 0.0f) continue;
-      for (z = 0; z < 8; ++z) {
-        float q = base - ((float)z - pz) * ((float)z - pz) * inv;
-        q = q > 0.0f ? q : 0.0f;
-        w[z] = q * q * q;
-        sum[0][64 * i + 8 * j + z] += w[z];
+      for (z = 0; z < 8; z += OZ_LANES) {
+        oz_f4 dz = oz_f4_ramp() + ((float)z - pz), q = oz_f4_positive(base - dz * dz * inv), w = q * q * q;
+        float *to = &sum[0][64 * i + 8 * j + z];
+        oz_f4_store(to, oz_f4_load(to) + w);
+        for (n = 0; n < channels; ++n) oz_f4_store(to + 512 * (n + 1), oz_f4_load(to + 512 * (n + 1)) + w * value[n]);
       }
-      for (n = 0; n < channels; ++n)
-        for (z = 0; z < 8; ++z) sum[n + 1][64 * i + 8 * j + z] += w[z] * value[n];
     }
 }
 

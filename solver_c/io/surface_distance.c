@@ -35,7 +35,7 @@ typedef struct distance_job {
   oz_bricks *b;
   float *other;      /* as many values as b's */
   uint64_t *fixed;   /* 8 words a brick: samples beside the crossing */
-  uint8_t *state;    /* a brick: 1 has or saw a value within the band */
+  uint8_t *state;    /* a brick: 1 if it changed when last visited */
   uint32_t *list;    /* bricks of one colour */
   float band, factor, within; /* filter: only values below `within` change */
 } distance_job;
@@ -95,35 +95,41 @@ static float eikonal(float a, float b, float c) {
   return u;
 }
 
-/* One brick: forth and back over its samples, in place. Bricks of one colour never touch, so this is deterministic. */
+/* One brick: forth and back over its samples, in place, if it or a neighbour changed when last looked at. Bricks of one
+ * colour never touch, so this is deterministic. */
 static void sweep_body(void *arg, uint32_t begin, uint32_t end) {
   distance_job *job = (distance_job *)arg;
-  float p[1000];
+  float p[1000] = {0};
   for (uint32_t n = begin; n < end; ++n) {
     uint32_t i = job->list[n], *beside = job->b->beside + 6 * (size_t)i;
     float *f = job->b->values + 512 * (size_t)i;
     const uint64_t *fixed = job->fixed + 8 * (size_t)i;
-    int a, pass, active = job->state[i], x, y;
-    for (a = 0; a < 6; ++a) active |= beside[a] != OZ_NONE && job->state[beside[a]];
-    if (!active) continue;
+    int a, pass, wanted = job->state[i], changed = 0, x, y;
+    for (a = 0; a < 6; ++a) wanted |= beside[a] != OZ_NONE && job->state[beside[a]];
+    if (!wanted) continue;
     load_padded(job->b, i, job->band, p);
-    active = 0;
+    for (a = 0; a < 1000; ++a) p[a] = fabsf(p[a]); /* corners hold rubbish that nobody reads */
     for (pass = 0; pass < 2; ++pass)
       for (a = 0; a < 512; ++a) {
-        int at = pass ? 511 - a : a, ax = at >> 6, ay = at >> 3 & 7, az = at & 7;
-        float *v = p + P(ax + 1, ay + 1, az + 1), u;
-        if (fixed[ax] >> (at & 63) & 1) {
-          active = 1;
-          continue;
+        int at = pass ? 511 - a : a;
+        float *v = p + P((at >> 6) + 1, (at >> 3 & 7) + 1, (at & 7) + 1), u;
+        float ux = fminf(v[-100], v[100]), uy = fminf(v[-10], v[10]), uz = fminf(v[-1], v[1]);
+        /* No solution is nearer than the nearest neighbour plus 1/sqrt(3): most samples end here. */
+        if (fminf(ux, fminf(uy, uz)) + 0.577f >= *v || (fixed[at >> 6] >> (at & 63) & 1)) continue;
+        u = eikonal(ux, uy, uz);
+        if (u < *v - 1e-3f) {
+          *v = u;
+          changed = 1;
         }
-        u = eikonal(fminf(fabsf(v[-100]), fabsf(v[100])), fminf(fabsf(v[-10]), fabsf(v[10])),
-                    fminf(fabsf(v[-1]), fabsf(v[1])));
-        if (u < fabsf(*v)) *v = *v < 0.0f ? -u : u;
-        active |= fabsf(*v) < job->band;
       }
-    for (x = 0; x < 8; ++x)
-      for (y = 0; y < 8; ++y) memcpy(f + 64 * x + 8 * y, p + P(x + 1, y + 1, 1), 8 * sizeof *f);
-    job->state[i] = (uint8_t)active;
+    if (changed)
+      for (x = 0; x < 8; ++x)
+        for (y = 0; y < 8; ++y)
+          for (a = 0; a < 8; ++a) {
+            float *to = f + 64 * x + 8 * y + a;
+            *to = *to < 0.0f ? -p[P(x + 1, y + 1, a + 1)] : p[P(x + 1, y + 1, a + 1)];
+          }
+    job->state[i] = (uint8_t)changed;
   }
 }
 
@@ -154,8 +160,9 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
     colour = (k[0] + k[1] + k[2]) & 1;
     lists[colour][counts[colour]++] = i;
   }
-  /* Distance travels through a whole brick a pass, at worst one sample where fronts turn at brick corners. */
-  for (pass = 0; pass < 3 + (int)(band / 3.0f); ++pass)
+  /* Distance travels through a whole brick a pass; where fronts turn at brick corners it takes a few more. Bricks that
+   * have settled are skipped, so passes past the need cost nothing. */
+  for (pass = 0; pass < 4 + (int)band; ++pass)
     for (colour = 0; colour < 2; ++colour) {
       job.list = lists[colour];
       oz_tasks_run(tasks, counts[colour], sweep_body, &job);

@@ -19,10 +19,17 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
   memset(b, 0, sizeof *b);
   if (!oz_map_init(&map, c->cell_count)) goto memory;
   for (i = 0; i < c->cell_count; ++i) {
-    int cell[3], lo[3], hi[3], a, x, y, z;
-    oz_key_split(c->keys[i], cell);
-    for (a = 0; a < 3; ++a) {
-      double l = floor(((double)cell[a] * c->cell - reach) / side), h = floor(((double)(cell[a] + 1) * c->cell + reach) / side);
+    int lo[3], hi[3], a, x, y, z;
+    uint32_t j;
+    for (a = 0; a < 3; ++a) { /* the box of the cell's particles: strands fill little of their cells */
+      float least = c->x[3 * (size_t)c->first[i] + (size_t)a], greatest = least;
+      double l, h;
+      for (j = c->first[i] + 1; j < c->first[i + 1]; ++j) {
+        least = fminf(least, c->x[3 * (size_t)j + (size_t)a]);
+        greatest = fmaxf(greatest, c->x[3 * (size_t)j + (size_t)a]);
+      }
+      l = floor(((double)least - reach) / side);
+      h = floor(((double)greatest + reach) / side);
       if (l < -(OZ_KEY_LIMIT - 2) || h > OZ_KEY_LIMIT - 2) {
         oz_map_free(&map);
         return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a particle lies %g m out; voxels of %g m reach to %g m", most * side,
@@ -86,12 +93,12 @@ typedef struct field_job {
 } field_job;
 
 /* Adds one kernel to a brick. Coordinates in voxels from the brick's first sample; a row of eight is one polynomial in z. */
-static void add_kernel(float *restrict f, const oz_kernel *k, const float origin[3], float voxel) {
+static void add_kernel(float *f, const oz_kernel *k, const float origin[3], float voxel) {
   float px = (k->x[0] - origin[0]) / voxel, py = (k->x[1] - origin[1]) / voxel, pz = (k->x[2] - origin[2]) / voxel;
   float ex = k->extent[0] / voxel, ey = k->extent[1] / voxel, v2 = voxel * voxel;
   int x0 = (int)ceilf(fmaxf(px - ex, 0.0f)), x1 = (int)floorf(fminf(px + ex, 7.0f));
   int y0 = (int)ceilf(fmaxf(py - ey, 0.0f)), y1 = (int)floorf(fminf(py + ey, 7.0f));
-  float zz = k->a[2] * v2;
+  float zz = k->a[2] * v2, fall = 0.25f / zz;
   int x, y, z;
   for (x = x0; x <= x1; ++x) {
     float dx = (float)x - px;
@@ -99,14 +106,12 @@ static void add_kernel(float *restrict f, const oz_kernel *k, const float origin
       float dy = (float)y - py;
       float base = (k->a[0] * dx * dx + k->a[1] * dy * dy + 2.0f * k->a[3] * dx * dy) * v2;
       float slope = 2.0f * (k->a[4] * dx + k->a[5] * dy) * v2;
-      float *restrict row = f + 64 * x + 8 * y;
+      float *row = f + 64 * x + 8 * y;
       /* The row's least q^2: skip rows that only touch the box's corners. */
-      if (base - slope * slope / (4.0f * zz) >= 1.0f) continue;
-      for (z = 0; z < 8; ++z) {
-        float dz = (float)z - pz;
-        float q = 1.0f - (base + dz * (slope + zz * dz));
-        q = q > 0.0f ? q : 0.0f;
-        row[z] += k->weight * q * q * q;
+      if (base - slope * slope * fall >= 1.0f) continue;
+      for (z = 0; z < 8; z += OZ_LANES) {
+        oz_f4 dz = oz_f4_ramp() + ((float)z - pz), q = oz_f4_positive(1.0f - (base + dz * (slope + zz * dz)));
+        oz_f4_store(row + z, oz_f4_load(row + z) + k->weight * q * q * q);
       }
     }
   }

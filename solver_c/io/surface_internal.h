@@ -28,6 +28,29 @@ double oz_seconds(void); /* monotonic */
 void *oz_allocate(size_t count, size_t bytes); /* NULL also when the product overflows; 64-byte aligned, not cleared */
 void oz_release(void *memory);
 
+/* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ, the results do not) */
+
+#if defined(__GNUC__)
+#define OZ_LANES 4
+typedef float oz_f4 __attribute__((vector_size(16)));
+typedef int32_t oz_i4 __attribute__((vector_size(16)));
+static inline oz_f4 oz_f4_load(const float *p) { oz_f4 v; memcpy(&v, p, sizeof v); return v; }
+static inline void oz_f4_store(float *p, oz_f4 v) { memcpy(p, &v, sizeof v); }
+static inline oz_f4 oz_f4_of(float x) { oz_f4 v = {x, x, x, x}; return v; }
+static inline oz_f4 oz_f4_ramp(void) { oz_f4 v = {0.0f, 1.0f, 2.0f, 3.0f}; return v; }
+static inline oz_f4 oz_f4_positive(oz_f4 v) { return (oz_f4)((oz_i4)v & (oz_i4)(v > oz_f4_of(0.0f))); } /* else 0 */
+static inline float oz_f4_sum(oz_f4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+#else
+#define OZ_LANES 1
+typedef float oz_f4;
+static inline oz_f4 oz_f4_load(const float *p) { return *p; }
+static inline void oz_f4_store(float *p, oz_f4 v) { *p = v; }
+static inline oz_f4 oz_f4_of(float x) { return x; }
+static inline oz_f4 oz_f4_ramp(void) { return 0.0f; }
+static inline oz_f4 oz_f4_positive(oz_f4 v) { return v > 0.0f ? v : 0.0f; }
+static inline float oz_f4_sum(oz_f4 v) { return v; }
+#endif
+
 /* ---- Lattice keys: three signed 21-bit coordinates in one 64-bit number that sorts x, then y, then z ---- */
 
 #define OZ_KEY_LIMIT (1 << 20)

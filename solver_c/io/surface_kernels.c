@@ -19,8 +19,9 @@ typedef struct kernel_job {
   const oz_cells *c;
   oz_kernel *k;
   float *shift;  /* 3 a particle: from the particle to the weighted mean of its neighbourhood */
-  float *crowd;  /* a particle: 1 alone, 1.84 in a strand, about 3 in a sheet, 5 in the bulk */
+  float *volume; /* a particle: the weight to be */
   float reach;   /* m: of the kernels as they are now */
+  volatile int failed; /* set by a task that found no memory */
 } kernel_job;
 
 /* The support, in separations, across a thin direction: gives a lone particle, a strand and a sheet the radius (0.62,
@@ -31,12 +32,71 @@ static float thin_width(float crowd) {
   return 1.28f + 0.07f * fminf((crowd - 3.2f) / 0.8f, 1.0f); /* bulk: the layer below weakens the top one's V */
 }
 
-/* Calls for every particle of the cells around x, in cell order: the order of all sums. */
-#define FOR_NEIGHBOURS(c, p, radius, j)                                                                                  \
-  for (int cx_ = (int)floorf(((p)[0] - (radius)) / (c)->cell), ex_ = (int)floorf(((p)[0] + (radius)) / (c)->cell); cx_ <= ex_; ++cx_) \
-    for (int cy_ = (int)floorf(((p)[1] - (radius)) / (c)->cell), ey_ = (int)floorf(((p)[1] + (radius)) / (c)->cell); cy_ <= ey_; ++cy_) \
-      for (int cz_ = (int)floorf(((p)[2] - (radius)) / (c)->cell), ez_ = (int)floorf(((p)[2] + (radius)) / (c)->cell); cz_ <= ez_; ++cz_) \
-        for (uint32_t j = 0, end_ = 0, found_ = (uint32_t)oz_cells_find((c), cx_, cy_, cz_, &j, &end_); found_ && j < end_; ++j)
+/* The particles near one cell, side by side: found once for all of the cell's own, then run through four at a time. The
+ * order is that of the cells, the sums add lane by lane and then across, so bits do not depend on threads. */
+enum { ROWS = 3 + 6 };
+typedef struct near_list {
+  uint32_t count, capacity; /* count is a multiple of OZ_LANES; the padding lies far away */
+  uint32_t *index;
+  float *row[ROWS]; /* x y z, and what the pass needs: shift, or kernel weight and a */
+} near_list;
+
+static void near_free(near_list *l) {
+  oz_release(l->index);
+  oz_release(l->row[0]);
+  memset(l, 0, sizeof *l);
+}
+
+/* 0 when memory runs out. Positions are compared by `x` (stride floats apart), cells by where particles were binned. */
+static int near_fill(near_list *l, const oz_cells *c, uint32_t cell, float radius, const float *x, size_t stride) {
+  float lo[3], hi[3];
+  uint32_t total = 0, i, j, end;
+  int from[3], to[3], a, pass, k[3];
+  for (i = c->first[cell]; i < c->first[cell + 1]; ++i)
+    for (a = 0; a < 3; ++a) {
+      float v = x[stride * i + (size_t)a];
+      if (i == c->first[cell] || v < lo[a]) lo[a] = v;
+      if (i == c->first[cell] || v > hi[a]) hi[a] = v;
+    }
+  for (a = 0; a < 3; ++a) {
+    lo[a] -= radius;
+    hi[a] += radius;
+    from[a] = (int)floorf(lo[a] / c->cell);
+    to[a] = (int)floorf(hi[a] / c->cell);
+  }
+  for (pass = 0; pass < 2; ++pass) {
+    for (k[0] = from[0]; k[0] <= to[0]; ++k[0])
+      for (k[1] = from[1]; k[1] <= to[1]; ++k[1])
+        for (k[2] = from[2]; k[2] <= to[2]; ++k[2]) {
+          if (!oz_cells_find(c, k[0], k[1], k[2], &j, &end)) continue;
+          if (!pass) {
+            total += end - j;
+            continue;
+          }
+          for (; j < end; ++j) {
+            const float *y = x + stride * j;
+            if (y[0] < lo[0] || y[0] > hi[0] || y[1] < lo[1] || y[1] > hi[1] || y[2] < lo[2] || y[2] > hi[2]) continue;
+            l->index[l->count] = j;
+            for (a = 0; a < 3; ++a) l->row[a][l->count] = y[a];
+            ++l->count;
+          }
+        }
+    if (!pass && total + OZ_LANES > l->capacity) {
+      near_free(l);
+      l->capacity = (total + OZ_LANES) * 2;
+      l->index = (uint32_t *)oz_allocate(l->capacity, sizeof *l->index);
+      l->row[0] = (float *)oz_allocate(l->capacity, ROWS * sizeof(float));
+      if (!l->index || !l->row[0]) return 0;
+      for (a = 1; a < ROWS; ++a) l->row[a] = l->row[0] + (size_t)a * l->capacity;
+    }
+    if (!pass) l->count = 0;
+  }
+  for (; l->count % OZ_LANES; ++l->count) {
+    l->index[l->count] = l->index[0];
+    for (a = 0; a < 3; ++a) l->row[a][l->count] = hi[a] + 4.0f * radius;
+  }
+  return 1;
+}
 
 static void set_round(oz_kernel *k, const float *x, float width) {
   float a = 1.0f / (width * width);
@@ -49,19 +109,30 @@ static void set_round(oz_kernel *k, const float *x, float width) {
 
 static void round_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
+  const oz_cells *c = job->c;
   float d = job->d->separation, radius = CROWD * d, inv = 1.0f / (radius * radius);
-  for (uint32_t i = begin; i < end; ++i) {
-    const float *x = job->c->x + 3 * (size_t)i;
-    float crowd = 0.0f, t;
-    FOR_NEIGHBOURS(job->c, x, radius, j) {
-      const float *y = job->c->x + 3 * (size_t)j;
-      float dx = y[0] - x[0], dy = y[1] - x[1], dz = y[2] - x[2], q = 1.0f - (dx * dx + dy * dy + dz * dz) * inv;
-      if (q > 0.0f) crowd += q * q * q;
+  near_list l = {0};
+  for (uint32_t cell = begin; cell < end; ++cell) {
+    if (!near_fill(&l, c, cell, radius, c->x, 3)) {
+      job->failed = 1;
+      break;
     }
-    /* In the bulk a wider kernel closes the gaps that disorder leaves; at its surface crowd is about 4.1. */
-    t = crowd < 4.0f ? 0.0f : crowd > 4.8f ? 1.0f : (crowd - 4.0f) / 0.8f;
-    set_round(&job->k[i], x, d * (thin_width(crowd) + 0.4f * t));
+    for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
+      const float *x = c->x + 3 * (size_t)i;
+      oz_f4 sum = oz_f4_of(0.0f);
+      float crowd, t;
+      for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 q = oz_f4_positive(1.0f - (dx * dx + dy * dy + dz * dz) * inv);
+        sum += q * q * q;
+      }
+      crowd = oz_f4_sum(sum);
+      /* In the bulk a wider kernel closes the gaps that disorder leaves; at its surface crowd is about 4.1. */
+      t = crowd < 4.0f ? 0.0f : crowd > 4.8f ? 1.0f : (crowd - 4.0f) / 0.8f;
+      set_round(&job->k[i], x, d * (thin_width(crowd) + 0.4f * t));
+    }
   }
+  near_free(&l);
 }
 
 /* Cyclic Jacobi on a symmetric 3x3; columns of v are the axes. Six sweeps are far past convergence in float. */
@@ -99,136 +170,174 @@ static void eigen3(const double m[6], double value[3], double v[3][3]) {
   for (n = 0; n < 3; ++n) value[n] = a[n][n];
 }
 
-static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
-  kernel_job *job = (kernel_job *)arg;
-  float d = job->d->separation, radius = NEIGHBOURHOOD * d, inv = 1.0f / radius;
-  float crowd_inv = 1.0f / (CROWD * CROWD * d * d);
-  double bulk = 0.15 * radius * radius; /* variance along an axis of a full ball under the weight 1 - q^3 */
-  for (uint32_t i = begin; i < end; ++i) {
-    const float *x = job->c->x + 3 * (size_t)i;
-    float w = 0.0f, m[3] = {0}, s[6] = {0}, crowd = 0.0f, thin, width[3];
-    double cov[6], value[3], axis[3][3];
-    oz_kernel *k = &job->k[i];
-    int a, b;
-    FOR_NEIGHBOURS(job->c, x, radius, j) {
-      const float *y = job->c->x + 3 * (size_t)j;
-      float dx = y[0] - x[0], dy = y[1] - x[1], dz = y[2] - x[2], r2 = dx * dx + dy * dy + dz * dz;
-      float q = sqrtf(r2) * inv, g, c = 1.0f - r2 * crowd_inv;
-      if (q >= 1.0f) continue;
-      g = 1.0f - q * q * q;
-      w += g;
-      m[0] += g * dx; m[1] += g * dy; m[2] += g * dz;
-      s[0] += g * dx * dx; s[1] += g * dy * dy; s[2] += g * dz * dz;
-      s[3] += g * dx * dy; s[4] += g * dx * dz; s[5] += g * dy * dz;
-      if (c > 0.0f) crowd += c * c * c;
-    }
-    for (a = 0; a < 3; ++a) m[a] /= w; /* w is at least 1: the particle itself */
-    cov[0] = s[0] / w - m[0] * m[0]; cov[1] = s[1] / w - m[1] * m[1]; cov[2] = s[2] / w - m[2] * m[2];
-    cov[3] = s[3] / w - m[0] * m[1]; cov[4] = s[4] / w - m[0] * m[2]; cov[5] = s[5] / w - m[1] * m[2];
-    eigen3(cov, value, axis);
-    memcpy(job->shift + 3 * (size_t)i, m, sizeof m);
-    job->crowd[i] = crowd;
-    /* Wide where the fluid goes on, thin where it ends: 0.4 is the variance ratio across a flat free surface. */
-    thin = thin_width(crowd);
-    if (crowd > 3.2f) thin += 0.11f * fminf((crowd - 3.2f) / 0.8f, 1.0f); /* and more so when it is wide */
-    for (a = 0; a < 3; ++a) {
-      float t = (float)((value[a] / bulk - 0.45) / 0.5);
-      t = t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;
-      t = t * t * (3.0f - 2.0f * t);
-      width[a] = d * (thin + (job->d->max_stretch - 1.0f) * thin * t);
-    }
-    memcpy(k->x, x, sizeof k->x);
-    k->weight = 1.0f;
-    for (a = 0; a < 6; ++a) {
-      static const int rows[6] = {0, 1, 2, 0, 0, 1}, cols[6] = {0, 1, 2, 1, 2, 2};
-      double sum = 0.0;
-      for (b = 0; b < 3; ++b) sum += axis[rows[a]][b] * axis[cols[a]][b] / ((double)width[b] * width[b]);
-      k->a[a] = (float)sum;
-    }
-    for (a = 0; a < 3; ++a) {
-      double sum = 0.0;
-      for (b = 0; b < 3; ++b) sum += axis[a][b] * axis[a][b] * width[b] * width[b];
-      k->extent[a] = (float)sqrt(sum) * 1.0001f; /* never cut a row that still has weight */
-    }
+/* Widths along the axes of the neighbourhood's covariance, and the ellipsoid as a quadratic form. */
+static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, const double cov[6], float crowd) {
+  static const int rows[6] = {0, 1, 2, 0, 0, 1}, cols[6] = {0, 1, 2, 1, 2, 2};
+  float d = job->d->separation, thin = thin_width(crowd), width[3], t[3], least = 1.0f;
+  double bulk = 0.15 * NEIGHBOURHOOD * NEIGHBOURHOOD * d * d; /* variance along an axis of a full ball */
+  double value[3], axis[3][3];
+  int a, b;
+  eigen3(cov, value, axis);
+  if (crowd > 3.2f) thin += 0.11f * fminf((crowd - 3.2f) / 0.8f, 1.0f); /* and more so when it is wide */
+  /* Wide where the fluid goes on, thin where it ends: 0.4 is the variance ratio across a flat free surface. */
+  for (a = 0; a < 3; ++a) {
+    t[a] = (float)((value[a] / bulk - 0.45) / 0.5);
+    t[a] = t[a] < 0.0f ? 0.0f : t[a] > 1.0f ? 1.0f : t[a];
+    t[a] = t[a] * t[a] * (3.0f - 2.0f * t[a]);
+    least = fminf(least, t[a]);
+  }
+  /* Deep inside nothing is seen: narrower kernels there cost a third and still leave no gap. */
+  for (a = 0; a < 3; ++a) width[a] = d * thin * (1.0f + (job->d->max_stretch - 1.0f) * (t[a] - 0.6f * least));
+  memcpy(k->x, x, sizeof k->x);
+  k->weight = 1.0f;
+  for (a = 0; a < 6; ++a) {
+    double sum = 0.0;
+    for (b = 0; b < 3; ++b) sum += axis[rows[a]][b] * axis[cols[a]][b] / ((double)width[b] * width[b]);
+    k->a[a] = (float)sum;
+  }
+  for (a = 0; a < 3; ++a) {
+    double sum = 0.0;
+    for (b = 0; b < 3; ++b) sum += axis[a][b] * axis[a][b] * width[b] * width[b];
+    k->extent[a] = (float)sqrt(sum) * 1.0001f; /* never cut a row that still has weight */
   }
 }
 
-static float kernel_at(const oz_kernel *k, float dx, float dy, float dz) {
-  float q = 1.0f - (k->a[0] * dx * dx + k->a[1] * dy * dy + k->a[2] * dz * dz +
-                    2.0f * (k->a[3] * dx * dy + k->a[4] * dx * dz + k->a[5] * dy * dz));
-  return q > 0.0f ? q * q * q : 0.0f;
+/* Yu & Turk weigh by 1 - q^3; 1 - (q^2 + q^4) / 2 is within 0.04 of it and needs no root. */
+static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
+  kernel_job *job = (kernel_job *)arg;
+  const oz_cells *c = job->c;
+  float d = job->d->separation, radius = NEIGHBOURHOOD * d, inv = 1.0f / (radius * radius), crowd_inv = 1.0f / (CROWD * CROWD * d * d);
+  near_list l = {0};
+  for (uint32_t cell = begin; cell < end; ++cell) {
+    if (!near_fill(&l, c, cell, radius, c->x, 3)) {
+      job->failed = 1;
+      break;
+    }
+    for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
+      const float *x = c->x + 3 * (size_t)i;
+      oz_f4 s[11];
+      float w, m[3];
+      double cov[6];
+      for (int a = 0; a < 11; ++a) s[a] = oz_f4_of(0.0f);
+      for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 r2 = dx * dx + dy * dy + dz * dz, q = r2 * inv, near = oz_f4_positive(1.0f - r2 * crowd_inv);
+        oz_f4 g = oz_f4_positive(1.0f - 0.5f * q * (1.0f + q)), gx = g * dx, gy = g * dy, gz = g * dz;
+        s[0] += g;
+        s[1] += gx; s[2] += gy; s[3] += gz;
+        s[4] += gx * dx; s[5] += gy * dy; s[6] += gz * dz;
+        s[7] += gx * dy; s[8] += gx * dz; s[9] += gy * dz;
+        s[10] += near * near * near;
+      }
+      w = oz_f4_sum(s[0]); /* at least 1: the particle itself */
+      for (int a = 0; a < 3; ++a) m[a] = oz_f4_sum(s[1 + a]) / w;
+      for (int a = 0; a < 6; ++a) cov[a] = oz_f4_sum(s[4 + a]) / w;
+      cov[0] -= m[0] * m[0]; cov[1] -= m[1] * m[1]; cov[2] -= m[2] * m[2];
+      cov[3] -= m[0] * m[1]; cov[4] -= m[0] * m[2]; cov[5] -= m[1] * m[2];
+      memcpy(job->shift + 3 * (size_t)i, m, sizeof m);
+      set_ellipsoid(job, &job->k[i], x, cov, oz_f4_sum(s[10]));
+    }
+  }
+  near_free(&l);
 }
 
 /* Takes the noise out of the centres: the pull to the neighbourhood's mean, less the mean pull of those alongside. The
  * particle's own flat kernel says who is alongside, so a surface layer is compared with itself, not with what is below. */
 static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
+  const oz_cells *c = job->c;
   float limit = MAX_SHIFT * job->d->separation;
-  for (uint32_t i = begin; i < end; ++i) {
-    const float *x = job->c->x + 3 * (size_t)i;
-    oz_kernel *k = &job->k[i];
-    float reach = fmaxf(k->extent[0], fmaxf(k->extent[1], k->extent[2])), w = 0.0f, m[3] = {0}, move[3], length = 0.0f;
-    int a;
-    FOR_NEIGHBOURS(job->c, x, reach, j) {
-      const float *y = job->c->x + 3 * (size_t)j, *s = job->shift + 3 * (size_t)j;
-      float g = kernel_at(k, y[0] - x[0], y[1] - x[1], y[2] - x[2]);
-      w += g;
-      m[0] += g * s[0]; m[1] += g * s[1]; m[2] += g * s[2];
+  near_list l = {0};
+  for (uint32_t cell = begin; cell < end; ++cell) {
+    if (!near_fill(&l, c, cell, job->reach, c->x, 3)) {
+      job->failed = 1;
+      break;
     }
-    for (a = 0; a < 3; ++a) {
-      move[a] = job->d->position_smoothing * (job->shift[3 * (size_t)i + a] - m[a] / w);
-      length += move[a] * move[a];
+    for (uint32_t j = 0; j < l.count; ++j)
+      for (int a = 0; a < 3; ++a) l.row[3 + a][j] = job->shift[3 * (size_t)l.index[j] + (size_t)a];
+    for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
+      const float *x = c->x + 3 * (size_t)i;
+      oz_kernel *k = &job->k[i];
+      oz_f4 s[4];
+      float move[3], length = 0.0f, w;
+      float a0 = k->a[0], a1 = k->a[1], a2 = k->a[2], a3 = 2.0f * k->a[3], a4 = 2.0f * k->a[4], a5 = 2.0f * k->a[5];
+      for (int a = 0; a < 4; ++a) s[a] = oz_f4_of(0.0f);
+      for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 q = oz_f4_positive(1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
+        oz_f4 g = q * q * q;
+        s[0] += g;
+        for (int a = 0; a < 3; ++a) s[1 + a] += g * oz_f4_load(l.row[3 + a] + j);
+      }
+      w = oz_f4_sum(s[0]);
+      for (int a = 0; a < 3; ++a) {
+        move[a] = job->d->position_smoothing * (job->shift[3 * (size_t)i + (size_t)a] - oz_f4_sum(s[1 + a]) / w);
+        length += move[a] * move[a];
+      }
+      length = sqrtf(length);
+      for (int a = 0; a < 3; ++a) k->x[a] = x[a] + (length > limit ? move[a] * limit / length : move[a]);
     }
-    length = sqrtf(length);
-    for (a = 0; a < 3; ++a) k->x[a] = x[a] + (length > limit ? move[a] * limit / length : move[a]);
   }
+  near_free(&l);
 }
 
 /* V = 1 / (sum of all kernels at the particle's centre); kept beside until every one has been read. */
 static void weight_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
-  for (uint32_t i = begin; i < end; ++i) {
-    const float *x = job->k[i].x;
-    float sum = 0.0f;
-    FOR_NEIGHBOURS(job->c, x, job->reach, j) {
-      const float *y = job->k[j].x;
-      sum += kernel_at(&job->k[j], y[0] - x[0], y[1] - x[1], y[2] - x[2]);
+  const oz_cells *c = job->c;
+  near_list l = {0};
+  for (uint32_t cell = begin; cell < end; ++cell) {
+    if (!near_fill(&l, c, cell, job->reach, job->k[0].x, sizeof(oz_kernel) / sizeof(float))) {
+      job->failed = 1;
+      break;
     }
-    job->crowd[i] = 1.0f / fmaxf(sum, 1.0f); /* its own share is 1 */
+    for (uint32_t j = 0; j < l.count; ++j)
+      for (int a = 0; a < 6; ++a) l.row[3 + a][j] = job->k[l.index[j]].a[a] * (a < 3 ? 1.0f : 2.0f);
+    for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
+      const float *x = job->k[i].x;
+      oz_f4 s = oz_f4_of(0.0f);
+      for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 a0 = oz_f4_load(l.row[3] + j), a1 = oz_f4_load(l.row[4] + j), a2 = oz_f4_load(l.row[5] + j);
+        oz_f4 a3 = oz_f4_load(l.row[6] + j), a4 = oz_f4_load(l.row[7] + j), a5 = oz_f4_load(l.row[8] + j);
+        oz_f4 q = oz_f4_positive(1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
+        s += q * q * q;
+      }
+      job->volume[i] = 1.0f / fmaxf(oz_f4_sum(s), 1.0f); /* its own share is 1 */
+    }
   }
+  near_free(&l);
+}
+
+static float widest(const oz_kernel *k, uint32_t count) {
+  float w = 0.0f;
+  for (uint32_t i = 0; i < count; ++i) w = fmaxf(w, fmaxf(k[i].extent[0], fmaxf(k[i].extent[1], k[i].extent[2])));
+  return w;
 }
 
 ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks, oz_kernel *kernels,
                             float *out_reach, ooze_message *why) {
   kernel_job job;
-  float widest = 0.0f;
-  uint32_t i;
-  int a;
   memset(&job, 0, sizeof job);
   job.d = d;
   job.c = c;
   job.k = kernels;
-  job.crowd = (float *)oz_allocate(c->count, sizeof(float));
+  job.volume = (float *)oz_allocate(c->count, sizeof(float));
   job.shift = d->anisotropic ? (float *)oz_allocate(c->count, 3 * sizeof(float)) : NULL;
-  if (!job.crowd || (d->anisotropic && !job.shift)) {
-    oz_release(job.crowd);
-    oz_release(job.shift);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles", c->count);
+  job.failed = !job.volume || (d->anisotropic && !job.shift);
+  if (!job.failed) oz_tasks_run(tasks, c->cell_count, d->anisotropic ? covariance_body : round_body, &job);
+  if (!job.failed) {
+    job.reach = widest(kernels, c->count);
+    if (d->anisotropic && d->position_smoothing > 0.0f) {
+      oz_tasks_run(tasks, c->cell_count, smooth_body, &job);
+      job.reach += MAX_SHIFT * d->separation; /* cells hold particles by their unmoved positions */
+    }
+    oz_tasks_run(tasks, c->cell_count, weight_body, &job);
+    *out_reach = job.reach;
+    for (uint32_t i = 0; i < c->count; ++i) kernels[i].weight = job.volume[i];
   }
-  if (d->anisotropic) {
-    oz_tasks_run(tasks, c->count, covariance_body, &job);
-    if (d->position_smoothing > 0.0f) oz_tasks_run(tasks, c->count, smooth_body, &job);
-  } else {
-    oz_tasks_run(tasks, c->count, round_body, &job);
-  }
-  for (i = 0; i < c->count; ++i)
-    for (a = 0; a < 3; ++a) widest = fmaxf(widest, kernels[i].extent[a]);
-  /* Cells hold particles by their unmoved positions. */
-  *out_reach = widest + (d->anisotropic && d->position_smoothing > 0.0f ? MAX_SHIFT * d->separation : 0.0f);
-  job.reach = *out_reach;
-  oz_tasks_run(tasks, c->count, weight_body, &job);
-  for (i = 0; i < c->count; ++i) kernels[i].weight = job.crowd[i];
-  oz_release(job.crowd);
+  oz_release(job.volume);
   oz_release(job.shift);
+  if (job.failed) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles", c->count);
   return OOZE_OK;
 }
