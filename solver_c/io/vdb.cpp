@@ -1,0 +1,330 @@
+// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks, and the loop through TBB.
+// Each exported function has one try block; every exception becomes a result.
+// SPDX-License-Identifier: Apache-2.0
+#include <openvdb/openvdb.h>
+#include <openvdb/tools/MeshToVolume.h>
+#include <openvdb/tools/Prune.h>
+#include <openvdb/tools/VolumeToMesh.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "surface_vdb.h"
+
+namespace {
+
+#define OZ_CATCH(why, subject)                                                                                                \
+  catch (const std::bad_alloc &) { return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject); }              \
+  catch (const std::exception &e) { return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what()); }              \
+  catch (...) { return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); }
+
+openvdb::Coord origin_of(uint64_t key) {
+  int c[3];
+  oz_key_split(key, c);
+  return openvdb::Coord(8 * c[0], 8 * c[1], 8 * c[2]);
+}
+
+openvdb::FloatGrid::Ptr level_set_of(const ooze_surface *s) {
+  auto grid = openvdb::FloatGrid::create(s->band);
+  auto &tree = grid->tree();
+  grid->setTransform(openvdb::math::Transform::createLinearTransform(s->voxel));
+  grid->setGridClass(openvdb::GRID_LEVEL_SET);
+  openvdb::tree::ValueAccessor<openvdb::FloatTree> access(tree);
+  for (uint32_t i = 0; i < s->brick_count; ++i) {
+    auto *leaf = access.touchLeaf(origin_of(s->keys[i]));
+    const float *from = s->values + 512 * size_t(i);
+    for (openvdb::Index n = 0; n < 512; ++n) {
+      if (std::fabs(from[n]) < s->band) leaf->setValueOn(n, from[n]);
+      else leaf->setValueOff(n, from[n]);
+    }
+  }
+  for (uint32_t i = s->brick_count; i < s->brick_count + s->inside_count; ++i)
+    access.addTile(1, origin_of(s->keys[i]), -s->band, false);
+  openvdb::tools::pruneLevelSet(tree);
+  return grid;
+}
+
+template <class GridType, class Value> typename GridType::Ptr attribute_of(const ooze_surface *s, Value value) {
+  auto grid = GridType::create();
+  grid->setTransform(openvdb::math::Transform::createLinearTransform(s->voxel));
+  openvdb::tree::ValueAccessor<typename GridType::TreeType> access(grid->tree());
+  for (uint32_t i = 0; i < s->attribute_bricks; ++i) {
+    const uint64_t *kept = s->kept + 8 * size_t(i);
+    bool any = false;
+    for (int x = 0; x < 8; ++x) any |= kept[x] != 0;
+    if (!any) continue;
+    auto *leaf = access.touchLeaf(origin_of(s->keys[i]));
+    for (openvdb::Index n = 0; n < 512; ++n)
+      if (kept[n >> 6] >> (n & 63) & 1) leaf->setValueOn(n, value(512 * size_t(i) + n));
+  }
+  return grid;
+}
+
+// The velocity around a point, from the samples that have one.
+openvdb::Vec3f velocity_at(const ooze_surface *s, const openvdb::Vec3s &p) {
+  openvdb::Vec3f sum(0.0f);
+  float total = 0.0f, t[3];
+  int i[3];
+  for (int a = 0; a < 3; ++a) {
+    float x = p[a] / s->voxel;
+    i[a] = int(std::floor(x));
+    t[a] = x - float(i[a]);
+  }
+  for (int n = 0; n < 8; ++n) {
+    int x = i[0] + (n >> 2), y = i[1] + (n >> 1 & 1), z = i[2] + (n & 1), at = 64 * (x & 7) + 8 * (y & 7) + (z & 7);
+    uint32_t brick = oz_map_get(&s->map, oz_key(x >> 3, y >> 3, z >> 3));
+    if (brick >= s->attribute_bricks || !(s->kept[8 * size_t(brick) + size_t(at >> 6)] >> (at & 63) & 1)) continue;
+    float w = (n >> 2 ? t[0] : 1 - t[0]) * (n >> 1 & 1 ? t[1] : 1 - t[1]) * (n & 1 ? t[2] : 1 - t[2]);
+    const float *v = s->velocity + 3 * (512 * size_t(brick) + size_t(at));
+    sum += w * openvdb::Vec3f(v[0], v[1], v[2]);
+    total += w;
+  }
+  return total > 0.0f ? sum / total : sum;
+}
+
+// Leaves to bricks. `shift` is taken off every value; what is not finite, or steeper than any distance could be, is refused:
+// a flipped bit in a file shows there.
+ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, uint32_t max_bricks, ooze_sdf *out,
+                      ooze_message *why, const char *what) {
+  const auto &tree = grid.tree();
+  uint64_t count = tree.leafCount();
+  if (count > max_bricks)
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: %llu bricks of 8x8x8; the limit is %u (max_bricks). Use larger voxels",
+                           what, (unsigned long long)count, max_bricks);
+  if (!count) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: no surface in it", what);
+  out->bricks = (ooze_sdf_brick *)oz_allocate(size_t(count), sizeof(ooze_sdf_brick));
+  if (!out->bricks) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bricks", what, (unsigned long long)count);
+  openvdb::CoordBBox box;
+  float bound = 0.0f, steep = 0.0f;
+  for (auto leaf = tree.cbeginLeaf(); leaf; ++leaf) {
+    ooze_sdf_brick &b = out->bricks[out->brick_count++];
+    openvdb::Coord o = leaf->origin();
+    for (int a = 0; a < 3; ++a) {
+      b.origin[a] = o[a];
+      if (o[a] < -(1 << 24) || o[a] > (1 << 24))
+        return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: a brick at voxel %d; the limit is %d", what, o[a], 1 << 24);
+    }
+    box.expand(o);
+    box.expand(o.offsetBy(7));
+    for (openvdb::Index n = 0; n < 512; ++n) {
+      float v = leaf->getValue(n);
+      if (!std::isfinite(v)) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: a distance is not finite (brick %d %d %d)", what, o[0], o[1], o[2]);
+      bound = std::fmax(bound, std::fabs(v));
+      b.values[n] = v - shift;
+      if (n & 7 && leaf->isValueOn(n) && leaf->isValueOn(n - 1)) steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 1)));
+      if (n & 56 && leaf->isValueOn(n) && leaf->isValueOn(n - 8)) steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 8)));
+      if (n >> 6 && leaf->isValueOn(n) && leaf->isValueOn(n - 64)) steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 64)));
+    }
+  }
+  double span = box.extents().asVec3d().length() * voxel + 2.0 * std::fabs(double(grid.background()));
+  if (bound > span || steep > 8.0f * voxel)
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: not a distance field: values up to %g m over %g m, neighbours differ by %g voxels",
+                           what, double(bound), span, double(steep / voxel));
+  out->voxel = voxel;
+  for (int a = 0; a < 3; ++a) {
+    out->lower[a] = float(box.min()[a]) * voxel + out->offset[a];
+    out->upper[a] = float(box.max()[a]) * voxel + out->offset[a];
+  }
+  return OOZE_OK;
+}
+
+struct Body {
+  ooze_range_fn body;
+  void *arg;
+  void operator()(const tbb::blocked_range<uint32_t> &r) const { body(arg, r.begin(), r.end()); }
+};
+
+} // namespace
+
+int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) {
+  try {
+    tbb::blocked_range<uint32_t> all(0, count, 1 + count / 512);
+    if (threads) {
+      tbb::task_arena arena{int(threads)};
+      arena.execute([&] { tbb::parallel_for(all, Body{body, arg}); });
+    } else {
+      tbb::parallel_for(all, Body{body, arg});
+    }
+  } catch (...) { // no thread could be had; the bodies themselves are C and throw nothing
+    return 0;
+  }
+  return 1;
+}
+
+extern "C" int ooze_surface_has_vdb(void) { return 1; }
+
+void oz_vdb_prepare(void) {
+  try { openvdb::initialize(); } catch (...) {}
+}
+
+ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options, ooze_message *why) {
+  ooze_vdb_options defaults;
+  ooze_vdb_options_default(&defaults);
+  if (!s || !path) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_write_vdb: a pointer is NULL");
+  if (!options) options = &defaults;
+  if (options->size != sizeof *options || !options->surface_name || !options->velocity_name)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_vdb_options: fill it with its _default()");
+  ooze_file *file = nullptr;
+  if (ooze_result r = ooze_file_create(path, &file, why)) return r;
+  try {
+    openvdb::initialize();
+    openvdb::GridPtrVec grids;
+    auto surface = level_set_of(s);
+    surface->setName(options->surface_name);
+    grids.push_back(surface);
+    if (s->velocity && s->attribute_bricks) {
+      auto v = attribute_of<openvdb::Vec3SGrid>(s, [s](size_t n) {
+        return openvdb::Vec3f(s->velocity[3 * n], s->velocity[3 * n + 1], s->velocity[3 * n + 2]);
+      });
+      v->setName(options->velocity_name);
+      v->setVectorType(openvdb::VEC_CONTRAVARIANT_RELATIVE); // turns and scales with the object, does not move with it
+      grids.push_back(v);
+    }
+    for (uint32_t k = 0; k < s->scalar_count && s->attribute_bricks; ++k) {
+      const float *values = s->scalars[k];
+      auto g = attribute_of<openvdb::FloatGrid>(s, [values](size_t n) { return values[n]; });
+      g->setName(s->names[k]);
+      grids.push_back(g);
+    }
+    for (auto &g : grids) g->setSaveFloatAsHalf(options->half_precision != 0);
+    openvdb::MetaMap meta;
+    meta.insertMeta("creator", openvdb::StringMetadata("Ooze"));
+    openvdb::io::File out(ooze_file_path(file));
+    out.write(grids, meta);
+    out.close();
+  } catch (const std::bad_alloc &) {
+    ooze_file_discard(file);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  } catch (const std::exception &e) {
+    ooze_file_discard(file);
+    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: %s", path, e.what());
+  }
+  return ooze_file_commit(file, 1, why);
+}
+
+ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out, ooze_message *why) {
+  if (!s || !out || !(adaptivity >= 0.0 && adaptivity <= 1.0))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1", adaptivity);
+  try {
+    openvdb::initialize();
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+    std::vector<openvdb::Vec4I> quads;
+    auto grid = level_set_of(s);
+    openvdb::tools::volumeToMesh(*grid, points, triangles, quads, 0.0, adaptivity, adaptivity > 0.0);
+    if (points.size() > 0xfffffff0u || triangles.size() + 2 * quads.size() > 0xfffffff0u)
+      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32", points.size());
+    uint32_t with = OOZE_MESH_NORMALS | (s->velocity ? OOZE_MESH_VELOCITIES : 0);
+    if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()), triangles.size() + 2 * quads.size(), with, why)) return r;
+    for (size_t i = 0; i < points.size(); ++i) {
+      float h = 0.5f * s->voxel, g[3], length = 0.0f;
+      for (int a = 0; a < 3; ++a) {
+        float p[3] = {points[i][0], points[i][1], points[i][2]}, q[3] = {p[0], p[1], p[2]};
+        p[a] -= h;
+        q[a] += h;
+        g[a] = oz_surface_distance(s, q) - oz_surface_distance(s, p);
+        length += g[a] * g[a];
+        out->positions[3 * i + size_t(a)] = points[i][a];
+      }
+      length = std::sqrt(length);
+      for (int a = 0; a < 3; ++a) out->normals[3 * i + size_t(a)] = length > 0.0f ? g[a] / length : (a == 1);
+      if (s->velocity) {
+        openvdb::Vec3f v = velocity_at(s, points[i]);
+        for (int a = 0; a < 3; ++a) out->velocities[3 * i + size_t(a)] = v[a];
+      }
+    }
+    // Which way round OpenVDB winds differs between its versions: the enclosed volume tells.
+    size_t n = 0;
+    double volume = 0.0;
+    auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
+      volume += openvdb::Vec3d(points[a]).dot(openvdb::Vec3d(points[b]).cross(openvdb::Vec3d(points[c])));
+      out->triangles[n++] = a;
+      out->triangles[n++] = b;
+      out->triangles[n++] = c;
+    };
+    for (const auto &t : triangles) add(t[0], t[1], t[2]);
+    for (const auto &q : quads) {
+      add(q[0], q[1], q[2]);
+      add(q[0], q[2], q[3]);
+    }
+    if (volume < 0.0)
+      for (size_t i = 0; i + 2 < n; i += 3) std::swap(out->triangles[i + 1], out->triangles[i + 2]);
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "ooze_surface_mesh")
+}
+
+ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count, const uint32_t *triangles,
+                               uint32_t triangle_count, ooze_sdf *out, ooze_message *why) {
+  int closed = 0;
+  if (!out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_mesh: out is NULL");
+  ooze_sdf_default(out);
+  if (ooze_result r = oz_sdf_check_mesh(desc, points, point_count, triangles, triangle_count, &closed, why)) return r;
+  try {
+    openvdb::initialize();
+    std::vector<openvdb::Vec3s> p(point_count);
+    std::vector<openvdb::Vec3I> t(triangle_count);
+    std::vector<openvdb::Vec4I> none;
+    for (uint32_t i = 0; i < point_count; ++i) p[i] = openvdb::Vec3s(points + 3 * size_t(i));
+    for (uint32_t i = 0; i < triangle_count; ++i) t[i] = openvdb::Vec3I(triangles + 3 * size_t(i));
+    auto space = openvdb::math::Transform::createLinearTransform(desc->voxel);
+    openvdb::FloatGrid::Ptr grid;
+    float shift = 0.0f;
+    if (closed) {
+      grid = openvdb::tools::meshToSignedDistanceField<openvdb::FloatGrid>(*space, p, t, none, desc->exterior_band, desc->interior_band);
+    } else { // a sheet has no inside: make one, half the thickness to either side
+      shift = 0.5f * (desc->thickness > 0.0f ? desc->thickness : 3.0f * desc->voxel);
+      grid = openvdb::tools::meshToUnsignedDistanceField<openvdb::FloatGrid>(*space, p, t, none, desc->exterior_band + shift / desc->voxel);
+    }
+    ooze_result r = bricks_of(*grid, desc->voxel, shift, desc->max_bricks, out, why, "mesh");
+    out->closed = uint32_t(closed);
+    if (r) ooze_sdf_free(out);
+    return r;
+  }
+  OZ_CATCH(why, "mesh to distance")
+}
+
+ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out, ooze_message *why) {
+  try {
+    openvdb::initialize();
+    openvdb::io::File file(path);
+    file.open(false); // no delayed loading: the file may change under a mapping
+    openvdb::FloatGrid::Ptr chosen;
+    std::string names;
+    for (auto name = file.beginName(); name != file.endName() && !chosen; ++name) {
+      if (grid && *name != grid) {
+        names += (names.empty() ? "" : ", ") + *name;
+        continue;
+      }
+      auto head = file.readGridMetadata(*name);
+      if (head->isType<openvdb::FloatGrid>() && (grid || head->getGridClass() == openvdb::GRID_LEVEL_SET))
+        chosen = openvdb::gridPtrCast<openvdb::FloatGrid>(file.readGrid(*name));
+      else if (grid)
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is of type %s; expected a level set of floats", path, grid, head->type().c_str());
+    }
+    file.close();
+    if (!chosen && grid) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid, names.empty() ? "none" : names.c_str());
+    if (!chosen) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no level set of floats in it", path);
+    if (chosen->getGridClass() == openvdb::GRID_FOG_VOLUME)
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is a fog volume; a collider needs a level set", path, chosen->getName().c_str());
+    if (!chosen->transform().isLinear()) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", path);
+    // Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling, which the artist's tool
+    // does better (VDB Resample).
+    openvdb::math::Mat4d m = chosen->transform().baseMap()->getAffineMap()->getMat4();
+    double voxel = m(0, 0);
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b)
+        if (!(voxel > 0.0) || !(std::fabs(m(a, b) - (a == b ? voxel : 0.0)) <= 1e-5 * voxel))
+          return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: voxels are turned or not cubes; resample the grid first", path);
+    for (int a = 0; a < 3; ++a) out->offset[a] = float(m(3, a));
+    if (!std::isfinite(out->offset[0] + out->offset[1] + out->offset[2]) || !(voxel < 1e6) || !(voxel > 1e-9))
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)", path, voxel);
+    out->closed = 1;
+    return bricks_of(*chosen, float(voxel), 0.0f, desc->max_bricks, out, why, path);
+  }
+  OZ_CATCH(why, path)
+}
