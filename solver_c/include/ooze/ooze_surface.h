@@ -168,7 +168,7 @@ typedef struct ooze_look {
   uint32_t size;
   float colour[3];
   float clarity;        /* 0 opaque to 1 clear: how much light passes through. Default 0. */
-  float depth;          /* m: thickness at which a clear material shows its own colour. Default 0.02. */
+  float depth;          /* m: thickness at which a clear material shows its own colour; 0: a tenth of the fluid's size. Default 0. */
   float gloss;          /* 0 matt to 1 mirror-smooth highlight. Default 0.6. */
   float softness;       /* 0 to 1: light wraps around and bleeds through edges, as in cream. Default 0.2. */
   float glow;           /* light of its own, as in lava. Default 0. */
@@ -268,7 +268,6 @@ static inline void ooze_look_default(ooze_look *l) {
   memset(l, 0, sizeof *l);
   l->size = (uint32_t)sizeof *l;
   l->colour[0] = 0.30f; l->colour[1] = 0.55f; l->colour[2] = 0.80f;
-  l->depth = 0.02f;
   l->gloss = 0.6f;
   l->softness = 0.2f;
 }
