@@ -35,6 +35,7 @@ void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const
   static const uint8_t ink[3] = {30, 32, 36};
   uint32_t scale = image->width >= 700 ? 2 : 1, bar = 9 * scale, height = image->height * 45 / 100, widest, i;
   uint32_t x0, y0, x, y, plate_w, plate_h, pad = 6 * scale, n = 5;
+  float span = fabsf(range[1] - range[0]);
   char ticks[5][32];
   if (image->width < 120 || image->height < 90) return;
   widest = ooze_image_text(NULL, 0, 0, scale, ink, label);
@@ -42,7 +43,8 @@ void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const
     float v = range[0] + (range[1] - range[0]) * (float)i / (float)(n - 1);
     uint32_t w;
     if (fabsf(v) < 1e-6f * (fabsf(range[0]) + fabsf(range[1]))) v = 0.0f;
-    snprintf(ticks[i], sizeof ticks[i], "%.3g", v);
+    if (span > 1e-3f && span < 1e5f) snprintf(ticks[i], sizeof ticks[i], "%.*f", span < 0.1f ? 4 : span < 1.0f ? 3 : span < 10.0f ? 2 : span < 100.0f ? 1 : 0, v);
+    else snprintf(ticks[i], sizeof ticks[i], "%.3g", v);
     w = bar + 4 * scale + ooze_image_text(NULL, 0, 0, scale, ink, ticks[i]);
     if (w > widest) widest = w;
   }

@@ -164,7 +164,7 @@ static void place_camera(oz_scene *s) {
       oz_v3 c = v3_sub(v3(k & 1 ? hi.x : lo.x, k & 2 ? hi.y : lo.y, k & 4 ? hi.z : lo.z), centre);
       back = fmaxf(back, fmaxf(fabsf(v3_dot(c, s->right)) / wide, fabsf(v3_dot(c, s->up)) / high) - v3_dot(c, s->forward));
     }
-    back = fmaxf(back, 1e-4f) * 1.16f / (d->zoom > 0.0f ? d->zoom : 1.0f);
+    back = fmaxf(back, 1e-4f) * 1.08f / (d->zoom > 0.0f ? d->zoom : 1.0f);
     s->eye = v3_madd(centre, s->forward, -back);
     if (s->has_ground && s->eye.y < s->ground + 0.02f * back) s->eye.y = s->ground + 0.02f * back;
   }

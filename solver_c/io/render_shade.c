@@ -2,7 +2,7 @@
  * glossy things see, and fluid that light passes through. All colours here are linear. */
 #include "render_internal.h"
 
-#define KEY 2.3f          /* strength of the key light on a surface that faces it */
+#define KEY 1.15f         /* strength of the key light on a surface that faces it */
 #define KEY_ANGLE 0.07f   /* radians: half the angle that it fills; its shadows soften with distance */
 #define INDEX 1.45f       /* of refraction: sugar in water, oil */
 
@@ -17,7 +17,7 @@ static oz_v3 reflect(oz_v3 d, oz_v3 n) { return v3_madd(d, n, -2.0f * v3_dot(d, 
 
 /* A studio: pale at the horizon, a little blue above. */
 oz_v3 oz_sky(const oz_scene *s, oz_v3 d) {
-  oz_v3 horizon = v3(0.80f, 0.83f, 0.87f), top = v3(0.34f, 0.45f, 0.62f), below = v3(0.52f, 0.53f, 0.55f);
+  oz_v3 horizon = v3(0.60f, 0.625f, 0.65f), top = v3(0.22f, 0.30f, 0.42f), below = v3(0.36f, 0.365f, 0.375f);
   (void)s;
   if (d.y < 0.0f) return v3_mix(horizon, below, oz_smooth(0.0f, 0.35f, -d.y));
   return v3_mix(horizon, top, oz_smooth(0.0f, 0.9f, sqrtf(d.y)));
@@ -27,9 +27,9 @@ oz_v3 oz_sky(const oz_scene *s, oz_v3 d) {
  * dimmer boxes. */
 static oz_v3 glossy_sky(const oz_scene *s, oz_v3 d, float gloss, oz_v3 visible) {
   oz_v3 c = oz_sky(s, d), other = v3_unit(v3(-s->key.x, 0.55f, -s->key.z));
-  float edge = 0.955f - 0.22f * (1.0f - gloss), wide = 0.02f + 0.25f * (1.0f - gloss), strength = 0.5f + 7.0f * gloss * gloss;
+  float edge = 0.955f - 0.22f * (1.0f - gloss), wide = 0.02f + 0.25f * (1.0f - gloss), strength = 0.4f + 6.0f * gloss * gloss;
   c = v3_madd(c, visible, strength * oz_smooth(edge - wide, edge + 0.012f, v3_dot(d, s->key)));
-  return v3_add(c, v3_scale(v3(1.0f, 0.98f, 0.95f), 1.6f * gloss * oz_smooth(0.90f - wide, 0.93f, v3_dot(d, other))));
+  return v3_add(c, v3_scale(v3(1.0f, 0.97f, 0.92f), 1.6f * gloss * oz_smooth(0.90f - wide, 0.93f, v3_dot(d, other))));
 }
 
 static float fresnel(float cosine, float base) {
@@ -71,16 +71,16 @@ static void gather_light(const oz_scene *s, oz_v3 p, oz_v3 n, const chooser *c, 
     float e = fraction(c->base[2] + (float)k * 0.75487767f), r = sqrtf(e), a = 6.2831853f * fraction(c->base[3] + (float)k * 0.56984029f);
     oz_v3 d = v3_add(v3_scale(n, sqrtf(1.0f - e)), v3_add(v3_scale(u, r * cosf(a)), v3_scale(v, r * sinf(a))));
     int what = oz_scene_blocked(s, start, d, reach);
-    if (what == OZ_HIT_FLUID) sum = v3_madd(sum, s->tints ? v3(0.5f, 0.5f, 0.5f) : s->looks[0].colour, 0.30f);
-    else if (what == OZ_HIT_SHAPE) sum = v3_add(sum, v3(0.13f, 0.13f, 0.14f));
-    else if (s->has_ground && d.y < 0.0f) sum = v3_madd(sum, v3(0.55f, 0.54f, 0.53f), oz_clamp(0.35f + (p.y - s->ground) / (0.4f * s->size), 0.35f, 1.0f));
+    if (what == OZ_HIT_FLUID) sum = v3_madd(sum, s->tints ? v3(0.5f, 0.5f, 0.5f) : s->looks[0].colour, 0.20f);
+    else if (what == OZ_HIT_SHAPE) sum = v3_add(sum, v3(0.10f, 0.10f, 0.105f));
+    else if (s->has_ground && d.y < 0.0f) sum = v3_madd(sum, v3(0.40f, 0.395f, 0.39f), oz_clamp(0.35f + (p.y - s->ground) / (0.4f * s->size), 0.35f, 1.0f));
     else sum = v3_add(sum, oz_sky(s, d));
   }
   *ambient = v3_scale(sum, 1.0f / AMBIENT);
 }
 
 static oz_v3 ground_colour(const oz_scene *s, oz_v3 p, float distance) {
-  oz_v3 a = v3(0.60f, 0.60f, 0.61f), b = v3(0.52f, 0.525f, 0.54f);
+  oz_v3 a = v3(0.40f, 0.40f, 0.405f), b = v3(0.325f, 0.33f, 0.34f);
   float fade;
   if (!(s->checker > 0.0f)) return a;
   fade = 1.0f - oz_smooth(2.0f * s->size, 7.0f * s->size, distance); /* squares below a pixel would crawl */
@@ -103,11 +103,11 @@ static oz_v3 shade_plain(const oz_scene *s, oz_v3 o, oz_v3 d, float gloss, oz_v3
   oz_scene_trace(s, o, d, 1e30f, &hit);
   if (hit.what == OZ_HIT_SKY) return glossy_sky(s, d, gloss, key_visible);
   p = v3_madd(o, d, hit.t);
-  light = v3_scale(v3(1.0f, 0.98f, 0.95f), KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));
+  light = v3_scale(v3(1.0f, 0.97f, 0.92f), KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));
   if (hit.what == OZ_HIT_GROUND) {
     colour = ground_colour(s, p, v3_length(v3_sub(p, s->eye)));
     light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
-    return into_distance(s, v3_mul(colour, v3_add(light, v3(0.55f, 0.57f, 0.6f))), o, p, d);
+    return into_distance(s, v3_mul(colour, v3_add(light, v3(0.40f, 0.42f, 0.44f))), o, p, d);
   }
   if (hit.what == OZ_HIT_SHAPE) {
     light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
@@ -149,17 +149,17 @@ static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz
 }
 
 static oz_v3 shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, const chooser *c) {
-  oz_v3 key, ambient, body, mirrored, white = v3(1.0f, 0.98f, 0.95f), start = v3_madd(p, n, s->skin);
+  oz_v3 key, ambient, body, mirrored, white = v3(1.0f, 0.97f, 0.92f), start = v3_madd(p, n, s->skin);
   float facing = v3_dot(n, s->key), wrap = 0.6f * look->softness, f = fresnel(-v3_dot(n, d), 0.04f) * (0.25f + 0.75f * look->gloss);
   gather_light(s, p, n, c, &key, &ambient);
-  body = v3_scale(v3_mul(key, white), KEY * fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
+  body = v3_scale(v3_mul(key, white), KEY * (1.0f - 0.25f * look->softness) * fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
   if (look->softness > 0.0f && s->march.s) {
     /* Light that came in on the far side: what is left of it after the way from there. */
     oz_v3 in = v3_madd(p, n, -0.6f * s->march.s->voxel);
     float t = 1e30f;
     if (oz_march_trace(&s->march, in, s->key, 0.0f, &t, 1)) {
       oz_v3 left = exp3(v3_scale(look->absorb, 0.6f * t));
-      body = v3_madd(body, left, 0.5f * KEY * look->softness * (0.25f + 0.75f * expf(-t / (0.12f * s->fluid_size))));
+      body = v3_madd(body, left, 0.35f * KEY * look->softness * (0.15f + 0.85f * expf(-t / (0.12f * s->fluid_size))));
     }
   }
   body = v3_mul(look->colour, v3_add(body, ambient));
@@ -189,7 +189,7 @@ oz_v3 oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t sam
     return shade_fluid(s, p, hit.n, d, &look, &c);
   }
   gather_light(s, p, hit.n, &c, &key, &ambient);
-  key = v3_scale(v3_mul(key, v3(1.0f, 0.98f, 0.95f)), KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));
+  key = v3_scale(v3_mul(key, v3(1.0f, 0.97f, 0.92f)), KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));
   if (hit.what == OZ_HIT_GROUND) {
     colour = v3_mul(ground_colour(s, p, v3_length(v3_sub(p, s->eye))), v3_add(key, ambient));
     f = 0.5f * fresnel(-v3_dot(hit.n, d), 0.04f); /* a polished table: it mirrors what stands on it, not the sky */
