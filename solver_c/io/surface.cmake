@@ -30,6 +30,9 @@ if(oz_vdb)
   target_include_directories(ooze_vdb SYSTEM PRIVATE "${OZ_OPENVDB_INCLUDE}" "${OZ_BOOST_INCLUDE}" "${OZ_IMATH_INCLUDE}" "${OZ_IMATH_INCLUDE}/Imath")
   target_compile_options(ooze_vdb PRIVATE -Wall -Wextra)
   target_link_libraries(ooze_vdb PRIVATE TBB::tbb)
+  # OpenVDB's trees keep their type names in template statics that must be one object with the library's: hidden copies
+  # crash in openvdb::initialize().
+  set_target_properties(ooze_vdb PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
   if(OOZE_SANITIZE OR OOZE_FUZZ)
     target_compile_options(ooze_vdb PRIVATE -O1)
   endif()

@@ -143,7 +143,7 @@ struct Body {
 int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) {
   try {
     tbb::blocked_range<uint32_t> all(0, count, 1 + count / 512);
-    if (threads) {
+    if (threads && int(threads) < tbb::this_task_arena::max_concurrency()) { // asking TBB for more prints a warning
       tbb::task_arena arena{int(threads)};
       arena.execute([&] { tbb::parallel_for(all, Body{body, arg}); });
     } else {
