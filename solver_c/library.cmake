@@ -9,7 +9,7 @@ endif()
 
 add_subdirectory(cpu) # the stage builds and TBB: append to oz_parts and oz_links
 if(OOZE_CUDA)
-  add_subdirectory("${PROJECT_SOURCE_DIR}/cuda" cuda) # likewise
+  include("${PROJECT_SOURCE_DIR}/cuda/cuda.cmake") # objects into oz_objects, and links
 endif()
 
 foreach(part IN LISTS oz_parts)
@@ -24,9 +24,15 @@ foreach(part IN LISTS oz_parts)
 endforeach()
 
 add_library(ooze_core STATIC ${oz_objects})
+if(TARGET ooze_cuda)
+  add_dependencies(ooze_core ooze_cuda)
+endif()
 target_link_libraries(ooze_core PUBLIC ooze_headers ${oz_links})
 
 add_library(ooze_shared SHARED ${oz_objects})
+if(TARGET ooze_cuda) # both libraries take the same objects: they are made once
+  add_dependencies(ooze_shared ooze_cuda)
+endif()
 target_link_libraries(ooze_shared PUBLIC ooze_headers PRIVATE ${oz_links})
 target_compile_definitions(ooze_shared INTERFACE OOZE_SHARED)
 set_target_properties(

@@ -143,11 +143,9 @@ typedef struct { int none; } oz_bound_sums_self;
 OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_real b0[4], b1[4], b2[4]; /* B_j, a column each */
-  oz_gather4(f->A, n->j, 12, 0, b0);
-  oz_gather4(f->A, n->j, 12, 4, b1);
-  oz_gather4(f->A, n->j, 12, 8, b2);
-  oz_s3 B = {{b0[0], b1[1], b2[2], b0[1], b0[2], b1[2]}};
+  oz_m3 m;
+  oz_matrix_gather(f->A, n->j, &m);
+  oz_s3 B = {{m.m[0], m.m[4], m.m[8], m.m[3], m.m[6], m.m[7]}};
   oz_v3 v = oz_s3_v(&B, n->g);
   oz_real l2 = oz_dot(v, v);
   acc[0] += l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));

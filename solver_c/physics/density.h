@@ -48,12 +48,20 @@ OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_sel
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[0] += q * q * q;
 }
+OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
+#if OZ_GPU
+  (void)f, (void)i;
+  return 0.0f; /* its rows have no padding */
+#else
+  return oz_ld(f->pad_weight, i);
+#endif
+}
 OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4], rho;
   oz_ld4(f->wall_term, i, 4, 0, w);
   /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
-  rho = f->w_norm * acc[0] - oz_ld(f->pad_weight, i) + f->w_self + w[3];
+  rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
   oz_real lam = -oz_ld(f->k_dens, i) * oz_max(rho - 1.0f, oz_set(0.0f));
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), lam);

@@ -13,6 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The GPU's layout of lists and records, also where its kernels run as plain loops (cuda/shim.h). */
+#if defined(__CUDACC__) || defined(OZ_CUDA_HOST)
+#define OZ_GPU 1
+#else
+#define OZ_GPU 0
+#endif
+
 #if defined(__CUDACC__)
 #define OZ_FN static __device__ __forceinline__
 #define OZ_LANES 1
@@ -69,6 +76,13 @@ OZ_FN void oz_outer_fold(const oz_real *acc, float *out, size_t step) { /* out: 
   for (int k = 0; k < 9; k++) out[(size_t)k * step] = oz_sum(acc[k]);
 }
 /* sum of A_j g, A in columns of records of 12 */
+#if OZ_GPU
+OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  oz_real m[9];
+  oz_packed_ld(a, j[0], m);
+  for (int r = 0; r < 3; r++) acc[r] += m[3 * r] * gx + m[3 * r + 1] * gy + m[3 * r + 2] * gz;
+}
+#else
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
   oz_real x[4], y[4], z[4];
   oz_gather4(a, j, 12, 0, x);
@@ -76,6 +90,7 @@ OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz
   oz_gather4(a, j, 12, 8, z);
   for (int r = 0; r < 3; r++) acc[r] += x[r] * gx + y[r] * gy + z[r] * gz;
 }
+#endif
 /* sum of c (half_i + w_j / 2) (v_j - v_i), w the fourth float of the records */
 OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const float vi[3], float half_i, oz_real c) {
   oz_real v[4];

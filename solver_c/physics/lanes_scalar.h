@@ -54,6 +54,36 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) { ret
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) { out[0] = j[0]; return (uint32_t)(m != 0); }
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) { return j[0] != i; }
 
+/* The bits of a float, and back. */
+#if defined(__CUDACC__)
+OZ_FN uint32_t oz_bits_of(float a) { return __float_as_uint(a); }
+OZ_FN float oz_float_of(uint32_t a) { return __uint_as_float(a); }
+#else
+OZ_FN uint32_t oz_bits_of(float a) { uint32_t b; __builtin_memcpy(&b, &a, 4); return b; }
+OZ_FN float oz_float_of(uint32_t a) { float b; __builtin_memcpy(&b, &a, 4); return b; }
+#endif
+
+#if OZ_GPU
+/* Nine numbers in one 32-byte sector, because gathers are what a pass costs on the GPU: the ninth lends its top 28 bits,
+ * four at a time, to the low ends of the first seven, which keep 20 bits of mantissa. Everyone who reads a record reads the
+ * same numbers, so forces stay equal and opposite. */
+OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
+  uint32_t ninth = 0;
+  oz_ld4(a, i, 8, 0, m);
+  oz_ld4(a, i, 8, 4, m + 4);
+  for (int k = 0; k < 7; k++) ninth = ninth << 4 | (oz_bits_of(m[k]) & 15u);
+  m[8] = oz_float_of(ninth << 4);
+}
+OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
+  oz_real w[8];
+  const uint32_t ninth = oz_bits_of(m[8]);
+  for (int k = 0; k < 7; k++) w[k] = oz_float_of((oz_bits_of(m[k]) & ~15u) | (ninth >> (28 - 4 * k) & 15u));
+  w[7] = m[7];
+  oz_st4(a, i, 8, 0, w);
+  oz_st4(a, i, 8, 4, w + 4);
+}
+#endif
+
 /* IEEE half floats as bits. Good for |a| < 65504; tiny values go to zero through the usual denormals. */
 #if defined(__CUDACC__)
 /* The GPU recomputes gradients instead of storing them, so it needs no halves. */

@@ -59,7 +59,13 @@ OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
   oz_st(a + 3 * (size_t)stride, i, q.w);
 }
 
-/* The matrix that a particle sends to its neighbours: records of 12, three columns of three floats and a spare. */
+/* The matrix that a particle sends to its neighbours. On the CPU records of 12, three columns of three floats and a spare;
+ * on the GPU packed into 8 words (oz_packed_ld). */
+#if OZ_GPU
+OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) { oz_packed_ld(a, i, m->m); }
+OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { oz_packed_ld(a, j[0], m->m); }
+OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_packed_st(a, i, m->m); }
+#else
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) {
   for (uint32_t c = 0; c < 3; c++) {
     oz_real v[4];
@@ -73,6 +79,14 @@ OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) {
     oz_st4(a, i, 12, 4 * c, v);
   }
 }
+OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
+  for (uint32_t c = 0; c < 3; c++) {
+    oz_real v[4];
+    oz_gather4(a, j, 12, 4 * c, v);
+    for (int r = 0; r < 3; r++) m->m[3 * r + (int)c] = v[r];
+  }
+}
+#endif
 
 /* Spiky gradient (Mueller 2003), scaled: ghat = V0 d grad_i W(x_i - x_j). r = x_i - x_j in m. Zero beyond h and at r = 0. */
 OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {

@@ -294,6 +294,14 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   return 1.0f - w->friction * eta / (1.0f + eta);
 }
 
+/* Entry m of row i of list C. On the GPU the rows of 32 particles lie interleaved and row_c counts groups. */
+OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
+#if OZ_GPU
+  return f->list_c[((size_t)f->row_c[i >> 5] + m) * 32u + (i & 31u)];
+#else
+  return f->list_c[f->row_c[i] + m];
+#endif
+}
 /* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
  * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6); the
  * position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that moves
@@ -312,9 +320,9 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     if (!(f->omega[i] > 0.0f) || !(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) continue;
     int hold = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
     if (!hold) {
-      const uint32_t *list = f->list_c + f->row_c[i], length = f->len_c[i];
+      const uint32_t length = f->len_c[i];
       hold = 1;
-      for (uint32_t m = 0; m < length && hold; m++) hold = !oz_wall_nearer(f, w, i, list[m]); /* i itself never is */
+      for (uint32_t m = 0; m < length && hold; m++) hold = !oz_wall_nearer(f, w, i, oz_neighbour(f, i, m)); /* i itself never is */
     }
     w->active = (uint32_t)hold;
     if (hold) w->keep = 1.0f; /* friction has it */

@@ -1,0 +1,103 @@
+/* Where the particle arrays lie. All are cut from one block, `capacity` items each.
+ *
+ * Sorting gathers state into memory that is dead between substeps and then changes the two over: there are two layouts
+ * (parities), each with the state where the other has work arrays of the same size. So a sort costs one pass and no copy. */
+#include "cuda/gpu.h"
+
+#include <cstddef>
+
+namespace OZ_NAMESPACE {
+namespace {
+
+struct array {
+  size_t member; /* offset in oz_frame */
+  uint32_t words;
+};
+#define AT(m) offsetof(oz_frame, m)
+
+/* Pairs of regions that change places; in each the arrays in order. */
+struct region { array a[12]; };
+const region state_regions[] = {
+    {{{AT(x), 4}}},
+    {{{AT(u), 4}}},
+    {{{AT(q), 6}}},
+    {{{AT(tau), 1}, {AT(compliance), 1}, {AT(viscosity), 1}, {AT(density), 1}, {AT(temperature), 1}, {AT(force), 3},
+      {AT(material), 1}, {AT(source), 1}, {AT(rank), 1}}},
+    {{{AT(id), 2}}},
+};
+const region work_regions[] = {
+    {{{AT(y), 4}}},
+    {{{AT(p), 4}}},
+    {{{AT(pp), 6}}},
+    {{{AT(K), 6}, {AT(k_dens), 1}, {AT(gate), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1}}},
+    {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
+};
+enum { REGIONS = sizeof state_regions / sizeof *state_regions };
+
+/* Arrays that stay; the results of a substep are among them. */
+const array fixed[] = {
+    {AT(rho), 1}, {AT(lam), 6}, {AT(a), 1},  {AT(neighbours), 1}, {AT(dx), 4}, {AT(A), 8},
+    {AT(B), 6},   {AT(sg), 3},  {AT(pu), 4}, {AT(pe), 4},         {AT(r), 6},  {AT(aq), 6},
+};
+/* The velocity phase's arrays are dead when the position phase begins. */
+const struct { size_t member, over; } shared[] = {
+    {AT(rot), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
+};
+
+void put(oz_frame *f, size_t member, float *p) {
+  if (member != (size_t)-1) memcpy(reinterpret_cast<char *>(f) + member, &p, sizeof p);
+}
+float *take(const oz_frame *f, size_t member) {
+  float *p;
+  memcpy(&p, reinterpret_cast<const char *>(f) + member, sizeof p);
+  return p;
+}
+uint32_t words_of(const region &r) {
+  uint32_t n = 0;
+  for (const array &a : r.a) n += a.words;
+  return n;
+}
+void place(oz_frame *f, const region &r, float *at, uint32_t capacity) {
+  for (const array &a : r.a)
+    if (a.words) put(f, a.member, at), at += (size_t)a.words * capacity;
+}
+
+const field_array fields[OZ_FIELD_COUNT] = {
+    {AT(x), 4, false},       {AT(u), 4, false},        {AT(q), 6, true},     {AT(tau), 1, true},    {AT(compliance), 1, true},
+    {AT(viscosity), 1, true}, {AT(density), 1, true},  {AT(temperature), 1, true}, {AT(force), 3, true}, {AT(material), 1, true},
+    {AT(source), 1, true},   {AT(rank), 1, true},      {AT(id), 2, false},   {AT(rho), 1, true},    {AT(lam), 6, true},
+    {AT(a), 1, true},        {AT(neighbours), 1, true},
+};
+static_assert(OZ_FIELD_ID == 12 && OZ_FIELD_RHO == 13 && OZ_FIELD_COUNT == 17, "fields are in the order of base/backend.h");
+
+} // namespace
+
+const field_array *field_of(oz_field field) { return &fields[field]; }
+float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->member); }
+
+size_t words_per_particle() {
+  size_t n = 0;
+  for (int k = 0; k < REGIONS; k++) n += words_of(state_regions[k]) + words_of(work_regions[k]);
+  for (const array &a : fixed) n += a.words;
+  return n;
+}
+
+void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity) {
+  for (int k = 0; k < REGIONS; k++) {
+    const size_t step = (size_t)words_of(state_regions[k]) * capacity;
+    place(f, state_regions[k], parity ? at + step : at, capacity);
+    place(f, work_regions[k], parity ? at : at + step, capacity);
+    at += 2 * step;
+  }
+  for (const array &a : fixed) put(f, a.member, at), at += (size_t)a.words * capacity;
+  for (const auto &s : shared) put(f, s.member, take(f, s.over));
+  f->stride = capacity;
+}
+
+/* The two words that go with the ids: slot of each particle's walls. */
+uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity) {
+  for (int k = 0; k + 1 < REGIONS; k++) at += 2 * (size_t)words_of(state_regions[k]) * capacity;
+  return reinterpret_cast<uint32_t *>(parity ? at : at + 2 * (size_t)capacity);
+}
+
+} // namespace OZ_NAMESPACE

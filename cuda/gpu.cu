@@ -1,0 +1,447 @@
+/* The CUDA backend: fills the table of base/backend.h. Devices, memory, transfers. */
+#include "cuda/gpu.h"
+
+#include <cstdarg>
+
+#if defined(OZ_CUDA_HOST)
+#include <cmath>
+#endif
+
+namespace OZ_NAMESPACE {
+
+float *array_of(const oz_frame *f, const field_array *a);
+uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
+
+/* ---- devices ---- */
+
+#if defined(OZ_CUDA_HOST)
+on_device::on_device(const gpu *) : before(0) {}
+on_device::~on_device() {}
+#else
+on_device::on_device(const gpu *g) : before(-1) {
+  if (cudaGetDevice(&before) != cudaSuccess) before = -1;
+  if (before != g->device) cudaSetDevice(g->device);
+  else before = -1;
+}
+on_device::~on_device() {
+  if (before >= 0) cudaSetDevice(before);
+}
+#endif
+
+/* An error that ended a call. What the driver keeps of it is taken away, so that the host does not find it. An error that
+ * stays (a fault inside a kernel) ends this solver's use of the device. */
+ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why) {
+  cudaGetLastError();
+#if !defined(OZ_CUDA_HOST)
+  if (e == cudaErrorMemoryAllocation) return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: out of device memory in %s", what);
+  if (cudaStreamQuery(g->stream) != cudaSuccess && cudaGetLastError() != cudaSuccess) {
+    g->lost = OOZE_LOST_DEVICE;
+    return oz_fail(why, OOZE_LOST_DEVICE, "cuda: %s: %s; the device's state is lost", what, cudaGetErrorString(e));
+  }
+#else
+  (void)g;
+#endif
+  return oz_fail(why, OOZE_ERROR_DEVICE, "cuda: %s: %s", what, cudaGetErrorString(e));
+}
+
+/* ---- memory ---- */
+
+static void drop(gpu *g, buffer *b, bool scratch) {
+  if (!b->at) return;
+  cudaFree(b->at);
+  (scratch ? g->scratch_bytes : g->bytes) -= b->bytes;
+  b->at = nullptr;
+  b->bytes = 0;
+}
+
+static ooze_result no_memory(size_t bytes, const gpu *g, const char *what, ooze_message *why) {
+  size_t available = 0, all = 0;
+  cudaGetLastError(); /* nothing stays behind */
+  if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
+  return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: no device memory for %s: %zu bytes asked for, %llu held, %zu of %zu free", what, bytes,
+                 (unsigned long long)(g->bytes + g->scratch_bytes), available, all);
+}
+
+/* Room for `bytes`; what was there is lost. On failure the old room is still there. */
+ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch) {
+  if (bytes <= b->bytes) return OOZE_OK;
+  void *fresh = nullptr;
+  bytes = (bytes + 255) / 256 * 256;
+  if (g->memory_limit && g->bytes + g->scratch_bytes + bytes > g->memory_limit) return no_memory(bytes, g, what, why);
+  if (cudaMalloc(&fresh, bytes) != cudaSuccess) return no_memory(bytes, g, what, why);
+  drop(g, b, scratch);
+  b->at = fresh;
+  b->bytes = bytes;
+  (scratch ? g->scratch_bytes : g->bytes) += bytes;
+  OZ_CUDA(cudaMemsetAsync(fresh, 0, bytes, g->stream), what);
+  return OOZE_OK;
+}
+
+/* Everything that kernels have left for the host, once they are done. */
+ooze_result bring_news(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaMemcpyAsync(g->host_news, g->device_news.at, sizeof(news), cudaMemcpyDeviceToHost, g->stream), "reading results");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "a substep");
+  return OOZE_OK;
+}
+
+static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (count <= g->capacity) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  const uint64_t wish = ((uint64_t)count + 127) / 128 * 128;
+  if (wish > 1u << 30) return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %u particles; at most %u fit", count, 1u << 30);
+  const uint32_t capacity = (uint32_t)wish;
+  const size_t n = capacity, groups = n / GROUP;
+  /* everything sized by the particle count, or nothing */
+  struct { buffer *slot; size_t bytes; bool scratch; buffer fresh; } part[] = {
+      {&g->block, n * words_per_particle() * 4, false, {}}, {&g->c.group, groups * 4, false, {}},
+      {&g->c.len, n * 2, false, {}},                        {&g->extra.group, groups * 4, false, {}},
+      {&g->extra.len, n * 2, false, {}},                    {&g->key[0], n * 8, true, {}},
+      {&g->key[1], n * 8, true, {}},                        {&g->order[0], n * 4, true, {}},
+      {&g->order[1], n * 4, true, {}},                      {&g->cell_of, n * 4, true, {}},
+      {&g->partial, (n / BLOCK + 65536) * sizeof(double), true, {}},
+  };
+  const size_t parts = sizeof part / sizeof *part;
+  size_t total = 0;
+  for (const auto &p : part) total += p.bytes;
+  for (size_t k = 0; k < parts; k++) {
+    ooze_result r = OOZE_OK;
+    if (g->memory_limit && g->bytes + g->scratch_bytes + total > g->memory_limit) r = OOZE_ERROR_MEMORY;
+    else r = grow(g, &part[k].fresh, part[k].bytes, "particles", nullptr, part[k].scratch);
+    if (r >= 0) continue;
+    for (size_t m = 0; m < k; m++) drop(g, &part[m].fresh, part[m].scratch);
+    size_t available = 0, all = 0;
+    if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
+    return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: no device memory for %u particles: %zu bytes needed, %zu asked for, %zu of %zu free", count,
+                   total, part[k].bytes, available, all);
+  }
+  oz_frame next = g->arrays;
+  lay_out(&next, static_cast<float *>(part[0].fresh.at), capacity, 0);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && g->count; k++) {
+    const field_array *a = field_of((oz_field)k);
+    const float *from = array_of(&g->arrays, a);
+    float *to = array_of(&next, a);
+    for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
+      OZ_CUDA(cudaMemcpyAsync(to + (size_t)c * capacity, from + (size_t)c * g->arrays.stride,
+                              (size_t)g->count * (a->planes ? 1 : a->words) * 4, cudaMemcpyDeviceToDevice, g->stream),
+              "moving particles");
+  }
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "moving particles");
+  forget_graphs(g);
+  for (size_t k = 0; k < parts; k++) {
+    drop(g, part[k].slot, part[k].scratch);
+    *part[k].slot = part[k].fresh;
+  }
+  g->arrays = next;
+  g->parity = 0;
+  g->capacity = capacity;
+  g->slot_of = slots_of(static_cast<float *>(g->block.at), capacity, 0);
+  return OOZE_OK;
+}
+
+static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  if (count > g->capacity) {
+    /* grow by half, so that an emitter does not reallocate every substep */
+    const uint64_t room = (uint64_t)g->capacity + g->capacity / 2;
+    ooze_result r = OOZE_ERROR_MEMORY;
+    if (room > count && room < 1u << 30) r = reserve(b, (uint32_t)room, why);
+    if (r < 0) OZ_TRY(reserve(b, count, why));
+  }
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > g->count; k++) {
+    const field_array *a = field_of((oz_field)k);
+    float *p = array_of(&g->arrays, a);
+    const size_t fresh = count - g->count, words = a->planes ? 1 : a->words;
+    for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
+      OZ_CUDA(cudaMemsetAsync(p + (size_t)c * g->arrays.stride + g->count * words, 0, fresh * words * 4, g->stream), "new particles");
+  }
+  g->count = count;
+  return OOZE_OK;
+}
+
+static void frame(oz_backend *b, oz_frame *f) {
+  gpu *g = GPU(b);
+  *f = g->arrays;
+  f->count = g->count;
+  f->scalar = static_cast<news *>(g->device_news.at)->scalar;
+  f->collider = static_cast<const oz_collider *>(g->collider.at);
+  f->collider_count = g->collider_count;
+  f->brick_key = static_cast<const uint64_t *>(g->brick_key.at);
+  f->brick_values = static_cast<const float *>(g->brick_values.at);
+  f->nozzle = static_cast<const oz_nozzle *>(g->nozzle.at);
+  f->nozzle_count = g->nozzle_count;
+  f->wall_count = g->wall_count;
+  f->wall_particle = static_cast<uint32_t *>(g->wall_particle.at);
+  f->wall = static_cast<oz_wall *>(g->wall.at);
+  f->wall_planes = static_cast<uint32_t *>(g->wall_planes.at);
+  f->wall_impulse = static_cast<float *>(g->wall_impulse.at);
+}
+
+/* ---- transfers ---- */
+
+static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t count, void *out, const void *in, ooze_message *why) {
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  if ((uint32_t)field >= OZ_FIELD_COUNT || first > g->count || count > g->count - first)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, g->count);
+  if (!count) return OOZE_OK;
+  const field_array *a = field_of(field);
+  float *p = array_of(&g->arrays, a);
+  const size_t words = a->planes ? 1 : a->words, bytes = (size_t)count * words * 4;
+  for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++) {
+    float *device = p + (size_t)c * g->arrays.stride + (size_t)first * words;
+    if (out) OZ_CUDA(cudaMemcpyAsync(static_cast<char *>(out) + c * bytes, device, bytes, cudaMemcpyDeviceToHost, g->stream), "download");
+    else OZ_CUDA(cudaMemcpyAsync(device, static_cast<const char *>(in) + c * bytes, bytes, cudaMemcpyHostToDevice, g->stream), "upload");
+  }
+  OZ_CUDA(cudaStreamSynchronize(g->stream), out ? "download" : "upload");
+  return OOZE_OK;
+}
+static ooze_result download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
+  return transfer(GPU(b), field, first, count, out, nullptr, why);
+}
+static ooze_result upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
+  return transfer(GPU(b), field, first, count, nullptr, in, why);
+}
+
+static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  uint32_t n = 0, *order = static_cast<uint32_t *>(oz_alloc(g->memory, ((size_t)g->count + 1) * 4));
+  if (!order) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for removing particles: %zu bytes were refused", ((size_t)g->count + 1) * 4);
+  for (uint32_t i = 0; i < g->count; i++)
+    if (keep[i]) order[n++] = i;
+  ooze_result r = OOZE_OK;
+  if (n < g->count) {
+    cudaError_t e = cudaMemcpyAsync(g->order[0].at, order, (size_t)n * 4, cudaMemcpyHostToDevice, g->stream);
+    if (e == cudaSuccess) e = cudaStreamSynchronize(g->stream);
+    if (e != cudaSuccess) r = fail_cuda(g, e, "removing particles", why);
+    else r = permute(g, static_cast<uint32_t *>(g->order[0].at), n, why);
+  }
+  oz_free(g->memory, order);
+  if (r < 0) return r;
+  g->count = *out_count = n;
+  return OOZE_OK;
+}
+
+/* ---- surroundings ---- */
+
+static ooze_result put(gpu *g, buffer *b, const void *from, size_t bytes, const char *what, ooze_message *why) {
+  if (!bytes) return OOZE_OK;
+  OZ_TRY(grow(g, b, bytes, what, why));
+  OZ_CUDA(cudaMemcpyAsync(b->at, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
+  return OOZE_OK;
+}
+static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
+                             uint32_t bricks, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  OZ_TRY(put(g, &g->collider, c, count * sizeof *c, "colliders", why));
+  if (keys) {
+    OZ_TRY(put(g, &g->brick_key, keys, bricks * sizeof *keys, "colliders", why));
+    OZ_TRY(put(g, &g->brick_values, values, (size_t)bricks * 512 * sizeof *values, "colliders", why));
+  }
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "colliders"); /* the caller's memory is his again */
+  g->collider_count = count;
+  return OOZE_OK;
+}
+static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  OZ_TRY(put(g, &g->nozzle, n, count * sizeof *n, "nozzles", why));
+  if (count) OZ_CUDA(cudaStreamSynchronize(g->stream), "nozzles");
+  g->nozzle_count = count;
+  return OOZE_OK;
+}
+
+/* ---- the rest ---- */
+
+static uint64_t bytes(const oz_backend *b) { return reinterpret_cast<const gpu *>(b)->bytes; }
+static const char *describe(const oz_backend *b) { return reinterpret_cast<const gpu *>(b)->text; }
+static void profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls) {
+  gpu *g = GPU(b);
+  const uint32_t k = (uint32_t)stage;
+  *seconds = k < TIMER_COUNT ? g->seconds[k] : 0.0;
+  *calls = k < TIMER_COUNT ? g->calls[k] : 0;
+}
+static void profile_reset(oz_backend *b) {
+  gpu *g = GPU(b);
+  memset(g->seconds, 0, sizeof g->seconds);
+  memset(g->calls, 0, sizeof g->calls);
+}
+
+static void destroy(oz_backend *b) {
+  gpu *g = GPU(b);
+  {
+    on_device here(g);
+#if !defined(OZ_CUDA_HOST)
+    if (g->stream) cudaStreamSynchronize(g->stream);
+#endif
+    forget_graphs(g);
+    buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
+                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle,
+                      &g->device_news, &g->ticket};
+    buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->temp, &g->partial,
+                         &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
+    for (buffer *k : kept) drop(g, k, false);
+    for (buffer *k : scratch) drop(g, k, true);
+    if (g->host_news) cudaFreeHost(g->host_news);
+#if !defined(OZ_CUDA_HOST)
+    for (void *e : g->event)
+      if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
+    if (g->stream) cudaStreamDestroy(g->stream);
+#endif
+    cudaGetLastError();
+  }
+  oz_free(g->memory, g->graphs);
+  oz_free(g->memory, g);
+}
+
+static const oz_backend_table table = {
+    "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
+    nozzles, run, bytes, profile, profile_reset};
+
+static long number_of(const char *name, long otherwise) {
+  const char *text = getenv(name);
+  char *end = nullptr;
+  if (!text || !*text) return otherwise;
+  long v = strtol(text, &end, 10);
+  return *end ? otherwise : v;
+}
+
+static ooze_result begin(gpu *g, ooze_message *why) {
+#if !defined(OZ_CUDA_HOST)
+  OZ_CUDA(cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking), "making a stream");
+  cudaEvent_t e[2] = {nullptr, nullptr};
+  for (int k = 0; k < 2; k++) {
+    OZ_CUDA(cudaEventCreate(&e[k]), "making an event");
+    g->event[k] = e[k];
+  }
+#endif
+  void *host = nullptr;
+  OZ_CUDA(cudaMallocHost(&host, sizeof(news)), "host memory");
+  g->host_news = static_cast<news *>(host);
+  OZ_TRY(grow(g, &g->device_news, sizeof(news), "results", why));
+  OZ_TRY(grow(g, &g->ticket, 256, "results", why));
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE
+
+using namespace OZ_NAMESPACE;
+
+#if !defined(OZ_CUDA_HOST)
+
+/* The number of devices, or 0 with the reason. No driver, an old one or no card is an ordinary answer. */
+extern "C" uint32_t oz_cuda_devices(const char **why) {
+  int count = 0;
+  cudaError_t e = cudaGetDeviceCount(&count);
+  if (e != cudaSuccess) {
+    cudaGetLastError();
+    if (why) *why = cudaGetErrorString(e);
+    return 0;
+  }
+  if (count == 0 && why) *why = "no CUDA device";
+  return (uint32_t)count;
+}
+
+/* Name, compute capability and memory of a device as one line. */
+extern "C" int oz_cuda_device_text(uint32_t device, char *text, size_t capacity) {
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, (int)device) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  snprintf(text, capacity, "%s, compute %d.%d, %.1f GiB", p.name, p.major, p.minor, (double)p.totalGlobalMem / 1073741824.0);
+  return 1;
+}
+
+/* Whether there is a device; detail tells which there are, or why there is none. */
+extern "C" int oz_cuda_usable(const char **detail) {
+  static char text[240];
+  const char *why = "";
+  const uint32_t n = oz_cuda_devices(&why);
+  if (!n) {
+    snprintf(text, sizeof text, "%s", why);
+    *detail = text;
+    return 0;
+  }
+  size_t at = 0;
+  for (uint32_t k = 0; k < n && at < sizeof text; k++) {
+    char one[100] = "";
+    oz_cuda_device_text(k, one, sizeof one);
+    int wrote = snprintf(text + at, sizeof text - at, "%sdevice %u: %s", k ? "; " : "", k, one);
+    at += wrote > 0 ? (size_t)wrote : 0;
+  }
+  *detail = text;
+  return 1;
+}
+#endif
+
+extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **out, ooze_message *why) {
+  oz_memory *memory = const_cast<oz_memory *>(desc->memory);
+  *out = nullptr;
+  long device = desc->device;
+#if !defined(OZ_CUDA_HOST)
+  const char *reason = "";
+  const uint32_t devices = oz_cuda_devices(&reason);
+  if (!devices) return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cuda: %s", reason);
+  if (device < 0) device = number_of("OOZE_DEVICE", 0);
+  if (device < 0 || device >= (long)devices)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "cuda: device %ld; there are %u, from 0", device, devices);
+#endif
+  gpu *g = static_cast<gpu *>(oz_alloc(memory, sizeof *g));
+  if (!g) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CUDA backend: %zu bytes were refused", sizeof *g);
+  g->base.table = &table;
+  g->memory = memory;
+  g->device = (int)device;
+  g->use_graphs = number_of("OOZE_CUDA_GRAPHS", 1) != 0;
+  g->profiling = number_of("OOZE_PROFILE", 0) != 0;
+  g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
+  if (g->lanes_wish != 1 && g->lanes_wish != 4 && g->lanes_wish != 16) g->lanes_wish = 0;
+  g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20; /* MiB; for tests of running out */
+#if defined(OZ_CUDA_HOST)
+  snprintf(g->text, sizeof g->text, "cuda kernels as loops");
+#else
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, g->device) == cudaSuccess) snprintf(g->text, sizeof g->text, "cuda %s", p.name);
+  else cudaGetLastError();
+  g->graphs = static_cast<graph_entry *>(oz_alloc(memory, GRAPHS * 32));
+  if (!g->graphs) {
+    oz_free(memory, g);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CUDA backend");
+  }
+#endif
+  ooze_result r;
+  {
+    on_device here(g);
+    r = begin(g, why);
+  }
+  if (r < 0) {
+    destroy(&g->base);
+    return r;
+  }
+  *out = &g->base;
+  return OOZE_OK;
+}
+
+/* For tests: bytes between the host and wherever the frame's pointers point. */
+#if defined(OZ_CUDA_HOST)
+extern "C" int oz_cuda_host_copy(oz_backend *b, void *to, const void *from, size_t bytes) {
+  if (flush(GPU(b), nullptr) < 0) return 0;
+  memcpy(to, from, bytes);
+  return 1;
+}
+#else
+extern "C" int oz_cuda_copy(oz_backend *b, void *to, const void *from, size_t bytes) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (flush(g, nullptr) < 0 || cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream) != cudaSuccess) return 0;
+  return cudaStreamSynchronize(g->stream) == cudaSuccess;
+}
+#endif

@@ -1,0 +1,160 @@
+/* The CUDA backend's own data. */
+#ifndef OZ_CUDA_GPU_H
+#define OZ_CUDA_GPU_H
+
+#include "cuda/shim.h"
+
+namespace OZ_NAMESPACE {
+
+enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS, TIMER_COUNT };
+enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C }; /* as in stages.def */
+enum {
+  GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
+  AROUND = 27,    /* cells around a cell */
+  QUEUE = 512,    /* stages that wait to be launched together */
+  FRAMES = 4,     /* different frames among them */
+  GRAPHS = 12,    /* recorded sequences that are kept */
+  BLOCK = 128,    /* threads a block in stages */
+  NONE_U32 = 0x7fffffff
+};
+
+/* One region of device memory that grows and is counted. */
+struct buffer {
+  void *at;
+  size_t bytes;
+};
+
+/* What kernels leave for the host. One copy brings all of it. */
+struct news {
+  int box[6];                /* least and minus greatest cell */
+  uint32_t cells;
+  uint32_t walls;
+  unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
+  unsigned long long neighbours;
+  double scalar[OZ_SCALAR_COUNT];
+};
+
+/* Particles by cell. */
+struct cells {
+  int low[3];       /* cell that key 0 means */
+  uint32_t bits;    /* an axis */
+  uint32_t capacity, hash_mask;
+  buffer start, key, hash, around;
+};
+
+struct rows {
+  buffer entries, group, len;
+  uint64_t lines; /* capacity, in lines of 32 */
+};
+
+struct stage_args;
+
+/* A stage that waits. */
+struct waiting {
+  uint16_t stage, frame;
+};
+
+struct gpu {
+  oz_backend base;
+  oz_memory *memory;
+  int device;
+  cudaStream_t stream;
+  char text[128];
+  ooze_result lost;
+  uint64_t bytes, scratch_bytes, memory_limit; /* limit: 0 is none */
+
+  /* particles */
+  buffer block;
+  uint32_t count, capacity, parity;
+  oz_frame arrays; /* pointers of this parity */
+
+  /* scratch */
+  buffer key[2], order[2], cell_of, temp, partial, ticket, device_news;
+  news *host_news;
+  cells grid;
+  float cell;      /* m: of the last sort */
+  uint32_t last;   /* its largest cell coordinate */
+  int now;         /* which of key[2], order[2] is sorted */
+  bool wide;       /* keys of 64 bits */
+  rows c, extra;
+  uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
+
+  /* walls, colliders */
+  buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, loads;
+  uint32_t wall_count, wall_capacity, collider_count, nozzle_count;
+
+  /* stages */
+  uint32_t queued, frames;
+  waiting queue[QUEUE];
+  oz_frame frame[FRAMES];
+  int lanes_wish;  /* 0: by particle count */
+  int use_graphs, profiling;
+  struct graph_entry *graphs;
+  uint64_t graph_clock;
+
+  double seconds[TIMER_COUNT];
+  uint64_t calls[TIMER_COUNT];
+  void *event[2];
+};
+
+/* Everything that a launch of one stage is told. */
+struct stage_args {
+  oz_frame f;
+  const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
+  const uint32_t *wall_count; /* on the device */
+  double *partial;
+  uint32_t *ticket;           /* blocks done; 0 between launches */
+  uint32_t walls;             /* wall stages that follow in the same kernel, as bits */
+  int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
+};
+/* g: the frame of the wall stages that follow, in which y may have changed places with y2. */
+typedef cudaError_t (*stage_fn)(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream);
+
+/* gpu.cu */
+ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why);
+ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
+ooze_result bring_news(gpu *g, ooze_message *why);
+
+/* neighbours.cu */
+ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
+ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
+ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why);
+
+/* queue.cu */
+ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
+ooze_result flush(gpu *g, ooze_message *why);
+void forget_graphs(gpu *g);
+
+/* arrays.cu: pointers for a parity, laid out from `at` */
+void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity);
+size_t words_per_particle();
+struct field_array { size_t member; uint32_t words; bool planes; };
+const field_array *field_of(oz_field field);
+
+/* Times what lies between its begin and its end on the device, when asked to. */
+struct timer {
+  gpu *g;
+  int which;
+  timer(gpu *gg, int w);
+  ~timer();
+};
+
+/* Makes the backend's device current and puts the host's back. */
+struct on_device {
+  int before;
+  explicit on_device(const gpu *g);
+  ~on_device();
+};
+
+static inline gpu *GPU(oz_backend *b) { return reinterpret_cast<gpu *>(b); }
+
+#define OZ_CUDA(call, what)                                                                                            \
+  do {                                                                                                                 \
+    cudaError_t oz_e = (call);                                                                                         \
+    if (oz_e != cudaSuccess) return fail_cuda(g, oz_e, what, why);                                                     \
+  } while (0)
+
+} // namespace OZ_NAMESPACE
+#endif

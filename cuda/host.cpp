@@ -1,0 +1,8 @@
+/* The whole backend as plain C++ on one thread: the same kernels and host code, for machines without a GPU. */
+#define OZ_CUDA_HOST 1
+#include "cuda/gpu.cu"
+
+#include "cuda/arrays.cu"
+#include "cuda/neighbours.cu"
+#include "cuda/queue.cu"
+#include "cuda/stages.cu"

@@ -1,0 +1,592 @@
+/* Order along a space-filling curve, cells, neighbour rows, wall slots.
+ *
+ * One search a substep at the start positions makes list C. The density constraint walks the same rows (a pair that has
+ * moved apart adds nothing) and then further rows with what has come near since, found at the current positions; there
+ * is no margin and nothing is listed twice.
+ *
+ * Rows are found in two looks at the same cells: the first counts, the warp takes the room for its 32 rows, the second
+ * fills. Which lines of memory a group gets may differ from run to run, what they hold does not. */
+#include "cuda/gpu.h"
+
+#include "physics/lanes.h"
+
+#include "physics/wall.h"
+
+#if defined(OZ_CUDA_HOST)
+#include <algorithm>
+#include <cmath>
+#include <vector>
+#else
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace OZ_NAMESPACE {
+float *array_of(const oz_frame *f, const field_array *a);
+namespace {
+
+enum { CELL_LIMIT = (1 << 20) - 2 };
+
+OZ_FN uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
+  v &= 0x1fffff;
+  v = (v | v << 32) & 0x1f00000000ffffull;
+  v = (v | v << 16) & 0x1f0000ff0000ffull;
+  v = (v | v << 8) & 0x100f00f00f00f00full;
+  v = (v | v << 4) & 0x10c30c30c30c30c3ull;
+  v = (v | v << 2) & 0x1249249249249249ull;
+  return v;
+}
+OZ_FN uint32_t gathered(uint64_t v) { /* and back */
+  v &= 0x1249249249249249ull;
+  v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
+  v = (v | v >> 4) & 0x100f00f00f00f00full;
+  v = (v | v >> 8) & 0x1f0000ff0000ffull;
+  v = (v | v >> 16) & 0x1f00000000ffffull;
+  v = (v | v >> 32) & 0x1fffff;
+  return (uint32_t)v;
+}
+OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) { return spread(x) | spread(y) << 1 | spread(z) << 2; }
+/* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
+OZ_FN int coordinate(float x, float inv) {
+  float c = floorf(x * inv);
+  if (!(c > -(float)CELL_LIMIT)) c = -(float)CELL_LIMIT;
+  if (c > (float)CELL_LIMIT) c = (float)CELL_LIMIT;
+  return (int)c;
+}
+/* Written out, so that both searches round alike. */
+OZ_FN float distance2(const float *a, const float *b) {
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return fmaf(x, x, fmaf(y, y, z * z));
+}
+
+/* ---- bounding box of the cells ---- */
+
+struct box_item {
+  const float *at;
+  float inv;
+  int *box; /* least, minus greatest */
+  OZ_D void cell(uint32_t i, int c[6]) const {
+    for (int k = 0; k < 3; k++) {
+      c[k] = coordinate(at[4 * (size_t)i + k], inv);
+      c[3 + k] = -c[k];
+    }
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    int c[6];
+    cell(i, c);
+    for (int k = 0; k < 6; k++) oz_atomic_min(box + k, c[k]);
+  }
+#endif
+};
+#if !defined(OZ_CUDA_HOST)
+__device__ __forceinline__ int warp_min(int v) {
+  for (int d = 16; d; d >>= 1) v = min(v, __shfl_xor_sync(0xffffffffu, v, d));
+  return v;
+}
+__global__ void __launch_bounds__(256) box_kernel(const __grid_constant__ box_item b, uint32_t n) {
+  int least[6];
+  for (int k = 0; k < 6; k++) least[k] = NONE_U32;
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) {
+    int c[6];
+    b.cell(i, c);
+    for (int k = 0; k < 6; k++) least[k] = min(least[k], c[k]);
+  }
+  for (int k = 0; k < 6; k++) {
+    least[k] = warp_min(least[k]);
+    if (threadIdx.x % 32 == 0) atomicMin(b.box + k, least[k]);
+  }
+}
+#endif
+
+/* ---- keys ---- */
+
+struct key_item {
+  const float *at;
+  const uint32_t *rank;
+  float inv;
+  int low[3];
+  int last;       /* largest coordinate above low; what is beyond shares it */
+  uint32_t *key32;
+  uint64_t *key64; /* one of the two */
+  uint32_t *order;
+  OZ_D void operator()(uint32_t i) const {
+    uint32_t c[3];
+    for (int k = 0; k < 3; k++) {
+      int v = coordinate(at[4 * (size_t)i + k], inv) - low[k];
+      c[k] = (uint32_t)(v < 0 ? 0 : v > last ? last : v);
+    }
+    const uint64_t key = morton(c[0], c[1], c[2]);
+    const uint32_t to = rank[i]; /* by ascending id, so that a stable sort leaves (cell, id) */
+    if (key32) key32[to] = (uint32_t)key;
+    else key64[to] = key;
+    order[to] = i;
+  }
+};
+
+struct keys {
+  const uint32_t *key32;
+  const uint64_t *key64;
+  OZ_D uint64_t at(uint32_t i) const { return key32 ? key32[i] : key64[i]; }
+};
+
+/* ---- cells ---- */
+
+struct head_item {
+  keys key;
+  uint32_t *head;
+  OZ_D void operator()(uint32_t i) const { head[i] = i == 0 || key.at(i) != key.at(i - 1); }
+};
+OZ_FN uint32_t hash_of(uint64_t key, uint32_t mask) { return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask; }
+
+struct cell_item {
+  keys key;
+  const uint32_t *number; /* cell + 1 of each place */
+  const uint32_t *order;
+  uint32_t *cell_of;      /* by particle */
+  float *sorted;          /* record 4: positions in cell order, or NULL where they are in that order anyway */
+  const float *at;
+  uint32_t *start, *hash;
+  uint64_t *cell_key;
+  uint32_t n, capacity, mask;
+  uint32_t *cells;
+  OZ_D void operator()(uint32_t k) const {
+    const uint32_t c = number[k] - 1, i = sorted ? order[k] : k;
+    cell_of[i] = c;
+    if (sorted) {
+      oz_real v[4];
+      oz_ld4(at, i, 4, 0, v);
+      oz_st4(sorted, k, 4, 0, v);
+    }
+    if (k == n - 1) *cells = c + 1;
+    if (c >= capacity) return; /* the host sees the number, makes room and comes again */
+    if (k == n - 1) start[c + 1] = n;
+    if (k && number[k - 1] == c + 1) return;
+    start[c] = k;
+    const uint64_t mine = key.at(k);
+    cell_key[c] = mine;
+    uint32_t slot = hash_of(mine, mask);
+    while (oz_atomic_cas(hash + slot, 0u, c + 1) != 0u) slot = (slot + 1) & mask;
+  }
+};
+
+/* The particles of the 27 cells around each cell, as ranges. */
+struct around_item {
+  const uint32_t *start, *hash, *cells;
+  const uint64_t *cell_key;
+  uint32_t mask, capacity, last;
+  uint2 *around;
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t c = t / AROUND, k = t % AROUND;
+    if (c >= *cells) return;
+    const uint64_t key = cell_key[c];
+    const uint32_t x = gathered(key) + k % 3 - 1, y = gathered(key >> 1) + k / 3 % 3 - 1, z = gathered(key >> 2) + k / 9 - 1;
+    uint2 range = {0, 0};
+    if (x <= last && y <= last && z <= last) { /* -1 wraps to the largest */
+      const uint64_t want = morton(x, y, z);
+      for (uint32_t slot = hash_of(want, mask); hash[slot]; slot = (slot + 1) & mask)
+        if (cell_key[hash[slot] - 1] == want) {
+          range.x = start[hash[slot] - 1];
+          range.y = start[hash[slot]];
+          break;
+        }
+    }
+    around[t] = range;
+  }
+};
+
+/* ---- rows ---- */
+
+struct search {
+  const float *own;      /* record 4: position of each particle */
+  const float *at;       /* record 4 in cell order */
+  const uint32_t *order; /* particle of each place, or NULL */
+  const uint32_t *cell_of;
+  const uint2 *around;
+  uint32_t n, capacity;
+  float radius2;
+  const float *x;        /* record 4: what was within skip2 there is listed already; NULL: nothing is */
+  float skip2;
+  uint32_t *entries, *group;
+  uint16_t *len;
+  uint64_t lines;
+  unsigned long long *asked, *total;
+  uint32_t *neighbours;
+
+  /* Visits what is near particle i; returns how many. FILL: writes them, one line apart. */
+  template <bool FILL> OZ_D uint32_t look(uint32_t i, uint32_t *to) const {
+    const uint32_t c = cell_of[i];
+    if (c >= capacity) return 0;
+    const uint2 *range = around + (size_t)c * AROUND;
+    oz_real p[4], q[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    uint32_t count = 0;
+    oz_ld4(own, i, 4, 0, p);
+    if (x) oz_ld4(x, i, 4, 0, xi);
+    for (int k = 0; k < AROUND; k++) {
+      const uint2 r = range[k];
+      for (uint32_t m = r.x; m < r.y; m++) {
+        oz_ld4(at, m, 4, 0, q);
+        if (!(distance2(q, p) < radius2)) continue;
+        const uint32_t j = order ? order[m] : m;
+        if (j == i) continue;
+        if (x) {
+          oz_ld4(x, j, 4, 0, q);
+          if (distance2(q, xi) < skip2) continue;
+        }
+        if (count < OZ_MAX_NEIGHBOURS) {
+          if (FILL) to[count * GROUP] = j;
+          count++;
+        }
+      }
+    }
+    return count;
+  }
+  OZ_D void note(uint32_t i, uint32_t count) const {
+    len[i] = (uint16_t)count;
+    if (neighbours) neighbours[i] = count;
+  }
+};
+
+#if defined(OZ_CUDA_HOST)
+cudaError_t search_all(const search &s, cudaStream_t) {
+  for (uint32_t first = 0; first < s.n; first += GROUP) {
+    uint32_t width = 0, count[GROUP], sum = 0;
+    const uint32_t members = s.n - first < GROUP ? s.n - first : (uint32_t)GROUP;
+    for (uint32_t k = 0; k < members; k++) {
+      count[k] = s.look<false>(first + k, nullptr);
+      sum += count[k];
+      width = std::max(width, count[k]);
+    }
+    const unsigned long long base = oz_atomic_add(s.asked, (unsigned long long)width);
+    oz_atomic_add(s.total, (unsigned long long)sum);
+    s.group[first / GROUP] = (uint32_t)base;
+    for (uint32_t k = 0; k < members; k++) {
+      const bool fits = base + width <= s.lines;
+      s.note(first + k, fits ? count[k] : 0);
+      if (fits) s.look<true>(first + k, s.entries + base * GROUP + k);
+    }
+  }
+  return cudaSuccess;
+}
+#else
+__global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ search s) {
+  const uint32_t i = blockIdx.x * 128u + threadIdx.x, lane = threadIdx.x % 32;
+  const uint32_t count = i < s.n ? s.look<false>(i, nullptr) : 0;
+  uint32_t width = count, sum = count;
+  for (int d = 16; d; d >>= 1) {
+    width = max(width, __shfl_xor_sync(0xffffffffu, width, d));
+    sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  }
+  unsigned long long base = 0;
+  if (lane == 0) {
+    base = atomicAdd(s.asked, (unsigned long long)width);
+    atomicAdd(s.total, (unsigned long long)sum);
+    if (i < s.n) s.group[i / GROUP] = (uint32_t)base;
+  }
+  base = __shfl_sync(0xffffffffu, base, 0);
+  if (i >= s.n) return;
+  const bool fits = base + width <= s.lines;
+  s.note(i, fits ? count : 0);
+  if (fits && count) s.look<true>(i, s.entries + base * GROUP + lane);
+}
+cudaError_t search_all(const search &s, cudaStream_t stream) {
+  search_kernel<<<(s.n + 127u) / 128u, 128, 0, stream>>>(s);
+  return cudaGetLastError();
+}
+#endif
+
+/* ---- sorting and adding up ---- */
+
+#if defined(OZ_CUDA_HOST)
+template <class K> void host_sort(K *key, uint32_t *order, uint32_t n) {
+  std::vector<uint32_t> at(n), o(order, order + n);
+  std::vector<K> k(key, key + n);
+  for (uint32_t i = 0; i < n; i++) at[i] = i;
+  std::stable_sort(at.begin(), at.end(), [&](uint32_t a, uint32_t b) { return k[a] < k[b]; });
+  for (uint32_t i = 0; i < n; i++) key[i] = k[at[i]], order[i] = o[at[i]];
+}
+ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t, int *now, ooze_message *) {
+  if (wide) host_sort(static_cast<uint64_t *>(g->key[0].at), static_cast<uint32_t *>(g->order[0].at), n);
+  else host_sort(static_cast<uint32_t *>(g->key[0].at), static_cast<uint32_t *>(g->order[0].at), n);
+  *now = 0;
+  return OOZE_OK;
+}
+ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+  for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
+  return OOZE_OK;
+}
+cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) { return each(g->stream, n, b); }
+#else
+template <class K> ooze_result sort_as(gpu *g, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
+  cub::DoubleBuffer<K> key(static_cast<K *>(g->key[0].at), static_cast<K *>(g->key[1].at));
+  cub::DoubleBuffer<uint32_t> order(static_cast<uint32_t *>(g->order[0].at), static_cast<uint32_t *>(g->order[1].at));
+  size_t bytes = 0;
+  OZ_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, order, (int)n, 0, (int)bits, g->stream), "sorting");
+  OZ_TRY(grow(g, &g->temp, bytes, "sorting", why, true));
+  bytes = g->temp.bytes;
+  OZ_CUDA(cub::DeviceRadixSort::SortPairs(g->temp.at, bytes, key, order, (int)n, 0, (int)bits, g->stream), "sorting");
+  *now = key.selector;
+  if (order.selector != key.selector) return oz_fail(why, OOZE_ERROR_DEVICE, "cuda: sorted keys and values are not together");
+  return OOZE_OK;
+}
+ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
+  return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
+}
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  size_t bytes = 0;
+  OZ_CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, v, v, (int)n, g->stream), "adding up");
+  OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
+  bytes = g->temp.bytes;
+  OZ_CUDA(cub::DeviceScan::InclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
+  return OOZE_OK;
+}
+cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
+  const uint32_t blocks = (n + 1023u) / 1024u;
+  box_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);
+  return cudaGetLastError();
+}
+#endif
+
+template <class T> T *as(const buffer &b) { return static_cast<T *>(b.at); }
+news *device_news(gpu *g) { return as<news>(g->device_news); }
+
+uint32_t bits_for(uint32_t last) {
+  uint32_t bits = 1;
+  while (bits < 21 && last >> bits) bits++;
+  return bits;
+}
+
+/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. */
+ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell, const int low[3], uint32_t last, ooze_message *why) {
+  const uint32_t bits = bits_for(last);
+  g->grid.bits = bits;
+  g->wide = 3 * bits > 32;
+  key_item k = {at, f->rank, 1.0f / cell, {low[0], low[1], low[2]}, (int)last, nullptr, nullptr, as<uint32_t>(g->order[0])};
+  if (g->wide) k.key64 = as<uint64_t>(g->key[0]);
+  else k.key32 = as<uint32_t>(g->key[0]);
+  OZ_CUDA(each(g->stream, g->count, k), "cell keys");
+  return sort_pairs(g, g->wide, g->count, 3 * bits, &g->now, why);
+}
+
+/* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given. */
+ooze_result find_cells(gpu *g, const float *at, float *sorted, ooze_message *why) {
+  cells *c = &g->grid;
+  const uint32_t n = g->count;
+  keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
+  uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
+  uint32_t *count = &device_news(g)->cells;
+  OZ_CUDA(each(g->stream, n, head_item{key, number}), "cells");
+  OZ_TRY(running_sum(g, number, n, why));
+  OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
+  cell_item item = {key, number, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), sorted, at, as<uint32_t>(c->start),
+                    as<uint32_t>(c->hash), as<uint64_t>(c->key), n, c->capacity, c->hash_mask, count};
+  OZ_CUDA(each(g->stream, n, item), "cells");
+  around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity,
+                        (1u << c->bits) - 1u, as<uint2>(c->around)};
+  OZ_CUDA(each(g->stream, c->capacity * AROUND, around), "cells");
+  return OOZE_OK;
+}
+
+ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why) {
+  cells *c = &g->grid;
+  if (wish <= c->capacity) return OOZE_OK;
+  uint32_t size = 64;
+  while (size < 2 * (uint64_t)wish && size < 1u << 31) size *= 2;
+  OZ_TRY(grow(g, &c->start, ((size_t)wish + 1) * 4, "cells", why, true));
+  OZ_TRY(grow(g, &c->key, (size_t)wish * 8, "cells", why, true));
+  OZ_TRY(grow(g, &c->around, (size_t)wish * AROUND * sizeof(uint2), "cells", why, true));
+  OZ_TRY(grow(g, &c->hash, (size_t)size * 4, "cells", why, true));
+  c->capacity = wish;
+  c->hash_mask = size - 1;
+  return OOZE_OK;
+}
+
+ooze_result rows_room(gpu *g, rows *r, uint64_t lines, ooze_message *why) {
+  if (lines > UINT32_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %llu neighbour entries; a list holds %llu", (unsigned long long)lines * GROUP,
+                   (unsigned long long)UINT32_MAX * GROUP);
+  OZ_TRY(grow(g, &r->entries, (size_t)lines * GROUP * 4, "neighbour lists", why));
+  r->lines = r->entries.bytes / (GROUP * 4);
+  return OOZE_OK;
+}
+
+struct flag_item {
+  oz_frame f;
+  float reach;
+  uint32_t *flag;
+  OZ_D void operator()(uint32_t i) const {
+    flag[i] = (uint32_t)oz_wall_near_path(&f, f.x + 4 * (size_t)i, f.p + 4 * (size_t)i, reach);
+  }
+};
+struct slot_item {
+  const uint32_t *number; /* slots up to and with this particle */
+  uint32_t *slot_of, *particle, *count;
+  uint32_t n, capacity;
+  OZ_D void operator()(uint32_t i) const {
+    const uint32_t k = number[i], before = i ? number[i - 1] : 0;
+    slot_of[i] = k != before ? k : 0;
+    if (k != before && k <= capacity) particle[k - 1] = i;
+    if (i == n - 1) *count = k;
+  }
+};
+
+/* ---- permuting ---- */
+
+struct permute_item {
+  const uint32_t *order;
+  oz_frame from, to;
+  OZ_D void operator()(uint32_t k) const {
+    const uint32_t i = order[k];
+    oz_real v[4];
+    oz_ld4(from.x, i, 4, 0, v);
+    oz_st4(to.x, k, 4, 0, v);
+    oz_ld4(from.u, i, 4, 0, v);
+    oz_st4(to.u, k, 4, 0, v);
+    for (int c = 0; c < 6; c++) to.q[(size_t)c * to.stride + k] = from.q[(size_t)c * from.stride + i];
+    to.tau[k] = from.tau[i];
+    to.compliance[k] = from.compliance[i];
+    to.viscosity[k] = from.viscosity[i];
+    to.density[k] = from.density[i];
+    to.temperature[k] = from.temperature[i];
+    for (int c = 0; c < 3; c++) to.force[(size_t)c * to.stride + k] = from.force[(size_t)c * from.stride + i];
+    to.material[k] = from.material[i];
+    to.source[k] = from.source[i];
+    to.rank[k] = from.rank[i];
+    to.id[k] = from.id[i];
+  }
+};
+
+} // namespace
+
+uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
+
+ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why) {
+  permute_item item;
+  item.order = order;
+  item.from = item.to = g->arrays;
+  float *at = static_cast<float *>(g->block.at);
+  lay_out(&item.to, at, g->capacity, 1 - g->parity);
+  OZ_CUDA(each(g->stream, n, item), "sorting");
+  g->parity = 1 - g->parity;
+  g->arrays = item.to;
+  g->slot_of = slots_of(at, g->capacity, g->parity);
+  return OOZE_OK;
+}
+
+ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
+  if (!g->count) return OOZE_OK;
+  timer t(g, TIMER_SORT);
+  /* a little more than h, because coordinates are rounded */
+  g->cell = 1.01f * f->h;
+  OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
+  OZ_CUDA(box_all(g, box_item{f->x, 1.0f / g->cell, device_news(g)->box}, g->count), "bounding box");
+  OZ_TRY(bring_news(g, why));
+  uint32_t last = 0;
+  for (int k = 0; k < 3; k++) {
+    g->grid.low[k] = g->host_news->box[k];
+    const uint32_t size = (uint32_t)(-g->host_news->box[3 + k] - g->host_news->box[k]);
+    if (size > last) last = size;
+  }
+  g->last = last;
+  OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
+  OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, why));
+  lay_out(f, static_cast<float *>(g->block.at), g->capacity, g->parity);
+  return OOZE_OK;
+}
+
+ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  if (!g->count) return OOZE_OK;
+  timer t(g, TIMER_LISTS);
+  if (!g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
+  if (!g->c.lines) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * 36 + 4096, why));
+  for (;;) {
+    OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, sizeof g->host_news->groups + sizeof g->host_news->neighbours, g->stream), "lists");
+    OZ_TRY(find_cells(g, f->x, nullptr, why));
+    search s = {f->x, f->x, nullptr, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count, g->grid.capacity, f->h2, nullptr,
+                0.0f, as<uint32_t>(g->c.entries), as<uint32_t>(g->c.group), as<uint16_t>(g->c.len), g->c.lines,
+                &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours};
+    OZ_CUDA(search_all(s, g->stream), "neighbour search");
+    OZ_TRY(bring_news(g, why));
+    const news *n = g->host_news;
+    if (n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
+    else if (n->groups[0] > g->c.lines) OZ_TRY(rows_room(g, &g->c, n->groups[0] + n->groups[0] / 16 + 1024, why));
+    else break;
+  }
+  f->list_c = as<uint32_t>(g->c.entries), f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
+  out->mean_neighbours = (double)g->host_news->neighbours / g->count;
+  return OOZE_OK;
+}
+
+ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  out->rebuilt = 0;
+  if (!g->count) return OOZE_OK;
+  timer t(g, TIMER_DENSITY_LIST);
+  if (!g->extra.lines) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * 4 + 4096, why));
+  /* the iterations move particles further: a small margin, so that pairs that come together are seen */
+  const float radius = f->h + 0.33f * f->margin, cell = 1.01f * radius;
+  /* cells of the start, with two around them for what has moved; what is beyond shares the outermost */
+  int low[3];
+  for (int k = 0; k < 3; k++) low[k] = (int)floorf((float)g->grid.low[k] * (g->cell / cell)) - 2;
+  const uint32_t last = g->last + 4;
+  for (;;) {
+    OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, sizeof g->host_news->groups + sizeof g->host_news->neighbours, g->stream), "lists");
+    OZ_TRY(order_by_cell(g, f, f->p, cell, low, last, why));
+    OZ_TRY(find_cells(g, f->p, f->A, why)); /* A is free until the first strain */
+    search s = {f->p, f->A, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count,
+                g->grid.capacity, radius * radius, f->x, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
+                as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr};
+    OZ_CUDA(search_all(s, g->stream), "neighbour search");
+    OZ_TRY(bring_news(g, why));
+    const news *n = g->host_news;
+    if (n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
+    else if (n->groups[1] > g->extra.lines) OZ_TRY(rows_room(g, &g->extra, n->groups[1] + n->groups[1] / 4 + 1024, why));
+    else break;
+  }
+  f->list_d[0] = f->list_c, f->row_d[0] = f->row_c, f->len_d[0] = f->len_c;
+  f->list_d[1] = as<uint32_t>(g->extra.entries), f->row_d[1] = as<uint32_t>(g->extra.group), f->len_d[1] = as<uint16_t>(g->extra.len);
+  return OOZE_OK;
+}
+
+ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  g->wall_count = 0;
+  if (g->count && g->collider_count) {
+    timer t(g, TIMER_WALLS);
+    uint32_t *flag = as<uint32_t>(g->cell_of);
+    flag_item item = {*f, f->h + f->d, flag}; /* oz_wall_reach */
+    OZ_CUDA(each(g->stream, g->count, item), "walls");
+    OZ_TRY(running_sum(g, flag, g->count, why));
+    for (;;) {
+      slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, g->count, g->wall_capacity};
+      OZ_CUDA(each(g->stream, g->count, slots), "walls");
+      OZ_TRY(bring_news(g, why));
+      const size_t n = g->host_news->walls;
+      if (n <= g->wall_capacity) break;
+      const size_t room = n + n / 2 + 1024;
+      OZ_TRY(grow(g, &g->wall_planes, room * 4, "walls", why));
+      OZ_TRY(grow(g, &g->wall, room * OZ_PLANES * sizeof(oz_wall), "walls", why));
+      OZ_TRY(grow(g, &g->wall_impulse, room * OZ_PLANES * 12, "walls", why));
+      OZ_TRY(grow(g, &g->wall_particle, room * 4, "walls", why));
+      g->wall_capacity = (uint32_t)room;
+    }
+    g->wall_count = g->host_news->walls;
+  }
+  f->wall_count = g->wall_count;
+  f->wall_particle = as<uint32_t>(g->wall_particle), f->wall = as<oz_wall>(g->wall);
+  f->wall_planes = as<uint32_t>(g->wall_planes), f->wall_impulse = as<float>(g->wall_impulse);
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE

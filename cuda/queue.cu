@@ -1,0 +1,248 @@
+/* Running stages. They wait in a queue until the host needs something; then neighbours in the queue are joined where that
+ * saves a pass or a launch, and a sequence that comes again is recorded as a graph and replayed. */
+#include "cuda/gpu.h"
+
+namespace OZ_NAMESPACE {
+
+#if defined(OZ_CUDA_HOST)
+#define OZ_PARTS_LIST(part) part(0)
+#else
+#define OZ_PARTS_LIST(part) part(0) part(1) part(2) part(3) part(4) part(5) part(6) part(7)
+#endif
+#define OZ_DECLARE(n) void fill_part_##n(stage_fn *table);
+OZ_PARTS_LIST(OZ_DECLARE)
+
+namespace {
+
+const struct { uint8_t kind, reductions; } info[] = {
+#define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
+#include "physics/stages.def"
+#undef OZ_STAGE
+};
+
+const stage_fn *table() {
+  static stage_fn all[OZ_STAGE_COUNT];
+  static const bool filled = [] {
+#define OZ_CALL_FILL(n) fill_part_##n(all);
+    OZ_PARTS_LIST(OZ_CALL_FILL)
+    return true;
+  }();
+  (void)filled;
+  return all;
+}
+
+/* The bit of `next` if it may run inside `stage`'s kernel: it touches only the particle that the thread has just
+ * finished. */
+uint32_t joins(int stage, int next) {
+  if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
+  if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
+  if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
+    return next == OZ_STAGE_wall_project ? 1u : next == OZ_STAGE_wall_density ? 2u : 0u;
+  return 0;
+}
+
+int lanes_for(const gpu *g) {
+  if (g->lanes_wish) return g->lanes_wish;
+  return g->count <= 32768 ? 16 : g->count <= 262144 ? 4 : 1;
+}
+
+struct launch {
+  int stage;
+  uint32_t frame, wall_frame, walls;
+  int one;
+};
+
+/* Takes the next launch off the queue: a stage and what joins it. */
+uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
+  const waiting *q = g->queue;
+  l->stage = q[at].stage;
+  l->frame = l->wall_frame = q[at].frame;
+  l->walls = 0;
+  l->one = -1;
+  at++;
+  while (lanes > 1 && at < g->queued) { /* with one thread a particle the further registers cost more than the launch */
+    const uint32_t bit = joins(l->stage, q[at].stage);
+    if (!bit || bit <= l->walls) break; /* each once, in its order */
+    l->walls |= bit;
+    l->wall_frame = q[at++].frame;
+  }
+  if (info[l->stage].reductions && at < g->queued && info[q[at].stage].kind == KIND_ONE) l->one = q[at++].stage;
+  return at;
+}
+
+cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
+  stage_args a;
+  a.f = g->frame[l.frame];
+  a.slot_of = g->slot_of;
+  a.wall_count = &static_cast<const news *>(g->device_news.at)->walls;
+  a.partial = static_cast<double *>(g->partial.at);
+  a.ticket = static_cast<uint32_t *>(g->ticket.at);
+  a.walls = l.walls;
+  a.one = l.one;
+  return table()[l.stage](a, g->frame[l.wall_frame], lanes, g->stream);
+}
+
+cudaError_t launch_all(gpu *g, int lanes) {
+  for (uint32_t at = 0; at < g->queued;) {
+    launch l;
+    at = next_launch(g, at, lanes, &l);
+    cudaError_t e = launch_one(g, l, lanes);
+    if (e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+
+} // namespace
+
+#if defined(OZ_CUDA_HOST)
+
+timer::timer(gpu *gg, int w) : g(gg), which(w) { g->calls[w]++; }
+timer::~timer() {}
+void forget_graphs(gpu *) {}
+static cudaError_t launch_queue(gpu *g, int lanes) { return launch_all(g, lanes); }
+
+#else
+
+timer::timer(gpu *gg, int w) : g(gg), which(w) {
+  if (g->profiling) cudaEventRecord(static_cast<cudaEvent_t>(g->event[0]), g->stream);
+}
+timer::~timer() {
+  float ms = 0.0f;
+  if (!g->profiling) return;
+  cudaEventRecord(static_cast<cudaEvent_t>(g->event[1]), g->stream);
+  if (cudaEventSynchronize(static_cast<cudaEvent_t>(g->event[1])) != cudaSuccess) return;
+  cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(g->event[0]), static_cast<cudaEvent_t>(g->event[1]));
+  g->seconds[which] += 1e-3 * (double)ms;
+  g->calls[which]++;
+}
+
+struct graph_entry {
+  uint64_t key, used;
+  uint32_t seen;
+  cudaGraphExec_t exec;
+};
+
+void forget_graphs(gpu *g) {
+  for (int k = 0; g->graphs && k < GRAPHS; k++) {
+    if (g->graphs[k].exec) cudaGraphExecDestroy(g->graphs[k].exec);
+    memset(&g->graphs[k], 0, sizeof g->graphs[k]);
+  }
+}
+
+static uint64_t stir(uint64_t h, const void *data, size_t bytes) {
+  const unsigned char *p = static_cast<const unsigned char *>(data);
+  for (; bytes >= 8; bytes -= 8, p += 8) {
+    uint64_t w;
+    memcpy(&w, p, 8);
+    h = (h ^ w) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 29;
+  }
+  for (; bytes; bytes--, p++) h = (h ^ *p) * 0x9e3779b97f4a7c15ull;
+  return h;
+}
+
+static cudaError_t record(gpu *g, int lanes, cudaGraphExec_t *out) {
+  cudaGraph_t graph = nullptr;
+  cudaError_t e = cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal);
+  if (e != cudaSuccess) return e;
+  e = launch_all(g, lanes);
+  cudaError_t end = cudaStreamEndCapture(g->stream, &graph);
+  if (e == cudaSuccess) e = end;
+  if (e == cudaSuccess) e = cudaGraphInstantiate(out, graph, 0);
+  if (graph) cudaGraphDestroy(graph);
+  return e;
+}
+
+static cudaError_t profile_all(gpu *g, int lanes) {
+  for (uint32_t at = 0; at < g->queued;) {
+    launch l;
+    at = next_launch(g, at, lanes, &l);
+    timer t(g, l.stage);
+    cudaError_t e = launch_one(g, l, lanes);
+    if (e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+
+static cudaError_t launch_queue(gpu *g, int lanes) {
+  if (g->profiling) return profile_all(g, lanes);
+  if (!g->use_graphs || g->queued < 8) return launch_all(g, lanes);
+  /* the same stages on the same frames are the same kernels */
+  uint64_t key = stir(0x5eed + (uint64_t)lanes, g->queue, g->queued * sizeof *g->queue);
+  key = stir(key, g->frame, g->frames * sizeof *g->frame);
+  graph_entry *slot = &g->graphs[0];
+  for (int k = 0; k < GRAPHS; k++) {
+    graph_entry *e = &g->graphs[k];
+    if (e->used && e->key == key) {
+      slot = e;
+      break;
+    }
+    if (e->used < slot->used) slot = e; /* the one that nobody has asked for longest */
+  }
+  if (!slot->used || slot->key != key) {
+    if (slot->exec) cudaGraphExecDestroy(slot->exec);
+    memset(slot, 0, sizeof *slot);
+    slot->key = key;
+  }
+  slot->used = ++g->graph_clock;
+  if (!slot->exec && slot->seen++ >= 1) { /* recording costs a few launches each: only what has come before */
+    cudaError_t e = record(g, lanes, &slot->exec);
+    if (e != cudaSuccess) {
+      slot->exec = nullptr;
+      cudaGetLastError();
+      g->use_graphs = 0; /* go on without */
+    }
+  }
+  return slot->exec ? cudaGraphLaunch(slot->exec, g->stream) : launch_all(g, lanes);
+}
+
+#endif
+
+ooze_result flush(gpu *g, ooze_message *why) {
+  if (!g->queued) return OOZE_OK;
+  cudaError_t e = launch_queue(g, lanes_for(g));
+  g->queued = g->frames = 0;
+  if (e != cudaSuccess) return fail_cuda(g, e, "running stages", why);
+  return OOZE_OK;
+}
+
+/* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */
+static uint32_t rounded(uint32_t n) {
+  uint32_t step = 1024;
+  while (step * 16 < n) step *= 2;
+  return (n + step - 1) / step * step;
+}
+
+ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (g->lost) return oz_fail(why, g->lost, "cuda: the device failed before; make a new solver");
+  const int reductions = info[stage].reductions;
+  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0)) {
+    for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
+    return OOZE_OK;
+  }
+  if (g->queued == QUEUE) OZ_TRY(flush(g, why));
+  oz_frame copy = *f;
+  copy.wall_count = rounded(f->wall_count);
+  if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* only counted random numbers ask for it */
+  uint32_t k = 0;
+  while (k < g->frames && memcmp(&g->frame[k], &copy, sizeof copy) != 0) k++;
+  if (k == g->frames) {
+    if (g->frames == FRAMES) {
+      OZ_TRY(flush(g, why));
+      k = 0;
+    }
+    g->frame[k] = copy;
+    g->frames = k + 1;
+  }
+  g->queue[g->queued].stage = (uint16_t)stage;
+  g->queue[g->queued++].frame = (uint16_t)k;
+  if (!sums) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  OZ_TRY(bring_news(g, why));
+  for (int r = 0; r < reductions; r++) sums[r] = g->host_news->scalar[OZ_SCALAR_SUM + r];
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE

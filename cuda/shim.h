@@ -1,0 +1,74 @@
+/* The words that the backend is written in. Under nvcc they are CUDA's. With OZ_CUDA_HOST they are plain C++ on one
+ * thread, so that the same kernels and the same host code run, and are tested, where there is no GPU. */
+#ifndef OZ_CUDA_SHIM_H
+#define OZ_CUDA_SHIM_H
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+#include "base/backend.h"
+#include "base/memory.h"
+#include "base/result.h"
+}
+
+#if defined(OZ_CUDA_HOST)
+
+#define OZ_D inline /* of member functions and templates that run on the device */
+#define OZ_NAMESPACE oz_cuda_host
+#define OZ_CUDA_CREATE oz_cuda_host_backend_create
+enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorUnknown = 999 };
+typedef int cudaStream_t;
+struct uint2 { uint32_t x, y; };
+static inline cudaError_t cudaMalloc(void **p, size_t n) {
+  *p = aligned_alloc(256, (n + 255) / 256 * 256);
+  return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+static inline cudaError_t cudaFree(void *p) { free(p); return cudaSuccess; }
+static inline cudaError_t cudaMallocHost(void **p, size_t n) { *p = calloc(1, n); return *p ? cudaSuccess : cudaErrorMemoryAllocation; }
+static inline cudaError_t cudaFreeHost(void *p) { free(p); return cudaSuccess; }
+enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int, cudaStream_t) { memmove(to, from, n); return cudaSuccess; }
+static inline cudaError_t cudaMemsetAsync(void *p, int v, size_t n, cudaStream_t) { memset(p, v, n); return cudaSuccess; }
+static inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+static inline cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+static inline const char *cudaGetErrorString(cudaError_t) { return "refused"; }
+static inline cudaError_t cudaMemGetInfo(size_t *f, size_t *t) { *f = *t = 0; return cudaSuccess; }
+template <class T> inline T oz_atomic_add(T *p, T v) { T old = *p; *p = (T)(old + v); return old; }
+inline void oz_atomic_min(int *p, int v) { if (v < *p) *p = v; }
+inline uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { uint32_t old = *p; if (old == was) *p = v; return old; }
+
+namespace OZ_NAMESPACE {
+template <class K> inline cudaError_t each(cudaStream_t, uint32_t n, const K &k) {
+  for (uint32_t i = 0; i < n; i++) k(i);
+  return cudaSuccess;
+}
+} // namespace OZ_NAMESPACE
+
+#else
+
+#include <cuda_runtime.h>
+#define OZ_D __device__ __forceinline__
+#define OZ_NAMESPACE oz_cuda
+#define OZ_CUDA_CREATE oz_cuda_backend_create
+__device__ __forceinline__ uint32_t oz_atomic_add(uint32_t *p, uint32_t v) { return atomicAdd(p, v); }
+__device__ __forceinline__ unsigned long long oz_atomic_add(unsigned long long *p, unsigned long long v) { return atomicAdd(p, v); }
+__device__ __forceinline__ void oz_atomic_min(int *p, int v) { atomicMin(p, v); }
+__device__ __forceinline__ uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { return atomicCAS(p, was, v); }
+
+namespace OZ_NAMESPACE {
+template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {
+  const uint32_t i = blockIdx.x * 256u + threadIdx.x;
+  if (i < n) k(i);
+}
+/* Runs k(i) for every i below n. */
+template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k) {
+  if (n) each_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
+  return cudaGetLastError();
+}
+} // namespace OZ_NAMESPACE
+
+#endif
+#endif

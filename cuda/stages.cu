@@ -1,0 +1,322 @@
+/* Every stage of stages.def as a kernel, from the same physics text that the CPU compiles. A stage that lacks its functions
+ * does not compile. Compiled OZ_PARTS times, each time with the stages whose number is OZ_PART modulo that, because one file
+ * would take minutes.
+ *
+ * Gathers run with 1, 4 or 16 threads a particle: the threads take every 1st, 4th or 16th entry of its row, a fixed tree
+ * adds up, the first finishes. Small scenes need the further threads to fill the machine. */
+#include "cuda/gpu.h"
+
+#include "physics/lanes.h"
+
+#include "physics/conformation.h"
+#include "physics/density.h"
+#include "physics/filter.h"
+#include "physics/motion.h"
+#include "physics/nozzle.h"
+#include "physics/wall.h"
+
+static_assert(OZ_OUTER_ACC == 9 && OZ_MATRIX_ACC == 3, "sums of one lane need no folding");
+
+#ifndef OZ_PARTS
+#define OZ_PARTS 1
+#define OZ_PART 0
+#endif
+
+namespace OZ_NAMESPACE {
+namespace {
+
+/* ---- what a stage is, as a type ---- */
+
+#define OZ_TYPE_GATHER(name, kind, nsum, nred)                                                                         \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = kind, SUMS = nsum, REDS = nred, STAGE = OZ_STAGE_##name; \
+    typedef oz_##name##_self self;                                                                                     \
+    static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) { oz_##name##_begin(f, i, s); }                     \
+    static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) {                         \
+      oz_##name##_pair(f, s, n, acc);                                                                                  \
+    }                                                                                                                  \
+    static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {                            \
+      oz_##name##_end(f, i, acc, red);                                                                                 \
+    }                                                                                                                  \
+  };
+#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_C, nsum, nred)
+#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_D, nsum, nred)
+#define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
+#define OZ_TYPE_MATRIX OZ_TYPE_C
+#define OZ_TYPE_MAP(name, nsum, nred)                                                                                  \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_MAP, REDS = nred, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *red) { oz_##name##_item(f, i, red); }                \
+  };
+#define OZ_TYPE_ITEM(name, nsum, nred)                                                                                 \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_ITEM, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
+  };
+#define OZ_TYPE_WALL(name, nsum, nred)                                                                                 \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_WALL, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
+  };
+#define OZ_TYPE_ONE(name, nsum, nred)                                                                                  \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_ONE, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void one(const oz_frame *f) { oz_##name##_item(f); }                                                   \
+  };
+#define OZ_STAGE(name, kind, nsum, nred) OZ_TYPE_##kind(name, nsum, nred)
+#include "physics/stages.def"
+#undef OZ_STAGE
+
+/* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage before. */
+#define OZ_ONE_C(name)
+#define OZ_ONE_D(name)
+#define OZ_ONE_OUTER(name)
+#define OZ_ONE_MATRIX(name)
+#define OZ_ONE_MAP(name)
+#define OZ_ONE_ITEM(name)
+#define OZ_ONE_WALL(name)
+#define OZ_ONE_ONE(name) if (stage == OZ_STAGE_##name) stage_##name::one(f);
+OZ_FN void run_one(int stage, const oz_frame *f) {
+#define OZ_STAGE(name, kind, nsum, nred) OZ_ONE_##kind(name)
+#include "physics/stages.def"
+#undef OZ_STAGE
+}
+
+/* Wall stages that may follow a gather in the same kernel, since they touch nothing but their own particle (queue.cu
+ * knows the same pairs). */
+template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t) {} };
+template <> struct walls_of<stage_force> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_filter_item(g, slot); }
+};
+template <> struct walls_of<stage_density_lambda> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_press_item(g, slot); }
+};
+struct walls_of_moves {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t which) {
+    if (which & 1u) oz_wall_project_item(g, slot);
+    if (which & 2u) oz_wall_density_item(g, slot);
+  }
+};
+template <> struct walls_of<stage_density_move> : walls_of_moves {};
+template <> struct walls_of<stage_conform_move> : walls_of_moves {};
+
+/* ---- rows ---- */
+
+/* Gradients are those of the start positions to the end of the substep. `finish` moves the particles on, so it leaves the
+ * start in y2, which nothing needs any more, for the filter behind it. */
+OZ_FN void keep_start(const oz_frame *f, uint32_t i) {
+  oz_real v[4];
+  oz_ld4(f->x, i, 4, 0, v);
+  oz_st4(f->y2, i, 4, 0, v);
+}
+template <class S> OZ_D const float *start_of(const oz_frame *f) {
+  return S::STAGE == OZ_STAGE_filter_gradient || S::STAGE == OZ_STAGE_filter_move ? f->y2 : f->x;
+}
+
+template <class S, int T>
+OZ_D void walk(const oz_frame *f, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  const uint32_t *e = f->list_c + (size_t)f->row_c[i / GROUP] * GROUP + i % GROUP;
+  const uint32_t n = f->len_c[i];
+  oz_group m;
+  if (S::KIND == KIND_C) {
+    const float *start = start_of<S>(f);
+    const oz_v3 x = oz_vec_ld(start, i);
+    for (uint32_t k = lane; k < n; k += T) {
+      const uint32_t j = e[k * GROUP];
+      m.j = &j;
+      m.g = oz_spiky(f, oz_sub(x, oz_vec_gather(start, &j)), &m.c);
+      S::pair(f, self, &m, acc);
+    }
+  } else { /* what was near at the start, then what has come near since */
+    for (uint32_t k = lane; k < n; k += T) {
+      const uint32_t j = e[k * GROUP];
+      m.j = &j;
+      S::pair(f, self, &m, acc);
+    }
+    const uint32_t further = f->len_d[1][i];
+    const uint32_t *d = f->list_d[1] + (size_t)f->row_d[1][i / GROUP] * GROUP + i % GROUP;
+    for (uint32_t k = lane; k < further; k += T) {
+      const uint32_t j = d[k * GROUP];
+      m.j = &j;
+      S::pair(f, self, &m, acc);
+    }
+  }
+}
+
+#if defined(OZ_CUDA_HOST)
+/* ---- loops ---- */
+
+template <int N> void deliver(const stage_args &a, const double *sum) {
+  for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = sum[r];
+  if (a.one >= 0) run_one(a.one, &a.f);
+}
+template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int, cudaStream_t) {
+  double sum[S::REDS + 1] = {0.0};
+  for (uint32_t i = 0; i < a.f.count; i++) {
+    typename S::self self;
+    oz_real acc[S::SUMS], red[S::REDS + 1];
+    for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+    S::begin(&a.f, i, &self);
+    walk<S, 1>(&a.f, i, 0, &self, acc);
+    S::end(&a.f, i, acc, red);
+    if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
+    for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
+  }
+  if (S::REDS) deliver<S::REDS>(a, sum);
+  return cudaSuccess;
+}
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+  double sum[S::REDS + 1] = {0.0};
+  const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : a.f.count;
+  for (uint32_t i = 0; i < n; i++) {
+    oz_real red[S::REDS + 1];
+    if (S::STAGE == OZ_STAGE_finish) keep_start(&a.f, i);
+    S::item(&a.f, i, red);
+    for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
+  }
+  if (S::REDS) deliver<S::REDS>(a, sum);
+  return cudaSuccess;
+}
+template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+  run_one(S::STAGE, &a.f);
+  return cudaSuccess;
+}
+
+#else
+/* ---- kernels ---- */
+
+/* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
+ * the sum does not depend on which that was. */
+template <int N> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
+  __shared__ double part[N][BLOCK / 32];
+  __shared__ uint32_t last;
+  double v[N];
+  for (int r = 0; r < N; r++) {
+    v[r] = (double)red[r];
+    for (int s = 16; s; s >>= 1) v[r] += __shfl_xor_sync(0xffffffffu, v[r], s);
+    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = v[r];
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int r = 0; r < N; r++) {
+      double total = 0.0;
+      for (int w = 0; w < BLOCK / 32; w++) total += part[r][w];
+      a.partial[(size_t)blockIdx.x * N + r] = total;
+    }
+    __threadfence();
+    last = atomicAdd(a.ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  for (int r = 0; r < N; r++) {
+    double total = 0.0;
+    for (uint32_t b = threadIdx.x; b < gridDim.x; b += BLOCK) total += __ldcg(a.partial + (size_t)b * N + r);
+    for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(0xffffffffu, total, s);
+    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total;
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int r = 0; r < N; r++) {
+    double total = 0.0;
+    for (int w = 0; w < BLOCK / 32; w++) total += part[r][w];
+    a.f.scalar[OZ_SCALAR_SUM + r] = total;
+  }
+  *a.ticket = 0;
+  if (a.one >= 0) run_one(a.one, &a.f);
+}
+
+template <class S, int T, bool WALLS>
+__device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, i = thread / T, lane = thread % T;
+  const bool there = i < a.f.count;
+  oz_real acc[S::SUMS], red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+  if (there) {
+    typename S::self self;
+    S::begin(&a.f, i, &self);
+    walk<S, T>(&a.f, i, lane, &self, acc);
+  }
+  if (T > 1) /* all threads of the warp come here */
+    for (int s = 0; s < S::SUMS; s++)
+      for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+  if (there && lane == 0) {
+    S::end(&a.f, i, acc, red);
+    if (WALLS) {
+      const uint32_t slot = a.slot_of[i];
+      if (slot) walls_of<S>::apply(g, slot - 1, a.walls);
+    }
+  }
+  if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+}
+template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
+  gather_body<S, T, false>(a, nullptr);
+}
+template <class S, int T>
+__global__ void __launch_bounds__(BLOCK) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+  gather_body<S, T, true>(a, &g);
+}
+template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  oz_real red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  /* the number of walls stays on the device, so that a recorded launch serves any number */
+  if (i < (S::KIND == KIND_WALL ? *a.wall_count : a.f.count)) {
+    if (S::STAGE == OZ_STAGE_finish) keep_start(&a.f, i);
+    S::item(&a.f, i, red);
+  }
+  if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+}
+template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) { S::one(&a.f); }
+
+inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
+
+template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+  const uint32_t n = blocks(a.f.count, (uint32_t)lanes);
+  if constexpr (walls_of<S>::ANY)
+    if (a.walls) {
+      if (lanes == 16) gather_walls_kernel<S, 16><<<n, BLOCK, 0, stream>>>(a, g);
+      else gather_walls_kernel<S, 4><<<n, BLOCK, 0, stream>>>(a, g);
+      return cudaGetLastError();
+    }
+  if (lanes == 16) gather_kernel<S, 16><<<n, BLOCK, 0, stream>>>(a);
+  else if (lanes == 4) gather_kernel<S, 4><<<n, BLOCK, 0, stream>>>(a);
+  else gather_kernel<S, 1><<<n, BLOCK, 0, stream>>>(a);
+  return cudaGetLastError();
+}
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
+  const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : a.f.count;
+  if (n) map_kernel<S><<<blocks(n, 1), BLOCK, 0, stream>>>(a);
+  return cudaGetLastError();
+}
+template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
+  one_kernel<S><<<1, 1, 0, stream>>>(a);
+  return cudaGetLastError();
+}
+#endif
+
+#define OZ_LAUNCH_C launch_gather
+#define OZ_LAUNCH_D launch_gather
+#define OZ_LAUNCH_OUTER launch_gather
+#define OZ_LAUNCH_MATRIX launch_gather
+#define OZ_LAUNCH_MAP launch_map
+#define OZ_LAUNCH_ITEM launch_map
+#define OZ_LAUNCH_WALL launch_map
+#define OZ_LAUNCH_ONE launch_one
+template <int PART> void fill(stage_fn *table) {
+#define OZ_STAGE(name, kind, nsum, nred)                                                                               \
+  if constexpr (OZ_STAGE_##name % OZ_PARTS == PART) table[OZ_STAGE_##name] = &OZ_LAUNCH_##kind<stage_##name>;
+#include "physics/stages.def"
+#undef OZ_STAGE
+}
+
+} // namespace
+
+#define OZ_FILL2(part) fill_part_##part
+#define OZ_FILL(part) OZ_FILL2(part)
+void OZ_FILL(OZ_PART)(stage_fn *table) { fill<OZ_PART>(table); }
+
+} // namespace OZ_NAMESPACE

@@ -1,0 +1,364 @@
+#include "cuda/both.h"
+
+#include "check.h"
+
+#include <stddef.h>
+
+typedef struct array {
+  const char *name;
+  size_t member;
+  uint32_t words, planes;
+  int when; /* 0 always, 1 velocity phase, 2 position phase */
+  int sums; /* sums over gradients */
+} array;
+#define AT(m) #m, offsetof(oz_frame, m)
+static const array arrays[] = {
+    {AT(x), 4, 0, 0, 0},      {AT(u), 4, 0, 0, 0},       {AT(q), 6, 1, 0, 0},      {AT(source), 1, 1, 0, 0}, {AT(omega), 1, 1, 0, 0},
+    {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},
+    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 1, 0, 1},       {AT(B), 6, 1, 0, 1},      {AT(sg), 3, 1, 0, 1},     {AT(pu), 4, 1, 0, 0},
+    {AT(pe), 4, 1, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 1, 1, 0},      {AT(pp), 6, 1, 1, 0},     {AT(aq), 6, 1, 1, 0},
+    {AT(rot), 4, 1, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
+    {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0},
+};
+enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
+
+static float *pointer(const oz_frame *f, size_t member) {
+  float *p;
+  memcpy(&p, (const char *)f + member, sizeof p);
+  return p;
+}
+static void get(const side *s, void *to, const void *from, size_t bytes) { CHECK(s->copy(s->b, to, from, bytes)); }
+
+/* The matrix record as nine floats. */
+static void unpack(const side *s, const float *r, float *m) {
+  if (!s->gpu) { /* columns of four */
+    for (int k = 0; k < 9; k++) m[k] = r[4 * (k % 3) + k / 3];
+    return;
+  }
+  uint32_t w[8], ninth = 0;
+  memcpy(w, r, sizeof w);
+  for (int k = 0; k < 7; k++) ninth = ninth << 4 | (w[k] & 15u), w[k] &= ~15u;
+  ninth <<= 4;
+  memcpy(m, w, sizeof w);
+  memcpy(m + 8, &ninth, 4);
+}
+static void pack(const side *s, const float *m, float *r) {
+  if (!s->gpu) {
+    for (int k = 0; k < 9; k++) r[4 * (k % 3) + k / 3] = m[k];
+    return;
+  }
+  uint32_t w[9];
+  memcpy(w, m, sizeof w);
+  for (int k = 0; k < 7; k++) w[k] = (w[k] & ~15u) | (w[8] >> (28 - 4 * k) & 15u);
+  memcpy(r, w, 8 * sizeof *w);
+}
+static uint32_t record_words(const side *s, const array *a) {
+  return strcmp(a->name, "A") ? a->words : s->gpu ? 8u : 12u;
+}
+
+/* One array by rank: out[rank * MOST + word]. */
+static void read_array(const both *t, const side *s, const array *a, float *out) {
+  const float *p = pointer(&s->f, a->member);
+  const uint32_t n = t->n, words = record_words(s, a);
+  float *raw = malloc((size_t)n * MOST * sizeof *raw);
+  if (a->planes)
+    for (uint32_t c = 0; c < words; c++) get(s, raw + (size_t)c * n, p + (size_t)c * s->f.stride, (size_t)n * 4);
+  else get(s, raw, p, (size_t)n * words * 4);
+  for (uint32_t r = 0; r < n; r++) {
+    const uint32_t i = s->at[r];
+    float *to = out + (size_t)r * MOST;
+    if (a->planes)
+      for (uint32_t c = 0; c < words; c++) to[c] = raw[(size_t)c * n + i];
+    else if (words != a->words) unpack(s, raw + (size_t)i * words, to);
+    else memcpy(to, raw + (size_t)i * words, words * 4);
+  }
+  free(raw);
+}
+static void write_array(const both *t, const side *s, const array *a, const float *in) {
+  float *p = pointer(&s->f, a->member);
+  const uint32_t n = t->n, words = record_words(s, a);
+  float *raw = calloc((size_t)n * MOST, sizeof *raw);
+  for (uint32_t r = 0; r < n; r++) {
+    const uint32_t i = s->at[r];
+    const float *from = in + (size_t)r * MOST;
+    if (a->planes)
+      for (uint32_t c = 0; c < words; c++) raw[(size_t)c * n + i] = from[c];
+    else if (words != a->words) pack(s, from, raw + (size_t)i * words);
+    else memcpy(raw + (size_t)i * words, from, words * 4);
+  }
+  if (a->planes)
+    for (uint32_t c = 0; c < words; c++) CHECK(s->copy(s->b, p + (size_t)c * s->f.stride, raw + (size_t)c * n, (size_t)n * 4));
+  else CHECK(s->copy(s->b, p, raw, (size_t)n * words * 4));
+  free(raw);
+}
+static int live(const both *t, const array *a) {
+  if (t->finished && !strcmp(a->name, "y2")) return 0; /* the GPU keeps the start positions there for the filter */
+  return !a->when || a->when == (t->position ? 2 : 1);
+}
+
+/* ---- walls, by rank ---- */
+
+typedef struct wall_copy {
+  oz_wall *wall;
+  uint32_t *planes;
+  float *impulse;
+} wall_copy;
+static wall_copy read_walls(const side *s) {
+  const size_t n = s->f.wall_count;
+  wall_copy w = {calloc(n * OZ_PLANES + 1, sizeof *w.wall), calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4)};
+  if (n) {
+    get(s, w.wall, s->f.wall, n * OZ_PLANES * sizeof *w.wall);
+    get(s, w.planes, s->f.wall_planes, n * 4);
+    get(s, w.impulse, s->f.wall_impulse, n * OZ_PLANES * 12);
+  }
+  return w;
+}
+static void free_walls(wall_copy *w) { free(w->wall), free(w->planes), free(w->impulse); }
+
+static void sync_walls(const both *t) {
+  if (!t->a.f.wall_count || !t->b.f.wall_count) return;
+  wall_copy a = read_walls(&t->a), b = read_walls(&t->b);
+  for (uint32_t r = 0; r < t->n; r++) {
+    const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
+    if (!sa || !sb) continue;
+    memcpy(b.wall + (size_t)(sb - 1) * OZ_PLANES, a.wall + (size_t)(sa - 1) * OZ_PLANES, OZ_PLANES * sizeof(oz_wall));
+    memcpy(b.impulse + (size_t)(sb - 1) * OZ_PLANES * 3, a.impulse + (size_t)(sa - 1) * OZ_PLANES * 3, OZ_PLANES * 12);
+    b.planes[sb - 1] = a.planes[sa - 1];
+  }
+  const size_t n = t->b.f.wall_count;
+  CHECK(t->b.copy(t->b.b, t->b.f.wall, b.wall, n * OZ_PLANES * sizeof *b.wall));
+  CHECK(t->b.copy(t->b.b, t->b.f.wall_planes, b.planes, n * 4));
+  CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * OZ_PLANES * 12));
+  free_walls(&a), free_walls(&b);
+}
+
+/* ---- comparing ---- */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+static void judge(both *t, oz_stage stage, const char *name, double *difference, uint32_t n, double scale) {
+  if (!n) return;
+  qsort(difference, n, sizeof *difference, ascending);
+  double worst = difference[n - 1] / scale, typical = difference[(size_t)((n - 1) * 0.995)] / scale;
+  finding *f = &t->found[stage];
+  if (t->verbose && worst > 1e-4) printf("    %-16s %-10s typical %.2e worst %.2e scale %.2e\n", oz_stage_names[stage], name, typical, worst, scale);
+  if (!f->array || typical > f->typical || !(typical == typical)) f->array = name, f->typical = typical;
+  if (worst > f->worst) f->worst = worst;
+}
+
+static void compare(both *t, oz_stage stage) {
+  const uint32_t n = t->n;
+  float *a = calloc((size_t)n * MOST, 4), *b = calloc((size_t)n * MOST, 4), *pa = calloc((size_t)n * MOST, 4), *pb = calloc((size_t)n * MOST, 4);
+  double *difference = malloc(((size_t)n + 1) * sizeof *difference);
+  for (int k = 0; k < ARRAYS; k++) {
+    const array *r = &arrays[k];
+    if (!live(t, r) || !strcmp(r->name, "pu")) continue;
+    if (t->own_gradients && r->sums && !t->ran_gradient) continue;
+    read_array(t, &t->a, r, a);
+    read_array(t, &t->b, r, b);
+    uint32_t words = r->words;
+    if (!strcmp(r->name, "pe")) { /* a frame is not unique, the matrix that it stands for is */
+      for (int side_of = 0; side_of < 2; side_of++) {
+        float *m = side_of ? b : a, *q = side_of ? pb : pa;
+        read_array(t, side_of ? &t->b : &t->a, &arrays[k - 1], q);
+        for (uint32_t i = 0; i < n; i++) {
+          float *w = m + (size_t)i * MOST, *v = q + (size_t)i * MOST;
+          float R[9] = {1 - 2 * (v[1] * v[1] + v[2] * v[2]), 2 * (v[0] * v[1] - v[2] * v[3]), 2 * (v[0] * v[2] + v[1] * v[3]),
+                        2 * (v[0] * v[1] + v[2] * v[3]), 1 - 2 * (v[0] * v[0] + v[2] * v[2]), 2 * (v[1] * v[2] - v[0] * v[3]),
+                        2 * (v[0] * v[2] - v[1] * v[3]), 2 * (v[1] * v[2] + v[0] * v[3]), 1 - 2 * (v[0] * v[0] + v[1] * v[1])};
+          float out[7] = {0, 0, 0, 0, 0, 0, w[3]};
+          static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
+          for (int c = 0; c < 6; c++)
+            for (int e = 0; e < 3; e++) out[c] += R[3 * I[c] + e] * w[e] * R[3 * J[c] + e];
+          memcpy(w, out, sizeof out);
+        }
+      }
+      words = 7;
+    }
+    double scale = 1e-30;
+    for (uint32_t i = 0; i < n; i++)
+      for (uint32_t c = 0; c < words; c++) {
+        double v = fabs((double)a[(size_t)i * MOST + c]);
+        if (v > scale && v < 1e30) scale = v;
+      }
+    for (uint32_t i = 0; i < n; i++) {
+      difference[i] = 0.0;
+      for (uint32_t c = 0; c < words; c++) {
+        float va = a[(size_t)i * MOST + c], vb = b[(size_t)i * MOST + c];
+        if (!memcmp(&va, &vb, 4)) continue;
+        double d = fabs((double)va - (double)vb);
+        if (!(d <= difference[i])) difference[i] = d == d ? d : 1e30;
+      }
+    }
+    judge(t, stage, r->name, difference, n, scale);
+  }
+  if (t->a.f.wall_count && t->b.f.wall_count && stage != OZ_STAGE_finish) { /* planes and what they took */
+    wall_copy wa = read_walls(&t->a), wb = read_walls(&t->b);
+    double scale[2] = {1e-30, 1e-30};
+    uint32_t m = 0;
+    for (int pass = 0; pass < 2; pass++)
+      for (uint32_t r = 0; r < n; r++) {
+        const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
+        double worst[2] = {0.0, 0.0};
+        if (!sa || !sb) continue;
+        if (wa.planes[sa - 1] != wb.planes[sb - 1]) worst[0] = 1e30;
+        for (uint32_t k = 0; k < wa.planes[sa - 1] && worst[0] < 1e30; k++) {
+          const oz_wall *x = wa.wall + (size_t)(sa - 1) * OZ_PLANES + k, *y = wb.wall + (size_t)(sb - 1) * OZ_PLANES + k;
+          const float vx[10] = {x->n[0], x->n[1], x->n[2], x->s / t->a.f.d, (float)x->active, x->t[0] / t->a.f.d, x->t[1] / t->a.f.d, x->t[2] / t->a.f.d, x->press, x->u[0]};
+          const float vy[10] = {y->n[0], y->n[1], y->n[2], y->s / t->a.f.d, (float)y->active, y->t[0] / t->a.f.d, y->t[1] / t->a.f.d, y->t[2] / t->a.f.d, y->press, y->u[0]};
+          for (int c = 0; c < 10; c++) {
+            scale[0] = fmax(scale[0], fabs((double)vx[c]));
+            worst[0] = fmax(worst[0], fabs((double)vx[c] - (double)vy[c]));
+          }
+          for (int c = 0; c < 3; c++) {
+            float ja = wa.impulse[((size_t)(sa - 1) * OZ_PLANES + k) * 3 + (size_t)c], jb = wb.impulse[((size_t)(sb - 1) * OZ_PLANES + k) * 3 + (size_t)c];
+            scale[1] = fmax(scale[1], fabs((double)ja));
+            worst[1] = fmax(worst[1], fabs((double)ja - (double)jb));
+          }
+        }
+        if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], 1.0), worst[1] / scale[1]);
+      }
+    judge(t, stage, "walls", difference, m, 1.0);
+    free_walls(&wa), free_walls(&wb);
+  }
+  free(a), free(b), free(pa), free(pb), free(difference);
+}
+
+/* ---- the table ---- */
+
+#define T both *t = (both *)(void *)o
+#define ON(s, call) (s)->b->table->call
+
+static void constants(both *t, const oz_frame *f) {
+  const size_t from = offsetof(oz_frame, dt), to = offsetof(oz_frame, x);
+  t->a.f = *f;
+  memcpy((char *)&t->b.f + from, (const char *)f + from, to - from);
+  const int swapped = f->y != t->a.y;
+  t->b.f.y = swapped ? t->b.y2 : t->b.y;
+  t->b.f.y2 = swapped ? t->b.y : t->b.y2;
+}
+static void map_ranks(both *t, side *s) {
+  uint32_t *rank = malloc(((size_t)t->n + 1) * 4);
+  ooze_message why = {""};
+  CHECK(ON(s, download)(s->b, OZ_FIELD_RANK, 0, t->n, rank, &why) >= 0, "%s", why.text);
+  for (uint32_t i = 0; i < t->n; i++) s->at[rank[i]] = i;
+  free(rank);
+}
+static void map_slots(both *t, side *s) {
+  uint32_t *particle = malloc(((size_t)s->f.wall_count + 1) * 4), *slot = calloc((size_t)t->n + 1, 4);
+  if (s->f.wall_count) get(s, particle, s->f.wall_particle, (size_t)s->f.wall_count * 4);
+  for (uint32_t k = 0; k < s->f.wall_count; k++) slot[particle[k]] = k + 1;
+  for (uint32_t r = 0; r < t->n; r++) s->slot[r] = slot[s->at[r]];
+  free(particle), free(slot);
+}
+static void give_arrays(both *t) {
+  float *v = calloc((size_t)t->n * MOST, 4);
+  double scalars[OZ_SCALAR_COUNT];
+  for (int k = 0; k < ARRAYS; k++) {
+    if (!live(t, &arrays[k]) || (t->own_gradients && arrays[k].sums)) continue;
+    read_array(t, &t->a, &arrays[k], v);
+    write_array(t, &t->b, &arrays[k], v);
+  }
+  get(&t->a, scalars, t->a.f.scalar, sizeof scalars);
+  CHECK(t->b.copy(t->b.b, t->b.f.scalar, scalars, sizeof scalars));
+  free(v);
+  sync_walls(t);
+}
+
+static void both_frame(oz_backend *o, oz_frame *f) {
+  T;
+  ON(&t->a, frame)(t->a.b, &t->a.f);
+  ON(&t->b, frame)(t->b.b, &t->b.f);
+  t->n = t->a.f.count;
+  t->position = t->ran_gradient = t->finished = 0;
+  *f = t->a.f;
+}
+static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {
+  T;
+  t->a.y = f->y, t->a.y2 = f->y2;
+  constants(t, f);
+  OZ_TRY(ON(&t->a, sort)(t->a.b, &t->a.f, why));
+  OZ_TRY(ON(&t->b, sort)(t->b.b, &t->b.f, why));
+  t->a.y = t->a.f.y, t->a.y2 = t->a.f.y2;
+  t->b.y = t->b.f.y, t->b.y2 = t->b.f.y2;
+  map_ranks(t, &t->a);
+  map_ranks(t, &t->b);
+  memset(t->a.slot, 0, (size_t)t->n * 4);
+  memset(t->b.slot, 0, (size_t)t->n * 4);
+  *f = t->a.f;
+  return OOZE_OK;
+}
+static ooze_result both_lists(oz_backend *o, oz_frame *f, oz_build_result *out, ooze_message *why) {
+  T;
+  oz_build_result other = {0, 0.0};
+  constants(t, f);
+  OZ_TRY(ON(&t->a, lists)(t->a.b, &t->a.f, out, why));
+  OZ_TRY(ON(&t->b, lists)(t->b.b, &t->b.f, &other, why));
+  uint32_t *a = malloc(((size_t)t->n + 1) * 4), *b = malloc(((size_t)t->n + 1) * 4);
+  get(&t->a, a, t->a.f.neighbours, (size_t)t->n * 4);
+  get(&t->b, b, t->b.f.neighbours, (size_t)t->n * 4);
+  double sum = 0.0;
+  for (uint32_t r = 0; r < t->n; r++) t->list_differences += a[t->a.at[r]] != b[t->b.at[r]], sum += b[t->b.at[r]];
+  CHECK_NEAR(other.mean_neighbours, sum / t->n, 1e-9, "the mean is that of the counts");
+  free(a), free(b);
+  *f = t->a.f;
+  return OOZE_OK;
+}
+static ooze_result both_density_list(oz_backend *o, oz_frame *f, oz_build_result *out, ooze_message *why) {
+  T;
+  oz_build_result other = {0, 0.0};
+  constants(t, f);
+  give_arrays(t);
+  OZ_TRY(ON(&t->a, density_list)(t->a.b, &t->a.f, out, why));
+  OZ_TRY(ON(&t->b, density_list)(t->b.b, &t->b.f, &other, why));
+  *f = t->a.f;
+  return OOZE_OK;
+}
+static ooze_result both_walls(oz_backend *o, oz_frame *f, ooze_message *why) {
+  T;
+  constants(t, f);
+  give_arrays(t);
+  OZ_TRY(ON(&t->a, walls)(t->a.b, &t->a.f, why));
+  OZ_TRY(ON(&t->b, walls)(t->b.b, &t->b.f, why));
+  map_slots(t, &t->a);
+  map_slots(t, &t->b);
+  for (uint32_t r = 0; r < t->n; r++) t->wall_differences += !t->a.slot[r] != !t->b.slot[r];
+  *f = t->a.f;
+  return OOZE_OK;
+}
+static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+  T;
+  double sa[OZ_REDUCTIONS] = {0}, sb[OZ_REDUCTIONS] = {0};
+  constants(t, f);
+  if (stage == OZ_STAGE_advance) t->position = 1; /* its arrays lie over the velocity phase's */
+  give_arrays(t);
+  OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));
+  OZ_TRY(ON(&t->b, run)(t->b.b, &t->b.f, stage, sb, why));
+  t->ran[stage]++;
+  if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
+  if (stage == OZ_STAGE_finish) t->finished = 1;
+  if (sums) sums[0] = sa[0];
+  compare(t, stage);
+  double difference = fabs(sa[0] - sb[0]);
+  judge(t, stage, "sum", &difference, 1, fmax(fabs(sa[0]), 1e-30));
+  return OOZE_OK;
+}
+
+static const oz_backend_table table = {.name = "both",   .frame = both_frame, .sort = both_sort, .lists = both_lists,
+                                       .density_list = both_density_list, .walls = both_walls, .run = both_run};
+
+void both_open(both *t, side a, side b, oz_memory *memory) {
+  enum { ROOM = 1 << 16 };
+  memset(t, 0, sizeof *t);
+  t->base.table = &table;
+  t->a = a, t->b = b;
+  t->memory = memory;
+  t->a.at = calloc(ROOM, 4), t->b.at = calloc(ROOM, 4), t->a.slot = calloc(ROOM, 4), t->b.slot = calloc(ROOM, 4);
+}
+void both_close(both *t) {
+  ON(&t->a, destroy)(t->a.b);
+  ON(&t->b, destroy)(t->b.b);
+  free(t->a.at), free(t->b.at), free(t->a.slot), free(t->b.slot);
+}

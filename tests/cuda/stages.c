@@ -1,0 +1,184 @@
+/* Every stage on two backends: CUDA's kernels as host loops against the CPU's scalar twin, and, where there is a device
+ * (OZ_TEST_DEVICE), the kernels on it against the loops. SPDX-License-Identifier: Apache-2.0
+ *
+ * Tolerances. The CPU rounds gradients to half precision, 2^-11 = 5e-4 of each; the GPU computes them anew. So against the
+ * CPU an array may differ by a few of those of its greatest value. Device and loops run the same text; what differs is
+ * fused multiply-add, approximate roots and divisions (2 ulp), and the order of additions: 1e-4 leaves room for the
+ * conjugate gradient's differences of nearly equal numbers. 99.5% of the particles must be within; the rest may stand at
+ * one of the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
+#include "cuda/both.h"
+
+#include "check.h"
+
+static uint32_t seed;
+static float uniform(void) { /* -1 to 1 */
+  seed = seed * 1664525u + 1013904223u;
+  return (float)(seed >> 8) * (2.0f / 16777216.0f) - 1.0f;
+}
+
+typedef struct state {
+  uint32_t n;
+  float *x, *u, *q, *tau, *compliance, *viscosity, *density, *zero;
+  uint32_t *rank, *word, *source;
+  uint64_t *id;
+} state;
+
+enum { LATTICE, RANDOM, DEGENERATE };
+static const float D = 0.01f;
+
+static state make(int kind) {
+  state s;
+  const int edge = kind == DEGENERATE ? 9 : 13;
+  s.n = (uint32_t)(edge * edge * edge);
+  const size_t n = s.n;
+  s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4), s.compliance = calloc(n, 4);
+  s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.zero = calloc(n * 3, 4);
+  s.rank = calloc(n, 4), s.word = calloc(n, 4), s.source = calloc(n, 4), s.id = calloc(n, 8);
+  for (uint32_t i = 0; i < s.n; i++) {
+    float *x = s.x + 4 * (size_t)i, *u = s.u + 4 * (size_t)i;
+    const int c[3] = {(int)i % edge, (int)i / edge % edge, (int)i / edge / edge};
+    for (int k = 0; k < 3; k++) {
+      x[k] = ((float)c[k] - 0.5f * (float)edge + (kind == LATTICE ? 0.1f : 0.3f) * uniform()) * D;
+      u[k] = 0.03f * uniform();
+    }
+    x[1] += 0.5f * (float)edge * D;
+    if (kind == DEGENERATE) {
+      if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.002f * (float)(i % 50); /* a line */
+      if (i % 11 == 0) x[0] = 0.3f, x[1] = 0.02f, x[2] = 0.3f;              /* all at one point */
+      if (i % 13 == 0) x[1] = 5.0f + (float)i;                              /* alone */
+      if (i % 17 == 0) x[0] = -0.2f, x[1] += 0.01f;                         /* a sheet */
+      for (int k = 0; k < 3; k++) u[k] *= 5.0f;
+    }
+    u[1] -= 0.2f;
+    for (int k = 0; k < 6; k++) s.q[(size_t)k * n + i] = (k < 3 ? 1.0f : 0.0f) + 0.02f * uniform();
+    s.tau[i] = i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.1f : 1e6f;
+    s.compliance[i] = i % 5 == 0 ? 0.0f : 1e-4f;
+    s.viscosity[i] = i % 4 == 0 && i % 3 != 2 ? 50.0f : 0.0f;
+    s.density[i] = i % 2 ? 1000.0f : 700.0f;
+    s.id[i] = 1000 + 7 * (uint64_t)i;
+    s.rank[i] = i;
+    s.source[i] = i % 29 == 0 ? 1 : 0;
+  }
+  return s;
+}
+static void drop_state(state *s) {
+  void *all[] = {s->x, s->u, s->q, s->tau, s->compliance, s->viscosity, s->density, s->zero, s->rank, s->word, s->source, s->id};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+}
+
+static void load(oz_backend *b, const state *s) {
+  const void *of[OZ_FIELD_STATE_COUNT] = {
+      [OZ_FIELD_X] = s->x, [OZ_FIELD_U] = s->u, [OZ_FIELD_Q] = s->q, [OZ_FIELD_TAU] = s->tau, [OZ_FIELD_COMPLIANCE] = s->compliance,
+      [OZ_FIELD_VISCOSITY] = s->viscosity, [OZ_FIELD_DENSITY] = s->density, [OZ_FIELD_TEMPERATURE] = s->zero, [OZ_FIELD_FORCE] = s->zero,
+      [OZ_FIELD_MATERIAL] = s->word, [OZ_FIELD_SOURCE] = s->source, [OZ_FIELD_RANK] = s->rank, [OZ_FIELD_ID] = s->id};
+  ooze_message why = {""};
+  CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
+}
+
+static void surround(oz_backend *b) {
+  oz_collider c[4];
+  ooze_message why = {""};
+  memset(c, 0, sizeof c);
+  for (int k = 0; k < 4; k++) {
+    c[k].q0[3] = c[k].q1[3] = 1.0f;
+    c[k].wall_density = 1;
+    c[k].friction = 0.25f * (float)k;
+  }
+  c[0].shape = OOZE_SHAPE_PLANE;
+  c[1].shape = OOZE_SHAPE_BOX, c[1].invert = 1; /* a container that is just filled */
+  c[1].half[0] = c[1].half[2] = 0.066f, c[1].half[1] = 1.0f, c[1].p0[1] = c[1].p1[1] = 0.9f, c[1].reach = 1.1f;
+  c[2].shape = OOZE_SHAPE_SPHERE, c[2].half[0] = 0.025f, c[2].p0[1] = 0.155f, c[2].p1[1] = 0.154f, c[2].reach = 0.025f;
+  c[2].stick = 10.0f;
+  c[3].shape = OOZE_SHAPE_CYLINDER, c[3].half[0] = 0.02f, c[3].half[1] = 0.01f, c[3].p0[0] = c[3].p1[0] = 0.05f, c[3].p0[1] = c[3].p1[1] = 0.142f;
+  c[3].reach = 0.03f, c[3].q1[2] = 0.02f, c[3].q1[3] = 0.9998f;
+  CHECK(b->table->colliders(b, c, 4, NULL, NULL, 0, &why) >= 0, "%s", why.text);
+  oz_nozzle z;
+  memset(&z, 0, sizeof z);
+  z.handle = 1, z.q0[3] = z.q1[3] = 1.0f, z.p0[1] = z.p1[1] = 6.0f, z.speed = 0.05f, z.disturbance = 0.02f, z.seed = 3;
+  CHECK(b->table->nozzles(b, &z, 1, &why) >= 0, "%s", why.text);
+}
+
+static int copy_here(oz_backend *b, void *to, const void *from, size_t bytes) {
+  (void)b;
+  memcpy(to, from, bytes);
+  return 1;
+}
+
+/* Some substeps of one state on both; every array after every stage. */
+static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_STAGE_COUNT]) {
+  oz_memory memory;
+  oz_backend_desc desc;
+  ooze_message why = {""};
+  side a = {0}, b = {0};
+  static both t;
+  ooze_hooks hooks;
+  ooze_hooks_default(&hooks);
+  oz_memory_init(&memory, &hooks);
+  memset(&desc, 0, sizeof desc);
+  desc.memory = &memory;
+  desc.isa = OOZE_ISA_SCALAR;
+  desc.tasks = OOZE_TASKS_SERIAL;
+  desc.threads = 1;
+  desc.device = -1;
+#if defined(OZ_TEST_DEVICE)
+  CHECK(oz_cuda_host_backend_create(&desc, &a.b, &why) >= 0, "%s", why.text);
+  CHECK(oz_cuda_backend_create(&desc, &b.b, &why) >= 0, "%s", why.text);
+  a.copy = oz_cuda_host_copy, a.gpu = 1, b.copy = oz_cuda_copy, b.gpu = 1;
+#else
+  CHECK(oz_cpu_backend_create(&desc, &a.b, &why) >= 0, "%s", why.text);
+  CHECK(oz_cuda_host_backend_create(&desc, &b.b, &why) >= 0, "%s", why.text);
+  a.copy = copy_here, b.copy = oz_cuda_host_copy, b.gpu = 1;
+#endif
+  seed = 12345u + (uint32_t)kind;
+  state s = make(kind);
+  load(a.b, &s), load(b.b, &s);
+  surround(a.b), surround(b.b);
+  both_open(&t, a, b, &memory);
+  t.own_gradients = !a.gpu;
+  t.verbose = getenv("OZ_VERBOSE") != NULL;
+  ooze_params params;
+  ooze_params_default(&params);
+  params.scheme = scheme;
+  params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
+  /* what flies apart leaves the reach of both backends' density rows, which differ beyond it */
+  if (kind == DEGENERATE) params.position_iterations = 1;
+  oz_step step;
+  memset(&step, 0, sizeof step);
+  step.backend = &t.base, step.params = &params, step.separation = D;
+  step.has_relaxation = step.has_walls = step.has_nozzles = 1;
+  for (int k = 0; k < 2; k++) CHECK(oz_conformation_substep(&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
+  printf("  %s, scheme %u: %u particles, rows that differ %u, wall slots that differ %u\n",
+         kind == LATTICE ? "lattice" : kind == RANDOM ? "random" : "degenerate", scheme, s.n, t.list_differences, t.wall_differences);
+  CHECK(t.list_differences <= s.n / 500, "%u rows differ", t.list_differences); /* pairs at h to the last bit */
+  CHECK(t.wall_differences <= s.n / 500, "%u slots differ", t.wall_differences);
+  for (int k = 0; k < OZ_STAGE_COUNT; k++) {
+    ran[k] += t.ran[k];
+    if (!t.ran[k]) continue;
+    const finding *f = &t.found[k];
+    printf("    %-16s %-10s %.1e  worst %.1e\n", oz_stage_names[k], f->array ? f->array : "", f->typical, f->worst);
+  }
+  for (int k = 0; k < OZ_STAGE_COUNT; k++)
+    if (t.ran[k]) CHECK(t.found[k].typical <= tolerance, "%s: %s differs by %g of its greatest value", oz_stage_names[k], t.found[k].array, t.found[k].typical);
+  both_close(&t);
+  drop_state(&s);
+}
+
+OZ_CASE(every_stage_gives_the_same_on_both_backends) {
+  uint32_t ran[OZ_STAGE_COUNT] = {0};
+#if defined(OZ_TEST_DEVICE)
+  const char *detail = "";
+  if (!oz_cuda_usable(&detail)) OZ_SKIP(detail);
+  const double tolerance = 1e-4;
+#else
+  const double tolerance = 3e-3;
+#endif
+  stages(LATTICE, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(DEGENERATE, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_SCHEME_STRESS, 3.0 * tolerance, ran); /* explicit: what differs grows within the substep */
+  stages(RANDOM, OOZE_SCHEME_POSITION, tolerance, ran);
+  for (int k = 0; k < OZ_STAGE_COUNT; k++) CHECK(ran[k], "%s never ran", oz_stage_names[k]);
+}
+
+OZ_TEST_MAIN()
