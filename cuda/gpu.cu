@@ -285,12 +285,13 @@ static void destroy(oz_backend *b) {
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
                       &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle,
-                      &g->device_news, &g->ticket};
+                      &g->device_news, &g->ticket, &g->loads};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer *k : scratch) drop(g, k, true);
     if (g->host_news) cudaFreeHost(g->host_news);
+    if (g->host_loads) cudaFreeHost(g->host_loads);
 #if !defined(OZ_CUDA_HOST)
     for (void *e : g->event)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
@@ -304,7 +305,7 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, run, bytes, profile, profile_reset};
+    nozzles, run, bytes, profile, profile_reset, lost, wall_loads};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

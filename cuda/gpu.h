@@ -29,6 +29,7 @@ struct news {
   int box[6];                /* least and minus greatest cell */
   uint32_t cells;
   uint32_t walls;
+  uint32_t lost, spare;
   unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
   unsigned long long neighbours;
   double scalar[OZ_SCALAR_COUNT];
@@ -81,6 +82,8 @@ struct gpu {
 
   /* walls, colliders */
   buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, loads;
+  double *host_loads;
+  size_t host_loads_bytes;
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count;
 
   /* stages */
@@ -121,6 +124,10 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why);
+
+/* census.cu */
+ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
+ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why);
 
 /* queue.cu */
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);

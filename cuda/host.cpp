@@ -3,6 +3,7 @@
 #include "cuda/gpu.cu"
 
 #include "cuda/arrays.cu"
+#include "cuda/census.cu"
 #include "cuda/neighbours.cu"
 #include "cuda/queue.cu"
 #include "cuda/stages.cu"

@@ -356,6 +356,12 @@ void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t sl
     }
 }
 
+void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt) {
+  c->load_time += dt;
+  for (uint32_t i = 0; i < c->count; i++)
+    for (int k = 0; k < 3; k++) c->slot[i].impulse[k] += sums[6 * i + (uint32_t)k], c->slot[i].turn[k] += sums[6 * i + 3 + (uint32_t)k];
+}
+
 void oz_colliders_end_step(oz_colliders *c, double fraction) {
   double per = c->load_time > 0.0 ? 1.0 / c->load_time : 0.0;
   for (uint32_t i = 0; i < c->count; i++) {

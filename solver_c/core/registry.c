@@ -146,10 +146,10 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   if (desc->backend == OOZE_BACKEND_AUTO && desc->isa == OOZE_ISA_AUTO && desc->tasks == OOZE_TASKS_AUTO) {
     const char *detail = "";
     ooze_message news = {""};
-    if (oz_cuda_usable(&detail)) {
-      if (create_cuda(&ask, out, &news) >= 0) return OOZE_OK;
-      if (memory->hooks.log) memory->hooks.log(memory->hooks.user, OOZE_LOG_WARNING, news.text);
-    }
+    int usable = oz_cuda_usable(&detail);
+    if (usable && create_cuda(&ask, out, &news) >= 0) return OOZE_OK;
+    if (!usable) (void)oz_fail(&news, OOZE_OK, "cuda: %s; running on the CPU", detail);
+    if (memory->hooks.log) memory->hooks.log(memory->hooks.user, usable ? OOZE_LOG_WARNING : OOZE_LOG_INFO, news.text);
   }
 #endif
   *out_kind = OOZE_BACKEND_CPU;

@@ -92,6 +92,12 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
 static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
   oz_particles *p = &s->particles;
   if (p->count == 0 || !(walls || far)) return OOZE_OK;
+  if (s->backend->table->lost) { /* mostly none is: then nothing need be fetched */
+    uint32_t some = 1;
+    float limit = (float)fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation);
+    OZ_TRY(s->backend->table->lost(s->backend, limit, walls, &some, s->message));
+    if (!some) return OOZE_OK;
+  }
   oz_frame f;
   memset(&f, 0, sizeof f);
   f.collider = s->collider_frame;
@@ -113,13 +119,22 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
   return oz_particles_keep(s, kept);
 }
 
-/* What the fluid put on the walls; they are found through host pointers, which only the CPU's are. */
-static void loads(ooze_solver *s, double dt) {
-  if (s->backend_kind != OOZE_BACKEND_CPU || s->colliders.count == 0) return;
+/* What the fluid put on the walls: a device adds it up itself, the CPU's slots are reached directly. */
+static ooze_result loads(ooze_solver *s, double dt) {
+  if (s->colliders.count == 0) return OOZE_OK;
+  if (s->backend->table->wall_loads) {
+    double *sums = oz_alloc(&s->memory, (size_t)s->colliders.count * 6 * sizeof *sums);
+    if (!sums) return short_of_memory(s, "loads of colliders");
+    ooze_result r = s->backend->table->wall_loads(s->backend, sums, s->message);
+    if (r >= 0) oz_colliders_add_loads(&s->colliders, sums, dt);
+    oz_free(&s->memory, sums);
+    return r;
+  }
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   oz_colliders_collect(&s->colliders, s->collider_frame, f.wall_count, f.wall_particle, f.wall, f.wall_planes,
                        f.wall_impulse, f.p, dt);
+  return OOZE_OK;
 }
 
 /* The lowest id among those that were put back: they stand still and unstretched, which nothing else does exactly. */
@@ -250,7 +265,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   s->run.list_rebuilds += step.rebuilt;
   s->run.residual = step.residual;
   s->run.mean_neighbours = step.mean_neighbours;
-  if (step.has_walls && p->count) loads(s, dt);
+  if (step.has_walls && p->count) OZ_TRY(loads(s, dt));
   OZ_TRY(contain(s, step.bad));
   return remove_lost(s, oz_colliders_have(&s->colliders, OOZE_ROLE_KILL), 0);
 }

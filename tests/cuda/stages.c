@@ -99,11 +99,14 @@ static void surround(oz_backend *b) {
   CHECK(b->table->nozzles(b, &z, 1, &why) >= 0, "%s", why.text);
 }
 
+#if !defined(OZ_TEST_DEVICE)
 static int copy_here(oz_backend *b, void *to, const void *from, size_t bytes) {
   (void)b;
   memcpy(to, from, bytes);
   return 1;
 }
+
+#endif
 
 /* Some substeps of one state on both; every array after every stage. */
 static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_STAGE_COUNT]) {

@@ -1,0 +1,128 @@
+/* What the host asks about all particles after a substep, answered on the device: is any of them lost, what did the walls
+ * carry. Otherwise every particle would have to be fetched for it. */
+#include "cuda/gpu.h"
+
+#include "physics/lanes.h"
+
+#include "physics/wall.h"
+
+namespace OZ_NAMESPACE {
+namespace {
+
+struct lost_item {
+  oz_frame f;
+  float limit;
+  int kill;
+  uint32_t *count;
+  OZ_D void operator()(uint32_t i) const {
+    const float *x = f.x + 4 * (size_t)i;
+    const bool in = fabsf(x[0]) <= limit && fabsf(x[1]) <= limit && fabsf(x[2]) <= limit;
+    if (!in || (kill && oz_wall_kill(&f, x))) oz_atomic_add(count, 1u);
+  }
+};
+
+enum { CHUNKS = 64 };
+
+/* Impulse (kg m/s) and its moment about the collider's position that chunk `part` of the slots put on collider c: as
+ * oz_colliders_collect (core/colliders.c), summed in a fixed order. */
+struct load_item {
+  oz_frame f;
+  const uint32_t *slots;
+  double *part; /* (collider, chunk, 6) */
+  OZ_D void add(uint32_t c, uint32_t plane, double *sum) const {
+    const uint32_t slot = plane / OZ_PLANES;
+    if (plane % OZ_PLANES >= f.wall_planes[slot] || f.wall[plane].collider != c) return;
+    const float *j = f.wall_impulse + 3 * (size_t)plane, *x = f.p + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
+    if (!(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return; /* contained ones have NaN */
+    const double r[3] = {(double)x[0] - (double)at[0], (double)x[1] - (double)at[1], (double)x[2] - (double)at[2]};
+    const double g[3] = {(double)j[0], (double)j[1], (double)j[2]};
+    const double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
+    if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) return;
+    for (int k = 0; k < 3; k++) sum[k] += g[k], sum[3 + k] += turn[k];
+  }
+  OZ_D void range(uint32_t chunk, uint32_t *first, uint32_t *end) const {
+    const uint32_t all = *slots * OZ_PLANES, each = (all + CHUNKS - 1) / CHUNKS;
+    *first = chunk * each < all ? chunk * each : all;
+    *end = *first + each < all ? *first + each : all;
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    double sum[6] = {0};
+    uint32_t first, end;
+    range(i % CHUNKS, &first, &end);
+    for (uint32_t k = first; k < end; k++) add(i / CHUNKS, k, sum);
+    for (int k = 0; k < 6; k++) part[6 * (size_t)i + k] = sum[k];
+  }
+#endif
+};
+#if defined(OZ_CUDA_HOST)
+cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) { return each(stream, colliders * CHUNKS, l); }
+#else
+__global__ void __launch_bounds__(128) load_kernel(const __grid_constant__ load_item l) {
+  __shared__ double part[6][4];
+  double sum[6] = {0};
+  uint32_t first, end;
+  l.range(blockIdx.x % CHUNKS, &first, &end);
+  for (uint32_t k = first + threadIdx.x; k < end; k += 128) l.add(blockIdx.x / CHUNKS, k, sum);
+  for (int k = 0; k < 6; k++) {
+    for (int d = 16; d; d >>= 1) sum[k] += __shfl_xor_sync(0xffffffffu, sum[k], d);
+    if (threadIdx.x % 32 == 0) part[k][threadIdx.x / 32] = sum[k];
+  }
+  __syncthreads();
+  if (threadIdx.x < 6)
+    l.part[6 * (size_t)blockIdx.x + threadIdx.x] =
+        part[threadIdx.x][0] + part[threadIdx.x][1] + part[threadIdx.x][2] + part[threadIdx.x][3];
+}
+cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) {
+  load_kernel<<<colliders * CHUNKS, 128, 0, stream>>>(l);
+  return cudaGetLastError();
+}
+#endif
+
+} // namespace
+
+ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  uint32_t *count = &static_cast<news *>(g->device_news.at)->lost;
+  lost_item item;
+  b->table->frame(b, &item.f);
+  item.limit = limit, item.kill = kill, item.count = count;
+  item.f.d = 1.0f; /* no formula of a distance asks for more */
+  OZ_CUDA(cudaMemsetAsync(count, 0, sizeof *count, g->stream), "looking for lost particles");
+  OZ_CUDA(each(g->stream, g->count, item), "looking for lost particles");
+  OZ_TRY(bring_news(g, why));
+  *out = g->host_news->lost;
+  return OOZE_OK;
+}
+
+ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  memset(out, 0, (size_t)g->collider_count * 6 * sizeof *out);
+  if (!g->wall_count || !g->collider_count) return OOZE_OK;
+  const size_t bytes = (size_t)g->collider_count * CHUNKS * 6 * sizeof(double);
+  OZ_TRY(grow(g, &g->loads, bytes, "loads", why));
+  if (bytes > g->host_loads_bytes) {
+    void *fresh = nullptr;
+    if (cudaMallocHost(&fresh, bytes) != cudaSuccess) return fail_cuda(g, cudaErrorMemoryAllocation, "loads", why);
+    if (g->host_loads) cudaFreeHost(g->host_loads);
+    g->host_loads = static_cast<double *>(fresh);
+    g->host_loads_bytes = bytes;
+  }
+  load_item item;
+  b->table->frame(b, &item.f);
+  item.slots = &static_cast<news *>(g->device_news.at)->walls;
+  item.part = static_cast<double *>(g->loads.at);
+  OZ_CUDA(load_all(item, g->collider_count, g->stream), "loads");
+  OZ_CUDA(cudaMemcpyAsync(g->host_loads, g->loads.at, bytes, cudaMemcpyDeviceToHost, g->stream), "loads");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "loads");
+  for (uint32_t c = 0; c < g->collider_count; c++)
+    for (int part = 0; part < CHUNKS; part++)
+      for (int k = 0; k < 6; k++) out[6 * c + (uint32_t)k] += g->host_loads[6 * ((size_t)c * CHUNKS + (size_t)part) + (size_t)k];
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE
