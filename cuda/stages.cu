@@ -13,6 +13,7 @@
 #include "physics/filter.h"
 #include "physics/motion.h"
 #include "physics/nozzle.h"
+#include "physics/paper.h"
 #include "physics/wall.h"
 
 static_assert(OZ_OUTER_ACC == 9 && OZ_MATRIX_ACC == 3, "sums of one lane need no folding");

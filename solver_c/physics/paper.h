@@ -101,12 +101,11 @@ typedef struct { oz_paper_self at; } oz_paper_force_self;
 OZ_FN void oz_paper_force_begin(const oz_frame *f, uint32_t i, oz_paper_force_self *s) { oz_paper_begin(f, i, &s->at); }
 OZ_FN void oz_paper_force_pair(const oz_frame *f, const oz_paper_force_self *s, const oz_group *n, oz_real *acc) {
   oz_v3 r;
-  oz_real vol, inside, x[4], y[4], z[4];
+  oz_real vol, inside;
+  oz_m3 A;
   oz_v3 g = oz_paper_pair(f, &s->at, n->j, &r, &vol, &inside);
-  oz_gather4(f->A, n->j, 12, 0, x);
-  oz_gather4(f->A, n->j, 12, 4, y);
-  oz_gather4(f->A, n->j, 12, 8, z);
-  for (int c = 0; c < 3; c++) acc[c] += x[c] * g.x + y[c] * g.y + z[c] * g.z;
+  oz_matrix_gather(f->A, n->j, &A);
+  for (int c = 0; c < 3; c++) acc[c] += A.m[3 * c] * g.x + A.m[3 * c + 1] * g.y + A.m[3 * c + 2] * g.z;
   acc[3] += vol * g.x; acc[4] += vol * g.y; acc[5] += vol * g.z;
 }
 OZ_FN void oz_paper_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {

@@ -93,6 +93,8 @@ static void write_array(const both *t, const side *s, const array *a, const floa
 }
 static int live(const both *t, const array *a) {
   if (t->finished && !strcmp(a->name, "y2")) return 0; /* the GPU keeps the start positions there for the filter */
+  if (t->paper && a->when == 1) return 0; /* that scheme has its own use for y2, which lies over them */
+  if (t->paper && !strcmp(a->name, "y2")) return 1;
   return !a->when || a->when == (t->position ? 2 : 1);
 }
 

@@ -41,6 +41,7 @@ typedef struct both {
   int own_gradients; /* the first rounds gradients to halves: sums of them stay with their backend */
   int position;      /* the position phase has begun */
   int ran_gradient, finished; /* in this substep */
+  int paper;         /* scheme: paper */
   int verbose;
   uint32_t ran[OZ_STAGE_COUNT];
   finding found[OZ_STAGE_COUNT]; /* of the worst array */

@@ -139,6 +139,7 @@ static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_
   surround(a.b), surround(b.b);
   both_open(&t, a, b, &memory);
   t.own_gradients = !a.gpu;
+  t.paper = scheme == OOZE_SCHEME_PAPER;
   t.verbose = getenv("OZ_VERBOSE") != NULL;
   ooze_params params;
   ooze_params_default(&params);
@@ -181,6 +182,7 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   stages(DEGENERATE, OOZE_SCHEME_OOZE, tolerance, ran);
   stages(RANDOM, OOZE_SCHEME_STRESS, 3.0 * tolerance, ran); /* explicit: what differs grows within the substep */
   stages(RANDOM, OOZE_SCHEME_POSITION, tolerance, ran);
+  stages(LATTICE, OOZE_SCHEME_PAPER, tolerance, ran);
   for (int k = 0; k < OZ_STAGE_COUNT; k++) CHECK(ran[k], "%s never ran", oz_stage_names[k]);
 }
 
