@@ -53,13 +53,14 @@ static void fill(ooze_solver *s) {
   ooze_collider_desc_default(&c);
   CHECK_OK(ooze_collider_add(s, &c, &h), s);
   ooze_collider_desc_default(&c);
-  c.shape = OOZE_SHAPE_SPHERE, c.half[0] = 4.0f * d, c.friction = 0.5f;
-  c.start.position[1] = c.end.position[1] = 21.0f * d;
+  c.shape = OOZE_SHAPE_SPHERE, c.half[0] = 3.0f * d, c.friction = 0.5f;
+  c.start.position[0] = c.end.position[0] = 13.0f * d;
+  c.start.position[1] = c.end.position[1] = 4.0f * d;
   CHECK_OK(ooze_collider_add(s, &c, &h), s);
   ooze_collider_desc_default(&c);
   c.shape = OOZE_SHAPE_BOX, c.role = OOZE_ROLE_KILL;
   c.half[0] = c.half[1] = c.half[2] = 4.0f * d;
-  c.start.position[0] = c.end.position[0] = 18.0f * d;
+  c.start.position[0] = c.end.position[0] = -18.0f * d;
   CHECK_OK(ooze_collider_add(s, &c, &h), s);
   ooze_emitter_desc e;
   ooze_emitter emitter;
@@ -74,8 +75,14 @@ static void fill(ooze_solver *s) {
   CHECK_OK(ooze_emitter_add(s, &e, &emitter), s);
 }
 
+static int ascending(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return x < y ? -1 : x > y;
+}
+
 typedef struct shape {
-  double front, height, centre[3], energy, compression, load;
+  double front, height, /* m: 98% of the particles are within; single drops go where they like */
+       centre[3], energy, compression, load;
   uint32_t count;
   uint64_t hash;
 } shape;
@@ -86,15 +93,21 @@ static shape measure(ooze_solver *s) {
   ooze_stats_default(&t);
   m.count = ooze_particle_count(s);
   float *x = malloc((size_t)m.count * 12 + 12), force[3], torque[3];
+  float *side = malloc((size_t)m.count * 4 + 4), *up = malloc((size_t)m.count * 4 + 4);
   CHECK_OK(ooze_stats_get(s, &t), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, m.count, 0, x), s);
   CHECK_OK(ooze_state_hash(s, &m.hash), s);
   CHECK_OK(ooze_collider_load(s, 1, force, torque), s);
   for (uint32_t i = 0; i < m.count; i++) {
     for (int k = 0; k < 3; k++) m.centre[k] += (double)x[3 * i + (uint32_t)k] / m.count;
-    m.front = fmax(m.front, fabs((double)x[3 * i + 2]));
-    m.height = fmax(m.height, (double)x[3 * i + 1]);
+    side[i] = fabsf(x[3 * i + 2]);
+    up[i] = x[3 * i + 1];
   }
+  qsort(side, m.count, sizeof *side, ascending);
+  qsort(up, m.count, sizeof *up, ascending);
+  m.front = (double)side[(size_t)(0.98 * (m.count - 1))];
+  m.height = (double)up[(size_t)(0.98 * (m.count - 1))];
+  free(side), free(up);
   m.energy = t.kinetic_energy, m.compression = t.mean_compression, m.load = (double)force[1];
   free(x);
   return m;
