@@ -1,0 +1,432 @@
+/* Filling shapes with particles at the separation. SPDX-License-Identifier: Apache-2.0
+ *
+ * Each copy of a fluid has a cubic lattice in its own space, centred in its bounds, so that a box of n separations gets
+ * exactly n layers. A particle is born where a cell's middle is inside, unless it would stand nearer than 0.9 separations
+ * to one of an earlier fluid or copy, or in a collider. Order and jitter follow from the scene alone. */
+#include "scene_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double NEAREST = 0.9; /* separations between particles of two fluids */
+
+typedef struct batch {
+  double low[3], high[3]; /* of its particles */
+  float (*x)[3];
+  uint32_t count;
+} batch;
+
+struct oz_fill {
+  double d;
+  uint64_t most, total;
+  batch *batches;
+  size_t batch_count, batch_room;
+};
+
+oz_fill *oz_fill_create(double separation, uint64_t max_particles) {
+  oz_fill *f = calloc(1, sizeof *f);
+  if (!f) return NULL;
+  f->d = separation;
+  f->most = max_particles;
+  return f;
+}
+
+void oz_fill_destroy(oz_fill *f) {
+  if (!f) return;
+  for (size_t i = 0; i < f->batch_count; i++) free(f->batches[i].x);
+  free(f->batches);
+  free(f);
+}
+
+void oz_cloud_release(oz_cloud *c) {
+  free(c->x);
+  free(c->v);
+  memset(c, 0, sizeof *c);
+}
+
+/* Steele, Lea & Flood 2014 (splitmix64), over a pair. */
+uint64_t oz_mix(uint64_t a, uint64_t b) {
+  uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0x9e3779b97f4a7c15);
+  for (int i = 0; i < 2; i++) {
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+  }
+  return z;
+}
+
+static double uniform(uint64_t seed, uint64_t index, int which) { /* -1 to 1 */
+  return (double)(oz_mix(oz_mix(seed, index), (uint64_t)which) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
+}
+
+/* ---- What stands near ------------------------------------------------------------------------------------------------- */
+
+typedef struct grid { /* particles of earlier batches, hashed by cells of one separation */
+  double cell;
+  uint32_t mask, count;
+  uint32_t *head, *next;
+  float (*x)[3];
+} grid;
+
+static uint32_t slot_of(const grid *g, int64_t x, int64_t y, int64_t z) {
+  return (uint32_t)oz_mix((uint64_t)x * 73856093u ^ (uint64_t)y * 19349663u, (uint64_t)z) & g->mask;
+}
+
+static void grid_release(grid *g) {
+  free(g->head);
+  free(g->next);
+  free(g->x);
+}
+
+static int grid_build(grid *g, const oz_fill *f, const double low[3], const double high[3]) {
+  uint64_t count = 0;
+  memset(g, 0, sizeof *g);
+  g->cell = f->d;
+  for (int pass = 0; pass < 2; pass++) { /* count, then keep */
+    uint32_t at = 0;
+    for (size_t b = 0; b < f->batch_count; b++) {
+      const batch *o = &f->batches[b];
+      int apart = 0;
+      for (int k = 0; k < 3; k++) apart |= o->low[k] > high[k] || o->high[k] < low[k];
+      for (uint32_t i = 0; !apart && i < o->count; i++) {
+        int out = 0;
+        for (int k = 0; k < 3; k++) out |= (double)o->x[i][k] < low[k] || (double)o->x[i][k] > high[k];
+        if (out) continue;
+        if (!pass) {
+          count++;
+          continue;
+        }
+        memcpy(g->x[at], o->x[i], sizeof o->x[i]);
+        uint32_t slot = slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell), (int64_t)floor((double)o->x[i][1] / g->cell),
+                                (int64_t)floor((double)o->x[i][2] / g->cell));
+        g->next[at] = g->head[slot];
+        g->head[slot] = ++at;
+      }
+    }
+    if (pass || !count) return 1;
+    if (count >= UINT32_MAX / 2) return 0;
+    uint32_t slots = 64;
+    while (slots < count) slots *= 2;
+    g->mask = slots - 1;
+    g->count = (uint32_t)count;
+    g->head = calloc(slots, sizeof *g->head);
+    g->next = malloc((size_t)count * sizeof *g->next);
+    g->x = malloc((size_t)count * sizeof *g->x);
+    if (!g->head || !g->next || !g->x) return 0;
+  }
+  return 1;
+}
+
+static int taken(const grid *g, const double x[3]) {
+  if (!g->count) return 0;
+  int64_t c[3];
+  double least = NEAREST * g->cell * NEAREST * g->cell;
+  for (int k = 0; k < 3; k++) c[k] = (int64_t)floor(x[k] / g->cell);
+  for (int64_t i = c[0] - 1; i <= c[0] + 1; i++)
+    for (int64_t j = c[1] - 1; j <= c[1] + 1; j++)
+      for (int64_t k = c[2] - 1; k <= c[2] + 1; k++)
+        for (uint32_t at = g->head[slot_of(g, i, j, k)]; at; at = g->next[at - 1]) {
+          double r2 = 0.0;
+          for (int a = 0; a < 3; a++) r2 += (x[a] - (double)g->x[at - 1][a]) * (x[a] - (double)g->x[at - 1][a]);
+          if (r2 < least) return 1;
+        }
+  return 0;
+}
+
+/* ---- Inside of a mesh ------------------------------------------------------------------------------------------------- */
+
+/* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding number of a cell is the
+ * sum of signs before it. Works for meshes of several overlapping pieces. */
+typedef struct crossing {
+  uint32_t row;
+  float x;
+  int sign;
+} crossing;
+
+typedef struct rows {
+  crossing *list;
+  size_t count, room;
+  size_t *first; /* of each row */
+} rows;
+
+static int by_row(const void *a, const void *b) {
+  const crossing *p = a, *q = b;
+  if (p->row != q->row) return p->row < q->row ? -1 : 1;
+  return p->x < q->x ? -1 : p->x > q->x;
+}
+
+static int rows_build(rows *w, const ooze_mesh *m, const double origin[3], double d, const uint32_t n[3]) {
+  memset(w, 0, sizeof *w);
+  /* a row never goes through a vertex or an edge of a tidy mesh */
+  double shift[2] = {1.2345e-5 * d, 2.3456e-5 * d};
+  for (uint64_t t = 0; t < m->triangle_count; t++) {
+    double p[3][3];
+    for (int v = 0; v < 3; v++)
+      for (int k = 0; k < 3; k++) p[v][k] = (double)m->positions[3 * (size_t)m->triangles[3 * t + v] + k];
+    double normal = (p[1][1] - p[0][1]) * (p[2][2] - p[0][2]) - (p[1][2] - p[0][2]) * (p[2][1] - p[0][1]);
+    if (normal == 0.0) continue;
+    double lo[2], hi[2];
+    int64_t a[2], b[2];
+    for (int k = 0; k < 2; k++) {
+      lo[k] = fmin(p[0][k + 1], fmin(p[1][k + 1], p[2][k + 1]));
+      hi[k] = fmax(p[0][k + 1], fmax(p[1][k + 1], p[2][k + 1]));
+      double from = ceil((lo[k] - origin[k + 1] - shift[k]) / d), to = floor((hi[k] - origin[k + 1] - shift[k]) / d);
+      a[k] = from < 0.0 ? 0 : (int64_t)fmin(from, 1e9);
+      b[k] = to > (double)n[k + 1] - 1.0 ? (int64_t)n[k + 1] - 1 : (int64_t)fmax(to, -1.0);
+    }
+    for (int64_t j = a[0]; j <= b[0]; j++)
+      for (int64_t k = a[1]; k <= b[1]; k++) {
+        double y = origin[1] + (double)j * d + shift[0], z = origin[2] + (double)k * d + shift[1], u[3];
+        int inside = 1;
+        for (int v = 0; v < 3 && inside; v++) { /* barycentric, by the signs of areas */
+          const double *q = p[(v + 1) % 3], *r = p[(v + 2) % 3];
+          u[v] = ((q[1] - y) * (r[2] - z) - (q[2] - z) * (r[1] - y)) / normal;
+          inside = u[v] >= 0.0;
+        }
+        if (!inside) continue;
+        if (w->count == w->room) {
+          size_t room = w->room ? 2 * w->room : 1024;
+          crossing *grown = realloc(w->list, room * sizeof *grown);
+          if (!grown) return 0;
+          w->list = grown;
+          w->room = room;
+        }
+        crossing *c = &w->list[w->count++];
+        c->row = (uint32_t)((uint64_t)j * n[2] + (uint64_t)k);
+        c->x = (float)(u[0] * p[0][0] + u[1] * p[1][0] + u[2] * p[2][0]);
+        c->sign = normal > 0.0 ? 1 : -1;
+      }
+  }
+  if (w->count) qsort(w->list, w->count, sizeof *w->list, by_row);
+  w->first = malloc(((size_t)n[1] * n[2] + 1) * sizeof *w->first);
+  if (!w->first) return 0;
+  size_t at = 0;
+  for (size_t row = 0; row <= (size_t)n[1] * n[2]; row++) {
+    while (at < w->count && w->list[at].row < row) at++;
+    w->first[row] = at;
+  }
+  return 1;
+}
+
+static void rows_release(rows *w) {
+  free(w->list);
+  free(w->first);
+}
+
+static int winding(const rows *w, size_t row, double x) {
+  int turns = 0;
+  for (size_t i = w->first[row]; i < w->first[row + 1] && (double)w->list[i].x < x; i++) turns += w->list[i].sign;
+  return turns;
+}
+
+/* ---- One fluid ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct pour {
+  oz_fill *fill;
+  const oz_fluid *fluid;
+  oz_solid_fn solid;
+  const void *user;
+  oz_cloud *out;
+  size_t room;
+  uint64_t *cut;
+  grid near;
+  batch own;
+  ooze_message *why;
+} pour;
+
+static ooze_result no_memory(const pour *p) {
+  return oz_io_fail(p->why, OOZE_ERROR_MEMORY, "fluid %s: out of memory for its particles", p->fluid->name);
+}
+
+static ooze_result put(pour *p, const double x[3], const float *v) {
+  oz_cloud *c = p->out;
+  if (taken(&p->near, x) || (p->solid && p->solid(p->user, x))) {
+    ++*p->cut;
+    return OOZE_OK;
+  }
+  if (p->fill->total >= p->fill->most || c->count == UINT32_MAX)
+    return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: more than %llu particles; expected a larger particle_separation",
+                      p->fluid->name, (unsigned long long)p->fill->most);
+  if (c->count == p->room) {
+    size_t room = p->room ? 2 * p->room : 4096;
+    float(*x2)[3] = realloc(c->x, room * sizeof *x2);
+    if (x2) c->x = x2;
+    float(*v2)[3] = v && x2 ? realloc(c->v, room * sizeof *v2) : NULL;
+    if (v2) c->v = v2;
+    if (!x2 || (v && !v2)) return no_memory(p);
+    p->room = room;
+  }
+  for (int k = 0; k < 3; k++) {
+    float at = (float)x[k];
+    c->x[c->count][k] = at;
+    if (v) c->v[c->count][k] = v[k];
+    p->own.low[k] = fmin(p->own.low[k], (double)at);
+    p->own.high[k] = fmax(p->own.high[k], (double)at);
+  }
+  c->count++;
+  p->fill->total++;
+  return OOZE_OK;
+}
+
+/* The box of a copy in the world, for finding what is near. */
+static void world_bounds(const ooze_pose *pose, const double low[3], const double high[3], double margin, double out_low[3],
+                         double out_high[3]) {
+  for (int k = 0; k < 3; k++) out_low[k] = 1e300, out_high[k] = -1e300;
+  for (int c = 0; c < 8; c++) {
+    double x[3] = {c & 1 ? high[0] : low[0], c & 2 ? high[1] : low[1], c & 4 ? high[2] : low[2]}, y[3];
+    oz_pose_apply(pose, x, y);
+    for (int k = 0; k < 3; k++) {
+      out_low[k] = fmin(out_low[k], y[k] - margin);
+      out_high[k] = fmax(out_high[k], y[k] + margin);
+    }
+  }
+}
+
+static const float *moving(const oz_fluid *f) { /* NULL for one at rest */
+  return f->velocity[0] != 0.0f || f->velocity[1] != 0.0f || f->velocity[2] != 0.0f ? f->velocity : NULL;
+}
+
+static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
+  const oz_shape *s = &p->fluid->shape;
+  double low[3], high[3], d = p->fill->d, origin[3], cells = 1.0;
+  uint32_t n[3];
+  if (!oz_shape_bounds(s, low, high))
+    return oz_io_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled", p->fluid->name);
+  for (int k = 0; k < 3; k++) {
+    double fit = floor((high[k] - low[k]) / d + 1e-3);
+    if (!(fit >= 0.0 && fit < 1e6))
+      return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: %g cells across; expected a larger particle_separation",
+                        p->fluid->name, fit);
+    if (fit < 1.0 && s->kind != OZ_SHAPE_BOX) fit = 1.0;
+    n[k] = (uint32_t)fit;
+    cells *= fit;
+    origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
+  }
+  if (cells > 2e11 || cells > 200.0 * (double)p->fill->most)
+    return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
+                      cells);
+  rows w;
+  memset(&w, 0, sizeof w);
+  if (s->kind == OZ_SHAPE_MESH && !rows_build(&w, &s->mesh, origin, d, n)) {
+    rows_release(&w);
+    return no_memory(p);
+  }
+  ooze_result result = OOZE_OK;
+  uint64_t seed = oz_mix(p->fluid->seed, copy);
+  double jitter = (double)p->fluid->jitter * d;
+  for (uint32_t i = 0; i < n[0]; i++)
+    for (uint32_t j = 0; j < n[1]; j++)
+      for (uint32_t k = 0; k < n[2] && result == OOZE_OK; k++) {
+        double x[3] = {origin[0] + i * d, origin[1] + j * d, origin[2] + k * d}, y[3];
+        int in = s->kind == OZ_SHAPE_MESH ? winding(&w, (size_t)j * n[2] + k, x[0]) != 0
+                 : s->kind == OZ_SHAPE_BOX ? 1
+                                           : oz_shape_distance(s, x) <= 0.0;
+        if (!in) continue;
+        if (jitter > 0.0) {
+          uint64_t index = ((uint64_t)i * n[1] + j) * n[2] + k;
+          for (int a = 0; a < 3; a++) x[a] += jitter * uniform(seed, index, a);
+        }
+        oz_pose_apply(pose, x, y);
+        result = put(p, y, moving(p->fluid));
+      }
+  rows_release(&w);
+  return result;
+}
+
+static ooze_result fill_points(pour *p, const ooze_pose *pose) {
+  ooze_points *points = NULL;
+  ooze_points_attribute at, v;
+  OZ_IO_TRY(ooze_points_read(p->fluid->shape.file, NULL, &points, p->why));
+  ooze_points_attribute_default(&at);
+  ooze_points_attribute_default(&v);
+  ooze_result result = OOZE_OK;
+  if (ooze_points_find(points, "P", &at) != OOZE_OK || at.type != OOZE_FLOAT32 || at.components != 3)
+    result = oz_io_fail(p->why, OOZE_ERROR_FORMAT, "%s: has no P of 3 floats", p->fluid->shape.file);
+  int has_v = ooze_points_find(points, "v", &v) == OOZE_OK && v.type == OOZE_FLOAT32 && v.components == 3;
+  ooze_pose turn = *pose;
+  memset(turn.position, 0, sizeof turn.position);
+  for (uint64_t i = 0; i < ooze_points_count(points) && result == OOZE_OK; i++) {
+    const float *f = (const float *)at.data + 3 * i;
+    double scale = (double)p->fluid->shape.scale, x[3], y[3];
+    float speed[3];
+    for (int k = 0; k < 3; k++) x[k] = scale * (double)f[k];
+    oz_pose_apply(pose, x, y);
+    if (has_v) {
+      double u[3], w[3];
+      for (int k = 0; k < 3; k++) u[k] = (double)((const float *)v.data)[3 * i + k];
+      oz_pose_apply(&turn, u, w);
+      for (int k = 0; k < 3; k++) speed[k] = (float)w[k] + p->fluid->velocity[k];
+    }
+    result = put(p, y, has_v ? speed : moving(p->fluid));
+  }
+  ooze_points_destroy(points);
+  return result;
+}
+
+ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user, oz_cloud *out,
+                          uint64_t *cut, ooze_message *why) {
+  pour p;
+  ooze_result result = OOZE_OK;
+  memset(&p, 0, sizeof p);
+  memset(out, 0, sizeof *out);
+  p.fill = fill;
+  p.fluid = fluid;
+  p.solid = solid;
+  p.user = user;
+  p.out = out;
+  p.cut = cut;
+  p.why = why;
+  uint64_t copy = 0;
+  for (uint32_t i = 0; i < fluid->count[0] && result == OOZE_OK; i++)
+    for (uint32_t j = 0; j < fluid->count[1] && result == OOZE_OK; j++)
+      for (uint32_t k = 0; k < fluid->count[2] && result == OOZE_OK; k++, copy++) {
+        ooze_pose pose = fluid->pose;
+        const uint32_t at[3] = {i, j, k};
+        for (int a = 0; a < 3; a++) pose.position[a] += (float)at[a] * fluid->step[a];
+        if (fluid->turn > 0.0f) { /* about y, after the fluid's own rotation */
+          float degrees[3] = {0.0f, (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)), 0.0f}, q[4], r[4];
+          const float *o = fluid->pose.rotation;
+          oz_pose_rotate(degrees, q);
+          r[0] = q[3] * o[0] + q[1] * o[2];
+          r[1] = q[3] * o[1] + q[1] * o[3];
+          r[2] = q[3] * o[2] - q[1] * o[0];
+          r[3] = q[3] * o[3] - q[1] * o[1];
+          memcpy(pose.rotation, r, sizeof r);
+        }
+        double low[3], high[3], box_low[3], box_high[3];
+        uint32_t before = out->count;
+        for (int a = 0; a < 3; a++) p.own.low[a] = 1e300, p.own.high[a] = -1e300;
+        int known = oz_shape_bounds(&fluid->shape, low, high);
+        for (int a = 0; a < 3; a++) box_low[a] = -1e300, box_high[a] = 1e300;
+        if (known) world_bounds(&pose, low, high, 2.0 * fill->d, box_low, box_high);
+        if (!grid_build(&p.near, fill, box_low, box_high)) result = no_memory(&p);
+        if (result == OOZE_OK)
+          result = fluid->shape.kind == OZ_SHAPE_POINTS ? fill_points(&p, &pose) : fill_lattice(&p, &pose, copy);
+        grid_release(&p.near);
+        memset(&p.near, 0, sizeof p.near);
+        if (result != OOZE_OK || out->count == before) continue;
+        /* remembered for those that come after */
+        if (fill->batch_count == fill->batch_room) {
+          size_t room = fill->batch_room ? 2 * fill->batch_room : 16;
+          batch *grown = realloc(fill->batches, room * sizeof *grown);
+          if (!grown) {
+            result = no_memory(&p);
+            continue;
+          }
+          fill->batches = grown;
+          fill->batch_room = room;
+        }
+        batch *b = &fill->batches[fill->batch_count];
+        *b = p.own;
+        b->count = out->count - before;
+        b->x = malloc((size_t)b->count * sizeof *b->x);
+        if (!b->x) {
+          result = no_memory(&p);
+          continue;
+        }
+        memcpy(b->x, out->x + before, (size_t)b->count * sizeof *b->x);
+        fill->batch_count++;
+      }
+  if (result != OOZE_OK) oz_cloud_release(out);
+  return result;
+}

@@ -1,0 +1,204 @@
+/* Shapes as signed distances, as bricks for colliders, as triangles for pictures. SPDX-License-Identifier: Apache-2.0 */
+#include "scene_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void oz_shape_release(oz_shape *shape) {
+  free(shape->profile);
+  free(shape->capsules);
+  free(shape->file);
+  ooze_mesh_release(&shape->mesh);
+  memset(shape, 0, sizeof *shape);
+}
+
+int oz_shape_has_distance(const oz_shape *shape) { return shape->kind <= OZ_SHAPE_CAPSULES; }
+
+/* ---- Distances -------------------------------------------------------------------------------------------------------- */
+
+static double length2(double x, double y) { return sqrt(x * x + y * y); }
+static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static double capsule(const float c[7], const double x[3]) {
+  double along[3], from[3], dot = 0.0, l2 = 0.0;
+  for (int k = 0; k < 3; k++) {
+    along[k] = (double)c[3 + k] - (double)c[k];
+    from[k] = x[k] - (double)c[k];
+    dot += along[k] * from[k];
+    l2 += along[k] * along[k];
+  }
+  double f = l2 > 0.0 ? fmin(fmax(dot / l2, 0.0), 1.0) : 0.0;
+  for (int k = 0; k < 3; k++) from[k] -= f * along[k];
+  return length3(from) - (double)c[6];
+}
+
+/* The outline in the half-plane (r, y): distance to its edges, sign by crossings. Edges on the axis are no surface. */
+static double revolve(const oz_shape *s, const double x[3]) {
+  double r = length2(x[0], x[2]), y = x[1], best = 1e300;
+  int inside = 0;
+  for (uint32_t i = 0, j = s->profile_count - 1; i < s->profile_count; j = i++) {
+    double ar = (double)s->profile[j][0], ay = (double)s->profile[j][1], br = (double)s->profile[i][0],
+           by = (double)s->profile[i][1];
+    if ((ay > y) != (by > y) && r < ar + (br - ar) * (y - ay) / (by - ay)) inside = !inside;
+    if (ar <= 0.0 && br <= 0.0) continue;
+    double er = br - ar, ey = by - ay, l2 = er * er + ey * ey;
+    double f = l2 > 0.0 ? fmin(fmax(((r - ar) * er + (y - ay) * ey) / l2, 0.0), 1.0) : 0.0;
+    double d = length2(r - ar - f * er, y - ay - f * ey);
+    if (d < best) best = d;
+  }
+  return inside ? -best : best;
+}
+
+double oz_shape_distance(const oz_shape *s, const double x[3]) {
+  double h[3] = {(double)s->half[0], (double)s->half[1], (double)s->half[2]};
+  switch (s->kind) {
+  case OZ_SHAPE_PLANE: return x[1];
+  case OZ_SHAPE_SPHERE: return length3(x) - h[0];
+  case OZ_SHAPE_BOX: {
+    double out[3], in = -1e300;
+    for (int k = 0; k < 3; k++) {
+      double q = fabs(x[k]) - h[k];
+      out[k] = fmax(q, 0.0);
+      in = fmax(in, q);
+    }
+    return length3(out) + fmin(in, 0.0);
+  }
+  case OZ_SHAPE_CAPSULE: {
+    double y = x[1] - fmin(fmax(x[1], -h[1]), h[1]), v[3] = {x[0], y, x[2]};
+    return length3(v) - h[0];
+  }
+  case OZ_SHAPE_CYLINDER: {
+    double a = length2(x[0], x[2]) - h[0], b = fabs(x[1]) - h[1];
+    return fmin(fmax(a, b), 0.0) + length2(fmax(a, 0.0), fmax(b, 0.0));
+  }
+  case OZ_SHAPE_REVOLVE: return revolve(s, x);
+  case OZ_SHAPE_CAPSULES: {
+    double best = 1e300;
+    for (uint32_t i = 0; i < s->capsule_count; i++) best = fmin(best, capsule(s->capsules[i], x));
+    return best;
+  }
+  default: return 1e300;
+  }
+}
+
+int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
+  double h[3] = {(double)s->half[0], (double)s->half[1], (double)s->half[2]};
+  for (int k = 0; k < 3; k++) low[k] = 1e300, high[k] = -1e300;
+  switch (s->kind) {
+  case OZ_SHAPE_SPHERE: h[1] = h[2] = h[0]; break;
+  case OZ_SHAPE_CAPSULE: h[1] += h[0], h[2] = h[0]; break;
+  case OZ_SHAPE_CYLINDER: h[2] = h[0]; break;
+  case OZ_SHAPE_BOX: break;
+  case OZ_SHAPE_REVOLVE:
+    for (uint32_t i = 0; i < s->profile_count; i++) {
+      double r = (double)s->profile[i][0], y = (double)s->profile[i][1];
+      high[0] = fmax(high[0], r);
+      low[1] = fmin(low[1], y);
+      high[1] = fmax(high[1], y);
+    }
+    high[2] = high[0];
+    low[0] = low[2] = -high[0];
+    return 1;
+  case OZ_SHAPE_CAPSULES:
+    for (uint32_t i = 0; i < s->capsule_count; i++)
+      for (int k = 0; k < 3; k++)
+        for (int e = 0; e < 2; e++) {
+          double at = (double)s->capsules[i][3 * e + k], r = (double)s->capsules[i][6];
+          low[k] = fmin(low[k], at - r);
+          high[k] = fmax(high[k], at + r);
+        }
+    return 1;
+  case OZ_SHAPE_MESH:
+    for (uint32_t i = 0; i < s->mesh.point_count; i++)
+      for (int k = 0; k < 3; k++) {
+        low[k] = fmin(low[k], (double)s->mesh.positions[3 * (size_t)i + k]);
+        high[k] = fmax(high[k], (double)s->mesh.positions[3 * (size_t)i + k]);
+      }
+    return s->mesh.point_count > 0;
+  default: return 0;
+  }
+  for (int k = 0; k < 3; k++) low[k] = -h[k], high[k] = h[k];
+  return 1;
+}
+
+/* ---- Bricks ----------------------------------------------------------------------------------------------------------- */
+
+/* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its way out. */
+ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out, ooze_message *why) {
+  enum { MOST = 1 << 18 };
+  double low[3], high[3], v = (double)voxel, outside = 4.0 * v, inside = 8.0 * v;
+  int32_t first[3], last[3];
+  double blocks = 1.0;
+  if (!oz_shape_bounds(s, low, high) || !(v > 0.0))
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: has no distance field", who);
+  for (int k = 0; k < 3; k++) {
+    double a = floor((low[k] - outside) / (8.0 * v)), b = floor((high[k] + outside) / (8.0 * v));
+    if (a < -100000.0 || b > 100000.0)
+      return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: a voxel of %g m is too small for its size; expected more", who, v);
+    first[k] = (int32_t)a;
+    last[k] = (int32_t)b;
+    blocks *= b - a + 1.0;
+  }
+  if (blocks > 3e7)
+    return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who, blocks, v);
+  size_t room = 0;
+  ooze_sdf_default(out);
+  out->voxel = voxel;
+  out->closed = 1;
+  for (int k = 0; k < 3; k++) out->lower[k] = (float)low[k], out->upper[k] = (float)high[k];
+  for (int32_t bx = first[0]; bx <= last[0]; bx++)
+    for (int32_t by = first[1]; by <= last[1]; by++)
+      for (int32_t bz = first[2]; bz <= last[2]; bz++) {
+        const int32_t origin[3] = {8 * bx, 8 * by, 8 * bz};
+        double middle[3];
+        for (int k = 0; k < 3; k++) middle[k] = v * (origin[k] + 3.5);
+        double d = oz_shape_distance(s, middle), reach = 3.5 * sqrt(3.0) * v;
+        if (d > reach + outside || d < -reach - inside) continue;
+        if (out->brick_count == room) {
+          size_t more = room ? 2 * room : 64;
+          ooze_sdf_brick *grown = more <= MOST ? realloc(out->bricks, more * sizeof *grown) : NULL;
+          if (!grown) {
+            ooze_sdf_free(out);
+            return oz_io_fail(why, more <= MOST ? OOZE_ERROR_MEMORY : OOZE_ERROR_LIMIT,
+                              "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who, v);
+          }
+          out->bricks = grown;
+          room = more;
+        }
+        ooze_sdf_brick *b = &out->bricks[out->brick_count++];
+        memcpy(b->origin, origin, sizeof origin);
+        for (int i = 0; i < 512; i++) {
+          double x[3] = {v * (origin[0] + i / 64), v * (origin[1] + i / 8 % 8), v * (origin[2] + i % 8)};
+          b->values[i] = (float)oz_shape_distance(s, x);
+        }
+      }
+  if (!out->brick_count) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: is empty", who);
+  return OOZE_OK;
+}
+
+/* ---- Triangles ---------------------------------------------------------------------------------------------------------- */
+
+ooze_result oz_shape_tessellate(const oz_shape *s, ooze_mesh *out, ooze_message *why) {
+  enum { AROUND = 64 };
+  uint32_t n = s->profile_count;
+  double area = 0.0; /* which way round the outline goes */
+  for (uint32_t i = 0, j = n - 1; i < n; j = i++)
+    area += (double)s->profile[j][0] * (double)s->profile[i][1] - (double)s->profile[i][0] * (double)s->profile[j][1];
+  OZ_IO_TRY(ooze_mesh_allocate(out, n * AROUND, (uint64_t)2 * n * AROUND, 0, why));
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t a = 0; a < AROUND; a++) {
+      double angle = 6.283185307179586 * a / AROUND;
+      float *p = out->positions + 3 * ((size_t)i * AROUND + a);
+      p[0] = (float)((double)s->profile[i][0] * cos(angle));
+      p[1] = s->profile[i][1];
+      p[2] = (float)((double)s->profile[i][0] * sin(angle));
+    }
+  uint32_t *t = out->triangles;
+  for (uint32_t j = n - 1, i = 0; i < n; j = i++)
+    for (uint32_t a = 0; a < AROUND; a++) {
+      uint32_t b = (a + 1) % AROUND, p = j * AROUND + a, q = j * AROUND + b, u = i * AROUND + a, w = i * AROUND + b;
+      const uint32_t two[6] = {p, u, q, q, u, w};
+      for (int k = 0; k < 6; k++) *t++ = area > 0.0 ? two[k] : two[k < 3 ? 2 - k : 8 - k];
+    }
+  return OOZE_OK;
+}

@@ -1,0 +1,41 @@
+/* Materials of everyday life. SPDX-License-Identifier: Apache-2.0 */
+#include "io_internal.h"
+#include "ooze/ooze_scene.h"
+
+typedef struct preset_row {
+  const char *name;
+  float density, viscosity, relaxation_time, compliance, temperature;
+  const char *about, *source;
+} preset_row;
+
+static const preset_row rows[] = {
+#define OZ_PRESET(name, density, viscosity, tau, compliance, temperature, about, source)                               \
+  {#name, density, viscosity, tau, compliance, temperature, about, source},
+#include "presets.def"
+#undef OZ_PRESET
+};
+
+uint32_t ooze_preset_count(void) { return (uint32_t)(sizeof rows / sizeof rows[0]); }
+
+ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
+  if (!out || index >= ooze_preset_count()) return OOZE_ERROR_ARGUMENT;
+  ooze_preset p;
+  ooze_preset_default(&p);
+  p.name = rows[index].name;
+  p.about = rows[index].about;
+  p.source = rows[index].source;
+  ooze_material_default(&p.material);
+  p.material.density = rows[index].density;
+  p.material.viscosity = rows[index].viscosity;
+  p.material.relaxation_time = rows[index].relaxation_time;
+  if (rows[index].compliance > 0.0f) p.material.compliance = rows[index].compliance;
+  p.material.temperature = rows[index].temperature;
+  return oz_struct_out(out, &p, sizeof p);
+}
+
+ooze_result ooze_preset_find(const char *name, ooze_preset *out) {
+  if (!name || !out) return OOZE_ERROR_ARGUMENT;
+  for (uint32_t i = 0; i < ooze_preset_count(); i++)
+    if (strcmp(rows[i].name, name) == 0) return ooze_preset_get(i, out);
+  return OOZE_ERROR_NOT_FOUND;
+}

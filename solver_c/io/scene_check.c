@@ -1,0 +1,94 @@
+/* Values that are allowed but look like a slip of units. SPDX-License-Identifier: Apache-2.0 */
+#include "scene_read.h"
+
+#include <math.h>
+
+/* By the material's own name or by its preset, what it ought to be like. */
+static int expected_like(const ooze_scene *s, uint32_t index, ooze_preset *out) {
+  const char *name = s->looks[index].name;
+  const json_t *preset = json_object_get(json_object_get(json_object_get(s->doc, "materials"), name), "preset");
+  ooze_preset_default(out);
+  if (json_is_string(preset) && ooze_preset_find(json_string_value(preset), out) == OOZE_OK) return 1;
+  return ooze_preset_find(name, out) == OOZE_OK;
+}
+
+static void check_material(oz_reader *r, uint32_t index) {
+  const ooze_scene *s = r->scene;
+  const ooze_material *m = &s->start.materials[index];
+  ooze_preset like;
+  size_t mark = oz_down(r, "materials"), inner;
+  oz_down(r, s->looks[index].name);
+  inner = oz_down(r, "density");
+  if (m->density <= 25.0f)
+    oz_warn(r, "%g kg/m^3 is lighter than foam; water is 1000 kg/m^3 (was it in g/cm^3?)", (double)m->density);
+  oz_up(r, inner);
+  oz_down(r, "viscosity");
+  if (expected_like(s, index, &like) && like.material.viscosity > 0.0f && m->viscosity > 0.0f) {
+    double ratio = (double)m->viscosity / (double)like.material.viscosity;
+    if (ratio >= 300.0 && ratio <= 3000.0)
+      oz_warn(r, "%g Pa s is %.3g times that of %s, %g Pa s (was it in mPa s, or centipoise?)", (double)m->viscosity, ratio,
+              like.name, (double)like.material.viscosity);
+    else if (ratio <= 1.0 / 300.0)
+      oz_warn(r, "%g Pa s is far below that of %s, %g Pa s", (double)m->viscosity, like.name,
+              (double)like.material.viscosity);
+  }
+  oz_up(r, inner);
+  oz_down(r, "compliance");
+  if (m->viscosity <= 0.0f && m->compliance >= 10.0f)
+    oz_warn(r, "%g 1/Pa is softer than anything; compliance is 1 over the modulus (was it the modulus in Pa?)",
+            (double)m->compliance);
+  oz_up(r, inner);
+  oz_down(r, "temperature");
+  if (m->temperature < 150.0f)
+    oz_warn(r, "%g K is colder than liquid gas; room temperature is 293 K (was it in degrees Celsius?)",
+            (double)m->temperature);
+  oz_up(r, mark);
+}
+
+ooze_result oz_check_slips(oz_reader *r) {
+  const ooze_scene *s = r->scene;
+  double d = (double)s->separation;
+  for (uint32_t i = 0; i < s->material_count; i++) check_material(r, i);
+
+  const float *g = s->start.params.gravity;
+  size_t mark = oz_down(r, "solver");
+  oz_down(r, "gravity");
+  double strength = sqrt((double)(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
+  if (strength > 100.0) oz_warn(r, "%g m/s^2 is %.3g times the Earth's (was it in cm/s^2?)", strength, strength / 9.81);
+  oz_up(r, mark);
+
+  for (uint32_t i = 0; i < s->fluid_count; i++) {
+    const oz_fluid *f = &s->fluids[i];
+    double low[3], high[3], thin = 1e30, wide = 0.0;
+    if (!oz_shape_bounds(&f->shape, low, high)) continue;
+    for (int k = 0; k < 3; k++) {
+      thin = fmin(thin, high[k] - low[k]);
+      wide = fmax(wide, high[k] - low[k]);
+    }
+    oz_down(r, "fluids");
+    oz_down(r, f->name);
+    if (thin < 0.999 * d)
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "is %g m at its thinnest, and particle_separation is %g m: no particle fits in; expected a "
+                       "separation of %g m or less, or a larger fluid (are both in metres?)",
+                       thin, d, thin / 3.0);
+    if (thin < 2.999 * d)
+      oz_warn(r, "is %g m at its thinnest: fewer than 3 particles of separation %g m", thin, d);
+    if (wide > 1000.0) oz_warn(r, "is %g m wide (are its sizes in metres?)", wide);
+    oz_up(r, mark);
+  }
+  for (uint32_t i = 0; i < s->emitter_count; i++) {
+    double radius = (double)s->start.emitters[i].desc.radius;
+    oz_down(r, "emitters");
+    oz_down(r, s->emitters[i].name);
+    oz_down(r, "radius");
+    if (radius < 0.5 * d)
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "%g m is less than half of particle_separation, %g m; expected %g m or more (are both in metres?)",
+                       radius, d, 1.5 * d);
+    if (radius < 1.499 * d) oz_warn(r, "%g m makes a stream of fewer than 3 particles of separation %g m across", radius, d);
+    if (radius > 100.0) oz_warn(r, "%g m (is it in metres?)", radius);
+    oz_up(r, mark);
+  }
+  return OOZE_OK;
+}

@@ -1,0 +1,518 @@
+/* The parts of a scene: output, solver, materials, colliders, emitters, fluids, picture. SPDX-License-Identifier: Apache-2.0
+ */
+#include "scene_read.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- Output ----------------------------------------------------------------------------------------------------------- */
+
+ooze_result oz_read_output(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  oz_output *o = &s->output;
+  json_t *object = json_object_get(s->doc, "output");
+  o->first = 1;
+  o->last = 100;
+  o->fps = 30.0;
+  o->checkpoint_every = 10;
+  o->checkpoint_keep = 2;
+  if (object) {
+    size_t mark = oz_down(r, "output");
+    OZ_IO_TRY(oz_check_keys(r, "output", object));
+    OZ_IO_TRY(oz_get_text(r, "output", object, "name", &o->name));
+    json_t *frames = json_object_get(object, "frames");
+    double range[2] = {1, 100};
+    if (json_is_integer(frames)) { /* 120 is [1, 120] */
+      range[1] = json_number_value(frames);
+    } else {
+      OZ_IO_TRY(oz_get_list(r, "output", object, "frames", 2, range, NULL));
+    }
+    if (range[0] != floor(range[0]) || range[1] != floor(range[1]) || range[1] < range[0] || range[1] > 1e6) {
+      oz_down(r, "frames");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%g to %g is no range of frames; expected [first, last] in whole numbers",
+                       range[0], range[1]);
+    }
+    o->first = (int32_t)range[0];
+    o->last = (int32_t)range[1];
+    OZ_IO_TRY(oz_get_number(r, "output", object, "fps", &o->fps));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "points", &o->points));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "surface", &o->surface));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "mesh", &o->mesh));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_method", &o->method));
+    OZ_IO_TRY(oz_get_float(r, "output", object, "surface_voxel", &o->voxel));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_smoothing", &o->smoothing));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_stress", &o->stress));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_temperature", &o->temperature));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "checkpoint_every", &o->checkpoint_every));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "checkpoint_keep", &o->checkpoint_keep));
+    if (o->name) {
+      for (const char *c = o->name; *c; c++)
+        if (strchr("/\\:*?\"<>|", *c) || (unsigned char)*c < 0x20 || (c == o->name && *c == '.')) {
+          oz_down(r, "name");
+          return oz_refuse(r, OOZE_ERROR_ARGUMENT, "\"%s\" is no part of a file's name; expected letters and digits", o->name);
+        }
+    }
+    oz_up(r, mark);
+  }
+  if (!o->name) { /* that of the scene's file */
+    const char *begin = s->file, *end;
+    for (const char *c = s->file; *c; c++)
+      if (oz_os_is_slash(*c)) begin = c + 1;
+    end = strchr(begin + (*begin == '.'), '.');
+    if (!end) end = begin + strlen(begin);
+    o->name = end > begin ? oz_copy_text(begin, (size_t)(end - begin)) : oz_copy_text("scene", 5);
+    if (!o->name) return OZ_NO_MEMORY(r);
+    if (o->name[0] == '.') o->name[0] = '_';
+  }
+  return OOZE_OK;
+}
+
+/* ---- Solver ------------------------------------------------------------------------------------------------------------- */
+
+#define P(name, kind, animates) {#name, kind, offsetof(ooze_params, name), animates}
+static const oz_field solver_fields[] = {
+    P(model, OZ_MENU, 0),
+    P(scheme, OZ_MENU, 0),
+    P(gravity, OZ_VEC3, 1),
+    P(time_scale, OZ_F32, 1),
+    P(substeps, OZ_U32, 1),
+    P(cfl, OZ_F32, 1),
+    P(min_substeps, OZ_U32, 1),
+    P(max_substeps, OZ_U32, 1),
+    P(velocity_iterations, OZ_U32, 1),
+    P(position_iterations, OZ_U32, 1),
+    P(velocity_tolerance, OZ_F32, 1),
+    P(corotation, OZ_BOOL, 1),
+    P(gradient_correction, OZ_BOOL, 1),
+    P(zero_energy, OZ_F32, 1),
+    P(rest_filter, OZ_U32, 1),
+    P(wall_density, OZ_BOOL, 1),
+    P(split_compliance, OZ_BOOL, 1),
+    P(max_speed, OZ_F32, 1),
+};
+#undef P
+
+ooze_result oz_read_solver(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *object = json_object_get(s->doc, "solver");
+  ooze_params_default(&s->start.params);
+  size_t mark = oz_down(r, "solver");
+  if (!object)
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected {\"particle_separation\": metres, ...}");
+  OZ_IO_TRY(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields, sizeof solver_fields / sizeof *solver_fields,
+                          &s->start.params, NULL));
+  s->separation = 0.0f;
+  OZ_IO_TRY(oz_get_float(r, "solver", object, "particle_separation", &s->separation));
+  if (!json_object_get(object, "particle_separation")) {
+    oz_down(r, "particle_separation");
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected the spacing of particles in m, such as 0.005");
+  }
+  s->velocity_given = json_object_get(object, "velocity_iterations") != NULL;
+  s->position_given = json_object_get(object, "position_iterations") != NULL;
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
+/* ---- Materials ---------------------------------------------------------------------------------------------------------- */
+
+#define M(name) {#name, OZ_F32, offsetof(ooze_material, name), 1}
+static const oz_field material_fields[] = {M(density), M(viscosity), M(relaxation_time), M(compliance), M(temperature)};
+#undef M
+
+static ooze_result find_preset(oz_reader *r, const char *key, const char *name, ooze_preset *out) {
+  ooze_preset_default(out);
+  if (ooze_preset_find(name, out) == OOZE_OK) return OOZE_OK;
+  const char *names[64], *near;
+  size_t count = 0;
+  for (uint32_t i = 0; i < ooze_preset_count() && count < 64; i++) {
+    ooze_preset p;
+    ooze_preset_default(&p);
+    if (ooze_preset_get(i, &p) == OOZE_OK) names[count++] = p.name;
+  }
+  near = oz_nearest(name, names, count);
+  oz_down(r, key);
+  if (near) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no preset \"%s\"; did you mean %s?", name, near);
+  return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no preset \"%s\"; `ooze schema presets` lists them", name);
+}
+
+static ooze_result make_material(oz_reader *r, const char *name, json_t *object) {
+  ooze_scene *s = r->scene;
+  uint32_t index = s->material_count;
+  ooze_material *m = &s->start.materials[index];
+  oz_looked *l = &s->looks[index];
+  ooze_material_default(m);
+  ooze_look_default(&l->look);
+  l->name = oz_copy_text(name, strlen(name));
+  if (!l->name) return OZ_NO_MEMORY(r);
+  s->material_count++;
+  char *preset = NULL, *look = NULL;
+  ooze_result result = oz_check_keys(r, "material", object);
+  if (result == OOZE_OK) result = oz_get_text(r, "material", object, "preset", &preset);
+  if (result == OOZE_OK) result = oz_get_text(r, "material", object, "look", &look);
+  if (result == OOZE_OK && preset) {
+    ooze_preset p;
+    result = find_preset(r, "preset", preset, &p);
+    if (result == OOZE_OK) *m = p.material;
+  }
+  /* Colours: by look, else by preset, else by the material's own name. */
+  const char *by = look ? look : preset ? preset : name;
+  if (result == OOZE_OK && !ooze_look_preset(by, &l->look) && look) {
+    oz_down(r, "look");
+    result = oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no look \"%s\"; the name of a material preset would fit", look);
+  }
+  free(preset);
+  free(look);
+  OZ_IO_TRY(result);
+  OZ_IO_TRY(oz_get_fields(r, "material", OZ_MATERIAL, index, object, material_fields,
+                          sizeof material_fields / sizeof *material_fields, m, NULL));
+  if (json_object_get(object, "compliance")) { /* it speaks where viscosity does not */
+    if (!json_object_get(object, "viscosity")) {
+      m->viscosity = 0.0f;
+    } else if (m->viscosity > 0.0f) {
+      size_t mark = oz_down(r, "compliance");
+      oz_warn(r, "is not used, since viscosity is %g Pa s; leave one of them out", (double)m->viscosity);
+      oz_up(r, mark);
+    }
+  }
+  OZ_IO_TRY(oz_get_vector(r, "material", object, "colour", l->look.colour));
+  OZ_IO_TRY(oz_get_float(r, "material", object, "clarity", &l->look.clarity));
+  OZ_IO_TRY(oz_get_float(r, "material", object, "depth", &l->look.depth));
+  OZ_IO_TRY(oz_get_float(r, "material", object, "gloss", &l->look.gloss));
+  OZ_IO_TRY(oz_get_float(r, "material", object, "softness", &l->look.softness));
+  return oz_get_float(r, "material", object, "glow", &l->look.glow);
+}
+
+static ooze_result check_map(oz_reader *r, json_t *object, const char *what) {
+  const char *key;
+  json_t *value;
+  if (object && !json_is_object(object)) {
+    char text[80];
+    oz_json_short(object, text, sizeof text);
+    return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {\"name\": %s, ...}", text, what);
+  }
+  json_object_foreach(object, key, value) if (!key[0] || strchr(key, '.') || strlen(key) > 100)
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "\"%.40s\" is no name; expected 1 to 100 letters without dots", key);
+  return OOZE_OK;
+}
+
+/* Also the presets that fluids and emitters name without the scene defining them. */
+ooze_result oz_read_materials(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *object = json_object_get(s->doc, "materials");
+  size_t room = json_object_size(object) + ooze_preset_count() + 1;
+  s->start.materials = calloc(room, sizeof *s->start.materials);
+  s->looks = calloc(room, sizeof *s->looks);
+  if (!s->start.materials || !s->looks) return OZ_NO_MEMORY(r);
+  size_t mark = oz_down(r, "materials");
+  const char *key;
+  json_t *value;
+  OZ_IO_TRY(check_map(r, object, "{\"viscosity\": ...}"));
+  json_object_foreach(object, key, value) {
+    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
+    size_t inner = oz_down(r, key);
+    OZ_IO_TRY(make_material(r, key, value));
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
+static ooze_result find_material(oz_reader *r, json_t *object, uint32_t *out) {
+  ooze_scene *s = r->scene;
+  json_t *value = json_object_get(object, "material");
+  const char *names[128];
+  size_t count = 0, mark = oz_down(r, "material");
+  if (!value) {
+    if (s->material_count == 1) { /* no doubt which */
+      *out = 0;
+      oz_up(r, mark);
+      return OOZE_OK;
+    }
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected the name of a material of the scene or of a preset");
+  }
+  if (!json_is_string(value)) {
+    char text[80];
+    oz_json_short(value, text, sizeof text);
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s is no text; expected the name of a material", text);
+  }
+  const char *name = json_string_value(value);
+  for (uint32_t i = 0; i < s->material_count; i++) {
+    if (strcmp(s->looks[i].name, name) == 0) {
+      *out = i;
+      oz_up(r, mark);
+      return OOZE_OK;
+    }
+    if (count < 64) names[count++] = s->looks[i].name;
+  }
+  ooze_preset p;
+  ooze_preset_default(&p);
+  if (ooze_preset_find(name, &p) == OOZE_OK) {
+    json_t *made = json_pack("{s:s}", "preset", name);
+    if (!made) return OZ_NO_MEMORY(r);
+    *out = s->material_count;
+    ooze_result result = make_material(r, name, made);
+    json_decref(made);
+    oz_up(r, mark);
+    return result;
+  }
+  for (uint32_t i = 0; i < ooze_preset_count() && count < 128; i++) {
+    ooze_preset_default(&p);
+    if (ooze_preset_get(i, &p) == OOZE_OK) names[count++] = p.name;
+  }
+  const char *near = oz_nearest(name, names, count);
+  if (near)
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no material or preset \"%s\"; did you mean %s?", name, near);
+  return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no material or preset \"%s\"", name);
+}
+
+/* ---- Poses -------------------------------------------------------------------------------------------------------------- */
+
+static ooze_result both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
+  if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
+  if (!json_object_get(object, "rotate") || !json_object_get(object, "rotation")) return OOZE_OK;
+  oz_down(r, "rotate");
+  return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside rotation; expected one of the two");
+}
+
+/* ---- Colliders ---------------------------------------------------------------------------------------------------------- */
+
+#define C(name, member, kind, animates) {name, kind, offsetof(oz_collider_state, member), animates}
+static const oz_field collider_fields[] = {
+    C("role", desc.role, OZ_MENU, 0),
+    C("invert", desc.invert, OZ_BOOL, 0),
+    C("position", desc.start.position, OZ_VEC3, 1),
+    C("rotation", desc.start.rotation, OZ_QUAT, 1),
+    C("rotate", posed.rotate, OZ_ROTATE, 1),
+    C("friction", desc.friction, OZ_F32, 1),
+    C("stick", desc.stick, OZ_F32, 1),
+    C("temperature", desc.temperature, OZ_F32, 1),
+    C("wall_density", desc.wall_density, OZ_BOOL, 0),
+    C("voxel", desc.voxel, OZ_F32, 0),
+};
+#undef C
+
+static ooze_result make_sdf(oz_reader *r, oz_collider_item *item, float voxel) {
+  ooze_message inner = {""};
+  ooze_result result;
+  ooze_sdf_default(&item->sdf);
+  if (item->shape.kind == OZ_SHAPE_MESH || item->shape.kind == OZ_SHAPE_VDB) {
+    ooze_sdf_desc desc;
+    ooze_sdf_desc_default(&desc);
+    desc.voxel = voxel;
+    if (item->shape.kind == OZ_SHAPE_VDB)
+      result = ooze_sdf_from_vdb(&desc, item->shape.file, NULL, &item->sdf, &inner);
+    else
+      result = ooze_sdf_from_mesh(&desc, item->shape.mesh.positions, item->shape.mesh.point_count,
+                                  item->shape.mesh.triangles, (uint32_t)item->shape.mesh.triangle_count, &item->sdf, &inner);
+  } else {
+    result = oz_shape_bricks(&item->shape, item->name, voxel, &item->sdf, &inner);
+  }
+  if (result < 0) return oz_refuse(r, result, "%s", inner.text);
+  return OOZE_OK;
+}
+
+ooze_result oz_read_colliders(oz_reader *r) {
+  static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX, OOZE_SHAPE_CAPSULE,
+                                    OOZE_SHAPE_CYLINDER};
+  ooze_scene *s = r->scene;
+  json_t *object = json_object_get(s->doc, "colliders");
+  size_t room = json_object_size(object) + 1;
+  s->colliders = calloc(room, sizeof *s->colliders);
+  s->start.colliders = calloc(room, sizeof *s->start.colliders);
+  if (!s->colliders || !s->start.colliders) return OZ_NO_MEMORY(r);
+  size_t mark = oz_down(r, "colliders");
+  const char *key;
+  json_t *value;
+  OZ_IO_TRY(check_map(r, object, "{\"shape\": ...}"));
+  json_object_foreach(object, key, value) {
+    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
+    size_t inner = oz_down(r, key);
+    uint32_t i = s->collider_count;
+    oz_collider_item *item = &s->colliders[i];
+    oz_collider_state *state = &s->start.colliders[i];
+    ooze_collider_desc_default(&state->desc);
+    item->name = oz_copy_text(key, strlen(key));
+    if (!item->name) return OZ_NO_MEMORY(r);
+    item->colour[0] = 0.62f, item->colour[1] = 0.64f, item->colour[2] = 0.67f;
+    s->collider_count++;
+    OZ_IO_TRY(oz_check_keys(r, "collider", value));
+    OZ_IO_TRY(oz_get_fields(r, "collider", OZ_COLLIDER, i, value, collider_fields,
+                            sizeof collider_fields / sizeof *collider_fields, state, &item->moves));
+    OZ_IO_TRY(both_turns(r, value, &state->posed));
+    OZ_IO_TRY(oz_get_vector(r, "collider", value, "colour", item->colour));
+    OZ_IO_TRY(oz_get_count(r, "collider", value, "hidden", &item->hidden));
+    OZ_IO_TRY(oz_read_shape(r, "collider", value, &item->shape));
+    memcpy(state->desc.half, item->shape.half, sizeof state->desc.half);
+    if (item->shape.kind <= OZ_SHAPE_CYLINDER) {
+      state->desc.shape = shapes[item->shape.kind];
+    } else {
+      state->desc.shape = OOZE_SHAPE_SDF;
+      if (!(state->desc.voxel > 0.0f)) state->desc.voxel = s->separation;
+      OZ_IO_TRY(make_sdf(r, item, state->desc.voxel));
+      state->desc.voxel = item->sdf.voxel;
+    }
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
+/* ---- Emitters ----------------------------------------------------------------------------------------------------------- */
+
+#define E(name, member, kind, animates) {name, kind, offsetof(oz_emitter_state, member), animates}
+static const oz_field emitter_fields[] = {
+    E("layout", desc.layout, OZ_MENU, 0),
+    E("active", desc.active, OZ_BOOL, 1),
+    E("radius", desc.radius, OZ_F32, 1),
+    E("speed", desc.speed, OZ_F32, 1),
+    E("position", desc.start.position, OZ_VEC3, 1),
+    E("rotation", desc.start.rotation, OZ_QUAT, 1),
+    E("rotate", posed.rotate, OZ_ROTATE, 1),
+    E("disturbance", desc.disturbance, OZ_F32, 1),
+    E("seed", desc.seed, OZ_U32, 0),
+    E("layers", desc.layers, OZ_U32, 0),
+    E("max_particles", desc.max_particles, OZ_U64, 0),
+};
+#undef E
+
+ooze_result oz_read_emitters(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *object = json_object_get(s->doc, "emitters");
+  size_t room = json_object_size(object) + 1;
+  s->emitters = calloc(room, sizeof *s->emitters);
+  s->start.emitters = calloc(room, sizeof *s->start.emitters);
+  if (!s->emitters || !s->start.emitters) return OZ_NO_MEMORY(r);
+  size_t mark = oz_down(r, "emitters");
+  const char *key;
+  json_t *value;
+  OZ_IO_TRY(check_map(r, object, "{\"material\": ...}"));
+  json_object_foreach(object, key, value) {
+    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
+    size_t inner = oz_down(r, key);
+    uint32_t i = s->emitter_count;
+    oz_emitter_state *state = &s->start.emitters[i];
+    ooze_emitter_desc_default(&state->desc);
+    s->emitters[i].name = oz_copy_text(key, strlen(key));
+    if (!s->emitters[i].name) return OZ_NO_MEMORY(r);
+    s->emitter_count++;
+    OZ_IO_TRY(oz_check_keys(r, "emitter", value));
+    OZ_IO_TRY(oz_get_fields(r, "emitter", OZ_EMITTER, i, value, emitter_fields,
+                            sizeof emitter_fields / sizeof *emitter_fields, state, &s->emitters[i].moves));
+    OZ_IO_TRY(both_turns(r, value, &state->posed));
+    uint32_t material = 0;
+    OZ_IO_TRY(find_material(r, value, &material));
+    state->desc.material = material + 1; /* 0 is the solver's own */
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
+/* ---- Fluids ------------------------------------------------------------------------------------------------------------- */
+
+ooze_result oz_read_fluids(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *object = json_object_get(s->doc, "fluids");
+  s->fluids = calloc(json_object_size(object) + 1, sizeof *s->fluids);
+  if (!s->fluids) return OZ_NO_MEMORY(r);
+  size_t mark = oz_down(r, "fluids");
+  const char *key;
+  json_t *value;
+  OZ_IO_TRY(check_map(r, object, "{\"shape\": ...}"));
+  json_object_foreach(object, key, value) {
+    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
+    size_t inner = oz_down(r, key);
+    oz_fluid *f = &s->fluids[s->fluid_count];
+    f->name = oz_copy_text(key, strlen(key));
+    if (!f->name) return OZ_NO_MEMORY(r);
+    s->fluid_count++;
+    ooze_pose_default(&f->pose);
+    f->count[0] = f->count[1] = f->count[2] = 1;
+    f->step[0] = f->step[1] = f->step[2] = 1.0f;
+    OZ_IO_TRY(oz_check_keys(r, "fluid", value));
+    OZ_IO_TRY(find_material(r, value, &f->material));
+    OZ_IO_TRY(oz_read_shape(r, "fluid", value, &f->shape));
+    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "position", f->pose.position));
+    oz_posed posed = {{0, 0, 0}, 0};
+    OZ_IO_TRY(both_turns(r, value, &posed));
+    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "rotate", posed.rotate));
+    if (posed.uses_rotate) oz_pose_rotate(posed.rotate, f->pose.rotation);
+    json_t *rotation = json_object_get(value, "rotation");
+    if (rotation) {
+      ooze_schema_entry e;
+      double q[4];
+      size_t deeper = oz_down(r, "rotation");
+      if (!oz_key_find("fluid", "rotation", &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
+      OZ_IO_TRY(oz_numbers(r, &e, rotation, q));
+      for (int k = 0; k < 4; k++) f->pose.rotation[k] = (float)q[k];
+      oz_up(r, deeper);
+    }
+    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "velocity", f->velocity));
+    OZ_IO_TRY(oz_get_float(r, "fluid", value, "jitter", &f->jitter));
+    OZ_IO_TRY(oz_get_count(r, "fluid", value, "seed", &f->seed));
+    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "step", f->step));
+    OZ_IO_TRY(oz_get_float(r, "fluid", value, "turn", &f->turn));
+    OZ_IO_TRY(oz_get_count(r, "fluid", value, "keep_state", &f->keep_state));
+    double count[3];
+    uint32_t has;
+    OZ_IO_TRY(oz_get_list(r, "fluid", value, "count", 3, count, &has));
+    for (int k = 0; has && k < 3; k++) f->count[k] = (uint32_t)count[k];
+    if (f->keep_state && f->shape.kind != OZ_SHAPE_POINTS) {
+      oz_down(r, "keep_state");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"points\" alone");
+    }
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  if (!s->fluid_count && !s->emitter_count) {
+    oz_down(r, "fluids");
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "the scene has neither fluids nor emitters; expected at least one");
+  }
+  return OOZE_OK;
+}
+
+/* ---- Picture ------------------------------------------------------------------------------------------------------------ */
+
+ooze_result oz_read_picture(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  oz_picture *p = &s->picture;
+  json_t *object = json_object_get(s->doc, "picture");
+  p->width = 960;
+  p->height = 540;
+  p->samples = 4;
+  p->smoothing = 1;
+  p->azimuth = 25.0f;
+  p->elevation = 14.0f;
+  p->zoom = 1.0f;
+  p->field_of_view = 32.0f;
+  if (!object) return OOZE_OK;
+  size_t mark = oz_down(r, "picture");
+  OZ_IO_TRY(oz_check_keys(r, "picture", object));
+  double list[6];
+  uint32_t has;
+  OZ_IO_TRY(oz_get_list(r, "picture", object, "size", 2, list, &has));
+  if (has) p->width = (uint32_t)list[0], p->height = (uint32_t)list[1];
+  OZ_IO_TRY(oz_get_count(r, "picture", object, "style", &p->style));
+  OZ_IO_TRY(oz_get_count(r, "picture", object, "colour_by", &p->colour_by));
+  OZ_IO_TRY(oz_get_list(r, "picture", object, "range", 2, list, &has));
+  if (has) p->range[0] = (float)list[0], p->range[1] = (float)list[1];
+  OZ_IO_TRY(oz_get_count(r, "picture", object, "samples", &p->samples));
+  OZ_IO_TRY(oz_get_count(r, "picture", object, "smoothing", &p->smoothing));
+  OZ_IO_TRY(oz_get_float(r, "picture", object, "azimuth", &p->azimuth));
+  OZ_IO_TRY(oz_get_float(r, "picture", object, "elevation", &p->elevation));
+  OZ_IO_TRY(oz_get_float(r, "picture", object, "zoom", &p->zoom));
+  OZ_IO_TRY(oz_get_vector(r, "picture", object, "eye", p->eye));
+  OZ_IO_TRY(oz_get_vector(r, "picture", object, "target", p->target));
+  p->has_eye = json_object_get(object, "eye") != NULL;
+  p->has_target = json_object_get(object, "target") != NULL;
+  OZ_IO_TRY(oz_get_float(r, "picture", object, "field_of_view", &p->field_of_view));
+  OZ_IO_TRY(oz_get_list(r, "picture", object, "bounds", 6, list, &has));
+  for (int i = 0; has && i < 6; i++) p->bounds[i] = (float)list[i];
+  OZ_IO_TRY(oz_get_text(r, "picture", object, "caption", &p->caption));
+  if (p->has_eye != p->has_target) {
+    oz_down(r, p->has_eye ? "eye" : "target");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands alone; expected eye and target together");
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}

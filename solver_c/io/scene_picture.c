@@ -1,0 +1,261 @@
+/* Pictures of a scene's frames. SPDX-License-Identifier: Apache-2.0 */
+#include "scene_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const sources[] = {"material", "speed", "stretch", "compression", "temperature"};
+static const char *const labels[] = {NULL, "speed (m/s)", "stretch", "compression", "temperature (K)"};
+static const uint32_t maps[] = {OOZE_MAP_VIRIDIS, OOZE_MAP_VIRIDIS, OOZE_MAP_MAGMA, OOZE_MAP_DIVERGING, OOZE_MAP_HEAT};
+
+static const float *floats(const ooze_points *points, const char *name, uint32_t components) {
+  ooze_points_attribute a;
+  ooze_points_attribute_default(&a);
+  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 || a.components != components) return NULL;
+  return a.data;
+}
+
+/* What the colours show, one number a particle. NULL and a message where the points do not have it. */
+static float *values_of(const ooze_points *points, uint32_t source, ooze_message *why) {
+  uint64_t count = ooze_points_count(points);
+  const float *v = floats(points, "v", 3), *q = floats(points, "conform", 6), *t = floats(points, "temperature", 1),
+              *c = floats(points, "compression", 1);
+  if ((source == 1 && !v) || (source == 2 && !q) || (source == 3 && !c) || (source == 4 && !t)) {
+    oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "the points have no %s to be coloured by",
+               source == 1   ? "v"
+               : source == 2 ? "conform"
+               : source == 3 ? "compression"
+                             : "temperature");
+    return NULL;
+  }
+  float *out = malloc((size_t)(count + 1) * sizeof *out);
+  if (!out) {
+    oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture's colours");
+    return NULL;
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    if (source == 1) {
+      out[i] = sqrtf(v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2]);
+    } else if (source == 2) { /* how far the conformation is from rest */
+      const float *s = q + 6 * i;
+      float a = s[0] - 1.0f, b = s[1] - 1.0f, d = s[2] - 1.0f;
+      out[i] = sqrtf(a * a + b * b + d * d + 2.0f * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
+    } else {
+      out[i] = source == 3 ? c[i] : t[i];
+    }
+  }
+  return out;
+}
+
+static uint32_t *materials_of(const ooze_points *points, uint32_t looks) {
+  ooze_points_attribute a;
+  ooze_points_attribute_default(&a);
+  uint64_t count = ooze_points_count(points);
+  if (!looks || ooze_points_find(points, "material", &a) != OOZE_OK || a.components != 1) return NULL;
+  uint32_t *out = malloc((size_t)(count + 1) * sizeof *out);
+  for (uint64_t i = 0; out && i < count; i++) {
+    int64_t m = a.type == OOZE_INT32 ? ((const int32_t *)a.data)[i]
+                : a.type == OOZE_INT64 || a.type == OOZE_UINT64 ? ((const int64_t *)a.data)[i]
+                                                                : 0;
+    out[i] = m >= 1 && (uint64_t)m <= looks ? (uint32_t)(m - 1) : 0; /* 0 is the solver's own */
+  }
+  return out;
+}
+
+typedef struct shown { /* colliders as drawn */
+  ooze_render_shape *shapes;
+  ooze_mesh *meshes;
+  uint32_t count, mesh_count;
+} shown;
+
+static void shown_release(shown *d) {
+  for (uint32_t i = 0; i < d->mesh_count; i++) ooze_mesh_release(&d->meshes[i]);
+  free(d->meshes);
+  free(d->shapes);
+}
+
+static ooze_result show(const ooze_scene *s, double frame, shown *d, ooze_message *why) {
+  size_t room = 1;
+  oz_state state;
+  for (uint32_t i = 0; i < s->collider_count; i++) room += 1 + s->colliders[i].shape.capsule_count;
+  d->shapes = calloc(room, sizeof *d->shapes);
+  d->meshes = calloc(s->collider_count + 1, sizeof *d->meshes);
+  if (!d->shapes || !d->meshes) return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
+  OZ_IO_TRY(oz_state_copy(s, &state, why));
+  oz_state_at(s, oz_frame_time(s, frame), &state);
+  ooze_result result = OOZE_OK;
+  for (uint32_t i = 0; i < s->collider_count && result >= 0; i++) {
+    const oz_collider_item *item = &s->colliders[i];
+    const oz_shape *shape = &item->shape;
+    const ooze_collider_desc *desc = &state.colliders[i].desc;
+    uint32_t pieces = shape->kind == OZ_SHAPE_CAPSULES ? shape->capsule_count : 1;
+    if (desc->role == OOZE_ROLE_KILL || shape->kind == OZ_SHAPE_VDB) continue;
+    for (uint32_t c = 0; c < pieces; c++) {
+      ooze_render_shape *out = &d->shapes[d->count++];
+      ooze_render_shape_default(out);
+      out->shape = desc->shape;
+      out->invert = desc->invert;
+      out->hidden = item->hidden;
+      out->pose = desc->start;
+      memcpy(out->half, desc->half, sizeof out->half);
+      memcpy(out->colour, item->colour, sizeof out->colour);
+      if (shape->kind == OZ_SHAPE_CAPSULES) { /* stood up along its own axis */
+        const float *p = shape->capsules[c];
+        double along[3], middle[3], length = 0.0, at[3], q[4], n = 0.0;
+        for (int k = 0; k < 3; k++) {
+          along[k] = (double)p[3 + k] - (double)p[k];
+          middle[k] = 0.5 * ((double)p[3 + k] + (double)p[k]);
+          length += along[k] * along[k];
+        }
+        length = sqrt(length);
+        for (int k = 0; k < 3; k++) along[k] = length > 0.0 ? along[k] / length : k == 1;
+        q[0] = along[2], q[1] = 0.0, q[2] = -along[0], q[3] = 1.0 + along[1]; /* from y to the axis */
+        if (q[3] < 1e-6) q[0] = 1.0, q[2] = 0.0, q[3] = 0.0;
+        for (int k = 0; k < 4; k++) n += q[k] * q[k];
+        for (int k = 0; k < 4; k++) q[k] /= sqrt(n);
+        const float *o = desc->start.rotation;
+        double r[4] = {(double)o[0], (double)o[1], (double)o[2], (double)o[3]};
+        out->pose.rotation[0] = (float)(r[3] * q[0] + r[0] * q[3] + r[1] * q[2] - r[2] * q[1]);
+        out->pose.rotation[1] = (float)(r[3] * q[1] + r[1] * q[3] + r[2] * q[0] - r[0] * q[2]);
+        out->pose.rotation[2] = (float)(r[3] * q[2] + r[2] * q[3] + r[0] * q[1] - r[1] * q[0]);
+        out->pose.rotation[3] = (float)(r[3] * q[3] - r[0] * q[0] - r[1] * q[1] - r[2] * q[2]);
+        oz_pose_apply(&desc->start, middle, at);
+        for (int k = 0; k < 3; k++) out->pose.position[k] = (float)at[k];
+        out->shape = OOZE_SHAPE_CAPSULE;
+        out->half[0] = p[6];
+        out->half[1] = (float)(0.5 * length);
+      } else if (shape->kind == OZ_SHAPE_REVOLVE || shape->kind == OZ_SHAPE_MESH) {
+        ooze_mesh *made = NULL;
+        const ooze_mesh *mesh = &shape->mesh;
+        if (shape->kind == OZ_SHAPE_REVOLVE) {
+          made = &d->meshes[d->mesh_count++];
+          ooze_mesh_default(made);
+          result = oz_shape_tessellate(shape, made, why);
+          mesh = made;
+        }
+        out->point_count = mesh->point_count;
+        out->points = mesh->positions;
+        out->triangle_count = (uint32_t)mesh->triangle_count;
+        out->triangles = mesh->triangles;
+      }
+    }
+  }
+  oz_state_release(&state);
+  return result;
+}
+
+ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points, const ooze_surface *surface,
+                               const ooze_picture_options *given, ooze_image *out, ooze_message *why) {
+  ooze_picture_options o;
+  ooze_render_desc desc;
+  oz_picture view;
+  memset(&view, 0, sizeof view);
+  if (!points || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points given");
+  ooze_picture_options_default(&o);
+  if (given && given->size >= sizeof given->size) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+  ooze_render_desc_default(&desc);
+  uint64_t count = ooze_points_count(points);
+  const float *x = floats(points, "P", 3), *v = floats(points, "v", 3), *radius = floats(points, "pscale", 1);
+  if (!x || count > UINT32_MAX) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
+  double separation = 0.0;
+  if (ooze_points_detail_get(points, "separation", &separation) != OOZE_OK || !(separation > 0.0))
+    separation = scene ? (double)scene->separation : radius && count ? 2.0 * (double)radius[0] : 0.01;
+
+  /* the scene's wishes, then those of the caller */
+  if (scene) {
+    view = scene->picture;
+    desc.samples = view.samples;
+    desc.width = view.width;
+    desc.height = view.height;
+    desc.azimuth = view.azimuth;
+    desc.elevation = view.elevation;
+    desc.zoom = view.zoom;
+    desc.field_of_view = view.field_of_view;
+    desc.caption = view.caption;
+    memcpy(desc.bounds, view.bounds, sizeof desc.bounds);
+    memcpy(desc.scalar_range, view.range, sizeof desc.scalar_range);
+    if (view.has_eye && !o.has_view) {
+      desc.camera_auto = 0;
+      memcpy(desc.eye, view.eye, sizeof desc.eye);
+      memcpy(desc.target, view.target, sizeof desc.target);
+    }
+  } else {
+    view.smoothing = 1;
+  }
+  uint32_t style = o.style ? o.style : view.style ? view.style : OOZE_PICTURE_SURFACE, source = view.colour_by;
+  if (o.colour_by) {
+    for (source = 0; source < 5 && strcmp(sources[source], o.colour_by) != 0; source++) {}
+    if (source == 5)
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "there is no colouring by '%s'; one of material, speed, stretch, compression, temperature would fit",
+                        o.colour_by);
+  }
+  if (o.width) desc.width = o.width;
+  if (o.height) desc.height = o.height;
+  if (o.samples) desc.samples = o.samples;
+  if (o.caption) desc.caption = o.caption;
+  if (o.range[0] != 0.0f || o.range[1] != 0.0f) memcpy(desc.scalar_range, o.range, sizeof o.range);
+  if (o.has_view) {
+    desc.azimuth = o.azimuth;
+    desc.elevation = o.elevation;
+    desc.zoom = o.zoom;
+  }
+  desc.threads = o.threads;
+  desc.particle_count = (uint32_t)count;
+  desc.positions = x;
+  desc.particle_radius = (float)(0.5 * separation);
+
+  ooze_surface *built = NULL;
+  ooze_look *looks = NULL;
+  float *values = NULL;
+  uint32_t *materials = NULL;
+  shown drawn;
+  memset(&drawn, 0, sizeof drawn);
+  ooze_result result = OOZE_OK;
+  if (scene) {
+    looks = calloc(scene->material_count + 1, sizeof *looks);
+    for (uint32_t i = 0; looks && i < scene->material_count; i++) looks[i] = scene->looks[i].look;
+    desc.looks = looks;
+    desc.look_count = looks ? scene->material_count : 0;
+    materials = materials_of(points, scene->material_count);
+    desc.materials = materials;
+    result = show(scene, frame, &drawn, why);
+    desc.shapes = drawn.shapes;
+    desc.shape_count = drawn.count;
+  }
+  if (result >= 0 && source) {
+    values = values_of(points, source, why);
+    if (!values) result = OOZE_ERROR_NOT_FOUND;
+    desc.scalars = values;
+    desc.scalar_label = labels[source];
+    desc.colour_map = maps[source];
+  }
+  if (result >= 0 && style == OOZE_PICTURE_SURFACE && count) {
+    if (!surface) {
+      ooze_surface_desc sd;
+      ooze_surface_points sp;
+      ooze_surface_desc_default(&sd);
+      ooze_surface_points_default(&sp);
+      sd.method = OOZE_SURFACE_ANISOTROPIC;
+      sd.separation = (float)separation;
+      sd.smoothing = view.smoothing;
+      sd.attributes = OOZE_FILL_NONE;
+      sd.threads = o.threads;
+      sp.count = (uint32_t)count;
+      sp.positions = x;
+      sp.velocities = NULL;
+      (void)v;
+      result = ooze_surface_build(&sd, &sp, &built, why);
+      surface = built;
+    }
+    desc.surface = surface;
+  }
+  if (result >= 0) result = ooze_render(&desc, out, why);
+  ooze_surface_destroy(built);
+  shown_release(&drawn);
+  free(looks);
+  free(values);
+  free(materials);
+  return result < 0 ? result : OOZE_OK;
+}

@@ -1,0 +1,65 @@
+/* Reading a scene: values with their places, checked against the list of keys. SPDX-License-Identifier: Apache-2.0 */
+#ifndef OOZE_IO_SCENE_READ_H
+#define OOZE_IO_SCENE_READ_H
+
+#include "scene_internal.h"
+
+typedef struct oz_reader {
+  ooze_scene *scene;
+  const char *text; /* of the file, for line numbers */
+  size_t bytes;
+  ooze_scene_options options;
+  const char *wedge_name; /* of the row in use, or NULL */
+  size_t wedge_index;
+  char path[512];
+  ooze_message *why;
+} oz_reader;
+
+/* One step down the path; oz_up takes what oz_down gave. */
+size_t oz_down(oz_reader *r, const char *key);
+size_t oz_down_index(oz_reader *r, size_t index);
+void oz_up(oz_reader *r, size_t mark);
+
+/* "file:line: path: ..." */
+ooze_result oz_refuse(oz_reader *r, ooze_result result, const char *format, ...) OZ_PRINTF(3, 4);
+void oz_warn(oz_reader *r, const char *format, ...) OZ_PRINTF(2, 3);
+
+/* Every key of the object is one of the group's, or "note". */
+ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object);
+/* The numbers of a value of the type that the entry names: 1, 3 or 4 of them. */
+ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *value, double out[4]);
+
+/* Members of an object; where there is none, out stays as it is. */
+ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const char *key, double *out);
+ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key, float *out);
+ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key, uint32_t *out);
+ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const char *key, float out[3]);
+ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const char *key, char **out);
+/* A list of `count` numbers; *has (may be NULL) is set to 1 if it is there. */
+ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key, size_t count, double *out,
+                        uint32_t *has);
+
+/* A value of the solver's that may have keyframes. */
+typedef struct oz_field {
+  const char *name;
+  oz_kind kind;
+  size_t offset;
+  int animates;
+} oz_field;
+ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index, json_t *object,
+                          const oz_field *fields, size_t count, void *base, uint32_t *moves);
+
+/* The parts of a scene, in this order. */
+ooze_result oz_read_output(oz_reader *r);
+ooze_result oz_read_solver(oz_reader *r);
+ooze_result oz_read_materials(oz_reader *r);
+ooze_result oz_read_colliders(oz_reader *r);
+ooze_result oz_read_emitters(oz_reader *r);
+ooze_result oz_read_fluids(oz_reader *r);
+ooze_result oz_read_picture(oz_reader *r);
+ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_shape *out);
+ooze_result oz_check_slips(oz_reader *r); /* unit slips */
+
+#define OZ_NO_MEMORY(r) oz_io_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)
+
+#endif

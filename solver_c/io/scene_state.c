@@ -1,0 +1,122 @@
+/* A scene's values at a time: keyframes and poses. SPDX-License-Identifier: Apache-2.0 */
+#include "scene_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double DEGREE = 0.017453292519943295;
+
+/* About x, then y, then z, as Houdini's default order. */
+void oz_pose_rotate(const float degrees[3], float q[4]) {
+  double h[3], s[3], c[3];
+  for (int k = 0; k < 3; k++) {
+    h[k] = 0.5 * DEGREE * (double)degrees[k];
+    s[k] = sin(h[k]);
+    c[k] = cos(h[k]);
+  }
+  /* qz * qy * qx */
+  q[0] = (float)(s[0] * c[1] * c[2] - c[0] * s[1] * s[2]);
+  q[1] = (float)(c[0] * s[1] * c[2] + s[0] * c[1] * s[2]);
+  q[2] = (float)(c[0] * c[1] * s[2] - s[0] * s[1] * c[2]);
+  q[3] = (float)(c[0] * c[1] * c[2] + s[0] * s[1] * s[2]);
+}
+
+/* v + 2 w (u x v) + 2 u x (u x v) with a quaternion of any length. */
+static void turn(const double q[4], const double v[3], double out[3]) {
+  double n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], s = n > 0.0 ? 2.0 / n : 0.0;
+  double t[3] = {q[1] * v[2] - q[2] * v[1], q[2] * v[0] - q[0] * v[2], q[0] * v[1] - q[1] * v[0]};
+  double u[3] = {q[1] * t[2] - q[2] * t[1], q[2] * t[0] - q[0] * t[2], q[0] * t[1] - q[1] * t[0]};
+  for (int k = 0; k < 3; k++) out[k] = v[k] + s * (q[3] * t[k] + u[k]);
+}
+
+void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]) {
+  double q[4] = {(double)pose->rotation[0], (double)pose->rotation[1], (double)pose->rotation[2],
+                 (double)pose->rotation[3]},
+         v[3];
+  turn(q, in, v);
+  for (int k = 0; k < 3; k++) out[k] = v[k] + (double)pose->position[k];
+}
+
+void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]) {
+  double q[4] = {-(double)pose->rotation[0], -(double)pose->rotation[1], -(double)pose->rotation[2],
+                 (double)pose->rotation[3]},
+         v[3];
+  for (int k = 0; k < 3; k++) v[k] = in[k] - (double)pose->position[k];
+  turn(q, v, out);
+}
+
+double oz_frame_time(const ooze_scene *scene, double frame) { return (frame - scene->output.first) / scene->output.fps; }
+
+/* ---- States --------------------------------------------------------------------------------------------------------------- */
+
+void oz_state_release(oz_state *state) {
+  free(state->materials);
+  free(state->colliders);
+  free(state->emitters);
+  state->materials = NULL;
+  state->colliders = NULL;
+  state->emitters = NULL;
+}
+
+ooze_result oz_state_copy(const ooze_scene *s, oz_state *out, ooze_message *why) {
+  out->params = s->start.params;
+  out->materials = malloc((s->material_count + 1) * sizeof *out->materials);
+  out->colliders = malloc((s->collider_count + 1) * sizeof *out->colliders);
+  out->emitters = malloc((s->emitter_count + 1) * sizeof *out->emitters);
+  if (!out->materials || !out->colliders || !out->emitters) {
+    oz_state_release(out);
+    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+  }
+  memcpy(out->materials, s->start.materials, s->material_count * sizeof *out->materials);
+  memcpy(out->colliders, s->start.colliders, s->collider_count * sizeof *out->colliders);
+  memcpy(out->emitters, s->start.emitters, s->emitter_count * sizeof *out->emitters);
+  return OOZE_OK;
+}
+
+static void value_at(const oz_channel *c, double time, double out[4]) {
+  uint32_t i = 0;
+  /* A frame's time is computed, so that a key on the frame may stand a rounding error after it. */
+  double late = time + 1e-9 * (1.0 + fabs(time));
+  while (i + 1 < c->count && c->times[i + 1] <= late) i++;
+  memcpy(out, c->values[i], 4 * sizeof *out);
+  if (i + 1 >= c->count || time <= c->times[i] || c->interpolation == 1) return;
+  const double *a = c->values[i], *b = c->values[i + 1];
+  double f = (time - c->times[i]) / (c->times[i + 1] - c->times[i]), side = 1.0;
+  if (c->interpolation == 2) f = f * f * (3.0 - 2.0 * f);
+  if (c->kind == OZ_QUAT && a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0) side = -1.0;
+  for (int k = 0; k < 4; k++) out[k] = a[k] + f * (side * b[k] - a[k]);
+}
+
+void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
+  for (uint32_t i = 0; i < s->channel_count; i++) {
+    const oz_channel *c = &s->channels[i];
+    char *base = c->group == OZ_SOLVER     ? (char *)&state->params
+                 : c->group == OZ_MATERIAL ? (char *)&state->materials[c->index]
+                 : c->group == OZ_COLLIDER ? (char *)&state->colliders[c->index]
+                                           : (char *)&state->emitters[c->index];
+    double v[4];
+    value_at(c, time, v);
+    char *at = base + c->offset;
+    switch (c->kind) {
+    case OZ_F32: *(float *)at = (float)v[0]; break;
+    case OZ_U32:
+    case OZ_BOOL:
+    case OZ_MENU: *(uint32_t *)at = (uint32_t)v[0]; break;
+    case OZ_U64: *(uint64_t *)at = (uint64_t)v[0]; break;
+    case OZ_VEC3:
+    case OZ_ROTATE:
+      for (int k = 0; k < 3; k++) ((float *)at)[k] = (float)v[k];
+      break;
+    case OZ_QUAT:
+      for (int k = 0; k < 4; k++) ((float *)at)[k] = (float)v[k];
+      break;
+    case OZ_SPECIAL: break;
+    }
+  }
+  for (uint32_t i = 0; i < s->collider_count; i++)
+    if (state->colliders[i].posed.uses_rotate)
+      oz_pose_rotate(state->colliders[i].posed.rotate, state->colliders[i].desc.start.rotation);
+  for (uint32_t i = 0; i < s->emitter_count; i++)
+    if (state->emitters[i].posed.uses_rotate)
+      oz_pose_rotate(state->emitters[i].posed.rotate, state->emitters[i].desc.start.rotation);
+}

@@ -1,0 +1,165 @@
+/* What a run writes: points, surfaces, meshes, pictures. SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const point_endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply", NULL};
+static const char *const mesh_endings[] = {NULL, ".ply", ".obj", ".bgeo", ".bgeo.sc"};
+
+ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame, const char *ending, char *out,
+                            size_t room) {
+  int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "", s->base->output.name, frame,
+                   ending);
+  if (n < 0 || (size_t)n >= room) return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
+  return OOZE_OK;
+}
+
+static ooze_result folder(oz_session *s, const char *part) {
+  char path[3600];
+  snprintf(path, sizeof path, "%s%s%s", s->options.folder, part[0] ? "/" : "", part);
+  OZ_IO_TRY(oz_make_folder(path, s->why));
+  ooze_file_sweep(path); /* what killed runs left */
+  return OOZE_OK;
+}
+
+ooze_result oz_session_folders(oz_session *s) {
+  const oz_output *o = &s->base->output;
+  if (strlen(s->options.folder) > 2000)
+    return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", s->options.folder);
+  OZ_IO_TRY(folder(s, ""));
+  OZ_IO_TRY(folder(s, "checkpoints"));
+  if (point_endings[o->points]) OZ_IO_TRY(folder(s, "points"));
+  if (o->surface) OZ_IO_TRY(folder(s, "surface"));
+  if (mesh_endings[o->mesh]) OZ_IO_TRY(folder(s, "mesh"));
+  if (s->options.preview) OZ_IO_TRY(folder(s, "preview"));
+  return OOZE_OK;
+}
+
+ooze_result oz_session_write_scene(oz_session *s) {
+  char path[3600];
+  ooze_file *file = NULL;
+  snprintf(path, sizeof path, "%s/scene.json", s->options.folder);
+  OZ_IO_TRY(ooze_file_create(path, &file, s->why));
+  ooze_result result = ooze_file_put(file, s->base->text, strlen(s->base->text), s->why);
+  if (result >= 0) result = ooze_file_put(file, "\n", 1, s->why);
+  if (result < 0) {
+    ooze_file_discard(file);
+    return result;
+  }
+  return ooze_file_commit(file, 1, s->why);
+}
+
+static void wrote(const oz_session *s, const char *path) {
+  if (s->options.wrote) s->options.wrote(s->options.user, path);
+}
+
+/* ---- Surfaces ----------------------------------------------------------------------------------------------------------- */
+
+static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_surface **out) {
+  const oz_output *o = &s->base->output;
+  uint32_t count = ooze_particle_count(s->solver);
+  ooze_points_attribute p, v, t;
+  ooze_surface_scalar scalars[2];
+  ooze_surface_desc desc;
+  ooze_surface_points in;
+  float *stress = NULL, *six = NULL;
+  ooze_points_attribute_default(&p);
+  ooze_points_attribute_default(&v);
+  ooze_points_attribute_default(&t);
+  ooze_surface_desc_default(&desc);
+  ooze_surface_points_default(&in);
+  desc.method = o->method;
+  desc.separation = s->base->separation;
+  desc.voxel = o->voxel;
+  desc.smoothing = o->smoothing;
+  if (s->options.machine) desc.threads = s->options.machine->threads;
+  in.count = count;
+  in.scalars = scalars;
+  if (ooze_points_find(points, "P", &p) == OOZE_OK) in.positions = p.data;
+  if (ooze_points_find(points, "v", &v) == OOZE_OK) in.velocities = v.data;
+  ooze_result result = OOZE_OK;
+  if (o->stress && count) {
+    stress = malloc((size_t)count * sizeof *stress);
+    six = malloc((size_t)count * 6 * sizeof *six);
+    result = stress && six ? ooze_attribute_read(s->solver, OOZE_STRESS, 0, count, 0, six) : OOZE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < count && result >= 0; i++) {
+      const float *q = six + 6 * (size_t)i;
+      stress[i] = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + 2.0f * (q[3] * q[3] + q[4] * q[4] + q[5] * q[5]));
+    }
+    ooze_surface_scalar made = {"stress", stress, 0};
+    scalars[in.scalar_count++] = made;
+    if (result < 0) oz_io_fail(s->why, result, "%s: no stress for the surface", s->base->file);
+  }
+  if (o->temperature && ooze_points_find(points, "temperature", &t) == OOZE_OK && t.type == OOZE_FLOAT32) {
+    ooze_surface_scalar made = {"temperature", t.data, 0};
+    scalars[in.scalar_count++] = made;
+  }
+  if (result >= 0) result = ooze_surface_build(&desc, &in, out, s->why);
+  free(stress);
+  free(six);
+  return result;
+}
+
+static ooze_result write_surfaces(oz_session *s, const ooze_points *points, ooze_surface **surface) {
+  const oz_output *o = &s->base->output;
+  char path[3600];
+  if ((!o->surface && !o->mesh) || !ooze_particle_count(s->solver)) return OOZE_OK;
+  OZ_IO_TRY(build_surface(s, points, surface));
+  if (o->surface) {
+    OZ_IO_TRY(oz_session_path(s, "surface", s->frame, ".vdb", path, sizeof path));
+    OZ_IO_TRY(ooze_surface_write_vdb(*surface, path, NULL, s->why));
+    wrote(s, path);
+  }
+  if (o->mesh) {
+    ooze_mesh mesh;
+    ooze_mesh_default(&mesh);
+    OZ_IO_TRY(oz_session_path(s, "mesh", s->frame, mesh_endings[o->mesh], path, sizeof path));
+    OZ_IO_TRY(ooze_surface_mesh(*surface, 0.0, &mesh, s->why));
+    ooze_result result = ooze_mesh_write(path, &mesh, NULL, s->why);
+    ooze_mesh_release(&mesh);
+    OZ_IO_TRY(result);
+    wrote(s, path);
+  }
+  return OOZE_OK;
+}
+
+static ooze_result write_preview(oz_session *s, const ooze_points *points, const ooze_surface *surface) {
+  ooze_picture_options options;
+  ooze_image image;
+  char path[3600];
+  OZ_IO_TRY(oz_session_path(s, "preview", s->frame, ".png", path, sizeof path));
+  ooze_picture_options_default(&options);
+  ooze_image_default(&image);
+  if (s->options.machine) options.threads = s->options.machine->threads;
+  (void)surface; /* the picture's own is smoother */
+  OZ_IO_TRY(ooze_scene_picture(s->scene, s->frame, points, NULL, &options, &image, s->why));
+  ooze_result result = ooze_image_write_png(&image, path, s->why);
+  ooze_image_free(&image);
+  OZ_IO_TRY(result);
+  wrote(s, path);
+  return OOZE_OK;
+}
+
+ooze_result oz_session_write_frame(oz_session *s) {
+  const oz_output *o = &s->base->output;
+  ooze_points *points = NULL;
+  ooze_surface *surface = NULL;
+  char path[3600];
+  OZ_IO_TRY(ooze_points_from_solver(s->solver, &points, s->why));
+  ooze_result result = ooze_points_detail_set(points, "frame", s->frame, s->why);
+  if (result >= 0 && point_endings[o->points]) {
+    ooze_write_options options;
+    ooze_write_options_default(&options);
+    options.threads = 2;
+    result = oz_session_path(s, "points", s->frame, point_endings[o->points], path, sizeof path);
+    if (result >= 0) result = ooze_points_write(path, points, &options, s->why);
+    if (result >= 0) wrote(s, path);
+  }
+  if (result >= 0) result = write_surfaces(s, points, &surface);
+  if (result >= 0 && s->options.preview) result = write_preview(s, points, surface);
+  ooze_surface_destroy(surface);
+  ooze_points_destroy(points);
+  return result < 0 ? result : OOZE_OK;
+}

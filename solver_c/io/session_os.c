@@ -1,0 +1,39 @@
+/* Folders. SPDX-License-Identifier: Apache-2.0 */
+#ifdef _WIN32
+#include <direct.h>
+#else
+#include <sys/stat.h>
+#include <sys/types.h>
+#endif
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io_internal.h"
+#include "session_os.h"
+
+static int make_one(const char *path) {
+#ifdef _WIN32
+  return _mkdir(path);
+#else
+  return mkdir(path, 0777);
+#endif
+}
+
+ooze_result oz_make_folder(const char *path, ooze_message *why) {
+  char part[4000];
+  size_t length = strlen(path);
+  if (!length || length >= sizeof part) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+  for (size_t i = 1; i <= length; i++) {
+    if (i < length && !oz_os_is_slash(path[i])) continue;
+    memcpy(part, path, i);
+    part[i] = 0;
+    if (make_one(part) == 0 || errno == EEXIST) continue;
+    int error = errno;
+    if (i < length && (error == EACCES || error == EPERM || error == EROFS)) continue; /* it may exist all the same */
+    char reason[160];
+    oz_os_reason(error, reason, sizeof reason);
+    return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", part, reason);
+  }
+  return OOZE_OK;
+}

@@ -1,0 +1,257 @@
+/* Checkpoints of a run: writing, finding, comparing with the scene. SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- What must not change unnoticed ------------------------------------------------------------------------------------ */
+
+static void fold_file(json_t *item, uint64_t hash) { /* a file counts by what is in it, wherever it lies */
+  char text[40];
+  const char *path = json_string_value(json_object_get(item, "file")), *name = path;
+  if (!path) return;
+  for (const char *c = path; *c; c++)
+    if (oz_os_is_slash(*c)) name = c + 1;
+  snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+  json_object_set_new(item, "content", json_string(text));
+  json_object_set_new(item, "file", json_string(name));
+}
+
+/* The scene without what has no effect on the motion. NULL when memory is out. */
+static json_t *motion_of(const ooze_scene *s) {
+  json_t *doc = json_deep_copy(s->doc), *item;
+  if (!doc) return NULL;
+  json_object_del(doc, "about");
+  json_object_del(doc, "note");
+  json_object_del(doc, "picture");
+  json_object_del(doc, "wedge");
+  json_t *output = json_pack("{s:f,s:i}", "fps", s->output.fps, "first_frame", (int)s->output.first);
+  json_object_set_new(doc, "output", output);
+  static const char *const shown[] = {"look", "colour", "clarity", "depth", "gloss", "softness", "glow", "hidden"};
+  static const char *const parts[] = {"materials", "colliders"};
+  for (size_t p = 0; p < 2; p++) {
+    const char *key;
+    json_object_foreach(json_object_get(doc, parts[p]), key, item) {
+      for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) json_object_del(item, shown[k]);
+    }
+  }
+  for (uint32_t i = 0; i < s->collider_count; i++)
+    fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name), s->colliders[i].shape.file_hash);
+  for (uint32_t i = 0; i < s->fluid_count; i++)
+    fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name), s->fluids[i].shape.file_hash);
+  return doc;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------------------ */
+
+ooze_result oz_session_snapshot(oz_session *s) {
+  size_t bytes = 0;
+  ooze_result result = ooze_checkpoint_size(s->solver, &bytes);
+  if (result >= 0 && bytes > s->snapshot_room) {
+    free(s->snapshot);
+    s->snapshot_room = bytes + bytes / 4;
+    s->snapshot = malloc(s->snapshot_room);
+    if (!s->snapshot) {
+      s->snapshot_room = 0;
+      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for a snapshot of %zu bytes", s->base->file, bytes);
+    }
+  }
+  if (result >= 0) result = ooze_checkpoint_save(s->solver, s->snapshot, s->snapshot_room, &s->snapshot_bytes);
+  if (result < 0) return oz_io_fail(s->why, result, "%s: snapshot: %s", s->base->file, ooze_solver_message(s->solver));
+  return OOZE_OK;
+}
+
+static json_t *names_of(const oz_session *s, int emitters) {
+  json_t *names = json_object();
+  uint32_t count = emitters ? s->base->emitter_count : s->base->collider_count;
+  for (uint32_t i = 0; i < count; i++)
+    json_object_set_new(names, emitters ? s->base->emitters[i].name : s->base->colliders[i].name,
+                        json_integer(emitters ? s->emitters[i] : s->colliders[i]));
+  return names;
+}
+
+typedef struct old_files {
+  const char *folder, *name;
+  int32_t frames[4096];
+  size_t count;
+} old_files;
+
+/* The frame of name.0012.ozc; 0 if it is another's file. */
+static int frame_of(const char *file, const char *name, int32_t *out) {
+  size_t n = strlen(name);
+  char *end;
+  if (strncmp(file, name, n) != 0 || file[n] != '.') return 0;
+  long frame = strtol(file + n + 1, &end, 10);
+  *out = (int32_t)frame;
+  return end > file + n + 1 && strcmp(end, ".ozc") == 0;
+}
+
+static void gather(void *user, const char *file) {
+  old_files *o = user;
+  int32_t frame;
+  if (o->count < sizeof o->frames / sizeof *o->frames && frame_of(file, o->name, &frame)) o->frames[o->count++] = frame;
+}
+
+static int falling(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return x > y ? -1 : x < y;
+}
+
+/* Leaves the newest `keep`. */
+static void prune(oz_session *s, size_t keep) {
+  char folder[3000], path[3600];
+  old_files *o = calloc(1, sizeof *o);
+  if (!o) return;
+  snprintf(folder, sizeof folder, "%s/checkpoints", s->options.folder);
+  o->folder = folder;
+  o->name = s->base->output.name;
+  oz_os_list(folder, gather, o);
+  qsort(o->frames, o->count, sizeof *o->frames, falling);
+  for (size_t i = keep; i < o->count; i++)
+    if (oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path) == OOZE_OK) oz_os_remove(path);
+  free(o);
+}
+
+void oz_session_forget(oz_session *s) { prune(s, 0); }
+
+ooze_result oz_session_checkpoint(oz_session *s) {
+  char path[3600];
+  json_t *motion = motion_of(s->base);
+  json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame", (int)s->frame, "scene",
+                           motion ? motion : json_null(), "colliders", names_of(s, 0), "emitters", names_of(s, 1), "watch",
+                           s->watch_values);
+  char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL; /* reals with all digits: they are compared */
+  json_decref(meta);
+  if (!text) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  ooze_result result = oz_session_path(s, "checkpoints", s->frame, ".ozc", path, sizeof path);
+  if (result == OOZE_OK) result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
+  free(text);
+  OZ_IO_TRY(result);
+  snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%s", path);
+  prune(s, s->base->output.checkpoint_keep);
+  return OOZE_OK;
+}
+
+/* ---- Going on ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct changes {
+  oz_session *session;
+  uint32_t count;
+  char first[200];
+} changes;
+
+static void on_change(void *user, const char *path, const json_t *before, const json_t *after) {
+  changes *c = user;
+  char a[80], b[80], text[400];
+  oz_json_short(before, a, sizeof a);
+  oz_json_short(after, b, sizeof b);
+  snprintf(text, sizeof text, "changed: %s: %s -> %s", path, a, b);
+  if (!c->count++) snprintf(c->first, sizeof c->first, "%s: %s -> %s", path, a, b);
+  oz_session_say(c->session, "%s", text);
+}
+
+static void on_damaged(void *user, const char *line) { oz_session_say(user, "%s", line); }
+
+/* Colliders and emitters by name: those of the checkpoint keep their handles, others come and go. */
+static ooze_result match_parts(oz_session *s, const json_t *meta) {
+  const ooze_scene *scene = s->base;
+  const json_t *old_colliders = json_object_get(meta, "colliders"), *old_emitters = json_object_get(meta, "emitters");
+  const char *key;
+  json_t *value;
+  ooze_result result = OOZE_OK;
+  for (uint32_t i = 0; i < scene->collider_count && result >= 0; i++) {
+    value = json_object_get(old_colliders, scene->colliders[i].name);
+    s->colliders[i] = (ooze_collider)json_integer_value(value);
+    ooze_collider_desc desc;
+    if (value) continue;
+    result = oz_collider_desc_of(scene, i, &scene->start, &desc);
+    if (result >= 0) result = ooze_collider_add(s->solver, &desc, &s->colliders[i]);
+  }
+  for (uint32_t i = 0; i < scene->emitter_count && result >= 0; i++) {
+    value = json_object_get(old_emitters, scene->emitters[i].name);
+    s->emitters[i] = (ooze_emitter)json_integer_value(value);
+    if (value) continue;
+    ooze_emitter_desc desc = scene->start.emitters[i].desc;
+    desc.end = desc.start;
+    result = ooze_emitter_add(s->solver, &desc, &s->emitters[i]);
+  }
+  json_object_foreach((json_t *)old_colliders, key, value) {
+    int here = 0;
+    for (uint32_t i = 0; i < scene->collider_count; i++) here |= strcmp(scene->colliders[i].name, key) == 0;
+    if (!here && result >= 0) result = ooze_collider_remove(s->solver, (ooze_collider)json_integer_value(value));
+  }
+  json_object_foreach((json_t *)old_emitters, key, value) {
+    int here = 0;
+    for (uint32_t i = 0; i < scene->emitter_count; i++) here |= strcmp(scene->emitters[i].name, key) == 0;
+    if (!here && result >= 0) result = ooze_emitter_remove(s->solver, (ooze_emitter)json_integer_value(value));
+  }
+  if (result < 0) return oz_io_fail(s->why, result, "%s: resume: %s", scene->file, ooze_solver_message(s->solver));
+  return OOZE_OK;
+}
+
+static ooze_result go_on(oz_session *s, const char *path, const void *memory, size_t bytes, const json_t *meta) {
+  const ooze_scene *scene = s->base;
+  const json_t *frame = json_object_get(meta, "frame"), *then = json_object_get(meta, "scene");
+  if (!json_is_integer(frame) || !json_is_object(then))
+    return oz_io_fail(s->why, OOZE_ERROR_FORMAT, "%s: is a checkpoint of another program", path);
+  changes c = {s, 0, ""};
+  json_t *now = motion_of(scene);
+  /* through text, as the other one went */
+  char *text = now ? json_dumps(now, JSON_COMPACT) : NULL;
+  json_decref(now);
+  now = text ? json_loads(text, 0, NULL) : NULL;
+  free(text);
+  if (!now) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
+  oz_json_differ(then, now, on_change, &c);
+  json_decref(now);
+  if (c.count && !s->options.accept_changes)
+    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
+                      "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes on with the new values, a "
+                      "run without --resume begins again",
+                      scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
+  ooze_result result = ooze_checkpoint_load(s->solver, memory, bytes);
+  if (result < 0) return oz_io_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
+  if (ooze_material_count(s->solver) > scene->material_count + 1)
+    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: has %u materials and the scene %u: materials can be added, not removed",
+                      path, ooze_material_count(s->solver) - 1, scene->material_count);
+  for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++)
+    if (ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL) < 0)
+      return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path, ooze_solver_message(s->solver));
+  OZ_IO_TRY(match_parts(s, meta));
+  s->frame = s->stepping = (int32_t)json_integer_value(frame);
+  json_t *watch = json_object_get(meta, "watch");
+  if (json_is_object(watch)) OZ_IO_TRY(oz_session_use_values(s, json_incref(watch)));
+  /* the last thing sent were the values of the frame before */
+  s->sent_is_known = !c.count;
+  oz_session_sent(s, &s->want);
+  if (s->frame > scene->output.first) oz_state_at(s->scene, oz_frame_time(scene, s->frame - 1), &s->sent);
+  s->report.resumed = 1;
+  s->report.resumed_frame = s->frame;
+  oz_session_say(s, "resuming at frame %d from %s%s", s->frame, path, c.count ? ", with the changes above" : "");
+  return OOZE_OK;
+}
+
+ooze_result oz_session_resume(oz_session *s, int *found) {
+  char folder[3000], path[3600];
+  void *memory = NULL;
+  size_t bytes = 0;
+  char *text = NULL;
+  *found = 0;
+  snprintf(folder, sizeof folder, "%s/checkpoints", s->options.folder);
+  ooze_result result = ooze_checkpoint_find_newest(folder, NULL, on_damaged, s, path, sizeof path, s->why);
+  if (result == OOZE_ERROR_NOT_FOUND) {
+    s->why->text[0] = 0;
+    oz_session_say(s, "%s: no whole checkpoint to resume from; beginning with the first frame", folder);
+    return OOZE_OK;
+  }
+  if (result >= 0) result = ooze_checkpoint_read(path, NULL, &memory, &bytes, &text, s->why);
+  if (result >= 0) {
+    json_t *meta = json_loads(text ? text : "", 0, NULL);
+    result = go_on(s, path, memory, bytes, meta);
+    json_decref(meta);
+  }
+  ooze_io_free(memory);
+  ooze_io_free(text);
+  *found = result >= 0;
+  return result;
+}
