@@ -32,6 +32,10 @@ int cli_verify(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_schema(int argc, char **argv);
 int cli_info(int argc, char **argv);
+int cli_run(int argc, char **argv);
+int cli_render(int argc, char **argv);
+int cli_convert(int argc, char **argv);
+int cli_info_file(const char *path, int as_json); /* what a file or a scene holds */
 
 double cli_seconds(void);                                 /* a wall clock, s */
 uint32_t cli_processors(void);                            /* of this machine; 0 if not known */

@@ -10,6 +10,16 @@ typedef struct json {
   int comma; /* the next value needs one before it */
 } json;
 
+/* Jansson, in the same program, has functions of these names. */
+#define json_object cli_json_object
+#define json_object_end cli_json_object_end
+#define json_array cli_json_array
+#define json_array_end cli_json_array_end
+#define json_text cli_json_text
+#define json_number cli_json_number
+#define json_integer cli_json_integer
+#define json_bool cli_json_bool
+
 /* `key` is NULL inside arrays and at the top. */
 void json_object(json *j, const char *key);
 void json_object_end(json *j);

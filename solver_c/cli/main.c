@@ -11,10 +11,17 @@
 #include "options.h"
 
 static const cli_command commands[] = {
+#ifdef OOZE_HAVE_SCENE
+    {"run", "simulate a scene file to caches, surfaces and pictures", cli_run},
+    {"render", "make a shaded picture or film of cached frames", cli_render},
+#endif
+#ifdef OOZE_HAVE_IO
+    {"convert", "turn points or meshes from one format into another", cli_convert},
+#endif
     {"verify", "run the checks against the papers and closed forms", cli_verify},
     {"bench", "time the solver on fixed scenes", cli_bench},
     {"schema", "print every parameter: unit, range, default, help", cli_schema},
-    {"info", "print what this build and this machine offer", cli_info},
+    {"info", "describe a file or a scene, or this build and machine", cli_info},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -67,6 +67,15 @@ static int set_value(const cli_option *o, const char *text) {
   case CLI_TEXT:
     *(const char **)o->value = text;
     return CLI_PARSED;
+  case CLI_LIST: {
+    cli_list *list = o->value;
+    if (list->count == CLI_LIST_MOST) {
+      cli_error("--%s: given more than %d times", o->name, CLI_LIST_MOST);
+      return CLI_USAGE;
+    }
+    list->item[list->count++] = text;
+    return CLI_PARSED;
+  }
   case CLI_COUNT:
   case CLI_NUMBER: {
     errno = 0;

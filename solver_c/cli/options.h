@@ -12,8 +12,15 @@ typedef enum cli_kind {
   CLI_TEXT,   /* value: const char ** */
   CLI_COUNT,  /* value: uint32_t *, within low..high */
   CLI_NUMBER, /* value: double *, within low..high */
-  CLI_CHOICE  /* value: uint32_t *, index into `argument`, "first|second|third" */
+  CLI_CHOICE, /* value: uint32_t *, index into `argument`, "first|second|third" */
+  CLI_LIST    /* value: cli_list *, may be given again and again */
 } cli_kind;
+
+enum { CLI_LIST_MOST = 256 };
+typedef struct cli_list {
+  const char *item[CLI_LIST_MOST];
+  uint32_t count;
+} cli_list;
 
 typedef struct cli_option {
   const char *name; /* without the dashes */

@@ -60,7 +60,7 @@ ooze_result oz_refuse(oz_reader *r, ooze_result result, const char *format, ...)
 }
 
 void oz_warn(oz_reader *r, const char *format, ...) {
-  char place[256], text[480], line[1024];
+  char place[256], text[480], line[1400];
   va_list list;
   if (!r->options.warn) return;
   place_of(r, place, sizeof place);

@@ -127,7 +127,7 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   if (result == OOZE_OK) result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
   free(text);
   OZ_IO_TRY(result);
-  snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%s", path);
+  snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", path);
   prune(s, s->base->output.checkpoint_keep);
   return OOZE_OK;
 }

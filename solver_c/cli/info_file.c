@@ -1,0 +1,199 @@
+/* ooze info FILE: what a file or a scene holds. SPDX-License-Identifier: Apache-2.0 */
+#ifdef OOZE_HAVE_IO
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "ooze/ooze_io.h"
+#ifdef OOZE_HAVE_SCENE
+#include "ooze/ooze_scene.h"
+#endif
+
+static int ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n >= m && strcmp(path + n - m, ending) == 0;
+}
+
+static void print_bytes(uint64_t bytes, char *out, size_t room) {
+  static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+  double x = (double)bytes;
+  int u = 0;
+  for (; x >= 1000.0 && u < 4; ++u) x /= 1000.0;
+  snprintf(out, room, u ? "%.1f %s" : "%.0f %s", x, units[u]);
+}
+
+#ifdef OOZE_HAVE_SCENE
+static void on_warning(void *user, const char *line) {
+  (void)user;
+  fprintf(stderr, "ooze: %s\n", line);
+}
+
+static int info_scene(const char *path, int as_json) {
+  ooze_message why = {""};
+  ooze_scene *scene = NULL;
+  ooze_scene_options options;
+  ooze_scene_info i;
+  ooze_scene_estimate e;
+  ooze_scene_options_default(&options);
+  options.warn = on_warning;
+  ooze_scene_info_default(&i);
+  ooze_scene_estimate_default(&e);
+  ooze_result result = ooze_scene_load(path, &options, &scene, &why);
+  if (result >= 0) result = ooze_scene_info_get(scene, &i);
+  if (result >= 0) result = ooze_scene_estimate_get(scene, &e, &why);
+  if (result < 0) {
+    cli_error("%s", why.text);
+    ooze_scene_destroy(scene);
+    return cli_exit_code(result);
+  }
+  if (as_json) {
+    json j = {stdout, 0};
+    json_object(&j, NULL);
+    json_text(&j, "kind", "scene");
+    json_text(&j, "about", i.about);
+    json_number(&j, "particle_separation", (double)i.separation);
+    json_integer(&j, "particles_filled", e.filled);
+    json_integer(&j, "particles_emitted", e.emitted);
+    json_integer(&j, "bytes", e.bytes);
+    json_integer(&j, "steps", e.steps);
+    json_number(&j, "first_frame", i.first_frame);
+    json_number(&j, "last_frame", i.last_frame);
+    json_number(&j, "fps", i.frames_per_second);
+    json_integer(&j, "substeps", i.substeps);
+    json_integer(&j, "velocity_iterations", i.velocity_iterations);
+    json_integer(&j, "position_iterations", i.position_iterations);
+    json_array(&j, "materials");
+    for (uint32_t k = 0; k < i.materials; ++k) json_text(&j, NULL, ooze_scene_material_name(scene, k));
+    json_array_end(&j);
+    json_array(&j, "wedges");
+    for (uint32_t k = 0; k < i.wedges; ++k) json_text(&j, NULL, ooze_scene_wedge_name(scene, k));
+    json_array_end(&j);
+    json_object_end(&j);
+    putchar('\n');
+  } else {
+    char size[32];
+    print_bytes(e.bytes, size, sizeof size);
+    printf("%s: scene\n", path);
+    if (i.about[0]) printf("  %s\n", i.about);
+    printf("  particles   %llu at the first frame, about %llu more from %u emitter%s; separation %g m\n",
+           (unsigned long long)e.filled, (unsigned long long)e.emitted, i.emitters, i.emitters == 1 ? "" : "s",
+           (double)i.separation);
+    printf("  memory      about %s\n", size);
+    printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame, i.frames_per_second);
+    if (i.substeps)
+      printf("  steps       %u a frame, %llu in all; iterations %u + %u\n", i.substeps, (unsigned long long)e.steps,
+             i.velocity_iterations, i.position_iterations);
+    else
+      printf("  steps       follow the motion; iterations %u + %u\n", i.velocity_iterations, i.position_iterations);
+    printf("  parts       %u fluids, %u emitters, %u colliders\n  materials  ", i.fluids, i.emitters, i.colliders);
+    for (uint32_t k = 0; k < i.materials; ++k) printf(" %s", ooze_scene_material_name(scene, k));
+    printf("\n");
+    if (i.wedges) {
+      printf("  wedges     ");
+      for (uint32_t k = 0; k < i.wedges; ++k) printf(" %s", ooze_scene_wedge_name(scene, k));
+      printf("\n");
+    }
+  }
+  ooze_scene_destroy(scene);
+  return CLI_DONE;
+}
+
+static int info_vdb(const char *path, int as_json) {
+  ooze_message why = {""};
+  ooze_sdf_desc desc;
+  ooze_sdf sdf;
+  ooze_sdf_desc_default(&desc);
+  ooze_sdf_default(&sdf);
+  ooze_result result = ooze_sdf_from_vdb(&desc, path, NULL, &sdf, &why);
+  if (result < 0) {
+    cli_error("%s", why.text);
+    return cli_exit_code(result);
+  }
+  if (as_json) {
+    json j = {stdout, 0};
+    json_object(&j, NULL);
+    json_text(&j, "kind", "OpenVDB level set");
+    json_number(&j, "voxel", (double)sdf.voxel);
+    json_integer(&j, "blocks", sdf.brick_count);
+    json_array(&j, "bounds");
+    for (int k = 0; k < 6; ++k) json_number(&j, NULL, (double)(k < 3 ? sdf.lower[k] : sdf.upper[k - 3]));
+    json_array_end(&j);
+    json_object_end(&j);
+    putchar('\n');
+  } else {
+    printf("%s: OpenVDB level set\n  voxel       %g m, %u blocks of 8x8x8\n  bounds      %g %g %g to %g %g %g m\n", path,
+           (double)sdf.voxel, sdf.brick_count, (double)sdf.lower[0], (double)sdf.lower[1], (double)sdf.lower[2],
+           (double)sdf.upper[0], (double)sdf.upper[1], (double)sdf.upper[2]);
+  }
+  ooze_sdf_free(&sdf);
+  return CLI_DONE;
+}
+#endif
+
+int cli_info_file(const char *path, int as_json) {
+#ifdef OOZE_HAVE_SCENE
+  if (ends_with(path, ".json")) return info_scene(path, as_json);
+  if (ends_with(path, ".vdb")) return info_vdb(path, as_json);
+#endif
+  static ooze_file_info i;
+  ooze_message why = {""};
+  ooze_file_info_default(&i);
+  ooze_result result = ooze_file_describe(path, NULL, &i, &why);
+  if (result < 0) {
+    cli_error("%s", why.text);
+    return cli_exit_code(result);
+  }
+  uint32_t shown = i.attribute_count < OOZE_FILE_ATTRIBUTES ? i.attribute_count : OOZE_FILE_ATTRIBUTES;
+  uint32_t details = i.detail_count < OOZE_FILE_DETAILS ? i.detail_count : OOZE_FILE_DETAILS;
+  if (as_json) {
+    json j = {stdout, 0};
+    json_object(&j, NULL);
+    json_text(&j, "kind", i.kind);
+    json_text(&j, "software", i.software);
+    json_integer(&j, "bytes", i.bytes);
+    json_integer(&j, "points", i.points);
+    json_integer(&j, "vertices", i.vertices);
+    json_integer(&j, "primitives", i.primitives);
+    json_integer(&j, "triangles", i.triangles);
+    if (i.has_bounds) {
+      json_array(&j, "bounds");
+      for (int k = 0; k < 6; ++k) json_number(&j, NULL, i.bounds[k]);
+      json_array_end(&j);
+    }
+    json_array(&j, "attributes");
+    for (uint32_t k = 0; k < shown; ++k) {
+      json_object(&j, NULL);
+      json_text(&j, "name", i.attributes[k].name);
+      json_text(&j, "type", i.attributes[k].type);
+      json_integer(&j, "components", i.attributes[k].components);
+      json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_object(&j, "details");
+    for (uint32_t k = 0; k < details; ++k) json_number(&j, i.detail_names[k], i.detail_values[k]);
+    json_object_end(&j);
+    if (i.meta[0]) json_text(&j, "meta", i.meta);
+    json_object_end(&j);
+    putchar('\n');
+    return CLI_DONE;
+  }
+  char size[32];
+  print_bytes(i.bytes, size, sizeof size);
+  printf("%s: %s, %s%s%s\n", path, i.kind, size, i.software[0] ? ", written by " : "", i.software);
+  if (i.points) printf("  points      %llu\n", (unsigned long long)i.points);
+  if (i.primitives || i.triangles)
+    printf("  primitives  %llu (%llu triangles)\n", (unsigned long long)i.primitives, (unsigned long long)i.triangles);
+  if (i.has_bounds)
+    printf("  bounds      %g %g %g to %g %g %g\n", i.bounds[0], i.bounds[1], i.bounds[2], i.bounds[3], i.bounds[4],
+           i.bounds[5]);
+  for (uint32_t k = 0; k < details; ++k) printf("  %-11s %.9g\n", i.detail_names[k], i.detail_values[k]);
+  for (uint32_t k = 0; k < shown; ++k)
+    printf("  attribute   %-14s %s x %u\n", i.attributes[k].name, i.attributes[k].type, i.attributes[k].components);
+  if (i.attribute_count > shown) printf("  and %u more attributes\n", i.attribute_count - shown);
+  if (i.meta[0]) printf("  meta        %s\n", i.meta);
+  return CLI_DONE;
+}
+#else
+typedef int cli_no_info_files;
+#endif

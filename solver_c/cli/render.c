@@ -1,0 +1,271 @@
+/* ooze render: cached frames to pictures or a film. SPDX-License-Identifier: Apache-2.0 */
+#ifdef OOZE_HAVE_SCENE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "options.h"
+#include "ooze/ooze_scene.h"
+
+enum { MOST_FRAMES = 100000, PATH_ROOM = 4096 };
+
+typedef struct sequence {
+  char **paths;
+  uint32_t count;
+} sequence;
+
+static int ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n >= m && strcmp(path + n - m, ending) == 0;
+}
+
+static int is_points(const char *name) {
+  return name[0] != '.' && (ends_with(name, ".bgeo.sc") || ends_with(name, ".bgeo") || ends_with(name, ".geo") ||
+                            ends_with(name, ".ply"));
+}
+
+static int push(sequence *s, const char *folder, const char *name) {
+  size_t room = strlen(folder) + strlen(name) + 2;
+  if (s->count % 256 == 0) {
+    char **grown = realloc(s->paths, (s->count + 256) * sizeof *grown);
+    if (!grown) return 0;
+    s->paths = grown;
+  }
+  char *path = malloc(room);
+  if (!path) return 0;
+  snprintf(path, room, "%s%s%s", folder, folder[0] ? "/" : "", name);
+  s->paths[s->count++] = path;
+  return 1;
+}
+
+static void release(sequence *s) {
+  for (uint32_t i = 0; i < s->count; ++i) free(s->paths[i]);
+  free(s->paths);
+}
+
+/* The number before the ending: honey.0012.bgeo.sc is 12. 0 if there is none. */
+static int frame_of(const char *path, int *frame) {
+  const char *name = strrchr(path, '/');
+  name = name ? name + 1 : path;
+  for (const char *dot = strrchr(name, '.'); dot && dot > name;) {
+    const char *begin = dot;
+    while (begin > name && begin[-1] != '.') --begin;
+    if (begin < dot && strspn(begin, "0123456789-") == (size_t)(dot - begin)) {
+      *frame = atoi(begin);
+      return 1;
+    }
+    dot = begin > name ? begin - 1 : NULL;
+  }
+  return 0;
+}
+
+static int by_frame(const void *a, const void *b) {
+  const char *p = *(char *const *)a, *q = *(char *const *)b;
+  int x = 0, y = 0;
+  frame_of(p, &x);
+  frame_of(q, &y);
+  return x != y ? (x < y ? -1 : 1) : strcmp(p, q);
+}
+
+/* A file, a folder of them, or the folder of a run. */
+static int gather(const char *cache, sequence *s) {
+  char folder[PATH_ROOM];
+  for (int inner = 1; inner >= 0; --inner) {
+    snprintf(folder, sizeof folder, "%s%s", cache, inner ? "/points" : "");
+    DIR *d = opendir(folder);
+    if (!d) continue;
+    for (struct dirent *e = readdir(d); e && s->count < MOST_FRAMES; e = readdir(d))
+      if (is_points(e->d_name) && !push(s, folder, e->d_name)) break;
+    closedir(d);
+    if (s->count) {
+      qsort(s->paths, s->count, sizeof *s->paths, by_frame);
+      return 1;
+    }
+  }
+  DIR *d = opendir(cache);
+  if (d) {
+    closedir(d);
+    return 0;
+  }
+  return push(s, "", cache);
+}
+
+/* The scene that a run left beside its points. */
+static void find_scene(const char *points, char *out, size_t room) {
+  out[0] = 0;
+  const char *slash = strrchr(points, '/');
+  int length = slash ? (int)(slash - points) : 0;
+  static const char *const ups[] = {"../scene.json", "scene.json"};
+  for (size_t i = 0; i < 2; ++i) {
+    snprintf(out, room, "%.*s%s%s", length, points, slash ? "/" : "", ups[i]);
+    FILE *f = fopen(out, "r");
+    if (f) {
+      fclose(f);
+      return;
+    }
+  }
+  out[0] = 0;
+}
+
+int cli_render(int argc, char **argv) {
+  const char *cache = NULL, *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL, *frames = NULL, *caption = NULL,
+             *range = NULL;
+  int spheres = 0, surface = 0, quiet = 0;
+  uint32_t threads = 0, samples = 0, every = 1;
+  double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0;
+  size_t operands = 0;
+  const cli_option options[] = {
+      {"output", 'o', CLI_TEXT, &out, "FILE", "a .png, or for several frames a .mp4 (needs ffmpeg) or a .png of which each frame makes one. Default: NAME.png in the current folder", 0, 0},
+      {"scene", 0, CLI_TEXT, &scene_path, "SCENE", "for camera, colours and colliders. Default: the scene.json that the run left beside", 0, 0},
+      {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
+      {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
+      {"colour-by", 'c', CLI_TEXT, &colour, "WHAT", "material, speed, stretch, compression or temperature", 0, 0},
+      {"range", 0, CLI_TEXT, &range, "LOW,HIGH", "of --colour-by. Default: from the particles", 0, 0},
+      {"spheres", 0, CLI_FLAG, &spheres, NULL, "draw particles", 0, 0},
+      {"surface", 0, CLI_FLAG, &surface, NULL, "draw the surface", 0, 0},
+      {"size", 0, CLI_TEXT, &size, "WxH", "in pixels. Default: the scene's, else 960x540", 0, 0},
+      {"samples", 0, CLI_COUNT, &samples, "N", "rays a pixel", 1, 64},
+      {"azimuth", 0, CLI_NUMBER, &azimuth, "DEGREES", "camera around the scene, framed by itself", -360, 360},
+      {"elevation", 0, CLI_NUMBER, &elevation, "DEGREES", "camera above the ground", -89, 89},
+      {"zoom", 0, CLI_NUMBER, &zoom, "X", "1 fits everything in", 0.01, 100},
+      {"caption", 0, CLI_TEXT, &caption, "TEXT", "small text at the lower left", 0, 0},
+      {"fps", 0, CLI_NUMBER, &fps, "N", "of a film. Default: the scene's, else 30", 0.1, 1000},
+      {"threads", 't', CLI_COUNT, &threads, "N", "0 takes all", 0, 4096},
+      {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written", 0, 0},
+  };
+  const cli_syntax syntax = {
+      "ooze render CACHE [-o FILE.png|FILE.mp4] [options]",
+      "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo .geo .ply), or of every frame in a folder, such as "
+      "that of `ooze run`. Colours, colliders and camera come from the scene where there is one.",
+      options, sizeof options / sizeof options[0],
+      "examples:\n"
+      "  ooze render honey/points/honey.0090.bgeo.sc -o honey.png\n"
+      "  ooze render honey -o honey.mp4 --colour-by speed\n"};
+  int code = cli_parse(&syntax, argc, argv, &cache, 1, &operands);
+  if (code != CLI_PARSED) return code;
+  if (!operands) {
+    cli_error("render: which cache? `ooze render --help` tells more");
+    return CLI_USAGE;
+  }
+  ooze_picture_options o;
+  ooze_picture_options_default(&o);
+  o.style = spheres ? OOZE_PICTURE_SPHERES : surface ? OOZE_PICTURE_SURFACE : OOZE_PICTURE_AUTO;
+  o.colour_by = colour;
+  o.samples = samples;
+  o.threads = threads;
+  o.caption = caption;
+  if (size && (sscanf(size, "%ux%u", &o.width, &o.height) != 2 || o.width < 16 || o.height < 16 || o.width > 8192 ||
+               o.height > 8192)) {
+    cli_error("--size: '%s' is no size; expected WxH from 16x16 to 8192x8192", size);
+    return CLI_USAGE;
+  }
+  if (range && sscanf(range, "%f,%f", &o.range[0], &o.range[1]) != 2) {
+    cli_error("--range: '%s' is no range; expected LOW,HIGH", range);
+    return CLI_USAGE;
+  }
+  if (azimuth < 1e8 || elevation < 1e8 || zoom != 1.0) {
+    o.has_view = 1;
+    o.azimuth = azimuth < 1e8 ? (float)azimuth : 25.0f;
+    o.elevation = elevation < 1e8 ? (float)elevation : 14.0f;
+    o.zoom = (float)zoom;
+  }
+  int low = -1000000, high = 1000000;
+  if (frames) {
+    int n = sscanf(frames, "%d-%d", &low, &high);
+    if (n == 1) high = low;
+    if (n < 1 || high < low) {
+      cli_error("--frames: '%s' is no range; expected A-B", frames);
+      return CLI_USAGE;
+    }
+  }
+
+  sequence list = {NULL, 0};
+  ooze_message why = {""};
+  ooze_result result = OOZE_OK;
+  if (!gather(cache, &list)) {
+    cli_error("render: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", cache, cache);
+    release(&list);
+    return CLI_BAD_INPUT;
+  }
+  ooze_scene *scene = NULL;
+  char found[PATH_ROOM] = "";
+  if (!scene_path) find_scene(list.paths[0], found, sizeof found);
+  if (scene_path || found[0]) {
+    result = ooze_scene_load(scene_path ? scene_path : found, NULL, &scene, &why);
+    if (result < 0 && !scene_path) { /* a picture without it is better than none */
+      cli_error("render: %s; going on without the scene", why.text);
+      result = OOZE_OK;
+    }
+  }
+  ooze_scene_info info;
+  ooze_scene_info_default(&info);
+  info.frames_per_second = 30.0;
+  if (scene) ooze_scene_info_get(scene, &info);
+  int film = out && ends_with(out, ".mp4"), several = list.count > 1;
+  if (result >= 0 && out && !film && !ends_with(out, ".png")) {
+    cli_error("render: '%s': expected a name that ends in .png or .mp4", out);
+    result = OOZE_ERROR_ARGUMENT;
+    why.text[0] = 0;
+  }
+  ooze_movie *movie = NULL;
+  uint32_t made = 0;
+  for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
+    int frame = 0, has = frame_of(list.paths[i], &frame);
+    if (several && has && (frame < low || frame > high || (frame - (low > -1000000 ? low : 0)) % (int)every)) continue;
+    ooze_points *points = NULL;
+    ooze_image image;
+    ooze_image_default(&image);
+    result = ooze_points_read(list.paths[i], NULL, &points, &why);
+    if (result >= 0) result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
+    ooze_points_destroy(points);
+    char path[PATH_ROOM];
+    if (result >= 0 && film) {
+      if (!movie)
+        result = ooze_movie_open(out, image.width, image.height, fps > 0.0 ? fps : info.frames_per_second, &movie, &why);
+      if (result >= 0) result = ooze_movie_add(movie, &image, &why);
+    } else if (result >= 0) {
+      if (!out) {
+        const char *name = strrchr(list.paths[i], '/');
+        name = name ? name + 1 : list.paths[i];
+        size_t n = strlen(name);
+        static const char *const endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply"};
+        for (size_t k = 0; k < 4; ++k)
+          if (ends_with(name, endings[k])) {
+            n -= strlen(endings[k]);
+            break;
+          }
+        snprintf(path, sizeof path, "%.*s.png", (int)n, name);
+      } else if (several) {
+        snprintf(path, sizeof path, "%.*s.%04d.png", (int)(strlen(out) - 4), out, frame);
+      } else {
+        snprintf(path, sizeof path, "%s", out);
+      }
+      result = ooze_image_write_png(&image, path, &why);
+      if (result >= 0 && !quiet) printf("%s\n", path);
+      fflush(stdout);
+    }
+    ooze_image_free(&image);
+    if (result >= 0) ++made;
+  }
+  if (movie) {
+    if (result >= 0)
+      result = ooze_movie_close(movie, &why);
+    else
+      ooze_movie_abandon(movie);
+    if (result >= 0 && !quiet) printf("%s\n", out);
+  }
+  if (result >= 0 && !made) {
+    cli_error("render: no frame in that range");
+    result = OOZE_ERROR_NOT_FOUND;
+  } else if (result < 0 && why.text[0]) {
+    cli_error("render: %s", why.text);
+  }
+  ooze_scene_destroy(scene);
+  release(&list);
+  return cli_exit_code(result);
+}
+#else
+typedef int cli_no_pictures;
+#endif

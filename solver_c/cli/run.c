@@ -1,0 +1,289 @@
+/* ooze run: a scene to caches, surfaces and pictures. SPDX-License-Identifier: Apache-2.0 */
+#ifdef OOZE_HAVE_SCENE
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
+#include "cli.h"
+#include "json.h"
+#include "options.h"
+#include "ooze/ooze_scene.h"
+
+/* The first signal asks for a checkpoint and an end; a second one takes effect at once. */
+static volatile sig_atomic_t stop_asked;
+static void on_signal(int number) {
+  stop_asked = 1;
+  signal(number, SIG_DFL);
+}
+
+typedef struct show {
+  int quiet, farm, output_lines, terminal;
+  FILE *out; /* where plain lines go */
+  double last_shown, per_frame;
+  int last_percent;
+  uint32_t timed;
+  char **files;
+  uint32_t file_count, file_room;
+} show;
+
+static int on_stop(void *user) {
+  (void)user;
+  return stop_asked != 0;
+}
+
+static void clear_bar(const show *w) {
+  if (w->terminal && w->last_shown > 0.0) fputs("\r\033[K", stderr);
+}
+
+static void on_line(void *user, const char *line) {
+  const show *w = user;
+  clear_bar(w);
+  fflush(stdout);
+  fprintf(stderr, "ooze: %s\n", line);
+}
+
+static void on_warning(void *user, const char *line) {
+  (void)user;
+  fprintf(stderr, "ooze: %s\n", line);
+}
+
+static void on_wrote(void *user, const char *path) {
+  show *w = user;
+  if (w->output_lines) {
+    clear_bar(w);
+    printf("OUTPUT_FILE:%s;\n", path);
+    fflush(stdout);
+  }
+  if (w->file_count == w->file_room) {
+    uint32_t room = w->file_room ? 2 * w->file_room : 64;
+    char **grown = realloc(w->files, room * sizeof *grown);
+    if (!grown) return;
+    w->files = grown;
+    w->file_room = room;
+  }
+  size_t n = strlen(path) + 1;
+  char *copy = malloc(n);
+  if (!copy) return;
+  memcpy(copy, path, n);
+  w->files[w->file_count++] = copy;
+}
+
+static void duration(double s, char *out, size_t room) {
+  long n = (long)(s + 0.5);
+  if (n >= 3600)
+    snprintf(out, room, "%ld:%02ld:%02ld", n / 3600, n / 60 % 60, n % 60);
+  else
+    snprintf(out, room, "%ld:%02ld", n / 60, n % 60);
+}
+
+static void on_progress(void *user, const ooze_run_progress *p) {
+  show *w = user;
+  double span = p->last_frame - p->first_frame, done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction);
+  double fraction = span > 0.0 ? done / span : 1.0;
+  if (fraction < 0.0) fraction = 0.0;
+  if (p->done && p->substeps) { /* later frames tell more about those to come */
+    w->per_frame = w->timed ? 0.7 * w->per_frame + 0.3 * p->frame_seconds : p->frame_seconds;
+    w->timed++;
+  }
+  if (w->farm) {
+    int percent = (int)(99.0 * fraction);
+    if (percent != w->last_percent) {
+      printf("ALF_PROGRESS %d%%\n", percent);
+      fflush(stdout);
+      w->last_percent = percent;
+    }
+  }
+  if (w->quiet) return;
+  char left[32] = "-:--";
+  if (w->timed) duration(w->per_frame * (span - done), left, sizeof left);
+  if (w->terminal) {
+    enum { WIDTH = 24 };
+    double now = p->seconds;
+    if (!p->done && now - w->last_shown < 0.1) return;
+    w->last_shown = now > 0.0 ? now : 1e-9;
+    char bar[WIDTH + 1];
+    for (int i = 0; i < WIDTH; ++i) bar[i] = i < (int)(WIDTH * fraction + 0.5) ? '#' : '.';
+    bar[WIDTH] = 0;
+    fprintf(stderr, "\r[%s] frame %d/%d  %u particles  %.2f s/frame  left %s\033[K", bar, p->frame, p->last_frame,
+            p->particles, w->per_frame, left);
+    if (p->done && p->frame == p->last_frame) fputc('\n', stderr);
+    fflush(stderr);
+  } else if (p->done && !w->farm) {
+    fprintf(w->out, "frame %d/%d  %u particles  %u substeps  %.2f s  left %s\n", p->frame, p->last_frame, p->particles,
+            p->substeps, p->frame_seconds, left);
+    fflush(w->out);
+  }
+}
+
+/* "10-20", "-20" (from the scene's first) or "20" (the same). */
+static int parse_frames(const char *text, int32_t scene_first, int32_t *first, int32_t *last) {
+  char *end;
+  long a = strtol(text, &end, 10), b;
+  if (text[0] == '-' && end != text) {
+    *first = scene_first;
+    *last = (int32_t)-a;
+    return *end == 0;
+  }
+  if (end == text) return 0;
+  if (*end == 0) {
+    *first = scene_first;
+    *last = (int32_t)a;
+    return 1;
+  }
+  if (*end != '-') return 0;
+  const char *second = end + 1;
+  b = strtol(second, &end, 10);
+  *first = (int32_t)a;
+  *last = (int32_t)b;
+  return end != second && *end == 0 && b >= a;
+}
+
+static void print_json(const ooze_run_report *r, const show *w, const char *folder, int stopped) {
+  char hash[24];
+  json j = {stdout, 0};
+  snprintf(hash, sizeof hash, "%016" PRIx64, r->state_hash);
+  json_object(&j, NULL);
+  json_integer(&j, "frames", r->frames);
+  json_integer(&j, "particles", r->particles);
+  json_integer(&j, "substeps", r->substeps);
+  json_number(&j, "seconds", r->seconds);
+  json_number(&j, "seconds_per_frame", r->frames ? r->step_seconds / r->frames : 0.0);
+  json_text(&j, "state_hash", stopped ? NULL : hash);
+  json_array(&j, "files");
+  for (uint32_t i = 0; i < w->file_count; ++i) json_text(&j, NULL, w->files[i]);
+  json_array_end(&j);
+  json_number(&j, "last_frame", r->frame);
+  json_bool(&j, "resumed", r->resumed != 0);
+  json_integer(&j, "contained", r->contained);
+  json_text(&j, "checkpoint", r->checkpoint[0] ? r->checkpoint : NULL);
+  json_text(&j, "folder", folder);
+  json_bool(&j, "stopped", stopped);
+  json_object_end(&j);
+  putchar('\n');
+}
+
+int cli_run(int argc, char **argv) {
+  const char *scene_path = NULL, *folder = NULL, *frames = NULL, *wedge = NULL, *watch = NULL;
+  int resume = 0, accept = 0, preview = 0, as_json = 0;
+  uint32_t backend = 0, threads = 0, device = 0, every = 0;
+  cli_list sets = {{NULL}, 0};
+  size_t operands = 0;
+  show w;
+  memset(&w, 0, sizeof w);
+  w.last_percent = -1;
+  device = UINT32_MAX;
+  every = UINT32_MAX;
+  const cli_option options[] = {
+      {"output", 'o', CLI_TEXT, &folder, "DIR", "where everything is written. Default: the scene's name, in the current folder", 0, 0},
+      {"frames", 'f', CLI_TEXT, &frames, "A-B", "frames to write; the simulation still begins with the scene's first", 0, 0},
+      {"backend", 'b', CLI_CHOICE, &backend, "auto|cpu|cuda", "what computes", 0, 0},
+      {"device", 0, CLI_COUNT, &device, "N", "which GPU, from 0", 0, 1024},
+      {"threads", 't', CLI_COUNT, &threads, "N", "of the CPU; 0 takes all. Results do not depend on it", 0, 4096},
+      {"set", 's', CLI_LIST, &sets, "KEY=VALUE", "another value for a key of the scene, by its dotted path; as often as needed", 0, 0},
+      {"wedge", 'w', CLI_TEXT, &wedge, "K", "a row of the scene's wedge table, by name or by number from 0", 0, 0},
+      {"resume", 'r', CLI_FLAG, &resume, NULL, "go on from the newest whole checkpoint in DIR, bit for bit", 0, 0},
+      {"accept-changes", 0, CLI_FLAG, &accept, NULL, "with --resume: go on although the scene has changed", 0, 0},
+      {"checkpoint-every", 0, CLI_COUNT, &every, "N", "frames between checkpoints; 0: at a stop and at the end only", 0, 1e6},
+      {"preview", 'p', CLI_FLAG, &preview, NULL, "a picture of every frame", 0, 0},
+      {"watch", 0, CLI_TEXT, &watch, "FILE", "a JSON file {\"path\": value, ...} that is read again between frames", 0, 0},
+      {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
+      {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL, "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
+      {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
+      {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object last", 0, 0},
+  };
+  const cli_syntax syntax = {
+      "ooze run SCENE [-o DIR] [options]",
+      "Simulates a scene file and writes, for each frame, what its output section asks for: points in DIR/points, level sets "
+      "in DIR/surface, meshes in DIR/mesh, pictures in DIR/preview. Checkpoints are kept in DIR/checkpoints. A file "
+      "appears under its name only when it is whole. SIGTERM or SIGINT writes a checkpoint and ends with code 75; "
+      "--resume continues from there with the same bits as a run that was never stopped.",
+      options, sizeof options / sizeof options[0],
+      "examples:\n"
+      "  ooze run examples/scenes/honey.json -o /tmp/honey --preview\n"
+      "  ooze run honey.json --set materials.honey.viscosity=50 --set output.frames=[1,60]\n"
+      "  ooze run honey.json --wedge table1 --resume --farm\n\n"
+      "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged, 4 out of memory, 75 stopped and resumable.\n"};
+  int code = cli_parse(&syntax, argc, argv, &scene_path, 1, &operands);
+  if (code != CLI_PARSED) return code;
+  if (!operands) {
+    cli_error("run: which scene? `ooze run --help` tells more");
+    return CLI_USAGE;
+  }
+  if (accept && !resume) {
+    cli_error("run: --accept-changes goes with --resume");
+    return CLI_USAGE;
+  }
+  w.out = as_json ? stderr : stdout;
+#if defined(__unix__) || defined(__APPLE__)
+  w.terminal = !w.quiet && !w.farm && isatty(2);
+#endif
+
+  ooze_message why = {""};
+  ooze_scene *scene = NULL;
+  ooze_scene_options scene_options;
+  ooze_scene_options_default(&scene_options);
+  scene_options.sets = sets.item;
+  scene_options.set_count = sets.count;
+  scene_options.wedge = wedge;
+  scene_options.warn = on_warning;
+  ooze_result result = ooze_scene_load(scene_path, &scene_options, &scene, &why);
+  if (result < 0) {
+    cli_error("%s", why.text);
+    return cli_exit_code(result);
+  }
+  ooze_scene_info info;
+  ooze_scene_info_default(&info);
+  ooze_scene_info_get(scene, &info);
+
+  ooze_solver_desc machine;
+  ooze_solver_desc_default(&machine);
+  machine.backend = backend;
+  machine.threads = threads;
+  if (device != UINT32_MAX) machine.device = (int32_t)device;
+  ooze_run_options run;
+  ooze_run_options_default(&run);
+  run.folder = folder ? folder : info.name;
+  run.resume = (uint32_t)resume;
+  run.accept_changes = (uint32_t)accept;
+  run.preview = (uint32_t)preview;
+  run.checkpoint_every = every == UINT32_MAX ? 0 : every ? (int32_t)every : -1;
+  run.watch = watch;
+  run.machine = &machine;
+  run.user = &w;
+  run.progress = on_progress;
+  run.wrote = on_wrote;
+  run.line = on_line;
+  run.stop = on_stop;
+  if (frames && !parse_frames(frames, info.first_frame, &run.first_frame, &run.last_frame)) {
+    cli_error("--frames: '%s' is no range; expected A-B, such as %d-%d", frames, info.first_frame, info.last_frame);
+    ooze_scene_destroy(scene);
+    return CLI_USAGE;
+  }
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  ooze_run_report report;
+  ooze_run_report_default(&report);
+  result = ooze_run(scene, &run, &report, &why);
+  int stopped = result == OOZE_CANCELLED;
+  clear_bar(&w);
+  if (result < 0 || stopped) cli_error("%s", why.text);
+  if (w.farm && result == OOZE_OK && w.last_percent != 99) printf("ALF_PROGRESS 99%%\n");
+  if (as_json && (result >= 0))
+    print_json(&report, &w, run.folder, stopped);
+  else if (!w.quiet && !w.farm && result == OOZE_OK)
+    printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64 "\n%s\n", report.particles,
+           report.substeps, report.seconds, report.frames ? report.seconds / report.frames : 0.0, report.state_hash,
+           run.folder);
+  for (uint32_t i = 0; i < w.file_count; ++i) free(w.files[i]);
+  free(w.files);
+  ooze_scene_destroy(scene);
+  return cli_exit_code(result);
+}
+#else
+typedef int cli_no_scenes; /* built without Jansson */
+#endif
