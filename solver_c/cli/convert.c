@@ -26,7 +26,8 @@ int cli_convert(int argc, char **argv) {
   };
   const cli_syntax syntax = {
       "ooze convert IN OUT [options]",
-      "Reads points with all their attributes from IN and writes them to OUT; the endings name the formats: .bgeo, .bgeo.sc, "
+      "Reads points with all their attributes from IN and writes them to OUT; the endings name the formats: .bgeo, "
+      ".bgeo.sc, "
       ".geo, .ply. With --mesh, or where one of them is an .obj, triangles. OUT appears only when it is whole.",
       options, sizeof options / sizeof options[0], "example:\n  ooze convert points/honey.0050.bgeo.sc honey.ply\n"};
   int code = cli_parse(&syntax, argc, argv, paths, 2, &operands);

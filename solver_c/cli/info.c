@@ -12,11 +12,11 @@ int cli_info(int argc, char **argv) {
   const cli_option options[] = {{"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object", 0, 0}};
   const cli_syntax syntax = {
       "ooze info [FILE] [--json]",
-      "Describes a file: points and meshes (.bgeo .bgeo.sc .geo .ply .obj), a checkpoint (.ozc), a surface (.vdb), or a scene "
+      "Describes a file: points and meshes (.bgeo .bgeo.sc .geo .ply .obj), a checkpoint (.ozc), a surface (.vdb), or "
+      "a scene "
       "(.json) with its particles, memory and steps. Without a file: the version, what was built in, and each backend "
       "with whether this machine can use it.",
-      options,
-      sizeof options / sizeof options[0], NULL};
+      options, sizeof options / sizeof options[0], NULL};
   int code = cli_parse(&syntax, argc, argv, &file, 1, &operands);
   if (code != CLI_PARSED) return code;
   if (operands) {

@@ -122,8 +122,8 @@ static int info_vdb(const char *path, int as_json) {
     json_object_end(&j);
     putchar('\n');
   } else {
-    printf("%s: OpenVDB level set\n  voxel       %g m, %u blocks of 8x8x8\n  bounds      %g %g %g to %g %g %g m\n", path,
-           (double)sdf.voxel, sdf.brick_count, (double)sdf.lower[0], (double)sdf.lower[1], (double)sdf.lower[2],
+    printf("%s: OpenVDB level set\n  voxel       %g m, %u blocks of 8x8x8\n  bounds      %g %g %g to %g %g %g m\n",
+           path, (double)sdf.voxel, sdf.brick_count, (double)sdf.lower[0], (double)sdf.lower[1], (double)sdf.lower[2],
            (double)sdf.upper[0], (double)sdf.upper[1], (double)sdf.upper[2]);
   }
   ooze_sdf_free(&sdf);

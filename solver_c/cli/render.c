@@ -110,15 +110,19 @@ static void find_scene(const char *points, char *out, size_t room) {
 }
 
 int cli_render(int argc, char **argv) {
-  const char *cache = NULL, *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL, *frames = NULL, *caption = NULL,
-             *range = NULL;
+  const char *cache = NULL, *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL, *frames = NULL,
+             *caption = NULL, *range = NULL;
   int spheres = 0, surface = 0, quiet = 0;
   uint32_t threads = 0, samples = 0, every = 1;
   double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0;
   size_t operands = 0;
   const cli_option options[] = {
-      {"output", 'o', CLI_TEXT, &out, "FILE", "a .png, or for several frames a .mp4 (needs ffmpeg) or a .png of which each frame makes one. Default: NAME.png in the current folder", 0, 0},
-      {"scene", 0, CLI_TEXT, &scene_path, "SCENE", "for camera, colours and colliders. Default: the scene.json that the run left beside", 0, 0},
+      {"output", 'o', CLI_TEXT, &out, "FILE",
+       "a .png, or for several frames a .mp4 (needs ffmpeg) or a .png of which each frame makes one. Default: NAME.png "
+       "in the current folder",
+       0, 0},
+      {"scene", 0, CLI_TEXT, &scene_path, "SCENE",
+       "for camera, colours and colliders. Default: the scene.json that the run left beside", 0, 0},
       {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
       {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
       {"colour-by", 'c', CLI_TEXT, &colour, "WHAT", "material, speed, stretch, compression or temperature", 0, 0},
@@ -137,7 +141,8 @@ int cli_render(int argc, char **argv) {
   };
   const cli_syntax syntax = {
       "ooze render CACHE [-o FILE.png|FILE.mp4] [options]",
-      "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo .geo .ply), or of every frame in a folder, such as "
+      "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo .geo .ply), or of every frame in a folder, "
+      "such as "
       "that of `ooze run`. Colours, colliders and camera come from the scene where there is one.",
       options, sizeof options / sizeof options[0],
       "examples:\n"
@@ -223,7 +228,8 @@ int cli_render(int argc, char **argv) {
     char path[PATH_ROOM];
     if (result >= 0 && film) {
       if (!movie)
-        result = ooze_movie_open(out, image.width, image.height, fps > 0.0 ? fps : info.frames_per_second, &movie, &why);
+        result =
+            ooze_movie_open(out, image.width, image.height, fps > 0.0 ? fps : info.frames_per_second, &movie, &why);
       if (result >= 0) result = ooze_movie_add(movie, &image, &why);
     } else if (result >= 0) {
       if (!out) {

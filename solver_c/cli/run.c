@@ -179,18 +179,23 @@ int cli_run(int argc, char **argv) {
   device = UINT32_MAX;
   every = UINT32_MAX;
   const cli_option options[] = {
-      {"output", 'o', CLI_TEXT, &folder, "DIR", "where everything is written. Default: the scene's name, in the current folder", 0, 0},
-      {"frames", 'f', CLI_TEXT, &frames, "A-B", "frames to write; the simulation still begins with the scene's first", 0, 0},
+      {"output", 'o', CLI_TEXT, &folder, "DIR",
+       "where everything is written. Default: the scene's name, in the current folder", 0, 0},
+      {"frames", 'f', CLI_TEXT, &frames, "A-B", "frames to write; the simulation still begins with the scene's first",
+       0, 0},
       {"backend", 'b', CLI_CHOICE, &backend, "auto|cpu|cuda", "what computes", 0, 0},
       {"device", 0, CLI_COUNT, &device, "N", "which GPU, from 0", 0, 1024},
       {"threads", 't', CLI_COUNT, &threads, "N", "of the CPU; 0 takes all. Results do not depend on it", 0, 4096},
-      {"set", 's', CLI_LIST, &sets, "KEY=VALUE", "another value for a key of the scene, by its dotted path; as often as needed", 0, 0},
+      {"set", 's', CLI_LIST, &sets, "KEY=VALUE",
+       "another value for a key of the scene, by its dotted path; as often as needed", 0, 0},
       {"wedge", 'w', CLI_TEXT, &wedge, "K", "a row of the scene's wedge table, by name or by number from 0", 0, 0},
       {"resume", 'r', CLI_FLAG, &resume, NULL, "go on from the newest whole checkpoint in DIR, bit for bit", 0, 0},
       {"accept-changes", 0, CLI_FLAG, &accept, NULL, "with --resume: go on although the scene has changed", 0, 0},
-      {"checkpoint-every", 0, CLI_COUNT, &every, "N", "frames between checkpoints; 0: at a stop and at the end only", 0, 1e6},
+      {"checkpoint-every", 0, CLI_COUNT, &every, "N", "frames between checkpoints; 0: at a stop and at the end only", 0,
+       1e6},
       {"preview", 'p', CLI_FLAG, &preview, NULL, "a picture of every frame", 0, 0},
-      {"watch", 0, CLI_TEXT, &watch, "FILE", "a JSON file {\"path\": value, ...} that is read again between frames", 0, 0},
+      {"watch", 0, CLI_TEXT, &watch, "FILE", "a JSON file {\"path\": value, ...} that is read again between frames", 0,
+       0},
       {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
       {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL, "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
@@ -198,7 +203,8 @@ int cli_run(int argc, char **argv) {
   };
   const cli_syntax syntax = {
       "ooze run SCENE [-o DIR] [options]",
-      "Simulates a scene file and writes, for each frame, what its output section asks for: points in DIR/points, level sets "
+      "Simulates a scene file and writes, for each frame, what its output section asks for: points in DIR/points, "
+      "level sets "
       "in DIR/surface, meshes in DIR/mesh, pictures in DIR/preview. Checkpoints are kept in DIR/checkpoints. A file "
       "appears under its name only when it is whole. SIGTERM or SIGINT writes a checkpoint and ends with code 75; "
       "--resume continues from there with the same bits as a run that was never stopped.",

@@ -1,8 +1,8 @@
 /* Filling shapes with particles at the separation. SPDX-License-Identifier: Apache-2.0
  *
  * Each copy of a fluid has a cubic lattice in its own space, centred in its bounds, so that a box of n separations gets
- * exactly n layers. A particle is born where a cell's middle is inside, unless it would stand nearer than 0.9 separations
- * to one of an earlier fluid or copy, or in a collider. Order and jitter follow from the scene alone. */
+ * exactly n layers. A particle is born where a cell's middle is inside, unless it would stand nearer than 0.9
+ * separations to one of an earlier fluid or copy, or in a collider. Order and jitter follow from the scene alone. */
 #include "scene_internal.h"
 
 #include <math.h>
@@ -59,7 +59,8 @@ static double uniform(uint64_t seed, uint64_t index, int which) { /* -1 to 1 */
   return (double)(oz_mix(oz_mix(seed, index), (uint64_t)which) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
 }
 
-/* ---- What stands near ------------------------------------------------------------------------------------------------- */
+/* ---- What stands near
+ * ------------------------------------------------------------------------------------------------- */
 
 typedef struct grid { /* particles of earlier batches, hashed by cells of one separation */
   double cell;
@@ -97,8 +98,9 @@ static int grid_build(grid *g, const oz_fill *f, const double low[3], const doub
           continue;
         }
         memcpy(g->x[at], o->x[i], sizeof o->x[i]);
-        uint32_t slot = slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell), (int64_t)floor((double)o->x[i][1] / g->cell),
-                                (int64_t)floor((double)o->x[i][2] / g->cell));
+        uint32_t slot =
+            slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell), (int64_t)floor((double)o->x[i][1] / g->cell),
+                    (int64_t)floor((double)o->x[i][2] / g->cell));
         g->next[at] = g->head[slot];
         g->head[slot] = ++at;
       }
@@ -133,7 +135,8 @@ static int taken(const grid *g, const double x[3]) {
   return 0;
 }
 
-/* ---- Inside of a mesh ------------------------------------------------------------------------------------------------- */
+/* ---- Inside of a mesh
+ * ------------------------------------------------------------------------------------------------- */
 
 /* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding number of a cell is the
  * sum of signs before it. Works for meshes of several overlapping pieces. */
@@ -219,7 +222,8 @@ static int winding(const rows *w, size_t row, double x) {
   return turns;
 }
 
-/* ---- One fluid ---------------------------------------------------------------------------------------------------------- */
+/* ---- One fluid
+ * ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct pour {
   oz_fill *fill;
@@ -245,8 +249,9 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
     return OOZE_OK;
   }
   if (p->fill->total >= p->fill->most || c->count == UINT32_MAX)
-    return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: more than %llu particles; expected a larger particle_separation",
-                      p->fluid->name, (unsigned long long)p->fill->most);
+    return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
+                      "fluid %s: more than %llu particles; expected a larger particle_separation", p->fluid->name,
+                      (unsigned long long)p->fill->most);
   if (c->count == p->room) {
     size_t room = p->room ? 2 * p->room : 4096;
     float(*x2)[3] = realloc(c->x, room * sizeof *x2);
@@ -269,8 +274,8 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
 }
 
 /* The box of a copy in the world, for finding what is near. */
-static void world_bounds(const ooze_pose *pose, const double low[3], const double high[3], double margin, double out_low[3],
-                         double out_high[3]) {
+static void world_bounds(const ooze_pose *pose, const double low[3], const double high[3], double margin,
+                         double out_low[3], double out_high[3]) {
   for (int k = 0; k < 3; k++) out_low[k] = 1e300, out_high[k] = -1e300;
   for (int c = 0; c < 8; c++) {
     double x[3] = {c & 1 ? high[0] : low[0], c & 2 ? high[1] : low[1], c & 4 ? high[2] : low[2]}, y[3];
@@ -303,8 +308,8 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
     origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
   }
   if (cells > 2e11 || cells > 200.0 * (double)p->fill->most)
-    return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
-                      cells);
+    return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: %g cells; expected a larger particle_separation",
+                      p->fluid->name, cells);
   rows w;
   memset(&w, 0, sizeof w);
   if (s->kind == OZ_SHAPE_MESH && !rows_build(&w, &s->mesh, origin, d, n)) {
@@ -318,7 +323,7 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
     for (uint32_t j = 0; j < n[1]; j++)
       for (uint32_t k = 0; k < n[2] && result == OOZE_OK; k++) {
         double x[3] = {origin[0] + i * d, origin[1] + j * d, origin[2] + k * d}, y[3];
-        int in = s->kind == OZ_SHAPE_MESH ? winding(&w, (size_t)j * n[2] + k, x[0]) != 0
+        int in = s->kind == OZ_SHAPE_MESH  ? winding(&w, (size_t)j * n[2] + k, x[0]) != 0
                  : s->kind == OZ_SHAPE_BOX ? 1
                                            : oz_shape_distance(s, x) <= 0.0;
         if (!in) continue;
@@ -384,7 +389,8 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         const uint32_t at[3] = {i, j, k};
         for (int a = 0; a < 3; a++) pose.position[a] += (float)at[a] * fluid->step[a];
         if (fluid->turn > 0.0f) { /* about y, after the fluid's own rotation */
-          float degrees[3] = {0.0f, (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)), 0.0f}, q[4], r[4];
+          float degrees[3] = {0.0f, (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)), 0.0f},
+                q[4], r[4];
           const float *o = fluid->pose.rotation;
           oz_pose_rotate(degrees, q);
           r[0] = q[3] * o[0] + q[1] * o[2];

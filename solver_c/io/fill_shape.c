@@ -1,4 +1,5 @@
-/* Shapes as signed distances, as bricks for colliders, as triangles for pictures. SPDX-License-Identifier: Apache-2.0 */
+/* Shapes as signed distances, as bricks for colliders, as triangles for pictures. SPDX-License-Identifier: Apache-2.0
+ */
 #include "scene_internal.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ void oz_shape_release(oz_shape *shape) {
 
 int oz_shape_has_distance(const oz_shape *shape) { return shape->kind <= OZ_SHAPE_CAPSULES; }
 
-/* ---- Distances -------------------------------------------------------------------------------------------------------- */
+/* ---- Distances
+ * -------------------------------------------------------------------------------------------------------- */
 
 static double length2(double x, double y) { return sqrt(x * x + y * y); }
 static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -52,8 +54,10 @@ static double revolve(const oz_shape *s, const double x[3]) {
 double oz_shape_distance(const oz_shape *s, const double x[3]) {
   double h[3] = {(double)s->half[0], (double)s->half[1], (double)s->half[2]};
   switch (s->kind) {
-  case OZ_SHAPE_PLANE: return x[1];
-  case OZ_SHAPE_SPHERE: return length3(x) - h[0];
+  case OZ_SHAPE_PLANE:
+    return x[1];
+  case OZ_SHAPE_SPHERE:
+    return length3(x) - h[0];
   case OZ_SHAPE_BOX: {
     double out[3], in = -1e300;
     for (int k = 0; k < 3; k++) {
@@ -71,13 +75,15 @@ double oz_shape_distance(const oz_shape *s, const double x[3]) {
     double a = length2(x[0], x[2]) - h[0], b = fabs(x[1]) - h[1];
     return fmin(fmax(a, b), 0.0) + length2(fmax(a, 0.0), fmax(b, 0.0));
   }
-  case OZ_SHAPE_REVOLVE: return revolve(s, x);
+  case OZ_SHAPE_REVOLVE:
+    return revolve(s, x);
   case OZ_SHAPE_CAPSULES: {
     double best = 1e300;
     for (uint32_t i = 0; i < s->capsule_count; i++) best = fmin(best, capsule(s->capsules[i], x));
     return best;
   }
-  default: return 1e300;
+  default:
+    return 1e300;
   }
 }
 
@@ -85,10 +91,17 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
   double h[3] = {(double)s->half[0], (double)s->half[1], (double)s->half[2]};
   for (int k = 0; k < 3; k++) low[k] = 1e300, high[k] = -1e300;
   switch (s->kind) {
-  case OZ_SHAPE_SPHERE: h[1] = h[2] = h[0]; break;
-  case OZ_SHAPE_CAPSULE: h[1] += h[0], h[2] = h[0]; break;
-  case OZ_SHAPE_CYLINDER: h[2] = h[0]; break;
-  case OZ_SHAPE_BOX: break;
+  case OZ_SHAPE_SPHERE:
+    h[1] = h[2] = h[0];
+    break;
+  case OZ_SHAPE_CAPSULE:
+    h[1] += h[0], h[2] = h[0];
+    break;
+  case OZ_SHAPE_CYLINDER:
+    h[2] = h[0];
+    break;
+  case OZ_SHAPE_BOX:
+    break;
   case OZ_SHAPE_REVOLVE:
     for (uint32_t i = 0; i < s->profile_count; i++) {
       double r = (double)s->profile[i][0], y = (double)s->profile[i][1];
@@ -115,13 +128,15 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
         high[k] = fmax(high[k], (double)s->mesh.positions[3 * (size_t)i + k]);
       }
     return s->mesh.point_count > 0;
-  default: return 0;
+  default:
+    return 0;
   }
   for (int k = 0; k < 3; k++) low[k] = -h[k], high[k] = h[k];
   return 1;
 }
 
-/* ---- Bricks ----------------------------------------------------------------------------------------------------------- */
+/* ---- Bricks
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its way out. */
 ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out, ooze_message *why) {
@@ -134,13 +149,15 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
   for (int k = 0; k < 3; k++) {
     double a = floor((low[k] - outside) / (8.0 * v)), b = floor((high[k] + outside) / (8.0 * v));
     if (a < -100000.0 || b > 100000.0)
-      return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: a voxel of %g m is too small for its size; expected more", who, v);
+      return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: a voxel of %g m is too small for its size; expected more",
+                        who, v);
     first[k] = (int32_t)a;
     last[k] = (int32_t)b;
     blocks *= b - a + 1.0;
   }
   if (blocks > 3e7)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who, blocks, v);
+    return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
+                      blocks, v);
   size_t room = 0;
   ooze_sdf_default(out);
   out->voxel = voxel;
@@ -176,7 +193,8 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
   return OOZE_OK;
 }
 
-/* ---- Triangles ---------------------------------------------------------------------------------------------------------- */
+/* ---- Triangles
+ * ---------------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_shape_tessellate(const oz_shape *s, ooze_mesh *out, ooze_message *why) {
   enum { AROUND = 64 };

@@ -41,7 +41,8 @@ void ooze_scene_destroy(ooze_scene *s) {
   free(s);
 }
 
-/* ---- Wedges and sets ------------------------------------------------------------------------------------------------ */
+/* ---- Wedges and sets ------------------------------------------------------------------------------------------------
+ */
 
 static ooze_result read_wedges(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -90,8 +91,9 @@ static ooze_result apply_wedge(oz_reader *r) {
     const char *near = oz_nearest(wanted, (const char *const *)s->wedge_names, s->wedge_count);
     if (!s->wedge_count)
       return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND, "%s: --wedge %s: the scene has no wedge table", s->file, wanted);
-    return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND, "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit",
-                      s->file, oz_json_line(r->text, r->bytes, "wedge"), wanted, near ? "did you mean " : "a name",
+    return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
+                      "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit", s->file,
+                      oz_json_line(r->text, r->bytes, "wedge"), wanted, near ? "did you mean " : "a name",
                       near ? near : "", s->wedge_count - 1);
   }
   const char *key;
@@ -123,7 +125,8 @@ static ooze_result apply_sets(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Loading ---------------------------------------------------------------------------------------------------------- */
+/* ---- Loading
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull apart. */
 static void iteration_defaults(ooze_scene *s) {
@@ -223,7 +226,8 @@ ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options,
   return result;
 }
 
-/* ---- What it is --------------------------------------------------------------------------------------------------------- */
+/* ---- What it is
+ * --------------------------------------------------------------------------------------------------------- */
 
 ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   ooze_scene_info i;

@@ -40,8 +40,8 @@ static int in_solid(const void *user, const double x[3]) {
   return 0;
 }
 
-static ooze_result said(ooze_solver *solver, ooze_result result, const ooze_scene *s, const char *what, const char *name,
-                        ooze_message *why) {
+static ooze_result said(ooze_solver *solver, ooze_result result, const ooze_scene *s, const char *what,
+                        const char *name, ooze_message *why) {
   if (result >= 0) return OOZE_OK;
   return oz_io_fail(why, result, "%s: %s %s: %s", s->file, what, name, ooze_solver_message(solver));
 }
@@ -59,9 +59,9 @@ static ooze_result fill_all(const ooze_scene *s, uint64_t most, take_fn take, vo
     memset(&cloud, 0, sizeof cloud);
     if (!s->fluids[i].keep_state) result = oz_fill_fluid(fill, &s->fluids[i], in_solid, &w, &cloud, &cut, why);
     if (result == OOZE_OK && !s->fluids[i].keep_state && !cloud.count)
-      result = oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                          "%s: fluids.%s: not one particle fits in at a separation of %g m%s", s->file, s->fluids[i].name,
-                          (double)s->separation, cut ? ": all its room is taken by colliders or other fluids" : "");
+      result = oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: fluids.%s: not one particle fits in at a separation of %g m%s",
+                          s->file, s->fluids[i].name, (double)s->separation,
+                          cut ? ": all its room is taken by colliders or other fluids" : "");
     if (result == OOZE_OK) result = take(user, i, &cloud, why);
     oz_cloud_release(&cloud);
   }
@@ -98,9 +98,11 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
   OZ_IO_TRY(said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
   for (uint32_t i = 0; i < s->material_count; i++) {
     uint32_t index = 0;
-    OZ_IO_TRY(said(solver, ooze_material_add(solver, &s->start.materials[i], &index), s, "material", s->looks[i].name, why));
+    OZ_IO_TRY(
+        said(solver, ooze_material_add(solver, &s->start.materials[i], &index), s, "material", s->looks[i].name, why));
     if (index != i + 1)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: the solver has materials already; a scene needs a new one", s->file);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: the solver has materials already; a scene needs a new one",
+                        s->file);
   }
   for (uint32_t i = 0; i < s->collider_count; i++) {
     ooze_collider_desc desc;
@@ -120,7 +122,8 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
   return fluids ? fill_all(s, 1u << 30, add_cloud, &a, why) : OOZE_OK;
 }
 
-ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine, ooze_solver **out, ooze_message *why) {
+ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine, ooze_solver **out,
+                             ooze_message *why) {
   if (!s || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   ooze_solver_desc desc;
   ooze_solver_desc_default(&desc);
@@ -138,7 +141,8 @@ ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machin
   return result;
 }
 
-/* ---- What it will cost -------------------------------------------------------------------------------------------------- */
+/* ---- What it will cost
+ * -------------------------------------------------------------------------------------------------- */
 
 typedef struct counting {
   const ooze_scene *scene;

@@ -26,8 +26,8 @@ static void check_material(oz_reader *r, uint32_t index) {
   if (expected_like(s, index, &like) && like.material.viscosity > 0.0f && m->viscosity > 0.0f) {
     double ratio = (double)m->viscosity / (double)like.material.viscosity;
     if (ratio >= 300.0 && ratio <= 3000.0)
-      oz_warn(r, "%g Pa s is %.3g times that of %s, %g Pa s (was it in mPa s, or centipoise?)", (double)m->viscosity, ratio,
-              like.name, (double)like.material.viscosity);
+      oz_warn(r, "%g Pa s is %.3g times that of %s, %g Pa s (was it in mPa s, or centipoise?)", (double)m->viscosity,
+              ratio, like.name, (double)like.material.viscosity);
     else if (ratio <= 1.0 / 300.0)
       oz_warn(r, "%g Pa s is far below that of %s, %g Pa s", (double)m->viscosity, like.name,
               (double)like.material.viscosity);
@@ -72,8 +72,7 @@ ooze_result oz_check_slips(oz_reader *r) {
                        "is %g m at its thinnest, and particle_separation is %g m: no particle fits in; expected a "
                        "separation of %g m or less, or a larger fluid (are both in metres?)",
                        thin, d, thin / 3.0);
-    if (thin < 2.999 * d)
-      oz_warn(r, "is %g m at its thinnest: fewer than 3 particles of separation %g m", thin, d);
+    if (thin < 2.999 * d) oz_warn(r, "is %g m at its thinnest: fewer than 3 particles of separation %g m", thin, d);
     if (wide > 1000.0) oz_warn(r, "is %g m wide (are its sizes in metres?)", wide);
     oz_up(r, mark);
   }
@@ -83,10 +82,12 @@ ooze_result oz_check_slips(oz_reader *r) {
     oz_down(r, s->emitters[i].name);
     oz_down(r, "radius");
     if (radius < 0.5 * d)
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                       "%g m is less than half of particle_separation, %g m; expected %g m or more (are both in metres?)",
-                       radius, d, 1.5 * d);
-    if (radius < 1.499 * d) oz_warn(r, "%g m makes a stream of fewer than 3 particles of separation %g m across", radius, d);
+      return oz_refuse(
+          r, OOZE_ERROR_ARGUMENT,
+          "%g m is less than half of particle_separation, %g m; expected %g m or more (are both in metres?)", radius, d,
+          1.5 * d);
+    if (radius < 1.499 * d)
+      oz_warn(r, "%g m makes a stream of fewer than 3 particles of separation %g m across", radius, d);
     if (radius > 100.0) oz_warn(r, "%g m (is it in metres?)", radius);
     oz_up(r, mark);
   }

@@ -8,7 +8,8 @@
 
 #include <jansson.h>
 
-/* ---- Shapes (fill_shape.c) ---------------------------------------------------------------------------------------- */
+/* ---- Shapes (fill_shape.c) ----------------------------------------------------------------------------------------
+ */
 
 typedef enum oz_shape_kind {
   OZ_SHAPE_PLANE,
@@ -47,7 +48,8 @@ ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel,
 /* As triangles, for pictures: revolve alone. */
 ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_message *why);
 
-/* ---- Filling (fill.c) ----------------------------------------------------------------------------------------------- */
+/* ---- Filling (fill.c) -----------------------------------------------------------------------------------------------
+ */
 
 typedef struct oz_fluid {
   char *name;
@@ -80,7 +82,8 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
 void oz_cloud_release(oz_cloud *cloud);
 uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
 
-/* ---- The scene ------------------------------------------------------------------------------------------------------ */
+/* ---- The scene ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct oz_looked {
   ooze_look look;
@@ -152,8 +155,8 @@ struct ooze_scene {
   char *file;   /* as given */
   char *folder; /* where it looks for files, with the slash; "" for the current one */
   char *about;
-  json_t *doc;    /* with wedge and sets in it */
-  char *text;     /* of doc */
+  json_t *doc; /* with wedge and sets in it */
+  char *text;  /* of doc */
   float separation;
   oz_state start; /* at time 0 */
   uint32_t material_count, collider_count, emitter_count, fluid_count, channel_count, wedge_count;
@@ -174,13 +177,15 @@ void oz_state_at(const ooze_scene *scene, double time, oz_state *state); /* into
 /* Adds materials, colliders, emitters and, if `fluids`, particles. Arrays of handles may be NULL. */
 ooze_result oz_scene_fill_solver(const ooze_scene *scene, ooze_solver *s, int fluids, ooze_collider *colliders,
                                  ooze_emitter *emitters, ooze_message *why);
-ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state, ooze_collider_desc *out);
+ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,
+                                ooze_collider_desc *out);
 void oz_pose_rotate(const float degrees[3], float quaternion[4]);
 void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]);
 void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]);
 double oz_frame_time(const ooze_scene *scene, double frame); /* s */
 
-/* ---- JSON (scene_json.c) -------------------------------------------------------------------------------------------- */
+/* ---- JSON (scene_json.c) --------------------------------------------------------------------------------------------
+ */
 
 /* The line, from 1, of the value at a dotted path in JSON text, or of the nearest that holds it. */
 int oz_json_line(const char *text, size_t bytes, const char *path);

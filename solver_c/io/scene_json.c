@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------------------------------
+ */
 
 /* Jansson keeps no positions. The text is known to be good JSON by the time that a line is asked for, so that a walk
  * along the path suffices: at each level skip to the wanted member and go in. */
@@ -94,7 +95,8 @@ int oz_json_line(const char *text, size_t bytes, const char *path) {
   return line;
 }
 
-/* ---- Values at paths ------------------------------------------------------------------------------------------------ */
+/* ---- Values at paths ------------------------------------------------------------------------------------------------
+ */
 
 int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size_t capacity) {
   json_t *at = root;
@@ -158,7 +160,8 @@ void oz_json_short(const json_t *value, char *out, size_t capacity) {
   free(text);
 }
 
-/* ---- Differences ------------------------------------------------------------------------------------------------------ */
+/* ---- Differences
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void differ(const json_t *a, const json_t *b, char *path, size_t used, size_t capacity, oz_differ_fn each,
                    void *user) {
@@ -178,7 +181,8 @@ static void differ(const json_t *a, const json_t *b, char *path, size_t used, si
     return;
   }
   /* 1 and 1.0 are the same to a scene */
-  if (json_is_number(a) && json_is_number(b) ? json_number_value(a) == json_number_value(b) : a && b && json_equal(a, b))
+  if (json_is_number(a) && json_is_number(b) ? json_number_value(a) == json_number_value(b)
+                                             : a && b && json_equal(a, b))
     return;
   each(user, path, a, b);
 }

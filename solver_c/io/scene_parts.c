@@ -1,11 +1,13 @@
-/* The parts of a scene: output, solver, materials, colliders, emitters, fluids, picture. SPDX-License-Identifier: Apache-2.0
+/* The parts of a scene: output, solver, materials, colliders, emitters, fluids, picture. SPDX-License-Identifier:
+ * Apache-2.0
  */
 #include "scene_read.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Output ----------------------------------------------------------------------------------------------------------- */
+/* ---- Output
+ * ----------------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_read_output(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -29,8 +31,8 @@ ooze_result oz_read_output(oz_reader *r) {
     }
     if (range[0] != floor(range[0]) || range[1] != floor(range[1]) || range[1] < range[0] || range[1] > 1e6) {
       oz_down(r, "frames");
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%g to %g is no range of frames; expected [first, last] in whole numbers",
-                       range[0], range[1]);
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "%g to %g is no range of frames; expected [first, last] in whole numbers", range[0], range[1]);
     }
     o->first = (int32_t)range[0];
     o->last = (int32_t)range[1];
@@ -49,7 +51,8 @@ ooze_result oz_read_output(oz_reader *r) {
       for (const char *c = o->name; *c; c++)
         if (strchr("/\\:*?\"<>|", *c) || (unsigned char)*c < 0x20 || (c == o->name && *c == '.')) {
           oz_down(r, "name");
-          return oz_refuse(r, OOZE_ERROR_ARGUMENT, "\"%s\" is no part of a file's name; expected letters and digits", o->name);
+          return oz_refuse(r, OOZE_ERROR_ARGUMENT, "\"%s\" is no part of a file's name; expected letters and digits",
+                           o->name);
         }
     }
     oz_up(r, mark);
@@ -67,9 +70,11 @@ ooze_result oz_read_output(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Solver ------------------------------------------------------------------------------------------------------------- */
+/* ---- Solver
+ * ------------------------------------------------------------------------------------------------------------- */
 
-#define P(name, kind, animates) {#name, kind, offsetof(ooze_params, name), animates}
+#define P(name, kind, animates)                                                                                        \
+  { #name, kind, offsetof(ooze_params, name), animates }
 static const oz_field solver_fields[] = {
     P(model, OZ_MENU, 0),
     P(scheme, OZ_MENU, 0),
@@ -97,10 +102,9 @@ ooze_result oz_read_solver(oz_reader *r) {
   json_t *object = json_object_get(s->doc, "solver");
   ooze_params_default(&s->start.params);
   size_t mark = oz_down(r, "solver");
-  if (!object)
-    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected {\"particle_separation\": metres, ...}");
-  OZ_IO_TRY(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields, sizeof solver_fields / sizeof *solver_fields,
-                          &s->start.params, NULL));
+  if (!object) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected {\"particle_separation\": metres, ...}");
+  OZ_IO_TRY(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields,
+                          sizeof solver_fields / sizeof *solver_fields, &s->start.params, NULL));
   s->separation = 0.0f;
   OZ_IO_TRY(oz_get_float(r, "solver", object, "particle_separation", &s->separation));
   if (!json_object_get(object, "particle_separation")) {
@@ -113,9 +117,11 @@ ooze_result oz_read_solver(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Materials ---------------------------------------------------------------------------------------------------------- */
+/* ---- Materials
+ * ---------------------------------------------------------------------------------------------------------- */
 
-#define M(name) {#name, OZ_F32, offsetof(ooze_material, name), 1}
+#define M(name)                                                                                                        \
+  { #name, OZ_F32, offsetof(ooze_material, name), 1 }
 static const oz_field material_fields[] = {M(density), M(viscosity), M(relaxation_time), M(compliance), M(temperature)};
 #undef M
 
@@ -158,7 +164,8 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   const char *by = look ? look : preset ? preset : name;
   if (result == OOZE_OK && !ooze_look_preset(by, &l->look) && look) {
     oz_down(r, "look");
-    result = oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no look \"%s\"; the name of a material preset would fit", look);
+    result =
+        oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no look \"%s\"; the name of a material preset would fit", look);
   }
   free(preset);
   free(look);
@@ -190,8 +197,8 @@ static ooze_result check_map(oz_reader *r, json_t *object, const char *what) {
     oz_json_short(object, text, sizeof text);
     return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {\"name\": %s, ...}", text, what);
   }
-  json_object_foreach(object, key, value) if (!key[0] || strchr(key, '.') || strlen(key) > 100)
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "\"%.40s\" is no name; expected 1 to 100 letters without dots", key);
+  json_object_foreach(object, key, value) if (!key[0] || strchr(key, '.') || strlen(key) > 100) return oz_refuse(
+      r, OOZE_ERROR_ARGUMENT, "\"%.40s\" is no name; expected 1 to 100 letters without dots", key);
   return OOZE_OK;
 }
 
@@ -228,7 +235,8 @@ static ooze_result find_material(oz_reader *r, json_t *object, uint32_t *out) {
       oz_up(r, mark);
       return OOZE_OK;
     }
-    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected the name of a material of the scene or of a preset");
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                     "is missing; expected the name of a material of the scene or of a preset");
   }
   if (!json_is_string(value)) {
     char text[80];
@@ -265,7 +273,8 @@ static ooze_result find_material(oz_reader *r, json_t *object, uint32_t *out) {
   return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no material or preset \"%s\"", name);
 }
 
-/* ---- Poses -------------------------------------------------------------------------------------------------------------- */
+/* ---- Poses
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static ooze_result both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
   if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
@@ -274,9 +283,11 @@ static ooze_result both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
   return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside rotation; expected one of the two");
 }
 
-/* ---- Colliders ---------------------------------------------------------------------------------------------------------- */
+/* ---- Colliders
+ * ---------------------------------------------------------------------------------------------------------- */
 
-#define C(name, member, kind, animates) {name, kind, offsetof(oz_collider_state, member), animates}
+#define C(name, member, kind, animates)                                                                                \
+  { name, kind, offsetof(oz_collider_state, member), animates }
 static const oz_field collider_fields[] = {
     C("role", desc.role, OZ_MENU, 0),
     C("invert", desc.invert, OZ_BOOL, 0),
@@ -302,8 +313,9 @@ static ooze_result make_sdf(oz_reader *r, oz_collider_item *item, float voxel) {
     if (item->shape.kind == OZ_SHAPE_VDB)
       result = ooze_sdf_from_vdb(&desc, item->shape.file, NULL, &item->sdf, &inner);
     else
-      result = ooze_sdf_from_mesh(&desc, item->shape.mesh.positions, item->shape.mesh.point_count,
-                                  item->shape.mesh.triangles, (uint32_t)item->shape.mesh.triangle_count, &item->sdf, &inner);
+      result =
+          ooze_sdf_from_mesh(&desc, item->shape.mesh.positions, item->shape.mesh.point_count,
+                             item->shape.mesh.triangles, (uint32_t)item->shape.mesh.triangle_count, &item->sdf, &inner);
   } else {
     result = oz_shape_bricks(&item->shape, item->name, voxel, &item->sdf, &inner);
   }
@@ -357,9 +369,11 @@ ooze_result oz_read_colliders(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Emitters ----------------------------------------------------------------------------------------------------------- */
+/* ---- Emitters
+ * ----------------------------------------------------------------------------------------------------------- */
 
-#define E(name, member, kind, animates) {name, kind, offsetof(oz_emitter_state, member), animates}
+#define E(name, member, kind, animates)                                                                                \
+  { name, kind, offsetof(oz_emitter_state, member), animates }
 static const oz_field emitter_fields[] = {
     E("layout", desc.layout, OZ_MENU, 0),
     E("active", desc.active, OZ_BOOL, 1),
@@ -408,7 +422,8 @@ ooze_result oz_read_emitters(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Fluids ------------------------------------------------------------------------------------------------------------- */
+/* ---- Fluids
+ * ------------------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_read_fluids(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -471,7 +486,8 @@ ooze_result oz_read_fluids(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Picture ------------------------------------------------------------------------------------------------------------ */
+/* ---- Picture
+ * ------------------------------------------------------------------------------------------------------------ */
 
 ooze_result oz_read_picture(oz_reader *r) {
   ooze_scene *s = r->scene;

@@ -12,7 +12,8 @@ static const uint32_t maps[] = {OOZE_MAP_VIRIDIS, OOZE_MAP_VIRIDIS, OOZE_MAP_MAG
 static const float *floats(const ooze_points *points, const char *name, uint32_t components) {
   ooze_points_attribute a;
   ooze_points_attribute_default(&a);
-  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 || a.components != components) return NULL;
+  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 || a.components != components)
+    return NULL;
   return a.data;
 }
 
@@ -55,7 +56,7 @@ static uint32_t *materials_of(const ooze_points *points, uint32_t looks) {
   if (!looks || ooze_points_find(points, "material", &a) != OOZE_OK || a.components != 1) return NULL;
   uint32_t *out = malloc((size_t)(count + 1) * sizeof *out);
   for (uint64_t i = 0; out && i < count; i++) {
-    int64_t m = a.type == OOZE_INT32 ? ((const int32_t *)a.data)[i]
+    int64_t m = a.type == OOZE_INT32                            ? ((const int32_t *)a.data)[i]
                 : a.type == OOZE_INT64 || a.type == OOZE_UINT64 ? ((const int64_t *)a.data)[i]
                                                                 : 0;
     out[i] = m >= 1 && (uint64_t)m <= looks ? (uint32_t)(m - 1) : 0; /* 0 is the solver's own */
@@ -145,8 +146,9 @@ static ooze_result show(const ooze_scene *s, double frame, shown *d, ooze_messag
   return result;
 }
 
-ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points, const ooze_surface *surface,
-                               const ooze_picture_options *given, ooze_image *out, ooze_message *why) {
+ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points,
+                               const ooze_surface *surface, const ooze_picture_options *given, ooze_image *out,
+                               ooze_message *why) {
   ooze_picture_options o;
   ooze_render_desc desc;
   oz_picture view;
@@ -157,7 +159,8 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
   ooze_render_desc_default(&desc);
   uint64_t count = ooze_points_count(points);
   const float *x = floats(points, "P", 3), *v = floats(points, "v", 3), *radius = floats(points, "pscale", 1);
-  if (!x || count > UINT32_MAX) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
+  if (!x || count > UINT32_MAX)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
   double separation = 0.0;
   if (ooze_points_detail_get(points, "separation", &separation) != OOZE_OK || !(separation > 0.0))
     separation = scene ? (double)scene->separation : radius && count ? 2.0 * (double)radius[0] : 0.01;
@@ -185,11 +188,13 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
   }
   uint32_t style = o.style ? o.style : view.style ? view.style : OOZE_PICTURE_SURFACE, source = view.colour_by;
   if (o.colour_by) {
-    for (source = 0; source < 5 && strcmp(sources[source], o.colour_by) != 0; source++) {}
+    for (source = 0; source < 5 && strcmp(sources[source], o.colour_by) != 0; source++) {
+    }
     if (source == 5)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "there is no colouring by '%s'; one of material, speed, stretch, compression, temperature would fit",
-                        o.colour_by);
+      return oz_io_fail(
+          why, OOZE_ERROR_ARGUMENT,
+          "there is no colouring by '%s'; one of material, speed, stretch, compression, temperature would fit",
+          o.colour_by);
   }
   if (o.width) desc.width = o.width;
   if (o.height) desc.height = o.height;

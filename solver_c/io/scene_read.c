@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Places --------------------------------------------------------------------------------------------------------- */
+/* ---- Places ---------------------------------------------------------------------------------------------------------
+ */
 
 size_t oz_down(oz_reader *r, const char *key) {
   size_t mark = strlen(r->path);
@@ -73,7 +74,8 @@ void oz_warn(oz_reader *r, const char *format, ...) {
   r->options.warn(r->options.user, line);
 }
 
-/* ---- Checks --------------------------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------------------------------
+ */
 
 ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
   const char *key;
@@ -147,13 +149,19 @@ static ooze_result misfit(oz_reader *r, const ooze_schema_entry *e, const json_t
 
 static const char *type_text(const json_t *value) {
   switch (json_typeof(value)) {
-  case JSON_OBJECT: return "is an object";
-  case JSON_ARRAY: return "is a list";
-  case JSON_STRING: return "is a text";
+  case JSON_OBJECT:
+    return "is an object";
+  case JSON_ARRAY:
+    return "is a list";
+  case JSON_STRING:
+    return "is a text";
   case JSON_INTEGER:
-  case JSON_REAL: return "is a number";
-  case JSON_NULL: return "is nothing";
-  default: return "is a switch";
+  case JSON_REAL:
+    return "is a number";
+  case JSON_NULL:
+    return "is nothing";
+  default:
+    return "is a switch";
   }
 }
 
@@ -205,7 +213,8 @@ ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *v
   return OOZE_OK;
 }
 
-/* ---- Members -------------------------------------------------------------------------------------------------------- */
+/* ---- Members --------------------------------------------------------------------------------------------------------
+ */
 
 static ooze_result member(oz_reader *r, const char *group, json_t *object, const char *key, double out[4], int *has) {
   json_t *value = json_object_get(object, key);
@@ -288,8 +297,9 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
   for (size_t i = 0; i < count; i++) {
     const json_t *v = json_array_get(value, i);
     if (!json_is_number(v) || !(json_number_value(v) >= e.minimum && json_number_value(v) <= e.maximum))
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s is not all numbers from %g to %g%s%s; expected a list of %zu of them",
-                       text, e.minimum, e.maximum, e.unit[0] ? " " : "", e.unit, count);
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "%s is not all numbers from %g to %g%s%s; expected a list of %zu of them", text, e.minimum,
+                       e.maximum, e.unit[0] ? " " : "", e.unit, count);
     out[i] = json_number_value(v);
   }
   oz_up(r, mark);
@@ -297,16 +307,23 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
   return OOZE_OK;
 }
 
-/* ---- Values of the solver, with keyframes --------------------------------------------------------------------------- */
+/* ---- Values of the solver, with keyframes ---------------------------------------------------------------------------
+ */
 
 static void store(const oz_field *f, const double v[4], void *base) {
   char *at = (char *)base + f->offset;
   switch (f->kind) {
-  case OZ_F32: *(float *)at = (float)v[0]; break;
+  case OZ_F32:
+    *(float *)at = (float)v[0];
+    break;
   case OZ_U32:
   case OZ_BOOL:
-  case OZ_MENU: *(uint32_t *)at = (uint32_t)v[0]; break;
-  case OZ_U64: *(uint64_t *)at = (uint64_t)v[0]; break;
+  case OZ_MENU:
+    *(uint32_t *)at = (uint32_t)v[0];
+    break;
+  case OZ_U64:
+    *(uint64_t *)at = (uint64_t)v[0];
+    break;
   case OZ_VEC3:
   case OZ_ROTATE:
     for (int i = 0; i < 3; i++) ((float *)at)[i] = (float)v[i];
@@ -314,7 +331,8 @@ static void store(const oz_field *f, const double v[4], void *base) {
   case OZ_QUAT:
     for (int i = 0; i < 4; i++) ((float *)at)[i] = (float)v[i];
     break;
-  case OZ_SPECIAL: break;
+  case OZ_SPECIAL:
+    break;
   }
 }
 

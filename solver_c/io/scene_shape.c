@@ -44,7 +44,8 @@ static ooze_result rows_of(oz_reader *r, const char *group, json_t *object, cons
   size_t mark = oz_down(r, key), n = json_array_size(list);
   oz_json_short(list, text, sizeof text);
   if (!json_is_array(list) || n < least || n > 100000)
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s; expected a list of %zu to 100000 rows of %zu numbers", text, least, width);
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s; expected a list of %zu to 100000 rows of %zu numbers", text, least,
+                     width);
   if (!oz_key_find(group, key, &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
   *out = malloc(n * width * sizeof **out);
   if (!*out) return OZ_NO_MEMORY(r);
@@ -57,7 +58,8 @@ static ooze_result rows_of(oz_reader *r, const char *group, json_t *object, cons
     for (size_t k = 0; k < width; k++) {
       const json_t *v = json_array_get(row, k);
       int positive = (width == 2 && k == 0) || (width == 7 && k == 6);
-      if (!json_is_number(v) || !(json_number_value(v) >= (positive ? 0.0 : e.minimum) && json_number_value(v) <= e.maximum))
+      if (!json_is_number(v) ||
+          !(json_number_value(v) >= (positive ? 0.0 : e.minimum) && json_number_value(v) <= e.maximum))
         return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s; expected %zu numbers in m%s", text, width,
                          positive ? ", the radius 0 or more" : "");
       (*out)[i * width + k] = (float)json_number_value(v);
@@ -184,8 +186,11 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
   }
   case OZ_SHAPE_MESH:
   case OZ_SHAPE_VDB:
-  case OZ_SHAPE_POINTS: OZ_IO_TRY(find_file(r, object, out)); break;
-  case OZ_SHAPE_PLANE: break;
+  case OZ_SHAPE_POINTS:
+    OZ_IO_TRY(find_file(r, object, out));
+    break;
+  case OZ_SHAPE_PLANE:
+    break;
   }
   for (int k = 0; k < 3; k++) {
     out->half[k] *= out->scale;

@@ -45,9 +45,12 @@ void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]) {
   turn(q, v, out);
 }
 
-double oz_frame_time(const ooze_scene *scene, double frame) { return (frame - scene->output.first) / scene->output.fps; }
+double oz_frame_time(const ooze_scene *scene, double frame) {
+  return (frame - scene->output.first) / scene->output.fps;
+}
 
-/* ---- States --------------------------------------------------------------------------------------------------------------- */
+/* ---- States
+ * --------------------------------------------------------------------------------------------------------------- */
 
 void oz_state_release(oz_state *state) {
   free(state->materials);
@@ -98,11 +101,17 @@ void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
     value_at(c, time, v);
     char *at = base + c->offset;
     switch (c->kind) {
-    case OZ_F32: *(float *)at = (float)v[0]; break;
+    case OZ_F32:
+      *(float *)at = (float)v[0];
+      break;
     case OZ_U32:
     case OZ_BOOL:
-    case OZ_MENU: *(uint32_t *)at = (uint32_t)v[0]; break;
-    case OZ_U64: *(uint64_t *)at = (uint64_t)v[0]; break;
+    case OZ_MENU:
+      *(uint32_t *)at = (uint32_t)v[0];
+      break;
+    case OZ_U64:
+      *(uint64_t *)at = (uint64_t)v[0];
+      break;
     case OZ_VEC3:
     case OZ_ROTATE:
       for (int k = 0; k < 3; k++) ((float *)at)[k] = (float)v[k];
@@ -110,7 +119,8 @@ void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
     case OZ_QUAT:
       for (int k = 0; k < 4; k++) ((float *)at)[k] = (float)v[k];
       break;
-    case OZ_SPECIAL: break;
+    case OZ_SPECIAL:
+      break;
     }
   }
   for (uint32_t i = 0; i < s->collider_count; i++)

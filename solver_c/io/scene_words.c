@@ -9,8 +9,18 @@
 static const ooze_schema_entry keys[] = {
 #define OZ_KEY(...) OZ_KEY_(__VA_ARGS__) /* first the default's four numbers are told apart */
 #define OZ_KEY_(group, name, type, unit, menu, d0, d1, d2, d3, lowest, highest, soft, help)                            \
-  {(uint32_t)sizeof(ooze_schema_entry), #group, #name, type, unit, #name, help, menu, {d0, d1, d2, d3},                \
-   lowest, highest, soft},
+  {(uint32_t)sizeof(ooze_schema_entry),                                                                                \
+   #group,                                                                                                             \
+   #name,                                                                                                              \
+   type,                                                                                                               \
+   unit,                                                                                                               \
+   #name,                                                                                                              \
+   help,                                                                                                               \
+   menu,                                                                                                               \
+   {d0, d1, d2, d3},                                                                                                   \
+   lowest,                                                                                                             \
+   highest,                                                                                                            \
+   soft},
 #include "scene.def"
 #undef OZ_KEY_
 #undef OZ_KEY

@@ -69,12 +69,13 @@ static ooze_result solver_said(oz_session *s, ooze_result result, const char *wh
                     ooze_solver_message(s->solver));
 }
 
-/* ---- One frame ---------------------------------------------------------------------------------------------------------- */
+/* ---- One frame
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static int same_bits(const void *a, const void *b, size_t bytes) { return memcmp(a, b, bytes) == 0; }
 
-/* Hands over what differs from what the solver has. A value that did not change is not sent: re-sending a material would
- * overwrite what particles of a point file brought along. */
+/* Hands over what differs from what the solver has. A value that did not change is not sent: re-sending a material
+ * would overwrite what particles of a point file brought along. */
 static ooze_result apply(oz_session *s) {
   const ooze_scene *scene = s->scene;
   int known = s->sent_is_known;
@@ -87,7 +88,8 @@ static ooze_result apply(oz_session *s) {
     ooze_material_default(&has);
     if (!known) OZ_IO_TRY(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material", scene->looks[i].name));
     if (!same_bits(&s->want.materials[i], known ? &s->sent.materials[i] : &has, sizeof has))
-      OZ_IO_TRY(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]), "material", scene->looks[i].name));
+      OZ_IO_TRY(
+          solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]), "material", scene->looks[i].name));
   }
   for (uint32_t i = 0; i < scene->collider_count; i++) {
     const ooze_collider_desc *now = &s->want.colliders[i].desc, *was = &s->sent.colliders[i].desc;
@@ -98,8 +100,8 @@ static ooze_result apply(oz_session *s) {
     OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->want, &desc));
     OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->next, &end));
     desc.end = end.start;
-    int moved_only = known && now->friction == was->friction && now->stick == was->stick &&
-                     now->temperature == was->temperature;
+    int moved_only =
+        known && now->friction == was->friction && now->stick == was->stick && now->temperature == was->temperature;
     ooze_result result = moved_only ? ooze_collider_move(s->solver, s->colliders[i], &desc.start, &desc.end)
                                     : ooze_collider_set(s->solver, s->colliders[i], &desc);
     OZ_IO_TRY(solver_said(s, result, "collider", scene->colliders[i].name));
@@ -160,7 +162,8 @@ static ooze_result step_frame(oz_session *s) {
   s->report.frames++;
   s->report.substeps += stats.substeps;
   if (s->frame >= s->first) OZ_IO_TRY(oz_session_write_frame(s));
-  int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every : (int32_t)s->scene->output.checkpoint_every;
+  int32_t every =
+      s->options.checkpoint_every ? s->options.checkpoint_every : (int32_t)s->scene->output.checkpoint_every;
   int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
   int stopping = s->frame < s->last && stop_wanted(s);
   if (due || stopping || s->frame == s->last) {
@@ -173,7 +176,8 @@ static ooze_result step_frame(oz_session *s) {
   return OOZE_OK;
 }
 
-/* ---- The run ------------------------------------------------------------------------------------------------------------ */
+/* ---- The run
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static ooze_result open_solver(oz_session *s) {
   const ooze_scene *scene = s->base;
@@ -222,14 +226,16 @@ static ooze_result run(oz_session *s) {
     if (stop_wanted(s)) {
       OZ_IO_TRY(oz_session_snapshot(s));
       OZ_IO_TRY(oz_session_checkpoint(s));
-      return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume", s->base->file, s->frame);
+      return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume", s->base->file,
+                        s->frame);
     }
     OZ_IO_TRY(step_frame(s));
   }
   return OOZE_OK;
 }
 
-ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out, ooze_message *why) {
+ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out,
+                     ooze_message *why) {
   oz_session s;
   ooze_message unread;
   memset(&s, 0, sizeof s);

@@ -17,10 +17,10 @@ typedef struct oz_session {
   ooze_emitter *emitters;
   oz_state sent, want, next; /* what the solver has; at this frame's beginning; at its end */
   int sent_is_known;
-  int32_t first, last;  /* frames that files are written for */
-  int32_t frame;        /* the state's */
-  int32_t stepping;     /* the frame being stepped to */
-  void *snapshot;       /* the state of `frame` */
+  int32_t first, last; /* frames that files are written for */
+  int32_t frame;       /* the state's */
+  int32_t stepping;    /* the frame being stepped to */
+  void *snapshot;      /* the state of `frame` */
   size_t snapshot_bytes, snapshot_room;
   double began;
   ooze_run_report report;
@@ -30,7 +30,8 @@ typedef struct oz_session {
 double oz_session_clock(void); /* s */
 void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
 /* folder/part/name.0012.ending; part may be "". */
-ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame, const char *ending, char *out, size_t room);
+ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame, const char *ending, char *out,
+                            size_t room);
 
 void oz_session_sent(oz_session *s, const oz_state *state); /* what the solver has now */
 

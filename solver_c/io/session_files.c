@@ -10,9 +10,10 @@ static const char *const mesh_endings[] = {NULL, ".ply", ".obj", ".bgeo", ".bgeo
 
 ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame, const char *ending, char *out,
                             size_t room) {
-  int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "", s->base->output.name, frame,
-                   ending);
-  if (n < 0 || (size_t)n >= room) return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
+  int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "", s->base->output.name,
+                   frame, ending);
+  if (n < 0 || (size_t)n >= room)
+    return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
   return OOZE_OK;
 }
 
@@ -55,7 +56,8 @@ static void wrote(const oz_session *s, const char *path) {
   if (s->options.wrote) s->options.wrote(s->options.user, path);
 }
 
-/* ---- Surfaces ----------------------------------------------------------------------------------------------------------- */
+/* ---- Surfaces
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_surface **out) {
   const oz_output *o = &s->base->output;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- What must not change unnoticed ------------------------------------------------------------------------------------ */
+/* ---- What must not change unnoticed
+ * ------------------------------------------------------------------------------------ */
 
 static void fold_file(json_t *item, uint64_t hash) { /* a file counts by what is in it, wherever it lies */
   char text[40];
@@ -36,13 +37,15 @@ static json_t *motion_of(const ooze_scene *s) {
     }
   }
   for (uint32_t i = 0; i < s->collider_count; i++)
-    fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name), s->colliders[i].shape.file_hash);
+    fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name),
+              s->colliders[i].shape.file_hash);
   for (uint32_t i = 0; i < s->fluid_count; i++)
     fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name), s->fluids[i].shape.file_hash);
   return doc;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------------ */
+/* ---- Writing
+ * ------------------------------------------------------------------------------------------------------------ */
 
 ooze_result oz_session_snapshot(oz_session *s) {
   size_t bytes = 0;
@@ -118,8 +121,8 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   char path[3600];
   json_t *motion = motion_of(s->base);
   json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame", (int)s->frame, "scene",
-                           motion ? motion : json_null(), "colliders", names_of(s, 0), "emitters", names_of(s, 1), "watch",
-                           s->watch_values);
+                           motion ? motion : json_null(), "colliders", names_of(s, 0), "emitters", names_of(s, 1),
+                           "watch", s->watch_values);
   char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL; /* reals with all digits: they are compared */
   json_decref(meta);
   if (!text) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
@@ -132,7 +135,8 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   return OOZE_OK;
 }
 
-/* ---- Going on ------------------------------------------------------------------------------------------------------------- */
+/* ---- Going on
+ * ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct changes {
   oz_session *session;
@@ -205,15 +209,17 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   oz_json_differ(then, now, on_change, &c);
   json_decref(now);
   if (c.count && !s->options.accept_changes)
-    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
-                      "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes on with the new values, a "
-                      "run without --resume begins again",
-                      scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
+    return oz_io_fail(
+        s->why, OOZE_ERROR_ARGUMENT,
+        "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes on with the new values, a "
+        "run without --resume begins again",
+        scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
   ooze_result result = ooze_checkpoint_load(s->solver, memory, bytes);
   if (result < 0) return oz_io_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
   if (ooze_material_count(s->solver) > scene->material_count + 1)
-    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: has %u materials and the scene %u: materials can be added, not removed",
-                      path, ooze_material_count(s->solver) - 1, scene->material_count);
+    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
+                      "%s: has %u materials and the scene %u: materials can be added, not removed", path,
+                      ooze_material_count(s->solver) - 1, scene->material_count);
   for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++)
     if (ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL) < 0)
       return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path, ooze_solver_message(s->solver));

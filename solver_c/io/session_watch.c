@@ -40,8 +40,9 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
   if (result == OOZE_OK)
     result = ooze_scene_load_memory(s->base->file, s->base->text, strlen(s->base->text), &options, &scene, s->why);
   if (result == OOZE_OK && !same_parts(s->base, scene))
-    result = oz_io_fail(s->why, OOZE_ERROR_UNSUPPORTED,
-                        "materials, colliders, emitters, the separation and the frame rate cannot come or change in mid-run");
+    result = oz_io_fail(
+        s->why, OOZE_ERROR_UNSUPPORTED,
+        "materials, colliders, emitters, the separation and the frame rate cannot come or change in mid-run");
   for (size_t i = 0; i < at; i++) free(sets[i]);
   free(sets);
   oz_state want, next;

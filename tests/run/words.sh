@@ -1,0 +1,64 @@
+#!/bin/sh
+# words.sh OOZE SOURCE: exit codes, outputs and refusals of run, info, convert and render.
+ooze=$1 source=$2 failed=0
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+expect() { # expect CODE WORDS COMMAND...: the exit code, and the words somewhere in what is said
+  code=$1 words=$2
+  shift 2
+  "$@" >out 2>&1
+  found=$?
+  if [ $found != "$code" ] || ! grep -qF -- "$words" out; then
+    echo "FAILED: $* -> $found, expected $code and '$words'; it said:"
+    head -5 out
+    failed=1
+  fi
+}
+small="$here/small.json"
+short="--set output.frames=[1,4] --quiet"
+
+# shellcheck disable=SC2086
+expect 0 '"frames":4' "$ooze" run "$small" -o a $short --json
+expect 0 'P ' "$ooze" info a/points/small.0004.bgeo.sc
+expect 0 'checkpoint' "$ooze" info a/checkpoints/small.0004.ozc
+expect 0 'particles   216' "$ooze" info "$small"
+expect 0 '"particles_filled":216' "$ooze" info "$small" --json
+expect 0 'points' "$ooze" convert a/points/small.0004.bgeo.sc b.ply
+expect 0 'points' "$ooze" convert b.ply c.geo
+expect 0 'points' "$ooze" convert c.geo d.bgeo.sc
+cmp d.bgeo.sc a/points/small.0004.bgeo.sc >/dev/null || "$ooze" info d.bgeo.sc >/dev/null || failed=1
+expect 2 'No such file' "$ooze" convert nothing.ply e.ply
+# the extension of a finished run, and one that changed
+expect 0 '"last_frame":6' "$ooze" run "$small" -o a --set 'output.frames=[1,6]' --quiet --json --resume
+expect 2 'materials.thin.viscosity: 1 -> 2' "$ooze" run "$small" -o a --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume
+expect 0 '"last_frame":8' "$ooze" run "$small" -o a --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume --accept-changes --json
+# refusals: one line each, with file, line, key, value and what would fit
+expect 1 'which scene' "$ooze" run
+expect 2 'small.json' "$ooze" run "$here/no/small.json"
+expect 2 "small.json:5: materials.goo.viscocity: there is no such key; did you mean viscosity?" "$ooze" run "$(
+  sed 's/"viscosity": {/"viscocity": {/' "$small" >typo_small.json; echo typo_small.json)"
+expect 2 '--set solver.substeps=-1: solver.substeps: -1 is out of range; expected a whole number from 1 to 1000' \
+  "$ooze" run "$small" --set solver.substeps=-1
+expect 1 'no range' "$ooze" run "$small" --frames x
+expect 2 'no wedge table' "$ooze" run "$small" --wedge 3
+# farm and PDG lines
+"$ooze" run "$small" -o f --set 'output.frames=[1,5]' --farm --output-lines >out 2>&1
+grep -q '^ALF_PROGRESS [0-9]*%$' out || { echo "no ALF_PROGRESS line"; failed=1; }
+grep -q '^OUTPUT_FILE:f/points/small.0005.bgeo.sc;$' out || { echo "no OUTPUT_FILE line"; failed=1; }
+# a stop by signal at once
+"$ooze" run "$small" -o s --quiet --set 'output.frames=[1,3000]' >out 2>&1 &
+process=$!
+sleep 1
+kill -TERM $process
+wait $process
+code=$?
+[ $code = 75 ] || { echo "SIGTERM: ended with $code, expected 75"; failed=1; }
+[ -n "$(ls s/checkpoints 2>/dev/null)" ] || { echo "SIGTERM: no checkpoint"; failed=1; }
+# the schema knows both lists; every example loads
+for scene in "$source"/examples/scenes/*.json; do expect 0 'particles' "$ooze" info "$scene"; done
+# a picture of a run and of a file
+expect 0 'pic.png' "$ooze" render a/points/small.0004.bgeo.sc -o pic.png --size 160x90
+expect 0 'speed' "$ooze" render a --frames 8 -o speed.png --size 160x90 --colour-by speed --spheres
+exit $failed

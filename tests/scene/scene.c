@@ -1,0 +1,240 @@
+/* What a scene file may say, and how it is refused. SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+#include "io/scene_internal.h"
+
+#define MINIMAL(more)                                                                                                  \
+  "{\n\"solver\": {\"particle_separation\": 0.01},\n\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "         \
+  "\"box\", "                                                                                                          \
+  "\"size\": [0.05, 0.05, 0.05]}}" more "\n}"
+
+static ooze_message why;
+static char warnings[4000];
+static void on_warning(void *user, const char *line) {
+  (void)user;
+  strncat(warnings, line, sizeof warnings - strlen(warnings) - 2);
+  strcat(warnings, "\n");
+}
+
+static ooze_scene *load(const char *text, const char *set) {
+  ooze_scene_options o;
+  ooze_scene *s = NULL;
+  ooze_scene_options_default(&o);
+  o.warn = on_warning;
+  warnings[0] = 0;
+  if (set) {
+    o.sets = &set;
+    o.set_count = 1;
+  }
+  why.text[0] = 0;
+  ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why);
+  return s;
+}
+
+static void refused(const char *text, const char *set, const char *words) {
+  ooze_scene *s = load(text, set);
+  CHECK(s == NULL, "was accepted: %s", text);
+  CHECK(strstr(why.text, words) != NULL, "said \"%s\", expected \"%s\"", why.text, words);
+  CHECK(strchr(why.text, '\n') == NULL, "more than one line");
+}
+
+static void warned(const char *text, const char *set, const char *words) {
+  ooze_scene *s = load(text, set);
+  CHECK(s != NULL, "%s", why.text);
+  CHECK(strstr(warnings, words) != NULL, "warned \"%s\", expected \"%s\"", warnings, words);
+  ooze_scene_destroy(s);
+}
+
+OZ_CASE(a_minimal_scene_loads_and_builds) {
+  ooze_scene *s = load(MINIMAL(""), NULL);
+  ooze_solver *solver = NULL;
+  CHECK(s != NULL, "%s", why.text);
+  CHECK_EQ(ooze_scene_build(s, NULL, &solver, &why), OOZE_OK);
+  CHECK_EQ(ooze_particle_count(solver), 125);
+  ooze_material m;
+  ooze_material_default(&m);
+  CHECK_OK(ooze_material_get(solver, 1, &m), solver);
+  CHECK_NEAR(m.viscosity, 10.0, 0.0, "the preset's, unchanged");
+  ooze_solver_destroy(solver);
+  ooze_scene_destroy(s);
+}
+
+OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
+  refused("{\n  \"solver\": {\n    \"particle_separation\": 0.01,\n    \"substep\": 3\n  }\n}", NULL,
+          "s.json:4: solver.substep: there is no such key; did you mean substeps?");
+  refused(MINIMAL(""), "solver.substeps=0",
+          "--set solver.substeps=0: solver.substeps: 0 is out of range; expected a whole "
+          "number from 1 to 1000");
+  refused(MINIMAL(",\n\"materials\": {\n\"m\": {\"viscosity\": \"ten\"}}"), NULL,
+          "s.json:5: materials.m.viscosity: \"ten\" is a text; expected a number from 0 to 1e+12 Pa s");
+  refused(MINIMAL(",\n\"colliders\": {\"c\": {\"shape\": \"plain\"}}"), NULL,
+          "s.json:4: colliders.c.shape: \"plain\" is not among the choices; expected one of plane, sphere");
+  refused(MINIMAL(",\n\"output\": {\"fps\": true}"), NULL,
+          "output.fps: true is a switch; expected a number from 0.001");
+  refused(MINIMAL(",\n\"fluid\": {}"), NULL, "did you mean fluids?");
+  refused(MINIMAL(""), "fluids.a.material=hony", "there is no material or preset \"hony\"; did you mean honey?");
+  refused(MINIMAL(",\n\"materials\": {\"m\": {\"preset\": \"toothpast\"}}"), NULL, "did you mean toothpaste?");
+  refused(MINIMAL(""), "fluids.a.shape=mesh", "size: a mesh has none; expected file scale");
+  refused("{\"solver\": {\"particle_separation\": 0.01}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
+          "\"mesh\",\n"
+          "\"file\": \"no/such.obj\"}}}",
+          NULL, "s.json:2: fluids.a.file: no/such.obj: cannot open");
+  refused("{\"solver\": 3}", NULL, "solver: 3 is no object");
+  refused("{\"fluids\": {}}", NULL, "solver: is missing");
+  refused("{\"solver\": {\"particle_separation\": 0.01}}", NULL, "neither fluids nor emitters");
+  refused("{\"solver\": {\n\"particle_separation\": 0.01,}}", NULL, "s.json:2: column");
+  refused("[]", NULL, "expected an object");
+  refused("{\"a\": 1, \"a\": 2}", NULL, "no good JSON");
+  refused(MINIMAL(""), "solver", "expected path=value");
+  refused(MINIMAL(",\n\"solver2\": {}"), NULL, "did you mean solver?");
+}
+
+OZ_CASE(unit_slips_are_noticed) {
+  warned(MINIMAL(",\"materials\": {\"honey\": {\"preset\": \"honey\", \"viscosity\": 10000}}"), NULL, "mPa s");
+  warned(MINIMAL(",\"materials\": {\"honey\": {\"density\": 1.42, \"viscosity\": 10}}"), NULL, "g/cm^3");
+  warned(MINIMAL(",\"materials\": {\"honey\": {\"temperature\": 20, \"viscosity\": 10}}"), NULL, "Celsius");
+  warned(MINIMAL(""), "solver.gravity=[0,-981,0]", "cm/s^2");
+  warned(MINIMAL(",\"materials\": {\"j\": {\"compliance\": 2000}}"), NULL, "the modulus in Pa");
+  refused(MINIMAL(""), "solver.particle_separation=0.1", "no particle fits in");
+  refused(MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.001}}"), NULL,
+          "less than half of particle_separation");
+  ooze_scene *s = load(MINIMAL(""), NULL);
+  CHECK(s != NULL, "%s", why.text);
+  CHECK_STR(warnings, "");
+  ooze_scene_destroy(s);
+}
+
+OZ_CASE(every_preset_loads_without_a_warning) {
+  CHECK(ooze_preset_count() >= 13);
+  for (uint32_t i = 0; i < ooze_preset_count(); i++) {
+    ooze_preset p;
+    char set[100];
+    ooze_look look;
+    ooze_look_default(&look);
+    ooze_preset_default(&p);
+    CHECK_EQ(ooze_preset_get(i, &p), OOZE_OK);
+    CHECK(strlen(p.source) > 20, "%s does not say where its numbers come from", p.name);
+    snprintf(set, sizeof set, "fluids.a.material=%s", p.name);
+    ooze_scene *s = load(MINIMAL(""), set);
+    CHECK(s != NULL, "%s: %s", p.name, why.text);
+    CHECK_STR(warnings, "");
+    CHECK(ooze_look_preset(p.name, &look), "%s has no look", p.name);
+    ooze_scene_destroy(s);
+  }
+}
+
+/* Each parameter of the solver's schema, with its default, is accepted by a scene. */
+OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
+  for (uint32_t i = 0; i < ooze_schema_count(); i++) {
+    ooze_schema_entry e, found;
+    char set[256], value[128], word[64];
+    ooze_schema_entry_default(&e);
+    CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
+    if (strchr(e.name, '.')) continue; /* position and rotation stand for these */
+    if (strcmp(e.group, "collider") == 0 && (strcmp(e.name, "half") == 0 || strcmp(e.name, "shape") == 0)) continue;
+    if (strcmp(e.group, "emitter") == 0 && strcmp(e.name, "material") == 0) continue;
+    CHECK(oz_key_find(e.group, e.name, &found), "%s.%s", e.group, e.name);
+    if (strcmp(e.type, "vector") == 0)
+      snprintf(value, sizeof value, "[%g,%g,%g]", e.default_value[0], e.default_value[1], e.default_value[2]);
+    else if (strcmp(e.type, "menu") == 0)
+      snprintf(value, sizeof value, "%.*s", (int)strcspn(e.menu, "|"), e.menu);
+    else if (strcmp(e.type, "bool") == 0)
+      snprintf(value, sizeof value, "%s", e.default_value[0] != 0.0 ? "true" : "false");
+    else
+      snprintf(value, sizeof value, "%.9g", e.default_value[0]);
+    snprintf(word, sizeof word, "%s",
+             strcmp(e.group, "solver") == 0     ? "solver"
+             : strcmp(e.group, "material") == 0 ? "materials.m"
+             : strcmp(e.group, "collider") == 0 ? "colliders.c"
+                                                : "emitters.e");
+    snprintf(set, sizeof set, "%s.%s=%s", word, e.name, value);
+    ooze_scene *s = load(MINIMAL(",\"materials\": {\"m\": {}}, \"colliders\": {\"c\": {\"shape\": \"plane\"}}, "
+                                 "\"emitters\": {\"e\": {\"material\": \"m\", \"radius\": 0.02}}"),
+                         set);
+    CHECK(s != NULL, "%s: %s", set, why.text);
+    ooze_scene_destroy(s);
+  }
+}
+
+OZ_CASE(keyframes_give_values_between_and_beyond) {
+  ooze_scene *s = load(
+      MINIMAL(",\"materials\": {\"honey\": {\"viscosity\": {\"keys\": [[0, 10], [2, 30]]}}},"
+              "\"colliders\": {\"c\": {\"shape\": \"plane\", \"rotate\": {\"keys\": [[0, [0,0,0]], [1, [0,90,0]]]},"
+              "\"position\": {\"keys\": [[1, [0,0,0]], [2, [0,4,0]]], \"interpolation\": \"smooth\"}}},"
+              "\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02, \"active\": {\"keys\": [[0, true], "
+              "[1, false]]}}}"),
+      NULL);
+  CHECK(s != NULL, "%s", why.text);
+  oz_state at;
+  CHECK_EQ(oz_state_copy(s, &at, &why), OOZE_OK);
+  oz_state_at(s, 0.5, &at);
+  CHECK_NEAR(at.materials[0].viscosity, 15.0, 1e-5, "linear");
+  CHECK_NEAR(at.colliders[0].desc.start.position[1], 0.0, 0.0, "before the first key");
+  CHECK_NEAR(at.colliders[0].desc.start.rotation[1], sin(0.3926990817), 1e-6, "half of 45 degrees");
+  CHECK_EQ(at.emitters[0].desc.active, 1);
+  oz_state_at(s, 1.5, &at);
+  CHECK_NEAR(at.colliders[0].desc.start.position[1], 2.0, 1e-6, "smoothstep's middle");
+  CHECK_EQ(at.emitters[0].desc.active, 0);
+  oz_state_at(s, 9.0, &at);
+  CHECK_NEAR(at.materials[0].viscosity, 30.0, 0.0, "after the last key");
+  oz_state_release(&at);
+  ooze_scene_destroy(s);
+  refused(MINIMAL(""), "solver.particle_separation={\"keys\": [[0, 1]]}", "this value is fixed");
+  refused(MINIMAL(""), "solver.time_scale={\"keys\": [[1, 1], [0, 2]]}", "does not come after");
+  refused(MINIMAL(""), "solver.time_scale={\"keys\": [[0, -1]]}", "-1 is out of range");
+  refused(MINIMAL(""), "solver.time_scale={\"keys\": [], \"x\": 1}", "there is no such key");
+}
+
+OZ_CASE(iterations_follow_what_is_poured) {
+  ooze_scene_info i;
+  ooze_scene_info_default(&i);
+  const char *const sets[] = {"emitters.e.material=honey", "emitters.e.material=slime", "solver.position_iterations=7"};
+  const uint32_t expected[][2] = {{20, 10}, {20, 20}, {20, 7}};
+  for (int k = 0; k < 3; k++) {
+    ooze_scene *s = load(MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02}}"), sets[k]);
+    CHECK(s != NULL, "%s", why.text);
+    ooze_scene_info_get(s, &i);
+    CHECK_EQ(i.velocity_iterations, expected[k][0]);
+    CHECK_EQ(i.position_iterations, expected[k][1]);
+    ooze_scene_destroy(s);
+  }
+  ooze_scene *s = load(MINIMAL(""), NULL);
+  ooze_scene_info_get(s, &i);
+  CHECK_EQ(i.velocity_iterations, 10);
+  CHECK_EQ(i.position_iterations, 5);
+  ooze_scene_destroy(s);
+}
+
+OZ_CASE(wedges_pick_values_by_name_and_number) {
+  const char *text =
+      MINIMAL(",\n\"wedge\": [\n{\"name\": \"fine\", \"set\": {\"solver.particle_separation\": 0.005}},\n"
+              "{\"set\": {\"solver.substeps\": 9999}}]");
+  ooze_scene_options o;
+  ooze_scene *s = NULL;
+  ooze_scene_info i;
+  ooze_scene_options_default(&o);
+  ooze_scene_info_default(&i);
+  o.wedge = "fine";
+  CHECK_EQ(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why), OOZE_OK);
+  ooze_scene_info_get(s, &i);
+  CHECK_NEAR(i.separation, 0.005, 1e-9, "as set");
+  ooze_scene_destroy(s);
+  o.wedge = "0";
+  CHECK_EQ(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why), OOZE_OK);
+  ooze_scene_destroy(s);
+  o.wedge = "1";
+  CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
+  CHECK(strstr(why.text, "s.json:6: wedge 1: solver.substeps: 9999 is out of range") != NULL, "%s", why.text);
+  o.wedge = "fina";
+  CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
+  CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
+}
+
+OZ_CASE(lines_are_found_along_paths) {
+  const char *text = "{\n \"a\": [1,\n  {\"b\": \"}\\\"\",\n \"c\": 3}],\n \"d\": 4}";
+  CHECK_EQ(oz_json_line(text, strlen(text), "a"), 2);
+  CHECK_EQ(oz_json_line(text, strlen(text), "a.1.b"), 3);
+  CHECK_EQ(oz_json_line(text, strlen(text), "a.1.c"), 4);
+  CHECK_EQ(oz_json_line(text, strlen(text), "d"), 5);
+  CHECK_EQ(oz_json_line(text, strlen(text), "a.1.missing"), 3);
+}
+OZ_TEST_MAIN()
