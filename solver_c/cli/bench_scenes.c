@@ -47,9 +47,12 @@ static int in_poured(const void *context, const double x[3]) {
 static void pour(kit *k, uint32_t particles, double radius, double height, uint32_t material) {
   double d = k->separation, volume = particles * d * d * d;
   poured p = {radius, height, radius};
-  /* the mound takes what the stream leaves: pi m^2 (1.2 m) / 3 */
-  double rest = volume - MEASURE_PI * radius * radius * height;
-  if (rest > 0.0) p.mound = cbrt(3.0 * rest / (1.2 * MEASURE_PI));
+  /* The mound, pi m^2 (1.2 m) / 3, takes what the stream above it leaves. */
+  for (int round = 0; round < 8; ++round) {
+    double buried = fmax(0.0, 1.2 * (p.mound - radius)),
+           rest = volume - MEASURE_PI * radius * radius * (height - buried);
+    if (rest > 0.0) p.mound = cbrt(3.0 * rest / (1.2 * MEASURE_PI));
+  }
   double reach = fmax(p.mound, radius) + d;
   const double low[3] = {-reach, 0.0, -reach}, high[3] = {reach, height, reach};
   kit_floor(k, 1.0);
