@@ -120,8 +120,8 @@ void measure(measure_points x, measure_points v, const float *compression, uint3
   memset(&b, 0, sizeof b);
   b.finite = 1;
   for (int a = 0; a < 3; ++a) {
-    b.low[a] = INFINITY;
-    b.high[a] = -INFINITY;
+    b.low[a] = (double)INFINITY;
+    b.high[a] = -(double)INFINITY;
   }
   b.max_compression = -1.0;
   centroid(x, count, b.centre);

@@ -235,7 +235,7 @@ int verify_drop_run(verify *v, const verify_drop *d, verify_dropped *out) {
   kit_read(&k);
   if (kit_good(&k) && (reference = malloc(count * sizeof *reference)) != NULL)
     memcpy(reference, k.x, count * sizeof *reference);
-  out->lowest = INFINITY;
+  out->lowest = (double)INFINITY;
   while (kit_good(&k) && reference && t < d->duration - 1e-9) {
     kit_step(&k, d->dt, 1);
     t += d->dt;

@@ -53,7 +53,7 @@ static void one_stream(verify *v, const fluid *f, double duration) {
     if (step <= steps / 2 || step % 12) continue; /* the last half, every 50 ms */
     kit_read(&k);
     if (!kit_good(&k)) break;
-    whole += measure_largest_component((measure_points)k.x, k.count, 1.5 * separation, -INFINITY);
+    whole += measure_largest_component((measure_points)k.x, k.count, 1.5 * separation, -(double)INFINITY);
     stream_whole += measure_largest_component((measure_points)k.x, k.count, 1.5 * separation, above);
     measure_stream_add(&s, (measure_points)k.x, (measure_points)k.v, k.count, separation);
     frames += 1.0;
@@ -139,7 +139,8 @@ static int turns_of(verify *v, const fluid *f, uint32_t seed, measure_turns *tur
     measure_turns_add(turns, at[0] - lean * cos(towards), at[2] - lean * sin(towards));
   }
   kit_read(&k);
-  if (kit_good(&k)) *whole = measure_largest_component((measure_points)k.x, k.count, 1.5 * separation, -INFINITY);
+  if (kit_good(&k))
+    *whole = measure_largest_component((measure_points)k.x, k.count, 1.5 * separation, -(double)INFINITY);
   int ran = verify_ran(v, &k);
   kit_close(&k);
   return ran;
