@@ -82,7 +82,7 @@ typedef struct look_row {
   float colour[3], clarity, gloss, softness, glow;
 } look_row;
 static const look_row rows[] = {
-    {"honey", {0.98f, 0.66f, 0.13f}, 0.72f, 0.95f, 0.5f, 0.0f},
+    {"honey", {1.00f, 0.69f, 0.12f}, 0.70f, 0.95f, 0.8f, 0.0f},
     {"syrup", {0.72f, 0.33f, 0.08f}, 0.80f, 0.95f, 0.4f, 0.0f},
     {"caramel", {0.80f, 0.47f, 0.16f}, 0.25f, 0.85f, 0.5f, 0.0f},
     {"whipped_cream", {0.98f, 0.96f, 0.91f}, 0.0f, 0.35f, 0.7f, 0.0f},
@@ -92,7 +92,7 @@ static const look_row rows[] = {
     {"slime", {0.45f, 0.85f, 0.25f}, 0.55f, 0.95f, 0.5f, 0.0f},
     {"dough", {0.93f, 0.83f, 0.66f}, 0.0f, 0.25f, 0.5f, 0.0f},
     {"ketchup", {0.75f, 0.10f, 0.06f}, 0.0f, 0.85f, 0.35f, 0.0f},
-    {"lava", {0.95f, 0.30f, 0.05f}, 0.0f, 0.30f, 0.2f, 1.1f},
+    {"lava", {0.86f, 0.22f, 0.03f}, 0.0f, 0.25f, 0.1f, 0.55f},
     {"jelly", {0.88f, 0.13f, 0.22f}, 0.75f, 0.95f, 0.4f, 0.0f},
     {"water", {0.75f, 0.90f, 0.97f}, 0.95f, 1.0f, 0.1f, 0.0f}};
 

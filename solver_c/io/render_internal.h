@@ -84,6 +84,7 @@ typedef struct oz_shape {
 
 typedef struct oz_look {
   oz_v3 colour, absorb; /* linear; 1/m */
+  float depth;          /* m */
   float clarity, gloss, softness, glow;
 } oz_look;
 
@@ -118,8 +119,16 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
 /* ---- Light (render_shade.c) and colours (render_colour.c) ---- */
 
 oz_v3 oz_sky(const oz_scene *s, oz_v3 d);
-/* Linear light from a ray. seed numbers the sample: its random choices follow from it. */
-oz_v3 oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel_seed, uint32_t sample, uint32_t samples);
+/* Linear light from a ray, in parts: base + key_weight * key + sky_weight * sky. key and sky come from a few rays and are
+ * uneven from pixel to pixel; kept apart they can be smoothed without touching colours and highlights. */
+typedef struct oz_light {
+  oz_v3 base, key_weight, key, sky_weight, sky;
+  oz_v3 n;      /* of what was hit */
+  float depth;
+  uint32_t id;  /* of what was hit; 0: sky */
+} oz_light;
+/* sample numbers the ray within its pixel: its random choices follow from both. */
+void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t sample, oz_light *out);
 oz_v3 oz_colour_linear(const float srgb[3]);
 oz_v3 oz_colour_map(uint32_t map, float t); /* linear, t from 0 to 1 */
 void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const char *label);

@@ -48,10 +48,14 @@ static uint32_t brick_at(const oz_march *m, int x, int y, int z) {
 }
 
 /* Trilinear in a brick with values; x, y, z in voxels from its first sample, 0 to 8. */
-static float in_brick(const oz_march *m, uint32_t brick, float x, float y, float z) {
+static inline float in_brick(const oz_march *m, uint32_t brick, float x, float y, float z) {
   const ooze_surface *s = m->s;
-  int i = (int)oz_clamp(x, 0.0f, 7.0f), j = (int)oz_clamp(y, 0.0f, 7.0f), k = (int)oz_clamp(z, 0.0f, 7.0f), n;
-  float f[8], tx = x - (float)i, ty = y - (float)j, tz = z - (float)k;
+  int i = (int)x, j = (int)y, k = (int)z, n;
+  float f[8], tx, ty, tz;
+  i = i < 0 ? 0 : i > 7 ? 7 : i;
+  j = j < 0 ? 0 : j > 7 ? 7 : j;
+  k = k < 0 ? 0 : k > 7 ? 7 : k;
+  tx = x - (float)i,  ty = y - (float)j, tz = z - (float)k;
   if (i < 7 && j < 7 && k < 7) {
     const float *v = s->values + 512 * (size_t)brick + 64 * i + 8 * j + k;
     f[0] = v[0]; f[1] = v[1]; f[2] = v[8]; f[3] = v[9];
@@ -90,7 +94,7 @@ int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, i
   float from[3] = {o.x, o.y, o.z}, dir[3] = {d.x, d.y, d.z}, inv[3], near = least, far = *t;
   float sign = inside ? -1.0f : 1.0f, voxel = m->s->voxel, last_t, last_f = 0.0f, nudge = 1e-3f * voxel;
   int a, k[3], steps, started = 0;
-  float begin;
+  float begin, inv_side = 0.125f * m->inv_voxel;
   if (!m->s || !(m->s->brick_count + m->s->inside_count)) return 0;
   for (a = 0; a < 3; ++a) {
     float p, q;
@@ -107,7 +111,7 @@ int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, i
     uint32_t b;
     for (a = 0; a < 3; ++a) {
       p[a] = from[a] + dir[a] * near;
-      k[a] = oz_floor_int(p[a] / m->side);
+      k[a] = oz_floor_int(p[a] * inv_side);
     }
     b = brick_at(m, k[0], k[1], k[2]);
     if (b == OZ_NONE || b >= m->s->brick_count) {

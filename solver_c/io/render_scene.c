@@ -218,6 +218,7 @@ void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out) 
           total += w;
           out->colour = v3_madd(out->colour, s->tints ? s->tints[c->order[j]] : l->colour, w);
           out->absorb = v3_madd(out->absorb, l->absorb, w);
+          out->depth += w * l->depth;
           out->clarity += w * l->clarity;
           out->gloss += w * l->gloss;
           out->softness += w * l->softness;
@@ -230,6 +231,7 @@ void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out) 
   }
   out->colour = v3_scale(out->colour, 1.0f / total);
   out->absorb = v3_scale(out->absorb, 1.0f / total);
+  out->depth /= total;
   out->clarity /= total;
   out->gloss /= total;
   out->softness /= total;

@@ -250,6 +250,7 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
     if (l->size != sizeof *l) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "look %u: fill it with its _default()", i);
     to->colour = oz_colour_linear(l->colour);
     to->absorb = v3(-logf(fmaxf(to->colour.x, 0.003f)) / depth, -logf(fmaxf(to->colour.y, 0.003f)) / depth, -logf(fmaxf(to->colour.z, 0.003f)) / depth);
+    to->depth = depth;
     to->clarity = d->scalars ? 0.0f : oz_clamp(l->clarity, 0.0f, 1.0f); /* a colour that stands for a number must not mix */
     to->gloss = d->scalars ? 0.4f : oz_clamp(l->gloss, 0.0f, 1.0f);
     to->softness = d->scalars ? 0.0f : oz_clamp(l->softness, 0.0f, 1.0f);

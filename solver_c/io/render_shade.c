@@ -8,7 +8,7 @@
 
 typedef struct chooser {  /* well-spread numbers for one sample of one pixel */
   float base[4];
-  uint32_t sample, samples;
+  uint32_t sample;
 } chooser;
 
 static float fraction(float x) { return x - floorf(x); }
@@ -53,7 +53,7 @@ static void across(oz_v3 n, oz_v3 *u, oz_v3 *v) {
 /* The key's soft shadow and the sky's light at p, each from a few rays. Where a ray meets something near, it brings a
  * little of that thing's colour instead of the sky's. */
 static void gather_light(const oz_scene *s, oz_v3 p, oz_v3 n, const chooser *c, oz_v3 *key, oz_v3 *ambient) {
-  enum { SHADOW = 2, AMBIENT = 3 };
+  enum { SHADOW = 2, AMBIENT = 2 };
   oz_v3 u, v, start = v3_madd(p, n, s->skin), sum = v3(0, 0, 0), light = v3(0, 0, 0);
   float reach = 0.35f * s->size;
   int i;
@@ -87,12 +87,10 @@ static oz_v3 ground_colour(const oz_scene *s, oz_v3 p, float distance) {
   return v3_mix(v3_mix(a, b, 0.5f), ((int)floorf(p.x / s->checker) + (int)floorf(p.z / s->checker)) & 1 ? b : a, fade);
 }
 
-/* Far ground melts into the horizon: an endless table. */
-static oz_v3 into_distance(const oz_scene *s, oz_v3 c, oz_v3 o, oz_v3 p, oz_v3 d) {
+/* Far ground melts into the horizon: an endless table. How much of the horizon there is in it. */
+static float into_distance(const oz_scene *s, oz_v3 p) {
   oz_v3 centre = v3_scale(v3_add(s->lower, s->upper), 0.5f);
-  float away = v3_length(v3(p.x - centre.x, 0.0f, p.z - centre.z));
-  (void)o;
-  return v3_mix(c, oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)), oz_smooth(1.2f * s->size, 8.0f * s->size, away));
+  return oz_smooth(1.2f * s->size, 8.0f * s->size, v3_length(v3(p.x - centre.x, 0.0f, p.z - centre.z)));
 }
 
 /* What a mirrored or bent ray sees: the same scene with plain light. */
@@ -107,7 +105,7 @@ static oz_v3 shade_plain(const oz_scene *s, oz_v3 o, oz_v3 d, float gloss, oz_v3
   if (hit.what == OZ_HIT_GROUND) {
     colour = ground_colour(s, p, v3_length(v3_sub(p, s->eye)));
     light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
-    return into_distance(s, v3_mul(colour, v3_add(light, v3(0.40f, 0.42f, 0.44f))), o, p, d);
+    return v3_mix(v3_mul(colour, v3_add(light, v3(0.40f, 0.42f, 0.44f))), oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)), into_distance(s, p));
   }
   if (hit.what == OZ_HIT_SHAPE) {
     light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
@@ -127,7 +125,7 @@ static int refract(oz_v3 d, oz_v3 n, float eta, oz_v3 *out) { /* n against d; 0:
 /* Through clear fluid: bent at the entry, mirrored inside at most twice, coloured by the way it went. */
 static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, oz_v3 key_visible) {
   oz_v3 dir, at = v3_madd(p, n, -0.6f * s->march.s->voxel), out;
-  float way = 0.0f;
+  float way = 0.0f, dark;
   int bounce;
   if (!refract(d, n, 1.0f / INDEX, &dir)) return v3(0, 0, 0);
   for (bounce = 0; bounce < 3; ++bounce) {
@@ -145,61 +143,78 @@ static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz
     dir = reflect(dir, m);
     at = v3_madd(at, m, 0.6f * s->march.s->voxel);
   }
-  return v3_mul(exp3(v3_scale(look->absorb, way)), shade_plain(s, at, dir, look->gloss, key_visible));
+  /* Beyond a way or two the colour no longer deepens but darkens: pure absorption would end in a glaring red. */
+  dark = fmaxf(way / look->depth - 1.6f, 0.0f);
+  return v3_mul(v3_scale(exp3(v3_scale(look->absorb, fminf(way, 1.6f * look->depth))), expf(-0.14f * dark)), shade_plain(s, at, dir, look->gloss, key_visible));
 }
 
-static oz_v3 shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, const chooser *c) {
-  oz_v3 key, ambient, body, mirrored, white = v3(1.0f, 0.97f, 0.92f), start = v3_madd(p, n, s->skin);
+static void shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, const chooser *c, oz_light *out) {
+  oz_v3 white = v3(1.0f, 0.97f, 0.92f), base = v3(0, 0, 0);
   float facing = v3_dot(n, s->key), wrap = 0.6f * look->softness, f = fresnel(-v3_dot(n, d), 0.04f) * (0.25f + 0.75f * look->gloss);
-  gather_light(s, p, n, c, &key, &ambient);
-  body = v3_scale(v3_mul(key, white), KEY * (1.0f - 0.25f * look->softness) * fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
+  float clarity = s->march.s ? look->clarity : 0.0f, share;
+  gather_light(s, p, n, c, &out->key, &out->sky);
+  if (f < 0.01f) f = 0.0f;
+  share = (1.0f - f) * (1.0f - clarity);
+  out->sky_weight = v3_scale(look->colour, share);
+  out->key_weight = v3_scale(v3_mul(look->colour, white), share * KEY * (1.0f - 0.25f * look->softness) * fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
   if (look->softness > 0.0f && s->march.s) {
     /* Light that came in on the far side: what is left of it after the way from there. */
     oz_v3 in = v3_madd(p, n, -0.6f * s->march.s->voxel);
     float t = 1e30f;
     if (oz_march_trace(&s->march, in, s->key, 0.0f, &t, 1)) {
       oz_v3 left = exp3(v3_scale(look->absorb, 0.6f * t));
-      body = v3_madd(body, left, 0.35f * KEY * look->softness * (0.15f + 0.85f * expf(-t / (0.12f * s->fluid_size))));
+      base = v3_scale(v3_mul(look->colour, left), share * 0.35f * KEY * look->softness * (0.15f + 0.85f * expf(-t / (0.12f * s->fluid_size))));
     }
   }
-  body = v3_mul(look->colour, v3_add(body, ambient));
-  if (look->clarity > 0.01f && s->march.s) body = v3_mix(body, look_through(s, p, n, d, look, key), look->clarity);
-  body = v3_madd(body, look->colour, look->glow * (0.7f + 0.6f * fmaxf(-v3_dot(n, d), 0.0f)));
-  if (f < 0.01f) return body;
-  mirrored = shade_plain(s, start, reflect(d, n), look->gloss, key);
-  return v3_mix(body, mirrored, f);
+  base = v3_madd(base, look->colour, (1.0f - f) * look->glow * (0.6f + 0.7f * fmaxf(-v3_dot(n, d), 0.0f)));
+  if (clarity > 0.01f) base = v3_madd(base, look_through(s, p, n, d, look, out->key), (1.0f - f) * clarity);
+  if (f > 0.0f) base = v3_madd(base, shade_plain(s, v3_madd(p, n, s->skin), reflect(d, n), look->gloss, out->key), f);
+  out->base = base;
 }
 
-oz_v3 oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t sample, uint32_t samples) {
+void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t sample, oz_light *out) {
   oz_hit hit;
-  oz_v3 p, key, ambient, colour;
+  oz_v3 p, white = v3(1.0f, 0.97f, 0.92f), colour, mirrored = v3(0, 0, 0);
   oz_look look;
   chooser c;
   uint32_t i, x = pixel % s->desc->width, y = pixel / s->desc->width;
   float f;
+  memset(out, 0, sizeof *out);
   oz_scene_trace(s, o, d, 1e30f, &hit);
-  if (hit.what == OZ_HIT_SKY) return oz_sky(s, d);
-  /* Neighbouring pixels get far-apart numbers, so that the eye averages what rays leave uneven. */
+  if (hit.what == OZ_HIT_SKY) {
+    out->base = oz_sky(s, d);
+    return;
+  }
+  /* Neighbouring pixels get far-apart numbers (Jimenez' gradient noise), so that smoothing over a few of them evens out
+   * what rays leave uneven. */
   for (i = 0; i < 4; ++i) c.base[i] = fraction(52.9829189f * fraction(0.06711056f * (float)(x + 37 * i) + 0.00583715f * (float)(y + 59 * i)));
   c.sample = sample;
-  c.samples = samples;
   p = v3_madd(o, d, hit.t);
+  out->n = hit.n;
+  out->depth = hit.t;
+  out->id = (uint32_t)hit.what + 4 * (hit.what == OZ_HIT_SHAPE || !s->march.s ? hit.index : 0);
   if (hit.what == OZ_HIT_FLUID) {
     oz_scene_look(s, &hit, p, &look);
-    return shade_fluid(s, p, hit.n, d, &look, &c);
+    shade_fluid(s, p, hit.n, d, &look, &c, out);
+    return;
   }
-  gather_light(s, p, hit.n, &c, &key, &ambient);
-  key = v3_scale(v3_mul(key, v3(1.0f, 0.97f, 0.92f)), KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));
+  gather_light(s, p, hit.n, &c, &out->key, &out->sky);
   if (hit.what == OZ_HIT_GROUND) {
-    colour = v3_mul(ground_colour(s, p, v3_length(v3_sub(p, s->eye))), v3_add(key, ambient));
+    oz_v3 r = reflect(d, hit.n), start = v3_madd(p, hit.n, s->skin);
+    float far = 1.0f - into_distance(s, p);
+    colour = ground_colour(s, p, v3_length(v3_sub(p, s->eye)));
     f = 0.5f * fresnel(-v3_dot(hit.n, d), 0.04f); /* a polished table: it mirrors what stands on it, not the sky */
-    if (f > 0.02f) {
-      oz_v3 r = reflect(d, hit.n), start = v3_madd(p, hit.n, s->skin);
-      if (oz_scene_blocked(s, start, r, 2.0f * s->size)) colour = v3_mix(colour, shade_plain(s, start, r, 0.0f, v3(0, 0, 0)), f);
-    }
-    return into_distance(s, colour, o, p, d);
+    if (f < 0.02f || !oz_scene_blocked(s, start, r, 2.0f * s->size)) f = 0.0f;
+    else mirrored = shade_plain(s, start, r, 0.0f, v3(0, 0, 0));
+    out->base = v3_add(v3_scale(mirrored, f * far), v3_scale(oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)), 1.0f - far));
+    f = 1.0f - (1.0f - f) * far;
+  } else {
+    const oz_shape *shape = &s->shapes[hit.index];
+    colour = shape->colour;
+    f = fresnel(-v3_dot(hit.n, d), 0.04f) * shape->gloss;
+    if (f > 0.01f) out->base = v3_scale(shade_plain(s, v3_madd(p, hit.n, s->skin), reflect(d, hit.n), shape->gloss, v3(0.6f, 0.6f, 0.6f)), f);
+    else f = 0.0f;
   }
-  colour = v3_mul(s->shapes[hit.index].colour, v3_add(key, ambient));
-  f = fresnel(-v3_dot(hit.n, d), 0.04f) * s->shapes[hit.index].gloss;
-  return f > 0.01f ? v3_mix(colour, shade_plain(s, v3_madd(p, hit.n, s->skin), reflect(d, hit.n), s->shapes[hit.index].gloss, v3(0.6f, 0.6f, 0.6f)), f) : colour;
+  out->sky_weight = v3_scale(colour, 1.0f - f);
+  out->key_weight = v3_scale(v3_mul(colour, white), (1.0f - f) * KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));
 }
