@@ -36,8 +36,9 @@ enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays that stay; the results of a substep are among them. */
 const array fixed[] = {
-    {AT(rho), 1}, {AT(lam), 6}, {AT(a), 1},  {AT(neighbours), 1}, {AT(dx), 4}, {AT(A), 8},
+    {AT(rho), 1}, {AT(lam), 6}, {AT(a), 1},  {AT(neighbours), 1}, {AT(dx), 4}, {AT(A), 4},
     {AT(B), 6},   {AT(sg), 3},  {AT(pu), 4}, {AT(pe), 4},         {AT(r), 6},  {AT(aq), 6},
+    {(size_t)-1, 2}, /* places, packed; last */
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
 const struct { size_t member, over; } shared[] = {
@@ -93,6 +94,8 @@ void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity) {
   for (const auto &s : shared) put(f, s.member, take(f, s.over));
   f->stride = capacity;
 }
+
+uint32_t *places_of(float *at, uint32_t capacity) { return reinterpret_cast<uint32_t *>(at + (words_per_particle() - 2) * capacity); }
 
 /* The two words that go with the ids: slot of each particle's walls. */
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity) {

@@ -11,6 +11,7 @@ namespace OZ_NAMESPACE {
 
 float *array_of(const oz_frame *f, const field_array *a);
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
+uint32_t *places_of(float *at, uint32_t capacity);
 
 /* ---- devices ---- */
 
@@ -137,6 +138,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   g->parity = 0;
   g->capacity = capacity;
   g->slot_of = slots_of(static_cast<float *>(g->block.at), capacity, 0);
+  g->place = places_of(static_cast<float *>(g->block.at), capacity);
   return OOZE_OK;
 }
 

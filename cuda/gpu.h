@@ -78,6 +78,7 @@ struct gpu {
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   rows c, extra;
+  uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
 
   /* walls, colliders */
@@ -103,6 +104,7 @@ struct gpu {
 /* Everything that a launch of one stage is told. */
 struct stage_args {
   oz_frame f;
+  const uint32_t *place;      /* start positions, packed (oz_place_ld) */
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;

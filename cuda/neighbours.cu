@@ -25,7 +25,7 @@ namespace OZ_NAMESPACE {
 float *array_of(const oz_frame *f, const field_array *a);
 namespace {
 
-enum { CELL_LIMIT = (1 << 20) - 2 };
+enum { CELL_LIMIT = (1 << 20) - 2, KEEP = 8 };
 
 OZ_FN uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
   v &= 0x1fffff;
@@ -212,9 +212,12 @@ struct search {
   uint64_t lines;
   unsigned long long *asked, *total;
   uint32_t *neighbours;
+  uint32_t *place; /* receives the packed positions, or NULL */
+  float h;
 
-  /* Visits what is near particle i; returns how many. FILL: writes them, one line apart. */
-  template <bool FILL> OZ_D uint32_t look(uint32_t i, uint32_t *to) const {
+  /* Visits what is near particle i in every `lanes`-th cell from `lane` on; returns how many. FILL: writes them, one line
+   * apart, as long as there are fewer than `most`; otherwise keeps the first few. */
+  template <bool FILL> OZ_D uint32_t look(uint32_t i, uint32_t lane, uint32_t lanes, uint32_t *to, uint32_t most) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return 0;
     const uint2 *range = around + (size_t)c * AROUND;
@@ -222,7 +225,7 @@ struct search {
     uint32_t count = 0;
     oz_ld4(own, i, 4, 0, p);
     if (x) oz_ld4(x, i, 4, 0, xi);
-    for (int k = 0; k < AROUND; k++) {
+    for (uint32_t k = lane; k < AROUND; k += lanes) {
       const uint2 r = range[k];
       for (uint32_t m = r.x; m < r.y; m++) {
         oz_ld4(at, m, 4, 0, q);
@@ -233,46 +236,60 @@ struct search {
           oz_ld4(x, j, 4, 0, q);
           if (distance2(q, xi) < skip2) continue;
         }
-        if (count < OZ_MAX_NEIGHBOURS) {
-          if (FILL) to[count * GROUP] = j;
-          count++;
-        }
+        if (FILL) {
+          if (count < most) to[count * GROUP] = j;
+        } else if (x && count < KEEP) to[count] = j;
+        count++;
       }
     }
     return count;
   }
+  /* Puts `count` of them, the first of which are in `kept`, at `before` in the row. */
+  OZ_D void put(uint32_t i, uint32_t lane, uint32_t lanes, uint32_t count, const uint32_t *kept, uint32_t before, uint32_t *row) const {
+    if (!count || before >= OZ_MAX_NEIGHBOURS) return;
+    const uint32_t most = OZ_MAX_NEIGHBOURS - before;
+    row += before * GROUP;
+    if (x && count <= KEEP) { /* few have come near: no second look */
+      for (uint32_t k = 0; k < count && k < most; k++) row[k * GROUP] = kept[k];
+    } else look<true>(i, lane, lanes, row, most);
+  }
   OZ_D void note(uint32_t i, uint32_t count) const {
     len[i] = (uint16_t)count;
     if (neighbours) neighbours[i] = count;
+    if (place) oz_place_st(place, i, own + 4 * (size_t)i, h);
   }
 };
+
+OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
 
 #if defined(OZ_CUDA_HOST)
 cudaError_t search_all(const search &s, cudaStream_t) {
   for (uint32_t first = 0; first < s.n; first += GROUP) {
-    uint32_t width = 0, count[GROUP], sum = 0;
+    uint32_t width = 0, count[GROUP], sum = 0, kept[GROUP][KEEP];
     const uint32_t members = s.n - first < GROUP ? s.n - first : (uint32_t)GROUP;
     for (uint32_t k = 0; k < members; k++) {
-      count[k] = s.look<false>(first + k, nullptr);
-      sum += count[k];
-      width = std::max(width, count[k]);
+      count[k] = s.look<false>(first + k, 0, 1, kept[k], 0);
+      sum += capped(count[k]);
+      width = std::max(width, capped(count[k]));
     }
     const unsigned long long base = oz_atomic_add(s.asked, (unsigned long long)width);
     oz_atomic_add(s.total, (unsigned long long)sum);
     s.group[first / GROUP] = (uint32_t)base;
     for (uint32_t k = 0; k < members; k++) {
       const bool fits = base + width <= s.lines;
-      s.note(first + k, fits ? count[k] : 0);
-      if (fits) s.look<true>(first + k, s.entries + base * GROUP + k);
+      s.note(first + k, fits ? capped(count[k]) : 0);
+      if (fits) s.put(first + k, 0, 1, count[k], kept[k], 0, s.entries + base * GROUP + k);
     }
   }
   return cudaSuccess;
 }
 #else
+/* One thread a particle; a warp is a group. */
 __global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ search s) {
   const uint32_t i = blockIdx.x * 128u + threadIdx.x, lane = threadIdx.x % 32;
-  const uint32_t count = i < s.n ? s.look<false>(i, nullptr) : 0;
-  uint32_t width = count, sum = count;
+  uint32_t kept[KEEP];
+  const uint32_t count = i < s.n ? s.look<false>(i, 0, 1, kept, 0) : 0;
+  uint32_t width = capped(count), sum = width;
   for (int d = 16; d; d >>= 1) {
     width = max(width, __shfl_xor_sync(0xffffffffu, width, d));
     sum += __shfl_xor_sync(0xffffffffu, sum, d);
@@ -286,11 +303,44 @@ __global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ sea
   base = __shfl_sync(0xffffffffu, base, 0);
   if (i >= s.n) return;
   const bool fits = base + width <= s.lines;
-  s.note(i, fits ? count : 0);
-  if (fits && count) s.look<true>(i, s.entries + base * GROUP + lane);
+  s.note(i, fits ? capped(count) : 0);
+  if (fits) s.put(i, 0, 1, count, kept, 0, s.entries + base * GROUP + lane);
+}
+/* Eight threads a particle, for scenes that do not fill the machine; a block is a group. */
+enum { TEAM = 8 };
+__global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_constant__ search s) {
+  __shared__ uint32_t width, sum;
+  __shared__ unsigned long long base;
+  const uint32_t i = blockIdx.x * GROUP + threadIdx.x / TEAM, lane = threadIdx.x % TEAM;
+  uint32_t kept[KEEP];
+  if (threadIdx.x == 0) width = sum = 0;
+  const uint32_t count = i < s.n ? s.look<false>(i, lane, TEAM, kept, 0) : 0;
+  uint32_t through = count; /* with those of the lanes before */
+  for (uint32_t d = 1; d < TEAM; d *= 2) {
+    const uint32_t other = __shfl_up_sync(0xffffffffu, through, d, TEAM);
+    if (lane >= d) through += other;
+  }
+  const uint32_t all = capped(__shfl_sync(0xffffffffu, through, TEAM - 1, TEAM));
+  __syncthreads();
+  if (lane == 0) {
+    atomicMax(&width, all);
+    atomicAdd(&sum, all);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    base = atomicAdd(s.asked, (unsigned long long)width);
+    atomicAdd(s.total, (unsigned long long)sum);
+    s.group[blockIdx.x] = (uint32_t)base;
+  }
+  __syncthreads();
+  if (i >= s.n) return;
+  const bool fits = base + width <= s.lines;
+  if (lane == 0) s.note(i, fits ? all : 0);
+  if (fits) s.put(i, lane, TEAM, count, kept, through - count, s.entries + base * GROUP + i % GROUP);
 }
 cudaError_t search_all(const search &s, cudaStream_t stream) {
-  search_kernel<<<(s.n + 127u) / 128u, 128, 0, stream>>>(s);
+  if (s.n <= 262144) search_team_kernel<<<(s.n + GROUP - 1) / GROUP, GROUP * TEAM, 0, stream>>>(s);
+  else search_kernel<<<(s.n + 127u) / 128u, 128, 0, stream>>>(s);
   return cudaGetLastError();
 }
 #endif
@@ -511,7 +561,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     OZ_TRY(find_cells(g, f->x, nullptr, why));
     search s = {f->x, f->x, nullptr, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count, g->grid.capacity, f->h2, nullptr,
                 0.0f, as<uint32_t>(g->c.entries), as<uint32_t>(g->c.group), as<uint16_t>(g->c.len), g->c.lines,
-                &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours};
+                &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours, g->place, f->h};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;
@@ -544,7 +594,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_TRY(find_cells(g, f->p, f->A, why)); /* A is free until the first strain */
     search s = {f->p, f->A, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count,
                 g->grid.capacity, radius * radius, f->x, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
-                as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr};
+                as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr, nullptr, 0.0f};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;

@@ -73,6 +73,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
 cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   stage_args a;
   a.f = g->frame[l.frame];
+  a.place = g->place;
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->walls;
   a.partial = static_cast<double *>(g->partial.at);

@@ -106,29 +106,23 @@ template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 
 /* ---- rows ---- */
 
-/* Gradients are those of the start positions to the end of the substep. `finish` moves the particles on, so it leaves the
- * start in y2, which nothing needs any more, for the filter behind it. */
-OZ_FN void keep_start(const oz_frame *f, uint32_t i) {
-  oz_real v[4];
-  oz_ld4(f->x, i, 4, 0, v);
-  oz_st4(f->y2, i, 4, 0, v);
-}
-template <class S> OZ_D const float *start_of(const oz_frame *f) {
-  return S::STAGE == OZ_STAGE_filter_gradient || S::STAGE == OZ_STAGE_filter_move ? f->y2 : f->x;
-}
-
 template <class S, int T>
-OZ_D void walk(const oz_frame *f, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  const oz_frame *f = &a.f;
   const uint32_t *e = f->list_c + (size_t)f->row_c[i / GROUP] * GROUP + i % GROUP;
   const uint32_t n = f->len_c[i];
   oz_group m;
   if (S::KIND == KIND_C) {
-    const float *start = start_of<S>(f);
-    const oz_v3 x = oz_vec_ld(start, i);
+    /* gradients are those of the start positions to the end of the substep */
+    const oz_place here = oz_place_ld(a.place, i);
+    const float unit = f->h * (1.0f / 536870912.0f);
     for (uint32_t k = lane; k < n; k += T) {
       const uint32_t j = e[k * GROUP];
       m.j = &j;
-      m.g = oz_spiky(f, oz_sub(x, oz_vec_gather(start, &j)), &m.c);
+      float r[3];
+      oz_place_difference(here, oz_place_ld(a.place, j), r);
+      const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
+      m.g = oz_spiky(f, way, &m.c);
       S::pair(f, self, &m, acc);
     }
   } else { /* what was near at the start, then what has come near since */
@@ -161,7 +155,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     oz_real acc[S::SUMS], red[S::REDS + 1];
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
     S::begin(&a.f, i, &self);
-    walk<S, 1>(&a.f, i, 0, &self, acc);
+    walk<S, 1>(a, i, 0, &self, acc);
     S::end(&a.f, i, acc, red);
     if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
@@ -174,7 +168,6 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
-    if (S::STAGE == OZ_STAGE_finish) keep_start(&a.f, i);
     S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
@@ -239,7 +232,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
-    walk<S, T>(&a.f, i, lane, &self, acc);
+    walk<S, T>(a, i, lane, &self, acc);
   }
   if (T > 1) /* all threads of the warp come here */
     for (int s = 0; s < S::SUMS; s++)
@@ -265,10 +258,7 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   /* the number of walls stays on the device, so that a recorded launch serves any number */
-  if (i < (S::KIND == KIND_WALL ? *a.wall_count : a.f.count)) {
-    if (S::STAGE == OZ_STAGE_finish) keep_start(&a.f, i);
-    S::item(&a.f, i, red);
-  }
+  if (i < (S::KIND == KIND_WALL ? *a.wall_count : a.f.count)) S::item(&a.f, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) { S::one(&a.f); }

@@ -78,9 +78,8 @@ OZ_FN void oz_outer_fold(const oz_real *acc, float *out, size_t step) { /* out: 
 /* sum of A_j g, A in columns of records of 12 */
 #if OZ_GPU
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
-  oz_real m[9];
-  oz_packed_ld(a, j[0], m);
-  for (int r = 0; r < 3; r++) acc[r] += m[3 * r] * gx + m[3 * r + 1] * gy + m[3 * r + 2] * gz;
+  oz_real m[9], scale = oz_packed_raw(a, j[0], m), off = -1.5f * (gx + gy + gz);
+  for (int r = 0; r < 3; r++) acc[r] += scale * (off + m[3 * r] * gx + m[3 * r + 1] * gy + m[3 * r + 2] * gz);
 }
 #else
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {

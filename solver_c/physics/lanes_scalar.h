@@ -64,23 +64,72 @@ OZ_FN float oz_float_of(uint32_t a) { float b; __builtin_memcpy(&b, &a, 4); retu
 #endif
 
 #if OZ_GPU
-/* Nine numbers in one 32-byte sector, because gathers are what a pass costs on the GPU: the ninth lends its top 28 bits,
- * four at a time, to the low ends of the first seven, which keep 20 bits of mantissa. Everyone who reads a record reads the
- * same numbers, so forces stay equal and opposite. */
+/* Nine numbers in 16 bytes, because gathers are what a pass costs on the GPU: 13 bits each (the ninth 12) and one exponent,
+ * 2^-13 of the largest, which is what halves on the CPU keep of a gradient. Everyone who reads a record reads the same
+ * numbers, so forces stay equal and opposite. Two numbers stand in the high ends of each word; what is left of the words
+ * holds the ninth and the exponent. In the reader's hand they are 1.5 + number / scale, which needs no conversion: */
+OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns the scale */
+  float r[4];
+  uint32_t w[4];
+  oz_ld4(a, i, 4, 0, r);
+  for (int k = 0; k < 4; k++) {
+    w[k] = oz_bits_of(r[k]);
+    m[2 * k] = oz_float_of((w[k] >> 9 & 0x7ffc00u) | 0x3f800000u);
+    m[2 * k + 1] = oz_float_of((w[k] << 4 & 0x7ffc00u) | 0x3f800000u);
+  }
+  m[8] = oz_float_of((w[0] & 63u) << 17 | (w[1] & 63u) << 11 | 0x3f800000u);
+  return oz_float_of((w[3] & 63u) << 25 | (w[2] & 3u) << 23);
+}
 OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
-  uint32_t ninth = 0;
-  oz_ld4(a, i, 8, 0, m);
-  oz_ld4(a, i, 8, 4, m + 4);
-  for (int k = 0; k < 7; k++) ninth = ninth << 4 | (oz_bits_of(m[k]) & 15u);
-  m[8] = oz_float_of(ninth << 4);
+  const float scale = oz_packed_raw(a, i, m);
+  for (int k = 0; k < 9; k++) m[k] = (m[k] - 1.5f) * scale;
 }
 OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
-  oz_real w[8];
-  const uint32_t ninth = oz_bits_of(m[8]);
-  for (int k = 0; k < 7; k++) w[k] = oz_float_of((oz_bits_of(m[k]) & ~15u) | (ninth >> (28 - 4 * k) & 15u));
-  w[7] = m[7];
-  oz_st4(a, i, 8, 0, w);
-  oz_st4(a, i, 8, 4, w + 4);
+  float most = 0.0f, r[4];
+  uint32_t w[4];
+  for (int k = 0; k < 9; k++) most = oz_max(most, oz_abs(m[k]));
+  uint32_t e = oz_bits_of(most) >> 23; /* most < 2^(e - 126) */
+  e = e < 12u ? 12u : e > 252u ? 252u : e;
+  const float up = oz_float_of((265u - e) << 23); /* 2^(138 - e): to 12 bits and a sign */
+  uint32_t q[9];
+  for (int k = 0; k < 9; k++) {
+    float v = rintf(oz_min(oz_max(m[k] * up, -4095.0f), 4095.0f));
+    q[k] = (uint32_t)((int32_t)v + 4096);
+  }
+  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 19 | q[2 * k + 1] << 6;
+  w[0] |= q[8] >> 7;
+  w[1] |= q[8] >> 1 & 63u;
+  w[2] |= (e + 2u) & 3u;
+  w[3] |= (e + 2u) >> 2;
+  for (int k = 0; k < 4; k++) r[k] = oz_float_of(w[k]);
+  oz_st4(a, i, 4, 0, r);
+}
+/* Positions in 8 bytes: 21 bits an axis (22 for z) of h / 2^18, what is beyond 8 h forgotten. Differences of neighbours,
+ * which are nearer than h, come out right modulo that. */
+OZ_FN void oz_place_st(uint32_t *a, uint32_t i, const float x[3], float h) {
+  const double inv = 262144.0 / (double)h;
+  const uint32_t u = (uint32_t)(int64_t)floor((double)x[0] * inv) & 0x1fffffu, v = (uint32_t)(int64_t)floor((double)x[1] * inv) & 0x1fffffu;
+  const uint32_t w = (uint32_t)(int64_t)floor((double)x[2] * inv) & 0x3fffffu;
+  a[2 * (size_t)i] = u | v << 21;
+  a[2 * (size_t)i + 1] = v >> 11 | w << 10;
+}
+typedef struct { uint32_t lo, hi; } oz_place;
+OZ_FN oz_place oz_place_ld(const uint32_t *a, uint32_t i) {
+  oz_place p;
+#if defined(__CUDACC__)
+  const uint2 w = *(const uint2 *)(a + 2 * (size_t)i);
+  p.lo = w.x, p.hi = w.y;
+#else
+  p.lo = a[2 * (size_t)i], p.hi = a[2 * (size_t)i + 1];
+#endif
+  return p;
+}
+/* x_i - x_j in units of h / 2^29. */
+OZ_FN void oz_place_difference(oz_place i, oz_place j, float r[3]) {
+  const uint32_t yi = i.hi << 11 | i.lo >> 21, yj = j.hi << 11 | j.lo >> 21;
+  r[0] = (float)(int32_t)((i.lo - j.lo) << 11);
+  r[1] = (float)(int32_t)((yi - yj) << 11);
+  r[2] = 2.0f * (float)(int32_t)((i.hi & ~1023u) - (j.hi & ~1023u));
 }
 #endif
 

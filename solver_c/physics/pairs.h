@@ -60,7 +60,7 @@ OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
 }
 
 /* The matrix that a particle sends to its neighbours. On the CPU records of 12, three columns of three floats and a spare;
- * on the GPU packed into 8 words (oz_packed_ld). */
+ * on the GPU packed into 4 words (oz_packed_ld). */
 #if OZ_GPU
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) { oz_packed_ld(a, i, m->m); }
 OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { oz_packed_ld(a, j[0], m->m); }

@@ -40,7 +40,7 @@ typedef struct both {
   uint32_t n;
   int own_gradients; /* the first rounds gradients to halves: sums of them stay with their backend */
   int position;      /* the position phase has begun */
-  int ran_gradient, finished; /* in this substep */
+  int ran_gradient;  /* in this substep */
   int paper;         /* scheme: paper */
   int verbose;
   uint32_t ran[OZ_STAGE_COUNT];
