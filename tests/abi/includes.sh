@@ -37,7 +37,8 @@ FNR == 1 {
   if (!(from in may)) { refuse("the folder " from " has no rule"); next }
 
   if (target ~ /^(tbb|oneapi)\//) {
-    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp") refuse("only cpu/tasks_tbb.cpp meets TBB")
+    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp" && FILENAME !~ /^solver_c\/io\/vdb[^\/]*\.cpp$/)
+      refuse("only cpu/tasks_tbb.cpp meets TBB, and io/vdb*.cpp, since OpenVDB runs on it")
     next
   }
   if (target ~ /^openvdb\//) {
