@@ -21,7 +21,7 @@ typedef struct result {
   char message[640], backend[96];
   uint32_t particles, stage_count, frames;
   uint64_t steps, bytes_per_particle, bytes, hash;
-  double neighbours, seconds_per_frame, seconds_per_step, compression, max_speed;
+  double neighbours, seconds_per_frame, seconds_per_step, processor_per_step, compression, max_speed;
   double setup_seconds;
   double velocity_ns, position_ns,
       lists_ns; /* a particle, of one iteration of each phase; of a step's neighbour work */
@@ -69,7 +69,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   r->setup_seconds = cli_seconds() - start;
   for (uint32_t i = 0; i < (o->warmup + o->frames) && kit_good(&k); ++i) {
     if (i == o->warmup) { /* from here on it counts */
-      k.step_seconds = 0.0;
+      k.step_seconds = k.step_processor = 0.0;
       k.substeps = 0;
       ooze_profile_reset(k.solver);
     }
@@ -99,6 +99,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
     r->steps = k.substeps;
     r->seconds_per_frame = k.step_seconds / o->frames;
     r->seconds_per_step = k.substeps ? k.step_seconds / (double)k.substeps : (double)NAN;
+    r->processor_per_step = k.substeps ? k.step_processor / (double)k.substeps : (double)NAN;
     for (uint32_t i = 0; i < ooze_profile_count(k.solver) && r->stage_count < STAGES; ++i) {
       ooze_stage_time t;
       ooze_stage_time_default(&t);
@@ -136,6 +137,8 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
   if (s->paper_seconds > 0.0) printf("   (the paper, on a GTX 1070: %g)", s->paper_seconds);
   printf("\n  %-26s %12.5g", "seconds a step", r->seconds_per_step);
   if (twin) printf(" %12.5g", twin->seconds_per_step);
+  printf("\n  %-26s %12.5g", "processor seconds a step", r->processor_per_step);
+  if (twin) printf(" %12.5g scalar %8.2fx", twin->processor_per_step, twin->processor_per_step / r->processor_per_step);
   printf("\n  %-26s %12.5g\n", "seconds a simulated second", r->seconds_per_step / o->dt);
   printf("  %-26s %12.5g\n", "microseconds a particle", 1e6 * r->seconds_per_step / r->particles);
   printf("  %-26s %12.4g ns a particle", "velocity iteration", r->velocity_ns);
@@ -191,6 +194,7 @@ static void print_json(json *j, const bench_scene *s, const settings *o, const r
   json_array_end(j);
   snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
   json_text(j, "state_hash", hash);
+  json_number(j, "processor_seconds_per_step", r->processor_per_step);
   json_integer(j, "frames", r->frames);
   json_integer(j, "steps_per_frame", o->steps);
   json_number(j, "dt", o->dt);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void fail(kit *k, ooze_result r, const char *what, const char *sentence) {
   if (k->result < 0) return;
@@ -313,7 +314,9 @@ void kit_step(kit *k, double dt, uint32_t substeps) {
     kit_apply(k);
   }
   double start = cli_seconds();
+  clock_t worked = clock();
   ooze_result r = ooze_step(k->solver, dt);
+  k->step_processor += (double)(clock() - worked) / CLOCKS_PER_SEC;
   k->step_seconds += cli_seconds() - start;
   took(k, r, "step");
   ooze_stats_default(&stats);

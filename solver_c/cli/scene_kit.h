@@ -20,9 +20,11 @@ typedef struct kit {
   double separation;
   ooze_result result; /* of the first call that failed, or OOZE_OK */
   char message[640];
-  double step_seconds; /* wall time inside ooze_step since kit_open */
-  uint64_t substeps;   /* taken since kit_open */
-  uint32_t contained;  /* particles that went non-finite since kit_open */
+  double step_seconds;   /* wall time inside ooze_step since kit_open */
+  double step_processor; /* processor time of all threads inside ooze_step, s: fit to compare on a machine that is not
+                            idle */
+  uint64_t substeps;     /* taken since kit_open */
+  uint32_t contained;    /* particles that went non-finite since kit_open */
   /* the state that kit_read brought, in id order */
   uint32_t count, capacity;
   float (*x)[3], (*v)[3];

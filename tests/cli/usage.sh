@@ -26,7 +26,7 @@ expect() {
 expect 0 'usage: ooze COMMAND' --help
 expect 1 'usage: ooze COMMAND'
 expect 0 '^ooze [0-9]' --version
-for command in verify bench schema info; do
+for command in run render convert verify bench schema info; do
   expect 0 "usage: ooze $command" $command --help
   expect 0 "usage: ooze $command" help $command
   expect 1 "there is no option '--qwertyuiop'" $command --qwertyuiop
@@ -47,7 +47,7 @@ expect 1 'takes no value' bench blocks --json=1
 expect 1 'too many' schema solver material
 expect 1 'there is no group' schema nothing
 expect 1 'at a time' schema --json --ds
-expect 2 'reads no files' info /nonexistent
+expect 2 '/nonexistent' info /nonexistent.ply
 expect 0 'fig7' verify --list
 expect 0 'giants' bench --list
 expect 0 'particle' schema --markdown
