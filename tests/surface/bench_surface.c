@@ -1,0 +1,98 @@
+/* Timing of surfaces and pictures: not a test, but built with them.
+ *   bench_surface [particles] [threads]      default 1,000,000 and all
+ * Prints wall and processor seconds; on a machine that others use, the second over the number of cores is what an idle one
+ * would take. Shapes: a block, and a coil of strands nine particles thick, where bricks are many and thinly filled. */
+#define _POSIX_C_SOURCE 200809L
+#include "ooze/ooze_surface.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double seconds(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void block(float *x, uint32_t count, float d) {
+  uint32_t n = (uint32_t)ceil(cbrt((double)count)), i;
+  for (i = 0; i < count; ++i) {
+    x[3 * i] = d * (float)(i % n);
+    x[3 * i + 1] = d * (float)(i / n % n);
+    x[3 * i + 2] = d * (float)(i / n / n);
+  }
+}
+
+static void coil(float *x, uint32_t count, float d) {
+  uint32_t i = 0, step;
+  for (step = 0; i < count; ++step) {
+    float a = (float)step / 40.0f, turn = a / 6.2831853f;
+    int u, v;
+    for (u = -4; u <= 4; ++u)
+      for (v = -4; v <= 4 && i < count; ++v) {
+        float r = d * (40.0f + (float)u);
+        if (u * u + v * v > 18) continue;
+        x[3 * i] = r * cosf(a);
+        x[3 * i + 1] = d * (12.0f * turn + (float)v);
+        x[3 * i++ + 2] = r * sinf(a);
+      }
+  }
+}
+
+int main(int argc, char **argv) {
+  uint32_t count = argc > 1 ? (uint32_t)atol(argv[1]) : 1000000u, threads = argc > 2 ? (uint32_t)atol(argv[2]) : 0, shape, method;
+  float *x = (float *)malloc((size_t)count * 3 * sizeof *x), d = 0.01f;
+  ooze_message why = {""};
+  if (!x) return 1;
+  for (shape = 0; shape < 2; ++shape) {
+    (shape ? coil : block)(x, count, d);
+    for (method = 0; method < 2; ++method) {
+      ooze_surface_desc sd;
+      ooze_surface_points p;
+      ooze_surface_info info;
+      ooze_surface *s = NULL;
+      ooze_render_desc rd;
+      ooze_look look;
+      ooze_image image;
+      double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+      ooze_surface_desc_default(&sd);
+      ooze_surface_points_default(&p);
+      sd.method = method;
+      sd.separation = d;
+      sd.threads = threads;
+      p.count = count;
+      p.positions = x;
+      if (ooze_surface_build(&sd, &p, &s, &why)) return puts(why.text), 1;
+      ooze_surface_info_default(&info);
+      ooze_surface_info_get(s, &info);
+      printf("%s %u particles, %s: surface %.2f s wall, %.2f s processor; %u bricks, %.0f MB, volume error %.2f %%\n", shape ? "coil" : "block", count,
+             method ? "anisotropic" : "spheres", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu, info.bricks,
+             (double)info.bytes / 1e6, 100.0 * (info.volume / ((double)count * d * d * d) - 1.0));
+      ooze_render_desc_default(&rd);
+      ooze_look_preset("honey", &look);
+      rd.surface = method ? s : NULL; /* once as spheres, once as a surface */
+      rd.looks = &look;
+      rd.look_count = 1;
+      rd.positions = x;
+      rd.particle_count = count;
+      rd.particle_radius = 0.5f * d;
+      rd.threads = threads;
+      wall = seconds(CLOCK_MONOTONIC);
+      cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+      if (ooze_render(&rd, &image, &why)) return puts(why.text), 1;
+      printf("  picture 960x540 of %s: %.2f s wall, %.2f s processor\n", method ? "the surface as honey" : "spheres", seconds(CLOCK_MONOTONIC) - wall,
+             seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+      if (argc > 3) {
+        char path[512];
+        snprintf(path, sizeof path, "%s_%u_%u.png", argv[3], shape, method);
+        ooze_image_write_png(&image, path, NULL);
+      }
+      ooze_image_free(&image);
+      ooze_surface_destroy(s);
+    }
+  }
+  free(x);
+  return 0;
+}
