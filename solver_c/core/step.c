@@ -137,7 +137,7 @@ static ooze_result loads(ooze_solver *s, double dt) {
   return OOZE_OK;
 }
 
-/* The lowest id among those that were put back: they stand still and unstretched, which nothing else does exactly. */
+/* The lowest id among those that were put back: `finish` marks them. */
 static ooze_result find_contained(ooze_solver *s) {
   void *copy;
   OZ_TRY(oz_rank_map(s));
@@ -145,7 +145,7 @@ static ooze_result find_contained(ooze_solver *s) {
   const float *u = copy;
   for (uint32_t r = 0; r < s->particles.count; ++r) {
     const float *v = u + 4 * (size_t)s->particles.at[r];
-    if (v[0] != 0 || v[1] != 0 || v[2] != 0) continue;
+    if (!(v[3] < 0)) continue;
     s->run.first_contained = s->particles.ids[r];
     break;
   }

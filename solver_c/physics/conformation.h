@@ -238,8 +238,8 @@ OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += d
   (void)red;
   oz_real u[4];
   oz_ld4(f->u, i, 4, 0, u);
-  oz_v3 dx = oz_vec_ld(f->dx, i);
-  u[0] += f->inv_dt * dx.x; u[1] += f->inv_dt * dx.y; u[2] += f->inv_dt * dx.z;
+  oz_v3 dx = oz_vec_ld(f->dx, i), du = {f->inv_dt * dx.x, f->inv_dt * dx.y, f->inv_dt * dx.z};
+  oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u, i, 4, 0, u);
 }
 
@@ -306,6 +306,8 @@ OZ_FN void oz_cg_alpha_item(const oz_frame *f) { /* a spent or broken-down itera
 }
 OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA];
+  red[0] = oz_set(0.0f);
+  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
   oz_real u[4], p[3], a = oz_ld(f->a, i);
   oz_v3 dx = oz_vec_ld(f->dx, i);
   float ku = al * f->inv_dt;
@@ -428,7 +430,7 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_real y[4];
   oz_v3 dx = oz_force_total(f, i, acc), x = oz_vec_ld(f->x, i);
   oz_ld4(f->y, i, 4, 0, y);
-  y[0] += dx.x; y[1] += dx.y; y[2] += dx.z;
+  oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
   oz_st4(f->y2, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, p, oz_ld(f->omega, i));

@@ -90,9 +90,8 @@ OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_ld4(f->dx, i, 4, 0, q);
   oz_ld4(f->y, i, 4, 0, y);
   oz_v3 x = oz_vec_ld(f->x, i);
-  y[0] += k * (acc[0] + q[3] * w[0]);
-  y[1] += k * (acc[1] + q[3] * w[1]);
-  y[2] += k * (acc[2] + q[3] * w[2]);
+  oz_v3 move = {k * (acc[0] + q[3] * w[0]), k * (acc[1] + q[3] * w[1]), k * (acc[2] + q[3] * w[2])};
+  oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, p, oz_ld(f->omega, i));

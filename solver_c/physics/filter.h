@@ -51,9 +51,8 @@ OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_v3 sg = {acc[3], acc[4], acc[5]};
   oz_v3 own = oz_m3_v(&A, sg);
   oz_real k = oz_select(u[3] > oz_set(0.0f), 0.8f * oz_ld(f->omega, i), oz_set(0.0f));
-  u[0] += k * (acc[0] + own.x);
-  u[1] += k * (acc[1] + own.y);
-  u[2] += k * (acc[2] + own.z);
+  oz_v3 du = {k * (acc[0] + own.x), k * (acc[1] + own.y), k * (acc[2] + own.z)};
+  oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u2, i, 4, 0, u);
 }
 #endif

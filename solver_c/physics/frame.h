@@ -93,7 +93,7 @@ typedef struct oz_frame {
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */
-  float *u;       /* record 4: m/s, velocity; w: gate of the rest filter */
+  float *u;       /* record 4: m/s, velocity; w: gate of the rest filter, -1 for what was reset (finish); 1 to be reset (predict) */
   float *q;       /* planes 6: conformation tensor, identity at rest */
   float *tau;     /* s, relaxation time */
   float *compliance, *viscosity; /* 1/Pa; Pa s */

@@ -31,7 +31,8 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->x, i, oz_vec_ld(f->x, i), om);
 }
 
-/* predict: forces onto velocities (step 1 of 3.1). */
+/* predict: forces onto velocities (step 1 of 3.1). What is no number by now would be one for none of its neighbours soon:
+ * it takes part in this substep at rest and unstretched, and u.w = 1 tells `finish` to reset and count it. */
 OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4];
@@ -41,7 +42,17 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   u[0] = oz_select(free, u[0] + f->dt * (f->gravity[0] + force.x), u[0]);
   u[1] = oz_select(free, u[1] + f->dt * (f->gravity[1] + force.y), u[1]);
   u[2] = oz_select(free, u[2] + f->dt * (f->gravity[2] + force.z), u[2]);
-  u[3] = oz_set(0.0f);
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();
+  oz_real stretch = oz_set(0.0f), zero = oz_set(0.0f);
+  for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]);
+  /* the interface accepts tensors of 1e6 */
+  oz_mask good = (oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e7f));
+  if (oz_any(oz_not(good))) {
+    Q = oz_s3_select(good, &Q, &rest);
+    oz_planes6_st(f->q, f->stride, i, &Q);
+  }
+  for (int c = 0; c < 3; c++) u[c] = oz_select(good, u[c], zero);
+  u[3] = oz_select(good, zero, oz_set(1.0f));
   oz_st4(f->u, i, 4, 0, u);
   oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + f->dt * u[0], x.y + f->dt * u[1], x.z + f->dt * u[2]};
   oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
@@ -53,6 +64,14 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real y[4], one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_v3 u = oz_vec_ld(f->u, i), x = oz_vec_ld(f->x, i);
   oz_ld4(f->y, i, 4, 0, y);
+  oz_mask good = oz_abs(u.x) + oz_abs(u.y) + oz_abs(u.z) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt);
+  if (oz_any(oz_not(good))) { /* as in predict */
+    oz_real v[4];
+    oz_ld4(f->u, i, 4, 0, v);
+    u.x = v[0] = oz_select(good, u.x, zero); u.y = v[1] = oz_select(good, u.y, zero); u.z = v[2] = oz_select(good, u.z, zero);
+    v[3] = oz_select(good, v[3], one);
+    oz_st4(f->u, i, 4, 0, v);
+  }
   y[0] = f->dt * u.x; y[1] = f->dt * u.y; y[2] = f->dt * u.z;
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
@@ -64,7 +83,7 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
 }
 
 /* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest filter; what went
- * non-finite is put back where it was, at rest and unstretched, and counted. red: reset particles. */
+ * non-finite is put back where it was, at rest and unstretched, and counted; u.w = -1 tells which. red: reset particles. */
 OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->x, i, 4, 0, x);
@@ -78,12 +97,14 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_real s = oz_sqrt(oz_dot(v, v)), k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
     v.x *= k; v.y *= k; v.z *= k;
   }
-  /* faster than a hundred thousand separations a second, or no number at all, is no motion */
+  /* OZ_SANE_MOVE separations in a substep, or no number at all, is no motion */
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();
-  oz_real stretch = zero;
-  for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]);
-  oz_mask good = (size < oz_set(3e4f * f->d * f->inv_dt)) & (stretch < oz_set(1e4f));
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i);
+  oz_real stretch = zero, load = zero;
+  for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]), load += oz_abs(lam.s[c]);
+  oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e4f)) & (load < oz_set(1e30f)) &
+                 (u[3] < oz_set(0.5f));
   red[0] = oz_select(good, zero, one);
   Q = oz_s3_select(good, &Q, &rest);
   oz_planes6_st(f->q, f->stride, i, &Q);
@@ -98,7 +119,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real least = oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]);
   oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good;
   oz_real g = oz_ld(f->gate, i) / oz_select(free, om, one);
-  oz_vec_st(f->u, i, v, oz_select(open, g, zero));
+  oz_vec_st(f->u, i, v, oz_select(good, oz_select(open, g, zero), oz_set(-1.0f)));
 }
 
 /* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */

@@ -88,6 +88,16 @@ OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
 }
 #endif
 
+/* v += dv in lanes where the sum is a number below limit (sum of sizes); others stay as they are, so that what broke
+ * down in one particle goes no further than its neighbours' corrections. */
+OZ_FN void oz_add_sane(oz_real *v, oz_v3 dv, float limit) {
+  oz_real n[3] = {v[0] + dv.x, v[1] + dv.y, v[2] + dv.z};
+  oz_mask sane = oz_abs(n[0]) + oz_abs(n[1]) + oz_abs(n[2]) < oz_set(limit);
+  for (int c = 0; c < 3; c++) v[c] = oz_select(sane, n[c], v[c]);
+}
+#define OZ_SANE_MOVE 3e4f   /* separations: further in one substep is no motion */
+#define OZ_SANE_SPEED 1e12f /* m/s: far beyond what the interface accepts (1e6) */
+
 /* Spiky gradient (Mueller 2003), scaled: ghat = V0 d grad_i W(x_i - x_j). r = x_i - x_j in m. Zero beyond h and at r = 0. */
 OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
   oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2);

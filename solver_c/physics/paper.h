@@ -132,7 +132,7 @@ OZ_FN void oz_paper_shift_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real y[4];
   oz_v3 dx = oz_vec_ld(f->dx, i), x = oz_vec_ld(f->x, i);
   oz_ld4(f->y, i, 4, 0, y);
-  y[0] += dx.x; y[1] += dx.y; y[2] += dx.z;
+  oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
