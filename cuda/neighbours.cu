@@ -25,7 +25,7 @@ namespace OZ_NAMESPACE {
 float *array_of(const oz_frame *f, const field_array *a);
 namespace {
 
-enum { CELL_LIMIT = (1 << 20) - 2, KEEP = 8 };
+enum { CELL_LIMIT = (1 << 20) - 2 };
 
 OZ_FN uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
   v &= 0x1fffff;
@@ -144,8 +144,8 @@ struct cell_item {
   const uint32_t *number; /* cell + 1 of each place */
   const uint32_t *order;
   uint32_t *cell_of;      /* by particle */
-  float *sorted;          /* record 4: positions in cell order, or NULL where they are in that order anyway */
-  const float *at;
+  float *sorted, *sorted_x; /* record 4: current (w: particle) and start positions in cell order, or NULL where they are so anyway */
+  const float *at, *x;
   uint32_t *start, *hash;
   uint64_t *cell_key;
   uint32_t n, capacity, mask;
@@ -156,7 +156,10 @@ struct cell_item {
     if (sorted) {
       oz_real v[4];
       oz_ld4(at, i, 4, 0, v);
+      v[3] = oz_float_of(i);
       oz_st4(sorted, k, 4, 0, v);
+      oz_ld4(x, i, 4, 0, v);
+      oz_st4(sorted_x, k, 4, 0, v);
     }
     if (k == n - 1) *cells = c + 1;
     if (c >= capacity) return; /* the host sees the number, makes room and comes again */
@@ -197,15 +200,33 @@ struct around_item {
 
 /* ---- rows ---- */
 
+OZ_FN uint32_t lowest(uint32_t bits) {
+#if defined(__CUDACC__)
+  return (uint32_t)__ffs((int)bits) - 1u;
+#else
+  return (uint32_t)__builtin_ctz(bits);
+#endif
+}
+OZ_FN uint32_t popcount(uint32_t bits) {
+#if defined(__CUDACC__)
+  return (uint32_t)__popc(bits);
+#else
+  return (uint32_t)__builtin_popcount(bits);
+#endif
+}
+/* Where entry r of a row is, from the row's beginning: four together, then those of the group's other particles. */
+OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
+
 struct search {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
-  const uint32_t *order; /* particle of each place, or NULL */
   const uint32_t *cell_of;
   const uint2 *around;
   uint32_t n, capacity;
   float radius2;
-  const float *x;        /* record 4: what was within skip2 there is listed already; NULL: nothing is */
+  /* What was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell order,
+   * and then at's w is the particle of each place. NULL: nothing is listed, and places are particles. */
+  const float *x, *sorted_x;
   float skip2;
   uint32_t *entries, *group;
   uint16_t *len;
@@ -215,43 +236,63 @@ struct search {
   uint32_t *place; /* receives the packed positions, or NULL */
   float h;
 
-  /* Visits what is near particle i in every `lanes`-th cell from `lane` on; returns how many. FILL: writes them, one line
-   * apart, as long as there are fewer than `most`; otherwise keeps the first few. */
-  template <bool FILL> OZ_D uint32_t look(uint32_t i, uint32_t lane, uint32_t lanes, uint32_t *to, uint32_t most) const {
+  /* Which of the `n` <= 32 places from m on are neighbours of i, as bits. The tests come first and all together, so that
+   * what only the few that pass must go through does not hold up the others. */
+  OZ_D uint32_t chunk(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t n) const {
+    uint32_t bits = 0;
+    for (uint32_t t = 0; t < n; t++) {
+      oz_real q[4];
+      oz_ld4(at, m + t, 4, 0, q);
+      const uint32_t j = sorted_x ? oz_bits_of(q[3]) : m + t;
+      bits |= (uint32_t)(distance2(q, p) < radius2 && j != i) << t;
+    }
+    if (sorted_x)
+      for (uint32_t left = bits; left; left &= left - 1) {
+        const uint32_t t = lowest(left);
+        oz_real q[4];
+        oz_ld4(sorted_x, m + t, 4, 0, q);
+        if (distance2(q, xi) < skip2) bits &= ~(1u << t); /* listed already */
+      }
+    return bits;
+  }
+  OZ_D void write(uint32_t *row, uint32_t *at_row, uint32_t m, uint32_t bits) const {
+    for (; bits; bits &= bits - 1) {
+      const uint32_t k = m + lowest(bits), r = (*at_row)++;
+      if (r < OZ_MAX_NEIGHBOURS) row[entry_at(r)] = sorted_x ? oz_bits_of(at[4 * (size_t)k + 3]) : k;
+    }
+  }
+  /* Looks through every `lanes`-th cell around i from `lane` on; returns how many neighbours are there. The bits of each
+   * are kept, so that the second look, which writes them to the row from `before` on, need not test again, unless a cell
+   * is crowded. */
+  template <bool FILL, int LANES> OZ_D uint32_t look(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, uint32_t *row, uint32_t before) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return 0;
     const uint2 *range = around + (size_t)c * AROUND;
-    oz_real p[4], q[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     uint32_t count = 0;
     oz_ld4(own, i, 4, 0, p);
-    if (x) oz_ld4(x, i, 4, 0, xi);
-    for (uint32_t k = lane; k < AROUND; k += lanes) {
+    if (sorted_x) oz_ld4(x, i, 4, 0, xi);
+    for (uint32_t k = lane, round = 0; k < AROUND; k += LANES, round++) {
       const uint2 r = range[k];
-      for (uint32_t m = r.x; m < r.y; m++) {
-        oz_ld4(at, m, 4, 0, q);
-        if (!(distance2(q, p) < radius2)) continue;
-        const uint32_t j = order ? order[m] : m;
-        if (j == i) continue;
-        if (x) {
-          oz_ld4(x, j, 4, 0, q);
-          if (distance2(q, xi) < skip2) continue;
-        }
-        if (FILL) {
-          if (count < most) to[count * GROUP] = j;
-        } else if (x && count < KEEP) to[count] = j;
-        count++;
+      if (FILL && !*crowded) {
+        write(row, &before, r.x, mask[round]);
+        continue;
       }
+      uint32_t first = 0;
+      for (uint32_t m = r.x; m < r.y; m += 32) {
+        const uint32_t bits = chunk(i, p, xi, m, r.y - m < 32 ? r.y - m : 32);
+        if (FILL) write(row, &before, m, bits);
+        else if (m == r.x) first = bits;
+        else *crowded = true;
+        count += popcount(bits);
+      }
+      if (!FILL) mask[round] = first;
     }
     return count;
   }
-  /* Puts `count` of them, the first of which are in `kept`, at `before` in the row. */
-  OZ_D void put(uint32_t i, uint32_t lane, uint32_t lanes, uint32_t count, const uint32_t *kept, uint32_t before, uint32_t *row) const {
-    if (!count || before >= OZ_MAX_NEIGHBOURS) return;
-    const uint32_t most = OZ_MAX_NEIGHBOURS - before;
-    row += before * GROUP;
-    if (x && count <= KEEP) { /* few have come near: no second look */
-      for (uint32_t k = 0; k < count && k < most; k++) row[k * GROUP] = kept[k];
-    } else look<true>(i, lane, lanes, row, most);
+  /* The row goes on with the particle itself up to a multiple of four. */
+  OZ_D void pad(uint32_t i, uint32_t *row, uint32_t n) const {
+    for (; n & 3u; n++) row[entry_at(n)] = i;
   }
   OZ_D void note(uint32_t i, uint32_t count) const {
     len[i] = (uint16_t)count;
@@ -261,24 +302,29 @@ struct search {
 };
 
 OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
+OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
 
 #if defined(OZ_CUDA_HOST)
 cudaError_t search_all(const search &s, cudaStream_t) {
   for (uint32_t first = 0; first < s.n; first += GROUP) {
-    uint32_t width = 0, count[GROUP], sum = 0, kept[GROUP][KEEP];
+    uint32_t width = 0, count[GROUP], sum = 0, mask[GROUP][AROUND];
+    bool crowded[GROUP] = {false};
     const uint32_t members = s.n - first < GROUP ? s.n - first : (uint32_t)GROUP;
     for (uint32_t k = 0; k < members; k++) {
-      count[k] = s.look<false>(first + k, 0, 1, kept[k], 0);
-      sum += capped(count[k]);
-      width = std::max(width, capped(count[k]));
+      count[k] = capped(s.look<false, 1>(first + k, 0, mask[k], &crowded[k], nullptr, 0));
+      sum += count[k];
+      width = std::max(width, in_fours(count[k]));
     }
     const unsigned long long base = oz_atomic_add(s.asked, (unsigned long long)width);
     oz_atomic_add(s.total, (unsigned long long)sum);
     s.group[first / GROUP] = (uint32_t)base;
     for (uint32_t k = 0; k < members; k++) {
       const bool fits = base + width <= s.lines;
-      s.note(first + k, fits ? capped(count[k]) : 0);
-      if (fits) s.put(first + k, 0, 1, count[k], kept[k], 0, s.entries + base * GROUP + k);
+      uint32_t *row = s.entries + base * GROUP + 4 * k;
+      s.note(first + k, fits ? count[k] : 0);
+      if (!fits) continue;
+      s.look<true, 1>(first + k, 0, mask[k], &crowded[k], row, 0);
+      s.pad(first + k, row, count[k]);
     }
   }
   return cudaSuccess;
@@ -287,9 +333,10 @@ cudaError_t search_all(const search &s, cudaStream_t) {
 /* One thread a particle; a warp is a group. */
 __global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ search s) {
   const uint32_t i = blockIdx.x * 128u + threadIdx.x, lane = threadIdx.x % 32;
-  uint32_t kept[KEEP];
-  const uint32_t count = i < s.n ? s.look<false>(i, 0, 1, kept, 0) : 0;
-  uint32_t width = capped(count), sum = width;
+  uint32_t mask[AROUND];
+  bool crowded = false;
+  const uint32_t count = i < s.n ? capped(s.look<false, 1>(i, 0, mask, &crowded, nullptr, 0)) : 0;
+  uint32_t width = in_fours(count), sum = count;
   for (int d = 16; d; d >>= 1) {
     width = max(width, __shfl_xor_sync(0xffffffffu, width, d));
     sum += __shfl_xor_sync(0xffffffffu, sum, d);
@@ -303,8 +350,11 @@ __global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ sea
   base = __shfl_sync(0xffffffffu, base, 0);
   if (i >= s.n) return;
   const bool fits = base + width <= s.lines;
-  s.note(i, fits ? capped(count) : 0);
-  if (fits) s.put(i, 0, 1, count, kept, 0, s.entries + base * GROUP + lane);
+  s.note(i, fits ? count : 0);
+  if (!fits) return;
+  uint32_t *row = s.entries + base * GROUP + 4 * lane;
+  s.look<true, 1>(i, 0, mask, &crowded, row, 0);
+  s.pad(i, row, count);
 }
 /* Eight threads a particle, for scenes that do not fill the machine; a block is a group. */
 enum { TEAM = 8 };
@@ -312,9 +362,10 @@ __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_
   __shared__ uint32_t width, sum;
   __shared__ unsigned long long base;
   const uint32_t i = blockIdx.x * GROUP + threadIdx.x / TEAM, lane = threadIdx.x % TEAM;
-  uint32_t kept[KEEP];
+  uint32_t mask[(AROUND + TEAM - 1) / TEAM];
+  bool crowded = false;
   if (threadIdx.x == 0) width = sum = 0;
-  const uint32_t count = i < s.n ? s.look<false>(i, lane, TEAM, kept, 0) : 0;
+  const uint32_t count = i < s.n ? s.look<false, TEAM>(i, lane, mask, &crowded, nullptr, 0) : 0;
   uint32_t through = count; /* with those of the lanes before */
   for (uint32_t d = 1; d < TEAM; d *= 2) {
     const uint32_t other = __shfl_up_sync(0xffffffffu, through, d, TEAM);
@@ -323,7 +374,7 @@ __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_
   const uint32_t all = capped(__shfl_sync(0xffffffffu, through, TEAM - 1, TEAM));
   __syncthreads();
   if (lane == 0) {
-    atomicMax(&width, all);
+    atomicMax(&width, in_fours(all));
     atomicAdd(&sum, all);
   }
   __syncthreads();
@@ -336,7 +387,10 @@ __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_
   if (i >= s.n) return;
   const bool fits = base + width <= s.lines;
   if (lane == 0) s.note(i, fits ? all : 0);
-  if (fits) s.put(i, lane, TEAM, count, kept, through - count, s.entries + base * GROUP + i % GROUP);
+  if (!fits) return;
+  uint32_t *row = s.entries + base * GROUP + 4 * (i % GROUP);
+  s.look<true, TEAM>(i, lane, mask, &crowded, row, through - count);
+  if (lane == 0) s.pad(i, row, all);
 }
 cudaError_t search_all(const search &s, cudaStream_t stream) {
   if (s.n <= 262144) search_team_kernel<<<(s.n + GROUP - 1) / GROUP, GROUP * TEAM, 0, stream>>>(s);
@@ -419,7 +473,7 @@ ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell
 }
 
 /* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given. */
-ooze_result find_cells(gpu *g, const float *at, float *sorted, ooze_message *why) {
+ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, ooze_message *why) {
   cells *c = &g->grid;
   const uint32_t n = g->count;
   keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
@@ -428,7 +482,7 @@ ooze_result find_cells(gpu *g, const float *at, float *sorted, ooze_message *why
   OZ_CUDA(each(g->stream, n, head_item{key, number}), "cells");
   OZ_TRY(running_sum(g, number, n, why));
   OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
-  cell_item item = {key, number, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), sorted, at, as<uint32_t>(c->start),
+  cell_item item = {key, number, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), sorted, sorted_x, at, x, as<uint32_t>(c->start),
                     as<uint32_t>(c->hash), as<uint64_t>(c->key), n, c->capacity, c->hash_mask, count};
   OZ_CUDA(each(g->stream, n, item), "cells");
   around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity,
@@ -558,8 +612,8 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (!g->c.lines) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * 36 + 4096, why));
   for (;;) {
     OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, sizeof g->host_news->groups + sizeof g->host_news->neighbours, g->stream), "lists");
-    OZ_TRY(find_cells(g, f->x, nullptr, why));
-    search s = {f->x, f->x, nullptr, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count, g->grid.capacity, f->h2, nullptr,
+    OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, why));
+    search s = {f->x, f->x, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count, g->grid.capacity, f->h2, nullptr, nullptr,
                 0.0f, as<uint32_t>(g->c.entries), as<uint32_t>(g->c.group), as<uint16_t>(g->c.len), g->c.lines,
                 &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours, g->place, f->h};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
@@ -591,9 +645,9 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   for (;;) {
     OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, sizeof g->host_news->groups + sizeof g->host_news->neighbours, g->stream), "lists");
     OZ_TRY(order_by_cell(g, f, f->p, cell, low, last, why));
-    OZ_TRY(find_cells(g, f->p, f->A, why)); /* A is free until the first strain */
-    search s = {f->p, f->A, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count,
-                g->grid.capacity, radius * radius, f->x, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
+    OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, why)); /* both are free until the first iteration */
+    search s = {f->p, f->A, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count,
+                g->grid.capacity, radius * radius, f->x, f->dx, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
                 as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr, nullptr, 0.0f};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));

@@ -104,6 +104,17 @@ static cudaError_t launch_queue(gpu *g, int lanes) { return launch_all(g, lanes)
 
 #else
 
+bool start_early() {
+  static const bool yes = [] {
+    const char *text = getenv("OOZE_CUDA_EARLY");
+    int device = 0, major = 0;
+    if (text && *text == '0') return false;
+    if (cudaGetDevice(&device) != cudaSuccess) return false;
+    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
+  }();
+  return yes;
+}
+
 timer::timer(gpu *gg, int w) : g(gg), which(w) {
   if (g->profiling) cudaEventRecord(static_cast<cudaEvent_t>(g->event[0]), g->stream);
 }

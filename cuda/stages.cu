@@ -106,39 +106,47 @@ template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 
 /* ---- rows ---- */
 
+/* One neighbour. Gradients are those of the start positions to the end of the substep. */
+template <class S>
+OZ_D void visit(const stage_args &a, oz_place here, float unit, uint32_t j, const typename S::self *self, oz_real *acc) {
+  oz_group m;
+  m.j = &j;
+  if (S::KIND == KIND_C) {
+    float r[3];
+    oz_place_difference(here, oz_place_ld(a.place, j), r);
+    const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
+    m.g = oz_spiky(&a.f, way, &m.c);
+  }
+  S::pair(&a.f, self, &m, acc);
+}
+/* One row. With one thread a particle it takes four entries in one load, which also keeps four gathers in flight; rows are
+ * padded to four with the particle itself, whose gradient is zero. */
+template <class S, int T>
+OZ_D void walk_row(const stage_args &a, const uint32_t *row, uint32_t n, oz_place here, float unit, uint32_t lane,
+                   const typename S::self *self, oz_real *acc) {
+  if (T == 1) {
+    for (uint32_t k = 0; k < n; k += 4, row += 4 * GROUP) {
+      uint32_t j[4];
+      oz_entries_ld(row, j);
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (uint32_t m = 0; m < 4; m++)
+        if (S::KIND == KIND_C || k + m < n) visit<S>(a, here, unit, j[m], self, acc);
+    }
+  } else
+    for (uint32_t k = lane; k < n; k += T) visit<S>(a, here, unit, row[(k >> 2) * (4 * GROUP) + (k & 3u)], self, acc);
+}
 template <class S, int T>
 OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
   const oz_frame *f = &a.f;
-  const uint32_t *e = f->list_c + (size_t)f->row_c[i / GROUP] * GROUP + i % GROUP;
-  const uint32_t n = f->len_c[i];
-  oz_group m;
-  if (S::KIND == KIND_C) {
-    /* gradients are those of the start positions to the end of the substep */
-    const oz_place here = oz_place_ld(a.place, i);
-    const float unit = f->h * (1.0f / 536870912.0f);
-    for (uint32_t k = lane; k < n; k += T) {
-      const uint32_t j = e[k * GROUP];
-      m.j = &j;
-      float r[3];
-      oz_place_difference(here, oz_place_ld(a.place, j), r);
-      const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
-      m.g = oz_spiky(f, way, &m.c);
-      S::pair(f, self, &m, acc);
-    }
-  } else { /* what was near at the start, then what has come near since */
-    for (uint32_t k = lane; k < n; k += T) {
-      const uint32_t j = e[k * GROUP];
-      m.j = &j;
-      S::pair(f, self, &m, acc);
-    }
-    const uint32_t further = f->len_d[1][i];
-    const uint32_t *d = f->list_d[1] + (size_t)f->row_d[1][i / GROUP] * GROUP + i % GROUP;
-    for (uint32_t k = lane; k < further; k += T) {
-      const uint32_t j = d[k * GROUP];
-      m.j = &j;
-      S::pair(f, self, &m, acc);
-    }
-  }
+  const uint32_t g = i / GROUP, at = i % GROUP * 4;
+  oz_place here = {0, 0};
+  if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
+  const float unit = f->h * (1.0f / 536870912.0f);
+  walk_row<S, T>(a, f->list_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], here, unit, lane, self, acc);
+  if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
+    walk_row<S, T>(a, f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], here, unit, lane, self, acc);
 }
 
 #if defined(OZ_CUDA_HOST)
@@ -222,6 +230,15 @@ template <int N> __device__ __forceinline__ void deliver(const stage_args &a, co
   if (a.one >= 0) run_one(a.one, &a.f);
 }
 
+/* A kernel may be started while the one before it is still running, so that its launch costs nothing; here it waits for what
+ * that one wrote, and lets the next one come. */
+__device__ __forceinline__ void after_the_last() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, i = thread / T, lane = thread % T;
@@ -229,6 +246,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   oz_real acc[S::SUMS], red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+  after_the_last();
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
@@ -257,11 +275,24 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  after_the_last();
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : a.f.count)) S::item(&a.f, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
-template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) { S::one(&a.f); }
+template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
+  after_the_last();
+  S::one(&a.f);
+}
+template <class K, class... A> cudaError_t start(K kernel, uint32_t n, uint32_t threads, cudaStream_t stream, const A &...args) {
+  cudaLaunchConfig_t c = {};
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  c.gridDim = dim3(n), c.blockDim = dim3(threads), c.stream = stream;
+  c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
+  return cudaLaunchKernelEx(&c, kernel, args...);
+}
 
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
 
@@ -269,23 +300,19 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   const uint32_t n = blocks(a.f.count, (uint32_t)lanes);
   if constexpr (walls_of<S>::ANY)
     if (a.walls) {
-      if (lanes == 16) gather_walls_kernel<S, 16><<<n, BLOCK, 0, stream>>>(a, g);
-      else gather_walls_kernel<S, 4><<<n, BLOCK, 0, stream>>>(a, g);
-      return cudaGetLastError();
+      if (lanes == 16) return start(gather_walls_kernel<S, 16>, n, BLOCK, stream, a, g);
+      return start(gather_walls_kernel<S, 4>, n, BLOCK, stream, a, g);
     }
-  if (lanes == 16) gather_kernel<S, 16><<<n, BLOCK, 0, stream>>>(a);
-  else if (lanes == 4) gather_kernel<S, 4><<<n, BLOCK, 0, stream>>>(a);
-  else gather_kernel<S, 1><<<n, BLOCK, 0, stream>>>(a);
-  return cudaGetLastError();
+  if (lanes == 16) return start(gather_kernel<S, 16>, n, BLOCK, stream, a);
+  if (lanes == 4) return start(gather_kernel<S, 4>, n, BLOCK, stream, a);
+  return start(gather_kernel<S, 1>, n, BLOCK, stream, a);
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : a.f.count;
-  if (n) map_kernel<S><<<blocks(n, 1), BLOCK, 0, stream>>>(a);
-  return cudaGetLastError();
+  return n ? start(map_kernel<S>, blocks(n, 1), BLOCK, stream, a) : cudaSuccess;
 }
 template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
-  one_kernel<S><<<1, 1, 0, stream>>>(a);
-  return cudaGetLastError();
+  return start(one_kernel<S>, 1, 1, stream, a);
 }
 #endif
 

@@ -104,6 +104,15 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   for (int k = 0; k < 4; k++) r[k] = oz_float_of(w[k]);
   oz_st4(a, i, 4, 0, r);
 }
+/* Four list entries at once. */
+OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
+#if defined(__CUDACC__)
+  const uint4 e = *(const uint4 *)a;
+  j[0] = e.x, j[1] = e.y, j[2] = e.z, j[3] = e.w;
+#else
+  for (int k = 0; k < 4; k++) j[k] = a[k];
+#endif
+}
 /* Positions in 8 bytes: 21 bits an axis (22 for z) of h / 2^18, what is beyond 8 h forgotten. Differences of neighbours,
  * which are nearer than h, come out right modulo that. */
 OZ_FN void oz_place_st(uint32_t *a, uint32_t i, const float x[3], float h) {

@@ -294,10 +294,10 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   return 1.0f - w->friction * eta / (1.0f + eta);
 }
 
-/* Entry m of row i of list C. On the GPU the rows of 32 particles lie interleaved and row_c counts groups. */
+/* Entry m of row i of list C. On the GPU the rows of 32 particles lie interleaved, four entries at a time (cuda/README.md). */
 OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #if OZ_GPU
-  return f->list_c[((size_t)f->row_c[i >> 5] + m) * 32u + (i & 31u)];
+  return f->list_c[((size_t)f->row_c[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u)];
 #else
   return f->list_c[f->row_c[i] + m];
 #endif
