@@ -299,12 +299,14 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   }
   oz_colliders_end_step(&s->colliders, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
+  if (r <= OOZE_LOST_DIVERGED && hooks->log) hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
   if (s->run.killed) s->particles.tau_known = 0; /* the last elastic particle may be gone: a resumed run would know */
   if (r != OOZE_OK) return r;
   OZ_TRY(remove_lost(s, 0, 1));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
-  if (s->run.contained)
-    return oz_fail(s->message, OOZE_CONTAINED, "step: non-finite particles were reset %u times; the first is id %llu",
-                   (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
-  return OOZE_OK;
+  if (s->run.contained == 0) return OOZE_OK;
+  (void)oz_fail(s->message, OOZE_CONTAINED, "step: non-finite particles were reset %u times; the first is id %llu",
+                (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
+  if (hooks->log) hooks->log(hooks->user, OOZE_LOG_WARNING, s->message->text);
+  return OOZE_CONTAINED;
 }

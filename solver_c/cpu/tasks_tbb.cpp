@@ -3,6 +3,7 @@
 #include <new>
 
 #include <tbb/blocked_range.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
@@ -63,7 +64,9 @@ extern "C" oz_tasks *oz_tasks_tbb_create(uint32_t threads, oz_memory *memory) {
   void *room = oz_alloc(memory, sizeof(tbb_tasks));
   if (!room) return nullptr;
   try {
-    int limit = threads ? static_cast<int>(threads) : tbb::task_arena::automatic;
+    // more than the machine has would only make TBB print a warning
+    int most = tbb::info::default_concurrency();
+    int limit = threads && threads < static_cast<uint32_t>(most) ? static_cast<int>(threads) : most;
     tbb_tasks *self = new (room) tbb_tasks{{run, destroy, "tbb", 0}, memory, tbb::task_arena(limit)};
     self->arena.initialize();
     self->base.threads = static_cast<uint32_t>(self->arena.max_concurrency());
