@@ -13,9 +13,11 @@ ooze_result ooze_image_create(uint32_t width, uint32_t height, ooze_image *out, 
   if (!out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_create: out is NULL");
   ooze_image_default(out);
   if (!width || !height || width > MAX_SIDE || height > MAX_SIDE)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "an image of %u x %u pixels; expected 1 to %u each", width, height, MAX_SIDE);
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "an image of %u x %u pixels; expected 1 to %u each", width, height,
+                           MAX_SIDE);
   out->rgb = (uint8_t *)calloc((size_t)width * height, 3);
-  if (!out->rgb) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for an image of %u x %u pixels", width, height);
+  if (!out->rgb)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for an image of %u x %u pixels", width, height);
   out->width = width;
   out->height = height;
   return OOZE_OK;
@@ -34,13 +36,15 @@ ooze_result ooze_image_write_png(const ooze_image *image, const char *path, ooze
   void *bytes = NULL;
   png_alloc_size_t size = 0;
   ooze_result r;
-  if (!image || !image->rgb || !path) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_write_png: a pointer is NULL");
+  if (!image || !image->rgb || !path)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_write_png: a pointer is NULL");
   memset(&png, 0, sizeof png);
   png.version = PNG_IMAGE_VERSION;
   png.width = image->width;
   png.height = image->height;
   png.format = PNG_FORMAT_RGB;
-  /* Into memory, so that one path of code writes all our files; the bound on a PNG's size is near that of the pixels. */
+  /* Into memory, so that one path of code writes all our files; the bound on a PNG's size is near that of the pixels.
+   */
   size = PNG_IMAGE_PNG_SIZE_MAX(png);
   bytes = malloc(size);
   if (!bytes) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to compress it", path);
@@ -51,8 +55,10 @@ ooze_result ooze_image_write_png(const ooze_image *image, const char *path, ooze
   r = ooze_file_create(path, &file, why);
   if (!r) {
     r = ooze_file_put(file, bytes, size, why);
-    if (r) ooze_file_discard(file);
-    else r = ooze_file_commit(file, 1, why);
+    if (r)
+      ooze_file_discard(file);
+    else
+      r = ooze_file_commit(file, 1, why);
   }
   free(bytes);
   return r;
@@ -78,19 +84,23 @@ static void scale_into(const ooze_image *from, ooze_image *to, uint32_t x0, uint
         for (i = u0; i < u1; ++i)
           for (c = 0; c < 3; ++c) sum[c] += linear[from->rgb[3 * ((size_t)j * from->width + i) + c]];
       n = (float)(u1 - u0) * (float)(v1 - v0);
-      for (c = 0; c < 3; ++c) to->rgb[3 * ((size_t)(y0 + y) * to->width + x0 + x) + c] = (uint8_t)(255.0f * powf(sum[c] / n, 1.0f / 2.2f) + 0.5f);
+      for (c = 0; c < 3; ++c)
+        to->rgb[3 * ((size_t)(y0 + y) * to->width + x0 + x) + c] =
+            (uint8_t)(255.0f * powf(sum[c] / n, 1.0f / 2.2f) + 0.5f);
     }
 }
 
-ooze_result ooze_image_sheet(const ooze_image *const *images, const char *const *captions, uint32_t count, uint32_t columns,
-                             uint32_t cell_width, ooze_image *out, ooze_message *why) {
+ooze_result ooze_image_sheet(const ooze_image *const *images, const char *const *captions, uint32_t count,
+                             uint32_t columns, uint32_t cell_width, ooze_image *out, ooze_message *why) {
   static const uint8_t ink[3] = {40, 42, 46};
   uint32_t gap = 12, rows, row, i, height, total, tallest;
   ooze_result r;
   if (!images || !count || !columns || cell_width < 16 || cell_width > 8192 || count > 10000)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a sheet of %u images in %u columns of %u pixels", count, columns, cell_width);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a sheet of %u images in %u columns of %u pixels", count, columns,
+                           cell_width);
   for (i = 0; i < count; ++i)
-    if (!images[i] || !images[i]->rgb) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "image %u of the sheet is empty", i);
+    if (!images[i] || !images[i]->rgb)
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "image %u of the sheet is empty", i);
   if (columns > count) columns = count;
   rows = (count + columns - 1) / columns;
   for (total = gap, row = 0; row < rows; ++row) {

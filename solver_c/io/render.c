@@ -11,7 +11,7 @@ typedef struct pixel { /* means over the samples */
 typedef struct picture {
   const oz_scene *s;
   ooze_image *image;
-  pixel *pixels;    /* of the rows first_row to first_row + rows */
+  pixel *pixels;                               /* of the rows first_row to first_row + rows */
   uint32_t tiles_x, first_row, rows, from, to; /* from, to: the rows that are finished now */
 } picture;
 
@@ -38,7 +38,8 @@ static void shade_pixel(const oz_scene *s, uint32_t x, uint32_t y, pixel *out) {
     d = v3_unit(v3_add(s->forward, v3_add(v3_scale(s->right, px), v3_scale(s->up, py))));
     oz_shade(s, s->eye, d, y * width + x, k, &l);
     /* A single glint brighter than white must not outweigh the other samples of an edge. */
-    out->light.base = v3_madd(out->light.base, v3(fminf(l.base.x, 3.0f), fminf(l.base.y, 3.0f), fminf(l.base.z, 3.0f)), share);
+    out->light.base =
+        v3_madd(out->light.base, v3(fminf(l.base.x, 3.0f), fminf(l.base.y, 3.0f), fminf(l.base.z, 3.0f)), share);
     out->light.key_weight = v3_madd(out->light.key_weight, l.key_weight, share);
     out->light.sky_weight = v3_madd(out->light.sky_weight, l.sky_weight, share);
     /* Weighted, so that a pixel of several things adds up to the same light as its samples. */
@@ -51,8 +52,10 @@ static void shade_pixel(const oz_scene *s, uint32_t x, uint32_t y, pixel *out) {
       out->light.depth = l.depth;
     }
   }
-  out->light.key = v3(key.x / fmaxf(out->light.key_weight.x, 1e-6f), key.y / fmaxf(out->light.key_weight.y, 1e-6f), key.z / fmaxf(out->light.key_weight.z, 1e-6f));
-  out->light.sky = v3(sky.x / fmaxf(out->light.sky_weight.x, 1e-6f), sky.y / fmaxf(out->light.sky_weight.y, 1e-6f), sky.z / fmaxf(out->light.sky_weight.z, 1e-6f));
+  out->light.key = v3(key.x / fmaxf(out->light.key_weight.x, 1e-6f), key.y / fmaxf(out->light.key_weight.y, 1e-6f),
+                      key.z / fmaxf(out->light.key_weight.z, 1e-6f));
+  out->light.sky = v3(sky.x / fmaxf(out->light.sky_weight.x, 1e-6f), sky.y / fmaxf(out->light.sky_weight.y, 1e-6f),
+                      sky.z / fmaxf(out->light.sky_weight.z, 1e-6f));
   if (!out->light.id) out->pure = 0;
 }
 
@@ -62,7 +65,8 @@ static void tile_body(void *arg, uint32_t begin, uint32_t end) {
   for (tile = begin; tile < end; ++tile) {
     uint32_t x0 = tile % p->tiles_x * TILE, y0 = tile / p->tiles_x * TILE;
     for (y = y0; y < y0 + TILE && y < p->rows; ++y)
-      for (x = x0; x < x0 + TILE && x < width; ++x) shade_pixel(p->s, x, p->first_row + y, &p->pixels[(size_t)y * width + x]);
+      for (x = x0; x < x0 + TILE && x < width; ++x)
+        shade_pixel(p->s, x, p->first_row + y, &p->pixels[(size_t)y * width + x]);
   }
 }
 
@@ -86,7 +90,9 @@ static void finish_body(void *arg, uint32_t begin, uint32_t end) {
             float w;
             if (i < 0 || j < 0 || i >= width || j >= rows) continue;
             q = &p->pixels[(size_t)j * (size_t)width + (size_t)i];
-            if (!q->pure || q->light.id != c->light.id || fabsf(q->light.depth - c->light.depth) > 0.03f * c->light.depth) continue;
+            if (!q->pure || q->light.id != c->light.id ||
+                fabsf(q->light.depth - c->light.depth) > 0.03f * c->light.depth)
+              continue;
             w = v3_dot(q->light.n, c->light.n);
             if (w < 0.9f) continue;
             w *= 1.0f / (1.0f + 0.15f * (float)((i - x) * (i - x) + (j - row) * (j - row)));
@@ -105,12 +111,14 @@ static void finish_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-/* In strips that overlap by the reach of the smoothing, so that a very large picture needs no more memory than a usual one. */
+/* In strips that overlap by the reach of the smoothing, so that a very large picture needs no more memory than a usual
+ * one. */
 static ooze_result draw(picture *p, const oz_tasks *tasks, ooze_message *why) {
   uint32_t width = p->image->width, height = p->image->height, strip = 2000000u / width + 2 * REACH + 1, done = 0;
   if (strip > height) strip = height;
   p->pixels = (pixel *)oz_allocate((size_t)width * strip, sizeof *p->pixels);
-  if (!p->pixels) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", width, height);
+  if (!p->pixels)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", width, height);
   p->tiles_x = (width + TILE - 1) / TILE;
   while (done < height) {
     p->first_row = done > REACH ? done - REACH : 0;
@@ -133,16 +141,26 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
   ooze_result r;
   int a;
   if (!d || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
-  if (d->size != sizeof *d) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render_desc has size %u; fill it with its _default()", d->size);
+  if (d->size != sizeof *d)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render_desc has size %u; fill it with its _default()",
+                           d->size);
   if (d->width < 16 || d->height < 16 || d->width > 8192 || d->height > 8192)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a picture of %u x %u pixels; expected 16 to 8192", d->width, d->height);
-  if (d->samples < 1 || d->samples > 64) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "samples is %u; expected 1 to 64", d->samples);
-  if (d->particle_count && !d->positions) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", d->particle_count);
-  if (d->particle_count > 0x50000000u) return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u particles; the limit is %u", d->particle_count, 0x50000000u);
-  if (!(d->particle_radius > 0.0f) || !isfinite(d->particle_radius)) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0", d->particle_radius);
-  if (!(d->field_of_view > 1.0f && d->field_of_view < 160.0f)) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "field_of_view is %g degrees; expected 1 to 160", d->field_of_view);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a picture of %u x %u pixels; expected 16 to 8192", d->width,
+                           d->height);
+  if (d->samples < 1 || d->samples > 64)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "samples is %u; expected 1 to 64", d->samples);
+  if (d->particle_count && !d->positions)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", d->particle_count);
+  if (d->particle_count > 0x50000000u)
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u particles; the limit is %u", d->particle_count, 0x50000000u);
+  if (!(d->particle_radius > 0.0f) || !isfinite(d->particle_radius))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0", d->particle_radius);
+  if (!(d->field_of_view > 1.0f && d->field_of_view < 160.0f))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "field_of_view is %g degrees; expected 1 to 160",
+                           d->field_of_view);
   for (a = 0; a < 3; ++a)
-    if (!isfinite(d->eye[a]) || !isfinite(d->target[a])) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the camera is not finite");
+    if (!isfinite(d->eye[a]) || !isfinite(d->target[a]))
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the camera is not finite");
   tasks.hooks = d->hooks;
   tasks.threads = d->threads;
   r = oz_scene_build(&scene, d, &tasks, why);

@@ -1,5 +1,5 @@
-/* A tree of boxes over spheres or triangles: items sorted along a Morton curve, then halved. It is built in the time of a
- * sort, and since neighbours on the curve are neighbours in space its boxes are good enough. */
+/* A tree of boxes over spheres or triangles: items sorted along a Morton curve, then halved. It is built in the time of
+ * a sort, and since neighbours on the curve are neighbours in space its boxes are good enough. */
 #include "render_internal.h"
 
 enum { LEAF = 4 };
@@ -66,7 +66,8 @@ static int build(oz_bvh *b, const float *items, uint32_t count, float radius) {
   b->radius = radius;
   b->order = (uint32_t *)oz_allocate(count, sizeof *b->order);
   b->items = (float *)oz_allocate(count, width * sizeof(float));
-  b->nodes = (oz_bvh_node *)oz_allocate((size_t)count + 1, sizeof *b->nodes); /* leaves hold two items or more, but for one */
+  b->nodes =
+      (oz_bvh_node *)oz_allocate((size_t)count + 1, sizeof *b->nodes); /* leaves hold two items or more, but for one */
   if (!keys || !b->order || !b->items || !b->nodes) {
     oz_release(keys);
     oz_bvh_free(b);
@@ -89,12 +90,15 @@ static int build(oz_bvh *b, const float *items, uint32_t count, float radius) {
     return 0;
   }
   oz_release(keys);
-  for (i = 0; i < count; ++i) memcpy(b->items + (size_t)i * width, items + (size_t)b->order[i] * width, width * sizeof(float));
+  for (i = 0; i < count; ++i)
+    memcpy(b->items + (size_t)i * width, items + (size_t)b->order[i] * width, width * sizeof(float));
   if (count) split(b, 0, count);
   return 1;
 }
 
-int oz_bvh_spheres(oz_bvh *b, const float *positions, uint32_t count, float radius) { return build(b, positions, count, radius); }
+int oz_bvh_spheres(oz_bvh *b, const float *positions, uint32_t count, float radius) {
+  return build(b, positions, count, radius);
+}
 int oz_bvh_triangles(oz_bvh *b, const float *corners, uint32_t count) { return build(b, corners, count, 0.0f); }
 
 static int hit_sphere(const float *c, float r, oz_v3 o, oz_v3 d, float least, float *t) {

@@ -6,15 +6,48 @@
 static float to_linear(float c) { return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f); }
 
 oz_v3 oz_colour_linear(const float srgb[3]) {
-  return v3(to_linear(oz_clamp(srgb[0], 0.0f, 1.0f)), to_linear(oz_clamp(srgb[1], 0.0f, 1.0f)), to_linear(oz_clamp(srgb[2], 0.0f, 1.0f)));
+  return v3(to_linear(oz_clamp(srgb[0], 0.0f, 1.0f)), to_linear(oz_clamp(srgb[1], 0.0f, 1.0f)),
+            to_linear(oz_clamp(srgb[2], 0.0f, 1.0f)));
 }
 
-/* Nine points each, of even steps in lightness: viridis, magma and inferno (van der Walt and Smith), cool-warm (Moreland). */
-static const uint8_t maps[4][9][3] = {
-    {{68, 1, 84}, {71, 44, 122}, {59, 81, 139}, {44, 113, 142}, {33, 144, 141}, {39, 173, 129}, {92, 200, 99}, {170, 220, 50}, {253, 231, 37}},
-    {{0, 0, 4}, {28, 16, 68}, {79, 18, 123}, {129, 37, 129}, {181, 54, 122}, {229, 80, 100}, {251, 135, 97}, {254, 194, 135}, {252, 253, 191}},
-    {{59, 76, 192}, {98, 130, 234}, {141, 176, 254}, {184, 208, 249}, {221, 221, 221}, {245, 196, 173}, {244, 154, 123}, {222, 96, 77}, {180, 4, 38}},
-    {{0, 0, 4}, {31, 12, 72}, {85, 15, 109}, {136, 34, 106}, {186, 54, 85}, {227, 89, 51}, {249, 140, 10}, {249, 201, 50}, {252, 255, 164}}};
+/* Nine points each, of even steps in lightness: viridis, magma and inferno (van der Walt and Smith), cool-warm
+ * (Moreland). */
+static const uint8_t maps[4][9][3] = {{{68, 1, 84},
+                                       {71, 44, 122},
+                                       {59, 81, 139},
+                                       {44, 113, 142},
+                                       {33, 144, 141},
+                                       {39, 173, 129},
+                                       {92, 200, 99},
+                                       {170, 220, 50},
+                                       {253, 231, 37}},
+                                      {{0, 0, 4},
+                                       {28, 16, 68},
+                                       {79, 18, 123},
+                                       {129, 37, 129},
+                                       {181, 54, 122},
+                                       {229, 80, 100},
+                                       {251, 135, 97},
+                                       {254, 194, 135},
+                                       {252, 253, 191}},
+                                      {{59, 76, 192},
+                                       {98, 130, 234},
+                                       {141, 176, 254},
+                                       {184, 208, 249},
+                                       {221, 221, 221},
+                                       {245, 196, 173},
+                                       {244, 154, 123},
+                                       {222, 96, 77},
+                                       {180, 4, 38}},
+                                      {{0, 0, 4},
+                                       {31, 12, 72},
+                                       {85, 15, 109},
+                                       {136, 34, 106},
+                                       {186, 54, 85},
+                                       {227, 89, 51},
+                                       {249, 140, 10},
+                                       {249, 201, 50},
+                                       {252, 255, 164}}};
 
 static void map_srgb(uint32_t map, float t, float out[3]) {
   const uint8_t(*m)[3] = maps[map < 4 ? map : 0];
@@ -43,8 +76,16 @@ void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const
     float v = range[0] + (range[1] - range[0]) * (float)i / (float)(n - 1);
     uint32_t w;
     if (fabsf(v) < 1e-6f * (fabsf(range[0]) + fabsf(range[1]))) v = 0.0f;
-    if (span > 1e-3f && span < 1e5f) snprintf(ticks[i], sizeof ticks[i], "%.*f", span < 0.1f ? 4 : span < 1.0f ? 3 : span < 10.0f ? 2 : span < 100.0f ? 1 : 0, v);
-    else snprintf(ticks[i], sizeof ticks[i], "%.3g", v);
+    if (span > 1e-3f && span < 1e5f)
+      snprintf(ticks[i], sizeof ticks[i], "%.*f",
+               span < 0.1f     ? 4
+               : span < 1.0f   ? 3
+               : span < 10.0f  ? 2
+               : span < 100.0f ? 1
+                               : 0,
+               v);
+    else
+      snprintf(ticks[i], sizeof ticks[i], "%.3g", v);
     w = bar + 4 * scale + ooze_image_text(NULL, 0, 0, scale, ink, ticks[i]);
     if (w > widest) widest = w;
   }
@@ -64,7 +105,8 @@ void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const
     float c[3];
     map_srgb(map, 1.0f - (float)y / (float)(height - 1), c);
     for (x = 0; x < bar; ++x)
-      for (i = 0; i < 3; ++i) image->rgb[3 * ((size_t)(y0 + y) * image->width + x0 + pad + x) + i] = (uint8_t)(255.0f * c[i] + 0.5f);
+      for (i = 0; i < 3; ++i)
+        image->rgb[3 * ((size_t)(y0 + y) * image->width + x0 + pad + x) + i] = (uint8_t)(255.0f * c[i] + 0.5f);
   }
   for (i = 0; i < n; ++i) {
     int ty = (int)(y0 + (height - 1) * (n - 1 - i) / (n - 1));
@@ -81,20 +123,19 @@ typedef struct look_row {
   const char *name;
   float colour[3], clarity, gloss, softness, glow;
 } look_row;
-static const look_row rows[] = {
-    {"honey", {1.00f, 0.69f, 0.12f}, 0.70f, 0.95f, 0.8f, 0.0f},
-    {"syrup", {0.72f, 0.33f, 0.08f}, 0.80f, 0.95f, 0.4f, 0.0f},
-    {"caramel", {0.80f, 0.47f, 0.16f}, 0.25f, 0.85f, 0.5f, 0.0f},
-    {"whipped_cream", {0.98f, 0.96f, 0.91f}, 0.0f, 0.35f, 0.7f, 0.0f},
-    {"runny_cream", {0.98f, 0.94f, 0.86f}, 0.0f, 0.75f, 0.65f, 0.0f},
-    {"toothpaste", {0.55f, 0.86f, 0.84f}, 0.0f, 0.70f, 0.55f, 0.0f},
-    {"chocolate", {0.33f, 0.18f, 0.10f}, 0.0f, 0.85f, 0.25f, 0.0f},
-    {"slime", {0.45f, 0.85f, 0.25f}, 0.55f, 0.95f, 0.5f, 0.0f},
-    {"dough", {0.93f, 0.83f, 0.66f}, 0.0f, 0.25f, 0.5f, 0.0f},
-    {"ketchup", {0.75f, 0.10f, 0.06f}, 0.0f, 0.85f, 0.35f, 0.0f},
-    {"lava", {0.86f, 0.22f, 0.03f}, 0.0f, 0.25f, 0.1f, 0.55f},
-    {"jelly", {0.88f, 0.13f, 0.22f}, 0.75f, 0.95f, 0.4f, 0.0f},
-    {"water", {0.75f, 0.90f, 0.97f}, 0.95f, 1.0f, 0.1f, 0.0f}};
+static const look_row rows[] = {{"honey", {1.00f, 0.69f, 0.12f}, 0.70f, 0.95f, 0.8f, 0.0f},
+                                {"syrup", {0.72f, 0.33f, 0.08f}, 0.80f, 0.95f, 0.4f, 0.0f},
+                                {"caramel", {0.80f, 0.47f, 0.16f}, 0.25f, 0.85f, 0.5f, 0.0f},
+                                {"whipped_cream", {0.98f, 0.96f, 0.91f}, 0.0f, 0.35f, 0.7f, 0.0f},
+                                {"runny_cream", {0.98f, 0.94f, 0.86f}, 0.0f, 0.75f, 0.65f, 0.0f},
+                                {"toothpaste", {0.55f, 0.86f, 0.84f}, 0.0f, 0.70f, 0.55f, 0.0f},
+                                {"chocolate", {0.33f, 0.18f, 0.10f}, 0.0f, 0.85f, 0.25f, 0.0f},
+                                {"slime", {0.45f, 0.85f, 0.25f}, 0.55f, 0.95f, 0.5f, 0.0f},
+                                {"dough", {0.93f, 0.83f, 0.66f}, 0.0f, 0.25f, 0.5f, 0.0f},
+                                {"ketchup", {0.75f, 0.10f, 0.06f}, 0.0f, 0.85f, 0.35f, 0.0f},
+                                {"lava", {0.86f, 0.22f, 0.03f}, 0.0f, 0.25f, 0.1f, 0.55f},
+                                {"jelly", {0.88f, 0.13f, 0.22f}, 0.75f, 0.95f, 0.4f, 0.0f},
+                                {"water", {0.75f, 0.90f, 0.97f}, 0.95f, 1.0f, 0.1f, 0.0f}};
 
 int ooze_look_preset(const char *name, ooze_look *out) {
   size_t i;

@@ -6,8 +6,13 @@
 
 #include <math.h>
 
-typedef struct oz_v3 { float x, y, z; } oz_v3;
-static inline oz_v3 v3(float x, float y, float z) { oz_v3 v = {x, y, z}; return v; }
+typedef struct oz_v3 {
+  float x, y, z;
+} oz_v3;
+static inline oz_v3 v3(float x, float y, float z) {
+  oz_v3 v = {x, y, z};
+  return v;
+}
 static inline oz_v3 v3_of(const float *p) { return v3(p[0], p[1], p[2]); }
 static inline oz_v3 v3_add(oz_v3 a, oz_v3 b) { return v3(a.x + b.x, a.y + b.y, a.z + b.z); }
 static inline oz_v3 v3_sub(oz_v3 a, oz_v3 b) { return v3(a.x - b.x, a.y - b.y, a.z - b.z); }
@@ -16,11 +21,19 @@ static inline oz_v3 v3_scale(oz_v3 a, float s) { return v3(a.x * s, a.y * s, a.z
 static inline oz_v3 v3_madd(oz_v3 a, oz_v3 b, float s) { return v3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s); }
 static inline oz_v3 v3_mix(oz_v3 a, oz_v3 b, float t) { return v3_add(v3_scale(a, 1.0f - t), v3_scale(b, t)); }
 static inline float v3_dot(oz_v3 a, oz_v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static inline oz_v3 v3_cross(oz_v3 a, oz_v3 b) { return v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }
+static inline oz_v3 v3_cross(oz_v3 a, oz_v3 b) {
+  return v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
 static inline float v3_length(oz_v3 a) { return sqrtf(v3_dot(a, a)); }
-static inline oz_v3 v3_unit(oz_v3 a) { float l = v3_length(a); return l > 0.0f ? v3_scale(a, 1.0f / l) : v3(0, 1, 0); }
+static inline oz_v3 v3_unit(oz_v3 a) {
+  float l = v3_length(a);
+  return l > 0.0f ? v3_scale(a, 1.0f / l) : v3(0, 1, 0);
+}
 static inline float oz_clamp(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
-static inline float oz_smooth(float lo, float hi, float x) { float t = oz_clamp((x - lo) / (hi - lo), 0.0f, 1.0f); return t * t * (3.0f - 2.0f * t); }
+static inline float oz_smooth(float lo, float hi, float x) {
+  float t = oz_clamp((x - lo) / (hi - lo), 0.0f, 1.0f);
+  return t * t * (3.0f - 2.0f * t);
+}
 
 enum { OZ_HIT_SKY = 0, OZ_HIT_GROUND, OZ_HIT_SHAPE, OZ_HIT_FLUID };
 typedef struct oz_hit {
@@ -41,9 +54,9 @@ typedef struct oz_bvh_node {
 
 typedef struct oz_bvh {
   uint32_t count;
-  float radius;      /* spheres; 0: triangles */
-  float *items;      /* spheres: x y z; triangles: three corners, nine floats; in tree order */
-  uint32_t *order;   /* tree order to input */
+  float radius;    /* spheres; 0: triangles */
+  float *items;    /* spheres: x y z; triangles: three corners, nine floats; in tree order */
+  uint32_t *order; /* tree order to input */
   oz_bvh_node *nodes;
   uint32_t node_count;
 } oz_bvh;
@@ -57,9 +70,9 @@ int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint3
 
 typedef struct oz_march {
   const ooze_surface *s;
-  int lo[3], hi[3];  /* bricks */
-  uint32_t *grid;    /* brick numbers by place, or NULL where that would be too large */
-  uint32_t *corner;  /* 8 a brick: the bricks at +x +y +z in all combinations */
+  int lo[3], hi[3]; /* bricks */
+  uint32_t *grid;   /* brick numbers by place, or NULL where that would be too large */
+  uint32_t *corner; /* 8 a brick: the bricks at +x +y +z in all combinations */
   float side, inv_voxel;
 } oz_march;
 int oz_march_init(oz_march *m, const ooze_surface *s); /* 0 without memory */
@@ -92,22 +105,22 @@ typedef struct oz_scene {
   const ooze_render_desc *desc;
   oz_march march;
   oz_bvh spheres;
-  oz_cells cells;       /* particles around a point of the level set, for its colour */
+  oz_cells cells; /* particles around a point of the level set, for its colour */
   uint32_t look_count;
   oz_look *looks;
-  oz_v3 *tints;         /* linear colour a particle where scalars are shown, else NULL */
+  oz_v3 *tints; /* linear colour a particle where scalars are shown, else NULL */
   uint32_t shape_count;
   oz_shape *shapes;
   int has_ground;
   float ground, checker;
-  float range[2];       /* of the scalars */
-  oz_v3 lower, upper;   /* of fluid and shapes */
-  float size;           /* of its diagonal */
+  float range[2];     /* of the scalars */
+  oz_v3 lower, upper; /* of fluid and shapes */
+  float size;         /* of its diagonal */
   float fluid_size;
-  float skin;           /* how far to step off a surface before casting on */
+  float skin;                    /* how far to step off a surface before casting on */
   oz_v3 eye, right, up, forward; /* right and up scaled to the picture's half sides at distance 1 */
-  oz_v3 key;            /* towards the key light */
-  oz_v3 key_u, key_v;   /* across it */
+  oz_v3 key;                     /* towards the key light */
+  oz_v3 key_u, key_v;            /* across it */
 } oz_scene;
 ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks, ooze_message *why);
 void oz_scene_free(oz_scene *s);
@@ -119,13 +132,13 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
 /* ---- Light (render_shade.c) and colours (render_colour.c) ---- */
 
 oz_v3 oz_sky(const oz_scene *s, oz_v3 d);
-/* Linear light from a ray, in parts: base + key_weight * key + sky_weight * sky. key and sky come from a few rays and are
- * uneven from pixel to pixel; kept apart they can be smoothed without touching colours and highlights. */
+/* Linear light from a ray, in parts: base + key_weight * key + sky_weight * sky. key and sky come from a few rays and
+ * are uneven from pixel to pixel; kept apart they can be smoothed without touching colours and highlights. */
 typedef struct oz_light {
   oz_v3 base, key_weight, key, sky_weight, sky;
-  oz_v3 n;      /* of what was hit */
+  oz_v3 n; /* of what was hit */
   float depth;
-  uint32_t id;  /* of what was hit; 0: sky */
+  uint32_t id; /* of what was hit; 0: sky */
 } oz_light;
 /* sample numbers the ray within its pixel: its random choices follow from both. */
 void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t sample, oz_light *out);

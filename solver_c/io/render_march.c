@@ -21,7 +21,9 @@ int oz_march_init(oz_march *m, const ooze_surface *s) {
   if (!m->corner) return 0;
   for (i = 0; i < s->brick_count; ++i) {
     oz_key_split(s->keys[i], k);
-    for (a = 0; a < 8; ++a) m->corner[8 * (size_t)i + (size_t)a] = oz_map_get(&s->map, oz_key(k[0] + (a >> 2), k[1] + (a >> 1 & 1), k[2] + (a & 1)));
+    for (a = 0; a < 8; ++a)
+      m->corner[8 * (size_t)i + (size_t)a] =
+          oz_map_get(&s->map, oz_key(k[0] + (a >> 2), k[1] + (a >> 1 & 1), k[2] + (a & 1)));
   }
   if (total && cells < 3e7) {
     m->grid = (uint32_t *)oz_allocate((size_t)cells, sizeof *m->grid);
@@ -29,7 +31,9 @@ int oz_march_init(oz_march *m, const ooze_surface *s) {
     memset(m->grid, 0xff, (size_t)cells * sizeof *m->grid);
     for (i = 0; i < total; ++i) {
       oz_key_split(s->keys[i], k);
-      m->grid[((size_t)(k[0] - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(k[1] - m->lo[1])) * (size_t)(m->hi[2] - m->lo[2] + 1) + (size_t)(k[2] - m->lo[2])] = i;
+      m->grid[((size_t)(k[0] - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(k[1] - m->lo[1])) *
+                  (size_t)(m->hi[2] - m->lo[2] + 1) +
+              (size_t)(k[2] - m->lo[2])] = i;
     }
   }
   return 1;
@@ -44,7 +48,9 @@ void oz_march_free(oz_march *m) {
 static uint32_t brick_at(const oz_march *m, int x, int y, int z) {
   if (x < m->lo[0] || x > m->hi[0] || y < m->lo[1] || y > m->hi[1] || z < m->lo[2] || z > m->hi[2]) return OZ_NONE;
   if (!m->grid) return oz_map_get(&m->s->map, oz_key(x, y, z));
-  return m->grid[((size_t)(x - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(y - m->lo[1])) * (size_t)(m->hi[2] - m->lo[2] + 1) + (size_t)(z - m->lo[2])];
+  return m->grid[((size_t)(x - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(y - m->lo[1])) *
+                     (size_t)(m->hi[2] - m->lo[2] + 1) +
+                 (size_t)(z - m->lo[2])];
 }
 
 /* Trilinear in a brick with values; x, y, z in voxels from its first sample, 0 to 8. */
@@ -55,16 +61,24 @@ static inline float in_brick(const oz_march *m, uint32_t brick, float x, float y
   i = i < 0 ? 0 : i > 7 ? 7 : i;
   j = j < 0 ? 0 : j > 7 ? 7 : j;
   k = k < 0 ? 0 : k > 7 ? 7 : k;
-  tx = x - (float)i,  ty = y - (float)j, tz = z - (float)k;
+  tx = x - (float)i, ty = y - (float)j, tz = z - (float)k;
   if (i < 7 && j < 7 && k < 7) {
     const float *v = s->values + 512 * (size_t)brick + 64 * i + 8 * j + k;
-    f[0] = v[0]; f[1] = v[1]; f[2] = v[8]; f[3] = v[9];
-    f[4] = v[64]; f[5] = v[65]; f[6] = v[72]; f[7] = v[73];
+    f[0] = v[0];
+    f[1] = v[1];
+    f[2] = v[8];
+    f[3] = v[9];
+    f[4] = v[64];
+    f[5] = v[65];
+    f[6] = v[72];
+    f[7] = v[73];
   } else {
     for (n = 0; n < 8; ++n) {
       int u = i + (n >> 2), v = j + (n >> 1 & 1), w = k + (n & 1);
       uint32_t b = m->corner[8 * (size_t)brick + (size_t)((u >> 3) * 4 + (v >> 3) * 2 + (w >> 3))];
-      f[n] = b == OZ_NONE ? s->band : b >= s->brick_count ? -s->band : s->values[512 * (size_t)b + (size_t)(64 * (u & 7) + 8 * (v & 7) + (w & 7))];
+      f[n] = b == OZ_NONE          ? s->band
+             : b >= s->brick_count ? -s->band
+                                   : s->values[512 * (size_t)b + (size_t)(64 * (u & 7) + 8 * (v & 7) + (w & 7))];
     }
   }
   for (n = 0; n < 4; ++n) f[n] += tx * (f[n + 4] - f[n]);
@@ -130,7 +144,8 @@ int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, i
       near = fmaxf(exit, near) + nudge;
       continue;
     }
-    f = sign * in_brick(m, b, p[0] * m->inv_voxel - 8.0f * (float)k[0], p[1] * m->inv_voxel - 8.0f * (float)k[1], p[2] * m->inv_voxel - 8.0f * (float)k[2]);
+    f = sign * in_brick(m, b, p[0] * m->inv_voxel - 8.0f * (float)k[0], p[1] * m->inv_voxel - 8.0f * (float)k[1],
+                        p[2] * m->inv_voxel - 8.0f * (float)k[2]);
     if (f <= 0.0f) {
       if (!started) { /* began on the far side, by a hair: walk out of it */
         if (near > begin + 3.0f * voxel) {

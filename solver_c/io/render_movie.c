@@ -9,13 +9,28 @@
 #include <stdlib.h>
 
 #if defined(_WIN32)
-struct ooze_movie { int unused; };
-ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps, ooze_movie **out, ooze_message *why) {
-  (void)width; (void)height; (void)fps; (void)out;
+struct ooze_movie {
+  int unused;
+};
+ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps, ooze_movie **out,
+                            ooze_message *why) {
+  (void)width;
+  (void)height;
+  (void)fps;
+  (void)out;
   return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: movies are not written on this system; write frames", path);
 }
-ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why) { (void)m; (void)frame; (void)why; return OOZE_ERROR_UNSUPPORTED; }
-ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why) { (void)m; (void)why; return OOZE_ERROR_UNSUPPORTED; }
+ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why) {
+  (void)m;
+  (void)frame;
+  (void)why;
+  return OOZE_ERROR_UNSUPPORTED;
+}
+ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why) {
+  (void)m;
+  (void)why;
+  return OOZE_ERROR_UNSUPPORTED;
+}
 void ooze_movie_abandon(ooze_movie *m) { (void)m; }
 #else
 
@@ -44,16 +59,19 @@ static int find_program(const char *name, char *out, size_t capacity) {
   return 0;
 }
 
-ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps, ooze_movie **out, ooze_message *why) {
+ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps, ooze_movie **out,
+                            ooze_message *why) {
   char program[1024], size[32], rate[32];
   int ends[2];
   ooze_movie *m;
   ooze_result r;
   if (!path || !out || !width || !height || !(fps > 0.0 && fps <= 1000.0))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a movie of %u x %u pixels at %g frames a second", width, height, fps);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a movie of %u x %u pixels at %g frames a second", width, height,
+                           fps);
   *out = NULL;
   if (!find_program("ffmpeg", program, sizeof program))
-    return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: ffmpeg is not installed (not found in PATH); write .png frames instead", path);
+    return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED,
+                           "%s: ffmpeg is not installed (not found in PATH); write .png frames instead", path);
   m = (ooze_movie *)calloc(1, sizeof *m);
   if (!m) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory", path);
   m->width = width;
@@ -83,9 +101,9 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
     dup2(null, 1);
     dup2(fileno(m->complaints), 2);
     /* Even sides are what yuv420p needs; faststart lets a browser play while it loads. */
-    execl(program, program, "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", rate,
-          "-i", "pipe:0", "-an", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p",
-          "-movflags", "+faststart", "-f", "mp4", ooze_file_path(m->file), (char *)NULL);
+    execl(program, program, "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size,
+          "-r", rate, "-i", "pipe:0", "-an", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18",
+          "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", ooze_file_path(m->file), (char *)NULL);
     _exit(127);
   }
   close(ends[1]);
@@ -103,9 +121,11 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
 ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why) {
   size_t left;
   const uint8_t *p;
-  if (!m || !frame || !frame->rgb) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_movie_add: a pointer is NULL");
+  if (!m || !frame || !frame->rgb)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_movie_add: a pointer is NULL");
   if (frame->width != m->width || frame->height != m->height)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a frame of %u x %u in a movie of %u x %u pixels", frame->width, frame->height, m->width, m->height);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a frame of %u x %u in a movie of %u x %u pixels", frame->width,
+                           frame->height, m->width, m->height);
   p = frame->rgb;
   for (left = (size_t)m->width * m->height * 3; left;) {
     ssize_t n = send(m->feed, p, left, MSG_NOSIGNAL);
@@ -128,7 +148,8 @@ ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why) {
   ooze_result r;
   if (!m) return OOZE_OK;
   close(m->feed);
-  while (waitpid(m->pid, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(m->pid, &status, 0) < 0 && errno == EINTR) {
+  }
   if (!WIFEXITED(status) || WEXITSTATUS(status)) {
     char line[256] = "";
     rewind(m->complaints);
@@ -148,7 +169,8 @@ void ooze_movie_abandon(ooze_movie *m) {
   close(m->feed);
   if (m->pid > 0) {
     kill(m->pid, SIGKILL);
-    while (waitpid(m->pid, NULL, 0) < 0 && errno == EINTR) {}
+    while (waitpid(m->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
   }
   ooze_file_discard(m->file);
   finish(m);

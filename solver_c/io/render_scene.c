@@ -1,4 +1,5 @@
-/* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and what each thing looks like. */
+/* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and what each thing looks like.
+ */
 #include "render_internal.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@ static oz_v3 to_local(const oz_shape *s, oz_v3 v) {
   return v3(v3_dot(v, v3_of(s->axes)), v3_dot(v, v3_of(s->axes + 3)), v3_dot(v, v3_of(s->axes + 6)));
 }
 static oz_v3 to_world(const oz_shape *s, oz_v3 v) {
-  return v3_add(v3_scale(v3_of(s->axes), v.x), v3_add(v3_scale(v3_of(s->axes + 3), v.y), v3_scale(v3_of(s->axes + 6), v.z)));
+  return v3_add(v3_scale(v3_of(s->axes), v.x),
+                v3_add(v3_scale(v3_of(s->axes + 3), v.y), v3_scale(v3_of(s->axes + 6), v.z)));
 }
 
 /* Entry and exit of a ray with each solid, with outward normals. Returns 0 if missed. */
@@ -82,7 +84,9 @@ static int span_capsule(oz_v3 o, oz_v3 d, float r, float half, float t[2], oz_v3
   t[0] = 1e30f;
   t[1] = -1e30f;
   for (end = -1; end <= 2; ++end) { /* the union of a cylinder and two balls is convex: first entry, last exit */
-    int hit = end == 0 ? 0 : end == 2 ? span_cylinder(o, d, r, half, s, m) : span_sphere(v3(o.x, o.y - (float)end * half, o.z), d, r, s, m);
+    int hit = end == 0   ? 0
+              : end == 2 ? span_cylinder(o, d, r, half, s, m)
+                         : span_sphere(v3(o.x, o.y - (float)end * half, o.z), d, r, s, m);
     if (!hit) continue;
     found = 1;
     for (i = 0; i < 2; ++i)
@@ -129,11 +133,20 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
     *t = s[0];
     *n = to_world(shape, v3(0.0f, ld.y > 0.0f ? -1.0f : 1.0f, 0.0f));
     return 1;
-  case OOZE_SHAPE_SPHERE: hit = span_sphere(lo, ld, shape->half[0], s, m); break;
-  case OOZE_SHAPE_BOX: hit = span_box(lo, ld, shape->half, s, m); break;
-  case OOZE_SHAPE_CAPSULE: hit = span_capsule(lo, ld, shape->half[0], shape->half[1], s, m); break;
-  case OOZE_SHAPE_CYLINDER: hit = span_cylinder(lo, ld, shape->half[0], shape->half[1], s, m); break;
-  default: return 0;
+  case OOZE_SHAPE_SPHERE:
+    hit = span_sphere(lo, ld, shape->half[0], s, m);
+    break;
+  case OOZE_SHAPE_BOX:
+    hit = span_box(lo, ld, shape->half, s, m);
+    break;
+  case OOZE_SHAPE_CAPSULE:
+    hit = span_capsule(lo, ld, shape->half[0], shape->half[1], s, m);
+    break;
+  case OOZE_SHAPE_CYLINDER:
+    hit = span_cylinder(lo, ld, shape->half[0], shape->half[1], s, m);
+    break;
+  default:
+    return 0;
   }
   which = shape->invert ? 1 : 0; /* a container shows its far walls only, so that one can look in */
   if (!hit || s[which] <= least || s[which] >= *t) return 0;
@@ -176,7 +189,8 @@ int oz_scene_blocked(const oz_scene *s, oz_v3 o, oz_v3 d, float far) {
   oz_v3 n;
   for (i = 0; i < s->shape_count; ++i)
     if (!s->shapes[i].invert && oz_shape_trace(&s->shapes[i], o, d, 0.0f, &t, &n)) return OZ_HIT_SHAPE;
-  if (s->march.s ? oz_march_trace(&s->march, o, d, 0.0f, &t, 0) : oz_bvh_trace(&s->spheres, o, d, 0.0f, &t, &index, 1)) return OZ_HIT_FLUID;
+  if (s->march.s ? oz_march_trace(&s->march, o, d, 0.0f, &t, 0) : oz_bvh_trace(&s->spheres, o, d, 0.0f, &t, &index, 1))
+    return OZ_HIT_FLUID;
   return 0;
 }
 

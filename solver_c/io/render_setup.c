@@ -5,9 +5,15 @@
 
 static void quaternion_axes(const float q[4], float axes[9]) {
   float x = q[0], y = q[1], z = q[2], w = q[3], n = x * x + y * y + z * z + w * w, s = n > 0.0f ? 2.0f / n : 0.0f;
-  axes[0] = 1.0f - s * (y * y + z * z); axes[1] = s * (x * y + w * z); axes[2] = s * (x * z - w * y);
-  axes[3] = s * (x * y - w * z); axes[4] = 1.0f - s * (x * x + z * z); axes[5] = s * (y * z + w * x);
-  axes[6] = s * (x * z + w * y); axes[7] = s * (y * z - w * x); axes[8] = 1.0f - s * (x * x + y * y);
+  axes[0] = 1.0f - s * (y * y + z * z);
+  axes[1] = s * (x * y + w * z);
+  axes[2] = s * (x * z - w * y);
+  axes[3] = s * (x * y - w * z);
+  axes[4] = 1.0f - s * (x * x + z * z);
+  axes[5] = s * (y * z + w * x);
+  axes[6] = s * (x * z + w * y);
+  axes[7] = s * (y * z - w * x);
+  axes[8] = 1.0f - s * (x * x + y * y);
 }
 
 static void grow(oz_scene *s, oz_v3 p, int *first) {
@@ -20,13 +26,15 @@ static void grow(oz_scene *s, oz_v3 p, int *first) {
 /* Corners and smooth normals of a mesh, in world space and tree order. */
 static int mesh_shape(oz_shape *to, const ooze_render_shape *from) {
   size_t n = (size_t)from->triangle_count * 9, i;
-  float *corners = (float *)oz_allocate(n, sizeof(float)), *sum = (float *)oz_allocate((size_t)from->point_count * 3, sizeof(float));
+  float *corners = (float *)oz_allocate(n, sizeof(float)),
+        *sum = (float *)oz_allocate((size_t)from->point_count * 3, sizeof(float));
   int ok = corners && sum, a;
   if (ok) {
     memset(sum, 0, (size_t)from->point_count * 3 * sizeof(float));
     for (i = 0; i < n / 3; ++i) {
       const float *p = from->points + 3 * (size_t)from->triangles[i];
-      oz_v3 w = v3_add(v3_scale(v3_of(to->axes), p[0]), v3_add(v3_scale(v3_of(to->axes + 3), p[1]), v3_scale(v3_of(to->axes + 6), p[2])));
+      oz_v3 w = v3_add(v3_scale(v3_of(to->axes), p[0]),
+                       v3_add(v3_scale(v3_of(to->axes + 3), p[1]), v3_scale(v3_of(to->axes + 6), p[2])));
       w = v3_add(w, to->centre);
       memcpy(corners + 3 * i, &w, sizeof w);
     }
@@ -63,7 +71,8 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     const ooze_render_shape *from = &d->shapes[i];
     oz_shape to;
     memset(&to, 0, sizeof to);
-    if (from->size != sizeof *from) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
+    if (from->size != sizeof *from)
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
     for (a = 0; a < 3; ++a)
       if (!isfinite(from->half[a]) || !isfinite(from->pose.position[a]) || !isfinite(from->pose.rotation[a]))
         return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite", i);
@@ -75,17 +84,21 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     to.colour = oz_colour_linear(from->colour);
     to.gloss = oz_clamp(from->gloss, 0.0f, 1.0f);
     if (from->triangle_count) {
-      if (!from->points || !from->triangles) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
+      if (!from->points || !from->triangles)
+        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
       for (k = 0; k < from->triangle_count * 3; ++k)
         if (from->triangles[k] >= from->point_count)
-          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: triangle %u names point %u of %u", i, k / 3, from->triangles[k], from->point_count);
+          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: triangle %u names point %u of %u", i, k / 3,
+                                 from->triangles[k], from->point_count);
       for (k = 0; k < from->point_count * 3; ++k)
-        if (!isfinite(from->points[k])) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i, k / 3);
+        if (!isfinite(from->points[k]))
+          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i, k / 3);
       to.kind = OOZE_SHAPE_SDF;
       if (!mesh_shape(&to, from)) {
         oz_bvh_free(&to.mesh);
         oz_release(to.normals);
-        return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the %u triangles of shape %u", from->triangle_count, i);
+        return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the %u triangles of shape %u",
+                               from->triangle_count, i);
       }
       grow(s, v3_of(to.mesh.nodes[0].lo), first);
       grow(s, v3_of(to.mesh.nodes[0].hi), first);
@@ -99,7 +112,8 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     } else if (to.kind != OOZE_SHAPE_SDF) {
       float r = to.kind == OOZE_SHAPE_SPHERE ? to.half[0] : 0.0f, h[3];
       for (a = 0; a < 3; ++a) h[a] = r > 0.0f ? r : to.half[a];
-      if (to.kind >= OOZE_SHAPE_CAPSULE) h[1] = to.half[1] + (to.kind == OOZE_SHAPE_CAPSULE ? to.half[0] : 0.0f), h[2] = to.half[0];
+      if (to.kind >= OOZE_SHAPE_CAPSULE)
+        h[1] = to.half[1] + (to.kind == OOZE_SHAPE_CAPSULE ? to.half[0] : 0.0f), h[2] = to.half[0];
       for (k = 0; k < 8; ++k) {
         oz_v3 c = v3_madd(to.centre, v3_of(to.axes), k & 1 ? h[0] : -h[0]);
         c = v3_madd(c, v3_of(to.axes + 3), k & 2 ? h[1] : -h[1]);
@@ -140,7 +154,8 @@ static void percentiles(const float *values, uint32_t count, uint32_t stride, fl
 
 static void place_camera(oz_scene *s) {
   const ooze_render_desc *d = s->desc;
-  float wide = tanf(0.5f * d->field_of_view * 0.01745329f), high = wide * (float)d->height / (float)d->width, back = 0.0f;
+  float wide = tanf(0.5f * d->field_of_view * 0.01745329f), high = wide * (float)d->height / (float)d->width,
+        back = 0.0f;
   oz_v3 lo = s->lower, hi = s->upper, centre;
   int k;
   if (!d->camera_auto) {
@@ -153,7 +168,8 @@ static void place_camera(oz_scene *s) {
   s->right = v3_unit(v3_cross(s->forward, fabsf(s->forward.y) < 0.999f ? v3(0, 1, 0) : v3(0, 0, -1)));
   s->up = v3_cross(s->right, s->forward);
   if (d->camera_auto) {
-    for (k = 0; k < 6 && d->bounds[k] == 0.0f; ++k) {}
+    for (k = 0; k < 6 && d->bounds[k] == 0.0f; ++k) {
+    }
     if (k < 6) {
       lo = v3_of(d->bounds);
       hi = v3_of(d->bounds + 3);
@@ -162,13 +178,15 @@ static void place_camera(oz_scene *s) {
     /* Far enough back that every corner of the box is in the picture, with a margin. */
     for (k = 0; k < 8; ++k) {
       oz_v3 c = v3_sub(v3(k & 1 ? hi.x : lo.x, k & 2 ? hi.y : lo.y, k & 4 ? hi.z : lo.z), centre);
-      back = fmaxf(back, fmaxf(fabsf(v3_dot(c, s->right)) / wide, fabsf(v3_dot(c, s->up)) / high) - v3_dot(c, s->forward));
+      back =
+          fmaxf(back, fmaxf(fabsf(v3_dot(c, s->right)) / wide, fabsf(v3_dot(c, s->up)) / high) - v3_dot(c, s->forward));
     }
     back = fmaxf(back, 1e-4f) * 1.08f / (d->zoom > 0.0f ? d->zoom : 1.0f);
     s->eye = v3_madd(centre, s->forward, -back);
     if (s->has_ground && s->eye.y < s->ground + 0.02f * back) s->eye.y = s->ground + 0.02f * back;
   }
-  s->key = v3_unit(v3_add(v3(0.0f, 0.85f, 0.0f), v3_add(v3_scale(v3_unit(v3(s->right.x, 0, s->right.z)), -0.62f), v3_scale(v3(s->forward.x, 0.0f, s->forward.z), -0.28f))));
+  s->key = v3_unit(v3_add(v3(0.0f, 0.85f, 0.0f), v3_add(v3_scale(v3_unit(v3(s->right.x, 0, s->right.z)), -0.62f),
+                                                        v3_scale(v3(s->forward.x, 0.0f, s->forward.z), -0.28f))));
   s->key_u = v3_unit(v3_cross(s->key, v3(0.3f, 0.2f, 0.9f)));
   s->key_v = v3_cross(s->key, s->key_u);
   s->right = v3_scale(s->right, wide);
@@ -196,9 +214,11 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
   uint32_t i;
   ooze_result r;
   for (i = 0; i < d->particle_count * 3u; ++i)
-    if (!isfinite(d->positions[i])) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle %u is not finite", i / 3);
+    if (!isfinite(d->positions[i]))
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle %u is not finite", i / 3);
   if (d->surface) {
-    if (!oz_march_init(&s->march, d->surface)) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw the surface");
+    if (!oz_march_init(&s->march, d->surface))
+      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw the surface");
     lo = v3_of(d->surface->info.lower);
     hi = v3_of(d->surface->info.upper);
     if (d->particle_count && (d->scalars || (d->materials && d->look_count > 1))) {
@@ -228,9 +248,12 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
     memcpy(s->range, d->scalar_range, sizeof s->range);
     if (s->range[0] == 0.0f && s->range[1] == 0.0f) percentiles(d->scalars, d->particle_count, 1, 0.02f, s->range);
     s->tints = (oz_v3 *)oz_allocate(d->particle_count, sizeof *s->tints);
-    if (!s->tints) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the colours of %u particles", d->particle_count);
+    if (!s->tints)
+      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the colours of %u particles", d->particle_count);
     for (i = 0; i < d->particle_count; ++i)
-      s->tints[i] = oz_colour_map(d->colour_map, s->range[1] != s->range[0] ? (d->scalars[i] - s->range[0]) / (s->range[1] - s->range[0]) : 0.5f);
+      s->tints[i] = oz_colour_map(d->colour_map, s->range[1] != s->range[0]
+                                                     ? (d->scalars[i] - s->range[0]) / (s->range[1] - s->range[0])
+                                                     : 0.5f);
   }
   return OOZE_OK;
 }
@@ -247,11 +270,14 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
     const ooze_look *l = d->look_count ? &d->looks[i] : &neutral;
     oz_look *to = &s->looks[i];
     float depth = l->depth > 0.0f ? l->depth : fmaxf(0.10f * s->fluid_size, 1e-6f);
-    if (l->size != sizeof *l) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "look %u: fill it with its _default()", i);
+    if (l->size != sizeof *l)
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "look %u: fill it with its _default()", i);
     to->colour = oz_colour_linear(l->colour);
-    to->absorb = v3(-logf(fmaxf(to->colour.x, 0.003f)) / depth, -logf(fmaxf(to->colour.y, 0.003f)) / depth, -logf(fmaxf(to->colour.z, 0.003f)) / depth);
+    to->absorb = v3(-logf(fmaxf(to->colour.x, 0.003f)) / depth, -logf(fmaxf(to->colour.y, 0.003f)) / depth,
+                    -logf(fmaxf(to->colour.z, 0.003f)) / depth);
     to->depth = depth;
-    to->clarity = d->scalars ? 0.0f : oz_clamp(l->clarity, 0.0f, 1.0f); /* a colour that stands for a number must not mix */
+    to->clarity =
+        d->scalars ? 0.0f : oz_clamp(l->clarity, 0.0f, 1.0f); /* a colour that stands for a number must not mix */
     to->gloss = d->scalars ? 0.4f : oz_clamp(l->gloss, 0.0f, 1.0f);
     to->softness = d->scalars ? 0.0f : oz_clamp(l->softness, 0.0f, 1.0f);
     to->glow = d->scalars ? 0.0f : fmaxf(l->glow, 0.0f);

@@ -2,11 +2,11 @@
  * glossy things see, and fluid that light passes through. All colours here are linear. */
 #include "render_internal.h"
 
-#define KEY 1.15f         /* strength of the key light on a surface that faces it */
-#define KEY_ANGLE 0.07f   /* radians: half the angle that it fills; its shadows soften with distance */
-#define INDEX 1.45f       /* of refraction: sugar in water, oil */
+#define KEY 1.15f       /* strength of the key light on a surface that faces it */
+#define KEY_ANGLE 0.07f /* radians: half the angle that it fills; its shadows soften with distance */
+#define INDEX 1.45f     /* of refraction: sugar in water, oil */
 
-typedef struct chooser {  /* well-spread numbers for one sample of one pixel */
+typedef struct chooser { /* well-spread numbers for one sample of one pixel */
   float base[4];
   uint32_t sample;
 } chooser;
@@ -27,7 +27,8 @@ oz_v3 oz_sky(const oz_scene *s, oz_v3 d) {
  * dimmer boxes. */
 static oz_v3 glossy_sky(const oz_scene *s, oz_v3 d, float gloss, oz_v3 visible) {
   oz_v3 c = oz_sky(s, d), other = v3_unit(v3(-s->key.x, 0.55f, -s->key.z));
-  float edge = 0.955f - 0.22f * (1.0f - gloss), wide = 0.02f + 0.25f * (1.0f - gloss), strength = 0.4f + 6.0f * gloss * gloss;
+  float edge = 0.955f - 0.22f * (1.0f - gloss), wide = 0.02f + 0.25f * (1.0f - gloss),
+        strength = 0.4f + 6.0f * gloss * gloss;
   c = v3_madd(c, visible, strength * oz_smooth(edge - wide, edge + 0.012f, v3_dot(d, s->key)));
   return v3_add(c, v3_scale(v3(1.0f, 0.97f, 0.92f), 1.6f * gloss * oz_smooth(0.90f - wide, 0.93f, v3_dot(d, other))));
 }
@@ -60,7 +61,8 @@ static void gather_light(const oz_scene *s, oz_v3 p, oz_v3 n, const chooser *c, 
   if (v3_dot(n, s->key) > -0.35f)
     for (i = 0; i < SHADOW; ++i) {
       uint32_t k = c->sample * SHADOW + (uint32_t)i;
-      float r = KEY_ANGLE * sqrtf(fraction(c->base[0] + (float)k * 0.75487767f)), a = 6.2831853f * fraction(c->base[1] + (float)k * 0.56984029f);
+      float r = KEY_ANGLE * sqrtf(fraction(c->base[0] + (float)k * 0.75487767f)),
+            a = 6.2831853f * fraction(c->base[1] + (float)k * 0.56984029f);
       oz_v3 towards = v3_unit(v3_add(s->key, v3_add(v3_scale(s->key_u, r * cosf(a)), v3_scale(s->key_v, r * sinf(a)))));
       light = v3_add(light, key_through(s, start, towards));
     }
@@ -68,13 +70,18 @@ static void gather_light(const oz_scene *s, oz_v3 p, oz_v3 n, const chooser *c, 
   across(n, &u, &v);
   for (i = 0; i < AMBIENT; ++i) {
     uint32_t k = c->sample * AMBIENT + (uint32_t)i;
-    float e = fraction(c->base[2] + (float)k * 0.75487767f), r = sqrtf(e), a = 6.2831853f * fraction(c->base[3] + (float)k * 0.56984029f);
+    float e = fraction(c->base[2] + (float)k * 0.75487767f), r = sqrtf(e),
+          a = 6.2831853f * fraction(c->base[3] + (float)k * 0.56984029f);
     oz_v3 d = v3_add(v3_scale(n, sqrtf(1.0f - e)), v3_add(v3_scale(u, r * cosf(a)), v3_scale(v, r * sinf(a))));
     int what = oz_scene_blocked(s, start, d, reach);
-    if (what == OZ_HIT_FLUID) sum = v3_madd(sum, s->tints ? v3(0.5f, 0.5f, 0.5f) : s->looks[0].colour, 0.20f);
-    else if (what == OZ_HIT_SHAPE) sum = v3_add(sum, v3(0.10f, 0.10f, 0.105f));
-    else if (s->has_ground && d.y < 0.0f) sum = v3_madd(sum, v3(0.40f, 0.395f, 0.39f), oz_clamp(0.35f + (p.y - s->ground) / (0.4f * s->size), 0.35f, 1.0f));
-    else sum = v3_add(sum, oz_sky(s, d));
+    if (what == OZ_HIT_FLUID)
+      sum = v3_madd(sum, s->tints ? v3(0.5f, 0.5f, 0.5f) : s->looks[0].colour, 0.20f);
+    else if (what == OZ_HIT_SHAPE)
+      sum = v3_add(sum, v3(0.10f, 0.10f, 0.105f));
+    else if (s->has_ground && d.y < 0.0f)
+      sum = v3_madd(sum, v3(0.40f, 0.395f, 0.39f), oz_clamp(0.35f + (p.y - s->ground) / (0.4f * s->size), 0.35f, 1.0f));
+    else
+      sum = v3_add(sum, oz_sky(s, d));
   }
   *ambient = v3_scale(sum, 1.0f / AMBIENT);
 }
@@ -105,14 +112,16 @@ static oz_v3 shade_plain(const oz_scene *s, oz_v3 o, oz_v3 d, float gloss, oz_v3
   if (hit.what == OZ_HIT_GROUND) {
     colour = ground_colour(s, p, v3_length(v3_sub(p, s->eye)));
     light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
-    return v3_mix(v3_mul(colour, v3_add(light, v3(0.40f, 0.42f, 0.44f))), oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)), into_distance(s, p));
+    return v3_mix(v3_mul(colour, v3_add(light, v3(0.40f, 0.42f, 0.44f))), oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)),
+                  into_distance(s, p));
   }
   if (hit.what == OZ_HIT_SHAPE) {
     light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
     return v3_mul(s->shapes[hit.index].colour, v3_add(light, v3_scale(oz_sky(s, hit.n), 0.6f)));
   }
   oz_scene_look(s, &hit, p, &look);
-  return v3_add(v3_mul(look.colour, v3_add(v3_scale(light, 0.8f), v3_scale(oz_sky(s, hit.n), 0.6f))), v3_scale(look.colour, look.glow));
+  return v3_add(v3_mul(look.colour, v3_add(v3_scale(light, 0.8f), v3_scale(oz_sky(s, hit.n), 0.6f))),
+                v3_scale(look.colour, look.glow));
 }
 
 static int refract(oz_v3 d, oz_v3 n, float eta, oz_v3 *out) { /* n against d; 0: all is reflected */
@@ -145,25 +154,30 @@ static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz
   }
   /* Beyond a way or two the colour no longer deepens but darkens: pure absorption would end in a glaring red. */
   dark = fmaxf(way / look->depth - 1.6f, 0.0f);
-  return v3_mul(v3_scale(exp3(v3_scale(look->absorb, fminf(way, 1.6f * look->depth))), expf(-0.14f * dark)), shade_plain(s, at, dir, look->gloss, key_visible));
+  return v3_mul(v3_scale(exp3(v3_scale(look->absorb, fminf(way, 1.6f * look->depth))), expf(-0.14f * dark)),
+                shade_plain(s, at, dir, look->gloss, key_visible));
 }
 
-static void shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, const chooser *c, oz_light *out) {
+static void shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, const chooser *c,
+                        oz_light *out) {
   oz_v3 white = v3(1.0f, 0.97f, 0.92f), base = v3(0, 0, 0);
-  float facing = v3_dot(n, s->key), wrap = 0.6f * look->softness, f = fresnel(-v3_dot(n, d), 0.04f) * (0.25f + 0.75f * look->gloss);
+  float facing = v3_dot(n, s->key), wrap = 0.6f * look->softness,
+        f = fresnel(-v3_dot(n, d), 0.04f) * (0.25f + 0.75f * look->gloss);
   float clarity = s->march.s ? look->clarity : 0.0f, share;
   gather_light(s, p, n, c, &out->key, &out->sky);
   if (f < 0.01f) f = 0.0f;
   share = (1.0f - f) * (1.0f - clarity);
   out->sky_weight = v3_scale(look->colour, share);
-  out->key_weight = v3_scale(v3_mul(look->colour, white), share * KEY * (1.0f - 0.25f * look->softness) * fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
+  out->key_weight = v3_scale(v3_mul(look->colour, white), share * KEY * (1.0f - 0.25f * look->softness) *
+                                                              fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
   if (look->softness > 0.0f && s->march.s) {
     /* Light that came in on the far side: what is left of it after the way from there. */
     oz_v3 in = v3_madd(p, n, -0.6f * s->march.s->voxel);
     float t = 1e30f;
     if (oz_march_trace(&s->march, in, s->key, 0.0f, &t, 1)) {
       oz_v3 left = exp3(v3_scale(look->absorb, 0.6f * t));
-      base = v3_scale(v3_mul(look->colour, left), share * 0.35f * KEY * look->softness * (0.15f + 0.85f * expf(-t / (0.12f * s->fluid_size))));
+      base = v3_scale(v3_mul(look->colour, left),
+                      share * 0.35f * KEY * look->softness * (0.15f + 0.85f * expf(-t / (0.12f * s->fluid_size))));
     }
   }
   base = v3_madd(base, look->colour, (1.0f - f) * look->glow * (0.6f + 0.7f * fmaxf(-v3_dot(n, d), 0.0f)));
@@ -187,7 +201,8 @@ void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t samp
   }
   /* Neighbouring pixels get far-apart numbers (Jimenez' gradient noise), so that smoothing over a few of them evens out
    * what rays leave uneven. */
-  for (i = 0; i < 4; ++i) c.base[i] = fraction(52.9829189f * fraction(0.06711056f * (float)(x + 37 * i) + 0.00583715f * (float)(y + 59 * i)));
+  for (i = 0; i < 4; ++i)
+    c.base[i] = fraction(52.9829189f * fraction(0.06711056f * (float)(x + 37 * i) + 0.00583715f * (float)(y + 59 * i)));
   c.sample = sample;
   p = v3_madd(o, d, hit.t);
   out->n = hit.n;
@@ -204,16 +219,21 @@ void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t samp
     float far = 1.0f - into_distance(s, p);
     colour = ground_colour(s, p, v3_length(v3_sub(p, s->eye)));
     f = 0.5f * fresnel(-v3_dot(hit.n, d), 0.04f); /* a polished table: it mirrors what stands on it, not the sky */
-    if (f < 0.02f || !oz_scene_blocked(s, start, r, 2.0f * s->size)) f = 0.0f;
-    else mirrored = shade_plain(s, start, r, 0.0f, v3(0, 0, 0));
+    if (f < 0.02f || !oz_scene_blocked(s, start, r, 2.0f * s->size))
+      f = 0.0f;
+    else
+      mirrored = shade_plain(s, start, r, 0.0f, v3(0, 0, 0));
     out->base = v3_add(v3_scale(mirrored, f * far), v3_scale(oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)), 1.0f - far));
     f = 1.0f - (1.0f - f) * far;
   } else {
     const oz_shape *shape = &s->shapes[hit.index];
     colour = shape->colour;
     f = fresnel(-v3_dot(hit.n, d), 0.04f) * shape->gloss;
-    if (f > 0.01f) out->base = v3_scale(shade_plain(s, v3_madd(p, hit.n, s->skin), reflect(d, hit.n), shape->gloss, v3(0.6f, 0.6f, 0.6f)), f);
-    else f = 0.0f;
+    if (f > 0.01f)
+      out->base = v3_scale(
+          shade_plain(s, v3_madd(p, hit.n, s->skin), reflect(d, hit.n), shape->gloss, v3(0.6f, 0.6f, 0.6f)), f);
+    else
+      f = 0.0f;
   }
   out->sky_weight = v3_scale(colour, 1.0f - f);
   out->key_weight = v3_scale(v3_mul(colour, white), (1.0f - f) * KEY * fmaxf(v3_dot(hit.n, s->key), 0.0f));

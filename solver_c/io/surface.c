@@ -1,5 +1,6 @@
-/* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it into distance, keep the
- * band. The steps are in surface_cells.c, surface_kernels.c, surface_field.c, surface_distance.c, surface_attributes.c. */
+/* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it into distance, keep
+ * the band. The steps are in surface_cells.c, surface_kernels.c, surface_field.c, surface_distance.c,
+ * surface_attributes.c. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -19,9 +20,11 @@ void ooze_surface_destroy(ooze_surface *s) {
 static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *p, ooze_message *why) {
   uint32_t n;
   if (d->size != sizeof *d || p->size != sizeof *p)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a surface struct has size %u or %u; fill it with its _default()", d->size, p->size);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a surface struct has size %u or %u; fill it with its _default()",
+                           d->size, p->size);
   if (d->method > OOZE_SURFACE_ANISOTROPIC)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "method is %u; expected OOZE_SURFACE_SPHERES or _ANISOTROPIC", d->method);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "method is %u; expected OOZE_SURFACE_SPHERES or _ANISOTROPIC",
+                           d->method);
   if (!(d->separation > 0.0f) || !isfinite(d->separation))
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0", d->separation);
   if (!(d->radius >= 0.0f) || !isfinite(d->radius))
@@ -31,21 +34,25 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
   if (!(d->half_width >= 2.0f && d->half_width <= 20.0f))
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "half_width is %g voxels; expected 2 to 20", d->half_width);
   if (!(d->position_smoothing >= 0.0f && d->position_smoothing <= 1.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "position_smoothing is %g; expected 0 to 1", d->position_smoothing);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "position_smoothing is %g; expected 0 to 1",
+                           d->position_smoothing);
   if (!(d->max_stretch >= 1.0f && d->max_stretch <= 4.0f))
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_stretch is %g; expected 1 to 4", d->max_stretch);
-  if (d->smoothing > 100) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100", d->smoothing);
-  if (p->count && !p->positions) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
+  if (d->smoothing > 100)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100", d->smoothing);
+  if (p->count && !p->positions)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
   if (p->scalar_count > OZ_SURFACE_SCALARS)
     return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count, OZ_SURFACE_SCALARS);
   for (n = 0; n < p->scalar_count; ++n)
-    if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] || strlen(p->scalars[n].name) > 31)
+    if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] ||
+        strlen(p->scalars[n].name) > 31)
       return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "scalar %u needs values and a name of 1 to 31 characters", n);
   return OOZE_OK;
 }
 
-/* Where a voxel holds many particles, their means stand for them: one a cell of the size that the voxel can show. Nothing
- * is dropped and time stays linear. */
+/* Where a voxel holds many particles, their means stand for them: one a cell of the size that the voxel can show.
+ * Nothing is dropped and time stays linear. */
 typedef struct merged_points {
   ooze_surface_points p;
   float *block;
@@ -73,7 +80,10 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
       memcpy(value, c.x + 3 * (size_t)j, 3 * sizeof(float));
       if (v) memcpy(value + 3, (const char *)p->velocities + from * vstride, 3 * sizeof(float));
       for (n = 0; n < p->scalar_count; ++n)
-        memcpy(value + 3 + v + n, (const char *)p->scalars[n].values + from * (p->scalars[n].stride ? p->scalars[n].stride : sizeof(float)), sizeof(float));
+        memcpy(value + 3 + v + n,
+               (const char *)p->scalars[n].values +
+                   from * (p->scalars[n].stride ? p->scalars[n].stride : sizeof(float)),
+               sizeof(float));
       for (n = 0; n < channels; ++n) sum[n] += isfinite(value[n]) ? value[n] : 0.0f;
     }
     for (n = 0; n < channels; ++n) out->block[channels * (size_t)i + n] = (float)(sum[n] * share);
@@ -101,8 +111,8 @@ static int crowded(const oz_cells *c) {
   return 0;
 }
 
-/* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed a brick at a time, in
- * order, from the distances; what is kept are the sharpened ones. */
+/* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed a brick at a time,
+ * in order, from the distances; what is kept are the sharpened ones. */
 static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band, ooze_message *why) {
   uint8_t *kind = (uint8_t *)oz_allocate(b->count, 1);
   uint64_t *keys;
@@ -158,13 +168,15 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
   }
   oz_release(kind);
   for (i = 0; i < n + inside; ++i)
-    if (oz_map_put(&s->map, keys[i], i) < 0) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
+    if (oz_map_put(&s->map, keys[i], i) < 0)
+      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
   s->info.volume *= (double)s->voxel * s->voxel * s->voxel;
   s->info.area *= (double)s->voxel * s->voxel;
   return OOZE_OK;
 }
 
-ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points, ooze_surface **out, ooze_message *why) {
+ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points, ooze_surface **out,
+                               ooze_message *why) {
   double start = oz_seconds();
   merged_points merged;
   const ooze_surface_points *p = points;
@@ -201,7 +213,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
     s->info.merged = 1;
   }
   /* Cells as wide as the covariance neighbourhood: 27 to 64 lookups a gather. */
-  r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride ? p->position_stride : 3 * sizeof(float), why);
+  r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions,
+                     p->position_stride ? p->position_stride : 3 * sizeof(float), why);
   if (r) goto done;
   /* Sixteen a cell is usual. A heap of particles in one spot would cost its square: thin it out first. */
   if (!s->info.merged && crowded(&c)) {
@@ -222,7 +235,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   kd.position_smoothing = d->position_smoothing;
   kd.max_stretch = d->max_stretch;
   if ((r = oz_kernels_make(&kd, &c, &tasks, kernels, &reach, why))) goto done;
-  r = oz_bricks_cover(&b, &c, voxel, fmaxf(reach, 1.1f * separation + s->band) - 0.5f * separation + 2.0f * voxel, d->max_voxels, why);
+  r = oz_bricks_cover(&b, &c, voxel, fmaxf(reach, 1.1f * separation + s->band) - 0.5f * separation + 2.0f * voxel,
+                      d->max_voxels, why);
   if (r) goto done;
   oz_field_evaluate(&b, &c, kernels, voxel, separation, reach, &tasks);
   if ((r = oz_distance_rebuild(&b, d->half_width, &tasks, why))) goto done;

@@ -1,5 +1,6 @@
-/* Velocity and scalars on the bricks of a surface: the mean of the particles around each sample, weighted by a kernel that
- * reaches from beyond the band back to the fluid, so that motion blur finds a velocity wherever it finds a distance. */
+/* Velocity and scalars on the bricks of a surface: the mean of the particles around each sample, weighted by a kernel
+ * that reaches from beyond the band back to the fluid, so that motion blur finds a velocity wherever it finds a
+ * distance. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -7,15 +8,15 @@
 typedef struct attribute_job {
   ooze_surface *s;
   const oz_cells *c;
-  const float *data;  /* channels a particle, in cell order */
+  const float *data; /* channels a particle, in cell order */
   uint32_t channels;
   float radius;
 } attribute_job;
 
 enum { MAX_CHANNELS = 3 + OZ_SURFACE_SCALARS };
 
-static void spread(float (*sum)[512], const float *x, const float *value, uint32_t channels, const float origin[3], float voxel,
-                   float radius) {
+static void spread(float (*sum)[512], const float *x, const float *value, uint32_t channels, const float origin[3],
+                   float voxel, float radius) {
   float inv = voxel * voxel / (radius * radius), reach = radius / voxel;
   float px = (x[0] - origin[0]) / voxel, py = (x[1] - origin[1]) / voxel, pz = (x[2] - origin[2]) / voxel;
   int x0 = (int)ceilf(fmaxf(px - reach, 0.0f)), x1 = (int)floorf(fminf(px + reach, 7.0f));
@@ -57,7 +58,8 @@ static void attribute_body(void *arg, uint32_t begin, uint32_t end) {
           uint32_t j, last;
           if (!oz_cells_find(c, x, y, z, &j, &last)) continue;
           for (; j < last; ++j)
-            spread(sum, c->x + 3 * (size_t)j, job->data + job->channels * (size_t)j, job->channels, origin, s->voxel, job->radius);
+            spread(sum, c->x + 3 * (size_t)j, job->data + job->channels * (size_t)j, job->channels, origin, s->voxel,
+                   job->radius);
         }
     memset(s->kept + 8 * (size_t)i, 0, 8 * sizeof(uint64_t));
     for (a = 0; a < 512; ++a) {
@@ -97,7 +99,9 @@ ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_su
   for (i = 0; i < c->count; ++i) {
     float *to = data + job.channels * (size_t)i;
     uint32_t from = c->order[i];
-    if (v) memcpy(to, (const char *)p->velocities + from * (p->velocity_stride ? p->velocity_stride : 3 * sizeof(float)), 3 * sizeof(float));
+    if (v)
+      memcpy(to, (const char *)p->velocities + from * (p->velocity_stride ? p->velocity_stride : 3 * sizeof(float)),
+             3 * sizeof(float));
     for (n = 0; n < p->scalar_count; ++n) {
       size_t stride = p->scalars[n].stride ? p->scalars[n].stride : sizeof(float);
       memcpy(to + v + n, (const char *)p->scalars[n].values + from * stride, sizeof(float));
@@ -109,12 +113,14 @@ ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_su
   job.s = s;
   job.c = c;
   job.data = data;
-  /* From the band's outer edge back to the outermost particles; wide bands stop short, or cost would grow with their cube. */
+  /* From the band's outer edge back to the outermost particles; wide bands stop short, or cost would grow with their
+   * cube. */
   job.radius = fminf(s->band + 1.1f * separation, fmaxf(4.0f * separation, 4.0f * s->voxel));
   oz_tasks_run(tasks, bricks, attribute_body, &job);
   oz_release(data);
   return OOZE_OK;
 memory:
   oz_release(data);
-  return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u attribute channels on %u bricks", job.channels, bricks);
+  return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u attribute channels on %u bricks", job.channels,
+                         bricks);
 }

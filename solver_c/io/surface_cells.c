@@ -71,8 +71,16 @@ int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count) {
         to_keys[at] = from_keys[i];
         to_values[at] = from_values[i];
       }
-      { uint64_t *k = from_keys; from_keys = to_keys; to_keys = k; }
-      { uint32_t *v = from_values; from_values = to_values; to_values = v; }
+      {
+        uint64_t *k = from_keys;
+        from_keys = to_keys;
+        to_keys = k;
+      }
+      {
+        uint32_t *v = from_values;
+        from_values = to_values;
+        to_values = v;
+      }
     }
     if (from_keys != keys) {
       memcpy(keys, from_keys, count * sizeof *keys);
@@ -94,7 +102,8 @@ void oz_cells_free(oz_cells *c) {
   memset(c, 0, sizeof *c);
 }
 
-ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride, ooze_message *why) {
+ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride,
+                           ooze_message *why) {
   const char *bytes = (const char *)positions;
   uint32_t i, kept = 0, cells = 0;
   memset(c, 0, sizeof *c);
@@ -114,8 +123,9 @@ ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *
     if (fabsf(p[0]) >= cell * (OZ_KEY_LIMIT - 2) || fabsf(p[1]) >= cell * (OZ_KEY_LIMIT - 2) ||
         fabsf(p[2]) >= cell * (OZ_KEY_LIMIT - 2)) {
       oz_cells_free(c);
-      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "particle %u is at %g %g %g m; with cells of %g m the limit is %g m", i,
-                             p[0], p[1], p[2], cell, cell * (OZ_KEY_LIMIT - 2));
+      return oz_surface_fail(why, OOZE_ERROR_LIMIT,
+                             "particle %u is at %g %g %g m; with cells of %g m the limit is %g m", i, p[0], p[1], p[2],
+                             cell, cell * (OZ_KEY_LIMIT - 2));
     }
     c->keys[kept] = oz_key((int)floorf(p[0] / cell), (int)floorf(p[1] / cell), (int)floorf(p[2] / cell));
     c->order[kept++] = i;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define P(x, y, z) (((x) * 10 + (y)) * 10 + (z)) /* in the padded block: 10 a side, the brick at 1..8 */
+#define P(x, y, z) (((x)*10 + (y)) * 10 + (z)) /* in the padded block: 10 a side, the brick at 1..8 */
 
 /* Faces only: the stencils here have no diagonal arms. Beyond the bricks is outside. */
 static void load_padded(const oz_bricks *b, uint32_t i, float outside, float *p) {
@@ -33,16 +33,16 @@ static void load_padded(const oz_bricks *b, uint32_t i, float outside, float *p)
 
 typedef struct distance_job {
   oz_bricks *b;
-  float *other;      /* as many values as b's */
-  uint64_t *fixed;   /* 8 words a brick: samples beside the crossing */
-  uint8_t *state;    /* a brick: 1 if it changed when last visited */
-  uint32_t *list;    /* bricks of one colour */
+  float *other;               /* as many values as b's */
+  uint64_t *fixed;            /* 8 words a brick: samples beside the crossing */
+  uint8_t *state;             /* a brick: 1 if it changed when last visited */
+  uint32_t *list;             /* bricks of one colour */
   float band, factor, within; /* filter: only values below `within` change */
 } distance_job;
 
 /* Samples beside a crossing: value over slope. The slope takes the difference across the crossing where an axis has one
- * (exact for a plane), the central one where both sides cross (inside a thin strand), and stays near 1, which is what the
- * field was shaped to: a drop of one voxel's radius has no slope worth measuring. */
+ * (exact for a plane), the central one where both sides cross (inside a thin strand), and stays near 1, which is what
+ * the field was shaped to: a drop of one voxel's radius has no slope worth measuring. */
 static void cross_body(void *arg, uint32_t begin, uint32_t end) {
   distance_job *job = (distance_job *)arg;
   float p[1000];
@@ -80,9 +80,21 @@ static void cross_body(void *arg, uint32_t begin, uint32_t end) {
 /* Godunov's solution of |grad u| = 1 from the smallest neighbour on each axis (Zhao 2005). */
 static float eikonal(float a, float b, float c) {
   float t, u;
-  if (a > b) { t = a; a = b; b = t; }
-  if (b > c) { t = b; b = c; c = t; }
-  if (a > b) { t = a; a = b; b = t; }
+  if (a > b) {
+    t = a;
+    a = b;
+    b = t;
+  }
+  if (b > c) {
+    t = b;
+    b = c;
+    c = t;
+  }
+  if (a > b) {
+    t = a;
+    a = b;
+    b = t;
+  }
   u = a + 1.0f;
   if (u > b) {
     t = a - b;
@@ -147,7 +159,11 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
   lists[0] = (uint32_t *)oz_allocate(b->count, sizeof(uint32_t));
   lists[1] = (uint32_t *)oz_allocate(b->count, sizeof(uint32_t));
   if (!job.other || !job.fixed || !job.state || !lists[0] || !lists[1]) {
-    oz_release(job.other); oz_release(job.fixed); oz_release(job.state); oz_release(lists[0]); oz_release(lists[1]);
+    oz_release(job.other);
+    oz_release(job.fixed);
+    oz_release(job.state);
+    oz_release(lists[0]);
+    oz_release(lists[1]);
     return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the distance of %u bricks", b->count);
   }
   oz_tasks_run(tasks, b->count, cross_body, &job);
@@ -191,8 +207,8 @@ static void filter_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-/* A pass is a step of diffusion and a slightly larger one back (Taubin 1995): ripples of a few voxels die, while curvature
- * on the scale of a strand, which plain diffusion would shrink away, comes back. */
+/* A pass is a step of diffusion and a slightly larger one back (Taubin 1995): ripples of a few voxels die, while
+ * curvature on the scale of a strand, which plain diffusion would shrink away, comes back. */
 ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks, ooze_message *why) {
   distance_job job;
   uint32_t n;

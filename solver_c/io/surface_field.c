@@ -1,5 +1,5 @@
-/* The bricks near particles, and the field on them. Each brick gathers the particles that reach it, in cell order, into a
- * block of its own: no two tasks write to one place, so any number of threads makes the same bits. */
+/* The bricks near particles, and the field on them. Each brick gathers the particles that reach it, in cell order, into
+ * a block of its own: no two tasks write to one place, so any number of threads makes the same bits. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@ void oz_bricks_free(oz_bricks *b) {
   memset(b, 0, sizeof *b);
 }
 
-ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels, ooze_message *why) {
+ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels,
+                            ooze_message *why) {
   float side = 8.0f * voxel;
   double most = (double)c->cell / side * OZ_KEY_LIMIT;
   oz_map map;
@@ -32,8 +33,8 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
       h = floor(((double)greatest + reach) / side);
       if (l < -(OZ_KEY_LIMIT - 2) || h > OZ_KEY_LIMIT - 2) {
         oz_map_free(&map);
-        return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a particle lies %g m out; voxels of %g m reach to %g m", most * side,
-                               voxel, (double)side * (OZ_KEY_LIMIT - 2));
+        return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a particle lies %g m out; voxels of %g m reach to %g m",
+                               most * side, voxel, (double)side * (OZ_KEY_LIMIT - 2));
       }
       lo[a] = (int)l;
       hi[a] = (int)h;
@@ -92,7 +93,8 @@ typedef struct field_job {
   float voxel, separation, reach;
 } field_job;
 
-/* Adds one kernel to a brick. Coordinates in voxels from the brick's first sample; a row of eight is one polynomial in z. */
+/* Adds one kernel to a brick. Coordinates in voxels from the brick's first sample; a row of eight is one polynomial in
+ * z. */
 static void add_kernel(float *f, const oz_kernel *k, const float origin[3], float voxel) {
   float px = (k->x[0] - origin[0]) / voxel, py = (k->x[1] - origin[1]) / voxel, pz = (k->x[2] - origin[2]) / voxel;
   float ex = k->extent[0] / voxel, ey = k->extent[1] / voxel, v2 = voxel * voxel;
@@ -156,8 +158,8 @@ static void field_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation, float reach,
-                       const oz_tasks *tasks) {
+void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation,
+                       float reach, const oz_tasks *tasks) {
   field_job job;
   job.b = b;
   job.c = c;

@@ -13,31 +13,43 @@ extern "C" {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-ooze_result oz_surface_fail(ooze_message *why, ooze_result r, const char *format, ...);
+ooze_result
+oz_surface_fail(ooze_message *why, ooze_result r, const char *format, ...);
 
 typedef struct oz_tasks {
   const ooze_hooks *hooks; /* parallel_for, or NULL */
   uint32_t threads;        /* 0: all */
 } oz_tasks;
-/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so that the split never
- * shows in the result. */
+/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so that the split
+ * never shows in the result. */
 void oz_tasks_run(const oz_tasks *tasks, uint32_t count, ooze_range_fn body, void *arg);
 /* vdb.cpp: the same through TBB; returns 0 if this build has none. */
 int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg);
-double oz_seconds(void); /* monotonic */
+double oz_seconds(void);                       /* monotonic */
 void *oz_allocate(size_t count, size_t bytes); /* NULL also when the product overflows; 64-byte aligned, not cleared */
 void oz_release(void *memory);
 
-/* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ, the results do not) */
+/* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ, the results do not)
+ */
 
 #if defined(__GNUC__)
 #define OZ_LANES 4
 typedef float oz_f4 __attribute__((vector_size(16)));
 typedef int32_t oz_i4 __attribute__((vector_size(16)));
-static inline oz_f4 oz_f4_load(const float *p) { oz_f4 v; memcpy(&v, p, sizeof v); return v; }
+static inline oz_f4 oz_f4_load(const float *p) {
+  oz_f4 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
 static inline void oz_f4_store(float *p, oz_f4 v) { memcpy(p, &v, sizeof v); }
-static inline oz_f4 oz_f4_of(float x) { oz_f4 v = {x, x, x, x}; return v; }
-static inline oz_f4 oz_f4_ramp(void) { oz_f4 v = {0.0f, 1.0f, 2.0f, 3.0f}; return v; }
+static inline oz_f4 oz_f4_of(float x) {
+  oz_f4 v = {x, x, x, x};
+  return v;
+}
+static inline oz_f4 oz_f4_ramp(void) {
+  oz_f4 v = {0.0f, 1.0f, 2.0f, 3.0f};
+  return v;
+}
 static inline oz_f4 oz_f4_positive(oz_f4 v) { return (oz_f4)((oz_i4)v & (oz_i4)(v > oz_f4_of(0.0f))); } /* else 0 */
 static inline float oz_f4_sum(oz_f4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 #else
@@ -63,7 +75,10 @@ static inline void oz_key_split(uint64_t key, int c[3]) {
   c[1] = (int)(key >> 21 & 0x1fffff) - OZ_KEY_LIMIT;
   c[2] = (int)(key & 0x1fffff) - OZ_KEY_LIMIT;
 }
-static inline int oz_floor_int(float x) { int i = (int)x; return i - (x < (float)i); }
+static inline int oz_floor_int(float x) {
+  int i = (int)x;
+  return i - (x < (float)i);
+}
 
 /* From keys to numbers, by open addressing; holds what is put in before the first get. */
 typedef struct oz_map {
@@ -89,17 +104,18 @@ static inline uint32_t oz_map_get(const oz_map *m, uint64_t key) {
 /* ---- Particles binned into cells (surface_cells.c) ---- */
 
 typedef struct oz_cells {
-  float cell;            /* m */
-  uint32_t count;        /* particles kept */
-  uint32_t skipped;      /* non-finite ones */
+  float cell;       /* m */
+  uint32_t count;   /* particles kept */
+  uint32_t skipped; /* non-finite ones */
   uint32_t cell_count;
-  uint64_t *keys;        /* of the cells, ascending */
-  uint32_t *first;       /* cell_count + 1: where each cell's particles begin */
-  uint32_t *order;       /* sorted rank to input index; within a cell ascending */
-  float *x;              /* 3 each, in sorted order */
-  oz_map map;            /* key to cell */
+  uint64_t *keys;  /* of the cells, ascending */
+  uint32_t *first; /* cell_count + 1: where each cell's particles begin */
+  uint32_t *order; /* sorted rank to input index; within a cell ascending */
+  float *x;        /* 3 each, in sorted order */
+  oz_map map;      /* key to cell */
 } oz_cells;
-ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride, ooze_message *why);
+ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride,
+                           ooze_message *why);
 void oz_cells_free(oz_cells *c);
 static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t *first, uint32_t *end) {
   uint32_t i = oz_map_get(&c->map, oz_key(x, y, z));
@@ -117,7 +133,7 @@ int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count);
 typedef struct oz_kernel {
   float x[3];
   float weight;
-  float a[6];     /* xx yy zz xy xz yz, 1/m^2 */
+  float a[6];      /* xx yy zz xy xz yz, 1/m^2 */
   float extent[3]; /* m: half the axis-aligned box of the support */
 } oz_kernel;
 
@@ -129,23 +145,24 @@ typedef struct oz_kernel_desc {
 /* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle was moved. */
 ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks, oz_kernel *kernels,
                             float *out_reach, ooze_message *why);
-#define OZ_ISO 0.5f             /* the field's value on the surface */
-#define OZ_LONE_WIDTH 1.366f    /* support over separation at which a lone particle has its own volume */
-#define OZ_LONE_RADIUS 0.6204f  /* (3 / 4 pi)^(1/3) */
+#define OZ_ISO 0.5f            /* the field's value on the surface */
+#define OZ_LONE_WIDTH 1.366f   /* support over separation at which a lone particle has its own volume */
+#define OZ_LONE_RADIUS 0.6204f /* (3 / 4 pi)^(1/3) */
 
 /* ---- The field on bricks (surface_field.c, surface_distance.c) ---- */
 
 typedef struct oz_bricks {
   uint32_t count;
-  uint64_t *keys;      /* ascending */
-  float *values;       /* 512 each, z fastest */
-  uint32_t *beside;    /* 6 each: the neighbour at -x +x -y +y -z +z, or OZ_NONE */
+  uint64_t *keys;   /* ascending */
+  float *values;    /* 512 each, z fastest */
+  uint32_t *beside; /* 6 each: the neighbour at -x +x -y +y -z +z, or OZ_NONE */
 } oz_bricks;
-ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels, ooze_message *why);
+ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels,
+                            ooze_message *why);
 void oz_bricks_free(oz_bricks *b);
 /* Fills values with a number that is about the distance in voxels near the surface and has the right sign elsewhere. */
-void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation, float reach,
-                       const oz_tasks *tasks);
+void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation,
+                       float reach, const oz_tasks *tasks);
 /* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or minus band beyond. */
 ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why);
 
@@ -158,19 +175,19 @@ ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks,
 
 #define OZ_SURFACE_SCALARS 8
 struct ooze_surface {
-  float voxel, band; /* m */
+  float voxel, band;     /* m */
   uint32_t brick_count;  /* the first of keys: those with values */
   uint32_t inside_count; /* the rest of keys: wholly inside */
   uint64_t *keys;
-  float *values;         /* m, 512 a brick */
-  oz_map map;            /* key to number in keys */
+  float *values;             /* m, 512 a brick */
+  oz_map map;                /* key to number in keys */
   uint32_t attribute_bricks; /* brick_count, or all of keys; 0: no attributes */
-  uint64_t *kept;        /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
-  float *velocity;       /* 3 * 512 a brick, or NULL; zero where not kept */
+  uint64_t *kept;            /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
+  float *velocity;           /* 3 * 512 a brick, or NULL; zero where not kept */
   uint32_t scalar_count;
   char names[OZ_SURFACE_SCALARS][32];
   float *scalars[OZ_SURFACE_SCALARS]; /* 512 a brick */
-  uint32_t fill;         /* OOZE_FILL_* */
+  uint32_t fill;                      /* OOZE_FILL_* */
   ooze_surface_info info;
 };
 ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p, float separation,

@@ -1,11 +1,11 @@
-/* One kernel a particle. The field is sum V_j k_j, with k_j = (1 - q^2)^3 over an ellipsoid and V_j = 1 / sum_k k_k(x_j):
- * so it is about 1 at every particle, in a drop, a strand, a sheet or the bulk, and the surface (0.5) lies at nearly the
- * same distance from the outermost particles in all of them. That is what keeps strands and drops from shrinking, which
- * the plain SPH volume m / rho of Yu & Turk (2013) does not.
+/* One kernel a particle. The field is sum V_j k_j, with k_j = (1 - q^2)^3 over an ellipsoid and V_j = 1 / sum_k
+ * k_k(x_j): so it is about 1 at every particle, in a drop, a strand, a sheet or the bulk, and the surface (0.5) lies at
+ * nearly the same distance from the outermost particles in all of them. That is what keeps strands and drops from
+ * shrinking, which the plain SPH volume m / rho of Yu & Turk (2013) does not.
  *
  * Anisotropic kernels follow Yu & Turk: weighted covariance of the neighbourhood, its axes scaled to the fluid's shape
- * and clamped, and centres moved to take out noise. Their smoothing pulls the whole surface inwards; here the mean pull of
- * the particles alongside is taken out again (after Vollmer's HC smoothing of meshes), so only the noise goes. */
+ * and clamped, and centres moved to take out noise. Their smoothing pulls the whole surface inwards; here the mean pull
+ * of the particles alongside is taken out again (after Vollmer's HC smoothing of meshes), so only the noise goes. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -18,9 +18,9 @@ typedef struct kernel_job {
   const oz_kernel_desc *d;
   const oz_cells *c;
   oz_kernel *k;
-  float *shift;  /* 3 a particle: from the particle to the weighted mean of its neighbourhood */
-  float *volume; /* a particle: the weight to be */
-  float reach;   /* m: of the kernels as they are now */
+  float *shift;        /* 3 a particle: from the particle to the weighted mean of its neighbourhood */
+  float *volume;       /* a particle: the weight to be */
+  float reach;         /* m: of the kernels as they are now */
   volatile int failed; /* set by a task that found no memory */
 } kernel_job;
 
@@ -122,7 +122,8 @@ static void round_body(void *arg, uint32_t begin, uint32_t end) {
       oz_f4 sum = oz_f4_of(0.0f);
       float crowd, t;
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
-        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
+              dz = oz_f4_load(l.row[2] + j) - x[2];
         oz_f4 q = oz_f4_positive(1.0f - (dx * dx + dy * dy + dz * dz) * inv);
         sum += q * q * q;
       }
@@ -206,7 +207,8 @@ static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, c
 static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
   const oz_cells *c = job->c;
-  float d = job->d->separation, radius = NEIGHBOURHOOD * d, inv = 1.0f / (radius * radius), crowd_inv = 1.0f / (CROWD * CROWD * d * d);
+  float d = job->d->separation, radius = NEIGHBOURHOOD * d, inv = 1.0f / (radius * radius),
+        crowd_inv = 1.0f / (CROWD * CROWD * d * d);
   near_list l = {0};
   for (uint32_t cell = begin; cell < end; ++cell) {
     if (!near_fill(&l, c, cell, radius, c->x, 3)) {
@@ -220,20 +222,31 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
       double cov[6];
       for (int a = 0; a < 11; ++a) s[a] = oz_f4_of(0.0f);
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
-        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
+              dz = oz_f4_load(l.row[2] + j) - x[2];
         oz_f4 r2 = dx * dx + dy * dy + dz * dz, q = r2 * inv, near = oz_f4_positive(1.0f - r2 * crowd_inv);
         oz_f4 g = oz_f4_positive(1.0f - 0.5f * q * (1.0f + q)), gx = g * dx, gy = g * dy, gz = g * dz;
         s[0] += g;
-        s[1] += gx; s[2] += gy; s[3] += gz;
-        s[4] += gx * dx; s[5] += gy * dy; s[6] += gz * dz;
-        s[7] += gx * dy; s[8] += gx * dz; s[9] += gy * dz;
+        s[1] += gx;
+        s[2] += gy;
+        s[3] += gz;
+        s[4] += gx * dx;
+        s[5] += gy * dy;
+        s[6] += gz * dz;
+        s[7] += gx * dy;
+        s[8] += gx * dz;
+        s[9] += gy * dz;
         s[10] += near * near * near;
       }
       w = oz_f4_sum(s[0]); /* at least 1: the particle itself */
       for (int a = 0; a < 3; ++a) m[a] = oz_f4_sum(s[1 + a]) / w;
       for (int a = 0; a < 6; ++a) cov[a] = oz_f4_sum(s[4 + a]) / w;
-      cov[0] -= m[0] * m[0]; cov[1] -= m[1] * m[1]; cov[2] -= m[2] * m[2];
-      cov[3] -= m[0] * m[1]; cov[4] -= m[0] * m[2]; cov[5] -= m[1] * m[2];
+      cov[0] -= m[0] * m[0];
+      cov[1] -= m[1] * m[1];
+      cov[2] -= m[2] * m[2];
+      cov[3] -= m[0] * m[1];
+      cov[4] -= m[0] * m[2];
+      cov[5] -= m[1] * m[2];
       memcpy(job->shift + 3 * (size_t)i, m, sizeof m);
       set_ellipsoid(job, &job->k[i], x, cov, oz_f4_sum(s[10]));
     }
@@ -242,7 +255,8 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
 }
 
 /* Takes the noise out of the centres: the pull to the neighbourhood's mean, less the mean pull of those alongside. The
- * particle's own flat kernel says who is alongside, so a surface layer is compared with itself, not with what is below. */
+ * particle's own flat kernel says who is alongside, so a surface layer is compared with itself, not with what is below.
+ */
 static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
   const oz_cells *c = job->c;
@@ -263,7 +277,8 @@ static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
       float a0 = k->a[0], a1 = k->a[1], a2 = k->a[2], a3 = 2.0f * k->a[3], a4 = 2.0f * k->a[4], a5 = 2.0f * k->a[5];
       for (int a = 0; a < 4; ++a) s[a] = oz_f4_of(0.0f);
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
-        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
+              dz = oz_f4_load(l.row[2] + j) - x[2];
         oz_f4 q = oz_f4_positive(1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
         oz_f4 g = q * q * q;
         s[0] += g;
@@ -297,7 +312,8 @@ static void weight_body(void *arg, uint32_t begin, uint32_t end) {
       const float *x = job->k[i].x;
       oz_f4 s = oz_f4_of(0.0f);
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
-        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1], dz = oz_f4_load(l.row[2] + j) - x[2];
+        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
+              dz = oz_f4_load(l.row[2] + j) - x[2];
         oz_f4 a0 = oz_f4_load(l.row[3] + j), a1 = oz_f4_load(l.row[4] + j), a2 = oz_f4_load(l.row[5] + j);
         oz_f4 a3 = oz_f4_load(l.row[6] + j), a4 = oz_f4_load(l.row[7] + j), a5 = oz_f4_load(l.row[8] + j);
         oz_f4 q = oz_f4_positive(1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));

@@ -8,23 +8,40 @@ static ooze_result without(ooze_message *why) {
 int ooze_surface_has_vdb(void) { return 0; }
 void oz_vdb_prepare(void) {}
 int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) {
-  (void)threads; (void)count; (void)body; (void)arg;
+  (void)threads;
+  (void)count;
+  (void)body;
+  (void)arg;
   return 0; /* the caller's own threads then */
 }
-ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out, ooze_message *why) {
-  (void)desc; (void)path; (void)grid; (void)out;
+ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out,
+                        ooze_message *why) {
+  (void)desc;
+  (void)path;
+  (void)grid;
+  (void)out;
   return without(why);
 }
-ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options, ooze_message *why) {
-  (void)s; (void)path; (void)options;
+ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options,
+                                   ooze_message *why) {
+  (void)s;
+  (void)path;
+  (void)options;
   return without(why);
 }
 ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out, ooze_message *why) {
-  (void)s; (void)adaptivity; (void)out;
+  (void)s;
+  (void)adaptivity;
+  (void)out;
   return without(why);
 }
-ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count, const uint32_t *triangles,
-                               uint32_t triangle_count, ooze_sdf *out, ooze_message *why) {
-  (void)desc; (void)points; (void)point_count; (void)triangles; (void)triangle_count; (void)out;
+ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count,
+                               const uint32_t *triangles, uint32_t triangle_count, ooze_sdf *out, ooze_message *why) {
+  (void)desc;
+  (void)points;
+  (void)point_count;
+  (void)triangles;
+  (void)triangle_count;
+  (void)out;
   return without(why);
 }

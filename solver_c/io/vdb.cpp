@@ -1,6 +1,5 @@
-// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks, and the loop through TBB.
-// Each exported function has one try block; every exception becomes a result.
-// SPDX-License-Identifier: Apache-2.0
+// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks, and the loop through
+// TBB. Each exported function has one try block; every exception becomes a result. SPDX-License-Identifier: Apache-2.0
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/MeshToVolume.h>
 #include <openvdb/tools/Prune.h>
@@ -17,10 +16,16 @@
 
 namespace {
 
-#define OZ_CATCH(why, subject)                                                                                                \
-  catch (const std::bad_alloc &) { return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject); }              \
-  catch (const std::exception &e) { return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what()); }              \
-  catch (...) { return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); }
+#define OZ_CATCH(why, subject)                                                                                         \
+  catch (const std::bad_alloc &) {                                                                                     \
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);                                      \
+  }                                                                                                                    \
+  catch (const std::exception &e) {                                                                                    \
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());                                       \
+  }                                                                                                                    \
+  catch (...) {                                                                                                        \
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject);                                  \
+  }
 
 openvdb::Coord origin_of(uint64_t key) {
   int c[3];
@@ -38,8 +43,10 @@ openvdb::FloatGrid::Ptr level_set_of(const ooze_surface *s) {
     auto *leaf = access.touchLeaf(origin_of(s->keys[i]));
     const float *from = s->values + 512 * size_t(i);
     for (openvdb::Index n = 0; n < 512; ++n) {
-      if (std::fabs(from[n]) < s->band) leaf->setValueOn(n, from[n]);
-      else leaf->setValueOff(n, from[n]);
+      if (std::fabs(from[n]) < s->band)
+        leaf->setValueOn(n, from[n]);
+      else
+        leaf->setValueOff(n, from[n]);
     }
   }
   for (uint32_t i = s->brick_count; i < s->brick_count + s->inside_count; ++i)
@@ -86,18 +93,20 @@ openvdb::Vec3f velocity_at(const ooze_surface *s, const openvdb::Vec3s &p) {
   return total > 0.0f ? sum / total : sum;
 }
 
-// Leaves to bricks. `shift` is taken off every value; what is not finite, or steeper than any distance could be, is refused:
-// a flipped bit in a file shows there.
+// Leaves to bricks. `shift` is taken off every value; what is not finite, or steeper than any distance could be, is
+// refused: a flipped bit in a file shows there.
 ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, uint32_t max_bricks, ooze_sdf *out,
                       ooze_message *why, const char *what) {
   const auto &tree = grid.tree();
   uint64_t count = tree.leafCount();
   if (count > max_bricks)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: %llu bricks of 8x8x8; the limit is %u (max_bricks). Use larger voxels",
-                           what, (unsigned long long)count, max_bricks);
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
+                           "%s: %llu bricks of 8x8x8; the limit is %u (max_bricks). Use larger voxels", what,
+                           (unsigned long long)count, max_bricks);
   if (!count) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: no surface in it", what);
-  out->bricks = (ooze_sdf_brick *)oz_allocate(size_t(count), sizeof(ooze_sdf_brick));
-  if (!out->bricks) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bricks", what, (unsigned long long)count);
+  out->bricks = (ooze_sdf_brick *)std::malloc(size_t(count) * sizeof(ooze_sdf_brick));
+  if (!out->bricks)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bricks", what, (unsigned long long)count);
   openvdb::CoordBBox box;
   float bound = 0.0f, steep = 0.0f;
   for (auto leaf = tree.cbeginLeaf(); leaf; ++leaf) {
@@ -112,17 +121,23 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
     box.expand(o.offsetBy(7));
     for (openvdb::Index n = 0; n < 512; ++n) {
       float v = leaf->getValue(n);
-      if (!std::isfinite(v)) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: a distance is not finite (brick %d %d %d)", what, o[0], o[1], o[2]);
+      if (!std::isfinite(v))
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: a distance is not finite (brick %d %d %d)", what, o[0],
+                               o[1], o[2]);
       bound = std::fmax(bound, std::fabs(v));
       b.values[n] = v - shift;
-      if (n & 7 && leaf->isValueOn(n) && leaf->isValueOn(n - 1)) steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 1)));
-      if (n & 56 && leaf->isValueOn(n) && leaf->isValueOn(n - 8)) steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 8)));
-      if (n >> 6 && leaf->isValueOn(n) && leaf->isValueOn(n - 64)) steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 64)));
+      if (n & 7 && leaf->isValueOn(n) && leaf->isValueOn(n - 1))
+        steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 1)));
+      if (n & 56 && leaf->isValueOn(n) && leaf->isValueOn(n - 8))
+        steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 8)));
+      if (n >> 6 && leaf->isValueOn(n) && leaf->isValueOn(n - 64))
+        steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 64)));
     }
   }
   double span = box.extents().asVec3d().length() * voxel + 2.0 * std::fabs(double(grid.background()));
   if (bound > span || steep > 8.0f * voxel)
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: not a distance field: values up to %g m over %g m, neighbours differ by %g voxels",
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                           "%s: not a distance field: values up to %g m over %g m, neighbours differ by %g voxels",
                            what, double(bound), span, double(steep / voxel));
   out->voxel = voxel;
   for (int a = 0; a < 3; ++a) {
@@ -158,10 +173,14 @@ int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) 
 extern "C" int ooze_surface_has_vdb(void) { return 1; }
 
 void oz_vdb_prepare(void) {
-  try { openvdb::initialize(); } catch (...) {}
+  try {
+    openvdb::initialize();
+  } catch (...) {
+  }
 }
 
-ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options, ooze_message *why) {
+ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options,
+                                   ooze_message *why) {
   ooze_vdb_options defaults;
   ooze_vdb_options_default(&defaults);
   if (!s || !path) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_write_vdb: a pointer is NULL");
@@ -208,7 +227,8 @@ ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, cons
 
 ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out, ooze_message *why) {
   if (!s || !out || !(adaptivity >= 0.0 && adaptivity <= 1.0))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1", adaptivity);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1", adaptivity);
   try {
     openvdb::initialize();
     std::vector<openvdb::Vec3s> points;
@@ -219,7 +239,9 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
     if (points.size() > 0xfffffff0u || triangles.size() + 2 * quads.size() > 0xfffffff0u)
       return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32", points.size());
     uint32_t with = OOZE_MESH_NORMALS | (s->velocity ? OOZE_MESH_VELOCITIES : 0);
-    if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()), triangles.size() + 2 * quads.size(), with, why)) return r;
+    if (ooze_result r =
+            ooze_mesh_allocate(out, uint32_t(points.size()), triangles.size() + 2 * quads.size(), with, why))
+      return r;
     for (size_t i = 0; i < points.size(); ++i) {
       float h = 0.5f * s->voxel, g[3], length = 0.0f;
       for (int a = 0; a < 3; ++a) {
@@ -258,8 +280,8 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
   OZ_CATCH(why, "ooze_surface_mesh")
 }
 
-ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count, const uint32_t *triangles,
-                               uint32_t triangle_count, ooze_sdf *out, ooze_message *why) {
+ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count,
+                               const uint32_t *triangles, uint32_t triangle_count, ooze_sdf *out, ooze_message *why) {
   int closed = 0;
   if (!out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_mesh: out is NULL");
   ooze_sdf_default(out);
@@ -275,10 +297,12 @@ ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, u
     openvdb::FloatGrid::Ptr grid;
     float shift = 0.0f;
     if (closed) {
-      grid = openvdb::tools::meshToSignedDistanceField<openvdb::FloatGrid>(*space, p, t, none, desc->exterior_band, desc->interior_band);
+      grid = openvdb::tools::meshToSignedDistanceField<openvdb::FloatGrid>(*space, p, t, none, desc->exterior_band,
+                                                                           desc->interior_band);
     } else { // a sheet has no inside: make one, half the thickness to either side
       shift = 0.5f * (desc->thickness > 0.0f ? desc->thickness : 3.0f * desc->voxel);
-      grid = openvdb::tools::meshToUnsignedDistanceField<openvdb::FloatGrid>(*space, p, t, none, desc->exterior_band + shift / desc->voxel);
+      grid = openvdb::tools::meshToUnsignedDistanceField<openvdb::FloatGrid>(*space, p, t, none,
+                                                                             desc->exterior_band + shift / desc->voxel);
     }
     ooze_result r = bricks_of(*grid, desc->voxel, shift, desc->max_bricks, out, why, "mesh");
     out->closed = uint32_t(closed);
@@ -288,7 +312,8 @@ ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, u
   OZ_CATCH(why, "mesh to distance")
 }
 
-ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out, ooze_message *why) {
+ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out,
+                        ooze_message *why) {
   try {
     openvdb::initialize();
     openvdb::io::File file(path);
@@ -304,22 +329,28 @@ ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char 
       if (head->isType<openvdb::FloatGrid>() && (grid || head->getGridClass() == openvdb::GRID_LEVEL_SET))
         chosen = openvdb::gridPtrCast<openvdb::FloatGrid>(file.readGrid(*name));
       else if (grid)
-        return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is of type %s; expected a level set of floats", path, grid, head->type().c_str());
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is of type %s; expected a level set of floats",
+                               path, grid, head->type().c_str());
     }
     file.close();
-    if (!chosen && grid) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid, names.empty() ? "none" : names.c_str());
+    if (!chosen && grid)
+      return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid,
+                             names.empty() ? "none" : names.c_str());
     if (!chosen) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no level set of floats in it", path);
     if (chosen->getGridClass() == openvdb::GRID_FOG_VOLUME)
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is a fog volume; a collider needs a level set", path, chosen->getName().c_str());
-    if (!chosen->transform().isLinear()) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", path);
-    // Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling, which the artist's tool
-    // does better (VDB Resample).
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is a fog volume; a collider needs a level set", path,
+                             chosen->getName().c_str());
+    if (!chosen->transform().isLinear())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", path);
+    // Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling, which the artist's
+    // tool does better (VDB Resample).
     openvdb::math::Mat4d m = chosen->transform().baseMap()->getAffineMap()->getMat4();
     double voxel = m(0, 0);
     for (int a = 0; a < 3; ++a)
       for (int b = 0; b < 3; ++b)
         if (!(voxel > 0.0) || !(std::fabs(m(a, b) - (a == b ? voxel : 0.0)) <= 1e-5 * voxel))
-          return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: voxels are turned or not cubes; resample the grid first", path);
+          return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: voxels are turned or not cubes; resample the grid first",
+                                 path);
     for (int a = 0; a < 3; ++a) out->offset[a] = float(m(3, a));
     if (!std::isfinite(out->offset[0] + out->offset[1] + out->offset[2]) || !(voxel < 1e6) || !(voxel > 1e-9))
       return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)", path, voxel);

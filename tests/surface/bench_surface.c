@@ -1,7 +1,8 @@
 /* Timing of surfaces and pictures: not a test, but built with them.
  *   bench_surface [particles] [threads]      default 1,000,000 and all
- * Prints wall and processor seconds; on a machine that others use, the second over the number of cores is what an idle one
- * would take. Shapes: a block, and a coil of strands nine particles thick, where bricks are many and thinly filled. */
+ * Prints wall and processor seconds; on a machine that others use, the second over the number of cores is what an idle
+ * one would take. Shapes: a block, and a coil of strands nine particles thick, where bricks are many and thinly filled.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "ooze/ooze_surface.h"
 
@@ -42,7 +43,8 @@ static void coil(float *x, uint32_t count, float d) {
 }
 
 int main(int argc, char **argv) {
-  uint32_t count = argc > 1 ? (uint32_t)atol(argv[1]) : 1000000u, threads = argc > 2 ? (uint32_t)atol(argv[2]) : 0, shape, method;
+  uint32_t count = argc > 1 ? (uint32_t)atol(argv[1]) : 1000000u, threads = argc > 2 ? (uint32_t)atol(argv[2]) : 0,
+           shape, method;
   float *x = (float *)malloc((size_t)count * 3 * sizeof *x), d = 0.01f;
   ooze_message why = {""};
   if (!x) return 1;
@@ -67,9 +69,10 @@ int main(int argc, char **argv) {
       if (ooze_surface_build(&sd, &p, &s, &why)) return puts(why.text), 1;
       ooze_surface_info_default(&info);
       ooze_surface_info_get(s, &info);
-      printf("%s %u particles, %s: surface %.2f s wall, %.2f s processor; %u bricks, %.0f MB, volume error %.2f %%\n", shape ? "coil" : "block", count,
-             method ? "anisotropic" : "spheres", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu, info.bricks,
-             (double)info.bytes / 1e6, 100.0 * (info.volume / ((double)count * d * d * d) - 1.0));
+      printf("%s %u particles, %s: surface %.2f s wall, %.2f s processor; %u bricks, %.0f MB, volume error %.2f %%\n",
+             shape ? "coil" : "block", count, method ? "anisotropic" : "spheres", seconds(CLOCK_MONOTONIC) - wall,
+             seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu, info.bricks, (double)info.bytes / 1e6,
+             100.0 * (info.volume / ((double)count * d * d * d) - 1.0));
       ooze_render_desc_default(&rd);
       ooze_look_preset("honey", &look);
       rd.surface = method ? s : NULL; /* once as spheres, once as a surface */
@@ -82,8 +85,8 @@ int main(int argc, char **argv) {
       wall = seconds(CLOCK_MONOTONIC);
       cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
       if (ooze_render(&rd, &image, &why)) return puts(why.text), 1;
-      printf("  picture 960x540 of %s: %.2f s wall, %.2f s processor\n", method ? "the surface as honey" : "spheres", seconds(CLOCK_MONOTONIC) - wall,
-             seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+      printf("  picture 960x540 of %s: %.2f s wall, %.2f s processor\n", method ? "the surface as honey" : "spheres",
+             seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
       if (argc > 3) {
         char path[512];
         snprintf(path, sizeof path, "%s_%u_%u.png", argv[3], shape, method);

@@ -53,7 +53,8 @@ static UNUSED_OK float distance_along(const ooze_surface *s, const float p[3], c
 
 /* A unit cube scaled by h, as 12 triangles wound outwards; leaves out the top two if open. */
 static UNUSED_OK uint32_t box_mesh(float h, int open, float points[24], uint32_t triangles[36]) {
-  static const uint32_t t[36] = {0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3, 2, 3, 7, 2, 7, 6};
+  static const uint32_t t[36] = {0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,
+                                 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3, 2, 3, 7, 2, 7, 6};
   uint32_t i, n = open ? 10 : 12;
   for (i = 0; i < 8; ++i) { /* bit 2 is x, bit 1 is y, bit 0 is z */
     points[3 * i] = i & 4 ? h : -h;

@@ -17,7 +17,8 @@ static uint32_t differing(const ooze_image *a, const ooze_image *b, int by) {
   uint32_t n = 0, i, c;
   for (i = 0; i < a->width * a->height; ++i) {
     int most = 0;
-    for (c = 0; c < 3; ++c) most = abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) > most ? abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) : most;
+    for (c = 0; c < 3; ++c)
+      most = abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) > most ? abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) : most;
     n += most > by;
   }
   return n;
@@ -51,7 +52,8 @@ OZ_CASE(silhouette_of_a_ball_has_the_right_area) {
   d.positions = centre;
   d.particle_radius = 1.0f;
   render(&d, &ball);
-  CHECK_NEAR(differing(&empty, &ball, 2), expected_pixels(), 0.04 * expected_pixels(), "a rim one pixel wide is 3 percent; a few pixels match the sky");
+  CHECK_NEAR(differing(&empty, &ball, 2), expected_pixels(), 0.04 * expected_pixels(),
+             "a rim one pixel wide is 3 percent; a few pixels match the sky");
   ooze_image_free(&ball);
   d.particle_count = 0;
   ooze_render_shape_default(&shape); /* the same as a collider */
@@ -70,7 +72,8 @@ OZ_CASE(silhouette_of_a_ball_has_the_right_area) {
   s = build(&sd, x, 1);
   d.surface = s;
   render(&d, &ball);
-  CHECK_NEAR(differing(&empty, &ball, 2), expected_pixels(), 0.06 * expected_pixels(), "the level set's radius is known to a fortieth");
+  CHECK_NEAR(differing(&empty, &ball, 2), expected_pixels(), 0.06 * expected_pixels(),
+             "the level set's radius is known to a fortieth");
   ooze_image_free(&ball);
   ooze_image_free(&empty);
   ooze_surface_destroy(s);
@@ -244,7 +247,8 @@ OZ_CASE(sheet_holds_all_pictures_and_is_written_whole) {
     CHECK(fread(head, 1, 8, f) == 8 && !memcmp(head, "\x89PNG\r\n\x1a\n", 8));
     fclose(f);
     remove(png);
-    CHECK(ooze_image_write_png(&sheet, "/no/such/folder/x.png", &why) != OOZE_OK && strstr(why.text, "/no/such/folder"), "%s", why.text);
+    CHECK(ooze_image_write_png(&sheet, "/no/such/folder/x.png", &why) != OOZE_OK && strstr(why.text, "/no/such/folder"),
+          "%s", why.text);
   }
   CHECK(rmdir(path) == 0, "a temporary file was left behind");
   ooze_image_free(&a);

@@ -38,14 +38,16 @@ static float box_distance(const float p[3], float h) {
 }
 
 /* The largest error over samples whose true distance is within `band`, and how many there were. */
-static double worst(const ooze_sdf *sdf, float (*truth)(const float p[3], float h), float h, float inner, float outer, uint32_t *count) {
+static double worst(const ooze_sdf *sdf, float (*truth)(const float p[3], float h), float h, float inner, float outer,
+                    uint32_t *count) {
   double most = 0.0;
   uint32_t i, n;
   *count = 0;
   for (i = 0; i < sdf->brick_count; ++i)
     for (n = 0; n < 512; ++n) {
       const ooze_sdf_brick *b = &sdf->bricks[i];
-      float p[3] = {sdf->voxel * (float)(b->origin[0] + (int)(n >> 6)) + sdf->offset[0], sdf->voxel * (float)(b->origin[1] + (int)(n >> 3 & 7)) + sdf->offset[1],
+      float p[3] = {sdf->voxel * (float)(b->origin[0] + (int)(n >> 6)) + sdf->offset[0],
+                    sdf->voxel * (float)(b->origin[1] + (int)(n >> 3 & 7)) + sdf->offset[1],
                     sdf->voxel * (float)(b->origin[2] + (int)(n & 7)) + sdf->offset[2]};
       float t = truth(p, h);
       if (t < -inner || t > outer) continue;
@@ -67,7 +69,8 @@ OZ_CASE(bricks_of_a_box_match_its_distance) {
   d.voxel = 0.03f;
   CHECK(ooze_sdf_from_mesh(&d, points, 8, triangles, n, &sdf, &why) == OOZE_OK, "%s", why.text);
   CHECK_EQ(sdf.closed, 1);
-  CHECK_NEAR(worst(&sdf, box_distance, 0.5f, 5.5f * 0.03f, 2.5f * 0.03f, &count), 0.0, 0.001 * 0.03, "exact but for rounding: nearest points are on triangles");
+  CHECK_NEAR(worst(&sdf, box_distance, 0.5f, 5.5f * 0.03f, 2.5f * 0.03f, &count), 0.0, 0.001 * 0.03,
+             "exact but for rounding: nearest points are on triangles");
   CHECK(count > 40000, "%u samples", count);
   ooze_sdf_free(&sdf);
 }
@@ -97,7 +100,8 @@ OZ_CASE(open_mesh_becomes_a_shell) {
   d.voxel = 0.03f;
   CHECK(ooze_sdf_from_mesh(&d, points, 8, triangles, n, &sdf, &why) == OOZE_OK, "%s", why.text);
   CHECK_EQ(sdf.closed, 0);
-  CHECK_NEAR(worst(&sdf, shell_distance, 0.5f, 1.0f, 2.5f * 0.03f, &count), 0.0, 0.001 * 0.03, "exact but for rounding");
+  CHECK_NEAR(worst(&sdf, shell_distance, 0.5f, 1.0f, 2.5f * 0.03f, &count), 0.0, 0.001 * 0.03,
+             "exact but for rounding");
   CHECK(count > 40000, "%u samples", count);
   ooze_sdf_free(&sdf);
 }
@@ -199,7 +203,10 @@ OZ_CASE(vdb_comes_back_as_written) {
   for (i = 0; i < sdf.brick_count; ++i)
     for (n = 0; n < 512; n += 7) {
       const ooze_sdf_brick *b = &sdf.bricks[i];
-      float p[3] = {sdf.voxel * (float)(b->origin[0] + (int)(n >> 6)), sdf.voxel * (float)(b->origin[1] + (int)(n >> 3 & 7)), sdf.voxel * (float)(b->origin[2] + (int)(n & 7))}, f;
+      float p[3] = {sdf.voxel * (float)(b->origin[0] + (int)(n >> 6)),
+                    sdf.voxel * (float)(b->origin[1] + (int)(n >> 3 & 7)),
+                    sdf.voxel * (float)(b->origin[2] + (int)(n & 7))},
+            f;
       ooze_surface_sample(s, p, 1, &f);
       off += fabsf(f - b->values[n]) > 1e-5f;
     }
@@ -229,8 +236,12 @@ OZ_CASE(mesh_of_a_ball_is_closed_and_faces_outwards) {
   ooze_mesh_default(&m);
   CHECK(ooze_surface_mesh(s, 0.0, &m, &why) == OOZE_OK, "%s", why.text);
   for (i = 0; i < m.triangle_count; ++i) {
-    const float *a = m.positions + 3 * (size_t)m.triangles[3 * i], *b = m.positions + 3 * (size_t)m.triangles[3 * i + 1], *c = m.positions + 3 * (size_t)m.triangles[3 * i + 2];
-    volume += (a[0] * ((double)b[1] * c[2] - (double)b[2] * c[1]) - a[1] * ((double)b[0] * c[2] - (double)b[2] * c[0]) + a[2] * ((double)b[0] * c[1] - (double)b[1] * c[0])) / 6.0;
+    const float *a = m.positions + 3 * (size_t)m.triangles[3 * i],
+                *b = m.positions + 3 * (size_t)m.triangles[3 * i + 1],
+                *c = m.positions + 3 * (size_t)m.triangles[3 * i + 2];
+    volume += (a[0] * ((double)b[1] * c[2] - (double)b[2] * c[1]) - a[1] * ((double)b[0] * c[2] - (double)b[2] * c[0]) +
+               a[2] * ((double)b[0] * c[1] - (double)b[1] * c[0])) /
+              6.0;
   }
   ooze_surface_info_default(&info);
   ooze_surface_info_get(s, &info);
@@ -274,10 +285,12 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
     size_t length = size, k;
     ooze_result r;
     memcpy(bad, bytes, size);
-    if (trial < 16) length = size * (size_t)trial / 16; /* cut off */
+    if (trial < 16)
+      length = size * (size_t)trial / 16; /* cut off */
     else
       for (k = 0; k < (trial < 32 ? 1u : 40u); ++k) /* bits flipped: in the head for some, anywhere for others */
-        bad[(size_t)((scene_noise() + 0.5f) * (float)(trial % 2 ? size - 1 : 1500))] ^= (unsigned char)(1u << (trial % 8));
+        bad[(size_t)((scene_noise() + 0.5f) * (float)(trial % 2 ? size - 1 : 1500))] ^=
+            (unsigned char)(1u << (trial % 8));
     f = fopen(in_folder("bad.vdb"), "wb");
     CHECK_EQ(fwrite(bad, 1, length, f), length);
     fclose(f);
@@ -292,7 +305,8 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
     } else {
       uint32_t i, n;
       for (i = 0; i < sdf.brick_count; ++i)
-        for (n = 0; n < 512; ++n) CHECK(fabsf(sdf.bricks[i].values[n]) < 10.0f, "trial %d brick %u: %g m", trial, i, sdf.bricks[i].values[n]);
+        for (n = 0; n < 512; ++n)
+          CHECK(fabsf(sdf.bricks[i].values[n]) < 10.0f, "trial %d brick %u: %g m", trial, i, sdf.bricks[i].values[n]);
       ooze_sdf_free(&sdf);
     }
   }

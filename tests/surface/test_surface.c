@@ -16,9 +16,11 @@ OZ_CASE(one_particle_has_the_radius_of_its_volume) {
     s = build(&d, x, 1);
     ooze_surface_info_default(&info);
     ooze_surface_info_get(s, &info);
-    CHECK_NEAR(distance_along(s, x, up, 0.0005f), 0.0062f, 0.0004f, "a tenth of a voxel of trilinear error and half of that in the sampled ray");
+    CHECK_NEAR(distance_along(s, x, up, 0.0005f), 0.0062f, 0.0004f,
+               "a tenth of a voxel of trilinear error and half of that in the sampled ray");
     CHECK_NEAR(distance_along(s, x, diagonal, 0.0005f), 0.0062f, 0.0004f, "as above");
-    CHECK_NEAR(info.volume, 1e-6, 0.05e-6, "of one separation cubed; the volume is a sum over samples 2.5 to the radius");
+    CHECK_NEAR(info.volume, 1e-6, 0.05e-6,
+               "of one separation cubed; the volume is a sum over samples 2.5 to the radius");
     CHECK_NEAR(info.radius, 0.0062f, 1e-5f, "0.62 separations");
     ooze_surface_destroy(s);
   }
@@ -68,7 +70,8 @@ OZ_CASE(block_keeps_its_volume_and_has_a_flat_top) {
     s = build(&d, x, N * N * N);
     ooze_surface_info_default(&info);
     ooze_surface_info_get(s, &info);
-    CHECK_NEAR(info.volume, N * N * N * 1e-6, 0.01 * N * N * N * 1e-6, "the top within 0.03 separations is 0.9 percent of a side of 20");
+    CHECK_NEAR(info.volume, N * N * N * 1e-6, 0.01 * N * N * N * 1e-6,
+               "the top within 0.03 separations is 0.9 percent of a side of 20");
     CHECK_NEAR(info.area, 6 * 0.2 * 0.2, 0.06 * 6 * 0.2 * 0.2, "edges are rounded off over half a separation");
     top_of(s, 0.01f, N, &mean, &rough[method]);
     CHECK_NEAR(mean, 0.5, 0.03, "half a separation beyond the last layer holds the volume");
@@ -206,7 +209,8 @@ OZ_CASE(heap_in_one_spot_and_bad_numbers_are_handled) {
   CHECK_EQ(info.skipped, 2);
   CHECK_EQ(info.merged, 1);
   CHECK(info.seconds < 5.0, "%g s: the square of a heap of 20,000", info.seconds);
-  CHECK_NEAR(distance_along(s, x, up, 0.001f), 0.0062f, 0.001f, "a heap in one point is one particle to look at; voxel 0.005");
+  CHECK_NEAR(distance_along(s, x, up, 0.001f), 0.0062f, 0.001f,
+             "a heap in one point is one particle to look at; voxel 0.005");
   ooze_surface_destroy(s);
   s = build(&d, x, 0);
   ooze_surface_info_get(s, &info);

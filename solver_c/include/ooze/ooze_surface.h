@@ -110,7 +110,7 @@ typedef struct ooze_sdf {
   float offset[3];        /* m: add to the collider's position; a .vdb may place its samples off the lattice */
   float lower[3], upper[3]; /* m, of the samples within the band */
   uint32_t closed;        /* 1: has an inside; 0: an open mesh, thickened to a shell */
-  ooze_sdf_brick *bricks; /* ooze_collider_desc.bricks */
+  ooze_sdf_brick *bricks; /* ooze_collider_desc.bricks; from malloc() */
 } ooze_sdf;
 
 enum { OOZE_SDF_AUTO = 0, OOZE_SDF_CLOSED = 1, OOZE_SDF_SHELL = 2 };
