@@ -109,11 +109,25 @@ static void find_scene(const char *points, char *out, size_t room) {
   out[0] = 0;
 }
 
+/* Takes the frames that are not wanted out of the list. */
+static void choose(sequence *s, int low, int high, uint32_t every) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    int frame = 0, has = frame_of(s->paths[i], &frame);
+    if (has && (frame < low || frame > high || (frame - (low > -1000000 ? low : 0)) % (int)every))
+      free(s->paths[i]);
+    else
+      s->paths[kept++] = s->paths[i];
+  }
+  s->count = kept;
+}
+
 int cli_render(int argc, char **argv) {
-  const char *cache = NULL, *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL, *frames = NULL,
-             *caption = NULL, *range = NULL;
+  enum { MOST_CACHES = 64 };
+  const char *caches[MOST_CACHES], *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL, *frames = NULL,
+                                   *caption = NULL, *range = NULL;
   int spheres = 0, surface = 0, quiet = 0;
-  uint32_t threads = 0, samples = 0, every = 1;
+  uint32_t threads = 0, samples = 0, every = 1, columns = 0, cell = 480;
   double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0;
   size_t operands = 0;
   const cli_option options[] = {
@@ -125,6 +139,8 @@ int cli_render(int argc, char **argv) {
        "for camera, colours and colliders. Default: the scene.json that the run left beside", 0, 0},
       {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
       {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
+      {"sheet", 0, CLI_COUNT, &columns, "N", "all pictures in one .png, N in a row", 1, 32},
+      {"cell", 0, CLI_COUNT, &cell, "W", "of a sheet: width of each picture in pixels. Default 480", 32, 4096},
       {"colour-by", 'c', CLI_TEXT, &colour, "WHAT", "material, speed, stretch, compression or temperature", 0, 0},
       {"range", 0, CLI_TEXT, &range, "LOW,HIGH", "of --colour-by. Default: from the particles", 0, 0},
       {"spheres", 0, CLI_FLAG, &spheres, NULL, "draw particles", 0, 0},
@@ -140,15 +156,17 @@ int cli_render(int argc, char **argv) {
       {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written", 0, 0},
   };
   const cli_syntax syntax = {
-      "ooze render CACHE [-o FILE.png|FILE.mp4] [options]",
+      "ooze render CACHE... [-o FILE.png|FILE.mp4] [options]",
       "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo .geo .ply), or of every frame in a folder, "
       "such as "
-      "that of `ooze run`. Colours, colliders and camera come from the scene where there is one.",
+      "that of `ooze run`; of several, a film or a sheet. Colours, colliders and camera come from the scene where "
+      "there is one.",
       options, sizeof options / sizeof options[0],
       "examples:\n"
+      "  ooze render honey/points/*.00[1-9]0.* --sheet 3 -o honey.png\n"
       "  ooze render honey/points/honey.0090.bgeo.sc -o honey.png\n"
       "  ooze render honey -o honey.mp4 --colour-by speed\n"};
-  int code = cli_parse(&syntax, argc, argv, &cache, 1, &operands);
+  int code = cli_parse(&syntax, argc, argv, caches, MOST_CACHES, &operands);
   if (code != CLI_PARSED) return code;
   if (!operands) {
     cli_error("render: which cache? `ooze render --help` tells more");
@@ -189,26 +207,26 @@ int cli_render(int argc, char **argv) {
   sequence list = {NULL, 0};
   ooze_message why = {""};
   ooze_result result = OOZE_OK;
-  if (!gather(cache, &list)) {
-    cli_error("render: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", cache, cache);
-    release(&list);
-    return CLI_BAD_INPUT;
+  for (size_t c = 0; c < operands; ++c) {
+    sequence one = {NULL, 0};
+    if (!gather(caches[c], &one)) {
+      cli_error("render: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", caches[c], caches[c]);
+      release(&one);
+      release(&list);
+      return CLI_BAD_INPUT;
+    }
+    if (one.count > 1) choose(&one, low, high, every);
+    for (uint32_t i = 0; i < one.count; ++i)
+      if (!push(&list, "", one.paths[i])) result = OOZE_ERROR_MEMORY;
+    release(&one);
   }
   ooze_scene *scene = NULL;
-  char found[PATH_ROOM] = "";
-  if (!scene_path) find_scene(list.paths[0], found, sizeof found);
-  if (scene_path || found[0]) {
-    result = ooze_scene_load(scene_path ? scene_path : found, NULL, &scene, &why);
-    if (result < 0 && !scene_path) { /* a picture without it is better than none */
-      cli_error("render: %s; going on without the scene", why.text);
-      result = OOZE_OK;
-    }
-  }
   ooze_scene_info info;
   ooze_scene_info_default(&info);
   info.frames_per_second = 30.0;
-  if (scene) ooze_scene_info_get(scene, &info);
+  char loaded[PATH_ROOM] = "";
   int film = out && ends_with(out, ".mp4"), several = list.count > 1;
+  ooze_image *cells = columns ? calloc(list.count + 1, sizeof *cells) : NULL;
   if (result >= 0 && out && !film && !ends_with(out, ".png")) {
     cli_error("render: '%s': expected a name that ends in .png or .mp4", out);
     result = OOZE_ERROR_ARGUMENT;
@@ -218,7 +236,21 @@ int cli_render(int argc, char **argv) {
   uint32_t made = 0;
   for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
     int frame = 0, has = frame_of(list.paths[i], &frame);
-    if (several && has && (frame < low || frame > high || (frame - (low > -1000000 ? low : 0)) % (int)every)) continue;
+    char found[PATH_ROOM];
+    snprintf(found, sizeof found, "%s", scene_path ? scene_path : "");
+    if (!scene_path) find_scene(list.paths[i], found, sizeof found);
+    if (strcmp(found, loaded) != 0) { /* another run's */
+      ooze_scene_destroy(scene);
+      scene = NULL;
+      snprintf(loaded, sizeof loaded, "%s", found);
+      if (found[0]) result = ooze_scene_load(found, NULL, &scene, &why);
+      if (result < 0 && !scene_path) { /* a picture without it is better than none */
+        cli_error("render: %s; going on without the scene", why.text);
+        result = OOZE_OK;
+      }
+      if (scene) ooze_scene_info_get(scene, &info);
+      if (result < 0) break;
+    }
     ooze_points *points = NULL;
     ooze_image image;
     ooze_image_default(&image);
@@ -226,6 +258,11 @@ int cli_render(int argc, char **argv) {
     if (result >= 0) result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
     ooze_points_destroy(points);
     char path[PATH_ROOM];
+    if (result >= 0 && cells) {
+      cells[i] = image;
+      ++made;
+      continue;
+    }
     if (result >= 0 && film) {
       if (!movie)
         result =
@@ -254,6 +291,20 @@ int cli_render(int argc, char **argv) {
     }
     ooze_image_free(&image);
     if (result >= 0) ++made;
+  }
+  if (cells) {
+    ooze_image sheet;
+    ooze_image_default(&sheet);
+    const ooze_image **each = calloc(list.count + 1, sizeof *each);
+    for (uint32_t i = 0; each && i < list.count; ++i) each[i] = &cells[i];
+    if (result >= 0 && each && made) result = ooze_image_sheet(each, NULL, list.count, columns, cell, &sheet, &why);
+    const char *path = out ? out : "sheet.png";
+    if (result >= 0 && made) result = ooze_image_write_png(&sheet, path, &why);
+    if (result >= 0 && made && !quiet) printf("%s\n", path);
+    ooze_image_free(&sheet);
+    free((void *)each);
+    for (uint32_t i = 0; i < list.count; ++i) ooze_image_free(&cells[i]);
+    free(cells);
   }
   if (movie) {
     if (result >= 0)
