@@ -140,7 +140,7 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
 
 /* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its way out. */
 ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out, ooze_message *why) {
-  enum { MOST = 1 << 18 };
+  enum { MOST = 1 << 16 };
   double low[3], high[3], v = (double)voxel, outside = 4.0 * v, inside = 8.0 * v;
   int32_t first[3], last[3];
   double blocks = 1.0;
@@ -155,7 +155,9 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
     last[k] = (int32_t)b;
     blocks *= b - a + 1.0;
   }
-  if (blocks > 3e7)
+  /* what there is to work out: an outline or a figure of many pieces at a small voxel must not take minutes */
+  double pieces = s->kind == OZ_SHAPE_REVOLVE ? s->profile_count : s->kind == OZ_SHAPE_CAPSULES ? s->capsule_count : 1.0;
+  if (blocks * pieces > 1e8)
     return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
                       blocks, v);
   size_t room = 0;
@@ -173,10 +175,10 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
         if (d > reach + outside || d < -reach - inside) continue;
         if (out->brick_count == room) {
           size_t more = room ? 2 * room : 64;
-          ooze_sdf_brick *grown = more <= MOST ? realloc(out->bricks, more * sizeof *grown) : NULL;
+          ooze_sdf_brick *grown = more <= MOST && (double)more * 512.0 * pieces < 4e9 ? realloc(out->bricks, more * sizeof *grown) : NULL;
           if (!grown) {
             ooze_sdf_free(out);
-            return oz_io_fail(why, more <= MOST ? OOZE_ERROR_MEMORY : OOZE_ERROR_LIMIT,
+            return oz_io_fail(why, OOZE_ERROR_LIMIT,
                               "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who, v);
           }
           out->bricks = grown;
