@@ -10,10 +10,12 @@
 #include "ooze/ooze_scene.h"
 #endif
 
+#ifdef OOZE_HAVE_SCENE
 static int ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n >= m && strcmp(path + n - m, ending) == 0;
 }
+#endif
 
 static void print_bytes(uint64_t bytes, char *out, size_t room) {
   static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
