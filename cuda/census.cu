@@ -51,7 +51,7 @@ struct load_item {
     uint32_t first, end;
     range(i % CHUNKS, &first, &end);
     for (uint32_t k = first; k < end; k++) add(i / CHUNKS, k, sum);
-    for (int k = 0; k < 6; k++) part[6 * (size_t)i + k] = sum[k];
+    for (int k = 0; k < 6; k++) part[6 * (size_t)i + k] += sum[k];
   }
 #endif
 };
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(128) load_kernel(const __grid_constant__ load_
   }
   __syncthreads();
   if (threadIdx.x < 6)
-    l.part[6 * (size_t)blockIdx.x + threadIdx.x] =
+    l.part[6 * (size_t)blockIdx.x + threadIdx.x] +=
         part[threadIdx.x][0] + part[threadIdx.x][1] + part[threadIdx.x][2] + part[threadIdx.x][3];
 }
 cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) {
@@ -97,14 +97,29 @@ ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_messa
   return OOZE_OK;
 }
 
+/* Without `out` adds the last substep's, on the device; with it brings what was added and begins again. */
 ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
-  memset(out, 0, (size_t)g->collider_count * 6 * sizeof *out);
-  if (!g->wall_count || !g->collider_count) return OOZE_OK;
   const size_t bytes = (size_t)g->collider_count * CHUNKS * 6 * sizeof(double);
-  OZ_TRY(grow(g, &g->loads, bytes, "loads", why));
+  if (!out) {
+    if (!g->wall_count || !g->collider_count) return OOZE_OK;
+    OZ_TRY(flush(g, why));
+    if (!g->has_loads || g->loads.bytes < bytes) {
+      OZ_TRY(grow(g, &g->loads, bytes, "loads", why));
+      OZ_CUDA(cudaMemsetAsync(g->loads.at, 0, bytes, g->stream), "loads");
+    }
+    g->has_loads = true;
+    load_item item;
+    b->table->frame(b, &item.f);
+    item.slots = &static_cast<news *>(g->device_news.at)->walls;
+    item.part = static_cast<double *>(g->loads.at);
+    OZ_CUDA(load_all(item, g->collider_count, g->stream), "loads");
+    return OOZE_OK;
+  }
+  memset(out, 0, (size_t)g->collider_count * 6 * sizeof *out);
+  if (!g->has_loads) return OOZE_OK;
+  g->has_loads = false;
   if (bytes > g->host_loads_bytes) {
     void *fresh = nullptr;
     if (cudaMallocHost(&fresh, bytes) != cudaSuccess) return fail_cuda(g, cudaErrorMemoryAllocation, "loads", why);
@@ -112,11 +127,6 @@ ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why) {
     g->host_loads = static_cast<double *>(fresh);
     g->host_loads_bytes = bytes;
   }
-  load_item item;
-  b->table->frame(b, &item.f);
-  item.slots = &static_cast<news *>(g->device_news.at)->walls;
-  item.part = static_cast<double *>(g->loads.at);
-  OZ_CUDA(load_all(item, g->collider_count, g->stream), "loads");
   OZ_CUDA(cudaMemcpyAsync(g->host_loads, g->loads.at, bytes, cudaMemcpyDeviceToHost, g->stream), "loads");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "loads");
   for (uint32_t c = 0; c < g->collider_count; c++)

@@ -242,12 +242,20 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
-  OZ_TRY(put(g, &g->collider, c, count * sizeof *c, "colliders", why));
+  const size_t bytes = count * sizeof *c;
+  /* walls that stand still are there already */
+  if (count != g->collider_count || !g->collider_copy || memcmp(g->collider_copy, c, bytes) != 0) {
+    if (!oz_grow(g->memory, &g->collider_copy, &g->collider_copy_bytes, bytes, 0) && bytes)
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders", count);
+    if (bytes) memcpy(g->collider_copy, c, bytes);
+    OZ_TRY(put(g, &g->collider, g->collider_copy, bytes, "colliders", why));
+    OZ_CUDA(cudaStreamSynchronize(g->stream), "colliders"); /* the copy may change again */
+  }
   if (keys) {
     OZ_TRY(put(g, &g->brick_key, keys, bricks * sizeof *keys, "colliders", why));
     OZ_TRY(put(g, &g->brick_values, values, (size_t)bricks * 512 * sizeof *values, "colliders", why));
+    OZ_CUDA(cudaStreamSynchronize(g->stream), "colliders"); /* the caller's memory is his again */
   }
-  OZ_CUDA(cudaStreamSynchronize(g->stream), "colliders"); /* the caller's memory is his again */
   g->collider_count = count;
   return OOZE_OK;
 }
@@ -302,6 +310,7 @@ static void destroy(oz_backend *b) {
     cudaGetLastError();
   }
   oz_free(g->memory, g->graphs);
+  oz_free(g->memory, g->collider_copy);
   oz_free(g->memory, g);
 }
 
@@ -406,14 +415,17 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->use_graphs = number_of("OOZE_CUDA_GRAPHS", 1) != 0;
   g->profiling = number_of("OOZE_PROFILE", 0) != 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
-  if (g->lanes_wish != 1 && g->lanes_wish != 4 && g->lanes_wish != 16) g->lanes_wish = 0;
+  if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
+  g->threads = 1;
   g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20; /* MiB; for tests of running out */
 #if defined(OZ_CUDA_HOST)
   snprintf(g->text, sizeof g->text, "cuda kernels as loops");
 #else
   cudaDeviceProp p;
-  if (cudaGetDeviceProperties(&p, g->device) == cudaSuccess) snprintf(g->text, sizeof g->text, "cuda %s", p.name);
-  else cudaGetLastError();
+  if (cudaGetDeviceProperties(&p, g->device) == cudaSuccess) {
+    snprintf(g->text, sizeof g->text, "cuda %s", p.name);
+    g->threads = (uint32_t)p.multiProcessorCount * 1600u;
+  } else cudaGetLastError();
   g->graphs = static_cast<graph_entry *>(oz_alloc(memory, GRAPHS * 32));
   if (!g->graphs) {
     oz_free(memory, g);

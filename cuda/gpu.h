@@ -83,6 +83,9 @@ struct gpu {
 
   /* walls, colliders */
   buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, loads;
+  void *collider_copy; /* what the device has */
+  size_t collider_copy_bytes;
+  bool has_loads;
   double *host_loads;
   size_t host_loads_bytes;
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count;
@@ -92,6 +95,7 @@ struct gpu {
   waiting queue[QUEUE];
   oz_frame frame[FRAMES];
   int lanes_wish;  /* 0: by particle count */
+  uint32_t threads; /* that the device holds at once */
   int use_graphs, profiling;
   struct graph_entry *graphs;
   uint64_t graph_clock;

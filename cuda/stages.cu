@@ -2,8 +2,8 @@
  * does not compile. Compiled OZ_PARTS times, each time with the stages whose number is OZ_PART modulo that, because one file
  * would take minutes.
  *
- * Gathers run with 1, 4 or 16 threads a particle: the threads take every 1st, 4th or 16th entry of its row, a fixed tree
- * adds up, the first finishes. Small scenes need the further threads to fill the machine. */
+ * Gathers run with 1 to 16 threads a particle: the threads share the entries of its row, a fixed tree adds up, the first
+ * finishes. Small scenes need the further threads to fill the machine. */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"
@@ -134,8 +134,25 @@ OZ_D void walk_row(const stage_args &a, const uint32_t *row, uint32_t n, oz_plac
       for (uint32_t m = 0; m < 4; m++)
         if (S::KIND == KIND_C || k + m < n) visit<S>(a, here, unit, j[m], self, acc);
     }
-  } else
-    for (uint32_t k = lane; k < n; k += T) visit<S>(a, here, unit, row[(k >> 2) * (4 * GROUP) + (k & 3u)], self, acc);
+  } else if (T == 2) {
+    row += 2 * lane;
+    for (uint32_t k = 2 * lane; k < n; k += 4, row += 4 * GROUP) {
+      uint32_t j[2];
+      oz_entries2_ld(row, j);
+      visit<S>(a, here, unit, j[0], self, acc);
+      if (S::KIND == KIND_C || k + 1 < n) visit<S>(a, here, unit, j[1], self, acc);
+    }
+  } else { /* two at a time, so that two gathers are in flight */
+    const uint32_t step = T / 4 * (4 * GROUP);
+    row += (lane >> 2) * (4 * GROUP) + (lane & 3u);
+    uint32_t k = lane;
+    for (; k + T < n; k += 2 * T, row += 2 * step) {
+      const uint32_t j0 = row[0], j1 = row[step];
+      visit<S>(a, here, unit, j0, self, acc);
+      visit<S>(a, here, unit, j1, self, acc);
+    }
+    if (k < n) visit<S>(a, here, unit, row[0], self, acc);
+  }
 }
 template <class S, int T>
 OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
@@ -301,10 +318,14 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   if constexpr (walls_of<S>::ANY)
     if (a.walls) {
       if (lanes == 16) return start(gather_walls_kernel<S, 16>, n, BLOCK, stream, a, g);
-      return start(gather_walls_kernel<S, 4>, n, BLOCK, stream, a, g);
+      if (lanes == 8) return start(gather_walls_kernel<S, 8>, n, BLOCK, stream, a, g);
+      if (lanes == 4) return start(gather_walls_kernel<S, 4>, n, BLOCK, stream, a, g);
+      return start(gather_walls_kernel<S, 2>, n, BLOCK, stream, a, g);
     }
   if (lanes == 16) return start(gather_kernel<S, 16>, n, BLOCK, stream, a);
+  if (lanes == 8) return start(gather_kernel<S, 8>, n, BLOCK, stream, a);
   if (lanes == 4) return start(gather_kernel<S, 4>, n, BLOCK, stream, a);
+  if (lanes == 2) return start(gather_kernel<S, 2>, n, BLOCK, stream, a);
   return start(gather_kernel<S, 1>, n, BLOCK, stream, a);
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {

@@ -89,7 +89,8 @@ typedef struct oz_backend_table {
   void (*profile_reset)(oz_backend *b);
   /* For backends whose memory is not the host's; NULL where it is.
    * lost: how many particles are further out than `limit` (m, an axis) or, with `kill`, in a kill volume.
-   * wall_loads: 6 numbers a collider, impulse (kg m/s) and its moment about p1, of the last substep. */
+   * wall_loads: after a substep without `out`, at the end with it: 6 numbers a collider, impulse (kg m/s) and its moment
+   * about p1, of all those substeps. */
   ooze_result (*lost)(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
 } oz_backend_table;

@@ -358,7 +358,7 @@ void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t sl
 
 void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt) {
   c->load_time += dt;
-  for (uint32_t i = 0; i < c->count; i++)
+  for (uint32_t i = 0; sums && i < c->count; i++)
     for (int k = 0; k < 3; k++) c->slot[i].impulse[k] += sums[6 * i + (uint32_t)k], c->slot[i].turn[k] += sums[6 * i + 3 + (uint32_t)k];
 }
 

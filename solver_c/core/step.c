@@ -123,18 +123,26 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
 static ooze_result loads(ooze_solver *s, double dt) {
   if (s->colliders.count == 0) return OOZE_OK;
   if (s->backend->table->wall_loads) {
-    double *sums = oz_alloc(&s->memory, (size_t)s->colliders.count * 6 * sizeof *sums);
-    if (!sums) return short_of_memory(s, "loads of colliders");
-    ooze_result r = s->backend->table->wall_loads(s->backend, sums, s->message);
-    if (r >= 0) oz_colliders_add_loads(&s->colliders, sums, dt);
-    oz_free(&s->memory, sums);
-    return r;
+    oz_colliders_add_loads(&s->colliders, NULL, dt);
+    return s->backend->table->wall_loads(s->backend, NULL, s->message);
   }
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   oz_colliders_collect(&s->colliders, s->collider_frame, f.wall_count, f.wall_particle, f.wall, f.wall_planes,
                        f.wall_impulse, f.p, dt);
   return OOZE_OK;
+}
+
+/* What a device has added up of all the substeps. */
+static ooze_result fetch_loads(ooze_solver *s) {
+  uint32_t n = s->colliders.count;
+  if (n == 0 || s->run.substeps == 0 || !s->backend->table->wall_loads) return OOZE_OK;
+  double *sums = oz_alloc(&s->memory, (size_t)n * 6 * sizeof *sums);
+  if (!sums) return short_of_memory(s, "loads of colliders");
+  ooze_result r = s->backend->table->wall_loads(s->backend, sums, s->message);
+  if (r >= 0) oz_colliders_add_loads(&s->colliders, sums, 0);
+  oz_free(&s->memory, sums);
+  return r;
 }
 
 /* The lowest id among those that were put back: `finish` marks them. */
@@ -297,6 +305,8 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
     double t1 = begin + whole * next;
     r = substep(s, t1, &fraction, next, h);
   }
+  ooze_result fetched = fetch_loads(s);
+  if (r >= 0 && fetched < 0) r = fetched;
   oz_colliders_end_step(&s->colliders, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
   if (r <= OOZE_LOST_DIVERGED && hooks->log) hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);

@@ -113,6 +113,14 @@ OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
   for (int k = 0; k < 4; k++) j[k] = a[k];
 #endif
 }
+OZ_FN void oz_entries2_ld(const uint32_t *a, uint32_t j[2]) {
+#if defined(__CUDACC__)
+  const uint2 e = *(const uint2 *)a;
+  j[0] = e.x, j[1] = e.y;
+#else
+  j[0] = a[0], j[1] = a[1];
+#endif
+}
 /* Positions in 8 bytes: 21 bits an axis (22 for z) of h / 2^18, what is beyond 8 h forgotten. Differences of neighbours,
  * which are nearer than h, come out right modulo that. */
 OZ_FN void oz_place_st(uint32_t *a, uint32_t i, const float x[3], float h) {

@@ -104,6 +104,7 @@ static void write_array(const both *t, const side *s, const array *a, const floa
   free(raw);
 }
 static int live(const both *t, const array *a) {
+  if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0; /* the GPU's search has used them */
   if (t->paper && a->when == 1) return 0; /* that scheme has its own use for y2, which lies over them */
   if (t->paper && !strcmp(a->name, "y2")) return 1;
   return !a->when || a->when == (t->position ? 2 : 1);
@@ -285,7 +286,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   ON(&t->a, frame)(t->a.b, &t->a.f);
   ON(&t->b, frame)(t->b.b, &t->b.f);
   t->n = t->a.f.count;
-  t->position = t->ran_gradient = 0;
+  t->position = t->ran_gradient = t->scratch = 0;
   *f = t->a.f;
 }
 static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {
@@ -326,6 +327,7 @@ static ooze_result both_density_list(oz_backend *o, oz_frame *f, oz_build_result
   give_arrays(t);
   OZ_TRY(ON(&t->a, density_list)(t->a.b, &t->a.f, out, why));
   OZ_TRY(ON(&t->b, density_list)(t->b.b, &t->b.f, &other, why));
+  t->scratch = 1;
   *f = t->a.f;
   return OOZE_OK;
 }
@@ -350,6 +352,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));
   OZ_TRY(ON(&t->b, run)(t->b.b, &t->b.f, stage, sb, why));
   t->ran[stage]++;
+  if (stage == OZ_STAGE_strain || stage == OZ_STAGE_paper_strain || stage == OZ_STAGE_paper_force || stage == OZ_STAGE_filter_gradient) t->scratch = 0;
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
   if (sums) sums[0] = sa[0];
   compare(t, stage);

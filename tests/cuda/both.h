@@ -41,6 +41,7 @@ typedef struct both {
   int own_gradients; /* the first rounds gradients to halves: sums of them stay with their backend */
   int position;      /* the position phase has begun */
   int ran_gradient;  /* in this substep */
+  int scratch;       /* A and dx hold nothing at present */
   int paper;         /* scheme: paper */
   int verbose;
   uint32_t ran[OZ_STAGE_COUNT];
