@@ -37,8 +37,7 @@ static const array work[] = {
     {AT(A), 12, RECORD},   {AT(K), 6, PLANES},      {AT(B), 6, PLANES},      {AT(sg), 3, PLANES},
     {AT(pu), 4, PLANES},   {AT(pe), 4, PLANES},     {AT(r), 6, PLANES},      {AT(pp), 6, PLANES},
     {AT(aq), 6, PLANES},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(diag), 1, PLANES},   {AT(row_sum), 1, PLANES},
-      {AT(pad_weight), 1, PLANES},
-};
+  };
 static const struct { size_t member, over; } shared[] = {
     {AT(rot), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
 };

@@ -37,6 +37,7 @@ typedef struct oz_search {
   float radius2;               /* main rows: within this */
   float margin2;               /* rest rows: beyond it and within this; 0: no rest rows */
   oz_rows *main, *rest;
+  const oz_rows *wide;         /* narrow: rows of C, with rest the rows of the margin */
   uint32_t *neighbours;        /* true count of main rows, or NULL */
   float *pad_weight;
   _Atomic uint32_t overflow;   /* pages that were missing */
@@ -49,6 +50,7 @@ typedef struct oz_cpu_isa {
   uint32_t isa, lanes;
   oz_stage_fn stage[OZ_STAGE_COUNT];
   void (*search)(oz_search *s, uint32_t cell_begin, uint32_t cell_end);
+  void (*narrow)(oz_search *s, uint32_t begin, uint32_t end); /* particles */
   /* Flags (1 byte each) the particles that a wall could matter to on the way from f->x to f->p. */
   void (*near_walls)(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag);
 } oz_cpu_isa;

@@ -1,6 +1,6 @@
 /* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
- * a little beyond. The density constraint walks both as long as nothing has moved further than the margin; otherwise it
- * gets rows of its own at the current positions. */
+ * a little beyond. The density constraint has rows of its own at the current positions: picked from those two as long as
+ * nothing has moved further than the margin, searched for otherwise. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -16,6 +16,12 @@ static void search_chunk(void *arg, uint32_t chunk) {
   uint32_t end = begin + OZ_CELL_CHUNK;
   if (end > job->search->cells) end = job->search->cells;
   job->cpu->isa->search(job->search, begin, end);
+}
+
+static void narrow_chunk(void *arg, uint32_t chunk) {
+  const list_job *job = arg;
+  const uint32_t begin = chunk * OZ_CHUNK;
+  job->cpu->isa->narrow(job->search, begin, begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count);
 }
 
 /* Makes room for `entries` in rows, with some to spare. */
@@ -40,13 +46,14 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
   list_job job = {cpu, s};
   for (;;) {
     atomic_store(&s->main->next, 0);
-    if (s->rest) atomic_store(&s->rest->next, 0);
+    if (s->rest && rest_bytes) atomic_store(&s->rest->next, 0);
     atomic_store(&s->overflow, 0);
-    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
+    if (s->wide) cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
+    else cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
     if (!atomic_load(&s->overflow)) return OOZE_OK;
     const uint64_t more = (uint64_t)atomic_load(&s->main->next) * OZ_PAGE;
     OZ_TRY(rows_room(cpu, s->main, main_bytes, ghat_bytes, more + more / 8 + (uint64_t)cpu->count * 4, why));
-    if (s->rest) {
+    if (s->rest && rest_bytes) {
       const uint64_t rest = (uint64_t)atomic_load(&s->rest->next) * OZ_PAGE;
       OZ_TRY(rows_room(cpu, s->rest, rest_bytes, NULL, rest + rest / 8 + (uint64_t)cpu->count * 4, why));
     }
@@ -107,7 +114,6 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   if (cpu->has_margin) s.margin2 = (f->h + f->margin) * (f->h + f->margin);
   s.main = &cpu->c, s.rest = &cpu->x;
   s.neighbours = f->neighbours;
-  s.pad_weight = (float *)cpu->arrays.pad_weight;
   OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->g_bytes, &cpu->x_bytes, why));
   f->list_c = cpu->c.entries, f->row_c = cpu->c.row, f->len_c = cpu->c.len, f->ghat = cpu->c.ghat;
   double sum = 0.0;
@@ -132,41 +138,38 @@ static void copy_chunk(void *arg, uint32_t chunk) {
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
-  /* the density iterations themselves move particles: keep a third of the margin for them */
-  out->rebuilt = !(cpu->has_margin && spread_of(cpu, f, f->y) <= 0.67f * f->margin);
+  const size_t n = cpu->capacity;
+  if (!cpu->d.row) cpu->d.row = oz_alloc(cpu->memory, n * sizeof(uint32_t));
+  if (!cpu->d.len) cpu->d.len = oz_alloc(cpu->memory, n * sizeof(uint16_t));
+  if (!cpu->pad_weight_d) cpu->pad_weight_d = oz_alloc(cpu->memory, n * sizeof(float));
+  if (!cpu->d.row || !cpu->d.len || !cpu->pad_weight_d)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the density rows of %u particles", cpu->count);
+  if (!cpu->d.pages) OZ_TRY(rows_room(cpu, &cpu->d, &cpu->d_bytes, NULL, (uint64_t)cpu->count * 36, why));
+  oz_search s;
+  memset(&s, 0, sizeof s);
+  s.f = f;
+  s.main = &cpu->d;
+  s.pad_weight = cpu->pad_weight_d;
+  /* the iterations move particles further: a little more than h, so that pairs that come together are seen */
+  s.radius2 = (f->h + 0.25f * f->margin) * (f->h + 0.25f * f->margin);
+  /* valid if nothing that was beyond the margin can be within this radius now */
+  out->rebuilt = !(cpu->has_margin && spread_of(cpu, f, f->y) <= 0.75f * f->margin);
   if (!out->rebuilt) {
-    f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
-    f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
-    f->pad_weight = cpu->arrays.pad_weight;
+    s.wide = &cpu->c, s.rest = &cpu->x;
+    OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
   } else {
-    const size_t n = cpu->capacity;
-    if (!cpu->d.row) cpu->d.row = oz_alloc(cpu->memory, n * sizeof(uint32_t));
-    if (!cpu->d.len) cpu->d.len = oz_alloc(cpu->memory, n * sizeof(uint16_t));
-    if (!cpu->pad_weight_d) cpu->pad_weight_d = oz_alloc(cpu->memory, n * sizeof(float));
-    if (!cpu->d.row || !cpu->d.len || !cpu->pad_weight_d)
-      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the density rows of %u particles", cpu->count);
-    if (!cpu->d.pages) OZ_TRY(rows_room(cpu, &cpu->d, &cpu->d_bytes, NULL, (uint64_t)cpu->count * 40, why));
     oz_cpu_order(cpu, f->p, f->cell);
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, f->p, cpu->order, f->cell, why));
     copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), copy_chunk, &copy);
-    oz_search s;
-    memset(&s, 0, sizeof s);
-    s.f = f;
     s.at = f->A;
     s.index = cpu->order;
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
     s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask;
-    /* the iterations move particles further: a small margin, so that pairs that come together are seen */
-    s.radius2 = (f->h + 0.33f * f->margin) * (f->h + 0.33f * f->margin);
-    s.main = &cpu->d;
-    s.pad_weight = cpu->pad_weight_d;
     OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
-    f->list_d[0] = cpu->d.entries, f->row_d[0] = cpu->d.row, f->len_d[0] = cpu->d.len;
-    f->list_d[1] = cpu->d.entries, f->row_d[1] = cpu->d.row, f->len_d[1] = cpu->x.len;
-    memset(cpu->x.len, 0, n * sizeof(uint16_t)); /* no second part */
-    f->pad_weight = cpu->pad_weight_d;
   }
+  f->list_d = cpu->d.entries, f->row_d = cpu->d.row, f->len_d = cpu->d.len;
+  f->pad_weight = cpu->pad_weight_d;
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;
   return OOZE_OK;

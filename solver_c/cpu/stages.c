@@ -34,18 +34,14 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #define OZ_ROWS_D(name)                                                                                                \
   oz_group n;                                                                                                          \
   memset(&n, 0, sizeof n);                                                                                             \
-  for (int part = 0; part < 2; part++) {                                                                               \
-    const uint32_t *j = f->list_d[part] + f->row_d[part][i];                                                           \
-    for (uint32_t k = 0; k < f->len_d[part][i]; k += OZ_LANES) {                                                       \
-      n.j = j + k;                                                                                                     \
-      oz_##name##_pair(f, &self, &n, acc);                                                                             \
-    }                                                                                                                  \
-  }
+  n.j = f->list_d + f->row_d[i];                                                                                       \
+  for (uint32_t k = 0; k < f->len_d[i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);
 #define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_FOLD_MATRIX(nsum)                                                                                           \
   oz_matrix_fold(acc, &kept[0][i - b], BLOCK);                                                                         \
   for (int s = 3; s < nsum; s++) kept[s][i - b] = oz_sum(acc[OZ_MATRIX_ACC - 3 + s]);
+#define OZ_FOLD_SPARE(nsum) oz_spare_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_GATHER(name, rows, fold, nsum, nred)                                                                              \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     float kept[nsum][BLOCK];                                                                                           \
@@ -71,6 +67,7 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_OUTER, nsum, nred)
 #define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_MATRIX, nsum, nred)
+#define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_SPARE, nsum, nred)
 #define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
@@ -129,17 +126,17 @@ static void fill_gradients(const oz_frame *f, uint32_t i, const uint32_t *j, uin
 
 static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   const oz_frame *f = s->f;
-  float cx[OZ_CANDIDATES + OZ_LANES], cy[OZ_CANDIDATES + OZ_LANES], cz[OZ_CANDIDATES + OZ_LANES];
-  uint32_t cj[OZ_CANDIDATES + OZ_LANES];
-  uint32_t near[OZ_MAX_NEIGHBOURS + 2 * OZ_LANES], rest[OZ_MAX_NEIGHBOURS + 2 * OZ_LANES];
+  float cx[OZ_CANDIDATES + 2 * OZ_LANES], cy[OZ_CANDIDATES + 2 * OZ_LANES], cz[OZ_CANDIDATES + 2 * OZ_LANES];
+  uint32_t cj[OZ_CANDIDATES + 2 * OZ_LANES];
+  uint32_t near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES], rest[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
   uint32_t at[2] = {0, 0}, left[2] = {0, 0};
   const float outer2 = s->margin2 > 0.0f ? s->margin2 : s->radius2;
   for (uint32_t cell = cell_begin; cell < cell_end; cell++) {
     /* what stands in the 27 cells around, as three plain arrays */
-    const int32_t m = (1 << 21) - 1;
+    const int32_t bits = (1 << 21) - 1;
     const uint64_t key = s->cell_key[cell];
-    const int32_t kx = (int32_t)(key & (uint64_t)m) - OZ_CELL_BIAS, ky = (int32_t)(key >> 21 & (uint64_t)m) - OZ_CELL_BIAS;
-    const int32_t kz = (int32_t)(key >> 42 & (uint64_t)m) - OZ_CELL_BIAS;
+    const int32_t kx = (int32_t)(key & (uint64_t)bits) - OZ_CELL_BIAS, ky = (int32_t)(key >> 21 & (uint64_t)bits) - OZ_CELL_BIAS;
+    const int32_t kz = (int32_t)(key >> 42 & (uint64_t)bits) - OZ_CELL_BIAS;
     uint32_t n = 0;
     for (int32_t z = kz - 1; z <= kz + 1; z++)
       for (int32_t y = ky - 1; y <= ky + 1; y++)
@@ -154,28 +151,37 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
             slot = (slot + 1) & s->hash_mask;
           }
           if (!found) continue;
-          for (uint32_t k = s->cell_start[found - 1]; k < s->cell_start[found] && n < OZ_CANDIDATES; k++, n++) {
-            cx[n] = s->at[4 * (size_t)k];
-            cy[n] = s->at[4 * (size_t)k + 1];
-            cz[n] = s->at[4 * (size_t)k + 2];
-            cj[n] = s->index ? s->index[k] : k;
+          const uint32_t first = s->cell_start[found - 1];
+          uint32_t m = s->cell_start[found] - first;
+          if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
+          for (uint32_t k = 0; k < m; k += OZ_LANES) { /* records to planes; what runs over is overwritten by the next cell */
+            oz_real v[4];
+            oz_ld4(s->at, first + k, 4, 0, v);
+            oz_st(cx, n + k, v[0]), oz_st(cy, n + k, v[1]), oz_st(cz, n + k, v[2]);
           }
+          if (s->index) memcpy(cj + n, s->index + first, m * sizeof *cj);
+          else
+            for (uint32_t k = 0; k < m; k++) cj[n + k] = first + k;
+          n += m;
         }
-    for (uint32_t k = n; k < padded(n); k++) cx[k] = cy[k] = cz[k] = 1e18f, cj[k] = 0;
+    for (uint32_t k = n; k < n + 2 * OZ_LANES; k++) cx[k] = cy[k] = cz[k] = 1e18f, cj[k] = 0;
 
     for (uint32_t k = s->cell_start[cell]; k < s->cell_start[cell + 1]; k++) {
       const uint32_t i = s->index ? s->index[k] : k;
       const oz_real px = oz_set(s->at[4 * (size_t)k]), py = oz_set(s->at[4 * (size_t)k + 1]), pz = oz_set(s->at[4 * (size_t)k + 2]);
       uint32_t nn = 0, nr = 0;
-      for (uint32_t c = 0; c < n; c += OZ_LANES) {
+      for (uint32_t c = 0; c < n; c += 2 * OZ_LANES) { /* two groups a test: most are all out of reach */
         oz_real dx = oz_ld(cx, c) - px, dy = oz_ld(cy, c) - py, dz = oz_ld(cz, c) - pz;
-        oz_real r2 = dx * dx + dy * dy + dz * dz;
-        oz_mask reach = r2 < oz_set(outer2);
-        if (!oz_any(reach)) continue;
-        reach &= oz_index_ne(cj + c, i);
-        oz_mask inside = reach & (r2 < oz_set(s->radius2));
-        nn += oz_pack(near + nn, inside, cj + c);
-        if (s->margin2 > 0.0f) nr += oz_pack(rest + nr, reach & oz_not(r2 < oz_set(s->radius2)), cj + c);
+        oz_real ex = oz_ld(cx, c + OZ_LANES) - px, ey = oz_ld(cy, c + OZ_LANES) - py, ez = oz_ld(cz, c + OZ_LANES) - pz;
+        oz_real r2 = dx * dx + dy * dy + dz * dz, q2 = ex * ex + ey * ey + ez * ez;
+        if (!oz_any(oz_min(r2, q2) < oz_set(outer2))) continue;
+        oz_mask in = (r2 < oz_set(s->radius2)) & oz_index_ne(cj + c, i), in2 = (q2 < oz_set(s->radius2)) & oz_index_ne(cj + c + OZ_LANES, i);
+        nn += oz_pack(near + nn, in, cj + c);
+        nn += oz_pack(near + nn, in2, cj + c + OZ_LANES);
+        if (s->margin2 > 0.0f) {
+          nr += oz_pack(rest + nr, (r2 < oz_set(outer2)) & oz_not(r2 < oz_set(s->radius2)), cj + c);
+          nr += oz_pack(rest + nr, (q2 < oz_set(outer2)) & oz_not(q2 < oz_set(s->radius2)), cj + c + OZ_LANES);
+        }
         if (nn > OZ_MAX_NEIGHBOURS) nn = OZ_MAX_NEIGHBOURS;
         if (nr > OZ_MAX_NEIGHBOURS) nr = OZ_MAX_NEIGHBOURS;
       }
@@ -199,8 +205,38 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
         left[1] -= pr;
       }
       if (s->neighbours) s->neighbours[i] = nn;
-      s->pad_weight[i] = (float)(pn - nn + (pr ? pr - nr : 0)) * f->w_self;
+      if (s->pad_weight) s->pad_weight[i] = (float)(pn - nn) * f->w_self;
     }
+  }
+}
+
+/* Density rows from those of C and of the margin: what is within reach at the current positions. */
+static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
+  const oz_frame *f = s->f;
+  uint32_t at = 0, left = 0, near[2 * OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
+  for (uint32_t i = begin; i < end; i++) {
+    const oz_v3 x = oz_vec_of(f->p, i);
+    uint32_t nn = 0;
+    for (int part = 0; part < 2; part++) {
+      const oz_rows *from = part ? s->rest : s->wide;
+      const uint32_t *j = from->entries + from->row[i];
+      for (uint32_t k = 0; k < from->len[i]; k += OZ_LANES) {
+        const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), x);
+        const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j + k, i);
+        nn += oz_pack(near + nn, in, j + k);
+      }
+    }
+    if (nn > OZ_MAX_NEIGHBOURS) nn = OZ_MAX_NEIGHBOURS;
+    const uint32_t pn = padded(nn);
+    for (uint32_t c = nn; c < pn; c++) near[c] = i;
+    uint32_t *to = row_room(s, s->main, &at, &left, pn);
+    if (!to) return;
+    memcpy(to, near, pn * sizeof *to);
+    s->main->row[i] = at;
+    s->main->len[i] = (uint16_t)pn;
+    s->pad_weight[i] = (float)(pn - nn) * f->w_self;
+    at += pn;
+    left -= pn;
   }
 }
 
@@ -223,5 +259,6 @@ const oz_cpu_isa OZ_TABLE_NAME(OZ_ISA) = {
 #undef OZ_STAGE
     },
     search,
+    narrow,
     near_walls,
 };

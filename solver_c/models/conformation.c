@@ -26,6 +26,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     WALLS(wall_filter);
     RUN(cg_apply);
     RUN(cg_alpha);
+    WALLS(wall_load);
     if (s->params->velocity_tolerance > 0.0f) { /* the host looks only if it is asked to stop early */
       OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_update, &rz, why));
       s->residual = first > 0.0 ? sqrt(rz / first) : 0.0;
@@ -35,12 +36,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(cg_beta);
     RUN(cg_direction);
   }
-  if (f->wall_count) { /* what the walls took of it all */
-    RUN(send);
-    RUN(force);
-    RUN(wall_load);
-    RUN(wall_clamp);
-  }
+  WALLS(wall_clamp);
   return OOZE_OK;
 }
 
@@ -64,6 +60,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
     RUN(density_move);
     WALLS(wall_project);
     if (!conformation) continue;
+    f->cold = k == 0;
     RUN(strain);
     RUN(conform_move);
     swap(&f->y, &f->y2);
@@ -117,6 +114,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
   const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
   const int printed = f->scheme == OOZE_SCHEME_PAPER;
+  f->relaxing = s->has_relaxation;
+  f->cold = 1;
   if (printed) f->split = 0, f->gradient_correction = 0;
 
   OZ_TRY(b->table->sort(b, f, why));

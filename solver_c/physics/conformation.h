@@ -341,32 +341,36 @@ OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_send(f, i, &p, &B);
 }
 
-/* send: all of the multiplier, so that `force` gives what the whole solve did (walls add up their load from it). */
-OZ_FN void oz_send_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  (void)red;
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i);
-  oz_send(f, i, &lam, &B);
-}
-
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
 
-/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (kept in f->rot) and S = (M - R K) B R^T. */
-OZ_FN oz_m3 oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, oz_m3 *R, oz_q4 *rot) {
-  oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_planes3_ld(f->sg, f->stride, i)), D;
-  for (int c = 0; c < 9; c++) Y.m[c] *= f->inv_d;
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), K = oz_planes6_ld(f->K, f->stride, i);
+/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (kept in f->rot), F = I + Y B and S = (M - R K) B R^T.
+ * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
+OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
+  oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_planes3_ld(f->sg, f->stride, i));
+  oz_s3 K = oz_planes6_ld(f->K, f->stride, i);
+  *F = oz_m3_mul_s(&Y, B);
+  for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
+  F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
   *rot = oz_planes4_ld(f->rot, f->stride, i);
-  if (f->corotation) { /* F = M B + (I - K B) = I + Y B */
-    oz_m3 F = oz_m3_mul_s(&Y, &B);
-    F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
-    *rot = oz_polar(&F, *rot, 2); /* warm: each iteration goes on from the last */
+  if (f->corotation) { /* warm: each iteration goes on from the last */
+    *rot = oz_polar(F, *rot, 1);
+    if (f->cold) *rot = oz_polar(F, *rot, 1);
     oz_planes4_st(f->rot, f->stride, i, *rot);
   }
   *R = oz_q4_matrix(*rot);
-  oz_m3 Kf = oz_s3_full(&K), RK = oz_m3_mul_s(R, &K);
-  for (int c = 0; c < 9; c++) D.m[c] = Kf.m[c] - RK.m[c] + Y.m[c];
-  D = oz_m3_mul_s(&D, &B);
-  return oz_m3_mul_t(&D, R);
+  *S = oz_m3_mul_t(F, R);
+  S->m[0] -= 1.0f; S->m[4] -= 1.0f; S->m[8] -= 1.0f;
+  if (oz_any(oz_s3_dot(&K, B) < oz_set(2.999f))) {
+    oz_m3 N = oz_s3_mul_s(&K, B), T;
+    for (int c = 0; c < 9; c++) N.m[c] = (c % 4 == 0 ? 1.0f : 0.0f) - N.m[c];
+    T = oz_m3_mul(R, &N);
+    for (int c = 0; c < 9; c++) T.m[c] = N.m[c] - T.m[c];
+    T = oz_m3_mul_t(&T, R);
+    for (int c = 0; c < 9; c++) S->m[c] -= T.m[c];
+    /* and F for the zero-energy control is (I + S) R */
+    *F = oz_m3_mul(S, R);
+    for (int c = 0; c < 9; c++) F->m[c] += R->m[c];
+  }
 }
 
 typedef struct { int none; } oz_strain_self;
@@ -377,16 +381,19 @@ OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_g
 }
 OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_m3 R, S;
+  oz_m3 R, S, F;
   oz_q4 rot;
-  S = oz_corotate(f, i, acc, &R, &rot);
-  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e = oz_m3_sym(&S), r;
-  Q = oz_s3_rotate(&Q, &R);
-  oz_s3 stretch = oz_stretch(f, &Q, oz_ld(f->pe + 3 * (size_t)f->stride, i));
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e, r, stretch;
+  oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
+  e = oz_m3_sym(&S);
+  if (f->relaxing) {
+    oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
+    Q = oz_s3_rotate(&Q, &R);
+    stretch = oz_stretch(f, &Q, oz_ld(f->pe + 3 * (size_t)f->stride, i));
+  } else
+    for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
   oz_real a = oz_ld(f->a, i), p[3], tr = oz_s3_trace(&e), shift = oz_set(0.0f);
   if (f->split) { /* the volume part: 2/3 (tr S + second order of the determinant), part 2 (1) */
-    oz_m3 F = S;
-    F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
     oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
     shift = (2.0f / 3.0f) * second;
   }
@@ -401,10 +408,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,
    * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
-  oz_m3 RB = oz_m3_mul_s(&R, &B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB), F = S;
-  F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
-  F = oz_m3_mul(&F, &R);
+  oz_m3 RB = oz_m3_mul_s(&R, &B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
   F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
   oz_real y[4];
   oz_ld4(f->y, i, 4, 0, y);
@@ -446,10 +450,10 @@ OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_sel
 }
 OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_m3 R, S;
+  oz_m3 R, S, F;
   oz_q4 rot;
-  S = oz_corotate(f, i, acc, &R, &rot);
-  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
   Q = oz_conformation_step(&Q, &S, oz_ld(f->tau, i), f->dt);
   Q = oz_conformation_clamp(&Q);

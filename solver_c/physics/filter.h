@@ -5,7 +5,8 @@
 
 #include "physics/pairs.h"
 
-/* ---- filter_gradient: A = -(arm / 2) g_i L_i, L the velocity gradient; u.w is the gate g (0 where not in the filter) ---- */
+/* ---- filter_gradient: A = -(arm / 2) g_i L_i, L the velocity gradient; u.w is the gate g (0 where not in the filter). The
+ * gate itself rides in the spare of each column ---- */
 
 typedef struct { int none; } oz_filter_gradient_self;
 OZ_FN void oz_filter_gradient_begin(const oz_frame *f, uint32_t i, oz_filter_gradient_self *s) { (void)f; (void)i; s->none = 0; }
@@ -23,24 +24,19 @@ OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *
   oz_m3 L = oz_m3_mul_s(&M, &B);
   oz_real k = (-0.5f * f->hour_arm * f->inv_d) * u[3];
   for (int c = 0; c < 9; c++) L.m[c] *= k;
-  oz_matrix_st(f->A, i, &L);
+  oz_matrix_st_spare(f->A, i, &L, u[3]);
 }
 
-/* ---- filter_move: u_i += 0.8 sum_j c (u_ji - (L_i + L_j) x0_ji / 2), pairs with both gates open ---- */
+/* ---- filter_move: u_i += 0.8 omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates drop out by
+ * themselves, and what i gains j loses ---- */
 
-typedef struct { float u[3], half_g; } oz_filter_move_self;
+typedef struct { float u[3]; } oz_filter_move_self;
 OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_self *s) {
-  const float *u = f->u + 4 * (size_t)i;
-  for (int c = 0; c < 3; c++) s->u[c] = u[c];
-  s->half_g = 0.5f * u[3];
+  for (int c = 0; c < 3; c++) s->u[c] = f->u[4 * (size_t)i + (size_t)c];
 }
 OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n, oz_real *acc) {
-  oz_real zero = oz_set(0.0f), *sum = acc + OZ_MATRIX_ACC;
-  oz_mask open = oz_gather1(f->u + 3, n->j, 4) > zero;
-  oz_v3 g = {oz_select(open, n->g.x, zero), oz_select(open, n->g.y, zero), oz_select(open, n->g.z, zero)};
-  oz_matrix_product(acc, f->A, n->j, g.x, g.y, g.z);
-  oz_pull_gather(acc, f->u, n->j, s->u, s->half_g, oz_select(open, n->c, zero));
-  sum[0] += g.x; sum[1] += g.y; sum[2] += g.z;
+  oz_matrix_product_spare(acc, f->A, n->j, n->g.x, n->g.y, n->g.z);
+  oz_pull_gather(acc + OZ_SPARE_ACC, f->u, n->j, s->u, 0.0f, n->c + n->c);
 }
 OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -48,10 +44,10 @@ OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_m3 A;
   oz_ld4(f->u, i, 4, 0, u);
   oz_matrix_ld(f->A, i, &A);
-  oz_v3 sg = {acc[3], acc[4], acc[5]};
-  oz_v3 own = oz_m3_v(&A, sg);
-  oz_real k = oz_select(u[3] > oz_set(0.0f), 0.8f * oz_ld(f->omega, i), oz_set(0.0f));
-  oz_v3 du = {k * (acc[0] + own.x), k * (acc[1] + own.y), k * (acc[2] + own.z)};
+  oz_v3 sg = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
+  oz_v3 own = oz_m3_v(&A, sg);         /* has g_i already */
+  oz_real k = 0.8f * oz_ld(f->omega, i), g = oz_max(u[3], oz_set(0.0f));
+  oz_v3 du = {k * (g * (acc[0] + acc[6]) + own.x), k * (g * (acc[1] + acc[7]) + own.y), k * (g * (acc[2] + acc[8]) + own.z)};
   oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u2, i, 4, 0, u);
 }

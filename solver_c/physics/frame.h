@@ -45,6 +45,7 @@ typedef struct oz_wall {
   uint32_t active; /* takes part in the velocity projection */
   uint32_t dense;  /* counts in the density */
   float t[3];      /* m: tangential displacement that friction has already acted on in this substep */
+  float took[3];   /* m: what wall_filter took of the last correction; wall_load adds it up */
   float keep;      /* of the tangential velocity relative to the wall, for the layer next to it; 1: no shear, written by wall_hold */
   float press;     /* this wall's part of d grad C is -press n, written by wall_density */
 } oz_wall;
@@ -89,11 +90,13 @@ typedef struct oz_frame {
   uint32_t scheme, corotation, gradient_correction, split, wall_density;
   float a_min;             /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
   float beta;              /* relaxation: 1.9 bounded form, 5 paper's */
+  uint32_t relaxing;       /* some particle has a relaxation time: Q is not I everywhere */
+  uint32_t cold;           /* first position iteration: rotations start from none */
   float time;              /* s, for random numbers only */
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */
-  float *u;       /* record 4: m/s, velocity; w: gate of the rest filter, -1 for what was reset (finish); 1 to be reset (predict) */
+  float *u;       /* record 4: m/s, velocity; w: gate of the rest filter, below 0 for what was reset (finish); 1 to be reset (predict) */
   float *q;       /* planes 6: conformation tensor, identity at rest */
   float *tau;     /* s, relaxation time */
   float *compliance, *viscosity; /* 1/Pa; Pa s */
@@ -132,8 +135,8 @@ typedef struct oz_frame {
   const uint32_t *list_c, *row_c; /* within h at the start positions; entries, first entry of each row */
   const uint16_t *len_c;          /* padded length */
   uint16_t *ghat;                 /* halves: for each group of lanes ghat x.., y.., z.., weight c.. */
-  const uint32_t *list_d[2], *row_d[2]; /* density: two segments a row (margin list: those of list_c, then the rest) */
-  const uint16_t *len_d[2];
+  const uint32_t *list_d, *row_d; /* density: within h and a little more at the current positions */
+  const uint16_t *len_d;
 
   /* ---- walls, compact: only particles near one ---- */
   uint32_t wall_count;

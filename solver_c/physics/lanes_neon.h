@@ -105,6 +105,17 @@ OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const
   OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 3) OZ_STEP(3, 4)
 #undef OZ_STEP
 }
+/* as oz_matrix_product, and the spares' products with gx, gy, gz besides: in lane 3 of each column's sum */
+#define OZ_SPARE_ACC 6
+OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  oz_matrix_product(acc, a, j, gx, gy, gz);
+}
+OZ_FN void oz_spare_fold(const oz_real *acc, float *out, size_t step) { /* three of the product and pull, three of the spares */
+  const oz_real x = acc[0] + acc[3], y = acc[1] + acc[4], z = acc[2] + acc[5];
+  const oz_real pull = (acc[6] + acc[7]) + (acc[9] + acc[10]), v = (x + y) + z, w = pull;
+  for (int r = 0; r < 3; r++) out[(size_t)r * step] = v[r], out[(size_t)(6 + r) * step] = w[r];
+  out[3 * step] = x[3], out[4 * step] = y[3], out[5 * step] = z[3];
+}
 OZ_FN void oz_matrix_fold(const oz_real *acc, float *out, size_t step) {
   const oz_real v = ((acc[0] + acc[1]) + (acc[2] + acc[3])) + (acc[4] + acc[5]);
   for (int r = 0; r < 3; r++) out[(size_t)r * step] = v[r];

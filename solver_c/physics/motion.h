@@ -83,7 +83,7 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
 }
 
 /* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest filter; what went
- * non-finite is put back where it was, at rest and unstretched, and counted; u.w = -1 tells which. red: reset particles. */
+ * non-finite is put back where it was, at rest and unstretched, and counted; u.w below 0 tells which. red: reset particles. */
 OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->x, i, 4, 0, x);
@@ -118,8 +118,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_m3 KB = oz_s3_mul_s(&K, &B);
   oz_real least = oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]);
   oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good;
-  oz_real g = oz_ld(f->gate, i) / oz_select(free, om, one);
-  oz_vec_st(f->u, i, v, oz_select(good, oz_select(open, g, zero), oz_set(-1.0f)));
+  oz_real g = oz_ld(f->gate, i) * oz_rsqrt(oz_max(om, one)); /* light particles: the same strength among themselves */
+  oz_vec_st(f->u, i, v, oz_select(good, oz_select(open, g, zero), oz_set(-1e-20f))); /* below 0, and no weight in the filter */
 }
 
 /* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */

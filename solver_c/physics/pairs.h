@@ -73,12 +73,13 @@ OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) {
     for (int r = 0; r < 3; r++) m->m[3 * r + (int)c] = v[r];
   }
 }
-OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) {
+OZ_FN void oz_matrix_st_spare(float *a, uint32_t i, const oz_m3 *m, oz_real spare) {
   for (uint32_t c = 0; c < 3; c++) {
-    oz_real v[4] = {m->m[c], m->m[3 + c], m->m[6 + c], oz_set(0.0f)};
+    oz_real v[4] = {m->m[c], m->m[3 + c], m->m[6 + c], spare};
     oz_st4(a, i, 12, 4 * c, v);
   }
 }
+OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_matrix_st_spare(a, i, m, oz_set(0.0f)); }
 OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
   for (uint32_t c = 0; c < 3; c++) {
     oz_real v[4];

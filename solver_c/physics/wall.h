@@ -13,7 +13,7 @@
  *
  * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then wall_filter after every
  * gather of forces in the velocity solve, wall_clamp after it; wall_project after every change of y; wall_density before
- * density is evaluated; wall_drag in the rest filter. wall_load and wall_press only add up what walls carry. */
+ * density is evaluated; wall_drag in the rest filter. wall_load (after cg_alpha) and wall_press only add up what walls carry. */
 #ifndef OZ_PHYSICS_WALL_H
 #define OZ_PHYSICS_WALL_H
 
@@ -126,6 +126,7 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
   for (int k = 0; k < 3; k++) w.t[k] = f->dt * w.u[k];
   w.press = 0.0f;
   w.keep = 1.0f;
+  for (int k = 0; k < 3; k++) w.took[k] = 0.0f;
   oz_wall_offer(wall, rank, count, &w, face->dist + np);
 }
 
@@ -351,22 +352,28 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
   for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
 }
 
-/* dx <- P dx: what the velocity solve may move. */
+/* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   oz_hold h;
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  oz_wall_basis(f, wall, f->wall_planes[slot], &h);
-  oz_wall_apply(&h, wall, f->dx + 4 * (size_t)f->wall_particle[slot], NULL, 0.0f);
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  const uint32_t planes = f->wall_planes[slot];
+  float took[OZ_PLANES * 3];
+  for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
+  oz_wall_basis(f, wall, planes, &h);
+  oz_wall_apply(&h, wall, f->dx + 4 * (size_t)f->wall_particle[slot], took, 1.0f);
+  for (uint32_t k = 0; k < planes; k++)
+    for (int a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + (uint32_t)a];
 }
 
-/* After a gather of the forces of the whole velocity solve (dx = F[Lam], not filtered): what the walls took of them. */
+/* After cg_alpha: the wall's share of this iteration's step. */
 OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  oz_hold h;
+  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
   if (!(f->omega[i] > 0.0f)) return;
-  oz_wall_basis(f, f->wall + (size_t)slot * OZ_PLANES, f->wall_planes[slot], &h);
-  oz_wall_apply(&h, f->wall + (size_t)slot * OZ_PLANES, f->dx + 4 * i, f->wall_impulse + (size_t)slot * OZ_PLANES * 3,
-                f->m_ref / f->omega[i] * f->inv_dt);
+  const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
+  for (uint32_t k = 0; k < f->wall_planes[slot]; k++)
+    for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += scale * wall[k].took[a];
 }
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to rounding;
