@@ -168,7 +168,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask;
     OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
   }
-  f->list_d = cpu->d.entries, f->row_d = cpu->d.row, f->len_d = cpu->d.len;
+  f->list_d[0] = cpu->d.entries, f->row_d[0] = cpu->d.row, f->len_d[0] = cpu->d.len;
+  f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
   f->pad_weight = cpu->pad_weight_d;
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;

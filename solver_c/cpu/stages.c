@@ -34,8 +34,8 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #define OZ_ROWS_D(name)                                                                                                \
   oz_group n;                                                                                                          \
   memset(&n, 0, sizeof n);                                                                                             \
-  n.j = f->list_d + f->row_d[i];                                                                                       \
-  for (uint32_t k = 0; k < f->len_d[i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);
+  n.j = f->list_d[0] + f->row_d[0][i];                                                                                   \
+  for (uint32_t k = 0; k < f->len_d[0][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);
 #define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_FOLD_MATRIX(nsum)                                                                                           \

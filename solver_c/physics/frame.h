@@ -135,8 +135,9 @@ typedef struct oz_frame {
   const uint32_t *list_c, *row_c; /* within h at the start positions; entries, first entry of each row */
   const uint16_t *len_c;          /* padded length */
   uint16_t *ghat;                 /* halves: for each group of lanes ghat x.., y.., z.., weight c.. */
-  const uint32_t *list_d, *row_d; /* density: within h and a little more at the current positions */
-  const uint16_t *len_d;
+  const uint32_t *list_d[2], *row_d[2]; /* density: within h and a little more at the current positions. A backend may
+                                         * keep its rows in two parts; where there is one, the second is NULL. */
+  const uint16_t *len_d[2];
 
   /* ---- walls, compact: only particles near one ---- */
   uint32_t wall_count;

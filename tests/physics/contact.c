@@ -744,7 +744,11 @@ OZ_CASE(loads_add_up_what_the_wall_took) {
   oz_wall_hold_item(&w->f, 0);
   CHECK_NEAR(w->impulse[0], 1e-3f * 0.1f, 1e-8, "half of what slid");
   CHECK_NEAR(w->impulse[1], 1e-3f * -0.4f, 1e-8, "all that fell");
-  w->dx[0] = 0.0f, w->dx[1] = -1.0f / 240.0f, w->dx[2] = 0.0f; /* forces of the solve: 1 m/s down */
+  w->dx[0] = 0.0f, w->dx[1] = -0.5f / 240.0f, w->dx[2] = 0.0f; /* an iteration of the solve: 1 m/s down, in a step of 2 */
+  double scalar[OZ_SCALAR_COUNT] = {0};
+  scalar[OZ_SCALAR_ALPHA] = 2.0;
+  w->f.scalar = scalar;
+  oz_wall_filter_item(&w->f, 0);
   oz_wall_load_item(&w->f, 0);
   CHECK_NEAR(w->impulse[1], 1e-3f * -1.4f, 1e-7, "and what the solve pressed");
   oz_wall_density_item(&w->f, 0);
