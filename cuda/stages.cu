@@ -44,6 +44,7 @@ namespace {
 #define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_D, nsum, nred)
 #define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
 #define OZ_TYPE_MATRIX OZ_TYPE_C
+#define OZ_TYPE_SPARE OZ_TYPE_C
 #define OZ_TYPE_MAP(name, nsum, nred)                                                                                  \
   struct stage_##name {                                                                                                \
     static constexpr int KIND = KIND_MAP, REDS = nred, STAGE = OZ_STAGE_##name; \
@@ -73,6 +74,7 @@ namespace {
 #define OZ_ONE_D(name)
 #define OZ_ONE_OUTER(name)
 #define OZ_ONE_MATRIX(name)
+#define OZ_ONE_SPARE(name)
 #define OZ_ONE_MAP(name)
 #define OZ_ONE_ITEM(name)
 #define OZ_ONE_WALL(name)
@@ -341,6 +343,7 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #define OZ_LAUNCH_D launch_gather
 #define OZ_LAUNCH_OUTER launch_gather
 #define OZ_LAUNCH_MATRIX launch_gather
+#define OZ_LAUNCH_SPARE launch_gather
 #define OZ_LAUNCH_MAP launch_map
 #define OZ_LAUNCH_ITEM launch_map
 #define OZ_LAUNCH_WALL launch_map

@@ -35,7 +35,7 @@ OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_se
   for (int c = 0; c < 3; c++) s->u[c] = f->u[4 * (size_t)i + (size_t)c];
 }
 OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n, oz_real *acc) {
-  oz_matrix_product_spare(acc, f->A, n->j, n->g.x, n->g.y, n->g.z);
+  oz_matrix_product_spare(acc, f->A, f->u, n->j, n->g.x, n->g.y, n->g.z);
   oz_pull_gather(acc + OZ_SPARE_ACC, f->u, n->j, s->u, 0.0f, n->c + n->c);
 }
 OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {

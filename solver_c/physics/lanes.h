@@ -97,15 +97,12 @@ OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const
   oz_real k = c * (half_i + 0.5f * v[3]);
   for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - vi[r]);
 }
-/* as oz_matrix_product, and the spares' products with gx, gy, gz besides */
+/* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of the columns' spares) */
 #define OZ_SPARE_ACC 6
-OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
-  oz_real x[4], y[4], z[4];
-  oz_gather4(a, j, 12, 0, x);
-  oz_gather4(a, j, 12, 4, y);
-  oz_gather4(a, j, 12, 8, z);
-  for (int r = 0; r < 3; r++) acc[r] += x[r] * gx + y[r] * gy + z[r] * gz;
-  acc[3] += x[3] * gx; acc[4] += y[3] * gy; acc[5] += z[3] * gz;
+OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  oz_real w = oz_gather1(u + 3, j, 4);
+  oz_matrix_product(acc, a, j, gx, gy, gz);
+  acc[3] += w * gx; acc[4] += w * gy; acc[5] += w * gz;
 }
 OZ_FN void oz_spare_fold(const oz_real *acc, float *out, size_t step) { /* product, spares, pull: three each */
   for (int r = 0; r < 9; r++) out[(size_t)r * step] = oz_sum(acc[r]);

@@ -105,9 +105,10 @@ OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const
   OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 3) OZ_STEP(3, 4)
 #undef OZ_STEP
 }
-/* as oz_matrix_product, and the spares' products with gx, gy, gz besides: in lane 3 of each column's sum */
+/* as oz_matrix_product, and the sum of w_j g besides: w is in the columns' spares, its sums in lane 3 */
 #define OZ_SPARE_ACC 6
-OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  (void)u;
   oz_matrix_product(acc, a, j, gx, gy, gz);
 }
 OZ_FN void oz_spare_fold(const oz_real *acc, float *out, size_t step) { /* three of the product and pull, three of the spares */

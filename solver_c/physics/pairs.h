@@ -65,6 +65,7 @@ OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) { oz_packed_ld(a, i, m->m); }
 OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { oz_packed_ld(a, j[0], m->m); }
 OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_packed_st(a, i, m->m); }
+OZ_FN void oz_matrix_st_spare(float *a, uint32_t i, const oz_m3 *m, oz_real spare) { (void)spare; oz_matrix_st(a, i, m); }
 #else
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) {
   for (uint32_t c = 0; c < 3; c++) {
