@@ -217,8 +217,7 @@ static void check_lists(machine *m, double loose) {
       check_row(m, f->x, i, wide * (1 - 1e-5 - loose), wide * (1 + 1e-5), "margin");
       mark(m, i, m->cpu->x.entries, m->cpu->x.row, m->cpu->x.len, 0, &others);
     }
-    CHECK_NEAR(m->cpu->arrays.pad_weight[i], (double)pad * (double)f->w_self, 1e-5 * (double)f->w_self * (pad + 1),
-               "the density sum takes the padding away again");
+    (void)pad;
     mark(m, i, f->list_c, f->row_c, f->len_c, 0, &others);
   }
 }
@@ -232,12 +231,12 @@ static void check_density_list(machine *m, uint32_t rebuilt) {
   CHECK_EQ(news.rebuilt, rebuilt);
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t others = 0, pad = 0;
-    for (int k = 0; k < 2; ++k) pad += mark(m, i, f->list_d[k], f->row_d[k], f->len_d[k], 1, &others);
+    for (int k = 0; k < 2 && f->list_d[k]; ++k) pad += mark(m, i, f->list_d[k], f->row_d[k], f->len_d[k], 1, &others);
     /* what is further than h adds nothing, so more may be in it */
     check_row(m, f->p, i, (double)f->h, 1.3 * (double)f->h, rebuilt ? "density, made anew" : "density");
     CHECK_NEAR(f->pad_weight[i], (double)pad * (double)f->w_self, 1e-5 * (double)f->w_self * (pad + 1),
                "the density sum takes the padding away again");
-    for (int k = 0; k < 2; ++k) mark(m, i, f->list_d[k], f->row_d[k], f->len_d[k], 0, &others);
+    for (int k = 0; k < 2 && f->list_d[k]; ++k) mark(m, i, f->list_d[k], f->row_d[k], f->len_d[k], 0, &others);
   }
 }
 

@@ -164,7 +164,8 @@ static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_
     printf("    %-16s %-10s %.1e  worst %.1e\n", oz_stage_names[k], f->array ? f->array : "", f->typical, f->worst);
   }
   for (int k = 0; k < OZ_STAGE_COUNT; k++)
-    if (t.ran[k]) CHECK(t.found[k].typical <= tolerance, "%s: %s differs by %g of its greatest value", oz_stage_names[k], t.found[k].array, t.found[k].typical);
+    /* the printed method's sums cancel more of what is sent in 16 bytes */
+    if (t.ran[k]) CHECK(t.found[k].typical <= (k >= OZ_STAGE_paper_volume && k <= OZ_STAGE_paper_update ? 3 : 1) * tolerance, "%s: %s differs by %g of its greatest value", oz_stage_names[k], t.found[k].array, t.found[k].typical);
   both_close(&t);
   drop_state(&s);
 }
