@@ -12,7 +12,7 @@ enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1 };
 
 #define OZ_FAR 1e30f      /* m: distance of what is nowhere near */
 #define OZ_FACES 6        /* planes that one collider can offer: an inverted box */
-#define OZ_TRACE_STEPS 24 /* sphere tracing along a particle's path; each step at least halves what a thin plate hides */
+#define OZ_TRACE_STEPS 32 /* of sphere tracing along a particle's path */
 
 /* For what is large and called from several places: a call costs less than its copies. */
 #if defined(__CUDACC__)
@@ -261,24 +261,31 @@ OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const 
   return face.dist;
 }
 
-/* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the surface; 2 if none.
- * da is the distance at a. Sphere tracing: the distance is never more than the way to the surface. */
-OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3], const float b[3], float da, float eps) {
+/* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the surface; 2 if none. `from` is
+ * the face at a, outside. Sphere tracing: the distance is never more than the way to the surface. A convex solid moreover
+ * lies behind each of its tangent planes, so there a step may go all the way to the plane, and a grazing path needs few. Out
+ * of steps counts as there: a plane of the surface just beside the path is a true wall in any case. */
+OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3], const float b[3], const oz_face *from,
+                       float eps) {
   float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-  float length = sqrtf(oz_dot3f(d, d)), t = 0.0f, dist = da;
+  float length = sqrtf(oz_dot3f(d, d)), t = 0.0f;
+  const int convex = !c->invert && c->shape >= OZ_SHAPE_SPHERE && c->shape <= OZ_SHAPE_CYLINDER;
+  oz_face face = *from;
   if (!(length > 0.0f)) return 2.0f;
   for (int k = 0; k < OZ_TRACE_STEPS; k++) {
-    float at[3];
-    oz_face face;
-    if (!(dist > eps)) return t;
-    if (!(dist < OZ_FAR)) dist = 8.0f * c->voxel; /* no brick next to this one: a brick's width is free */
-    t += dist / length;
+    float at[3], way = face.dist;
+    if (!(way > eps)) return t;
+    if (convex) {
+      float fall = -oz_dot3f(face.n, d);
+      if (!(fall > 0.0f)) return 2.0f; /* leads away from a plane that all of it is behind */
+      way *= length / fall;
+    } else if (!(way < OZ_FAR)) way = 8.0f * c->voxel; /* no brick next to this one: a brick's width is free */
+    t += way / length;
     if (!(t < 1.0f)) return 2.0f;
     for (int m = 0; m < 3; m++) at[m] = a[m] + t * d[m];
     oz_collider_face(f, c, at, OZ_FAR, &face);
-    dist = face.dist;
   }
-  return 2.0f;
+  return t;
 }
 
 #endif

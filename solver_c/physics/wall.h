@@ -24,6 +24,7 @@
 #define OZ_WALL_ENTRY 0.7f   /* cosine: normals of entry and nearest face that differ more are different faces */
 #define OZ_WALL_WEDGE 0.1f   /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
 #define OZ_WALL_SHEAR 0.75f  /* d: the layer nearer than this is dragged along by the wall */
+#define OZ_WALL_ORDER 0.05f  /* of the way to the wall beyond one separation that is kept as distance */
 #define OZ_WALL_DRAG 0.8f    /* NUMERICS.md part 3 */
 
 /* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h, and
@@ -115,9 +116,10 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
     np += w.n[k] * (p[k] - world[k]);
     foot[k] = at[k] - face->dist * face->n[k];
   }
-  if (!(face->dist + np < reach)) return;
   w.s = face->dist + nx;
   oz_collider_velocity(c, foot, f->inv_dt, w.u);
+  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep it from getting there.) */
+  if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
   w.friction = c->friction;
   w.stick = c->stick;
   w.collider = collider;
@@ -147,32 +149,33 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
     if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
     if (oz_is_container(c)) {
       oz_face faces[OZ_FACES];
-      int n = oz_container_faces(c, b, reach, faces);
+      int n = oz_container_faces(c, b, reach + length, faces);
       for (int m = 0; m < n; m++) oz_wall_plane(f, k, b, faces + m, x, p, reach, wall, rank, &count);
       continue;
     }
-    oz_face face, from;
+    oz_face face, from, entry;
+    float e[3], t = 2.0f;
     oz_collider_face(f, c, b, reach, &face);
-    if (c->shape != OZ_SHAPE_PLANE) {
-      /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
-      oz_collider_face(f, c, a, length + reach, &from);
-      if (from.dist > 0.0f && !(from.dist > length)) {
-        float t = oz_trace(f, c, a, b, from.dist, 1e-3f * f->d);
-        if (t <= 1.0f) {
-          float e[3] = {a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])};
-          oz_collider_face(f, c, e, reach, &from);
-          if (!(face.dist < OZ_FAR) || oz_dot3f(from.n, face.n) < OZ_WALL_ENTRY) {
-            oz_wall_plane(f, k, e, &from, x, p, reach, wall, rank, &count);
-            continue;
-          }
-        }
-      } else if (from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) {
-        /* it was a little inside already, and is now nearer to the far side */
-        oz_wall_plane(f, k, a, &from, x, p, reach, wall, rank, &count);
+    if (c->shape == OZ_SHAPE_PLANE) {
+      oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+      continue;
+    }
+    /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
+    oz_collider_face(f, c, a, length + reach, &from);
+    /* (far from every brick, all that is known is that a brick's width is free) */
+    if (from.dist > 0.0f && !((from.dist < OZ_FAR ? from.dist : 8.0f * c->voxel) > length)) t = oz_trace(f, c, a, b, &from, 1e-3f * f->d);
+    if (t <= 1.0f) {
+      for (int m = 0; m < 3; m++) e[m] = a[m] + t * (b[m] - a[m]);
+      oz_collider_face(f, c, e, reach, &entry);
+      if (oz_dot3f(entry.n, entry.n) > 0.5f && (!(face.dist < reach) || oz_dot3f(entry.n, face.n) < OZ_WALL_ENTRY)) {
+        oz_wall_plane(f, k, e, &entry, x, p, reach, wall, rank, &count);
         continue;
       }
     }
-    if (face.dist < OZ_FAR) oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+    /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is that of its start. */
+    if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) || (from.dist < reach && !(face.dist < reach)))
+      oz_wall_plane(f, k, a, &from, x, p, reach, wall, rank, &count);
+    else if (face.dist < OZ_FAR) oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
   }
   f->wall_planes[slot] = count;
 }
@@ -452,6 +455,11 @@ OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- Positions ---- */
 
+/* m: how near to the wall a particle may end. What comes from further than a separation within one substep keeps a trace of
+ * its order: many layers stopped on exactly one plane would have no direction left to part in. */
+OZ_FN float oz_wall_rest(const oz_frame *f, const oz_wall *w) {
+  return f->wall_gap + OZ_WALL_ORDER * oz_maxf(0.0f, w->s + f->dt * oz_dot3f(w->n, w->u) - f->d);
+}
 /* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no friction,
  * so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would leave with less
  * acceleration than `stick`. */
@@ -467,7 +475,7 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t k = 0; k < planes; k++) {
       oz_wall *w = wall + k;
-      float yn = oz_dot3f(w->n, y), lift = f->wall_gap - (w->s + yn), old[3] = {y[0], y[1], y[2]};
+      float yn = oz_dot3f(w->n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
       if (!held && w->stick > 0.0f && pass == 0)
         held = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d && -lift < w->stick * f->dt * f->dt;
