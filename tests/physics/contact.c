@@ -370,24 +370,27 @@ OZ_CASE(a_grazing_path_does_not_slip_through) {
     CHECK(oz_wall_near_path(&w->f, w->x, w->p, oz_wall_reach(&w->f)), "selected");
     CHECK(w->planes[0] == 1 && w->wall[0].n[1] > 0.9f, "%d: %u planes, normal %g: %g d high, to %g d deep, %g d along", k,
           w->planes[0], (double)w->wall[0].n[1], (double)high, (double)deep, (double)along);
+    CHECK_NEAR(w->wall[0].s, (high - (k % 2 ? 0.1f : 0.15f)) * D, 0.01f * D, "a plane of the upper side");
   }
 }
 
 OZ_CASE(what_leaves_fast_still_has_its_wall) {
   static const uint32_t shapes[3] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_BOX, OOZE_SHAPE_SPHERE};
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 5; k++) {
     world *w = make(1, 1);
     if (k == 3) box(w, 0, 0.5f, 0.5f, 0.5f, 1);
+    else if (k == 4) sphere_bricks(w, 0.05f, 0.5f, 10.0f);
     else w->c[0].shape = shapes[k], w->c[0].half[0] = w->c[0].half[1] = w->c[0].half[2] = 0.5f, w->c[0].reach = k ? 0.9f : 0.0f;
     float floor = k == 0 ? 0.0f : k == 3 ? -0.5f : 0.5f;
     put(w, 0, 0.0f, floor + 0.3f * D, 0.0f);
-    speed(w, 0, 0.0f, 9.0f * D * 240.0f, 0.0f);
+    speed(w, 0, 0.0f, 99.0f * D * 240.0f, 0.0f); /* beyond all bricks */
     planes(w);
-    CHECK_EQ(w->planes[0], 1);
-    CHECK_NEAR(w->wall[0].s, 0.3f * D, 1e-7, "floats at 0.5");
+    CHECK_EQ(w->planes[0], k == 3 ? 2 : 1); /* the box's ceiling comes near */
+    uint32_t at = k == 3 ? 1 : 0;
+    CHECK_NEAR(w->wall[at].s, 0.3f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0), "floats at 0.5; bricks interpolate");
     w->y[1] = -1.0f * D; /* the solve turned it around */
     oz_wall_project_item(&w->f, 0);
-    CHECK_NEAR(w->p[1], floor + 0.25f * D, 1e-7, "floats at 0.5");
+    CHECK_NEAR(w->p[1], floor + 0.25f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0), "floats at 0.5; bricks interpolate");
   }
 }
 
@@ -775,6 +778,13 @@ OZ_CASE(a_corner_fills_what_its_walls_fill_together) {
     oz_wall_density_item(&w->f, 0);
     CHECK_EQ(w->planes[0], 2);
     CHECK_NEAR(w->term[3], sum, 0.02, "the kernel is not quite a product: 0.02; adding would be off by 0.05 to 0.25");
+    /* the gradient along x is the spiky kernel over the part of the plane x = -a that the other wall leaves open */
+    double open = 0.0;
+    step = 1.0 / 200.0;
+    for (double y = -1.0 + 0.5 * step; y < 1.0; y += step)
+      for (double z = -1.0 + 0.5 * step; z < 1.0; z += step)
+        if (y > -(double)at[k][1]) open += spiky(sqrt((double)(at[k][0] * at[k][0]) + y * y + z * z)) * step * step;
+    CHECK_NEAR(w->term[0], -open * (double)(D / w->f.h), 0.02, "as above; without the other wall 0.1 to 0.34 more");
   }
 }
 

@@ -105,6 +105,12 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
   }
   CHECK(sqrt(reach) < (double)(3.0f * D) && sqrt(reach) > (double)(2.9f * D), "%g: filled to the rim", sqrt(reach) / (double)D);
   CHECK_NEAR(mean, 0.5, 0.22, "4 sigma of 28 uniform phases");
+  for (uint32_t k = 0; k < 2 * 28; k++) { /* each layer is turned on by the golden angle */
+    const float *a = s->b.position + 3 * (3 * 29 + k), *b = a + 3 * 28;
+    double turn = atan2((double)b[2], (double)b[0]) - atan2((double)a[2], (double)a[0]) - 2.39996322972865;
+    CHECK_NEAR(remainder(turn, 6.283185307179586), 0.0, 1e-4, "floats");
+    CHECK_NEAR(b[1] - a[1], D, 1e-8, "one separation on");
+  }
   close_shop(s);
 }
 
