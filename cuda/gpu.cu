@@ -295,7 +295,7 @@ static void destroy(oz_backend *b) {
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
                       &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle,
-                      &g->device_news, &g->ticket, &g->loads};
+                      &g->device_news, &g->ticket, &g->loads, &g->ghat};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
@@ -416,7 +416,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->profiling = number_of("OOZE_PROFILE", 0) != 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
   if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
-  g->threads = 1;
+  g->threads = 1u << 30;
   g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20; /* MiB; for tests of running out */
 #if defined(OZ_CUDA_HOST)
   snprintf(g->text, sizeof g->text, "cuda kernels as loops");

@@ -78,6 +78,7 @@ struct gpu {
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   rows c, extra;
+  buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
 
@@ -140,6 +141,7 @@ ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why);
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
 ooze_result flush(gpu *g, ooze_message *why);
 void forget_graphs(gpu *g);
+int lanes_for(const gpu *g); /* threads a particle in gathers */
 
 /* arrays.cu: pointers for a parity, laid out from `at` */
 void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity);

@@ -10,6 +10,7 @@
 
 #include "physics/lanes.h"
 
+#include "physics/pairs.h"
 #include "physics/wall.h"
 
 #if defined(OZ_CUDA_HOST)
@@ -393,11 +394,35 @@ __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_
   if (lane == 0) s.pad(i, row, all);
 }
 cudaError_t search_all(const search &s, cudaStream_t stream) {
-  if (s.n <= 262144) search_team_kernel<<<(s.n + GROUP - 1) / GROUP, GROUP * TEAM, 0, stream>>>(s);
+  if (s.n <= 40000) search_team_kernel<<<(s.n + GROUP - 1) / GROUP, GROUP * TEAM, 0, stream>>>(s);
   else search_kernel<<<(s.n + 127u) / 128u, 128, 0, stream>>>(s);
   return cudaGetLastError();
 }
 #endif
+
+/* ---- gradients of list C, as halves beside its entries, for scenes that several threads a particle run ---- */
+
+struct ghat_item { /* one thread an entry of a line of 32 * 4 */
+  oz_frame f;
+  const uint32_t *place;
+  uint16_t *ghat;
+  uint32_t n;
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t i = t / 4, lane = t % 4, g = i / GROUP, len = f.len_c[i];
+    const oz_place here = oz_place_ld(place, i);
+    const float unit = f.h * (1.0f / 536870912.0f);
+    size_t at = (size_t)f.row_c[g] * GROUP + i % GROUP * 4 + lane;
+    for (uint32_t k = lane; k < ((len + 3u) & ~3u); k += 4, at += 4 * GROUP) {
+      float r[3];
+      oz_real c;
+      oz_place_difference(here, oz_place_ld(place, f.list_c[at]), r);
+      const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
+      const oz_v3 v = oz_spiky(&f, way, &c);
+      uint16_t *to = ghat + 4 * at;
+      oz_st_half(to, v.x), oz_st_half(to + 1, v.y), oz_st_half(to + 2, v.z), oz_st_half(to + 3, c);
+    }
+  }
+};
 
 /* ---- sorting and adding up ---- */
 
@@ -624,6 +649,12 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     else break;
   }
   f->list_c = as<uint32_t>(g->c.entries), f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
+  f->ghat = nullptr;
+  if (lanes_for(g) > 1) {
+    OZ_TRY(grow(g, &g->ghat, g->c.entries.bytes * 2, "gradients", why));
+    f->ghat = as<uint16_t>(g->ghat);
+    OZ_CUDA(each(g->stream, 4 * g->count, ghat_item{*f, g->place, f->ghat, g->count}), "gradients");
+  }
   out->mean_neighbours = (double)g->host_news->neighbours / g->count;
   return OOZE_OK;
 }

@@ -12,6 +12,15 @@ namespace OZ_NAMESPACE {
 #define OZ_DECLARE(n) void fill_part_##n(stage_fn *table);
 OZ_PARTS_LIST(OZ_DECLARE)
 
+int lanes_for(const gpu *g) {
+  if (g->lanes_wish) return g->lanes_wish;
+  /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere */
+  int lanes = 16;
+  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > g->threads) lanes /= 2;
+  return lanes;
+}
+
+
 namespace {
 
 const struct { uint8_t kind, reductions; } info[] = {
@@ -39,14 +48,6 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
     return next == OZ_STAGE_wall_project ? 1u : next == OZ_STAGE_wall_density ? 2u : 0u;
   return 0;
-}
-
-int lanes_for(const gpu *g) {
-  if (g->lanes_wish) return g->lanes_wish;
-  /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere */
-  int lanes = 16;
-  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > g->threads) lanes /= 2;
-  return lanes;
 }
 
 struct launch {
@@ -223,9 +224,9 @@ ooze_result flush(gpu *g, ooze_message *why) {
 
 /* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */
 static uint32_t rounded(uint32_t n) {
-  uint32_t step = 1024;
-  while (step * 16 < n) step *= 2;
-  return (n + step - 1) / step * step;
+  uint32_t room = n ? 1024 : 0;
+  while (room < n) room *= 2;
+  return room;
 }
 
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {

@@ -108,12 +108,34 @@ template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 
 /* ---- rows ---- */
 
-/* One neighbour. Gradients are those of the start positions to the end of the substep. */
-template <class S>
-OZ_D void visit(const stage_args &a, oz_place here, float unit, uint32_t j, const typename S::self *self, oz_real *acc) {
+/* The halves of N entries. */
+template <int N> OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
+#if defined(__CUDACC__)
+  if (N == 1) {
+    const uint2 v = *reinterpret_cast<const uint2 *>(a);
+    g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y, g[3] = (uint16_t)(v.y >> 16);
+  } else
+    for (int k = 0; k < N / 2; k++) {
+      const uint4 v = reinterpret_cast<const uint4 *>(a)[k];
+      g[8 * k] = (uint16_t)v.x, g[8 * k + 1] = (uint16_t)(v.x >> 16), g[8 * k + 2] = (uint16_t)v.y, g[8 * k + 3] = (uint16_t)(v.y >> 16);
+      g[8 * k + 4] = (uint16_t)v.z, g[8 * k + 5] = (uint16_t)(v.z >> 16), g[8 * k + 6] = (uint16_t)v.w, g[8 * k + 7] = (uint16_t)(v.w >> 16);
+    }
+#else
+  for (int k = 0; k < 4 * N; k++) g[k] = a[k];
+#endif
+}
+
+/* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
+ * With one thread a particle they are computed anew from packed positions, which costs less memory than time; small scenes,
+ * which live in the cache, read them as halves from beside the list. */
+template <class S, bool STORED>
+OZ_D void visit(const stage_args &a, oz_place here, float unit, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
   oz_group m;
   m.j = &j;
-  if (S::KIND == KIND_C) {
+  if (S::KIND == KIND_C && STORED) {
+    m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
+    m.c = oz_ld_half(g + 3);
+  } else if (S::KIND == KIND_C) {
     float r[3];
     oz_place_difference(here, oz_place_ld(a.place, j), r);
     const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
@@ -121,39 +143,54 @@ OZ_D void visit(const stage_args &a, oz_place here, float unit, uint32_t j, cons
   }
   S::pair(&a.f, self, &m, acc);
 }
-/* One row. With one thread a particle it takes four entries in one load, which also keeps four gathers in flight; rows are
- * padded to four with the particle itself, whose gradient is zero. */
+/* N list entries in one load, and the gradients beside them. */
+template <class S, bool STORED, int N> struct batch {
+  uint32_t j[4];
+  uint16_t g[16];
+  OZ_D void load(const uint32_t *row, const uint16_t *ghat) {
+    if (N == 4) oz_entries_ld(row, j);
+    else if (N == 2) oz_entries2_ld(row, j);
+    else j[0] = row[0];
+    if (S::KIND == KIND_C && STORED) oz_halves_ld<N>(ghat, g);
+  }
+};
+/* One row. A thread takes as many entries at once as there are for it in four (T = 1: four, 2: two); rows are padded to
+ * four with the particle itself, whose gradient is zero. */
 template <class S, int T>
-OZ_D void walk_row(const stage_args &a, const uint32_t *row, uint32_t n, oz_place here, float unit, uint32_t lane,
+OZ_D void walk_row(const stage_args &a, const uint32_t *row, const uint16_t *ghat, uint32_t n, oz_place here, float unit, uint32_t lane,
                    const typename S::self *self, oz_real *acc) {
-  if (T == 1) {
-    for (uint32_t k = 0; k < n; k += 4, row += 4 * GROUP) {
-      uint32_t j[4];
-      oz_entries_ld(row, j);
+  constexpr bool STORED = T > 1;
+  constexpr int N = T == 1 ? 4 : T == 2 ? 2 : 1;
+  constexpr uint32_t step = (T < 4 ? 1 : T / 4) * (4 * GROUP);
+  const uint32_t first = T < 4 ? N * lane : (lane >> 2) * (4 * GROUP) + (lane & 3u);
+  row += first;
+  if (STORED) ghat += 4 * (size_t)first;
+  if (T < 4) {
+    for (uint32_t k = N * lane; k < n; k += 4, row += step) {
+      batch<S, STORED, N> b;
+      b.load(row, ghat);
+      if (STORED) ghat += 4 * step;
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-      for (uint32_t m = 0; m < 4; m++)
-        if (S::KIND == KIND_C || k + m < n) visit<S>(a, here, unit, j[m], self, acc);
-    }
-  } else if (T == 2) {
-    row += 2 * lane;
-    for (uint32_t k = 2 * lane; k < n; k += 4, row += 4 * GROUP) {
-      uint32_t j[2];
-      oz_entries2_ld(row, j);
-      visit<S>(a, here, unit, j[0], self, acc);
-      if (S::KIND == KIND_C || k + 1 < n) visit<S>(a, here, unit, j[1], self, acc);
+      for (uint32_t m = 0; m < N; m++)
+        if (S::KIND == KIND_C || k + m < n) visit<S, STORED>(a, here, unit, b.j[m], b.g + 4 * m, self, acc);
     }
   } else { /* two at a time, so that two gathers are in flight */
-    const uint32_t step = T / 4 * (4 * GROUP);
-    row += (lane >> 2) * (4 * GROUP) + (lane & 3u);
     uint32_t k = lane;
     for (; k + T < n; k += 2 * T, row += 2 * step) {
-      const uint32_t j0 = row[0], j1 = row[step];
-      visit<S>(a, here, unit, j0, self, acc);
-      visit<S>(a, here, unit, j1, self, acc);
+      batch<S, STORED, 1> b, c;
+      b.load(row, ghat);
+      c.load(row + step, STORED ? ghat + 4 * step : ghat);
+      if (STORED) ghat += 8 * step;
+      visit<S, STORED>(a, here, unit, b.j[0], b.g, self, acc);
+      visit<S, STORED>(a, here, unit, c.j[0], c.g, self, acc);
     }
-    if (k < n) visit<S>(a, here, unit, row[0], self, acc);
+    if (k < n) {
+      batch<S, STORED, 1> b;
+      b.load(row, ghat);
+      visit<S, STORED>(a, here, unit, b.j[0], b.g, self, acc);
+    }
   }
 }
 template <class S, int T>
@@ -163,9 +200,10 @@ OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S:
   oz_place here = {0, 0};
   if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
   const float unit = f->h * (1.0f / 536870912.0f);
-  walk_row<S, T>(a, f->list_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], here, unit, lane, self, acc);
+  const size_t c = (size_t)f->row_c[g] * GROUP + at;
+  walk_row<S, T>(a, f->list_c + c, f->ghat + 4 * c, f->len_c[i], here, unit, lane, self, acc);
   if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
-    walk_row<S, T>(a, f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], here, unit, lane, self, acc);
+    walk_row<S, T>(a, f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], here, unit, lane, self, acc);
 }
 
 #if defined(OZ_CUDA_HOST)
@@ -175,14 +213,18 @@ template <int N> void deliver(const stage_args &a, const double *sum) {
   for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = sum[r];
   if (a.one >= 0) run_one(a.one, &a.f);
 }
-template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int, cudaStream_t) {
+template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t) {
   double sum[S::REDS + 1] = {0.0};
   for (uint32_t i = 0; i < a.f.count; i++) {
     typename S::self self;
     oz_real acc[S::SUMS], red[S::REDS + 1];
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
     S::begin(&a.f, i, &self);
-    walk<S, 1>(a, i, 0, &self, acc);
+    if (lanes == 1) walk<S, 1>(a, i, 0, &self, acc);
+    else if (lanes == 2)
+      for (uint32_t lane = 0; lane < 2; lane++) walk<S, 2>(a, i, lane, &self, acc);
+    else
+      for (uint32_t lane = 0; lane < 8; lane++) walk<S, 8>(a, i, lane, &self, acc);
     S::end(&a.f, i, acc, red);
     if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];

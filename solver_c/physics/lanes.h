@@ -12,6 +12,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#if defined(__CUDACC__)
+#include <cuda_fp16.h>
+#endif
 
 /* The GPU's layout of lists and records, also where its kernels run as plain loops (cuda/shim.h). */
 #if defined(__CUDACC__) || defined(OZ_CUDA_HOST)

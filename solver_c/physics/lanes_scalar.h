@@ -152,7 +152,8 @@ OZ_FN void oz_place_difference(oz_place i, oz_place j, float r[3]) {
 
 /* IEEE half floats as bits. Good for |a| < 65504; tiny values go to zero through the usual denormals. */
 #if defined(__CUDACC__)
-/* The GPU recomputes gradients instead of storing them, so it needs no halves. */
+OZ_FN oz_real oz_ld_half(const uint16_t *a) { return __half2float(__ushort_as_half(*a)); }
+OZ_FN void oz_st_half(uint16_t *a, oz_real v) { *a = __half_as_ushort(__float2half_rn(v)); }
 #elif defined(__aarch64__)
 OZ_FN oz_real oz_ld_half(const uint16_t *a) { __fp16 h; __builtin_memcpy(&h, a, 2); return (float)h; }
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) { __fp16 h = (__fp16)v; __builtin_memcpy(a, &h, 2); }

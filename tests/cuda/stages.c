@@ -6,6 +6,7 @@
  * fused multiply-add, approximate roots and divisions (2 ulp), the order of additions, and with them the last of the 13 bits
  * of what particles send each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest may stand at
  * one of the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
+#define _DEFAULT_SOURCE 1 /* setenv */
 #include "cuda/both.h"
 
 #include "check.h"
@@ -181,6 +182,11 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
 #endif
   stages(LATTICE, OOZE_SCHEME_OOZE, tolerance, ran);
   stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  setenv("OOZE_CUDA_LANES", "1", 1); /* as large scenes run: one thread a particle, gradients computed anew */
+  stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  setenv("OOZE_CUDA_LANES", "2", 1);
+  stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  unsetenv("OOZE_CUDA_LANES");
   stages(DEGENERATE, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
   stages(RANDOM, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
   stages(RANDOM, OOZE_SCHEME_POSITION, tolerance, ran);
