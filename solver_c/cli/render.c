@@ -227,6 +227,7 @@ int cli_render(int argc, char **argv) {
   char loaded[PATH_ROOM] = "";
   int film = out && ends_with(out, ".mp4"), several = list.count > 1;
   ooze_image *cells = columns ? calloc(list.count + 1, sizeof *cells) : NULL;
+  char(*names)[64] = columns ? calloc(list.count + 1, sizeof *names) : NULL; /* below the cells */
   if (result >= 0 && out && !film && !ends_with(out, ".png")) {
     cli_error("render: '%s': expected a name that ends in .png or .mp4", out);
     result = OOZE_ERROR_ARGUMENT;
@@ -260,6 +261,7 @@ int cli_render(int argc, char **argv) {
     char path[PATH_ROOM];
     if (result >= 0 && cells) {
       cells[i] = image;
+      if (names && scene) snprintf(names[i], sizeof names[i], "%s %d", info.name, frame);
       ++made;
       continue;
     }
@@ -296,13 +298,22 @@ int cli_render(int argc, char **argv) {
     ooze_image sheet;
     ooze_image_default(&sheet);
     const ooze_image **each = calloc(list.count + 1, sizeof *each);
-    for (uint32_t i = 0; each && i < list.count; ++i) each[i] = &cells[i];
-    if (result >= 0 && each && made) result = ooze_image_sheet(each, NULL, list.count, columns, cell, &sheet, &why);
+    const char **captions = calloc(list.count + 1, sizeof *captions);
+    int titled = 0;
+    for (uint32_t i = 0; each && captions && i < list.count; ++i) {
+      each[i] = &cells[i];
+      captions[i] = names ? names[i] : "";
+      titled |= captions[i][0] != 0;
+    }
+    if (result >= 0 && each && captions && made)
+      result = ooze_image_sheet(each, titled ? captions : NULL, list.count, columns, cell, &sheet, &why);
     const char *path = out ? out : "sheet.png";
     if (result >= 0 && made) result = ooze_image_write_png(&sheet, path, &why);
     if (result >= 0 && made && !quiet) printf("%s\n", path);
     ooze_image_free(&sheet);
     free((void *)each);
+    free((void *)captions);
+    free(names);
     for (uint32_t i = 0; i < list.count; ++i) ooze_image_free(&cells[i]);
     free(cells);
   }
