@@ -37,6 +37,7 @@ typedef struct oz_cpu {
   size_t c_bytes, g_bytes, x_bytes, d_bytes;
   float *pad_weight_d;
   int has_margin;          /* this substep's lists have margin rows */
+  int still;               /* nothing moves far enough to need them */
 
   /* walls */
   uint8_t *flag;
