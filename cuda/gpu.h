@@ -15,6 +15,7 @@ enum {
   FRAMES = 4,     /* different frames among them */
   GRAPHS = 12,    /* recorded sequences that are kept */
   BLOCK = 128,    /* threads a block in stages */
+  STORED_ABOVE = 2, /* threads a particle: with more of them, gradients are read, with fewer computed */
   NONE_U32 = 0x7fffffff
 };
 

@@ -241,6 +241,9 @@ struct search {
    * what only the few that pass must go through does not hold up the others. */
   OZ_D uint32_t chunk(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t n) const {
     uint32_t bits = 0;
+#if defined(__CUDACC__)
+#pragma unroll 4
+#endif
     for (uint32_t t = 0; t < n; t++) {
       oz_real q[4];
       oz_ld4(at, m + t, 4, 0, q);
@@ -650,7 +653,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   }
   f->list_c = as<uint32_t>(g->c.entries), f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
   f->ghat = nullptr;
-  if (lanes_for(g) > 1) {
+  if (lanes_for(g) > STORED_ABOVE) {
     OZ_TRY(grow(g, &g->ghat, g->c.entries.bytes * 2, "gradients", why));
     f->ghat = as<uint16_t>(g->ghat);
     OZ_CUDA(each(g->stream, 4 * g->count, ghat_item{*f, g->place, f->ghat, g->count}), "gradients");

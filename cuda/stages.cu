@@ -126,8 +126,8 @@ template <int N> OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
 }
 
 /* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
- * With one thread a particle they are computed anew from packed positions, which costs less memory than time; small scenes,
- * which live in the cache, read them as halves from beside the list. */
+ * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
+ * beside the list. */
 template <class S, bool STORED>
 OZ_D void visit(const stage_args &a, oz_place here, float unit, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
   oz_group m;
@@ -159,7 +159,7 @@ template <class S, bool STORED, int N> struct batch {
 template <class S, int T>
 OZ_D void walk_row(const stage_args &a, const uint32_t *row, const uint16_t *ghat, uint32_t n, oz_place here, float unit, uint32_t lane,
                    const typename S::self *self, oz_real *acc) {
-  constexpr bool STORED = T > 1;
+  constexpr bool STORED = T > STORED_ABOVE;
   constexpr int N = T == 1 ? 4 : T == 2 ? 2 : 1;
   constexpr uint32_t step = (T < 4 ? 1 : T / 4) * (4 * GROUP);
   const uint32_t first = T < 4 ? N * lane : (lane >> 2) * (4 * GROUP) + (lane & 3u);
