@@ -6,11 +6,12 @@
 
 #include "core/schema.h"
 
-enum { MAGIC = 0x4c435a4f, VERSION = 1 }; /* "OZCL" */
+enum { MAGIC = 0x4c435a4f, VERSION = 1 };   /* "OZCL" */
 static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
 static const uint32_t BRICK_BIAS = 1u << 20;
 
-/* ---- Poses and bytes ------------------------------------------------------------------------------------------------ */
+/* ---- Poses and bytes ------------------------------------------------------------------------------------------------
+ */
 
 static void unit4(double q[4]) {
   double l = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -68,18 +69,21 @@ unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes) {
   return at + bytes;
 }
 
-/* ---- Checks --------------------------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------------------------------
+ */
 
 static const char *const shape_names[] = {"plane", "sphere", "box", "capsule", "cylinder", "sdf"};
 
 static ooze_result check_bricks(const ooze_collider_desc *d, const char *who, ooze_message *why) {
   if (!(d->voxel > 0.0f))
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: voxel is %g m; expected more than 0 for an sdf", who, (double)d->voxel);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: voxel is %g m; expected more than 0 for an sdf", who,
+                   (double)d->voxel);
   if (d->brick_count == 0 || !d->bricks)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: brick_count is %u and bricks is %s; an sdf needs at least one", who,
                    d->brick_count, d->bricks ? "given" : "NULL");
   if (d->brick_count > OZ_BRICKS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: brick_count is %u; expected at most %u", who, d->brick_count, OZ_BRICKS_MAX);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: brick_count is %u; expected at most %u", who, d->brick_count,
+                   OZ_BRICKS_MAX);
   for (uint32_t i = 0; i < d->brick_count; i++) {
     const ooze_sdf_brick *b = d->bricks + i;
     for (int k = 0; k < 3; k++)
@@ -121,15 +125,21 @@ static float reach_of(const ooze_collider_desc *d) {
       if (r2 > r) r = r2;
     }
     r = sqrt(r);
-  } else if (d->invert || d->shape == OOZE_SHAPE_PLANE) return 0.0f;
-  else if (d->shape == OOZE_SHAPE_SPHERE) r = a;
-  else if (d->shape == OOZE_SHAPE_BOX) r = sqrt(a * a + b * b + c * c);
-  else if (d->shape == OOZE_SHAPE_CAPSULE) r = a + b;
-  else r = sqrt(a * a + b * b);
+  } else if (d->invert || d->shape == OOZE_SHAPE_PLANE)
+    return 0.0f;
+  else if (d->shape == OOZE_SHAPE_SPHERE)
+    r = a;
+  else if (d->shape == OOZE_SHAPE_BOX)
+    r = sqrt(a * a + b * b + c * c);
+  else if (d->shape == OOZE_SHAPE_CAPSULE)
+    r = a + b;
+  else
+    r = sqrt(a * a + b * b);
   return (float)(r * (1.0 + 1e-6));
 }
 
-/* ---- Storage -------------------------------------------------------------------------------------------------------- */
+/* ---- Storage --------------------------------------------------------------------------------------------------------
+ */
 
 void oz_colliders_init(oz_colliders *c, oz_memory *memory) {
   memset(c, 0, sizeof *c);
@@ -148,8 +158,10 @@ static oz_collider_slot *find(const oz_colliders *c, uint32_t handle) {
   uint32_t lo = 0, hi = c->count;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (c->slot[mid].handle < handle) lo = mid + 1;
-    else hi = mid;
+    if (c->slot[mid].handle < handle)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < c->count && c->slot[lo].handle == handle ? c->slot + lo : NULL;
 }
@@ -176,10 +188,11 @@ static uint64_t key_of(const int32_t origin[3]) {
 static ooze_result append_bricks(oz_colliders *c, const ooze_collider_desc *d, const char *who, ooze_message *why) {
   const size_t n = d->brick_count, total = c->bricks + n;
   if (total > OZ_BRICKS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: %zu bricks with those of other colliders; expected at most %u", who, total,
-                   OZ_BRICKS_MAX);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: %zu bricks with those of other colliders; expected at most %u", who,
+                   total, OZ_BRICKS_MAX);
   brick_order *order = oz_alloc(c->memory, n * sizeof *order);
-  if (!order || !oz_grow(c->memory, (void **)&c->key, &c->key_capacity, total * sizeof *c->key, c->bricks * sizeof *c->key) ||
+  if (!order ||
+      !oz_grow(c->memory, (void **)&c->key, &c->key_capacity, total * sizeof *c->key, c->bricks * sizeof *c->key) ||
       !oz_grow(c->memory, (void **)&c->values, &c->value_capacity, total * 512 * sizeof(float),
                (size_t)c->bricks * 512 * sizeof(float))) {
     oz_free(c->memory, order);
@@ -225,10 +238,12 @@ static void fill(oz_colliders *c, oz_collider_slot *slot, const ooze_collider_de
     slot->brick_first = c->bricks;
     c->bricks += desc->brick_count;
     c->bricks_changed = 1;
-  } else slot->desc.brick_count = 0;
+  } else
+    slot->desc.brick_count = 0;
 }
 
-static ooze_result add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who, ooze_message *why) {
+static ooze_result add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who,
+                       ooze_message *why) {
   OZ_TRY(check(desc, who, why));
   if (c->count >= OZ_COLLIDERS_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT, "%s: there are %u colliders already, which is as many as there can be", who,
@@ -292,7 +307,8 @@ ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3], float torque[3], ooze_message *why) {
+ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3], float torque[3],
+                              ooze_message *why) {
   const oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
   memcpy(force, slot->force, sizeof slot->force);
@@ -306,7 +322,8 @@ int oz_colliders_have(const oz_colliders *c, uint32_t role) {
   return 0;
 }
 
-/* ---- A step --------------------------------------------------------------------------------------------------------- */
+/* ---- A step ---------------------------------------------------------------------------------------------------------
+ */
 
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out) {
   for (uint32_t i = 0; i < c->count; i++, out++) {
@@ -340,14 +357,16 @@ void oz_colliders_begin_step(oz_colliders *c) {
 }
 
 void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t slots, const uint32_t *particle,
-                          const oz_wall *wall, const uint32_t *planes, const float *impulse, const float *p, double dt) {
+                          const oz_wall *wall, const uint32_t *planes, const float *impulse, const float *p,
+                          double dt) {
   c->load_time += dt;
   for (uint32_t s = 0; s < slots; s++)
     for (uint32_t k = 0; k < planes[s]; k++) {
       const oz_wall *w = wall + (size_t)s * OZ_PLANES + k;
       const float *j = impulse + ((size_t)s * OZ_PLANES + k) * 3, *x = p + 4 * (size_t)particle[s];
       double r[3], g[3];
-      if (w->collider >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) continue; /* contained ones have NaN */
+      if (w->collider >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f))
+        continue; /* contained ones have NaN */
       oz_collider_slot *slot = c->slot + w->collider;
       for (int a = 0; a < 3; a++) r[a] = (double)x[a] - (double)frame[w->collider].p1[a], g[a] = (double)j[a];
       double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
@@ -359,7 +378,8 @@ void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t sl
 void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt) {
   c->load_time += dt;
   for (uint32_t i = 0; sums && i < c->count; i++)
-    for (int k = 0; k < 3; k++) c->slot[i].impulse[k] += sums[6 * i + (uint32_t)k], c->slot[i].turn[k] += sums[6 * i + 3 + (uint32_t)k];
+    for (int k = 0; k < 3; k++)
+      c->slot[i].impulse[k] += sums[6 * i + (uint32_t)k], c->slot[i].turn[k] += sums[6 * i + 3 + (uint32_t)k];
 }
 
 void oz_colliders_end_step(oz_colliders *c, double fraction) {
@@ -376,7 +396,8 @@ void oz_colliders_end_step(oz_colliders *c, double fraction) {
   }
 }
 
-/* ---- Checkpoint ----------------------------------------------------------------------------------------------------- */
+/* ---- Checkpoint -----------------------------------------------------------------------------------------------------
+ */
 
 /* What a collider is in a checkpoint, bricks behind it. Words only, so that there is no padding. */
 typedef struct saved_collider {
@@ -428,7 +449,8 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the colliders end early");
   snprintf(who, sizeof who, "checkpoint: collider %u", s.handle);
   if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last, next_handle);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last,
+                   next_handle);
   *last = s.handle;
   if (s.brick_count > in->left / sizeof(ooze_sdf_brick) || (s.brick_count && s.shape != OOZE_SHAPE_SDF))
     return oz_fail(why, OOZE_ERROR_FORMAT, "%s has %u bricks, which cannot be", who, s.brick_count);

@@ -18,9 +18,9 @@
 
 typedef struct oz_collider_slot {
   uint32_t handle;
-  uint32_t brick_first;    /* in oz_colliders.key and values; desc.brick_count of them */
-  ooze_collider_desc desc; /* rotations of unit length, bricks NULL */
-  float reach;             /* m: bounding radius about the pose's position; 0: unbounded */
+  uint32_t brick_first;       /* in oz_colliders.key and values; desc.brick_count of them */
+  ooze_collider_desc desc;    /* rotations of unit length, bricks NULL */
+  float reach;                /* m: bounding radius about the pose's position; 0: unbounded */
   double impulse[3], turn[3]; /* N s and N m s taken up so far in this step */
   float force[3], torque[3];  /* means over the last whole step */
 } oz_collider_slot;
@@ -84,7 +84,7 @@ typedef struct oz_bytes {
   size_t left;
   int bad; /* asked for more than there was */
 } oz_bytes;
-void oz_bytes_take(oz_bytes *b, void *out, size_t bytes);  /* zeros once bad */
+void oz_bytes_take(oz_bytes *b, void *out, size_t bytes);                     /* zeros once bad */
 unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes); /* where the next goes */
 
 #endif

@@ -8,14 +8,15 @@
 #include "core/schema.h"
 #include "physics/random.h"
 
-enum { MAGIC = 0x4d455a4f, VERSION = 1 }; /* "OZEM" */
+enum { MAGIC = 0x4d455a4f, VERSION = 1 };         /* "OZEM" */
 static const double GOLDEN = 2.39996322972865332; /* rad: the golden angle, pi (3 - sqrt 5) */
 static const double PI = 3.14159265358979323846;
 /* Thick fluids coil, and the square columns let them (NUMERICS.md part 2, 3). */
-static const double THICK = 50.0;          /* Pa s */
-static const double STEP = 1.0 / 240.0;    /* s: at which a bare compliance is taken as a viscosity */
+static const double THICK = 50.0;       /* Pa s */
+static const double STEP = 1.0 / 240.0; /* s: at which a bare compliance is taken as a viscosity */
 
-/* ---- Storage -------------------------------------------------------------------------------------------------------- */
+/* ---- Storage --------------------------------------------------------------------------------------------------------
+ */
 
 void oz_emitters_init(oz_emitters *e, oz_memory *memory, float separation) {
   memset(e, 0, sizeof *e);
@@ -42,8 +43,10 @@ static oz_emitter_slot *find(const oz_emitters *e, uint32_t handle) {
   uint32_t lo = 0, hi = e->count;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (e->slot[mid].handle < handle) lo = mid + 1;
-    else hi = mid;
+    if (e->slot[mid].handle < handle)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < e->count && e->slot[lo].handle == handle ? e->slot + lo : NULL;
 }
@@ -72,11 +75,12 @@ static void fill(oz_emitter_slot *slot, const ooze_emitter_desc *desc) {
   slot->running = 0;               /* and so may speed: flow goes on from where it is */
 }
 
-static ooze_result add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials, uint32_t handle, const char *who,
-                       ooze_message *why) {
+static ooze_result add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials, uint32_t handle,
+                       const char *who, ooze_message *why) {
   OZ_TRY(check(e, desc, materials, who, why));
   if (e->count >= OZ_EMITTERS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: there are %u emitters already, which is as many as there can be", who, e->count);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: there are %u emitters already, which is as many as there can be", who,
+                   e->count);
   size_t held = e->count * sizeof *e->slot;
   if (held + sizeof *e->slot > e->slot_capacity &&
       !oz_grow(e->memory, (void **)&e->slot, &e->slot_capacity, 2 * held + 4 * sizeof *e->slot, held))
@@ -108,7 +112,8 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
   fill(slot, desc);
   /* a host that sets every frame to move the nozzle must get the same stream as one that does not */
   if (old.speed == desc->speed && old.active == desc->active) slot->running = running;
-  if (old.radius == desc->radius && old.seed == desc->seed && old.layout == desc->layout && old.material == desc->material)
+  if (old.radius == desc->radius && old.seed == desc->seed && old.layout == desc->layout &&
+      old.material == desc->material)
     slot->layout = layout;
   return OOZE_OK;
 }
@@ -123,7 +128,8 @@ ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *wh
   return OOZE_OK;
 }
 
-/* ---- The cross-section ---------------------------------------------------------------------------------------------- */
+/* ---- The cross-section ----------------------------------------------------------------------------------------------
+ */
 
 static uint32_t layout_of(const ooze_emitter_desc *d, const ooze_material *m) {
   if (d->layout != OOZE_LAYOUT_AUTO) return d->layout;
@@ -161,7 +167,8 @@ static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t l
   const double d = (double)e->separation, r = (double)slot->desc.radius;
   uint32_t n;
   if (slot->layout == layout) return OOZE_OK;
-  if (layout == OOZE_LAYOUT_BCT) n = columns(r, d, NULL);
+  if (layout == OOZE_LAYOUT_BCT)
+    n = columns(r, d, NULL);
   else {
     n = (uint32_t)floor(PI * r * r / (d * d) + 0.5);
     if (n == 0) n = 1;
@@ -169,7 +176,8 @@ static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t l
   slot->layout = OOZE_LAYOUT_AUTO;
   if (!oz_grow(e->memory, (void **)&slot->point, &slot->point_capacity, n * sizeof *slot->point, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "emitter %u: no memory for the %u points of its mouth", slot->handle, n);
-  if (layout == OOZE_LAYOUT_BCT) columns(r, d, slot->point);
+  if (layout == OOZE_LAYOUT_BCT)
+    columns(r, d, slot->point);
   else
     for (uint32_t k = 0; k < n; k++) {
       double radius = n == 1 ? 0.0 : r * sqrt((k + 0.5) / n), angle = GOLDEN * k;
@@ -184,7 +192,8 @@ static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t l
   return OOZE_OK;
 }
 
-/* ---- Births --------------------------------------------------------------------------------------------------------- */
+/* ---- Births ---------------------------------------------------------------------------------------------------------
+ */
 
 static void place(const ooze_pose *pose, const double v[3], double out[3]) {
   const double x = (double)pose->rotation[0], y = (double)pose->rotation[1], z = (double)pose->rotation[2],
@@ -223,12 +232,14 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
   s->next_born = full;
 
   const double lo = first_layer(s->born, d, 1.0), hi = first_layer(full, d, 0.0);
-  uint64_t room = desc->max_particles ? desc->max_particles - (s->emitted < desc->max_particles ? s->emitted : desc->max_particles)
-                                      : UINT64_MAX;
+  uint64_t room = desc->max_particles
+                      ? desc->max_particles - (s->emitted < desc->max_particles ? s->emitted : desc->max_particles)
+                      : UINT64_MAX;
   if (!((hi - lo) * s->points <= (double)OZ_BIRTHS_MAX))
-    return oz_fail(why, OOZE_ERROR_LIMIT,
-                   "emitter %u: %g particles would be born in one substep; expected at most %u: take more substeps or less speed",
-                   s->handle, (hi - lo) * s->points, OZ_BIRTHS_MAX);
+    return oz_fail(
+        why, OOZE_ERROR_LIMIT,
+        "emitter %u: %g particles would be born in one substep; expected at most %u: take more substeps or less speed",
+        s->handle, (hi - lo) * s->points, OZ_BIRTHS_MAX);
   size_t most = (size_t)(hi - lo) * s->points, total; /* a little too many: first and last layer are born in part */
   if ((uint64_t)most > room) most = (size_t)room;
   total = out->count + most;
@@ -246,12 +257,14 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
   oz_pose_between(&desc->start, &desc->end, f0, &from);
   oz_pose_between(&desc->start, &desc->end, f1, &to);
   for (double j = lo; j < hi && room > 0; j += 1.0) {
-    double angle = s->layout == OOZE_LAYOUT_SUNFLOWER ? fmod(GOLDEN * j, 2.0 * PI) : 0.0, ca = cos(angle), sa = sin(angle);
+    double angle = s->layout == OOZE_LAYOUT_SUNFLOWER ? fmod(GOLDEN * j, 2.0 * PI) : 0.0, ca = cos(angle),
+           sa = sin(angle);
     for (uint32_t k = 0; k < s->points && room > 0; k++) {
       const oz_emitter_point *p = s->point + k;
       if (j < first_layer(s->born, d, p->phase) || j >= first_layer(full, d, p->phase)) continue;
       /* the mouth is y = 0 and fluid moves towards -y */
-      double a[3] = {ca * (double)p->x - sa * (double)p->z, (j + p->phase) * d - s->flow, sa * (double)p->x + ca * (double)p->z};
+      double a[3] = {ca * (double)p->x - sa * (double)p->z, (j + p->phase) * d - s->flow,
+                     sa * (double)p->x + ca * (double)p->z};
       double b[3] = {a[0], a[1] - (s->next_flow - s->flow), a[2]}, at[3], then[3];
       float *x = out->position + 3 * (size_t)out->count, *u = out->velocity + 3 * (size_t)out->count;
       place(&from, a, at);
@@ -270,14 +283,14 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
   return OOZE_OK;
 }
 
-ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1, const ooze_material *material,
-                               uint32_t materials, oz_births *out, ooze_message *why) {
+ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
+                               const ooze_material *material, uint32_t materials, oz_births *out, ooze_message *why) {
   out->count = 0;
   for (uint32_t i = 0; i < e->count; i++) {
     oz_emitter_slot *s = e->slot + i;
     if (s->desc.material >= materials)
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter %u: material is %u; expected 0 to %u", s->handle, s->desc.material,
-                     materials ? materials - 1 : 0);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter %u: material is %u; expected 0 to %u", s->handle,
+                     s->desc.material, materials ? materials - 1 : 0);
     OZ_TRY(make_points(e, s, layout_of(&s->desc, material + s->desc.material), why));
     OZ_TRY(births_of(e, s, t0, t1, f0, f1, out, why));
   }
@@ -321,7 +334,8 @@ void oz_emitters_end_step(oz_emitters *e, double fraction) {
   }
 }
 
-/* ---- Checkpoint ----------------------------------------------------------------------------------------------------- */
+/* ---- Checkpoint -----------------------------------------------------------------------------------------------------
+ */
 
 /* Wide members first, so that there is no padding. */
 typedef struct saved_emitter {
@@ -366,11 +380,12 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
   snprintf(who, sizeof who, "checkpoint: emitter %u", s.handle);
   if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last, next_handle);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last,
+                   next_handle);
   *last = s.handle;
   if (!length_ok(s.flow) || !length_ok(s.born) || !length_ok(s.base_flow) || !length_ok(s.base_time) || s.running > 1)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: flow %g m, born %g m, base %g m at %g s, running %u cannot be", who, s.flow,
-                   s.born, s.base_flow, s.base_time, s.running);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: flow %g m, born %g m, base %g m at %g s, running %u cannot be", who,
+                   s.flow, s.born, s.base_flow, s.base_time, s.running);
   ooze_emitter_desc_default(&d);
   d.layout = s.layout, d.material = s.material, d.active = s.active, d.radius = s.radius, d.speed = s.speed;
   d.start = s.start, d.end = s.end, d.disturbance = s.disturbance, d.seed = s.seed, d.layers = s.layers;

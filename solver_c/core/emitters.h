@@ -33,11 +33,11 @@ typedef struct oz_emitter_slot {
   oz_emitter_point *point;
   size_t point_capacity; /* bytes */
   /* state */
-  uint32_t running;         /* flow = base_flow + speed (t - base_time) */
+  uint32_t running; /* flow = base_flow + speed (t - base_time) */
   double base_time, base_flow;
-  double flow;              /* m, at the last accepted time */
-  double born;              /* m: all places below this are taken */
-  uint64_t emitted;         /* particles so far */
+  double flow;      /* m, at the last accepted time */
+  double born;      /* m: all places below this are taken */
+  uint64_t emitted; /* particles so far */
   /* what oz_emitters_accept will make of the state */
   uint32_t next_running;
   double next_base_time, next_base_flow, next_flow, next_born;
@@ -73,11 +73,11 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
 ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *why);
 
 /* What is born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as fractions of the ooze_step).
- * `material` has `materials` entries and decides the layout of AUTO emitters. Fills `out` in the order of birth, emitter
- * by emitter; changes no state, so a caller that cannot add them may simply not accept. t1 must be computed so that the
- * end of an ooze_step does not depend on the number of substeps (start + dt * fraction). */
-ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1, const ooze_material *material,
-                               uint32_t materials, oz_births *out, ooze_message *why);
+ * `material` has `materials` entries and decides the layout of AUTO emitters. Fills `out` in the order of birth,
+ * emitter by emitter; changes no state, so a caller that cannot add them may simply not accept. t1 must be computed so
+ * that the end of an ooze_step does not depend on the number of substeps (start + dt * fraction). */
+ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
+                               const ooze_material *material, uint32_t materials, oz_births *out, ooze_message *why);
 /* The particles of the last oz_emitters_births are in: time is now its t1. */
 void oz_emitters_accept(oz_emitters *e);
 

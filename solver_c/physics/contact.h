@@ -81,8 +81,10 @@ OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx,
   uint32_t lo = c->brick_first, hi = c->brick_first + c->brick_count;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (f->brick_key[mid] < key) lo = mid + 1;
-    else hi = mid;
+    if (f->brick_key[mid] < key)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   if (lo < c->brick_first + c->brick_count && f->brick_key[lo] == key) return (int64_t)lo;
   return -1;
@@ -99,7 +101,8 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
   }
   for (int k = 0; k < 8; k++) { /* k = 4x + 2y + z */
     int32_t x = i[0] + (k >> 2), y = i[1] + ((k >> 1) & 1), z = i[2] + (k & 1);
-    int32_t bx = (x - (x & 7)) / 8, by = (y - (y & 7)) / 8, bz = (z - (z & 7)) / 8; /* x & 7 is 0..7 for negative x too */
+    int32_t bx = (x - (x & 7)) / 8, by = (y - (y & 7)) / 8,
+            bz = (z - (z & 7)) / 8; /* x & 7 is 0..7 for negative x too */
     if (brick == -2 || bx != last[0] || by != last[1] || bz != last[2]) {
       brick = oz_brick_find(f, c, bx, by, bz);
       last[0] = bx, last[1] = by, last[2] = bz;
@@ -118,9 +121,11 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
   g[2] = (y1 - y0) * inv;
   return 1;
 }
-/* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first order. The surface lies in
- * some brick, so out here a point is as solid as that point is, and no nearer to the surface than to the brick. */
-OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v[3], float reach, float *value, float g[3]) {
+/* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first order. The surface
+ * lies in some brick, so out here a point is as solid as that point is, and no nearer to the surface than to the brick.
+ */
+OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v[3], float reach, float *value,
+                          float g[3]) {
   int32_t b[3];
   float best = OZ_FAR, at[3] = {0.0f, 0.0f, 0.0f};
   for (int k = 0; k < 3; k++) b[k] = (int32_t)floorf(v[k] * 0.125f);
@@ -129,7 +134,8 @@ OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v
     float near[3], d2 = 0.0f;
     for (int a = 0; a < 3; a++) {
       float lo = 8.0f * (float)o[a];
-      near[a] = oz_minf(oz_maxf(v[a], lo), lo + 6.99f); /* within the brick's last cell, so that all samples are its own */
+      near[a] =
+          oz_minf(oz_maxf(v[a], lo), lo + 6.99f); /* within the brick's last cell, so that all samples are its own */
       d2 += (v[a] - near[a]) * (v[a] - near[a]);
     }
     /* cheapest test first: most neighbours are further than anyone asks about */
@@ -142,8 +148,8 @@ OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v
   *value = *value < 0.0f ? oz_minf(there, *value) : oz_maxf(there, sqrtf(best) * c->voxel);
   return 1;
 }
-/* Distance and direction at a local point; OZ_FAR where no brick is within reach. The direction is zero where the samples are
- * flat (the cut-off value of a narrow band). */
+/* Distance and direction at a local point; OZ_FAR where no brick is within reach. The direction is zero where the
+ * samples are flat (the cut-off value of a narrow band). */
 OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float local[3], float reach, oz_face *out) {
   float v[3], g[3], value, inv = 1.0f / c->voxel;
   out->dist = OZ_FAR;
@@ -214,7 +220,8 @@ OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const floa
   }
 }
 /* The same with `invert`: distance of the fluid to the solid. An inverted SDF ends where its bricks end. */
-OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const float local[3], float reach, oz_face *out) {
+OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const float local[3], float reach,
+                              oz_face *out) {
   oz_shape_distance(f, c, local, reach, out);
   if (c->invert && out->dist < OZ_FAR) {
     out->dist = -out->dist;
@@ -261,10 +268,11 @@ OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const 
   return face.dist;
 }
 
-/* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the surface; 2 if none. `from` is
- * the face at a, outside. Sphere tracing: the distance is never more than the way to the surface. A convex solid moreover
- * lies behind each of its tangent planes, so there a step may go all the way to the plane, and a grazing path needs few. Out
- * of steps counts as there: a plane of the surface just beside the path is a true wall in any case. */
+/* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the surface; 2 if none.
+ * `from` is the face at a, outside. Sphere tracing: the distance is never more than the way to the surface. A convex
+ * solid moreover lies behind each of its tangent planes, so there a step may go all the way to the plane, and a grazing
+ * path needs few. Out of steps counts as there: a plane of the surface just beside the path is a true wall in any case.
+ */
 OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3], const float b[3], const oz_face *from,
                        float eps) {
   float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
@@ -279,7 +287,8 @@ OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3]
       float fall = -oz_dot3f(face.n, d);
       if (!(fall > 0.0f)) return 2.0f; /* leads away from a plane that all of it is behind */
       way *= length / fall;
-    } else if (!(way < OZ_FAR)) way = 8.0f * c->voxel; /* no brick next to this one: a brick's width is free */
+    } else if (!(way < OZ_FAR))
+      way = 8.0f * c->voxel; /* no brick next to this one: a brick's width is free */
     t += way / length;
     if (!(t < 1.0f)) return 2.0f;
     for (int m = 0; m < 3; m++) at[m] = a[m] + t * d[m];

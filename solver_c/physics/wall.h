@@ -3,32 +3,33 @@
  * A plane stands where the wall is at the END of the substep. A particle that starts at x and moves by y ends at
  * distance
  *     D(y) = s + n.y,      s = dist(p) - n.(p - x)        (exact at the predicted p, linear around it)
- * from it, so "does not penetrate" is D >= wall_gap whatever the wall does meanwhile: in the velocity phase y = dt u and
- * the condition is s + dt u.n >= wall_gap, with no wall velocity in it, because s has it already. Only what compares with
- * where the wall WAS (is the particle touching it now? friction?) uses the wall's velocity u_w: the distance from the
- * start pose is s + dt u_w.n.
+ * from it, so "does not penetrate" is D >= wall_gap whatever the wall does meanwhile: in the velocity phase y = dt u
+ * and the condition is s + dt u.n >= wall_gap, with no wall velocity in it, because s has it already. Only what
+ * compares with where the wall WAS (is the particle touching it now? friction?) uses the wall's velocity u_w: the
+ * distance from the start pose is s + dt u_w.n.
  *
- * Friction acts once on every bit of tangential displacement, in whichever phase it arises: oz_wall.t remembers what it has
- * acted on. So the result does not depend on how many iterations touch the wall. 1 holds fully, 0 slides freely.
+ * Friction acts once on every bit of tangential displacement, in whichever phase it arises: oz_wall.t remembers what it
+ * has acted on. So the result does not depend on how many iterations touch the wall. 1 holds fully, 0 slides freely.
  *
  * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then wall_filter after every
- * gather of forces in the velocity solve, wall_clamp after it; wall_project after every change of y; wall_density before
- * density is evaluated; wall_drag in the rest filter. wall_load (after cg_alpha) and wall_press only add up what walls carry. */
+ * gather of forces in the velocity solve, wall_clamp after it; wall_project after every change of y; wall_density
+ * before density is evaluated; wall_drag in the rest filter. wall_load (after cg_alpha) and wall_press only add up what
+ * walls carry. */
 #ifndef OZ_PHYSICS_WALL_H
 #define OZ_PHYSICS_WALL_H
 
 #include "physics/contact.h"
 
-#define OZ_WALL_LAYER 0.3f   /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
-#define OZ_WALL_TOUCH 0.05f  /* d: nearer than this to wall_gap counts as touching */
-#define OZ_WALL_ENTRY 0.7f   /* cosine: normals of entry and nearest face that differ more are different faces */
-#define OZ_WALL_WEDGE 0.1f   /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
-#define OZ_WALL_SHEAR 0.75f  /* d: the layer nearer than this is dragged along by the wall */
-#define OZ_WALL_ORDER 0.05f  /* of the way to the wall beyond one separation that is kept as distance */
-#define OZ_WALL_DRAG 0.8f    /* NUMERICS.md part 3 */
+#define OZ_WALL_LAYER 0.3f  /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
+#define OZ_WALL_TOUCH 0.05f /* d: nearer than this to wall_gap counts as touching */
+#define OZ_WALL_ENTRY 0.7f  /* cosine: normals of entry and nearest face that differ more are different faces */
+#define OZ_WALL_WEDGE 0.1f  /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+#define OZ_WALL_SHEAR 0.75f /* d: the layer nearer than this is dragged along by the wall */
+#define OZ_WALL_ORDER 0.05f /* of the way to the wall beyond one separation that is kept as distance */
+#define OZ_WALL_DRAG 0.8f   /* NUMERICS.md part 3 */
 
-/* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h, and
- * one separation for what the solve may add to the prediction. The backend selects particles with it. */
+/* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h,
+ * and one separation for what the solve may add to the prediction. The backend selects particles with it. */
 OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
 
 /* ---- Selecting particles ---- */
@@ -42,8 +43,8 @@ OZ_FN int oz_wall_near(const oz_frame *f, const float x[3], float reach) {
   }
   return 0;
 }
-/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays further than `reach` from the
- * bounding sphere. */
+/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays further than `reach` from
+ * the bounding sphere. */
 OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3], float reach, float a[3], float b[3],
                        float *length) {
   float r0[3], r1[3], d[3];
@@ -61,8 +62,8 @@ OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3],
   *length = sqrtf(oz_dot3f(d, d));
   return 1;
 }
-/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too? Nothing that moves past a
- * thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. */
+/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too? Nothing that moves past
+ * a thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. */
 OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) {
   if (!oz_finite3f(x) || !oz_finite3f(p)) return 0;
   for (uint32_t k = 0; k < f->collider_count; k++) {
@@ -118,7 +119,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
   }
   w.s = face->dist + nx;
   oz_collider_velocity(c, foot, f->inv_dt, w.u);
-  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep it from getting there.) */
+  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep it from getting
+   * there.) */
   if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
   w.friction = c->friction;
   w.stick = c->stick;
@@ -163,7 +165,8 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
     /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
     oz_collider_face(f, c, a, length + reach, &from);
     /* (far from every brick, all that is known is that a brick's width is free) */
-    if (from.dist > 0.0f && !((from.dist < OZ_FAR ? from.dist : 8.0f * c->voxel) > length)) t = oz_trace(f, c, a, b, &from, 1e-3f * f->d);
+    if (from.dist > 0.0f && !((from.dist < OZ_FAR ? from.dist : 8.0f * c->voxel) > length))
+      t = oz_trace(f, c, a, b, &from, 1e-3f * f->d);
     if (t <= 1.0f) {
       for (int m = 0; m < 3; m++) e[m] = a[m] + t * (b[m] - a[m]);
       oz_collider_face(f, c, e, reach, &entry);
@@ -175,7 +178,8 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
     /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is that of its start. */
     if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) || (from.dist < reach && !(face.dist < reach)))
       oz_wall_plane(f, k, a, &from, x, p, reach, wall, rank, &count);
-    else if (face.dist < OZ_FAR) oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+    else if (face.dist < OZ_FAR)
+      oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
   }
   f->wall_planes[slot] = count;
 }
@@ -184,17 +188,17 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
 
 /* The active planes of one particle as an orthonormal set, so that the filter
  *     P = keep (I - sum_k e_k e_k^T),      keep = product of (1 - friction)
- * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane almost
- * parallel to one before it adds no direction. */
+ * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane
+ * almost parallel to one before it adds no direction. */
 typedef struct oz_hold {
   int count;
   int plane[OZ_PLANES];
   float e[OZ_PLANES][3];
-  float b[OZ_PLANES];  /* m/s: e_k.u that puts the particle exactly at wall_gap */
+  float b[OZ_PLANES]; /* m/s: e_k.u that puts the particle exactly at wall_gap */
   float keep;
-  float u[3];          /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
+  float u[3];             /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
   float share[OZ_PLANES]; /* of each plane in friction */
-  int shear;           /* plane that drags the particle along without pressing on it, or -1 */
+  int shear;              /* plane that drags the particle along without pressing on it, or -1 */
 } oz_hold;
 
 OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes, oz_hold *h) {
@@ -286,10 +290,11 @@ OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j
   return oz_dot3f(n, w->n) > 0.0f && fj.dist < fi.dist - layer;
 }
 
-/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between the wall and the centre of
- * the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; implicitly, that is a factor
- * 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at the first particles, and thin fluids, whose
- * boundary layer is finer than a particle, are not held at all. Friction scales it: 0 slides whatever the viscosity. */
+/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between the wall and the
+ * centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; implicitly, that is a
+ * factor 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at the first particles, and thin fluids,
+ * whose boundary layer is finer than a particle, are not held at all. Friction scales it: 0 slides whatever the
+ * viscosity. */
 OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   const float s0 = w->s + f->dt * oz_dot3f(w->n, w->u);
   if (!(f->omega[i] > 0.0f) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
@@ -298,7 +303,8 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   return 1.0f - w->friction * eta / (1.0f + eta);
 }
 
-/* Entry m of row i of list C. On the GPU the rows of 32 particles lie interleaved, four entries at a time (cuda/README.md). */
+/* Entry m of row i of list C. On the GPU the rows of 32 particles lie interleaved, four entries at a time
+ * (cuda/README.md). */
 OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #if OZ_GPU
   return f->list_c[((size_t)f->row_c[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u)];
@@ -307,9 +313,9 @@ OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #endif
 }
 /* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
- * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6); the
- * position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that moves
- * fast into the fluid must not pin all the layers that it will have passed. */
+ * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6);
+ * the position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that
+ * moves fast into the fluid must not pin all the layers that it will have passed. */
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
@@ -326,7 +332,8 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     if (!hold) {
       const uint32_t length = f->len_c[i];
       hold = 1;
-      for (uint32_t m = 0; m < length && hold; m++) hold = !oz_wall_nearer(f, w, i, oz_neighbour(f, i, m)); /* i itself never is */
+      for (uint32_t m = 0; m < length && hold; m++)
+        hold = !oz_wall_nearer(f, w, i, oz_neighbour(f, i, m)); /* i itself never is */
     }
     w->active = (uint32_t)hold;
     if (hold) w->keep = 1.0f; /* friction has it */
@@ -343,8 +350,8 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     for (int a = 0; a < 3; a++) u[a] = uw[a] + rel[a];
   }
   if (!h.count) return;
-  /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target that
-   * has those, nothing but P is needed */
+  /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target
+   * that has those, nothing but P is needed */
   float goal[3] = {h.u[0], h.u[1], h.u[2]};
   for (int m = 0; m < h.count; m++) {
     float to = h.b[m] - oz_dot3f(h.e[m], goal);
@@ -379,8 +386,8 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
     for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += scale * wall[k].took[a];
 }
 
-/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to rounding;
- * planes that added no direction of their own are put right here.) */
+/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
+ * rounding; planes that added no direction of their own are put right here.) */
 OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
@@ -405,7 +412,8 @@ OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- Density ---- */
 
-/* What a half-space at signed distance D = q h fills of the poly6 kernel: 315/256 int_q^1 (1-t^2)^4 dt; 1/2 at q = 0. */
+/* What a half-space at signed distance D = q h fills of the poly6 kernel: 315/256 int_q^1 (1-t^2)^4 dt; 1/2 at q = 0.
+ */
 OZ_FN float oz_half_space(float q) {
   q = oz_minf(oz_maxf(q, -1.0f), 1.0f);
   float t = q * q;
@@ -441,8 +449,8 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
     for (int a = 0; a < 3; a++) term[a] -= wall[k].press * wall[k].n[a];
   }
 }
-/* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle is
- * moved by d omega lambda times the wall's gradient, so its mass cancels. */
+/* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle
+ * is moved by d omega lambda times the wall's gradient, so its mass cancels. */
 OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
@@ -455,14 +463,14 @@ OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- Positions ---- */
 
-/* m: how near to the wall a particle may end. What comes from further than a separation within one substep keeps a trace of
- * its order: many layers stopped on exactly one plane would have no direction left to part in. */
+/* m: how near to the wall a particle may end. What comes from further than a separation within one substep keeps a
+ * trace of its order: many layers stopped on exactly one plane would have no direction left to part in. */
 OZ_FN float oz_wall_rest(const oz_frame *f, const oz_wall *w) {
   return f->wall_gap + OZ_WALL_ORDER * oz_maxf(0.0f, w->s + f->dt * oz_dot3f(w->n, w->u) - f->d);
 }
-/* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no friction,
- * so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would leave with less
- * acceleration than `stick`. */
+/* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no
+ * friction, so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would
+ * leave with less acceleration than `stick`. */
 OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
@@ -478,7 +486,8 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
       float yn = oz_dot3f(w->n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
       if (!held && w->stick > 0.0f && pass == 0)
-        held = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d && -lift < w->stick * f->dt * f->dt;
+        held = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d &&
+               -lift < w->stick * f->dt * f->dt;
       if (!held) continue;
       for (int a = 0; a < 3; a++) y[a] += lift * w->n[a];
       if (pass == 0) {

@@ -104,10 +104,12 @@ OZ_CASE(every_field_is_checked_and_named) {
   ooze_message why;
   ooze_pose bad = d.start;
   bad.position[0] = NAN;
-  CHECK(oz_colliders_move(&c, 1, &d.start, &bad, &why) == OOZE_ERROR_ARGUMENT && strstr(why.text, "collider 1: end.position[0]"),
+  CHECK(oz_colliders_move(&c, 1, &d.start, &bad, &why) == OOZE_ERROR_ARGUMENT &&
+            strstr(why.text, "collider 1: end.position[0]"),
         "%s", why.text);
   CHECK(c.slot[0].desc.end.position[0] == 0.0f, "unchanged");
-  CHECK(oz_colliders_move(&c, 5, &d.start, &d.end, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "collider 5"), "%s", why.text);
+  CHECK(oz_colliders_move(&c, 5, &d.start, &d.end, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "collider 5"),
+        "%s", why.text);
   oz_colliders_destroy(&c);
 }
 
@@ -119,8 +121,10 @@ OZ_CASE(there_is_a_limit_to_their_number) {
   uint32_t handle = 0;
   for (uint32_t k = 0; k < OZ_COLLIDERS_MAX; k++) CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_OK, "%u", k);
   CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_ERROR_LIMIT, "one more");
-  CHECK(oz_colliders_remove(&c, 3, NULL) == OOZE_OK && oz_colliders_remove(&c, 3, NULL) == OOZE_ERROR_NOT_FOUND, "once");
-  CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_OK && handle == OZ_COLLIDERS_MAX + 1, "handles are not used again");
+  CHECK(oz_colliders_remove(&c, 3, NULL) == OOZE_OK && oz_colliders_remove(&c, 3, NULL) == OOZE_ERROR_NOT_FOUND,
+        "once");
+  CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_OK && handle == OZ_COLLIDERS_MAX + 1,
+        "handles are not used again");
   oz_colliders_destroy(&c);
   CHECK_EQ(c.memory->bytes, 0);
 }
@@ -151,7 +155,8 @@ OZ_CASE(bricks_are_sorted_and_follow_their_collider) {
   uint32_t h[3];
   d.voxel = e.voxel = 0.1f, d.bricks = a, d.brick_count = 3, e.bricks = b, e.brick_count = 2;
   CHECK(oz_colliders_add(&c, &d, h, NULL) == OOZE_OK && oz_colliders_add(&c, &floor, h + 1, NULL) == OOZE_OK &&
-            oz_colliders_add(&c, &e, h + 2, NULL) == OOZE_OK, "three");
+            oz_colliders_add(&c, &e, h + 2, NULL) == OOZE_OK,
+        "three");
   CHECK_EQ(c.bricks, 5);
   for (int k = 0; k < 5; k++) look(&c, k < 3 ? 0 : 2, at[k]);
   CHECK(oz_colliders_set(&c, h[0], &e, NULL) == OOZE_OK, "the first becomes as the third");
@@ -171,7 +176,8 @@ OZ_CASE(poses_run_evenly_from_start_to_end) {
   oz_colliders_init(&c, heap(&t));
   ooze_collider_desc d = shape(OOZE_SHAPE_BOX);
   d.end.position[0] = 2.0f;
-  d.end.rotation[1] = 3.0f * sinf(0.6f), d.end.rotation[3] = 3.0f * cosf(0.6f); /* 1.2 rad about y, not of unit length */
+  d.end.rotation[1] = 3.0f * sinf(0.6f),
+  d.end.rotation[3] = 3.0f * cosf(0.6f); /* 1.2 rad about y, not of unit length */
   uint32_t h;
   CHECK(oz_colliders_add(&c, &d, &h, NULL) == OOZE_OK, "added");
   for (int k = 0; k < 5; k++) {
@@ -187,7 +193,8 @@ OZ_CASE(poses_run_evenly_from_start_to_end) {
   CHECK_NEAR(out->p1[0], 2.0, 1e-6, "to the same end");
   oz_colliders_end_step(&c, 1.0);
   oz_colliders_frame(&c, 0.3, 0.4, 1.0 / 120.0, out);
-  CHECK(out->p0[0] == 2.0f && out->p1[0] == 2.0f && memcmp(out->q0, out->q1, sizeof out->q0) == 0, "rests where it ended");
+  CHECK(out->p0[0] == 2.0f && out->p1[0] == 2.0f && memcmp(out->q0, out->q1, sizeof out->q0) == 0,
+        "rests where it ended");
   oz_colliders_destroy(&c);
 }
 
@@ -227,9 +234,9 @@ OZ_CASE(loads_are_mean_force_and_torque) {
     oz_wall wall[2 * OZ_PLANES];
     float impulse[2 * OZ_PLANES * 3] = {0}, p[8] = {1.5f, 0.5f, 0.0f, 0.0f, 0.5f, 0.5f, 0.0f, 0.0f};
     memset(wall, 0, sizeof wall);
-    impulse[1] = -0.01f;              /* slot 0: particle 1 at -0.5: presses down */
-    impulse[9] = 0.002f;              /* slot 1: particle 0 at +0.5: pulls along x */
-    impulse[13] = NAN;                /* its second plane is no number, and is left out */
+    impulse[1] = -0.01f; /* slot 0: particle 1 at -0.5: presses down */
+    impulse[9] = 0.002f; /* slot 1: particle 0 at +0.5: pulls along x */
+    impulse[13] = NAN;   /* its second plane is no number, and is left out */
     oz_colliders_frame(&c, 0.25 * k, 0.25 * (k + 1), 0.01, frame);
     oz_colliders_collect(&c, frame, 2, particle, wall, planes, impulse, p, 0.01);
   }

@@ -13,7 +13,8 @@ static const float D = 0.01f; /* m: particle separation */
 typedef struct world {
   oz_frame f;
   oz_collider c[4];
-  float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST], tau[MOST], a[MOST];
+  float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST], tau[MOST],
+      a[MOST];
   uint32_t particle[MOST], planes[MOST], list[MOST * MOST], row[MOST];
   uint16_t len[MOST];
   oz_wall wall[MOST * OZ_PLANES];
@@ -37,14 +38,20 @@ static world *make(uint32_t particles, uint32_t colliders) {
   f->wall_impulse = w.impulse, f->collider = w.c, f->collider_count = colliders;
   f->brick_key = w.key, f->brick_values = w.values;
   for (uint32_t i = 0; i < particles; i++) {
-    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f, /* so fluid that nothing drags it */ w.row[i] = i * MOST, w.len[i] = (uint16_t)particles;
-    for (uint32_t j = 0; j < particles; j++) w.list[i * MOST + j] = j; /* everyone's neighbours: all, itself as padding */
+    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f, /* so fluid that nothing drags it */ w.row[i] = i * MOST,
+    w.len[i] = (uint16_t)particles;
+    for (uint32_t j = 0; j < particles; j++)
+      w.list[i * MOST + j] = j; /* everyone's neighbours: all, itself as padding */
   }
   for (uint32_t i = 0; i < 4; i++) w.c[i].q0[3] = w.c[i].q1[3] = 1.0f, w.c[i].wall_density = 1, w.c[i].voxel = 1.0f;
   return &w;
 }
-static void put(world *w, uint32_t i, float x, float y, float z) { w->x[4 * i] = x, w->x[4 * i + 1] = y, w->x[4 * i + 2] = z; }
-static void speed(world *w, uint32_t i, float x, float y, float z) { w->u[4 * i] = x, w->u[4 * i + 1] = y, w->u[4 * i + 2] = z; }
+static void put(world *w, uint32_t i, float x, float y, float z) {
+  w->x[4 * i] = x, w->x[4 * i + 1] = y, w->x[4 * i + 2] = z;
+}
+static void speed(world *w, uint32_t i, float x, float y, float z) {
+  w->u[4 * i] = x, w->u[4 * i + 1] = y, w->u[4 * i + 2] = z;
+}
 /* As predict does, then the planes. */
 static void planes(world *w) {
   for (uint32_t i = 0; i < w->f.count; i++)
@@ -60,7 +67,8 @@ static void advance(world *w) {
     for (uint32_t k = 4 * i; k < 4 * i + 3; k++) w->y[k] = w->f.dt * w->u[k], w->p[k] = w->x[k] + w->y[k];
 }
 static void box(world *w, uint32_t k, float a, float b, float c, uint32_t invert) {
-  w->c[k].shape = OOZE_SHAPE_BOX, w->c[k].half[0] = a, w->c[k].half[1] = b, w->c[k].half[2] = c, w->c[k].invert = invert;
+  w->c[k].shape = OOZE_SHAPE_BOX, w->c[k].half[0] = a, w->c[k].half[1] = b, w->c[k].half[2] = c,
+  w->c[k].invert = invert;
   w->c[k].reach = invert ? 0.0f : sqrtf(a * a + b * b + c * c);
 }
 static void turn_about(float q[4], float x, float y, float z, float angle) {
@@ -105,15 +113,20 @@ static uint32_t surface(const oz_collider *c) {
       if (c->shape == OOZE_SHAPE_CYLINDER) {
         /* half of them on the side, a quarter on the two ends, a quarter on their rims */
         float t = (float)n / SAMPLES;
-        if (n % 8 < 2) s[0] = a * cosf(angle), s[1] = n % 8 ? b : -b, s[2] = a * sinf(angle);
-        else if (n % 2) s[0] = a * cosf(angle), s[1] = b * (2.0f * t - 1.0f), s[2] = a * sinf(angle);
-        else s[0] = a * sqrtf(t) * cosf(angle), s[1] = n % 4 ? b : -b, s[2] = a * sqrtf(t) * sinf(angle);
+        if (n % 8 < 2)
+          s[0] = a * cosf(angle), s[1] = n % 8 ? b : -b, s[2] = a * sinf(angle);
+        else if (n % 2)
+          s[0] = a * cosf(angle), s[1] = b * (2.0f * t - 1.0f), s[2] = a * sinf(angle);
+        else
+          s[0] = a * sqrtf(t) * cosf(angle), s[1] = n % 4 ? b : -b, s[2] = a * sqrtf(t) * sinf(angle);
         continue;
       }
       s[0] = a * r * cosf(angle), s[1] = a * z, s[2] = a * r * sinf(angle);
       if (c->shape == OOZE_SHAPE_CAPSULE) {
-        if (n % 2) s[0] = a * cosf(angle), s[1] = b * z, s[2] = a * sinf(angle);
-        else s[1] += z > 0.0f ? b : -b;
+        if (n % 2)
+          s[0] = a * cosf(angle), s[1] = b * z, s[2] = a * sinf(angle);
+        else
+          s[1] += z > 0.0f ? b : -b;
       }
     }
   return n;
@@ -146,7 +159,8 @@ OZ_CASE(distance_is_that_to_the_nearest_point_of_the_surface) {
         w->c[0].invert = invert;
         oz_collider_face(&w->f, w->c, x, 10.0f, &face);
         float truth = inside(w->c, x) != (int)invert ? -best : best;
-        /* a sample is up to about 0.02 away along the surface: that moves the distance by 0.02^2 / 2 over the distance */
+        /* a sample is up to about 0.02 away along the surface: that moves the distance by 0.02^2 / 2 over the distance
+         */
         CHECK_NEAR(face.dist, truth, 2e-4f + oz_minf(0.01f, 4e-4f / best), "surface sampled at 0.01 to 0.02");
       }
     }
@@ -159,7 +173,8 @@ OZ_CASE(normals_are_the_gradient_of_the_distance) {
     for (uint32_t invert = 0; invert < 2; invert++) {
       world *w = make(1, 1);
       uint64_t dice = shape * 77 + invert;
-      w->c[0].shape = shape, w->c[0].half[0] = 0.5f, w->c[0].half[1] = 0.7f, w->c[0].half[2] = 0.3f, w->c[0].invert = invert;
+      w->c[0].shape = shape, w->c[0].half[0] = 0.5f, w->c[0].half[1] = 0.7f, w->c[0].half[2] = 0.3f,
+      w->c[0].invert = invert;
       int kinks = 0;
       for (int k = 0; k < 300; k++) {
         float x[3] = {number(&dice, -1.2f, 1.2f), number(&dice, -1.5f, 1.5f), number(&dice, -1.2f, 1.2f)}, worst = 0.0f;
@@ -175,7 +190,8 @@ OZ_CASE(normals_are_the_gradient_of_the_distance) {
         kinks += worst > 2e-3f;
         CHECK_NEAR(oz_dot3f(face.n, face.n), 1.0, 1e-5, "rounding");
       }
-      CHECK(kinks <= 9, "shape %u: %d of 300 normals differ; only the few points within 1e-3 of a medial sheet may", shape, kinks);
+      CHECK(kinks <= 9, "shape %u: %d of 300 normals differ; only the few points within 1e-3 of a medial sheet may",
+            shape, kinks);
     }
 }
 
@@ -219,7 +235,8 @@ static void sphere_bricks(world *w, float voxel, float radius, float band) {
       for (int32_t bz = -2; bz < 2; bz++) { /* ascending keys */
         float *v = w->values + 512 * n, least = 1e9f;
         for (int k = 0; k < 512; k++) {
-          float x = (float)(8 * bx + k / 64) * voxel, y = (float)(8 * by + k / 8 % 8) * voxel, z = (float)(8 * bz + k % 8) * voxel;
+          float x = (float)(8 * bx + k / 64) * voxel, y = (float)(8 * by + k / 8 % 8) * voxel,
+                z = (float)(8 * bz + k % 8) * voxel;
           v[k] = sqrtf(x * x + y * y + z * z) - radius;
           least = oz_minf(least, fabsf(v[k]));
           v[k] = oz_minf(oz_maxf(v[k], -band), band);
@@ -243,8 +260,10 @@ OZ_CASE(bricks_interpolate_the_distance) {
     oz_face face;
     if (r < 0.3f) continue;
     oz_collider_face(&w->f, w->c, x, 1.0f, &face);
-    CHECK_NEAR(face.dist, r - radius, 0.75f * voxel * voxel / r * 0.5f + 1e-5f, "trilinear: three axes of h^2/8 times 2/r");
-    for (int m = 0; m < 3; m++) CHECK_NEAR(face.n[m], x[m] / r, voxel / r, "gradient of a trilinear cell: h/2 times 1/r, twice");
+    CHECK_NEAR(face.dist, r - radius, 0.75f * voxel * voxel / r * 0.5f + 1e-5f,
+               "trilinear: three axes of h^2/8 times 2/r");
+    for (int m = 0; m < 3; m++)
+      CHECK_NEAR(face.n[m], x[m] / r, voxel / r, "gradient of a trilinear cell: h/2 times 1/r, twice");
   }
 }
 
@@ -342,7 +361,8 @@ OZ_CASE(a_fast_particle_meets_the_side_where_it_enters) {
     CHECK_NEAR(w->wall[0].s, 1.9f * D, 2e-3f * D, "traced to a thousandth of d");
     advance(w);
     oz_wall_project_item(&w->f, 0);
-    CHECK_NEAR(w->p[1], 0.35f * D + 0.05f * 0.9f * D, 2e-3f * D, "wall_gap above the upper side, and a trace of where it came from");
+    CHECK_NEAR(w->p[1], 0.35f * D + 0.05f * 0.9f * D, 2e-3f * D,
+               "wall_gap above the upper side, and a trace of where it came from");
   }
 }
 
@@ -350,7 +370,8 @@ OZ_CASE(a_grazing_path_does_not_slip_through) {
   uint64_t dice = 17;
   for (int k = 0; k < 400; k++) {
     world *w = make(1, 1);
-    if (k % 2) box(w, 0, 0.5f, 0.1f * D, 0.5f, 0);
+    if (k % 2)
+      box(w, 0, 0.5f, 0.1f * D, 0.5f, 0);
     else { /* the same plate as bricks: three voxels thick, so that samples see it */
       oz_collider *c = w->c;
       c->shape = OOZE_SHAPE_SDF, c->voxel = 0.1f * D, c->reach = 1.0f;
@@ -358,18 +379,20 @@ OZ_CASE(a_grazing_path_does_not_slip_through) {
         for (int32_t h = -1; h < 1; h++) {
           uint32_t n = (uint32_t)(2 * (b + 8) + h + 1);
           w->key[n] = oz_brick_key(b, h, 0);
-          for (int v = 0; v < 512; v++) w->values[512 * n + (uint32_t)v] = (fabsf((float)(8 * h + v / 8 % 8)) - 1.5f) * c->voxel;
+          for (int v = 0; v < 512; v++)
+            w->values[512 * n + (uint32_t)v] = (fabsf((float)(8 * h + v / 8 % 8)) - 1.5f) * c->voxel;
         }
       c->brick_count = 32;
     }
-    float high = number(&dice, 0.3f, 3.0f), deep = number(&dice, 0.2f, 4.0f), along = number(&dice, 0.0f, k % 2 ? 30.0f : 5.0f);
+    float high = number(&dice, 0.3f, 3.0f), deep = number(&dice, 0.2f, 4.0f),
+          along = number(&dice, 0.0f, k % 2 ? 30.0f : 5.0f);
     float back = along * high / (high + deep); /* so that it crosses the middle of the plate */
     put(w, 0, -back * D, high * D, 0.3f * w->c[0].voxel);
     speed(w, 0, along * D * 240.0f, -(high + deep) * D * 240.0f, 0.0f);
     planes(w);
     CHECK(oz_wall_near_path(&w->f, w->x, w->p, oz_wall_reach(&w->f)), "selected");
-    CHECK(w->planes[0] == 1 && w->wall[0].n[1] > 0.9f, "%d: %u planes, normal %g: %g d high, to %g d deep, %g d along", k,
-          w->planes[0], (double)w->wall[0].n[1], (double)high, (double)deep, (double)along);
+    CHECK(w->planes[0] == 1 && w->wall[0].n[1] > 0.9f, "%d: %u planes, normal %g: %g d high, to %g d deep, %g d along",
+          k, w->planes[0], (double)w->wall[0].n[1], (double)high, (double)deep, (double)along);
     CHECK_NEAR(w->wall[0].s, (high - (k % 2 ? 0.1f : 0.15f)) * D, 0.01f * D, "a plane of the upper side");
   }
 }
@@ -378,9 +401,13 @@ OZ_CASE(what_leaves_fast_still_has_its_wall) {
   static const uint32_t shapes[3] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_BOX, OOZE_SHAPE_SPHERE};
   for (int k = 0; k < 5; k++) {
     world *w = make(1, 1);
-    if (k == 3) box(w, 0, 0.5f, 0.5f, 0.5f, 1);
-    else if (k == 4) sphere_bricks(w, 0.05f, 0.5f, 10.0f);
-    else w->c[0].shape = shapes[k], w->c[0].half[0] = w->c[0].half[1] = w->c[0].half[2] = 0.5f, w->c[0].reach = k ? 0.9f : 0.0f;
+    if (k == 3)
+      box(w, 0, 0.5f, 0.5f, 0.5f, 1);
+    else if (k == 4)
+      sphere_bricks(w, 0.05f, 0.5f, 10.0f);
+    else
+      w->c[0].shape = shapes[k], w->c[0].half[0] = w->c[0].half[1] = w->c[0].half[2] = 0.5f,
+      w->c[0].reach = k ? 0.9f : 0.0f;
     float floor = k == 0 ? 0.0f : k == 3 ? -0.5f : 0.5f;
     put(w, 0, 0.0f, floor + 0.3f * D, 0.0f);
     speed(w, 0, 0.0f, 99.0f * D * 240.0f, 0.0f); /* beyond all bricks */
@@ -390,7 +417,8 @@ OZ_CASE(what_leaves_fast_still_has_its_wall) {
     CHECK_NEAR(w->wall[at].s, 0.3f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0), "floats at 0.5; bricks interpolate");
     w->y[1] = -1.0f * D; /* the solve turned it around */
     oz_wall_project_item(&w->f, 0);
-    CHECK_NEAR(w->p[1], floor + 0.25f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0), "floats at 0.5; bricks interpolate");
+    CHECK_NEAR(w->p[1], floor + 0.25f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0),
+               "floats at 0.5; bricks interpolate");
   }
 }
 
@@ -403,8 +431,8 @@ OZ_CASE(layers_that_arrive_together_stay_apart) {
   planes(w);
   for (uint32_t i = 0; i < 3; i++) oz_wall_project_item(&w->f, i);
   CHECK_NEAR(w->p[1], 0.25f * D, 1e-8, "the first is at the wall");
-  CHECK(w->p[5] > w->p[1] + 0.02f * D && w->p[9] > w->p[5] + 0.04f * D, "%g %g %g d", (double)(w->p[1] / D), (double)(w->p[5] / D),
-        (double)(w->p[9] / D));
+  CHECK(w->p[5] > w->p[1] + 0.02f * D && w->p[9] > w->p[5] + 0.04f * D, "%g %g %g d", (double)(w->p[1] / D),
+        (double)(w->p[5] / D), (double)(w->p[9] / D));
 }
 
 OZ_CASE(a_fast_plate_takes_along_what_it_passes) {
@@ -480,7 +508,7 @@ OZ_CASE(only_the_layer_at_the_wall_is_held) {
   w->c[0].friction = 1.0f;
   put(w, 0, 0.0f, 0.6f * D, 0.0f);
   put(w, 1, 0.3f * D, 1.5f * D, 0.0f);
-  put(w, 2, 1.0f * D, 0.8f * D, 0.0f); /* within 0.3 d of the lowest */
+  put(w, 2, 1.0f * D, 0.8f * D, 0.0f);                                          /* within 0.3 d of the lowest */
   for (uint32_t i = 0; i < 3; i++) speed(w, i, 0.2f, -2.0f * D * 240.0f, 0.0f); /* all would end below the wall */
   planes(w);
   for (uint32_t i = 0; i < 3; i++) oz_wall_hold_item(&w->f, i);
@@ -684,7 +712,7 @@ OZ_CASE(a_sticky_wall_keeps_up_to_its_strength) {
   for (int k = 0; k < 4; k++) {
     world *w = make(1, 1);
     w->c[0].stick = 15.0f;
-    put(w, 0, 0.0f, (k == 3 ? 0.5f : 0.25f) * D, 0.0f); /* the last one does not touch */
+    put(w, 0, 0.0f, (k == 3 ? 0.5f : 0.25f) * D, 0.0f);        /* the last one does not touch */
     static const float pull[4] = {9.81f, 14.9f, 15.1f, 9.81f}; /* m/s^2 */
     speed(w, 0, 0.0f, pull[k] * w->f.dt, 0.0f);
     planes(w);
@@ -718,7 +746,8 @@ static double spiky(double q) { return q < 1.0 ? 15.0 / 3.14159265358979 * pow(1
 static double half_space(double q) {
   double sum = 0.0, step = 1.0 / 400.0;
   for (double z = q + 0.5 * step; z < 1.0; z += step)
-    for (double r = 0.5 * step; r < 1.0; r += step) sum += 2.0 * 3.14159265358979 * r * poly6(sqrt(r * r + z * z)) * step * step;
+    for (double r = 0.5 * step; r < 1.0; r += step)
+      sum += 2.0 * 3.14159265358979 * r * poly6(sqrt(r * r + z * z)) * step * step;
   return sum;
 }
 static double sheet(double q) {
@@ -730,7 +759,8 @@ static double sheet(double q) {
 OZ_CASE(half_space_integrals_are_those_of_the_kernels) {
   for (int k = -9; k <= 9; k++) {
     float q = 0.11f * (float)k;
-    CHECK_NEAR(oz_half_space(q), half_space((double)q), 1e-3, "midpoint rule at 1/400; the cut plane is off by half a step");
+    CHECK_NEAR(oz_half_space(q), half_space((double)q), 1e-3,
+               "midpoint rule at 1/400; the cut plane is off by half a step");
     CHECK_NEAR(oz_half_space_slope(q), sheet((double)q), 1e-5, "midpoint rule at 1/4000");
   }
   CHECK_NEAR(oz_half_space(0.0f), 0.5, 1e-6, "half of the kernel");
@@ -770,7 +800,8 @@ OZ_CASE(a_corner_fills_what_its_walls_fill_together) {
     for (double x = -1.0 + 0.5 * step; x < 1.0; x += step)
       for (double y = -1.0 + 0.5 * step; y < 1.0; y += step)
         for (double z = -1.0 + 0.5 * step; z < 1.0; z += step)
-          if (x < -(double)at[k][0] || y < -(double)at[k][1]) sum += poly6(sqrt(x * x + y * y + z * z)) * step * step * step;
+          if (x < -(double)at[k][0] || y < -(double)at[k][1])
+            sum += poly6(sqrt(x * x + y * y + z * z)) * step * step * step;
     world *w = make(1, 1);
     box(w, 0, 0.5f, 0.5f, 0.5f, 1);
     put(w, 0, -0.5f + at[k][0] * w->f.h, -0.5f + at[k][1] * w->f.h, 0.0f);
@@ -812,7 +843,8 @@ OZ_CASE(loads_add_up_what_the_wall_took) {
   oz_wall_hold_item(&w->f, 0);
   CHECK_NEAR(w->impulse[0], 1e-3f * 0.1f, 1e-8, "half of what slid");
   CHECK_NEAR(w->impulse[1], 1e-3f * -0.4f, 1e-8, "all that fell");
-  w->dx[0] = 0.0f, w->dx[1] = -0.5f / 240.0f, w->dx[2] = 0.0f; /* an iteration of the solve: 1 m/s down, in a step of 2 */
+  w->dx[0] = 0.0f, w->dx[1] = -0.5f / 240.0f,
+  w->dx[2] = 0.0f; /* an iteration of the solve: 1 m/s down, in a step of 2 */
   double scalar[OZ_SCALAR_COUNT] = {0};
   scalar[OZ_SCALAR_ALPHA] = 2.0;
   w->f.scalar = scalar;
@@ -873,6 +905,7 @@ OZ_CASE(random_numbers_are_uniform_and_differ) {
   CHECK_NEAR(square / n, 1.0 / 3.0, 0.004, "4 sigma");
   CHECK_NEAR(pair / n, 0.0, 0.0011, "4 sigma of neighbours' correlation");
   for (int k = 0; k < 16; k++) CHECK_NEAR(bins[k], n / 16, 320, "4 sigma");
-  CHECK(oz_random(1, 5, 0) != oz_random(2, 5, 0) && oz_random(1, 5, 0) != oz_random(1, 5, 1) && oz_random(1, 5, 0) != oz_random(1, 6, 0),
+  CHECK(oz_random(1, 5, 0) != oz_random(2, 5, 0) && oz_random(1, 5, 0) != oz_random(1, 5, 1) &&
+            oz_random(1, 5, 0) != oz_random(1, 6, 0),
         "seed, id and k all count");
 }

@@ -41,7 +41,7 @@ static ooze_emitter_desc nozzle(uint32_t layout) {
 /* All particles that come out, moved along as the solver does as long as they are held. */
 typedef struct stream {
   uint32_t count, capacity;
-  float *x;         /* record 4 */
+  float *x; /* record 4 */
   float *u;
   uint32_t *source;
   uint64_t *id;
@@ -60,7 +60,8 @@ static void step(shop *s, stream *m, double t, double dt, int n) {
   for (int k = 0; k < n; k++) {
     double f0 = (double)k / n, f1 = (double)(k + 1) / n, h = dt / n;
     ooze_message why = {""};
-    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, s->material, 2, &s->b, &why) == OOZE_OK, "%s", why.text);
+    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, s->material, 2, &s->b, &why) == OOZE_OK, "%s",
+          why.text);
     stream_grow(m, s->b.count);
     for (uint32_t i = 0; i < s->b.count; i++, m->count++) {
       for (uint32_t a = 0; a < 3; a++) {
@@ -91,7 +92,8 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
   uint32_t h[2];
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT), g = nozzle(OOZE_LAYOUT_SUNFLOWER);
   d.radius = 3.0f * D, g.radius = 3.0f * D;
-  CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK && oz_emitters_add(&s->e, &g, 2, h + 1, NULL) == OOZE_OK, "added");
+  CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK && oz_emitters_add(&s->e, &g, 2, h + 1, NULL) == OOZE_OK,
+        "added");
   CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK, "full at once");
   CHECK_EQ(s->e.slot[0].points, 29); /* lattice points with i^2 + j^2 <= 9 */
   CHECK_EQ(s->e.slot[1].points, 28); /* round(9 pi) */
@@ -103,7 +105,8 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
     mean += p->phase / 28.0;
     CHECK(p->phase >= 0.0 && p->phase < 1.0 && (k == 0 || p->phase >= p[-1].phase), "in the order of birth");
   }
-  CHECK(sqrt(reach) < (double)(3.0f * D) && sqrt(reach) > (double)(2.9f * D), "%g: filled to the rim", sqrt(reach) / (double)D);
+  CHECK(sqrt(reach) < (double)(3.0f * D) && sqrt(reach) > (double)(2.9f * D), "%g: filled to the rim",
+        sqrt(reach) / (double)D);
   CHECK_NEAR(mean, 0.5, 0.22, "4 sigma of 28 uniform phases");
   for (uint32_t k = 0; k < 2 * 28; k++) { /* each layer is turned on by the golden angle */
     const float *a = s->b.position + 3 * (3 * 29 + k), *b = a + 3 * 28;
@@ -121,10 +124,11 @@ OZ_CASE(auto_takes_columns_for_thick_and_elastic_fluids) {
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
   static const float viscosity[6] = {5.0f, 49.0f, 50.0f, 5.0f, 0.0f, 0.0f}, tau[6] = {0, 0, 0, 0.1f, 0, 0},
                      compliance[6] = {0, 0, 0, 0, 1e-3f, 1e-6f};
-  static const uint32_t expected[6] = {OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT, OOZE_LAYOUT_BCT,
-                                       OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT};
+  static const uint32_t expected[6] = {OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT,
+                                       OOZE_LAYOUT_BCT,       OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT};
   for (int k = 0; k < 6; k++) {
-    s->material[0].viscosity = viscosity[k], s->material[0].relaxation_time = tau[k], s->material[0].compliance = compliance[k];
+    s->material[0].viscosity = viscosity[k], s->material[0].relaxation_time = tau[k],
+    s->material[0].compliance = compliance[k];
     CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
     CHECK_EQ(s->e.slot[0].layout, expected[k]);
   }
@@ -166,7 +170,8 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
         seen++;
         continue;
       }
-      CHECK_NEAR(b[1] - a[1], D, 2e-6, "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt = 5e-4");
+      CHECK_NEAR(b[1] - a[1], D, 2e-6,
+                 "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt = 5e-4");
     }
     CHECK_EQ(seen, columns);
     if (n == 0) {
@@ -330,8 +335,8 @@ OZ_CASE(births_that_are_not_accepted_have_not_happened) {
 
 OZ_CASE(every_emitter_field_is_checked_and_named) {
   shop *s = open_shop();
-  static const char *const words[] = {"layout", "material", "active", "radius", "radius", "speed", "speed", "start.position[1]",
-                                      "end.rotation", "disturbance", "layers"};
+  static const char *const words[] = {"layout", "material",          "active",       "radius",      "radius", "speed",
+                                      "speed",  "start.position[1]", "end.rotation", "disturbance", "layers"};
   for (int k = 0; k < 11; k++) {
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
     ooze_message why = {""};
@@ -353,11 +358,13 @@ OZ_CASE(every_emitter_field_is_checked_and_named) {
   ooze_message why;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
   uint32_t h;
-  CHECK(oz_emitters_set(&s->e, 4, &d, 2, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "emitter 4"), "%s", why.text);
+  CHECK(oz_emitters_set(&s->e, 4, &d, 2, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "emitter 4"), "%s",
+        why.text);
   CHECK(oz_emitters_remove(&s->e, 4, &why) == OOZE_ERROR_NOT_FOUND, "none");
   d.radius = 1000.0f * D, d.speed = 1e4f;
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_OK, "%s", why.text);
-  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, s->material, 2, &s->b, &why) == OOZE_ERROR_LIMIT && strstr(why.text, "emitter 1"),
+  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, s->material, 2, &s->b, &why) == OOZE_ERROR_LIMIT &&
+            strstr(why.text, "emitter 1"),
         "%s", why.text);
   close_shop(s);
 }
@@ -373,7 +380,8 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
   CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK, "added");
   d.material = 1, d.speed = 0.3f;
   CHECK(oz_emitters_add(&s->e, &d, 2, h + 1, NULL) == OOZE_OK && oz_emitters_remove(&s->e, h[0], NULL) == OOZE_OK &&
-            oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK, "2 and 3");
+            oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK,
+        "2 and 3");
   step(s, &m, 0.0, 0.0371, 4);
   size_t bytes = oz_emitters_bytes(&s->e), used = 0;
   unsigned char *saved = malloc(bytes), *again = malloc(bytes);
@@ -402,7 +410,8 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
       CHECK(r == OOZE_OK || r == OOZE_ERROR_FORMAT, "byte %zu", k);
     }
   }
-  CHECK(oz_emitters_read(&s->e, saved, bytes, 1, &used, &why) == OOZE_ERROR_FORMAT && strstr(why.text, "material"), "%s", why.text);
+  CHECK(oz_emitters_read(&s->e, saved, bytes, 1, &used, &why) == OOZE_ERROR_FORMAT && strstr(why.text, "material"),
+        "%s", why.text);
   free(saved), free(again);
   stream_free(&m), stream_free(&n);
   close_shop(s);
@@ -416,7 +425,8 @@ OZ_CASE(a_steady_stream_soon_allocates_nothing) {
   uint64_t made = 0;
   for (int k = 0; k < 500; k++) {
     if (k == 20) made = s->memory.allocations;
-    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK,
+          "births");
     oz_emitters_accept(&s->e);
   }
   CHECK_EQ(s->memory.allocations, made);

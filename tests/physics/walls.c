@@ -118,7 +118,8 @@ OZ_CASE(nothing_leaves_a_box_that_is_turned_over) {
     frames(s, 1);
     CHECK_EQ(ooze_particle_count(s), n);
     for (uint32_t i = 0; i < n; i++) {
-      float a = cosf(angle) * x[3 * i] + sinf(angle) * x[3 * i + 1], b = cosf(angle) * x[3 * i + 1] - sinf(angle) * x[3 * i];
+      float a = cosf(angle) * x[3 * i] + sinf(angle) * x[3 * i + 1],
+            b = cosf(angle) * x[3 * i + 1] - sinf(angle) * x[3 * i];
       float out = fmaxf(fabsf(a), fmaxf(fabsf(b), fabsf(x[3 * i + 2])));
       CHECK(out <= 0.12f - 0.249f * D, "frame %d: a particle is %g d from the wall", k, (double)((0.12f - out) / D));
     }
@@ -140,8 +141,8 @@ OZ_CASE(a_thin_plate_stops_fluid_at_any_speed) {
       frames(s, 1);
       for (uint32_t i = 0; i < n; i++)
         CHECK(x[3 * i + 1] > 0.0f || fabsf(x[3 * i]) > 0.45f || fabsf(x[3 * i + 2]) > 0.45f,
-              "%g m/s, frame %d: particle %u is at %g %g %g, below", (double)fall[k], f, i, (double)x[3 * i], (double)x[3 * i + 1],
-              (double)x[3 * i + 2]);
+              "%g m/s, frame %d: particle %u is at %g %g %g, below", (double)fall[k], f, i, (double)x[3 * i],
+              (double)x[3 * i + 1], (double)x[3 * i + 2]);
     }
     ooze_solver_destroy(s);
   }
