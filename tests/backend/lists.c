@@ -317,12 +317,15 @@ OZ_CASE(the_density_list_holds_at_the_new_positions) {
     const uint32_t anew = (uint32_t)m.cpu->still; /* lists that expected no motion have no margin to take it from */
     move(&m, 0.15f * m.f.margin, 0);
     check_density_list(&m, anew);
+    prepare(&m, NULL, 0.001f);
     build(&m);
     move(&m, 0.15f * m.f.margin, 5 * m.f.h); /* all together, far: no pair has changed */
     check_density_list(&m, anew);
+    prepare(&m, NULL, 0.001f);
     build(&m);
     move(&m, 0.0f, 5 * m.f.h);
     check_density_list(&m, 0);
+    prepare(&m, NULL, 0.001f);
     build(&m);
     move(&m, m.f.h, 0);
     check_density_list(&m, 1);
