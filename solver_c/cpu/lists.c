@@ -52,10 +52,10 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
     else cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
     if (!atomic_load(&s->overflow)) return OOZE_OK;
     const uint64_t more = (uint64_t)atomic_load(&s->main->next) * OZ_PAGE;
-    OZ_TRY(rows_room(cpu, s->main, main_bytes, ghat_bytes, more + more / 8 + (uint64_t)cpu->count * 4, why));
+    OZ_TRY(rows_room(cpu, s->main, main_bytes, ghat_bytes, more + more / 16, why));
     if (s->rest && rest_bytes) {
       const uint64_t rest = (uint64_t)atomic_load(&s->rest->next) * OZ_PAGE;
-      OZ_TRY(rows_room(cpu, s->rest, rest_bytes, NULL, rest + rest / 8 + (uint64_t)cpu->count * 4, why));
+      OZ_TRY(rows_room(cpu, s->rest, rest_bytes, NULL, rest + rest / 16, why));
     }
   }
 }
@@ -113,10 +113,8 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
   OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, f->x, NULL, f->cell, why));
-  if (!cpu->c.pages) { /* first guess: about 36 entries a particle, 12 in the margin */
-    OZ_TRY(rows_room(cpu, &cpu->c, &cpu->c_bytes, &cpu->g_bytes, (uint64_t)cpu->count * 36, why));
-    OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 12, why));
-  }
+  /* first guess; what is missing is added when it is known how much */
+  if (!cpu->c.pages) OZ_TRY(rows_room(cpu, &cpu->c, &cpu->c_bytes, &cpu->g_bytes, (uint64_t)cpu->count * 30, why));
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
@@ -130,7 +128,10 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   cpu->has_margin = !cpu->still && spread <= 0.67f * f->margin;
   OZ_TRY(density_rows(cpu, why));
   s.pad_weight = cpu->pad_weight_d;
-  if (cpu->has_margin) s.margin2 = (f->h + f->margin) * (f->h + f->margin);
+  if (cpu->has_margin) {
+    s.margin2 = (f->h + f->margin) * (f->h + f->margin);
+    if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 12, why));
+  }
   s.main = &cpu->c, s.rest = &cpu->x;
   s.neighbours = f->neighbours;
   OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->g_bytes, &cpu->x_bytes, why));
