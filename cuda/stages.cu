@@ -302,8 +302,9 @@ __device__ __forceinline__ void after_the_last() {
 
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
-  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, i = thread / T, lane = thread % T;
-  const bool there = i < a.f.count;
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, lane = thread % T;
+  uint32_t i = thread / T;
+  bool there = i < a.f.count;
   oz_real acc[S::SUMS], red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
@@ -313,10 +314,20 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
     S::begin(&a.f, i, &self);
     walk<S, T>(a, i, lane, &self, acc);
   }
-  if (T > 1) /* all threads of the warp come here */
-    for (int s = 0; s < S::SUMS; s++)
+  if constexpr (T > 1) {
+    /* all threads come here; then the first ones take a particle each, so that its end runs in full warps */
+    __shared__ float sums[S::SUMS][BLOCK / T];
+    for (int s = 0; s < S::SUMS; s++) {
       for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
-  if (there && lane == 0) {
+      if (lane == 0) sums[s][threadIdx.x / T] = acc[s];
+    }
+    __syncthreads();
+    i = blockIdx.x * (uint32_t)(BLOCK / T) + threadIdx.x;
+    there = threadIdx.x < BLOCK / T && i < a.f.count;
+    if (there)
+      for (int s = 0; s < S::SUMS; s++) acc[s] = sums[s][threadIdx.x];
+  }
+  if (there) {
     S::end(&a.f, i, acc, red);
     if (WALLS) {
       const uint32_t slot = a.slot_of[i];
