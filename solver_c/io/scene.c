@@ -165,8 +165,10 @@ static ooze_result read_all(oz_reader *r) {
     if (s->start.emitters[i].posed.uses_rotate)
       oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
   OZ_IO_TRY(oz_check_slips(r));
-  json_t *run = json_copy(s->doc);
+  json_t *run = json_deep_copy(s->doc);
   if (run) json_object_del(run, "wedge"); /* it has been applied */
+  if (run && !json_object_get(run, "output")) json_object_set_new(run, "output", json_object());
+  if (run) json_object_set_new(json_object_get(run, "output"), "name", json_string(s->output.name));
   s->text = run ? json_dumps(run, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(run);
   return s->text ? OOZE_OK : OZ_NO_MEMORY(r);

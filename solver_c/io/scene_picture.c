@@ -177,6 +177,11 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
     desc.field_of_view = view.field_of_view;
     desc.caption = view.caption;
     memcpy(desc.bounds, view.bounds, sizeof desc.bounds);
+    float wide = view.bounds[3] - view.bounds[0];
+    if (wide > 0.0f) { /* squares of 1, 2 or 5 times a power of ten that stay the same over the frames */
+      double power = pow(10.0, floor(log10((double)wide / 5.0))), times = (double)wide / 5.0 / power;
+      desc.checker = (float)(power * (times >= 5.0 ? 5.0 : times >= 2.0 ? 2.0 : 1.0));
+    }
     memcpy(desc.scalar_range, view.range, sizeof desc.scalar_range);
     if (view.has_eye && !o.has_view) {
       desc.camera_auto = 0;
