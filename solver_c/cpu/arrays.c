@@ -84,7 +84,9 @@ static void copy_in(const oz_frame *f, const array *a, uint32_t first, uint32_t 
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (count <= cpu->capacity) return OOZE_OK;
-  const uint32_t capacity = (count + OZ_PAD - 1) / OZ_PAD * OZ_PAD;
+  /* an odd number of cache lines from plane to plane: planes then start in different sets of the cache, and the forty that
+   * one stage walks along do not push each other out */
+  const uint32_t capacity = ((count + OZ_PAD - 1) / OZ_PAD | 1) * OZ_PAD;
   const uint32_t chunks = oz_cpu_chunks(capacity, OZ_CHUNK);
   oz_frame next = cpu->arrays;
   const size_t words = lay_out(&next, NULL, capacity);
