@@ -604,7 +604,7 @@ static void check_isa(uint32_t isa) {
   t.impulse = (float *)calloc(MOST * OZ_PLANES * 3, sizeof *t.impulse);
   t.planes = (uint32_t *)calloc(MOST, sizeof *t.planes);
   t.particle = (uint32_t *)calloc(MOST, sizeof *t.particle);
-  for (int k = 0; k < ARRAYS; ++k) t.before[k] = (float *)calloc((MOST + OZ_PAD) * arrays[k].words, sizeof(float));
+  for (int k = 0; k < ARRAYS; ++k) t.before[k] = (float *)calloc((MOST + 2 * OZ_PAD) * arrays[k].words, sizeof(float));
   /* one capacity for both throughout, so that offsets agree */
   ooze_message why = {""};
   CHECK(t.plain->base.table->reserve(&t.plain->base, MOST, &why) == OOZE_OK, "%s", why.text);
