@@ -159,6 +159,7 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   uint32_t moved = 0;
   for (uint32_t i = 0; i < cpu->count && !moved; i++) moved = cpu->order[i] != i;
   if (moved) oz_cpu_permute(cpu);
+  cpu->wall_count = f->wall_count = 0; /* slots name particles by place: walls() makes them anew, if there are walls */
   cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_SORT]++;
   return OOZE_OK;

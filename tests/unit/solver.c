@@ -179,6 +179,24 @@ OZ_CASE(the_floor_holds_a_block_and_carries_its_weight) {
   ooze_solver_destroy(s);
 }
 
+OZ_CASE(a_removed_floor_holds_nothing_any_more) {
+  ooze_params p;
+  ooze_solver *s = make(&p);
+  ooze_collider_desc plane;
+  ooze_collider floor;
+  const float still[3] = {0, 0, 0};
+  float x[3];
+  ooze_collider_desc_default(&plane);
+  CHECK_OK(ooze_collider_add(s, &plane, &floor), s);
+  block(s, 3, 0.0f, 0.5f * d, 0.0f, still);
+  for (int k = 0; k < 3; ++k) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
+  CHECK_OK(ooze_collider_remove(s, floor), s);
+  for (int k = 0; k < 6; ++k) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, 1, 0, x), s);
+  CHECK_NEAR(x[1], -0.5 * 9.81 * 0.25 * 0.25, 0.04, "a quarter of a second of free fall from about d/2");
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(a_kill_volume_takes_what_enters_and_what_leaves_the_world_goes_too) {
   const float down[3] = {0, -1, 0}, out[3] = {9e5f, 0, 0};
   ooze_params p;
