@@ -183,7 +183,7 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   ooze_scene_options_default(&r.options);
   if (options && options->size >= sizeof options->size)
     memcpy(&r.options, options, options->size < sizeof r.options ? options->size : sizeof r.options);
-  ooze_message unread;
+  ooze_message unread = {""};
   r.why = why ? why : &unread;
   r.text = text;
   r.bytes = bytes;

@@ -173,9 +173,11 @@ struct ooze_scene {
 
 ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why); /* that of time 0 */
 void oz_state_release(oz_state *state);
+/* Numbers of a value where it is kept. */
+void oz_store(oz_kind kind, const double v[4], void *at);
 void oz_state_at(const ooze_scene *scene, double time, oz_state *state); /* into a copy */
 /* Adds materials, colliders, emitters and, if `fluids`, particles. Arrays of handles may be NULL. */
-ooze_result oz_scene_fill_solver(const ooze_scene *scene, ooze_solver *s, int fluids, ooze_collider *colliders,
+ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
                                  ooze_emitter *emitters, ooze_message *why);
 ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,
                                 ooze_collider_desc *out);

@@ -311,29 +311,7 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
  */
 
 static void store(const oz_field *f, const double v[4], void *base) {
-  char *at = (char *)base + f->offset;
-  switch (f->kind) {
-  case OZ_F32:
-    *(float *)at = (float)v[0];
-    break;
-  case OZ_U32:
-  case OZ_BOOL:
-  case OZ_MENU:
-    *(uint32_t *)at = (uint32_t)v[0];
-    break;
-  case OZ_U64:
-    *(uint64_t *)at = (uint64_t)v[0];
-    break;
-  case OZ_VEC3:
-  case OZ_ROTATE:
-    for (int i = 0; i < 3; i++) ((float *)at)[i] = (float)v[i];
-    break;
-  case OZ_QUAT:
-    for (int i = 0; i < 4; i++) ((float *)at)[i] = (float)v[i];
-    break;
-  case OZ_SPECIAL:
-    break;
-  }
+  oz_store(f->kind, v, (unsigned char *)base + f->offset);
 }
 
 static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_field *f, oz_group group, uint32_t index,

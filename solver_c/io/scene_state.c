@@ -90,6 +90,36 @@ static void value_at(const oz_channel *c, double time, double out[4]) {
   for (int k = 0; k < 4; k++) out[k] = a[k] + f * (side * b[k] - a[k]);
 }
 
+void oz_store(oz_kind kind, const double v[4], void *at) {
+  float f[4] = {(float)v[0], (float)v[1], (float)v[2], (float)v[3]};
+  switch (kind) {
+  case OZ_F32:
+    memcpy(at, f, sizeof f[0]);
+    break;
+  case OZ_VEC3:
+  case OZ_ROTATE:
+    memcpy(at, f, 3 * sizeof f[0]);
+    break;
+  case OZ_QUAT:
+    memcpy(at, f, 4 * sizeof f[0]);
+    break;
+  case OZ_U32:
+  case OZ_BOOL:
+  case OZ_MENU: {
+    uint32_t whole = (uint32_t)v[0];
+    memcpy(at, &whole, sizeof whole);
+    break;
+  }
+  case OZ_U64: {
+    uint64_t whole = (uint64_t)v[0];
+    memcpy(at, &whole, sizeof whole);
+    break;
+  }
+  case OZ_SPECIAL:
+    break;
+  }
+}
+
 void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
   for (uint32_t i = 0; i < s->channel_count; i++) {
     const oz_channel *c = &s->channels[i];
@@ -99,29 +129,7 @@ void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
                                            : (char *)&state->emitters[c->index];
     double v[4];
     value_at(c, time, v);
-    char *at = base + c->offset;
-    switch (c->kind) {
-    case OZ_F32:
-      *(float *)at = (float)v[0];
-      break;
-    case OZ_U32:
-    case OZ_BOOL:
-    case OZ_MENU:
-      *(uint32_t *)at = (uint32_t)v[0];
-      break;
-    case OZ_U64:
-      *(uint64_t *)at = (uint64_t)v[0];
-      break;
-    case OZ_VEC3:
-    case OZ_ROTATE:
-      for (int k = 0; k < 3; k++) ((float *)at)[k] = (float)v[k];
-      break;
-    case OZ_QUAT:
-      for (int k = 0; k < 4; k++) ((float *)at)[k] = (float)v[k];
-      break;
-    case OZ_SPECIAL:
-      break;
-    }
+    oz_store(c->kind, v, base + c->offset);
   }
   for (uint32_t i = 0; i < s->collider_count; i++)
     if (state->colliders[i].posed.uses_rotate)

@@ -237,7 +237,7 @@ static ooze_result run(oz_session *s) {
 ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out,
                      ooze_message *why) {
   oz_session s;
-  ooze_message unread;
+  ooze_message unread = {""};
   memset(&s, 0, sizeof s);
   if (!scene || !options || options->size < sizeof options->size)
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene or no options given");

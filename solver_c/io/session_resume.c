@@ -129,6 +129,12 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   ooze_result result = oz_session_path(s, "checkpoints", s->frame, ".ozc", path, sizeof path);
   if (result == OOZE_OK) result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
   free(text);
+  if (result == OOZE_ERROR_UNSUPPORTED) { /* a build without zstd still simulates */
+    if (!s->told_no_checkpoints) oz_session_say(s, "%s; this run cannot be resumed", s->why->text);
+    s->told_no_checkpoints = 1;
+    s->why->text[0] = 0;
+    return OOZE_OK;
+  }
   OZ_IO_TRY(result);
   snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", path);
   prune(s, s->base->output.checkpoint_keep);
