@@ -199,8 +199,11 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   if (!r.scene->file || !r.scene->folder) {
     result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   } else {
-    r.scene->doc = json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
-    if (!r.scene->doc)
+    const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
+    r.scene->doc = zero ? NULL : json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
+    if (zero)
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name, (size_t)(zero - r.text));
+    else if (!r.scene->doc)
       result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name, error.line, error.column,
                           error.text);
     else if (!json_is_object(r.scene->doc))

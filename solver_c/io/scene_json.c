@@ -50,7 +50,8 @@ static void skip(walk *w) {
     } else if (*w->at == ',' || *w->at == ':') {
       w->at++;
     } else {
-      while (w->at < w->end && !strchr(",:{}[] \t\r\n\"", *w->at)) w->at++;
+      do w->at++;
+      while (w->at < w->end && *w->at && !strchr(",:{}[] \t\r\n\"", *w->at));
     }
   } while (depth);
 }

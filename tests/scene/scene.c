@@ -236,5 +236,12 @@ OZ_CASE(lines_are_found_along_paths) {
   CHECK_EQ(oz_json_line(text, strlen(text), "a.1.c"), 4);
   CHECK_EQ(oz_json_line(text, strlen(text), "d"), 5);
   CHECK_EQ(oz_json_line(text, strlen(text), "a.1.missing"), 3);
+  CHECK_EQ(oz_json_line("{\"a\": [1, \0 2], \"b\": 3}", 22, "b"), 1); /* found by the fuzzer: went round for ever */
+}
+
+OZ_CASE(a_zero_byte_is_refused) {
+  ooze_scene *s = NULL;
+  CHECK_EQ(ooze_scene_load_memory("s.json", "{\"solver\": \0 {}}", 17, NULL, &s, &why), OOZE_ERROR_FORMAT);
+  CHECK(strstr(why.text, "byte 11 is 0") != NULL, "%s", why.text);
 }
 OZ_TEST_MAIN()
