@@ -59,8 +59,7 @@ static double uniform(uint64_t seed, uint64_t index, int which) { /* -1 to 1 */
   return (double)(oz_mix(oz_mix(seed, index), (uint64_t)which) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
 }
 
-/* ---- What stands near
- * ------------------------------------------------------------------------------------------------- */
+/* ---- What stands near ------------------------------------------------------------------------------------------- */
 
 typedef struct grid { /* particles of earlier batches, hashed by cells of one separation */
   double cell;
@@ -135,8 +134,7 @@ static int taken(const grid *g, const double x[3]) {
   return 0;
 }
 
-/* ---- Inside of a mesh
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Inside of a mesh ------------------------------------------------------------------------------------------- */
 
 /* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding number of a cell is the
  * sum of signs before it. Works for meshes of several overlapping pieces. */
@@ -222,8 +220,7 @@ static int winding(const rows *w, size_t row, double x) {
   return turns;
 }
 
-/* ---- One fluid
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- One fluid -------------------------------------------------------------------------------------------------- */
 
 typedef struct pour {
   oz_fill *fill;

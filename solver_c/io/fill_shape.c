@@ -15,8 +15,7 @@ void oz_shape_release(oz_shape *shape) {
 
 int oz_shape_has_distance(const oz_shape *shape) { return shape->kind <= OZ_SHAPE_CAPSULES; }
 
-/* ---- Distances
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Distances -------------------------------------------------------------------------------------------------- */
 
 static double length2(double x, double y) { return sqrt(x * x + y * y); }
 static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -135,12 +134,19 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
   return 1;
 }
 
-/* ---- Bricks
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Bricks ----------------------------------------------------------------------------------------------------- */
+
+/* Bricks of one collider, and pieces times blocks looked at: some seconds. Sanitizers are a hundred times slower. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { MOST = 1 << 10 };
+static const double WORK = 1e6;
+#else
+enum { MOST = 1 << 16 };
+static const double WORK = 1e8;
+#endif
 
 /* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its way out. */
 ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out, ooze_message *why) {
-  enum { MOST = 1 << 16 };
   double low[3], high[3], v = (double)voxel, outside = 4.0 * v, inside = 8.0 * v;
   int32_t first[3], last[3];
   double blocks = 1.0;
@@ -156,8 +162,10 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
     blocks *= b - a + 1.0;
   }
   /* what there is to work out: an outline or a figure of many pieces at a small voxel must not take minutes */
-  double pieces = s->kind == OZ_SHAPE_REVOLVE ? s->profile_count : s->kind == OZ_SHAPE_CAPSULES ? s->capsule_count : 1.0;
-  if (blocks * pieces > 1e8)
+  double pieces = s->kind == OZ_SHAPE_REVOLVE    ? s->profile_count
+                  : s->kind == OZ_SHAPE_CAPSULES ? s->capsule_count
+                                                 : 1.0;
+  if (blocks * pieces > WORK)
     return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
                       blocks, v);
   size_t room = 0;
@@ -175,7 +183,9 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
         if (d > reach + outside || d < -reach - inside) continue;
         if (out->brick_count == room) {
           size_t more = room ? 2 * room : 64;
-          ooze_sdf_brick *grown = more <= MOST && (double)more * 512.0 * pieces < 4e9 ? realloc(out->bricks, more * sizeof *grown) : NULL;
+          ooze_sdf_brick *grown = more <= MOST && 512.0 * (double)more * pieces < 40.0 * WORK
+                                      ? realloc(out->bricks, more * sizeof *grown)
+                                      : NULL;
           if (!grown) {
             ooze_sdf_free(out);
             return oz_io_fail(why, OOZE_ERROR_LIMIT,
@@ -195,8 +205,7 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
   return OOZE_OK;
 }
 
-/* ---- Triangles
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Triangles -------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_shape_tessellate(const oz_shape *s, ooze_mesh *out, ooze_message *why) {
   enum { AROUND = 64 };

@@ -125,8 +125,7 @@ static ooze_result apply_sets(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Loading
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
 /* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull apart. */
 static void iteration_defaults(ooze_scene *s) {
@@ -231,8 +230,7 @@ ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options,
   return result;
 }
 
-/* ---- What it is
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- What it is ------------------------------------------------------------------------------------------------- */
 
 ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   ooze_scene_info i;

@@ -141,8 +141,7 @@ ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machin
   return result;
 }
 
-/* ---- What it will cost
- * -------------------------------------------------------------------------------------------------- */
+/* ---- What it will cost ------------------------------------------------------------------------------------------ */
 
 typedef struct counting {
   const ooze_scene *scene;

@@ -161,8 +161,7 @@ void oz_json_short(const json_t *value, char *out, size_t capacity) {
   free(text);
 }
 
-/* ---- Differences
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Differences ------------------------------------------------------------------------------------------------ */
 
 static void differ(const json_t *a, const json_t *b, char *path, size_t used, size_t capacity, oz_differ_fn each,
                    void *user) {

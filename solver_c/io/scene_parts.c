@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Output
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Output ----------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_read_output(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -70,8 +69,7 @@ ooze_result oz_read_output(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Solver
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Solver ----------------------------------------------------------------------------------------------------- */
 
 #define P(name, kind, animates)                                                                                        \
   { #name, kind, offsetof(ooze_params, name), animates }
@@ -117,8 +115,7 @@ ooze_result oz_read_solver(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Materials
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Materials -------------------------------------------------------------------------------------------------- */
 
 #define M(name)                                                                                                        \
   { #name, OZ_F32, offsetof(ooze_material, name), 1 }
@@ -273,8 +270,7 @@ static ooze_result find_material(oz_reader *r, json_t *object, uint32_t *out) {
   return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no material or preset \"%s\"", name);
 }
 
-/* ---- Poses
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- Poses ------------------------------------------------------------------------------------------------------ */
 
 static ooze_result both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
   if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
@@ -283,8 +279,7 @@ static ooze_result both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
   return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside rotation; expected one of the two");
 }
 
-/* ---- Colliders
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Colliders -------------------------------------------------------------------------------------------------- */
 
 #define C(name, member, kind, animates)                                                                                \
   { name, kind, offsetof(oz_collider_state, member), animates }
@@ -369,8 +364,7 @@ ooze_result oz_read_colliders(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Emitters
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Emitters --------------------------------------------------------------------------------------------------- */
 
 #define E(name, member, kind, animates)                                                                                \
   { name, kind, offsetof(oz_emitter_state, member), animates }
@@ -422,8 +416,7 @@ ooze_result oz_read_emitters(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Fluids
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Fluids ----------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_read_fluids(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -486,8 +479,7 @@ ooze_result oz_read_fluids(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Picture
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Picture ---------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_read_picture(oz_reader *r) {
   ooze_scene *s = r->scene;

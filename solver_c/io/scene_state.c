@@ -49,8 +49,7 @@ double oz_frame_time(const ooze_scene *scene, double frame) {
   return (frame - scene->output.first) / scene->output.fps;
 }
 
-/* ---- States
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- States ----------------------------------------------------------------------------------------------------- */
 
 void oz_state_release(oz_state *state) {
   free(state->materials);

@@ -69,8 +69,7 @@ static ooze_result solver_said(oz_session *s, ooze_result result, const char *wh
                     ooze_solver_message(s->solver));
 }
 
-/* ---- One frame
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- One frame -------------------------------------------------------------------------------------------------- */
 
 static int same_bits(const void *a, const void *b, size_t bytes) { return memcmp(a, b, bytes) == 0; }
 
@@ -176,8 +175,7 @@ static ooze_result step_frame(oz_session *s) {
   return OOZE_OK;
 }
 
-/* ---- The run
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- The run ---------------------------------------------------------------------------------------------------- */
 
 static ooze_result open_solver(oz_session *s) {
   const ooze_scene *scene = s->base;

@@ -56,8 +56,7 @@ static void wrote(const oz_session *s, const char *path) {
   if (s->options.wrote) s->options.wrote(s->options.user, path);
 }
 
-/* ---- Surfaces
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Surfaces --------------------------------------------------------------------------------------------------- */
 
 static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_surface **out) {
   const oz_output *o = &s->base->output;

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- What must not change unnoticed
- * ------------------------------------------------------------------------------------ */
+/* ---- What must not change unnoticed ----------------------------------------------------------------------------- */
 
 static void fold_file(json_t *item, uint64_t hash) { /* a file counts by what is in it, wherever it lies */
   char text[40];
@@ -44,8 +43,7 @@ static json_t *motion_of(const ooze_scene *s) {
   return doc;
 }
 
-/* ---- Writing
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_session_snapshot(oz_session *s) {
   size_t bytes = 0;
@@ -141,8 +139,7 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   return OOZE_OK;
 }
 
-/* ---- Going on
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Going on --------------------------------------------------------------------------------------------------- */
 
 typedef struct changes {
   oz_session *session;
