@@ -41,8 +41,7 @@ void ooze_scene_destroy(ooze_scene *s) {
   free(s);
 }
 
-/* ---- Wedges and sets ------------------------------------------------------------------------------------------------
- */
+/* ---- Wedges and sets -------------------------------------------------------------------------------------------- */
 
 static ooze_result read_wedges(oz_reader *r) {
   ooze_scene *s = r->scene;

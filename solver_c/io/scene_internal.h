@@ -8,8 +8,7 @@
 
 #include <jansson.h>
 
-/* ---- Shapes (fill_shape.c) ----------------------------------------------------------------------------------------
- */
+/* ---- Shapes (fill_shape.c) -------------------------------------------------------------------------------------- */
 
 typedef enum oz_shape_kind {
   OZ_SHAPE_PLANE,
@@ -48,8 +47,7 @@ ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel,
 /* As triangles, for pictures: revolve alone. */
 ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_message *why);
 
-/* ---- Filling (fill.c) -----------------------------------------------------------------------------------------------
- */
+/* ---- Filling (fill.c) ------------------------------------------------------------------------------------------- */
 
 typedef struct oz_fluid {
   char *name;
@@ -82,8 +80,7 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
 void oz_cloud_release(oz_cloud *cloud);
 uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
 
-/* ---- The scene ------------------------------------------------------------------------------------------------------
- */
+/* ---- The scene -------------------------------------------------------------------------------------------------- */
 
 typedef struct oz_looked {
   ooze_look look;
@@ -186,8 +183,7 @@ void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]);
 void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]);
 double oz_frame_time(const ooze_scene *scene, double frame); /* s */
 
-/* ---- JSON (scene_json.c) --------------------------------------------------------------------------------------------
- */
+/* ---- JSON (scene_json.c) ---------------------------------------------------------------------------------------- */
 
 /* The line, from 1, of the value at a dotted path in JSON text, or of the nearest that holds it. */
 int oz_json_line(const char *text, size_t bytes, const char *path);

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------ */
 
 /* Jansson keeps no positions. The text is known to be good JSON by the time that a line is asked for, so that a walk
  * along the path suffices: at each level skip to the wanted member and go in. */
@@ -96,8 +95,7 @@ int oz_json_line(const char *text, size_t bytes, const char *path) {
   return line;
 }
 
-/* ---- Values at paths ------------------------------------------------------------------------------------------------
- */
+/* ---- Values at paths -------------------------------------------------------------------------------------------- */
 
 int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size_t capacity) {
   json_t *at = root;

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Places ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Places ----------------------------------------------------------------------------------------------------- */
 
 size_t oz_down(oz_reader *r, const char *key) {
   size_t mark = strlen(r->path);
@@ -74,8 +73,7 @@ void oz_warn(oz_reader *r, const char *format, ...) {
   r->options.warn(r->options.user, line);
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Checks ----------------------------------------------------------------------------------------------------- */
 
 ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
   const char *key;
@@ -213,8 +211,7 @@ ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *v
   return OOZE_OK;
 }
 
-/* ---- Members --------------------------------------------------------------------------------------------------------
- */
+/* ---- Members ---------------------------------------------------------------------------------------------------- */
 
 static ooze_result member(oz_reader *r, const char *group, json_t *object, const char *key, double out[4], int *has) {
   json_t *value = json_object_get(object, key);
@@ -307,8 +304,7 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
   return OOZE_OK;
 }
 
-/* ---- Values of the solver, with keyframes ---------------------------------------------------------------------------
- */
+/* ---- Values of the solver, with keyframes ----------------------------------------------------------------------- */
 
 static void store(const oz_field *f, const double v[4], void *base) {
   oz_store(f->kind, v, (unsigned char *)base + f->offset);
