@@ -30,7 +30,6 @@ typedef struct oz_cpu {
   /* sorting and cells */
   uint64_t *key, *key2;    /* (capacity) Morton code */
   uint32_t *order, *order2;
-  uint32_t *cell_of;       /* aliases order2: cell of each sorted particle while cells are counted */
   uint32_t *histogram;     /* chunks * 256 */
   oz_cells cells, cells_d;
   oz_rows c, x, d;         /* conformation rows, margin rows, density rows made anew */
@@ -65,7 +64,8 @@ uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
 /* Order of the particles by (Morton code of the cell, id) at `at` (record 4); result in cpu->order and cpu->key. */
 void oz_cpu_order(oz_cpu *cpu, const float *at, float cell);
-ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, const float *at, const uint32_t *order, float cell, ooze_message *why);
+/* The cells of the order just made. */
+ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);
 
 /* lists.c */
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);

@@ -10,8 +10,7 @@ enum {
   OZ_CHUNK = 1024,      /* particles a task; reductions add chunks in order */
   OZ_CELL_CHUNK = 64,   /* cells a task in the neighbour search */
   OZ_PAGE = 2048,       /* list entries a page; rows never straddle pages */
-  OZ_CANDIDATES = 4096, /* particles looked at around one cell; more are left out */
-  OZ_TASK_MAX = 65536   /* chunks in one run: 64 M particles */
+  OZ_CANDIDATES = 4096  /* particles looked at around one cell; more are left out */
 };
 
 /* Rows of neighbours in pages that tasks take from a common pool. Which page a row lands on may differ from run to run;

@@ -112,7 +112,7 @@ static ooze_result density_rows(oz_cpu *cpu, ooze_message *why) {
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
-  OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, f->x, NULL, f->cell, why));
+  OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, why));
   /* first guess; what is missing is added when it is known how much */
   if (!cpu->c.pages) OZ_TRY(rows_room(cpu, &cpu->c, &cpu->c_bytes, &cpu->g_bytes, (uint64_t)cpu->count * 30, why));
   oz_search s;
@@ -183,7 +183,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
   } else {
     oz_cpu_order(cpu, f->p, f->cell);
-    OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, f->p, cpu->order, f->cell, why));
+    OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
     copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), copy_chunk, &copy);
     s.at = f->A;

@@ -120,8 +120,7 @@ void oz_cpu_order(oz_cpu *cpu, const float *at, float cell) {
   cpu->tasks->run(cpu->tasks, chunks, ids_chunk, &job);
 }
 
-ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, const float *at, const uint32_t *order, float cell, ooze_message *why) {
-  (void)at, (void)order, (void)cell;
+ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
   /* keys are sorted: a cell is a run of equal ones */
   uint32_t n = 0;
   for (uint32_t i = 0; i < cpu->count; i++) n += i == 0 || cpu->key[i] != cpu->key[i - 1];

@@ -46,6 +46,16 @@ static void swap(float **a, float **b) {
   *b = t;
 }
 
+/* One Jacobi iteration of the density constraint, number k of the substep. */
+static ooze_result density_iteration(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why) {
+  if (k) WALLS(wall_density); /* before the first it is known already */
+  RUN(density_lambda);
+  WALLS(wall_press);
+  RUN(density_move);
+  WALLS(wall_project);
+  return OOZE_OK;
+}
+
 static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation, ooze_message *why) {
   oz_build_result built = {0, 0.0};
   WALLS(wall_density);
@@ -54,11 +64,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   s->rebuilt += built.rebuilt;
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
-    if (k) WALLS(wall_density);
-    RUN(density_lambda);
-    WALLS(wall_press);
-    RUN(density_move);
-    WALLS(wall_project);
+    OZ_TRY(density_iteration(b, f, k, why));
     if (!conformation) continue;
     f->cold = k == 0;
     RUN(strain);
@@ -87,11 +93,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   s->rebuilt += built.rebuilt;
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
-    if (k) WALLS(wall_density);
-    RUN(density_lambda);
-    WALLS(wall_press);
-    RUN(density_move);
-    WALLS(wall_project);
+    OZ_TRY(density_iteration(b, f, k, why));
     RUN(paper_sync);
     RUN(paper_strain);
     RUN(paper_force);

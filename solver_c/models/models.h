@@ -12,7 +12,6 @@ typedef struct oz_step {
   double time;
   /* news of the substep */
   double bad;           /* particles that went non-finite and were reset */
-  double max_move;      /* not used by every model */
   double residual;      /* of the velocity projection, relative; 0 if not asked for */
   double mean_neighbours;
   uint32_t rebuilt;

@@ -20,7 +20,7 @@ OZ_FN oz_real oz_length(oz_v3 v) {
 }
 
 /* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with the gradients of the
- * start positions, which are at hand: a bound need not follow every displacement (measured: no difference) ---- */
+ * start positions, which are at hand: a bound need not follow every displacement of the substep ---- */
 
 typedef struct { int none; } oz_density_bound_self;
 OZ_FN void oz_density_bound_begin(const oz_frame *f, uint32_t i, oz_density_bound_self *s) { (void)f; (void)i; s->none = 0; }
