@@ -6,7 +6,7 @@
 #include "json.h"
 #include "options.h"
 #ifdef OOZE_HAVE_IO
-#include "ooze/ooze_scene.h"
+#include "ooze/ooze_nodes.h"
 #endif
 
 static int is(const ooze_schema_entry *e, const char *type) { return strcmp(e->type, type) == 0; }
@@ -87,58 +87,87 @@ static void print_markdown(const ooze_schema_entry *e, const char **group) {
   printf(" |\n");
 }
 
-static void print_quoted(const char *text) {
-  putchar('"');
-  for (; *text; ++text) {
-    if (*text == '"' || *text == '\\') putchar('\\');
-    putchar(*text);
+#ifdef OOZE_HAVE_IO
+/* Houdini's dialog scripts: of one node, or of all one after the other. */
+static int print_dialogs(const char *wanted) {
+  uint32_t only = UINT32_MAX;
+  if (wanted && ooze_node_find(wanted, &only) != OOZE_OK) {
+    cli_error("schema: there is no node '%s'; expected step, solver, source, surface or gasooze", wanted);
+    return CLI_USAGE;
   }
-  putchar('"');
+  for (uint32_t i = 0; i < ooze_node_count(); ++i) {
+    char *text = NULL;
+    ooze_message why;
+    if (wanted && i != only) continue;
+    if (ooze_node_dialog(i, &text, &why) != OOZE_OK) {
+      cli_error("%s", why.text);
+      return CLI_MEMORY;
+    }
+    fputs(text, stdout);
+    ooze_io_free(text);
+  }
+  return CLI_DONE;
 }
 
-/* Houdini's dialog script: what a node's parameter interface is made of. */
-static void print_ds(const ooze_schema_entry *e, const char **group) {
-  if (!*group || strcmp(*group, e->group) != 0) {
-    if (*group) puts("}");
-    printf("group {\n    name    ");
-    print_quoted(e->group);
-    printf("\n    label   ");
-    print_quoted(e->group);
-    putchar('\n');
-    *group = e->group;
-  }
-  printf("    parm {\n        name    ");
-  print_quoted(e->name);
-  printf("\n        label   ");
-  print_quoted(e->label);
-  printf("\n        type    %s\n", is(e, "bool")     ? "toggle"
-                                   : is(e, "int")    ? "integer"
-                                   : is(e, "vector") ? "vector"
-                                   : is(e, "menu")   ? "ordinal"
-                                                     : "float");
-  if (is(e, "vector"))
-    printf("        size    3\n        default { \"%g\" \"%g\" \"%g\" }\n", e->default_value[0], e->default_value[1],
-           e->default_value[2]);
-  else
-    printf("        default { \"%g\" }\n", e->default_value[0]);
-  if (is(e, "menu")) {
-    char word[64];
-    puts("        menu {");
-    for (int i = 0; menu_word(e->menu, i, word, sizeof word); ++i) {
-      printf("            ");
-      print_quoted(word);
-      putchar(' ');
-      print_quoted(word);
-      putchar('\n');
+static void print_nodes(int as_json) {
+  json j = {stdout, 0};
+  if (as_json) json_array(&j, NULL);
+  for (uint32_t i = 0; i < ooze_node_count(); ++i) {
+    ooze_node n;
+    ooze_node_default(&n);
+    if (ooze_node_get(i, &n) != OOZE_OK) continue;
+    if (!as_json) printf("%s%s  %s\n  %s\n", i ? "\n" : "", n.type_name, n.label, n.help);
+    if (as_json) {
+      json_object(&j, NULL);
+      json_text(&j, "name", n.name);
+      json_text(&j, "type_name", n.type_name);
+      json_text(&j, "context", n.context);
+      json_text(&j, "label", n.label);
+      json_text(&j, "inputs", n.inputs);
+      json_integer(&j, "min_inputs", n.min_inputs);
+      json_integer(&j, "max_inputs", n.max_inputs);
+      json_text(&j, "help", n.help);
+      json_array(&j, "parameters");
     }
-    puts("        }");
-  } else if (!is(e, "bool")) { /* the lower end is firm, the upper one a slider's */
-    printf("        range   { %g! %g }\n", e->minimum, e->soft_maximum);
+    for (uint32_t k = 0; k < n.parm_count; ++k) {
+      ooze_node_parm p;
+      ooze_node_parm_default(&p);
+      if (ooze_node_parm_get(i, k, &p) != OOZE_OK) continue;
+      if (!as_json) {
+        printf("  %-20s %-22s %-7s %s%s%s\n", p.token, p.label, p.type, p.help, p.unit[0] ? " In " : "", p.unit);
+        continue;
+      }
+      json_object(&j, NULL);
+      json_text(&j, "folder", p.folder);
+      json_text(&j, "token", p.token);
+      json_text(&j, "label", p.label);
+      json_text(&j, "type", p.type);
+      json_text(&j, "unit", p.unit);
+      json_text(&j, "help", p.help);
+      json_text(&j, "menu", p.menu);
+      json_text(&j, "disable_when", p.disable_when);
+      json_text(&j, "group", p.group);
+      json_text(&j, "field", p.field);
+      json_text(&j, "default_text", p.default_text);
+      json_array(&j, "default");
+      for (uint32_t c = 0; c < p.components; ++c) json_number(&j, NULL, p.default_value[c]);
+      json_array_end(&j);
+      json_number(&j, "minimum", p.minimum);
+      json_number(&j, "maximum", p.maximum);
+      json_number(&j, "soft_maximum", p.soft_maximum);
+      json_object_end(&j);
+    }
+    if (as_json) {
+      json_array_end(&j);
+      json_object_end(&j);
+    }
   }
-  printf("        help    ");
-  print_quoted(e->help);
-  puts("\n    }");
+  if (as_json) {
+    json_array_end(&j);
+    putchar('\n');
+  }
 }
+#endif
 
 static void print_text(const ooze_schema_entry *e, const char **group) {
   char value[128];
@@ -151,7 +180,7 @@ static void print_text(const ooze_schema_entry *e, const char **group) {
 }
 
 /* The solver's parameters and, where scenes can be read, the keys that only they have; one group after the other. */
-static uint32_t gather(ooze_schema_entry *out, uint32_t room, int solver_alone) {
+static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
   static const char *const order[] = {"scene",    "solver", "material", "fluid", "emitter",
                                       "collider", "output", "picture",  "wedge", "keyframes"};
   uint32_t count = 0;
@@ -159,9 +188,7 @@ static uint32_t gather(ooze_schema_entry *out, uint32_t room, int solver_alone) 
     for (int scenes = 0; scenes < 2; ++scenes) {
       uint32_t entries = scenes ? 0 : ooze_schema_count();
 #ifdef OOZE_HAVE_IO
-      if (scenes && !solver_alone) entries = ooze_scene_schema_count();
-#else
-      (void)solver_alone;
+      if (scenes) entries = ooze_scene_schema_count();
 #endif
       for (uint32_t i = 0; i < entries && count < room; ++i) {
         ooze_schema_entry e;
@@ -228,14 +255,14 @@ int cli_schema(int argc, char **argv) {
   const cli_option options[] = {
       {"json", 0, CLI_FLAG, &as_json, NULL, "as a JSON array", 0, 0},
       {"markdown", 0, CLI_FLAG, &markdown, NULL, "as Markdown tables", 0, 0},
-      {"ds", 0, CLI_FLAG, &ds, NULL, "as a Houdini dialog script", 0, 0},
+      {"ds", 0, CLI_FLAG, &ds, NULL, "as Houdini dialog scripts: of all nodes, or of the one named in place of GROUP", 0, 0},
   };
   const cli_syntax syntax = {
-      "ooze schema [GROUP] [--json|--markdown|--ds]",
+      "ooze schema [GROUP] [--json|--markdown|--ds [NODE]]",
       "Prints every parameter of the solver and every key of scene files: group, name, type, unit, default, range and "
       "what it does. Scene files, Houdini nodes, help and checks are made from the same lists. GROUP keeps those of "
       "one "
-      "group; `presets` prints the materials that scenes can name. --ds has the solver's alone.",
+      "group; `presets` prints the materials that scenes can name, `nodes` the parameters of the Houdini nodes.",
       options, sizeof options / sizeof options[0], NULL};
   int code = cli_parse(&syntax, argc, argv, &wanted, 1, &operands);
   if (code != CLI_PARSED) return code;
@@ -244,15 +271,25 @@ int cli_schema(int argc, char **argv) {
     return CLI_USAGE;
   }
 #ifdef OOZE_HAVE_IO
-  if (operands && strcmp(wanted, "presets") == 0 && !ds) {
+  if (ds) return print_dialogs(operands ? wanted : NULL);
+  if (operands && strcmp(wanted, "nodes") == 0) {
+    print_nodes(as_json);
+    return CLI_DONE;
+  }
+  if (operands && strcmp(wanted, "presets") == 0) {
     print_presets(as_json, markdown);
     return CLI_DONE;
+  }
+#else
+  if (ds) {
+    cli_error("schema: this build knows no nodes");
+    return CLI_USAGE;
   }
 #endif
   json j = {stdout, 0};
   const char *group = NULL;
   static ooze_schema_entry entries[400];
-  uint32_t shown = 0, count = gather(entries, sizeof entries / sizeof entries[0], ds);
+  uint32_t shown = 0, count = gather(entries, sizeof entries / sizeof entries[0]);
   if (as_json) json_array(&j, NULL);
   for (uint32_t i = 0; i < count; ++i) {
     ooze_schema_entry e = entries[i];
@@ -262,8 +299,6 @@ int cli_schema(int argc, char **argv) {
       print_json(&e, &j);
     else if (markdown)
       print_markdown(&e, &group);
-    else if (ds)
-      print_ds(&e, &group);
     else
       print_text(&e, &group);
   }
@@ -271,9 +306,8 @@ int cli_schema(int argc, char **argv) {
     json_array_end(&j);
     putchar('\n');
   }
-  if (ds && group) puts("}");
 #ifdef OOZE_HAVE_IO
-  if (!operands && !as_json && !ds) {
+  if (!operands && !as_json) {
     puts("");
     print_presets(0, markdown);
   }

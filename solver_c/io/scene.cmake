@@ -1,5 +1,5 @@
 # Scenes and runs, as a part of ooze_io, where Jansson is found. Presets and the list of keys need nothing.
-target_sources(ooze_io PRIVATE presets.c scene_words.c)
+target_sources(ooze_io PRIVATE presets.c scene_words.c nodes.c nodes_dialog.c)
 find_path(OZ_JANSSON_INCLUDE jansson.h)
 find_library(OZ_JANSSON_LIBRARY jansson)
 mark_as_advanced(OZ_JANSSON_INCLUDE OZ_JANSSON_LIBRARY)

@@ -52,5 +52,8 @@ expect 0 'fig7' verify --list
 expect 0 'giants' bench --list
 expect 0 'particle' schema --markdown
 expect 0 'parm {' schema --ds
+expect 0 'startframe' schema --ds solver
+expect 1 'there is no node' schema --ds nothing
+expect 0 'ooze::surface' schema nodes
 expect 0 'cpu' info
 exit $bad
