@@ -16,28 +16,28 @@ struct array {
 #define AT(m) offsetof(oz_frame, m)
 
 /* Pairs of regions that change places; in each the arrays in order. */
-struct region { array a[12]; };
+struct region { array a[16]; };
 const region state_regions[] = {
     {{{AT(x), 4}}},
     {{{AT(u), 4}}},
     {{{AT(q), 6}}},
     {{{AT(tau), 1}, {AT(compliance), 1}, {AT(viscosity), 1}, {AT(density), 1}, {AT(temperature), 1}, {AT(force), 3},
-      {AT(material), 1}, {AT(source), 1}, {AT(rank), 1}}},
+      {AT(material), 1}, {AT(source), 1}, {AT(rank), 1}, {AT(owner), 1}, {AT(rest), 3}, {AT(melt), 1}}},
     {{{AT(id), 2}}},
 };
 const region work_regions[] = {
     {{{AT(y), 4}}},
     {{{AT(p), 4}}},
     {{{AT(pp), 6}}},
-    {{{AT(K), 6}, {AT(k_dens), 1}, {AT(gate), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1}}},
+    {{{AT(K), 6}, {AT(k_dens), 1}, {AT(gate), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1},
+      {AT(sg), 3}, {AT(rho), 1}, {AT(neighbours), 1}}},
     {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
-/* Arrays that stay; the results of a substep are among them. */
+/* Arrays that stay. Results of a substep are among them and above: they are read until the next sort. */
 const array fixed[] = {
-    {AT(rho), 1}, {AT(lam), 6}, {AT(a), 1},  {AT(neighbours), 1}, {AT(dx), 4}, {AT(A), 4},
-    {AT(B), 6},   {AT(sg), 3},  {AT(pu), 4}, {AT(pe), 4},         {AT(r), 6},  {AT(aq), 6},
+    {AT(lam), 6}, {AT(a), 1},  {AT(dx), 4}, {AT(A), 4}, {AT(B), 6}, {AT(pu), 4}, {AT(pe), 4}, {AT(r), 6}, {AT(aq), 6},
     {(size_t)-1, 2}, /* places, packed; last */
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
@@ -63,13 +63,14 @@ void place(oz_frame *f, const region &r, float *at, uint32_t capacity) {
     if (a.words) put(f, a.member, at), at += (size_t)a.words * capacity;
 }
 
+enum { RECORD = 0, PLANES = 1, WIDE = 0 };
 const field_array fields[OZ_FIELD_COUNT] = {
-    {AT(x), 4, false},       {AT(u), 4, false},        {AT(q), 6, true},     {AT(tau), 1, true},    {AT(compliance), 1, true},
-    {AT(viscosity), 1, true}, {AT(density), 1, true},  {AT(temperature), 1, true}, {AT(force), 3, true}, {AT(material), 1, true},
-    {AT(source), 1, true},   {AT(rank), 1, true},      {AT(id), 2, false},   {AT(rho), 1, true},    {AT(lam), 6, true},
-    {AT(a), 1, true},        {AT(neighbours), 1, true},
+#define OZ_FIELD(name, member, words, layout) {AT(member), words, layout != 0},
+#define OZ_RESULT OZ_FIELD
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
 };
-static_assert(OZ_FIELD_ID == 12 && OZ_FIELD_RHO == 13 && OZ_FIELD_COUNT == 17, "fields are in the order of base/backend.h");
 
 } // namespace
 

@@ -175,6 +175,8 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->brick_values = static_cast<const float *>(g->brick_values.at);
   f->nozzle = static_cast<const oz_nozzle *>(g->nozzle.at);
   f->nozzle_count = g->nozzle_count;
+  f->matter = static_cast<const oz_matter *>(g->matter.at);
+  f->matter_count = g->matter_count;
   f->wall_count = g->wall_count;
   f->wall_particle = static_cast<uint32_t *>(g->wall_particle.at);
   f->wall = static_cast<oz_wall *>(g->wall.at);
@@ -268,6 +270,15 @@ static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, oo
   g->nozzle_count = count;
   return OOZE_OK;
 }
+static ooze_result matter(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  OZ_TRY(put(g, &g->matter, m, count * sizeof *m, "materials", why));
+  if (count) OZ_CUDA(cudaStreamSynchronize(g->stream), "materials");
+  g->matter_count = count;
+  return OOZE_OK;
+}
 
 /* ---- the rest ---- */
 
@@ -294,7 +305,7 @@ static void destroy(oz_backend *b) {
 #endif
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
-                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle,
+                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter,
                       &g->device_news, &g->ticket, &g->loads, &g->ghat};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
@@ -316,7 +327,7 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, run, bytes, profile, profile_reset, lost, wall_loads};
+    nozzles, matter, run, bytes, profile, profile_reset, lost, wall_loads};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

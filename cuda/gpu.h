@@ -84,13 +84,13 @@ struct gpu {
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
 
   /* walls, colliders */
-  buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, loads;
+  buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, matter, loads;
   void *collider_copy; /* what the device has */
   size_t collider_copy_bytes;
   bool has_loads;
   double *host_loads;
   size_t host_loads_bytes;
-  uint32_t wall_count, wall_capacity, collider_count, nozzle_count;
+  uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count;
 
   /* stages */
   uint32_t queued, frames;

@@ -569,22 +569,20 @@ struct permute_item {
   oz_frame from, to;
   OZ_D void operator()(uint32_t k) const {
     const uint32_t i = order[k];
-    oz_real v[4];
-    oz_ld4(from.x, i, 4, 0, v);
-    oz_st4(to.x, k, 4, 0, v);
-    oz_ld4(from.u, i, 4, 0, v);
-    oz_st4(to.u, k, 4, 0, v);
-    for (int c = 0; c < 6; c++) to.q[(size_t)c * to.stride + k] = from.q[(size_t)c * from.stride + i];
-    to.tau[k] = from.tau[i];
-    to.compliance[k] = from.compliance[i];
-    to.viscosity[k] = from.viscosity[i];
-    to.density[k] = from.density[i];
-    to.temperature[k] = from.temperature[i];
-    for (int c = 0; c < 3; c++) to.force[(size_t)c * to.stride + k] = from.force[(size_t)c * from.stride + i];
-    to.material[k] = from.material[i];
-    to.source[k] = from.source[i];
-    to.rank[k] = from.rank[i];
-    to.id[k] = from.id[i];
+#define MOVE_RECORD(member, words)                                                                                     \
+  {                                                                                                                    \
+    oz_real v[4];                                                                                                      \
+    oz_ld4(from.member, i, 4, 0, v);                                                                                   \
+    oz_st4(to.member, k, 4, 0, v);                                                                                     \
+  }
+#define MOVE_PLANES(member, words)                                                                                     \
+  for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = from.member[(size_t)c * from.stride + i];
+#define MOVE_WIDE(member, words) to.member[k] = from.member[i];
+#define OZ_FIELD(name, member, words, layout) MOVE_##layout(member, words)
+#define OZ_RESULT(name, member, words, layout)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
   }
 };
 

@@ -18,27 +18,20 @@ typedef enum oz_stage {
 } oz_stage;
 extern const char *const oz_stage_names[];
 
-/* Particle arrays that hold state: what sorting, adding, removing and checkpoints must carry. */
+/* Numbers of the particle fields: state first, then what the last substep left. */
 typedef enum oz_field {
-  OZ_FIELD_X = 0, /* record 4 */
-  OZ_FIELD_U,     /* record 4 */
-  OZ_FIELD_Q,     /* planes 6 */
-  OZ_FIELD_TAU,
-  OZ_FIELD_COMPLIANCE,
-  OZ_FIELD_VISCOSITY,
-  OZ_FIELD_DENSITY,
-  OZ_FIELD_TEMPERATURE,
-  OZ_FIELD_FORCE, /* planes 3 */
-  OZ_FIELD_MATERIAL,
-  OZ_FIELD_SOURCE,
-  OZ_FIELD_RANK,
-  OZ_FIELD_ID, /* 64 bit */
+#define OZ_FIELD(name, member, words, layout) OZ_FIELD_##name,
+#define OZ_RESULT(name, member, words, layout)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
   OZ_FIELD_STATE_COUNT,
-  /* results of the last substep, readable */
-  OZ_FIELD_RHO = OZ_FIELD_STATE_COUNT,
-  OZ_FIELD_LAM, /* planes 6 */
-  OZ_FIELD_A,   /* compliance as a pure number */
-  OZ_FIELD_NEIGHBOURS,
+  OZ_FIELD_BEFORE_RESULTS = OZ_FIELD_STATE_COUNT - 1,
+#define OZ_FIELD(name, member, words, layout)
+#define OZ_RESULT(name, member, words, layout) OZ_FIELD_##name,
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
   OZ_FIELD_COUNT
 } oz_field;
 
@@ -82,6 +75,7 @@ typedef struct oz_backend_table {
   ooze_result (*colliders)(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
                            uint32_t bricks, ooze_message *why); /* uploads; bricks NULL: unchanged */
   ooze_result (*nozzles)(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why);
+  ooze_result (*matter)(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why); /* the materials' table */
   /* Runs one stage over all its items. `sums` (may be NULL) receives the stage's reductions on the host. */
   ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
   uint64_t (*bytes)(const oz_backend *b);

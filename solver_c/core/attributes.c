@@ -13,6 +13,7 @@ enum {
   OZ_CHECK_TENSOR,
   OZ_CHECK_FORCE,
   OZ_CHECK_MATERIAL,
+  OZ_CHECK_FRACTION,
   OZ_CHECK_SCHEMA
 };
 
@@ -40,6 +41,9 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_COMPRESSION] = {"compression", 1, 0, 0, 0, OZ_CHECK_NONE, OZ_FIELD_RHO, NULL},
     [OOZE_STRESS] = {"stress", 6, 0, 0, 0, OZ_CHECK_NONE, OZ_FIELD_LAM, NULL},
     [OOZE_NEIGHBOURS] = {"neighbours", 1, 1, 0, 0, OZ_CHECK_NONE, OZ_FIELD_NEIGHBOURS, NULL},
+    [OOZE_OWNER] = {"owner", 1, 1, 1, 1, OZ_CHECK_NONE, OZ_FIELD_OWNER, NULL},
+    [OOZE_REST] = {"bodyrest", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_REST, NULL},
+    [OOZE_MELT] = {"melt", 1, 0, 1, 1, OZ_CHECK_FRACTION, OZ_FIELD_MELT, NULL},
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
@@ -156,6 +160,8 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
     return all_within(value, 3, OZ_FAST) ? NULL : "finite values of at most 1e6 m/s";
   case OZ_CHECK_FORCE:
     return all_within(value, 3, OZ_HARD) ? NULL : "finite values of at most 1e9 m/s^2";
+  case OZ_CHECK_FRACTION:
+    return *value >= 0.0f && *value <= 1.0f ? NULL : "0 to 1";
   case OZ_CHECK_TENSOR:
     return all_within(value, 6, 1e6) && positive_definite(value) ? NULL
                                                                  : "a positive definite tensor, xx yy zz xy xz yz";

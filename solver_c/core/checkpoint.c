@@ -276,6 +276,9 @@ static const struct {
     {OOZE_FORCE, OZ_FIELD_FORCE, 3},
     {OOZE_MATERIAL, OZ_FIELD_MATERIAL, 1},
     {OOZE_SOURCE, OZ_FIELD_SOURCE, 1},
+    {OOZE_OWNER, OZ_FIELD_OWNER, 1},
+    {OOZE_REST, OZ_FIELD_REST, 3},
+    {OOZE_MELT, OZ_FIELD_MELT, 1},
     {OOZE_ID, OZ_FIELD_ID, 2},
 };
 enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
@@ -340,6 +343,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   ooze_material *old_materials = s->materials;
   s->materials = in->materials;
   s->material_count = in->header.materials;
+  s->matter_known = 0;
   s->materials_capacity = in->header.materials * sizeof *s->materials;
   in->materials = old_materials;
   oz_colliders colliders = s->colliders;

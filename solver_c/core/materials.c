@@ -16,6 +16,19 @@ ooze_result oz_material_check(const ooze_material *material, const char *who, oo
   return oz_schema_check(OZ_OWNER_material, material, who, why);
 }
 
+/* Allocates, but only in the first step after a material was changed. */
+ooze_result oz_materials_to_backend(ooze_solver *s) {
+  if (s->matter_known) return OOZE_OK;
+  size_t bytes = s->material_count * sizeof(oz_matter);
+  oz_matter *matter = oz_alloc(&s->memory, bytes);
+  if (!matter) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
+  for (uint32_t i = 0; i < s->material_count; ++i) matter[i].density = s->materials[i].density;
+  ooze_result r = s->backend->table->matter(s->backend, matter, s->material_count, s->message);
+  oz_free(&s->memory, matter);
+  s->matter_known = r >= 0;
+  return r;
+}
+
 static ooze_result no_such(const ooze_solver *s, uint32_t index) {
   return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no material %u; there are %u", (unsigned)index,
                  (unsigned)s->material_count);
@@ -40,6 +53,7 @@ ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uin
   s->materials[s->material_count] = in;
   if (out_index) *out_index = s->material_count;
   s->material_count++;
+  s->matter_known = 0;
   return OOZE_OK;
 }
 
@@ -67,6 +81,7 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
     oz_host_dirty(s);
   }
   s->materials[index] = in;
+  s->matter_known = 0;
   s->particles.tau_known = 0;
   return OOZE_OK;
 }

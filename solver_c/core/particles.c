@@ -7,13 +7,13 @@
 
 #include "core/schema.h"
 
+enum { RECORD = 0, PLANES = 1, WIDE = 0 };
 const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT] = {
-    [OZ_FIELD_X] = {4, 0},        [OZ_FIELD_U] = {4, 0},           [OZ_FIELD_Q] = {6, 1},
-    [OZ_FIELD_TAU] = {1, 0},      [OZ_FIELD_COMPLIANCE] = {1, 0},  [OZ_FIELD_VISCOSITY] = {1, 0},
-    [OZ_FIELD_DENSITY] = {1, 0},  [OZ_FIELD_TEMPERATURE] = {1, 0}, [OZ_FIELD_FORCE] = {3, 1},
-    [OZ_FIELD_MATERIAL] = {1, 0}, [OZ_FIELD_SOURCE] = {1, 0},      [OZ_FIELD_RANK] = {1, 0},
-    [OZ_FIELD_ID] = {2, 0},       [OZ_FIELD_RHO] = {1, 0},         [OZ_FIELD_LAM] = {6, 1},
-    [OZ_FIELD_A] = {1, 0},        [OZ_FIELD_NEIGHBOURS] = {1, 0},
+#define OZ_FIELD(name, member, words, layout) [OZ_FIELD_##name] = {words, (layout) && (words) > 1},
+#define OZ_RESULT OZ_FIELD
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
 };
 
 static ooze_result short_of_memory(ooze_solver *s, size_t bytes) {

@@ -63,6 +63,7 @@ struct ooze_solver {
   ooze_params params;
   ooze_material *materials;
   size_t materials_capacity;
+  uint32_t matter_known; /* the backend has them as they are */
   uint32_t material_count;
   oz_particles particles;
   oz_colliders colliders;
@@ -84,6 +85,7 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
 /* params.c */
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why);
 
+ooze_result oz_materials_to_backend(ooze_solver *s); /* materials.c: the physics' table, where it changed */
 /* materials.c: the values that a material gives to its particles, one word each */
 enum { OZ_MATERIAL_VALUES = 5 };
 typedef struct oz_material_value {

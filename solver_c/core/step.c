@@ -82,6 +82,7 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
   OZ_TRY(s->backend->table->colliders(s->backend, s->collider_frame, c->count, c->bricks_changed ? c->key : NULL,
                                       c->bricks_changed ? c->values : NULL, c->bricks, s->message));
   c->bricks_changed = 0;
+  OZ_TRY(oz_materials_to_backend(s));
   oz_emitters_frame(e, f0, f1, dt, s->nozzle_frame);
   return s->backend->table->nozzles(s->backend, s->nozzle_frame, e->count, s->message);
 }
@@ -232,7 +233,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_relaxation = s->particles.has_tau;
   step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
   step->has_nozzles = s->emitters.count > 0;
-  ooze_result r = oz_conformation_substep(step, (float)dt, s->message);
+  ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;
   if (r < 0) restore_backup(s);

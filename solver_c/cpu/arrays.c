@@ -12,27 +12,15 @@ typedef struct array {
 } array;
 #define AT(m) offsetof(oz_frame, m)
 
-static const array state[OZ_FIELD_STATE_COUNT] = {
-    [OZ_FIELD_X] = {AT(x), 4, RECORD},
-    [OZ_FIELD_U] = {AT(u), 4, RECORD},
-    [OZ_FIELD_Q] = {AT(q), 6, PLANES},
-    [OZ_FIELD_TAU] = {AT(tau), 1, PLANES},
-    [OZ_FIELD_COMPLIANCE] = {AT(compliance), 1, PLANES},
-    [OZ_FIELD_VISCOSITY] = {AT(viscosity), 1, PLANES},
-    [OZ_FIELD_DENSITY] = {AT(density), 1, PLANES},
-    [OZ_FIELD_TEMPERATURE] = {AT(temperature), 1, PLANES},
-    [OZ_FIELD_FORCE] = {AT(force), 3, PLANES},
-    [OZ_FIELD_MATERIAL] = {AT(material), 1, PLANES},
-    [OZ_FIELD_SOURCE] = {AT(source), 1, PLANES},
-    [OZ_FIELD_RANK] = {AT(rank), 1, PLANES},
-    [OZ_FIELD_ID] = {AT(id), 2, WIDE},
-};
-static const array result[] = {
-    {AT(rho), 1, PLANES}, {AT(lam), 6, PLANES}, {AT(a), 1, PLANES}, {AT(neighbours), 1, PLANES},
+static const array fields[OZ_FIELD_COUNT] = {
+#define OZ_FIELD(name, member, words, layout) {AT(member), words, layout},
+#define OZ_RESULT OZ_FIELD
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
 };
 /* Work arrays. r, pp and aq are dead when the position phase begins, so its own arrays lie over them. */
 static const array work[] = {
-    {AT(rho), 1, PLANES},  {AT(lam), 6, PLANES},    {AT(a), 1, PLANES},      {AT(neighbours), 1, PLANES},
     {AT(omega), 1, PLANES}, {AT(y), 4, RECORD},     {AT(p), 4, RECORD},      {AT(dx), 4, RECORD},
     {AT(A), 12, RECORD},   {AT(K), 6, PLANES},      {AT(B), 6, PLANES},      {AT(sg), 3, PLANES},
     {AT(pu), 4, PLANES},   {AT(pe), 4, PLANES},     {AT(r), 6, PLANES},      {AT(pp), 6, PLANES},
@@ -52,9 +40,9 @@ static void set(oz_frame *f, size_t member, float *p) { memcpy((char *)f + membe
 /* Lays all arrays of `capacity` particles out from `at`; returns the words used. */
 static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
   size_t used = 0;
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++) {
-    if (at) set(f, state[k].member, at + used);
-    used += (size_t)state[k].words * capacity;
+  for (int k = 0; k < OZ_FIELD_COUNT; k++) {
+    if (at) set(f, fields[k].member, at + used);
+    used += (size_t)fields[k].words * capacity;
   }
   for (size_t k = 0; k < sizeof work / sizeof *work; k++) {
     if (at) set(f, work[k].member, at + used);
@@ -115,7 +103,7 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   lay_out(&next, part[0].fresh, capacity);
   next.stride = capacity;
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && cpu->count; k++) { /* planes change stride: through the frame, not memcpy */
-    const array *a = &state[k];
+    const array *a = &fields[k];
     const float *from = get(&cpu->arrays, a->member);
     float *to = get(&next, a->member);
     if (a->kind == PLANES)
@@ -145,12 +133,12 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
     if (r < 0) OZ_TRY(oz_cpu_reserve(b, count, why));
   }
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > cpu->count; k++) {
-    float *p = get(&cpu->arrays, state[k].member);
+    float *p = get(&cpu->arrays, fields[k].member);
     const uint32_t fresh = count - cpu->count;
-    if (state[k].kind == PLANES)
-      for (uint32_t c = 0; c < state[k].words; c++)
+    if (fields[k].kind == PLANES)
+      for (uint32_t c = 0; c < fields[k].words; c++)
         memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)fresh * 4);
-    else memset(p + (size_t)cpu->count * state[k].words, 0, (size_t)fresh * state[k].words * 4);
+    else memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)fresh * fields[k].words * 4);
   }
   cpu->count = count;
   return OOZE_OK;
@@ -167,6 +155,8 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->brick_values = cpu->brick_values;
   f->nozzle = cpu->nozzle;
   f->nozzle_count = cpu->nozzle_count;
+  f->matter = cpu->matter;
+  f->matter_count = cpu->matter_count;
   f->wall_count = cpu->wall_count;
   f->wall_particle = cpu->wall_particle;
   f->wall = cpu->wall;
@@ -174,22 +164,18 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->wall_impulse = cpu->wall_impulse;
 }
 
-static const array *field_array(oz_field field) {
-  if (field < OZ_FIELD_STATE_COUNT) return &state[field];
-  return &result[field - OZ_FIELD_STATE_COUNT];
-}
 static ooze_result check_range(const oz_cpu *cpu, oz_field field, uint32_t first, uint32_t count, ooze_message *why) {
   if ((uint32_t)field < OZ_FIELD_COUNT && first <= cpu->count && count <= cpu->count - first) return OOZE_OK;
   return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, cpu->count);
 }
 ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
-  if (count) copy_out(&OZ_CPU(b)->arrays, field_array(field), first, count, out);
+  if (count) copy_out(&OZ_CPU(b)->arrays, &fields[field], first, count, out);
   return OOZE_OK;
 }
 ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
-  if (count) copy_in(&OZ_CPU(b)->arrays, field_array(field), first, count, in);
+  if (count) copy_in(&OZ_CPU(b)->arrays, &fields[field], first, count, in);
   return OOZE_OK;
 }
 
@@ -222,8 +208,8 @@ static void permute_chunk(void *arg, uint32_t chunk) {
 void oz_cpu_permute(oz_cpu *cpu) {
   const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
-    for (uint32_t c = 0; c < (state[k].kind == PLANES ? state[k].words : 1); c++) {
-      permute_job job = {cpu, &state[k], cpu->arrays.A, c, 0}; /* A holds nothing between substeps */
+    for (uint32_t c = 0; c < (fields[k].kind == PLANES ? fields[k].words : 1); c++) {
+      permute_job job = {cpu, &fields[k], cpu->arrays.A, c, 0}; /* A holds nothing between substeps */
       cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
       job.back = 1;
       cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);

@@ -127,6 +127,15 @@ static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count
   return OOZE_OK;
 }
 
+static ooze_result cpu_matter(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (!oz_grow(cpu->memory, (void **)&cpu->matter, &cpu->matter_bytes, count * sizeof *m, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u materials", count);
+  if (count) memcpy(cpu->matter, m, count * sizeof *m);
+  cpu->matter_count = count;
+  return OOZE_OK;
+}
+
 /* ---- the rest ------------------------------------------------------------------------------------------------- */
 
 static uint64_t cpu_bytes(const oz_backend *b) { return ((const oz_cpu *)b)->memory->bytes; }
@@ -151,7 +160,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->x.len,     cpu->d.entries,  cpu->d.row,         cpu->d.len,        cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
                  cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->collider,
-                 cpu->brick_key, cpu->brick_values, cpu->nozzle};
+                 cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
   if (cpu->tasks) cpu->tasks->destroy(cpu->tasks);
   oz_free(m, cpu);
@@ -160,7 +169,7 @@ static void cpu_destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
     oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL};
+    cpu_nozzles,    cpu_matter,      cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {

@@ -48,8 +48,9 @@ typedef struct oz_cpu {
   uint64_t *brick_key;
   float *brick_values;
   oz_nozzle *nozzle;
-  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes;
-  uint32_t collider_count, nozzle_count, wall_count;
+  oz_matter *matter;
+  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes;
+  uint32_t collider_count, nozzle_count, matter_count, wall_count;
 
   double *partial; /* chunks * OZ_REDUCTIONS */
   double scalar[OZ_SCALAR_COUNT];

@@ -29,6 +29,20 @@ static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_att
   return OOZE_OK;
 }
 
+/* What only bodies and melting use is left out where no particle has it: reading then gives the same zeros. */
+static bool all_zero(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info) {
+  unsigned char page[256 * 24];
+  const size_t row = (size_t)info->components * info->element_bytes;
+  if (which != OOZE_OWNER && which != OOZE_REST && which != OOZE_MELT) return false;
+  for (uint32_t first = 0, count = ooze_particle_count(s); first < count; first += 256) {
+    const uint32_t n = count - first < 256 ? count - first : 256;
+    if (ooze_attribute_read(s, which, first, n, 0, page) != OOZE_OK) return false;
+    for (size_t k = 0; k < n * row; k++)
+      if (page[k]) return false;
+  }
+  return true;
+}
+
 static ooze_result fill(ooze_solver *s, ooze_points *points, ooze_message *why) {
   /* P first, as in every Houdini file; id is state in any case: without it a cache cannot be told from another. */
   static const ooze_attribute head[3] = {OOZE_POSITION, OOZE_VELOCITY, OOZE_ID};
@@ -45,7 +59,7 @@ static ooze_result fill(ooze_solver *s, ooze_points *points, ooze_message *why) 
     if (which == OOZE_POSITION || which == OOZE_VELOCITY || which == OOZE_ID) continue;
     ooze_attribute_info_default(&info);
     OZ_IO_TRY(ooze_attribute_describe((ooze_attribute)which, &info));
-    if (info.is_state) OZ_IO_TRY(take_out(s, (ooze_attribute)which, &info, points, why));
+    if (info.is_state && !all_zero(s, (ooze_attribute)which, &info)) OZ_IO_TRY(take_out(s, (ooze_attribute)which, &info, points, why));
   }
   OZ_IO_TRY(ooze_points_detail_set(points, "time", ooze_time(s), why));
   return ooze_points_detail_set(points, "separation", (double)separation, why);

@@ -21,7 +21,10 @@ typedef struct oz_step {
 
 /* Fills the constants that follow from separation, parameters and dt. */
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt, double time);
-/* One substep of length dt (s). Colliders and nozzles are already with the backend. */
+/* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
+typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
+/* By params.model. */
+extern const oz_model oz_models[];
 
 #endif

@@ -60,6 +60,11 @@ typedef struct oz_nozzle {
   uint32_t seed;
 } oz_nozzle;
 
+/* What the physics knows of a material beyond the values that each particle carries. One record a material. */
+typedef struct oz_matter {
+  float density; /* kg/m^3 at rest */
+} oz_matter;
+
 /* Slots of the scalars that stay with the backend between stages. */
 enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR_ALPHA, OZ_SCALAR_BETA, OZ_SCALAR_COUNT = 16 };
 
@@ -104,6 +109,9 @@ typedef struct oz_frame {
   float *temperature; /* K */
   float *force;   /* planes 3: m/s^2 added to gravity */
   uint32_t *material, *source, *rank;
+  uint32_t *owner; /* body or boundary that the particle belongs to; 0: free fluid */
+  float *rest;     /* planes 3: m, place in the owner's frame or in the reference shape */
+  float *melt;     /* 0 solid to 1 liquid: latent heat taken up */
   uint64_t *id;
 
   /* ---- one substep ---- */
@@ -151,6 +159,8 @@ typedef struct oz_frame {
   const float *brick_values; /* 512 a brick */
   const oz_nozzle *nozzle;
   uint32_t nozzle_count;
+  const oz_matter *matter; /* by material number */
+  uint32_t matter_count;
 
   double *scalar; /* OZ_SCALAR_COUNT values kept by the backend: the last stage's reductions, conjugate gradient coefficients */
 } oz_frame;

@@ -520,6 +520,8 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
+  const oz_matter matter = {1000.0f};
+  CHECK(b->table->matter(b, &matter, 1, &why) == OOZE_OK, "%s", why.text);
 }
 
 static oz_cpu *make(oz_memory *memory, const ooze_hooks *hooks, uint32_t isa) {

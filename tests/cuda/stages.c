@@ -74,7 +74,10 @@ static void load(oz_backend *b, const state *s) {
       [OZ_FIELD_MATERIAL] = s->word, [OZ_FIELD_SOURCE] = s->source, [OZ_FIELD_RANK] = s->rank, [OZ_FIELD_ID] = s->id};
   ooze_message why = {""};
   CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
+    if (of[k]) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
+  const oz_matter matter = {1000.0f};
+  CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
 }
 
 static void surround(oz_backend *b) {
