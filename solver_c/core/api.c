@@ -147,6 +147,13 @@ ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter) {
   return oz_emitters_remove(&s->emitters, emitter, s->message);
 }
 
+ooze_result ooze_emitter_put(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  ooze_emitter_desc in;
+  OZ_TRY(read_emitter(s, &in, desc));
+  return oz_emitters_put(&s->emitters, emitter, &in, s->material_count, s->message);
+}
+
 /* ---- time ---- */
 
 double ooze_time(const ooze_solver *s) { return s ? s->time : 0; }

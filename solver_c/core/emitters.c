@@ -118,6 +118,23 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
   return OOZE_OK;
 }
 
+ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc, uint32_t materials,
+                            ooze_message *why) {
+  char who[32];
+  if (handle == 0 || handle == UINT32_MAX)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter: %u is no handle; expected 1 to %u", handle, UINT32_MAX - 1);
+  if (find(e, handle)) return oz_emitters_set(e, handle, desc, materials, why);
+  snprintf(who, sizeof who, "emitter %u", handle);
+  OZ_TRY(add(e, desc, materials, handle, who, why));
+  for (uint32_t i = e->count - 1; i > 0 && e->slot[i - 1].handle > handle; i--) { /* to its place in the order */
+    oz_emitter_slot last = e->slot[i];
+    e->slot[i] = e->slot[i - 1];
+    e->slot[i - 1] = last;
+  }
+  if (e->next_handle && handle >= e->next_handle) e->next_handle = handle + 1;
+  return OOZE_OK;
+}
+
 ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *why) {
   oz_emitter_slot *slot = find(e, handle);
   if (!slot) return not_found(handle, why);
@@ -397,6 +414,45 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
   slot->base_time = s.base_time, slot->base_flow = s.base_flow;
   slot->flow = s.flow, slot->born = s.born;
   slot->emitted = s.emitted;
+  return OOZE_OK;
+}
+
+/* ---- The clock ------------------------------------------------------------------------------------------------------
+ */
+
+void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words) {
+  for (uint32_t i = 0; i < e->count; i++, words += OZ_EMITTER_WORDS) {
+    const oz_emitter_slot *s = e->slot + i;
+    words[0] = s->handle;
+    words[1] = s->running | s->desc.active << 1;
+    memcpy(words + 2, &s->base_time, 8);
+    memcpy(words + 4, &s->base_flow, 8);
+    memcpy(words + 6, &s->flow, 8);
+    memcpy(words + 8, &s->born, 8);
+    memcpy(words + 10, &s->emitted, 8);
+    memcpy(words + 12, &s->desc.speed, 4);
+    words[13] = 0;
+  }
+}
+
+ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count, ooze_message *why) {
+  for (int pass = 0; pass < 2; pass++) /* check all, then keep all */
+    for (uint32_t i = 0; i < count; i++) {
+      const uint32_t *w = words + (size_t)i * OZ_EMITTER_WORDS;
+      double v[4]; /* base_time, base_flow, flow, born */
+      float speed;
+      memcpy(v, w + 2, sizeof v);
+      memcpy(&speed, w + 12, sizeof speed);
+      if (w[1] > 3 || !(fabs(v[0]) < 1e12) || !length_ok(v[1]) || !length_ok(v[2]) || !length_ok(v[3]))
+        return oz_fail(why, OOZE_ERROR_FORMAT, "clock: emitter %u has poured %g m of %g m, which cannot be", w[0], v[2],
+                       v[3]);
+      oz_emitter_slot *s = find(e, w[0]);
+      if (!pass || !s) continue;
+      /* as in oz_emitters_set: with another speed the stream goes on from where it is */
+      s->running = s->desc.speed == speed && s->desc.active == (w[1] >> 1) ? w[1] & 1 : 0;
+      s->base_time = v[0], s->base_flow = v[1], s->flow = v[2], s->born = v[3];
+      memcpy(&s->emitted, w + 10, 8);
+    }
   return OOZE_OK;
 }
 

@@ -72,6 +72,14 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
                             ooze_message *why);
 ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *why);
 
+/* Sets the emitter of that handle, or adds it under it. */
+ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc, uint32_t materials,
+                            ooze_message *why);
+/* How far they have poured, OZ_EMITTER_WORDS each; read ignores handles that are not there. */
+enum { OZ_EMITTER_WORDS = 14 };
+void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words);
+ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count, ooze_message *why);
+
 /* What is born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as fractions of the ooze_step).
  * `material` has `materials` entries and decides the layout of AUTO emitters. Fills `out` in the order of birth,
  * emitter by emitter; changes no state, so a caller that cannot add them may simply not accept. t1 must be computed so

@@ -142,6 +142,46 @@ ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who,
   return OOZE_OK;
 }
 
+/* ---- one field by its name ---- */
+
+static const char *const owner_names[] = {"solver_desc", "params", "material", "collider_desc", "emitter_desc"};
+
+static void store(const oz_entry *e, uint32_t k, double value, void *object) {
+  unsigned char *at = (unsigned char *)object + e->offset;
+  if (e->type == OZ_TYPE_FLOAT || e->type == OZ_TYPE_VECTOR || e->type == OZ_TYPE_QUATERNION) {
+    float real = (float)value;
+    memcpy(at + 4 * k, &real, sizeof real);
+  } else if (e->bytes == 8) {
+    uint64_t whole = (uint64_t)value;
+    memcpy(at, &whole, sizeof whole);
+  } else {
+    uint32_t whole = (uint32_t)value;
+    memcpy(at, &whole, sizeof whole);
+  }
+}
+
+ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
+                              ooze_message *why) {
+  uint32_t size = 0, o = 0, owners = (uint32_t)(sizeof owner_names / sizeof *owner_names);
+  if (!owner || !field || !value || !object)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: a pointer is NULL");
+  while (o < owners && strcmp(owner_names[o], owner) != 0) o++;
+  const oz_entry *e = o < owners ? find((oz_owner)o, field) : NULL;
+  if (!e) return oz_fail(why, OOZE_ERROR_NOT_FOUND, "schema: ooze_%s has no parameter %s", owner, field);
+  memcpy(&size, object, sizeof size);
+  if (size < e->offset + e->bytes)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: ooze_%s has size %u, too small for %s; fill it with its _default()",
+                   owner, (unsigned)size, field);
+  for (uint32_t k = 0; k < numbers(e); ++k) {
+    char range[128];
+    if (!holds(e, value[k]))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s is %g%s%s; expected %s", e->label, value[k], e->unit[0] ? " " : "",
+                     e->unit, range_text(e, range, sizeof range));
+  }
+  for (uint32_t k = 0; k < numbers(e); ++k) store(e, k, value[k], object);
+  return OOZE_OK;
+}
+
 int oz_schema_holds(oz_owner owner, const char *field, double value) {
   const oz_entry *e = find(owner, field);
   return e && holds(e, value);

@@ -292,6 +292,8 @@ typedef uint32_t ooze_emitter; /* 0 is none */
 OOZE_API ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out);
 OOZE_API ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc);
 OOZE_API ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter);
+/* Sets the emitter of that handle, or adds it under it: for hosts that keep handles with their particles. */
+OOZE_API ooze_result ooze_emitter_put(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc);
 
 /* ---- Stepping ------------------------------------------------------------------------------------------------- */
 
@@ -341,6 +343,15 @@ OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t c
 OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes);
 OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of all particle state in id order */
 
+/* What is state and belongs to no particle (time, next id, how far each emitter has poured) as 32-bit words, for hosts that
+ * keep the particles' attributes themselves. Adding the same particles, parameters, materials, colliders and emitters (under
+ * their handles) and then loading the words continues bit for bit. words NULL: only counts. Emitters that are not there, or whose
+ * speed or activity is another, keep what they have. */
+OOZE_API ooze_result ooze_clock_save(ooze_solver *s, uint32_t *words, uint32_t capacity, uint32_t *out_count);
+OOZE_API ooze_result ooze_clock_load(ooze_solver *s, const uint32_t *words, uint32_t count);
+/* A hash of bytes, to tell inputs that are the same; begin with seed 0, or with the hash of what came before. */
+OOZE_API uint64_t ooze_hash(const void *bytes, size_t count, uint64_t seed);
+
 /* ---- What there is -------------------------------------------------------------------------------------------- */
 
 typedef struct ooze_schema_entry {
@@ -358,6 +369,11 @@ typedef struct ooze_schema_entry {
 } ooze_schema_entry;
 OOZE_API uint32_t ooze_schema_count(void);
 OOZE_API ooze_result ooze_schema_get(uint32_t index, ooze_schema_entry *out);
+/* Stores the value of one parameter in a struct that its _default() has filled, by names: "params", "velocity_iterations".
+ * `owner` is the struct's name without ooze_: solver_desc, params, material, collider_desc, emitter_desc. A number for menus and
+ * switches; 3 or 4 numbers for vectors and quaternions. Out of range is refused with a sentence in why (may be NULL). */
+OOZE_API ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
+                                       ooze_message *why);
 
 typedef struct ooze_backend_info {
   uint32_t size;
