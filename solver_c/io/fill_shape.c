@@ -1,6 +1,6 @@
 /* Shapes as signed distances, as bricks for colliders, as triangles for pictures. SPDX-License-Identifier: Apache-2.0
  */
-#include "scene_internal.h"
+#include "fill.h"
 
 #include <math.h>
 #include <stdlib.h>

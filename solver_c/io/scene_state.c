@@ -4,47 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double DEGREE = 0.017453292519943295;
-
-/* About x, then y, then z, as Houdini's default order. */
-void oz_pose_rotate(const float degrees[3], float q[4]) {
-  double h[3], s[3], c[3];
-  for (int k = 0; k < 3; k++) {
-    h[k] = 0.5 * DEGREE * (double)degrees[k];
-    s[k] = sin(h[k]);
-    c[k] = cos(h[k]);
-  }
-  /* qz * qy * qx */
-  q[0] = (float)(s[0] * c[1] * c[2] - c[0] * s[1] * s[2]);
-  q[1] = (float)(c[0] * s[1] * c[2] + s[0] * c[1] * s[2]);
-  q[2] = (float)(c[0] * c[1] * s[2] - s[0] * s[1] * c[2]);
-  q[3] = (float)(c[0] * c[1] * c[2] + s[0] * s[1] * s[2]);
-}
-
-/* v + 2 w (u x v) + 2 u x (u x v) with a quaternion of any length. */
-static void turn(const double q[4], const double v[3], double out[3]) {
-  double n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], s = n > 0.0 ? 2.0 / n : 0.0;
-  double t[3] = {q[1] * v[2] - q[2] * v[1], q[2] * v[0] - q[0] * v[2], q[0] * v[1] - q[1] * v[0]};
-  double u[3] = {q[1] * t[2] - q[2] * t[1], q[2] * t[0] - q[0] * t[2], q[0] * t[1] - q[1] * t[0]};
-  for (int k = 0; k < 3; k++) out[k] = v[k] + s * (q[3] * t[k] + u[k]);
-}
-
-void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]) {
-  double q[4] = {(double)pose->rotation[0], (double)pose->rotation[1], (double)pose->rotation[2],
-                 (double)pose->rotation[3]},
-         v[3];
-  turn(q, in, v);
-  for (int k = 0; k < 3; k++) out[k] = v[k] + (double)pose->position[k];
-}
-
-void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]) {
-  double q[4] = {-(double)pose->rotation[0], -(double)pose->rotation[1], -(double)pose->rotation[2],
-                 (double)pose->rotation[3]},
-         v[3];
-  for (int k = 0; k < 3; k++) v[k] = in[k] - (double)pose->position[k];
-  turn(q, v, out);
-}
-
 double oz_frame_time(const ooze_scene *scene, double frame) {
   return (frame - scene->output.first) / scene->output.fps;
 }

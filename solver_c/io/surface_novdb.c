@@ -45,3 +45,23 @@ ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, u
   (void)out;
   return without(why);
 }
+ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index, const ooze_vdb_options *options, void *grid,
+                              ooze_message *why) {
+  (void)s;
+  (void)index;
+  (void)options;
+  (void)grid;
+  return without(why);
+}
+ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_message *why) {
+  (void)grid;
+  (void)iso;
+  (void)out;
+  return without(why);
+}
+ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out, ooze_message *why) {
+  (void)desc;
+  (void)grid;
+  (void)out;
+  return without(why);
+}

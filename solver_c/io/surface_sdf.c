@@ -98,6 +98,14 @@ static int is_closed(const float *points, uint32_t point_count, const uint32_t *
   return closed;
 }
 
+int ooze_mesh_is_closed(const ooze_mesh *mesh) {
+  uint64_t i;
+  if (!mesh || mesh->triangle_count > 0x3fffffffu) return -1;
+  for (i = 0; i < 3 * mesh->triangle_count; ++i)
+    if (mesh->triangles[i] >= mesh->point_count) return -1;
+  return is_closed(mesh->positions, mesh->point_count, mesh->triangles, (uint32_t)mesh->triangle_count);
+}
+
 ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint32_t point_count,
                               const uint32_t *triangles, uint32_t triangle_count, int *out_closed, ooze_message *why) {
   double area = 0.0, bricks, reach = 0.0;

@@ -71,6 +71,31 @@ template <class GridType, class Value> typename GridType::Ptr attribute_of(const
   return grid;
 }
 
+// The grids of a surface in order: the distance, the velocity, the scalars. Empty past the last.
+openvdb::GridBase::Ptr grid_of(const ooze_surface *s, uint32_t index, const ooze_vdb_options *options) {
+  bool velocity = s->velocity && s->attribute_bricks;
+  uint32_t scalars = s->attribute_bricks ? s->scalar_count : 0;
+  if (index == 0) {
+    auto surface = level_set_of(s);
+    surface->setName(options->surface_name);
+    return surface;
+  }
+  if (velocity && index == 1) {
+    auto v = attribute_of<openvdb::Vec3SGrid>(s, [s](size_t n) {
+      return openvdb::Vec3f(s->velocity[3 * n], s->velocity[3 * n + 1], s->velocity[3 * n + 2]);
+    });
+    v->setName(options->velocity_name);
+    v->setVectorType(openvdb::VEC_CONTRAVARIANT_RELATIVE); // turns and scales with the object, does not move with it
+    return v;
+  }
+  uint32_t k = index - 1 - (velocity ? 1 : 0);
+  if (k >= scalars) return nullptr;
+  const float *values = s->scalars[k];
+  auto g = attribute_of<openvdb::FloatGrid>(s, [values](size_t n) { return values[n]; });
+  g->setName(s->names[k]);
+  return g;
+}
+
 // The velocity around a point, from the samples that have one.
 openvdb::Vec3f velocity_at(const ooze_surface *s, const openvdb::Vec3s &p) {
   openvdb::Vec3f sum(0.0f);
@@ -147,6 +172,29 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
   return OOZE_OK;
 }
 
+// A level set to bricks. Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling, which
+// the artist's tool does better (VDB Resample).
+ooze_result sdf_of(const openvdb::FloatGrid &grid, uint32_t max_bricks, ooze_sdf *out, ooze_message *why,
+                   const char *what) {
+  if (grid.getGridClass() == openvdb::GRID_FOG_VOLUME)
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is a fog volume; a collider needs a level set", what,
+                           grid.getName().c_str());
+  if (!grid.transform().isLinear())
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", what);
+  openvdb::math::Mat4d m = grid.transform().baseMap()->getAffineMap()->getMat4();
+  double voxel = m(0, 0);
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b)
+      if (!(voxel > 0.0) || !(std::fabs(m(a, b) - (a == b ? voxel : 0.0)) <= 1e-5 * voxel))
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: voxels are turned or not cubes; resample the grid first",
+                               what);
+  for (int a = 0; a < 3; ++a) out->offset[a] = float(m(3, a));
+  if (!std::isfinite(out->offset[0] + out->offset[1] + out->offset[2]) || !(voxel < 1e6) || !(voxel > 1e-9))
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)", what, voxel);
+  out->closed = 1;
+  return bricks_of(grid, float(voxel), 0.0f, max_bricks, out, why, what);
+}
+
 struct Body {
   ooze_range_fn body;
   void *arg;
@@ -192,22 +240,10 @@ ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, cons
   try {
     openvdb::initialize();
     openvdb::GridPtrVec grids;
-    auto surface = level_set_of(s);
-    surface->setName(options->surface_name);
-    grids.push_back(surface);
-    if (s->velocity && s->attribute_bricks) {
-      auto v = attribute_of<openvdb::Vec3SGrid>(s, [s](size_t n) {
-        return openvdb::Vec3f(s->velocity[3 * n], s->velocity[3 * n + 1], s->velocity[3 * n + 2]);
-      });
-      v->setName(options->velocity_name);
-      v->setVectorType(openvdb::VEC_CONTRAVARIANT_RELATIVE); // turns and scales with the object, does not move with it
-      grids.push_back(v);
-    }
-    for (uint32_t k = 0; k < s->scalar_count && s->attribute_bricks; ++k) {
-      const float *values = s->scalars[k];
-      auto g = attribute_of<openvdb::FloatGrid>(s, [values](size_t n) { return values[n]; });
-      g->setName(s->names[k]);
-      grids.push_back(g);
+    for (uint32_t i = 0;; ++i) {
+      auto grid = grid_of(s, i, options);
+      if (!grid) break;
+      grids.push_back(grid);
     }
     for (auto &g : grids) g->setSaveFloatAsHalf(options->half_precision != 0);
     openvdb::MetaMap meta;
@@ -337,25 +373,74 @@ ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char 
       return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid,
                              names.empty() ? "none" : names.c_str());
     if (!chosen) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no level set of floats in it", path);
-    if (chosen->getGridClass() == openvdb::GRID_FOG_VOLUME)
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: grid %s is a fog volume; a collider needs a level set", path,
-                             chosen->getName().c_str());
-    if (!chosen->transform().isLinear())
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", path);
-    // Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling, which the artist's
-    // tool does better (VDB Resample).
-    openvdb::math::Mat4d m = chosen->transform().baseMap()->getAffineMap()->getMat4();
-    double voxel = m(0, 0);
-    for (int a = 0; a < 3; ++a)
-      for (int b = 0; b < 3; ++b)
-        if (!(voxel > 0.0) || !(std::fabs(m(a, b) - (a == b ? voxel : 0.0)) <= 1e-5 * voxel))
-          return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: voxels are turned or not cubes; resample the grid first",
-                                 path);
-    for (int a = 0; a < 3; ++a) out->offset[a] = float(m(3, a));
-    if (!std::isfinite(out->offset[0] + out->offset[1] + out->offset[2]) || !(voxel < 1e6) || !(voxel > 1e-9))
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)", path, voxel);
-    out->closed = 1;
-    return bricks_of(*chosen, float(voxel), 0.0f, desc->max_bricks, out, why, path);
+    return sdf_of(*chosen, desc->max_bricks, out, why, path);
   }
   OZ_CATCH(why, path)
+}
+
+ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out, ooze_message *why) {
+  if (!desc || desc->size != sizeof *desc || !grid || !out)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_grid: a pointer is NULL, or the description is not filled");
+  ooze_sdf_default(out);
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    std::string name = base->getName().empty() ? "VDB" : base->getName();
+    if (!base->isType<openvdb::FloatGrid>())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected a level set of floats", name.c_str(),
+                             base->type().c_str());
+    ooze_result r = sdf_of(static_cast<const openvdb::FloatGrid &>(*base), desc->max_bricks, out, why, name.c_str());
+    if (r) ooze_sdf_free(out);
+    return r;
+  }
+  OZ_CATCH(why, "VDB to distance")
+}
+
+ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index, const ooze_vdb_options *options, void *grid,
+                              ooze_message *why) {
+  ooze_vdb_options defaults;
+  ooze_vdb_options_default(&defaults);
+  if (!s || !grid) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_grid: a pointer is NULL");
+  if (!options) options = &defaults;
+  try {
+    openvdb::initialize();
+    auto made = grid_of(s, index, options);
+    if (!made) return OOZE_ERROR_NOT_FOUND;
+    *static_cast<openvdb::GridBase::Ptr *>(grid) = made;
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "surface to VDB")
+}
+
+ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_message *why) {
+  if (!grid || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_mesh: a pointer is NULL");
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    if (!base->isType<openvdb::FloatGrid>())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected floats", base->getName().c_str(),
+                             base->type().c_str());
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+    std::vector<openvdb::Vec4I> quads;
+    const auto &field = static_cast<const openvdb::FloatGrid &>(*base);
+    openvdb::tools::volumeToMesh(field, points, triangles, quads, iso, 0.0, false);
+    if (points.size() > 0xfffffff0u)
+      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32", points.size());
+    if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()), triangles.size() + 2 * quads.size(), 0, why))
+      return r;
+    for (size_t i = 0; i < points.size(); ++i)
+      for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
+    size_t n = 0;
+    auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
+      out->triangles[n++] = a;
+      out->triangles[n++] = b;
+      out->triangles[n++] = c;
+    };
+    for (const auto &t : triangles) add(t[0], t[1], t[2]);
+    for (const auto &q : quads) {
+      add(q[0], q[1], q[2]);
+      add(q[0], q[2], q[3]);
+    }
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "VDB to mesh")
 }

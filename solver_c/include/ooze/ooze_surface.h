@@ -101,6 +101,14 @@ OOZE_API ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *p
  * merges flat parts into larger polygons. `out` is filled as by ooze_mesh_allocate: ooze_mesh_release gives it back. */
 OOZE_API ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out, ooze_message *why);
 
+/* For hosts that link the OpenVDB this library was built with, such as Houdini's own. `grid` is the address of an
+ * openvdb::GridBase::Ptr (out) or a const openvdb::GridBase * (in); these are checked for their type, not for their build.
+ * Grids of a surface: 0 the distance, then velocity and scalars where it has them; NOT_FOUND past the last. */
+OOZE_API ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index, const ooze_vdb_options *options, void *grid,
+                                       ooze_message *why);
+/* The surface of a level set (iso counts from its zero), or of a fog volume where it passes iso. */
+OOZE_API ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_message *why);
+
 /* ---- Colliders: meshes and .vdb files to SDF bricks (OpenVDB) ------------------------------------------------- */
 
 typedef struct ooze_sdf {
@@ -135,7 +143,33 @@ OOZE_API ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *
  * has fork(). grid NULL: the first level set of floats. Its own voxel size is kept; desc->voxel is not used. */
 OOZE_API ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out,
                                        ooze_message *why);
+/* The same from a grid in memory: see ooze_surface_grid. */
+OOZE_API ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out, ooze_message *why);
 OOZE_API void ooze_sdf_free(ooze_sdf *sdf);
+/* 1: every edge is shared by an even number of triangles; 0: it is open; -1: no memory to tell, or a bad index. */
+OOZE_API int ooze_mesh_is_closed(const ooze_mesh *mesh);
+/* The pose that carries `from` best onto `to` (3 floats each), and how far the worst point is off (m; may be NULL). */
+OOZE_API ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, ooze_pose *out, float *out_error,
+                                   ooze_message *why);
+
+/* ---- Filling meshes with particles ------------------------------------------------------------------------------ */
+
+typedef struct ooze_fill_desc {
+  uint32_t size;
+  uint32_t seed;            /* another number gives another jitter. Default 0. */
+  float separation;         /* m, above 0. Default 0.01. */
+  float jitter;             /* random offset in separations, 0 to 0.3. Default 0. */
+  uint64_t max_particles;   /* Default 1 << 30. */
+  uint32_t occupied_count;
+  uint32_t reserved;
+  const float *occupied;    /* 3 each: particles that are there. New ones keep 0.9 separations from them. */
+} ooze_fill_desc;
+/* Where particles stand in a closed mesh: 3 floats each, to be freed with ooze_io_free. Pieces may overlap. */
+OOZE_API ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out, uint32_t *out_count,
+                                    ooze_message *why);
+/* out_keep[i] is 1 where point i keeps its distance from what is there. */
+OOZE_API ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uint32_t count, uint8_t *out_keep,
+                                     ooze_message *why);
 
 /* ---- Images ----------------------------------------------------------------------------------------------------- */
 
@@ -262,6 +296,12 @@ static inline void ooze_sdf_desc_default(ooze_sdf_desc *d) {
   d->max_file_bytes = (uint64_t)1 << 32;
   d->max_memory = (uint64_t)1 << 32;
   d->max_seconds = 60.0f;
+}
+static inline void ooze_fill_desc_default(ooze_fill_desc *d) {
+  memset(d, 0, sizeof *d);
+  d->size = (uint32_t)sizeof *d;
+  d->separation = 0.01f;
+  d->max_particles = 1u << 30;
 }
 static inline void ooze_image_default(ooze_image *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
 static inline void ooze_look_default(ooze_look *l) {
