@@ -152,8 +152,7 @@ ooze_result oz_session_write_frame(oz_session *s) {
   ooze_result result = ooze_points_detail_set(points, "frame", s->frame, s->why);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
-    ooze_write_options_default(&options);
-    options.threads = 2;
+    ooze_write_options_default(&options); /* one thread packs: more would put equal points into other bytes */
     result = oz_session_path(s, "points", s->frame, point_endings[o->points], path, sizeof path);
     if (result >= 0) result = ooze_points_write(path, points, &options, s->why);
     if (result >= 0) wrote(s, path);
