@@ -1,0 +1,99 @@
+"""What the example networks have in common: source, collider, solver, cache, surface, stage. SPDX-License-Identifier: Apache-2.0
+
+Every network has the same shape, with these names, so that farm scripts find their way:
+
+    ... -> source (Ooze Source)   -> sim (Ooze Solver) -> cache (File Cache) -> surface (Ooze Surface) -> OUT
+    ... -> colliders              -'      `-> farm (ROP Geometry: the same files, for hbatch and PDG)
+    /stage: OUT -> material -> camera -> light -> Karma -> render
+"""
+import sys
+
+import hou
+
+
+def put(node, **values):
+    """Sets parameters by name; tuples by their base name. A name or a menu's word that the node does not have is an error that says so."""
+    for name, value in values.items():
+        if isinstance(value, (tuple, list)):
+            tuple_ = node.parmTuple(name)
+            if tuple_ is None:
+                raise ValueError("%s (%s) has no parameter '%s'" % (node.path(), node.type().name(), name))
+            tuple_.set(value)
+            continue
+        parm = node.parm(name)
+        if parm is None:
+            raise ValueError("%s (%s) has no parameter '%s'" % (node.path(), node.type().name(), name))
+        if isinstance(value, str) and not isinstance(parm.eval(), str):  # the word of a menu whose value is a number
+            value = parm.menuItems().index(value)
+        parm.set(value)
+    return node
+
+
+def add(parent, kind, name, *inputs, **values):
+    node = parent.createNode(kind, name)
+    for i, source in enumerate(inputs):
+        if source is not None:
+            node.setInput(i, source)
+    return put(node, **values)
+
+
+def vex(parent, name, code, source=None):
+    return add(parent, "attribwrangle", name, source, snippet=code)
+
+
+def nozzle(parent, name, code="", **values):
+    """A point that pours a round stream along its N; `code` is VEX that moves it (@P, @N; @Time is in seconds)."""
+    point = add(parent, "add", name + "_point", points=1)
+    aim = vex(parent, name + "_aim", "v@N = set(0, -1, 0);\n" + code, point)
+    return add(parent, "ooze::source::1.0", name, aim, emission="nozzle", **values)
+
+
+def network(parent, name):
+    """A new geometry object, with whatever Houdini puts into one by itself removed."""
+    box = parent.createNode("geo", name)
+    for child in box.children():
+        child.destroy()
+    return box
+
+
+def simulate(box, sources, colliders, separation, **solver):
+    """Solver, cache and surface after the sources; returns the surface's last node."""
+    sim = add(box, "ooze::solver::1.0", "sim", sources, colliders, particlesep=separation, **solver)
+    put(sim, startframe=1)
+    files = "$HIP/geo/%s/sim.$F4.bgeo.sc" % box.name()
+    add(box, "rop_geometry", "farm", sim, sopoutput=files, trange="normal", alfprogress=1)
+    cache = add(box, "filecache", "cache", sim, filemethod="explicit", file=files, cachesim=1)
+    # v goes along for motion blur; pscale stays with the particles
+    surface = add(box, "ooze::surface::1.0", "surface", cache, output="polygons", method="anisotropic", smoothing=2, velocity=1)
+    out = add(box, "null", "OUT", surface)
+    out.setDisplayFlag(True)
+    out.setRenderFlag(True)
+    box.layoutChildren()
+    return out
+
+
+def karma(out, name, colour, roughness=0.15, transmission=0.0, camera=((0.0, 0.22, 0.62), (-14.0, 0.0, 0.0))):
+    """A stage that Karma renders as it stands: surface with velocity blur, a material, a camera, light, a render node."""
+    stage = hou.node("/stage")
+    fluid = add(stage, "sopimport", name, soppath=out.path(), primpath="/" + name, pathprefix="/" + name)
+    library = add(stage, "materiallibrary", name + "_material", fluid, matpathprefix="/materials/")
+    shader = library.createNode("mtlxstandard_surface", name)
+    put(shader, base_color=colour, specular_roughness=roughness, transmission=transmission, subsurface=0.0 if transmission else 0.3)
+    put(library, materials=1)
+    put(library, matnode1=name, matpath1=name, geopath1="/" + name)
+    view = add(stage, "camera", name + "_camera", library, primpath="/cameras/camera1", t=camera[0], r=camera[1], focalLength=35)
+    dome = add(stage, "domelight", name + "_sky", view)
+    sun = add(stage, "distantlight", name + "_sun", dome, r=(-50.0, 30.0, 0.0))
+    settings = add(stage, "karmarenderproperties", name + "_settings", sun, camera="/cameras/camera1", resolution=(1280, 720),
+                   picture="$HIP/render/%s.$F4.exr" % name)
+    render = add(stage, "usdrender_rop", name + "_render", settings, trange="normal")
+    stage.layoutChildren()
+    return render
+
+
+def main(build):
+    """hython ooze_honey.py [FILE.hip]: builds the network, and saves the scene where a name is given."""
+    build(hou.node("/obj"))
+    if len(sys.argv) > 1:
+        hou.hipFile.save(sys.argv[1])
+        print("[ooze] saved %s" % sys.argv[1])

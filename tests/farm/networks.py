@@ -1,0 +1,109 @@
+"""networks.py OOZE SOURCE: every example network is built against the stand-in of hou: each node type, parameter, menu word and input
+that it uses exists, and what comes out has the shape that the farm scripts expect. SPDX-License-Identifier: Apache-2.0
+"""
+import glob
+import importlib
+import json
+import os
+import sys
+import tempfile
+
+ooze, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+os.environ["OOZE"] = ooze
+sys.path[:0] = [os.path.join(source, "tests/farm/fake"), os.path.join(source, "examples/houdini"), os.path.join(source, "otls"),
+                os.path.join(source, "examples/farm/houdini")]
+import hou  # noqa: E402  the stand-in
+
+problems = []
+
+
+def expect(condition, text):
+    if not condition:
+        problems.append(text)
+
+
+def above(node):
+    found, todo = [], [node]
+    while todo:
+        n = todo.pop()
+        if n is not None and n not in found:
+            found.append(n)
+            todo.extend(n.inputs())
+    return found
+
+
+names = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(source, "examples/houdini/ooze_*.py")) if "kit" not in p)
+expect(len(names) >= 5, "there are only %s" % names)
+for name in names:
+    hou._new_scene()
+    try:
+        box = importlib.import_module(name).build(hou.node("/obj"))
+    except Exception as why:  # whatever it is, it is the script's fault
+        problems.append("%s: %s" % (name, why))
+        continue
+    for wanted in ("source", "sim", "cache", "farm", "surface", "OUT", "colliders"):
+        expect(box.node(wanted), "%s: has no node %s" % (name, wanted))
+    chain = [n.type().name() for n in above(box.node("OUT"))]
+    for kind in ("ooze::source::1.0", "filecache", "ooze::surface::1.0"):
+        expect(kind in chain, "%s: OUT does not come from %s" % (name, kind))
+    every = [n.type().name() for n in hou._walk(hou.node("/"))]
+    expect("ooze::solver::1.0" in every or "ooze::step::1.0" in every, name + ": nothing simulates")
+    expect({"display", "render"} <= box.node("OUT")._flags, name + ": OUT is not what is displayed and rendered")
+    renders = [n for n in hou.node("/stage").children() if n.type().name() == "usdrender_rop"]
+    expect(len(renders) == 1 and any(n.type().name() == "sopimport" for n in above(renders[0])), name + ": nothing for Karma to render")
+    for n in hou._walk(hou.node("/")):
+        if n.type().name() == "attribwrangle":
+            code = n.evalParm("snippet")
+            expect(code.count("(") == code.count(")") and code.count(";") >= 1, "%s: %s" % (n.path(), code))
+    # one spacing everywhere, or the source's lattice does not fit the solver
+    spacings = {n.evalParm("particlesep") for n in hou._walk(hou.node("/")) if n.type().name().startswith(("ooze::source", "ooze::solver", "ooze::step"))}
+    expect(len(spacings) == 1, "%s: particle separations %s" % (name, spacings))
+    print("%-18s %d nodes" % (name, len(every)))
+
+# the stand-in refuses what does not exist: otherwise the above would prove nothing
+hou._new_scene()
+import ooze_kit as kit  # noqa: E402
+box = kit.network(hou.node("/obj"), "wrong")
+for what, attempt in (
+        ("a node type", lambda: kit.add(box, "ooze::pour::1.0", "x")),
+        ("a parameter", lambda: kit.add(box, "ooze::solver::1.0", "x", substep=3)),
+        ("a menu's word", lambda: kit.add(box, "ooze::source::1.0", "x", preset="hony")),
+        ("a value", lambda: kit.add(box, "ooze::solver::1.0", "x", substeps=-3)),
+        ("an input", lambda: kit.add(box, "ooze::surface::1.0", "x", None, kit.add(box, "null", "n"))),
+        ("a tuple's length", lambda: kit.add(box, "box", "x", size=(1, 2)))):
+    try:
+        attempt()
+        problems.append("a wrong name was taken for " + what)
+    except (hou.OperationFailed, ValueError, TypeError):
+        pass
+
+# the PDG recipe
+import pdg_wedge  # noqa: E402
+hou._new_scene()
+box = importlib.import_module("ooze_honey").build(hou.node("/obj"))
+last = pdg_wedge.build(box.node("farm"), box.node("source").parm("viscosity"), [3.0, 10.0, 50.0])
+wedge = last.inputs()[0]
+expect(wedge.evalParm("floatvalue1_3") == 50.0 and wedge.evalParm("wedgecount") == 3, "PDG: the values are not in the wedge")
+expect(last.evalParm("roppath") == "/obj/honey/farm" and last.evalParm("batchall") == 1, "PDG: the ROP is not fetched in one batch")
+command = pdg_wedge.command_line_wedge(last.parent(), "honey.json", 4, "/shared/honey").evalParm("pdg_command")
+expect("--wedge `@pdg_index`" in command and "--output-lines" in command, "PDG: " + command)
+
+# the digital assets
+if os.path.exists(os.path.join(source, "otls/build_assets.py")):
+    import build_assets
+    hou._new_scene()
+    with tempfile.TemporaryDirectory() as folder:
+        build_assets.build(folder)
+        made = sorted(os.listdir(folder))
+        expect(len([n for n in made if n.endswith(".hda")]) == len(names), "assets: %s of %s" % (made, names))
+        for n in made:
+            if n.endswith(".hda"):
+                with open(os.path.join(folder, n)) as f:
+                    asset = json.load(f)
+                for parm in asset["parms"]:
+                    expect(any("../%s\")" % parm in e for es in asset["expressions"] for e in es.values()), "%s: %s drives nothing" % (n, parm))
+        print("%d files of assets and example scenes" % len(made))
+
+for p in problems:
+    print("FAILED: " + p)
+sys.exit(1 if problems else 0)
