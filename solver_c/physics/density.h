@@ -78,7 +78,9 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
   oz_real v[4];
   oz_gather4(f->dx, n->j, 4, 0, v);
   oz_real k = s->lam + v[3];
-  if (!oz_any(k < oz_set(0.0f))) return; /* nobody here is compressed */
+#if OZ_LANES == 1
+  if (!(k < 0.0f)) return; /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
+#endif
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   oz_v3 g = oz_density_gradient(f, r);
   acc[0] += k * g.x; acc[1] += k * g.y; acc[2] += k * g.z;

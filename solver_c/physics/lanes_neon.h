@@ -139,6 +139,17 @@ OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   vst1q_u32(out, vreinterpretq_u32_u8(v));
   return bits_in[k];
 }
+/* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. The bits are added up only once for all 64. */
+typedef uint8x16_t oz_bits;
+OZ_FN oz_bits oz_bits16(const oz_mask m[4]) {
+  static const uint8_t weight[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  const uint16x8_t a = vuzp1q_u16((uint16x8_t)m[0], (uint16x8_t)m[1]), b = vuzp1q_u16((uint16x8_t)m[2], (uint16x8_t)m[3]);
+  return vandq_u8(vuzp1q_u8((uint8x16_t)a, (uint8x16_t)b), vld1q_u8(weight));
+}
+OZ_FN uint64_t oz_bits_join(const oz_bits b[4]) {
+  const uint8x16_t s = vpaddq_u8(vpaddq_u8(b[0], b[1]), vpaddq_u8(b[2], b[3]));
+  return vgetq_lane_u64((uint64x2_t)vpaddq_u8(s, s), 0);
+}
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) { return (oz_mask)vmvnq_u32(vceqq_u32(vld1q_u32(j), vdupq_n_u32(i))); }
 OZ_FN oz_real oz_ld_half(const uint16_t *a) { return (oz_real)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(a))); }
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) { vst1_u16(a, vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v))); }

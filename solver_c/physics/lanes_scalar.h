@@ -52,6 +52,16 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) { ret
 
 /* Writes the index if m; returns how many. */
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) { out[0] = j[0]; return (uint32_t)(m != 0); }
+/* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. */
+typedef uint32_t oz_bits;
+OZ_FN oz_bits oz_bits16(const oz_mask m[16]) {
+  uint32_t b = 0;
+  for (int k = 0; k < 16; k++) b |= (uint32_t)(m[k] != 0) << k;
+  return b;
+}
+OZ_FN uint64_t oz_bits_join(const oz_bits b[4]) {
+  return (uint64_t)(b[0] | b[1] << 16) | (uint64_t)(b[2] | b[3] << 16) << 32;
+}
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) { return j[0] != i; }
 
 /* The bits of a float, and back. */

@@ -140,6 +140,23 @@ OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   return n;
 }
 #endif
+/* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. */
+typedef uint32_t oz_bits;
+#if OZ_LANES == 4
+OZ_FN uint32_t oz_mask_bits(oz_mask m) { return (uint32_t)_mm_movemask_ps((__m128)m); }
+#elif OZ_LANES == 8
+OZ_FN uint32_t oz_mask_bits(oz_mask m) { return (uint32_t)_mm256_movemask_ps((__m256)m); }
+#else
+OZ_FN uint32_t oz_mask_bits(oz_mask m) { return _mm512_movepi32_mask((__m512i)m); }
+#endif
+OZ_FN oz_bits oz_bits16(const oz_mask m[16 / OZ_LANES]) {
+  uint32_t b = 0;
+  for (int k = 0; k < 16 / OZ_LANES; k++) b |= oz_mask_bits(m[k]) << OZ_LANES * k;
+  return b;
+}
+OZ_FN uint64_t oz_bits_join(const oz_bits b[4]) {
+  return (uint64_t)(b[0] | b[1] << 16) | (uint64_t)(b[2] | b[3] << 16) << 32;
+}
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) {
   oz_mask v;
   __builtin_memcpy(&v, j, sizeof v);

@@ -116,6 +116,27 @@ OZ_CASE(arithmetic_words_mean_what_they_say) {
   }
 }
 
+/* The neighbour search reads its tests as bits: lane 0 is bit 0, whatever the width. */
+OZ_CASE(masks_become_bits_in_order) {
+  need_machine();
+  uint32_t state = 5;
+  for (int turn = 0; turn < 200; ++turn) {
+    float a[64];
+    oz_bits b[4];
+    uint64_t expected = 0;
+    for (int k = 0; k < 64; ++k) {
+      a[k] = random_float(&state);
+      expected |= (uint64_t)(a[k] < 0) << k;
+    }
+    for (int q = 0; q < 4; ++q) {
+      oz_mask m[16 / OZ_LANES];
+      for (int k = 0; k < 16 / OZ_LANES; ++k) m[k] = real_of(a + 16 * q + OZ_LANES * k) < oz_set(0);
+      b[q] = oz_bits16(m);
+    }
+    CHECK_EQ(oz_bits_join(b), expected);
+  }
+}
+
 /* Containment rests on this: non-finite lanes are seen, and one bad lane does not hide another. */
 OZ_CASE(non_finite_lanes_are_seen) {
   need_machine();

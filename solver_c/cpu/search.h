@@ -1,0 +1,197 @@
+/* The neighbour search, part of stages.c: compiled once per instruction set. */
+#ifndef OZ_CPU_SEARCH_H
+#define OZ_CPU_SEARCH_H
+
+enum { OZ_WORD = 64 }; /* candidates whose tests are kept as the bits of one number */
+
+/* Room for one row on the task's current page, or a new page. */
+static uint32_t *row_room(oz_search *s, oz_rows *rows, uint32_t *at, uint32_t *left, uint32_t need) {
+  if (need > *left) {
+    uint32_t page = atomic_fetch_add(&rows->next, 1);
+    if (page >= rows->pages) {
+      atomic_fetch_add(&s->overflow, 1);
+      return NULL;
+    }
+    *at = page * OZ_PAGE;
+    *left = OZ_PAGE;
+  }
+  return rows->entries + *at;
+}
+
+static uint32_t padded(uint32_t n) { return (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES; }
+
+/* ghat and zero-energy weight of a finished row, rounded to half precision. */
+static void fill_gradients(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t n, uint16_t *h) {
+  oz_v3 x = oz_vec_of(f->x, i);
+  for (uint32_t k = 0; k < n; k += OZ_LANES, h += 4 * OZ_LANES) {
+    oz_real c;
+    oz_v3 g = oz_spiky(f, oz_sub(x, oz_vec_gather(f->x, j + k)), &c);
+    oz_st_half(h, g.x);
+    oz_st_half(h + OZ_LANES, g.y);
+    oz_st_half(h + 2 * OZ_LANES, g.z);
+    oz_st_half(h + 3 * OZ_LANES, c);
+  }
+}
+
+/* What stands around one cell, in groups of lanes: x.., y.., z.. from a corner nearby, and half their square. Then
+ * |x - p|^2 < limit is x.x/2 - p.x < (limit - p.p)/2: three multiply-adds, and no large numbers to cancel. */
+typedef struct oz_around {
+  float v[4 * (OZ_CANDIDATES + OZ_WORD)]; /* m, m^2 */
+  uint32_t at[OZ_CANDIDATES + OZ_WORD];   /* where it stands in s->at */
+  float corner[3];
+  uint32_t count, own; /* own: where the cell's own particles begin */
+} oz_around;
+
+/* Looks the 27 cells up; every particle of the cell in the middle will run along what they hold. */
+static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
+  const int32_t bits = (1 << 21) - 1;
+  const uint64_t key = s->cell_key[cell];
+  const int32_t kx = (int32_t)(key & (uint64_t)bits) - OZ_CELL_BIAS, ky = (int32_t)(key >> 21 & (uint64_t)bits) - OZ_CELL_BIAS;
+  const int32_t kz = (int32_t)(key >> 42 & (uint64_t)bits) - OZ_CELL_BIAS;
+  uint32_t n = 0;
+  a->own = OZ_CANDIDATES;
+  for (int32_t z = kz - 1; z <= kz + 1; z++)
+    for (int32_t y = ky - 1; y <= ky + 1; y++)
+      for (int32_t x = kx - 1; x <= kx + 1; x++) {
+        const uint64_t want = oz_cell_key(x, y, z);
+        uint32_t slot = oz_cell_hash(want, s->hash_mask), found = 0;
+        while (s->hash[slot]) {
+          if (s->cell_key[s->hash[slot] - 1] == want) {
+            found = s->hash[slot];
+            break;
+          }
+          slot = (slot + 1) & s->hash_mask;
+        }
+        if (!found) continue;
+        const uint32_t first = s->cell_start[found - 1];
+        uint32_t m = s->cell_start[found] - first;
+        if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
+        if (found == cell + 1) a->own = n;
+        for (uint32_t k = 0; k < m; k++) a->at[n + k] = first + k;
+        n += m;
+      }
+  a->count = n;
+  const uint32_t middle = s->cell_start[cell], end = (n + OZ_WORD - 1) / OZ_WORD * OZ_WORD;
+  memcpy(a->corner, s->at + 4 * (size_t)middle, sizeof a->corner);
+  for (uint32_t k = n; k < end; k++) a->at[k] = middle;
+  for (uint32_t k = 0; k < end; k += OZ_LANES) {
+    const oz_v3 x = oz_sub(oz_vec_gather(s->at, a->at + k), oz_vec_of(a->corner, 0));
+    oz_st(a->v, 4 * k, x.x), oz_st(a->v, 4 * k + OZ_LANES, x.y), oz_st(a->v, 4 * k + 2 * OZ_LANES, x.z);
+    oz_st(a->v, 4 * k + 3 * OZ_LANES, 0.5f * oz_dot(x, x));
+  }
+  for (uint32_t k = n; k < end; k++) a->v[4 * (k / OZ_LANES * OZ_LANES) + 3 * OZ_LANES + k % OZ_LANES] = 1e36f; /* out of reach */
+}
+
+/* One bit for each of 64 candidates: nearer to p than the limit, and than the wider one if there are bits for it. No branch
+ * depends on a distance: which of a handful of candidates is near cannot be guessed. */
+OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uint64_t *out, uint64_t *out2) {
+  oz_bits b[4], b2[4];
+  for (uint32_t q = 0; q < 4; q++) {
+    oz_mask in[16 / OZ_LANES], in2[16 / OZ_LANES];
+    for (uint32_t k = 0; k < 16 / OZ_LANES; k++, v += 4 * OZ_LANES) {
+      const oz_real t = oz_ld(v, 3 * OZ_LANES) - oz_ld(v, 0) * p.x - oz_ld(v, OZ_LANES) * p.y - oz_ld(v, 2 * OZ_LANES) * p.z;
+      in[k] = t < limit;
+      if (out2) in2[k] = t < limit2;
+    }
+    b[q] = oz_bits16(in);
+    if (out2) b2[q] = oz_bits16(in2);
+  }
+  *out = oz_bits_join(b);
+  if (out2) *out2 = oz_bits_join(b2);
+}
+
+/* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. */
+static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bits, uint32_t i, uint32_t *row, uint32_t *out_padded) {
+  uint32_t n = 0;
+  for (uint32_t c = 0; c < a->count && n < OZ_MAX_NEIGHBOURS; c += OZ_WORD) {
+    const uint32_t *at = a->at + c;
+    for (uint64_t b = *bits++; b; b &= b - 1) row[n++] = at[__builtin_ctzll(b)];
+  }
+  if (n > OZ_MAX_NEIGHBOURS) n = OZ_MAX_NEIGHBOURS;
+  if (s->index)
+    for (uint32_t k = 0; k < n; k++) row[k] = s->index[row[k]];
+  for (uint32_t k = 0; k < OZ_LANES; k++) row[n + k] = i;
+  *out_padded = padded(n);
+  return n;
+}
+
+static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
+  const oz_frame frame = *s->f, *f = &frame; /* a copy that nothing written here can be part of */
+  oz_around a;
+  uint64_t in[OZ_CANDIDATES / OZ_WORD], wide[OZ_CANDIDATES / OZ_WORD];
+  uint32_t near[OZ_MAX_NEIGHBOURS + OZ_WORD], rest[OZ_MAX_NEIGHBOURS + OZ_WORD];
+  uint32_t at[2] = {0, 0}, left[2] = {0, 0};
+  const int margin = s->margin2 > 0.0f;
+  for (uint32_t cell = cell_begin; cell < cell_end; cell++) {
+    look_around(s, cell, &a);
+    const uint32_t first = s->cell_start[cell], words = (a.count + OZ_WORD - 1) / OZ_WORD;
+    for (uint32_t k = first; k < s->cell_start[cell + 1]; k++) {
+      const uint32_t i = s->index ? s->index[k] : k, self = a.own + (k - first);
+      const float *x = s->at + 4 * (size_t)k, v[3] = {x[0] - a.corner[0], x[1] - a.corner[1], x[2] - a.corner[2]};
+      const float pp = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+      const oz_v3 p = oz_vec_of(v, 0);
+      const oz_real limit = oz_set(0.5f * (s->radius2 - pp)), limit2 = oz_set(0.5f * (s->margin2 - pp));
+      if (margin)
+        for (uint32_t w = 0; w < words; w++) {
+          near_bits(a.v + 4 * OZ_WORD * w, p, limit, limit2, &in[w], &wide[w]);
+          wide[w] &= ~in[w];
+        }
+      else
+        for (uint32_t w = 0; w < words; w++) near_bits(a.v + 4 * OZ_WORD * w, p, limit, limit, &in[w], NULL);
+      if (self < a.count) in[self / OZ_WORD] &= ~((uint64_t)1 << self % OZ_WORD);
+      uint32_t pn, pr = 0;
+      const uint32_t nn = take(s, &a, in, i, near, &pn);
+      if (margin) (void)take(s, &a, wide, i, rest, &pr);
+      uint32_t *to = row_room(s, s->main, &at[0], &left[0], pn);
+      uint32_t *to_rest = pr ? row_room(s, s->rest, &at[1], &left[1], pr) : NULL;
+      if (!to || (pr && !to_rest)) return;
+      memcpy(to, near, pn * sizeof *to);
+      s->main->row[i] = at[0];
+      s->main->len[i] = (uint16_t)pn;
+      if (s->main->ghat) fill_gradients(f, i, to, pn, s->main->ghat + 4 * (size_t)at[0]);
+      at[0] += pn;
+      left[0] -= pn;
+      if (s->rest) {
+        s->rest->row[i] = at[1];
+        s->rest->len[i] = (uint16_t)pr;
+        if (pr) memcpy(to_rest, rest, pr * sizeof *to_rest);
+        at[1] += pr;
+        left[1] -= pr;
+      }
+      if (s->neighbours) s->neighbours[i] = nn;
+      if (s->pad_weight) s->pad_weight[i] = (float)(pn - nn) * f->w_self;
+    }
+  }
+}
+
+/* Density rows from those of C and of the margin: what is within reach at the current positions. */
+static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
+  const oz_frame *f = s->f;
+  uint32_t at = 0, left = 0, near[2 * OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
+  for (uint32_t i = begin; i < end; i++) {
+    const oz_v3 x = oz_vec_of(f->p, i);
+    uint32_t nn = 0;
+    for (int part = 0; part < 2; part++) {
+      const oz_rows *from = part ? s->rest : s->wide;
+      const uint32_t *j = from->entries + from->row[i];
+      for (uint32_t k = 0; k < from->len[i]; k += OZ_LANES) {
+        const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), x);
+        const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j + k, i);
+        nn += oz_pack(near + nn, in, j + k);
+      }
+    }
+    if (nn > OZ_MAX_NEIGHBOURS) nn = OZ_MAX_NEIGHBOURS;
+    const uint32_t pn = padded(nn);
+    for (uint32_t c = nn; c < pn; c++) near[c] = i;
+    uint32_t *to = row_room(s, s->main, &at, &left, pn);
+    if (!to) return;
+    memcpy(to, near, pn * sizeof *to);
+    s->main->row[i] = at;
+    s->main->len[i] = (uint16_t)pn;
+    s->pad_weight[i] = (float)(pn - nn) * f->w_self;
+    at += pn;
+    left -= pn;
+  }
+}
+
+#endif
