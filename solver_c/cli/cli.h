@@ -35,7 +35,9 @@ int cli_info(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_render(int argc, char **argv);
 int cli_convert(int argc, char **argv);
-int cli_info_file(const char *path, int as_json); /* what a file or a scene holds */
+/* What a file or a scene holds; gigabytes is --max-memory, 0 for the default. */
+typedef struct cli_list cli_list;
+int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json);
 
 double cli_seconds(void);                                 /* a wall clock, s */
 uint32_t cli_processors(void);                            /* of this machine; 0 if not known */

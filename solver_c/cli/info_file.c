@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "options.h"
 #include "ooze/ooze_io.h"
 #ifdef OOZE_HAVE_SCENE
 #include "ooze/ooze_scene.h"
@@ -26,12 +27,21 @@ static void print_bytes(uint64_t bytes, char *out, size_t room) {
 }
 
 #ifdef OOZE_HAVE_SCENE
+static void print_time(double s, char *out, size_t room) {
+  if (s < 100.0)
+    snprintf(out, room, "%.2g s", s < 0.1 ? 0.1 : s);
+  else if (s < 6000.0)
+    snprintf(out, room, "%.0f minutes", s / 60.0);
+  else
+    snprintf(out, room, "%.0f hours", s / 3600.0);
+}
+
 static void on_warning(void *user, const char *line) {
   (void)user;
   fprintf(stderr, "ooze: %s\n", line);
 }
 
-static int info_scene(const char *path, int as_json) {
+static int info_scene(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json) {
   ooze_message why = {""};
   ooze_scene *scene = NULL;
   ooze_scene_options options;
@@ -39,6 +49,10 @@ static int info_scene(const char *path, int as_json) {
   ooze_scene_estimate e;
   ooze_scene_options_default(&options);
   options.warn = on_warning;
+  options.wedge = wedge;
+  options.sets = sets->item;
+  options.set_count = sets->count;
+  options.max_memory = (uint64_t)(gigabytes * 1e9);
   ooze_scene_info_default(&i);
   ooze_scene_estimate_default(&e);
   ooze_result result = ooze_scene_load(path, &options, &scene, &why);
@@ -58,7 +72,9 @@ static int info_scene(const char *path, int as_json) {
     json_integer(&j, "particles_filled", e.filled);
     json_integer(&j, "particles_emitted", e.emitted);
     json_integer(&j, "bytes", e.bytes);
+    json_integer(&j, "bytes_per_particle", e.bytes_per_particle);
     json_integer(&j, "steps", e.steps);
+    json_number(&j, "seconds", e.seconds);
     json_number(&j, "first_frame", i.first_frame);
     json_number(&j, "last_frame", i.last_frame);
     json_number(&j, "fps", i.frames_per_second);
@@ -75,19 +91,24 @@ static int info_scene(const char *path, int as_json) {
     putchar('\n');
   } else {
     char size[32];
+    double dt = i.substeps ? 1.0 / (i.frames_per_second * i.substeps) : 0.0;
     print_bytes(e.bytes, size, sizeof size);
-    printf("%s: scene\n", path);
+    printf("%s: scene%s%s\n", path, wedge ? ", wedge " : "", wedge ? wedge : "");
     if (i.about[0]) printf("  %s\n", i.about);
     printf("  particles   %llu at the first frame, about %llu more from %u emitter%s; separation %g m\n",
            (unsigned long long)e.filled, (unsigned long long)e.emitted, i.emitters, i.emitters == 1 ? "" : "s",
            (double)i.separation);
-    printf("  memory      about %s\n", size);
+    printf("  memory      about %s; %llu bytes a particle in the solver\n", size,
+           (unsigned long long)e.bytes_per_particle);
     printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame, i.frames_per_second);
     if (i.substeps)
-      printf("  steps       %u a frame, %llu in all; iterations %u + %u\n", i.substeps, (unsigned long long)e.steps,
-             i.velocity_iterations, i.position_iterations);
+      printf("  steps       %u a frame of 1/%.4g s, %llu in all; iterations %u + %u\n", i.substeps, 1.0 / dt,
+             (unsigned long long)e.steps, i.velocity_iterations, i.position_iterations);
     else
       printf("  steps       follow the motion; iterations %u + %u\n", i.velocity_iterations, i.position_iterations);
+    char time[32];
+    print_time(e.seconds, time, sizeof time);
+    if (i.substeps) printf("  time        about %s of stepping on this machine, without files\n", time);
     printf("  parts       %u fluids, %u emitters, %u colliders\n  materials  ", i.fluids, i.emitters, i.colliders);
     for (uint32_t k = 0; k < i.materials; ++k) printf(" %s", ooze_scene_material_name(scene, k));
     printf("\n");
@@ -101,47 +122,82 @@ static int info_scene(const char *path, int as_json) {
   return CLI_DONE;
 }
 
-static int info_vdb(const char *path, int as_json) {
+static int info_vdb(const char *path, double gigabytes, int as_json) {
+  enum { MOST = 64 };
+  static ooze_vdb_grid grids[MOST];
   ooze_message why = {""};
-  ooze_sdf_desc desc;
-  ooze_sdf sdf;
-  ooze_sdf_desc_default(&desc);
-  ooze_sdf_default(&sdf);
-  ooze_result result = ooze_sdf_from_vdb(&desc, path, NULL, &sdf, &why);
+  ooze_sdf_desc limits;
+  uint32_t count = 0;
+  ooze_sdf_desc_default(&limits);
+  if (gigabytes > 0.0) limits.max_file_bytes = limits.max_memory = (uint64_t)(gigabytes * 1e9);
+  ooze_result result = ooze_vdb_describe(&limits, path, grids, MOST, &count, &why);
   if (result < 0) {
     cli_error("%s", why.text);
     return cli_exit_code(result);
   }
+  json j = {stdout, 0};
   if (as_json) {
-    json j = {stdout, 0};
     json_object(&j, NULL);
-    json_text(&j, "kind", "OpenVDB level set");
-    json_number(&j, "voxel", (double)sdf.voxel);
-    json_integer(&j, "blocks", sdf.brick_count);
-    json_array(&j, "bounds");
-    for (int k = 0; k < 6; ++k) json_number(&j, NULL, (double)(k < 3 ? sdf.lower[k] : sdf.upper[k - 3]));
+    json_text(&j, "kind", "OpenVDB");
+    json_array(&j, "grids");
+  } else {
+    printf("%s: OpenVDB, %u grid%s\n", path, count, count == 1 ? "" : "s");
+  }
+  for (uint32_t k = 0; k < count && k < MOST; ++k) {
+    const ooze_vdb_grid *g = &grids[k];
+    if (as_json) {
+      json_object(&j, NULL);
+      json_text(&j, "name", g->name);
+      json_text(&j, "type", g->type);
+      json_text(&j, "class", g->kind);
+      json_number(&j, "voxel", g->voxel);
+      json_integer(&j, "active_voxels", g->active);
+      json_array(&j, "bounds");
+      for (int a = 0; a < 6; ++a) json_number(&j, NULL, a < 3 ? g->lower[a] : g->upper[a - 3]);
+      json_array_end(&j);
+      json_number(&j, "minimum", g->minimum);
+      json_number(&j, "maximum", g->maximum);
+      json_object_end(&j);
+    } else {
+      printf("  grid        %-12s %s%s%s, voxel %g m, %llu active\n", g->name, g->type, g->kind[0] ? ", " : "", g->kind,
+             g->voxel, (unsigned long long)g->active);
+      if (g->active) {
+        printf("    bounds    %g %g %g to %g %g %g m\n", g->lower[0], g->lower[1], g->lower[2], g->upper[0],
+               g->upper[1], g->upper[2]);
+        if (g->components)
+          printf("    %s %g to %g\n", g->components == 3 ? "lengths  " : "values   ", g->minimum, g->maximum);
+      }
+    }
+  }
+  if (as_json) {
     json_array_end(&j);
     json_object_end(&j);
     putchar('\n');
-  } else {
-    printf("%s: OpenVDB level set\n  voxel       %g m, %u blocks of 8x8x8\n  bounds      %g %g %g to %g %g %g m\n",
-           path, (double)sdf.voxel, sdf.brick_count, (double)sdf.lower[0], (double)sdf.lower[1], (double)sdf.lower[2],
-           (double)sdf.upper[0], (double)sdf.upper[1], (double)sdf.upper[2]);
+  } else if (count > MOST) {
+    printf("  and %u more grids\n", count - MOST);
   }
-  ooze_sdf_free(&sdf);
   return CLI_DONE;
 }
 #endif
 
-int cli_info_file(const char *path, int as_json) {
+int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json) {
 #ifdef OOZE_HAVE_SCENE
-  if (ends_with(path, ".json")) return info_scene(path, as_json);
-  if (ends_with(path, ".vdb")) return info_vdb(path, as_json);
+  if (ends_with(path, ".json")) return info_scene(path, wedge, sets, gigabytes, as_json);
+#endif
+  if (wedge || sets->count) {
+    cli_error("info: %s: --wedge and --set go with a scene (.json)", path);
+    return CLI_USAGE;
+  }
+#ifdef OOZE_HAVE_SCENE
+  if (ends_with(path, ".vdb")) return info_vdb(path, gigabytes, as_json);
 #endif
   static ooze_file_info i;
   ooze_message why = {""};
+  ooze_io_limits limits;
+  ooze_io_limits_default(&limits);
+  if (gigabytes > 0.0) limits.max_bytes = (uint64_t)(gigabytes * 1e9);
   ooze_file_info_default(&i);
-  ooze_result result = ooze_file_describe(path, NULL, &i, &why);
+  ooze_result result = ooze_file_describe(path, &limits, &i, &why);
   if (result < 0) {
     cli_error("%s", why.text);
     return cli_exit_code(result);

@@ -17,10 +17,11 @@ typedef enum cli_kind {
 } cli_kind;
 
 enum { CLI_LIST_MOST = 256 };
-typedef struct cli_list {
+struct cli_list {
   const char *item[CLI_LIST_MOST];
   uint32_t count;
-} cli_list;
+};
+typedef struct cli_list cli_list;
 
 typedef struct cli_option {
   const char *name; /* without the dashes */

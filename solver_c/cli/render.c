@@ -128,7 +128,7 @@ int cli_render(int argc, char **argv) {
                                    *caption = NULL, *range = NULL;
   int spheres = 0, surface = 0, quiet = 0;
   uint32_t threads = 0, samples = 0, every = 1, columns = 0, cell = 480;
-  double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0;
+  double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0, gigabytes = 0.0;
   size_t operands = 0;
   const cli_option options[] = {
       {"output", 'o', CLI_TEXT, &out, "FILE",
@@ -153,6 +153,8 @@ int cli_render(int argc, char **argv) {
       {"caption", 0, CLI_TEXT, &caption, "TEXT", "small text at the lower left", 0, 0},
       {"fps", 0, CLI_NUMBER, &fps, "N", "of a film. Default: the scene's, else 30", 0.1, 1000},
       {"threads", 't', CLI_COUNT, &threads, "N", "0 takes all", 0, 4096},
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 0.001,
+       1e6},
       {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written", 0, 0},
   };
   const cli_syntax syntax = {
@@ -234,6 +236,12 @@ int cli_render(int argc, char **argv) {
     why.text[0] = 0;
   }
   ooze_movie *movie = NULL;
+  ooze_io_limits limits;
+  ooze_scene_options scene_options;
+  ooze_io_limits_default(&limits);
+  ooze_scene_options_default(&scene_options);
+  scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
+  if (gigabytes > 0.0) limits.max_bytes = scene_options.max_memory;
   uint32_t made = 0;
   for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
     int frame = 0, has = frame_of(list.paths[i], &frame);
@@ -244,7 +252,7 @@ int cli_render(int argc, char **argv) {
       ooze_scene_destroy(scene);
       scene = NULL;
       snprintf(loaded, sizeof loaded, "%s", found);
-      if (found[0]) result = ooze_scene_load(found, NULL, &scene, &why);
+      if (found[0]) result = ooze_scene_load(found, &scene_options, &scene, &why);
       if (result < 0 && !scene_path) { /* a picture without it is better than none */
         cli_error("render: %s; going on without the scene", why.text);
         result = OOZE_OK;
@@ -255,7 +263,7 @@ int cli_render(int argc, char **argv) {
     ooze_points *points = NULL;
     ooze_image image;
     ooze_image_default(&image);
-    result = ooze_points_read(list.paths[i], NULL, &points, &why);
+    result = ooze_points_read(list.paths[i], &limits, &points, &why);
     if (result >= 0) result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
     ooze_points_destroy(points);
     char path[PATH_ROOM];

@@ -170,6 +170,7 @@ static void print_json(const ooze_run_report *r, const show *w, const char *fold
 int cli_run(int argc, char **argv) {
   const char *scene_path = NULL, *folder = NULL, *frames = NULL, *wedge = NULL, *watch = NULL;
   int resume = 0, accept = 0, preview = 0, as_json = 0;
+  double gigabytes = 0.0;
   uint32_t backend = 0, threads = 0, device = 0, every = 0;
   cli_list sets = {{NULL}, 0};
   size_t operands = 0;
@@ -196,6 +197,8 @@ int cli_run(int argc, char **argv) {
       {"preview", 'p', CLI_FLAG, &preview, NULL, "a picture of every frame", 0, 0},
       {"watch", 0, CLI_TEXT, &watch, "FILE", "a JSON file {\"path\": value, ...} that is read again between frames", 0,
        0},
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
+       "refuse files and fluids that need more, and stop with a checkpoint where emitters bring more", 0.001, 1e6},
       {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
       {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL, "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
@@ -237,6 +240,7 @@ int cli_run(int argc, char **argv) {
   scene_options.set_count = sets.count;
   scene_options.wedge = wedge;
   scene_options.warn = on_warning;
+  scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
   ooze_result result = ooze_scene_load(scene_path, &scene_options, &scene, &why);
   if (result < 0) {
     cli_error("%s", why.text);

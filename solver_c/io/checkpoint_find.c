@@ -84,6 +84,9 @@ ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits
       } else if (read == OOZE_OK) {
         memcpy(out_path, s.list[i].path, strlen(s.list[i].path) + 1);
         result = OOZE_OK;
+      } else if (read == OOZE_ERROR_LIMIT ||
+                 read == OOZE_ERROR_MEMORY) { /* whole, perhaps: older ones are no way out */
+        result = oz_io_fail(why, read, "%s", reason.text);
       } else if (line) {
         char text[600];
         snprintf(text, sizeof text, "%s; skipped", reason.text);

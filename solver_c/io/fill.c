@@ -247,8 +247,10 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
   }
   if (p->fill->total >= p->fill->most || c->count == UINT32_MAX)
     return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
-                      "fluid %s: more than %llu particles; expected a larger particle_separation", p->fluid->name,
-                      (unsigned long long)p->fill->most);
+                      "fluid %s: more than the %llu particles that %s; expected a larger particle_separation%s",
+                      p->fluid->name, (unsigned long long)p->fill->most,
+                      p->fill->most < 1u << 30 ? "the memory allowed holds" : "a solver holds",
+                      p->fill->most < 1u << 30 ? " or --max-memory" : "");
   if (c->count == p->room) {
     size_t room = p->room ? 2 * p->room : 4096;
     float(*x2)[3] = realloc(c->x, room * sizeof *x2);
@@ -338,7 +340,7 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
 static ooze_result fill_points(pour *p, const ooze_pose *pose) {
   ooze_points *points = NULL;
   ooze_points_attribute at, v;
-  OZ_IO_TRY(ooze_points_read(p->fluid->shape.file, NULL, &points, p->why));
+  OZ_IO_TRY(ooze_points_read(p->fluid->shape.file, p->fluid->limits, &points, p->why));
   ooze_points_attribute_default(&at);
   ooze_points_attribute_default(&v);
   ooze_result result = OOZE_OK;
@@ -363,6 +365,45 @@ static ooze_result fill_points(pour *p, const ooze_pose *pose) {
   }
   ooze_points_destroy(points);
   return result;
+}
+
+/* For those that come after. 0 when memory is out. */
+static int remember(oz_fill *fill, const batch *bounds, const void *x, uint32_t count) {
+  if (fill->batch_count == fill->batch_room) {
+    size_t room = fill->batch_room ? 2 * fill->batch_room : 16;
+    batch *grown = realloc(fill->batches, room * sizeof *grown);
+    if (!grown) return 0;
+    fill->batches = grown;
+    fill->batch_room = room;
+  }
+  batch *b = &fill->batches[fill->batch_count];
+  *b = *bounds;
+  b->count = count;
+  b->x = malloc(((size_t)count + 1) * sizeof *b->x);
+  if (!b->x) return 0;
+  memcpy(b->x, x, (size_t)count * sizeof *b->x);
+  fill->batch_count++;
+  return 1;
+}
+
+ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count, ooze_message *why) {
+  batch b;
+  memset(&b, 0, sizeof b);
+  if (!count) return OOZE_OK;
+  if (count >= UINT32_MAX / 2) return oz_io_fail(why, OOZE_ERROR_LIMIT, "more points than a solver holds");
+  for (int k = 0; k < 3; k++) b.low[k] = 1e300, b.high[k] = -1e300;
+  float(*kept)[3] = malloc((size_t)count * sizeof *kept);
+  for (uint64_t i = 0; kept && i < count; i++) {
+    const float *x = positions + 3 * i;
+    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) continue;
+    for (int k = 0; k < 3; k++) b.low[k] = fmin(b.low[k], (double)x[k]), b.high[k] = fmax(b.high[k], (double)x[k]);
+    memcpy(kept[b.count++], x, sizeof *kept);
+  }
+  int room = kept && remember(fill, &b, kept, b.count);
+  free(kept);
+  if (room) return OOZE_OK;
+  return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %llu particles that are there",
+                    (unsigned long long)count);
 }
 
 ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user, oz_cloud *out,
@@ -408,27 +449,7 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         grid_release(&p.near);
         memset(&p.near, 0, sizeof p.near);
         if (result != OOZE_OK || out->count == before) continue;
-        /* remembered for those that come after */
-        if (fill->batch_count == fill->batch_room) {
-          size_t room = fill->batch_room ? 2 * fill->batch_room : 16;
-          batch *grown = realloc(fill->batches, room * sizeof *grown);
-          if (!grown) {
-            result = no_memory(&p);
-            continue;
-          }
-          fill->batches = grown;
-          fill->batch_room = room;
-        }
-        batch *b = &fill->batches[fill->batch_count];
-        *b = p.own;
-        b->count = out->count - before;
-        b->x = malloc((size_t)b->count * sizeof *b->x);
-        if (!b->x) {
-          result = no_memory(&p);
-          continue;
-        }
-        memcpy(b->x, out->x + before, (size_t)b->count * sizeof *b->x);
-        fill->batch_count++;
+        if (!remember(fill, &p.own, out->x + before, out->count - before)) result = no_memory(&p);
       }
   if (result != OOZE_OK) oz_cloud_release(out);
   return result;
@@ -444,22 +465,6 @@ static ooze_result fill_check(const ooze_fill_desc *d, ooze_message *why) {
   if (!(d->jitter >= 0.0f && d->jitter <= 0.3f))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "jitter is %g; expected 0 to 0.3", (double)d->jitter);
   return OOZE_OK;
-}
-
-/* What is there already, as a batch of an earlier fluid. */
-static int occupy(oz_fill *f, const ooze_fill_desc *d) {
-  if (d->occupied_count == 0) return 1;
-  batch *b = f->batches = calloc(1, sizeof *b);
-  if (!b || !(b->x = malloc((size_t)d->occupied_count * sizeof *b->x))) return 0;
-  f->batch_count = f->batch_room = 1;
-  for (int k = 0; k < 3; k++) b->low[k] = 1e300, b->high[k] = -1e300;
-  for (uint32_t i = 0; i < d->occupied_count; i++) {
-    const float *x = d->occupied + 3 * (size_t)i;
-    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) continue;
-    for (int k = 0; k < 3; k++) b->low[k] = fmin(b->low[k], (double)x[k]), b->high[k] = fmax(b->high[k], (double)x[k]);
-    memcpy(b->x[b->count++], x, sizeof b->x[0]);
-  }
-  return 1;
 }
 
 ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out, uint32_t *out_count,
@@ -487,11 +492,9 @@ ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, fl
   fluid.count[0] = fluid.count[1] = fluid.count[2] = 1;
   ooze_pose_default(&fluid.pose);
   oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles);
-  ooze_result result = fill && occupy(fill, desc) ? OOZE_OK : OOZE_ERROR_MEMORY;
-  if (result < 0)
-    oz_io_fail(why, result, "out of memory for %u particles that are there", desc->occupied_count);
-  else
-    result = oz_fill_fluid(fill, &fluid, NULL, NULL, &cloud, &cut, why);
+  ooze_result result = fill ? oz_fill_reserve(fill, desc->occupied, desc->occupied_count, why)
+                            : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory to fill a mesh");
+  if (result == OOZE_OK) result = oz_fill_fluid(fill, &fluid, NULL, NULL, &cloud, &cut, why);
   oz_fill_destroy(fill);
   if (result != OOZE_OK) return result;
   *out = (float *)cloud.x;
@@ -504,11 +507,13 @@ ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uin
                             ooze_message *why) {
   const double all[2][3] = {{-1e300, -1e300, -1e300}, {1e300, 1e300, 1e300}};
   grid near;
-  if ((count && !points) || !out_keep) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_apart: a pointer is NULL");
+  if ((count && !points) || !out_keep)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_apart: a pointer is NULL");
   OZ_IO_TRY(fill_check(desc, why));
   oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles);
   memset(&near, 0, sizeof near);
-  int made = fill && occupy(fill, desc) && grid_build(&near, fill, all[0], all[1]);
+  int made = fill && oz_fill_reserve(fill, desc->occupied, desc->occupied_count, why) == OOZE_OK &&
+             grid_build(&near, fill, all[0], all[1]);
   for (uint32_t i = 0; i < count && made; i++) {
     double x[3];
     for (int k = 0; k < 3; k++) x[k] = (double)points[3 * (size_t)i + k];
@@ -516,5 +521,7 @@ ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uin
   }
   grid_release(&near);
   oz_fill_destroy(fill);
-  return made ? OOZE_OK : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u particles that are there", desc->occupied_count);
+  return made ? OOZE_OK
+              : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u particles that are there",
+                           desc->occupied_count);
 }

@@ -58,6 +58,7 @@ typedef struct oz_fluid {
   float step[3];
   float turn; /* degrees */
   uint32_t keep_state;
+  const ooze_io_limits *limits; /* of its file; NULL: the defaults */
 } oz_fluid;
 
 typedef struct oz_cloud {
@@ -74,6 +75,8 @@ void oz_fill_destroy(oz_fill *fill);
 typedef int (*oz_solid_fn)(const void *user, const double x[3]);
 ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user, oz_cloud *out,
                           uint64_t *cut, ooze_message *why);
+/* Room that is taken from the beginning, such as by points that bring their state. Positions are copied. */
+ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count, ooze_message *why);
 void oz_cloud_release(oz_cloud *cloud);
 uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
 

@@ -190,6 +190,9 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   const char *slash = name;
   for (const char *c = name; *c; c++)
     if (oz_os_is_slash(*c)) slash = c + 1;
+  ooze_io_limits_default(&r.scene->limits);
+  r.scene->max_memory = r.options.max_memory;
+  if (r.options.max_memory) r.scene->limits.max_bytes = r.options.max_memory;
   r.scene->file = oz_copy_text(name, strlen(name));
   r.scene->folder = oz_copy_text(name, (size_t)(slash - name));
   json_error_t error;

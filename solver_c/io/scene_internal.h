@@ -8,6 +8,12 @@
 
 #include <jansson.h>
 
+/* Colliders at the first frame (fill_solid.c); oz_in_solid is an oz_solid_fn. NULL when memory is out. */
+typedef struct oz_solids oz_solids;
+oz_solids *oz_solids_create(const ooze_scene *scene, double margin);
+void oz_solids_destroy(oz_solids *solids);
+int oz_in_solid(const void *solids, const double x[3]);
+
 /* ---- The scene -------------------------------------------------------------------------------------------------- */
 
 typedef struct oz_looked {
@@ -72,7 +78,7 @@ typedef struct oz_output {
   char *name;
   int32_t first, last;
   double fps;
-  uint32_t points, surface, mesh, method, smoothing, stress, temperature, checkpoint_every, checkpoint_keep;
+  uint32_t points, surface, mesh, method, smoothing, stress, strainrate, temperature, checkpoint_every, checkpoint_keep;
   float voxel;
 } oz_output;
 
@@ -94,6 +100,8 @@ struct ooze_scene {
   oz_output output;
   oz_picture picture;
   uint32_t velocity_given, position_given;
+  ooze_io_limits limits; /* of the files that it names */
+  uint64_t max_memory;   /* bytes that a run may hold; 0: no limit */
 };
 
 ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why); /* that of time 0 */
@@ -104,6 +112,11 @@ void oz_state_at(const ooze_scene *scene, double time, oz_state *state); /* into
 /* Adds materials, colliders, emitters and, if `fluids`, particles. Arrays of handles may be NULL. */
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
                                  ooze_emitter *emitters, ooze_message *why);
+/* Every fluid's particles in turn, handed to `take`; at most `most`. */
+typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why);
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_take_fn take, void *user, ooze_message *why);
+/* How many the scene's max_memory holds. */
+ooze_result oz_scene_most_particles(const ooze_scene *scene, uint64_t *out, ooze_message *why);
 ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,
                                 ooze_collider_desc *out);
 double oz_frame_time(const ooze_scene *scene, double frame); /* s */

@@ -43,6 +43,7 @@ ooze_result oz_read_output(oz_reader *r) {
     OZ_IO_TRY(oz_get_float(r, "output", object, "surface_voxel", &o->voxel));
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface_smoothing", &o->smoothing));
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface_stress", &o->stress));
+    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_strainrate", &o->strainrate));
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface_temperature", &o->temperature));
     OZ_IO_TRY(oz_get_count(r, "output", object, "checkpoint_every", &o->checkpoint_every));
     OZ_IO_TRY(oz_get_count(r, "output", object, "checkpoint_keep", &o->checkpoint_keep));
@@ -305,6 +306,12 @@ static ooze_result make_sdf(oz_reader *r, oz_collider_item *item, float voxel) {
     ooze_sdf_desc desc;
     ooze_sdf_desc_default(&desc);
     desc.voxel = voxel;
+    if (r->scene->max_memory) { /* bricks, and what reading takes, each within it */
+      uint64_t most = r->scene->max_memory, bricks = most / sizeof(ooze_sdf_brick);
+      if (bricks < desc.max_bricks) desc.max_bricks = (uint32_t)bricks;
+      desc.max_file_bytes = most;
+      desc.max_memory = most;
+    }
     if (item->shape.kind == OZ_SHAPE_VDB)
       result = ooze_sdf_from_vdb(&desc, item->shape.file, NULL, &item->sdf, &inner);
     else
@@ -433,6 +440,7 @@ ooze_result oz_read_fluids(oz_reader *r) {
     oz_fluid *f = &s->fluids[s->fluid_count];
     f->name = oz_copy_text(key, strlen(key));
     if (!f->name) return OZ_NO_MEMORY(r);
+    f->limits = &s->limits;
     s->fluid_count++;
     ooze_pose_default(&f->pose);
     f->count[0] = f->count[1] = f->count[2] = 1;

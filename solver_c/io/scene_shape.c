@@ -93,12 +93,12 @@ static ooze_result find_file(oz_reader *r, json_t *object, oz_shape *out) {
   void *bytes = NULL;
   size_t count = 0;
   size_t mark = oz_down(r, "file");
-  result = ooze_file_read(out->file, (uint64_t)16 << 30, &bytes, &count, &inner);
+  result = ooze_file_read(out->file, r->scene->limits.max_bytes, &bytes, &count, &inner);
   if (result < 0) return oz_refuse(r, result, "%s; expected a file that can be read", inner.text);
   out->file_hash = hash_of(bytes, count);
   if (out->kind == OZ_SHAPE_MESH) {
     ooze_mesh_default(&out->mesh);
-    result = ooze_mesh_read_memory(out->file, bytes, count, NULL, &out->mesh, &inner);
+    result = ooze_mesh_read_memory(out->file, bytes, count, &r->scene->limits, &out->mesh, &inner);
     if (result >= 0 && !out->mesh.triangle_count) {
       result = OOZE_ERROR_FORMAT;
       snprintf(inner.text, sizeof inner.text, "%s: has no triangle", out->file);

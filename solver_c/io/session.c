@@ -170,6 +170,17 @@ static ooze_result step_frame(oz_session *s) {
     OZ_IO_TRY(oz_session_checkpoint(s));
   }
   tell(s, 1.0, 1, &stats, oz_session_clock() - began);
+  /* what emitters bring was not known when the fluids were counted */
+  uint64_t held = stats.bytes + s->snapshot_room;
+  if (s->base->max_memory && held > s->base->max_memory && s->frame < s->last) {
+    OZ_IO_TRY(oz_session_snapshot(s));
+    OZ_IO_TRY(oz_session_checkpoint(s));
+    return oz_io_fail(s->why, OOZE_ERROR_MEMORY,
+                      "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB. The checkpoint is on disk: "
+                      "--resume goes on with a larger limit",
+                      s->base->file, s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
+                      1e-9 * (double)s->base->max_memory);
+  }
   if (stopping)
     return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume", s->base->file, s->frame);
   return OOZE_OK;

@@ -62,10 +62,10 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
   const oz_output *o = &s->base->output;
   uint32_t count = ooze_particle_count(s->solver);
   ooze_points_attribute p, v, t;
-  ooze_surface_scalar scalars[2];
+  ooze_surface_scalar scalars[3];
   ooze_surface_desc desc;
   ooze_surface_points in;
-  float *stress = NULL, *six = NULL;
+  float *stress = NULL, *six = NULL, *rate = NULL;
   ooze_points_attribute_default(&p);
   ooze_points_attribute_default(&v);
   ooze_points_attribute_default(&t);
@@ -93,6 +93,15 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
     scalars[in.scalar_count++] = made;
     if (result < 0) oz_io_fail(s->why, result, "%s: no stress for the surface", s->base->file);
   }
+  if (o->strainrate && count && in.velocities && result >= 0) {
+    rate = malloc((size_t)count * sizeof *rate);
+    if (rate)
+      result = ooze_strain_rate(&desc, &in, rate, s->why);
+    else
+      result = oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
+    ooze_surface_scalar made = {"strainrate", rate, 0};
+    scalars[in.scalar_count++] = made;
+  }
   if (o->temperature && ooze_points_find(points, "temperature", &t) == OOZE_OK && t.type == OOZE_FLOAT32) {
     ooze_surface_scalar made = {"temperature", t.data, 0};
     scalars[in.scalar_count++] = made;
@@ -100,6 +109,7 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
   if (result >= 0) result = ooze_surface_build(&desc, &in, out, s->why);
   free(stress);
   free(six);
+  free(rate);
   return result;
 }
 
@@ -143,6 +153,16 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points, const
   return OOZE_OK;
 }
 
+/* How far each particle's density is from rest: no state, but what a picture may be coloured by. */
+static ooze_result add_compression(oz_session *s, ooze_points *points) {
+  uint32_t count = ooze_particle_count(s->solver);
+  float *data = NULL;
+  OZ_IO_TRY(ooze_points_add(points, "compression", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&data, s->why));
+  ooze_result result = count ? ooze_attribute_read(s->solver, OOZE_COMPRESSION, 0, count, 0, data) : OOZE_OK;
+  if (result < 0) return oz_io_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
+  return OOZE_OK;
+}
+
 ooze_result oz_session_write_frame(oz_session *s) {
   const oz_output *o = &s->base->output;
   ooze_points *points = NULL;
@@ -150,6 +170,7 @@ ooze_result oz_session_write_frame(oz_session *s) {
   char path[3600];
   OZ_IO_TRY(ooze_points_from_solver(s->solver, &points, s->why));
   ooze_result result = ooze_points_detail_set(points, "frame", s->frame, s->why);
+  if (result >= 0) result = add_compression(s, points);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
     ooze_write_options_default(&options); /* one thread packs: more would put equal points into other bytes */

@@ -247,13 +247,13 @@ ooze_result oz_session_resume(oz_session *s, int *found) {
   char *text = NULL;
   *found = 0;
   snprintf(folder, sizeof folder, "%s/checkpoints", s->options.folder);
-  ooze_result result = ooze_checkpoint_find_newest(folder, NULL, on_damaged, s, path, sizeof path, s->why);
+  ooze_result result = ooze_checkpoint_find_newest(folder, &s->base->limits, on_damaged, s, path, sizeof path, s->why);
   if (result == OOZE_ERROR_NOT_FOUND) {
     s->why->text[0] = 0;
     oz_session_say(s, "%s: no whole checkpoint to resume from; beginning with the first frame", folder);
     return OOZE_OK;
   }
-  if (result >= 0) result = ooze_checkpoint_read(path, NULL, &memory, &bytes, &text, s->why);
+  if (result >= 0) result = ooze_checkpoint_read(path, &s->base->limits, &memory, &bytes, &text, s->why);
   if (result >= 0) {
     json_t *meta = json_loads(text ? text : "", 0, NULL);
     result = go_on(s, path, memory, bytes, meta);

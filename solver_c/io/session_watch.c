@@ -37,6 +37,7 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
   ooze_scene_options_default(&options);
   options.sets = (const char *const *)sets;
   options.set_count = (uint32_t)at;
+  options.max_memory = s->base->max_memory;
   if (result == OOZE_OK)
     result = ooze_scene_load_memory(s->base->file, s->base->text, strlen(s->base->text), &options, &scene, s->why);
   if (result == OOZE_OK && !same_parts(s->base, scene))

@@ -22,6 +22,14 @@ ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char 
   (void)out;
   return without(why);
 }
+ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity, uint32_t *out_count,
+                        ooze_message *why) {
+  (void)path;
+  (void)out;
+  (void)capacity;
+  (void)out_count;
+  return without(why);
+}
 ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options,
                                    ooze_message *why) {
   (void)s;

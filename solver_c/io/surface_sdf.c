@@ -1,9 +1,6 @@
-/* Colliders from meshes and files: the checks, and the child process that reads a .vdb which nobody vouches for.
- * OpenVDB trusts the sizes in a file; a flipped bit can make it hang, ask for all memory or crash. So a child does the
- * reading, with limits of memory and time, and sends bricks through a pipe; the worst that a file can do is end the
- * child. */
+/* Colliders from meshes and files: the checks. A .vdb is read in a child process (vdb_child.c). */
 #if !defined(_WIN32)
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* S_IFMT */
 #endif
 #include "surface_vdb.h"
 
@@ -11,15 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#if !defined(_WIN32)
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
 
 void ooze_sdf_free(ooze_sdf *sdf) {
   if (!sdf) return;
@@ -164,148 +152,15 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint3
   return OOZE_OK;
 }
 
-#if !defined(_WIN32)
-
-typedef struct child_head {
-  int32_t result;
-  ooze_message why;
-  ooze_sdf sdf; /* its pointer means nothing here */
-} child_head;
-
-static int write_all(int fd, const void *data, size_t bytes) {
-  const char *p = (const char *)data;
-  while (bytes) {
-    ssize_t n = write(fd, p, bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return 0;
-    p += n;
-    bytes -= (size_t)n;
-  }
-  return 1;
-}
-
-/* 1 all there, 0 the other end closed, -1 out of time. */
-static int read_all(int fd, void *data, size_t bytes, double deadline) {
-  char *p = (char *)data;
-  while (bytes) {
-    double left = deadline - oz_seconds();
-    struct pollfd wait = {fd, POLLIN, 0};
-    ssize_t n;
-    if (left <= 0.0) return -1;
-    n = poll(&wait, 1, left > 1.0 ? 1000 : (int)(left * 1000.0) + 1);
-    if (n < 0 && errno != EINTR) return 0;
-    if (n <= 0) continue;
-    n = read(fd, p, bytes);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n <= 0) return 0;
-    p += n;
-    bytes -= (size_t)n;
-  }
-  return 1;
-}
-
-static void child(const ooze_sdf_desc *d, const char *path, const char *grid, int fd) {
-  static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT, SIGPIPE};
-  child_head head;
-  struct rlimit limit;
-  size_t i;
-  int null = open("/dev/null", O_WRONLY);
-  memset(&head, 0, sizeof head);
-  for (i = 0; i < sizeof deadly / sizeof *deadly; ++i)
-    signal(deadly[i], SIG_DFL); /* the host's handlers are not for us */
-  if (null >= 0) {
-    dup2(null, 1);
-    dup2(null, 2);
-  }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  {
-    /* On top of what the parent has mapped already. */
-    FILE *f = fopen("/proc/self/statm", "r");
-    unsigned long long pages = 0;
-    if (f) {
-      if (fscanf(f, "%llu", &pages) != 1) pages = 0;
-      fclose(f);
-    }
-    limit.rlim_cur = limit.rlim_max = (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE) + d->max_memory);
-    setrlimit(RLIMIT_AS, &limit);
-  }
-#endif
-  limit.rlim_cur = limit.rlim_max = (rlim_t)d->max_seconds + 1;
-  setrlimit(RLIMIT_CPU, &limit);
-  limit.rlim_cur = limit.rlim_max = 0;
-  setrlimit(RLIMIT_CORE, &limit);
-  ooze_sdf_default(&head.sdf);
-  head.result = oz_vdb_read(d, path, grid, &head.sdf, &head.why);
-  if (write_all(fd, &head, sizeof head) && head.result == OOZE_OK)
-    write_all(fd, head.sdf.bricks, head.sdf.brick_count * sizeof *head.sdf.bricks);
-  _exit(0);
-}
-
-static ooze_result guarded_read(const ooze_sdf_desc *d, const char *path, const char *grid, ooze_sdf *out,
-                                ooze_message *why) {
-  int pipes[2], got, status = 0;
-  double deadline = oz_seconds() + d->max_seconds;
-  child_head head;
-  ooze_result r = OOZE_OK;
-  pid_t pid;
-  oz_vdb_prepare();
-  if (pipe(pipes)) return oz_surface_fail(why, OOZE_ERROR_IO, "%s: no pipe: %s", path, strerror(errno));
-  fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
-  fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
-  pid = fork();
-  if (pid < 0) {
-    close(pipes[0]);
-    close(pipes[1]);
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: cannot start the process that reads it: %s", path, strerror(errno));
-  }
-  if (pid == 0) {
-    close(pipes[0]);
-    child(d, path, grid, pipes[1]);
-  }
-  close(pipes[1]);
-  memset(&head, 0, sizeof head);
-  got = read_all(pipes[0], &head, sizeof head, deadline);
-  if (got == 1 && head.result != OOZE_OK) {
-    head.why.text[sizeof head.why.text - 1] = 0;
-    r = oz_surface_fail(why, head.result, "%s", head.why.text);
-  } else if (got == 1) {
-    *out = head.sdf;
-    out->bricks = NULL;
-    if (!out->brick_count || out->brick_count > d->max_bricks) {
-      r = oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the reader sent %u bricks", path, out->brick_count);
-    } else if (!(out->bricks = (ooze_sdf_brick *)malloc(out->brick_count * sizeof *out->bricks))) {
-      r = oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks", path, out->brick_count);
-    } else {
-      got = read_all(pipes[0], out->bricks, out->brick_count * sizeof *out->bricks, deadline);
-    }
-  }
-  close(pipes[0]);
-  if (got == -1 || r) kill(pid, SIGKILL);
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!r && got == -1)
-    r = oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                        "%s: not read within %g s (max_seconds); damaged, or larger than thought", path,
-                        d->max_seconds);
-  if (!r && got == 0)
-    r = oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: damaged: the process that read it ended by signal %d", path,
-                        WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-  return r;
-}
-#endif
-
-ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const char *grid, ooze_sdf *out,
-                              ooze_message *why) {
+static ooze_result check_file(const ooze_sdf_desc *d, const char *path, ooze_message *why) {
   unsigned char magic[8];
   struct stat st;
   FILE *f;
   size_t n;
   ooze_result r = check_desc(d, why);
   if (r) return r;
-  if (!path || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_vdb: a pointer is NULL");
   if (!(d->max_seconds > 0.0f && d->max_seconds <= 86400.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_seconds is %g; expected 0 to 86400", d->max_seconds);
-  ooze_sdf_default(out);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_seconds is %g; expected 0 to 86400", (double)d->max_seconds);
   if (!ooze_surface_has_vdb())
     return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no OpenVDB", path);
   if (stat(path, &st)) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no such file", path);
@@ -319,11 +174,75 @@ ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const ch
   fclose(f);
   if (n != sizeof magic || memcmp(magic, " BDV\0\0\0\0", 8))
     return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: not an OpenVDB file", path);
-#if defined(_WIN32)
-  r = oz_vdb_read(d, path, grid, out, why);
-#else
-  r = guarded_read(d, path, grid, out, why);
-#endif
-  if (r) ooze_sdf_free(out);
+  return OOZE_OK;
+}
+
+typedef struct bricks_wanted {
+  const ooze_sdf_desc *desc;
+  const char *path, *grid;
+} bricks_wanted;
+
+typedef char sdf_fits_in_a_parcel[sizeof(ooze_sdf) <= OZ_PARCEL_FIXED ? 1 : -1];
+
+static ooze_result read_bricks(void *user, oz_parcel *out, ooze_message *why) {
+  const bricks_wanted *w = (const bricks_wanted *)user;
+  ooze_sdf sdf;
+  ooze_sdf_default(&sdf);
+  ooze_result r = oz_vdb_read(w->desc, w->path, w->grid, &sdf, why);
+  memcpy(out->fixed, &sdf, sizeof sdf); /* its pointer means nothing to the other process */
+  out->data = sdf.bricks;
+  out->bytes = (uint64_t)sdf.brick_count * sizeof *sdf.bricks;
   return r;
+}
+
+ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const char *grid, ooze_sdf *out,
+                              ooze_message *why) {
+  if (!path || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_vdb: a pointer is NULL");
+  ooze_sdf_default(out);
+  ooze_result r = check_file(d, path, why);
+  if (r) return r;
+  bricks_wanted wanted = {d, path, grid};
+  oz_parcel parcel;
+  r = oz_vdb_child(d, path, read_bricks, &wanted, (uint64_t)d->max_bricks * sizeof *out->bricks, &parcel, why);
+  if (r) return r;
+  memcpy(out, parcel.fixed, sizeof *out);
+  out->bricks = (ooze_sdf_brick *)parcel.data;
+  if (!out->brick_count || parcel.bytes != (uint64_t)out->brick_count * sizeof *out->bricks) {
+    ooze_sdf_free(out);
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the process that read it sent nonsense", path);
+  }
+  return OOZE_OK;
+}
+
+static ooze_result read_list(void *user, oz_parcel *out, ooze_message *why) {
+  enum { MOST = 1024 };
+  uint32_t count = 0;
+  ooze_vdb_grid *grids = (ooze_vdb_grid *)calloc(MOST, sizeof *grids);
+  if (!grids) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", (const char *)user);
+  ooze_result r = oz_vdb_list((const char *)user, grids, MOST, &count, why);
+  memcpy(out->fixed, &count, sizeof count);
+  out->data = grids;
+  out->bytes = (uint64_t)(count < MOST ? count : MOST) * sizeof *grids;
+  return r;
+}
+
+ooze_result ooze_vdb_describe(const ooze_sdf_desc *given, const char *path, ooze_vdb_grid *out, uint32_t capacity,
+                              uint32_t *out_count, ooze_message *why) {
+  ooze_sdf_desc defaults;
+  ooze_sdf_desc_default(&defaults);
+  const ooze_sdf_desc *d = given ? given : &defaults;
+  if (!path || !out_count || (capacity && !out))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_vdb_describe: a pointer is NULL");
+  ooze_result r = check_file(d, path, why);
+  if (r) return r;
+  oz_parcel parcel;
+  char name[4096];
+  snprintf(name, sizeof name, "%s", path);
+  r = oz_vdb_child(d, path, read_list, name, (uint64_t)1 << 20, &parcel, why);
+  if (r) return r;
+  uint64_t sent = parcel.bytes / sizeof *out;
+  memcpy(out_count, parcel.fixed, sizeof *out_count);
+  if (sent) memcpy(out, parcel.data, (size_t)(sent < capacity ? sent : capacity) * sizeof *out);
+  free(parcel.data);
+  return OOZE_OK;
 }

@@ -8,6 +8,7 @@
 #include <tbb/task_arena.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -193,6 +194,26 @@ ooze_result sdf_of(const openvdb::FloatGrid &grid, uint32_t max_bricks, ooze_sdf
     return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)", what, voxel);
   out->closed = 1;
   return bricks_of(grid, float(voxel), 0.0f, max_bricks, out, why, what);
+}
+
+double size_of(float v) { return v; }
+double size_of(double v) { return v; }
+double size_of(int32_t v) { return v; }
+double size_of(int64_t v) { return double(v); }
+template <class T> double size_of(const openvdb::math::Vec3<T> &v) { return double(v.length()); }
+
+// The range of a grid's active values; false if it is not of that type.
+template <class GridType> bool range_of(const openvdb::GridBase &base, uint32_t components, ooze_vdb_grid *out) {
+  if (!base.isType<GridType>()) return false;
+  bool first = true;
+  for (auto value = static_cast<const GridType &>(base).cbeginValueOn(); value; ++value) {
+    double v = size_of(*value);
+    if (first || v < out->minimum) out->minimum = v;
+    if (first || v > out->maximum) out->maximum = v;
+    first = false;
+  }
+  out->components = components;
+  return true;
 }
 
 struct Body {
@@ -443,4 +464,41 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
     return OOZE_OK;
   }
   OZ_CATCH(why, "VDB to mesh")
+}
+
+ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity, uint32_t *out_count,
+                        ooze_message *why) {
+  try {
+    openvdb::initialize();
+    openvdb::io::File file(path);
+    file.open(false);
+    *out_count = 0;
+    for (auto name = file.beginName(); name != file.endName(); ++name) {
+      uint32_t at = (*out_count)++;
+      if (at >= capacity) continue;
+      ooze_vdb_grid &g = out[at];
+      ooze_vdb_grid_default(&g);
+      auto grid = file.readGrid(*name);
+      std::snprintf(g.name, sizeof g.name, "%s", grid->getName().c_str());
+      std::snprintf(g.type, sizeof g.type, "%s", grid->valueType().c_str());
+      if (grid->getGridClass() != openvdb::GRID_UNKNOWN)
+        std::snprintf(g.kind, sizeof g.kind, "%s", openvdb::GridBase::gridClassToString(grid->getGridClass()).c_str());
+      g.voxel = grid->voxelSize()[0];
+      g.active = grid->activeVoxelCount();
+      openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
+      if (g.active) {
+        openvdb::Vec3d low = grid->indexToWorld(box.min()), high = grid->indexToWorld(box.max());
+        for (int a = 0; a < 3; ++a) {
+          g.lower[a] = std::fmin(low[a], high[a]);
+          g.upper[a] = std::fmax(low[a], high[a]);
+        }
+      }
+      range_of<openvdb::FloatGrid>(*grid, 1, &g) || range_of<openvdb::Vec3SGrid>(*grid, 3, &g) ||
+          range_of<openvdb::DoubleGrid>(*grid, 1, &g) || range_of<openvdb::Int32Grid>(*grid, 1, &g) ||
+          range_of<openvdb::Int64Grid>(*grid, 1, &g) || range_of<openvdb::Vec3DGrid>(*grid, 3, &g);
+    }
+    file.close();
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, path)
 }

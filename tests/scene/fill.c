@@ -143,4 +143,112 @@ OZ_CASE(bricks_follow_the_shape) {
   CHECK_NEAR(oz_shape_distance(&shape, tip), 0.1, 1e-6, "above the tip; the axis is no surface");
   ooze_sdf_free(&sdf);
 }
+static void write_text(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  CHECK(f != NULL);
+  fputs(text, f);
+  fclose(f);
+}
+
+/* A cube of 0.3 m from the origin: far wider than the band of distances around its surface. */
+static const char cube[] =
+    "v 0 0 0\nv 0.3 0 0\nv 0.3 0.3 0\nv 0 0.3 0\nv 0 0 0.3\nv 0.3 0 0.3\nv 0.3 0.3 0.3\nv 0 0.3 0.3\n"
+    "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+
+static double outside_cube(const float x[3], const double at[3]) { /* distance to the cube moved by `at` */
+  double out = 0.0, in = -1e30;
+  for (int k = 0; k < 3; k++) {
+    double q = fabs((double)x[k] - at[k] - 0.15) - 0.15;
+    out += q > 0.0 ? q * q : 0.0;
+    in = fmax(in, q);
+  }
+  return out > 0.0 ? sqrt(out) : in;
+}
+
+OZ_CASE(nothing_is_filled_where_a_mesh_or_vdb_collider_stands) {
+  if (!ooze_surface_has_vdb()) OZ_SKIP("built without OpenVDB");
+  static const char *const colliders[] = {
+      "\"mesh\", \"file\": \"fill_solid.obj\", \"position\": [0.1, 0.05, 0]",
+      "\"mesh\", \"file\": \"fill_solid.obj\", \"position\": [0.1, 0.05, 0], \"invert\": true"};
+  const double at[3] = {0.1, 0.05, 0.0};
+  write_text("fill_solid.obj", cube);
+  for (int inverted = 0; inverted < 2; inverted++) {
+    char text[600];
+    float(*x)[3];
+    uint32_t n, near = 0, expected = 0;
+    snprintf(text, sizeof text,
+             "\"colliders\": {\"c\": {\"shape\": %s}}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
+             "\"box\", \"size\": [0.5, 0.4, 0.4], \"position\": [0.25, 0.2, 0.2]}}",
+             colliders[inverted]);
+    ooze_solver *s = fill(text, &x, &n);
+    for (uint32_t i = 0; i < n; i++) {
+      double d = outside_cube(x[i], at);
+      near += (inverted ? -d : d) < 0.0015; /* the gap is 2.5 mm; distances of a mesh are good to a tenth of a voxel */
+    }
+    for (int i = 0; i < 50 * 40 * 40; i++) {
+      const float y[3] = {0.005f + 0.01f * (float)(i % 50), 0.005f + 0.01f * (float)(i / 50 % 40),
+                          0.005f + 0.01f * (float)(i / 2000)};
+      double d = outside_cube(y, at);
+      expected += (inverted ? -d : d) >= 0.0025;
+    }
+    CHECK_EQ(near, 0);
+    CHECK_NEAR((double)n, (double)expected, 0.01 * expected, "corners of the band aside, all that is not in the cube");
+    free(x);
+    ooze_solver_destroy(s);
+  }
+  remove("fill_solid.obj");
+  /* a ball of 20 mm as a .vdb whose band is 3 voxels of 2 mm */
+  float centre[3] = {0.02f, 0.0f, 0.01f};
+  ooze_surface_desc desc;
+  ooze_surface_points one;
+  ooze_surface *ball = NULL;
+  ooze_surface_desc_default(&desc);
+  ooze_surface_points_default(&one);
+  desc.radius = 0.05f;
+  desc.voxel = 0.002f;
+  one.count = 1;
+  one.positions = centre;
+  CHECK(ooze_surface_build(&desc, &one, &ball, &why) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_surface_write_vdb(ball, "fill_solid.vdb", NULL, &why) == OOZE_OK, "%s", why.text);
+  ooze_surface_destroy(ball);
+  float(*x)[3];
+  uint32_t n, near = 0;
+  ooze_solver *s = fill("\"colliders\": {\"c\": {\"shape\": \"vdb\", \"file\": \"fill_solid.vdb\"}}, \"fluids\": "
+                        "{\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.2, 0.2, 0.2]}}",
+                        &x, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    double r2 = 0.0;
+    for (int k = 0; k < 3; k++) r2 += pow((double)x[i][k] - (double)centre[k], 2);
+    near += sqrt(r2) < 0.052;
+  }
+  CHECK_EQ(near, 0);
+  CHECK_NEAR(n, 8000 - 4.18879e6 * pow(0.0525, 3), 40, "the box without the ball and its gap, to a lattice's noise");
+  free(x);
+  ooze_solver_destroy(s);
+  remove("fill_solid.vdb");
+}
+
+OZ_CASE(a_lattice_gives_way_to_points_that_keep_their_state) {
+  ooze_points *points = NULL;
+  float *p;
+  CHECK_EQ(ooze_points_create(2, &points, &why), OOZE_OK);
+  CHECK_EQ(ooze_points_add(points, "P", OOZE_FLOAT32, 3, 0, (void **)&p, &why), OOZE_OK);
+  p[0] = p[1] = p[2] = 0.004f; /* 1.4 mm from a place of the lattice */
+  p[3] = 1.0f;
+  CHECK(ooze_points_write("fill_state.ply", points, NULL, &why) == OOZE_OK, "%s", why.text);
+  ooze_points_destroy(points);
+  float(*x)[3];
+  uint32_t n;
+  ooze_solver *s =
+      fill("\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.04, 0.04, 0.04]}, "
+           "\"b\": {\"material\": \"honey\", \"shape\": \"points\", \"file\": \"fill_state.ply\", "
+           "\"keep_state\": true}}",
+           &x, &n);
+  remove("fill_state.ply");
+  CHECK_EQ(n, 64 - 1 + 2);
+  CHECK(nearest_pair(x, n) > 0.0089, "%g m: nothing stands nearer than 0.9 separations", nearest_pair(x, n));
+  free(x);
+  ooze_solver_destroy(s);
+}
+
 OZ_TEST_MAIN()

@@ -224,6 +224,58 @@ OZ_CASE(vdb_comes_back_as_written) {
   ooze_surface_destroy(s);
 }
 
+OZ_CASE(every_grid_of_a_vdb_is_described_with_its_values) {
+  enum { N = 10, COUNT = N * N * N };
+  float *x = lattice(N, 0.01f, 0.2f), v[3 * COUNT], rate[COUNT], heat[COUNT];
+  ooze_surface_desc d;
+  ooze_surface_points p;
+  ooze_surface *s = NULL;
+  ooze_vdb_grid grids[8];
+  ooze_message why = {""};
+  uint32_t count = 0;
+  needs_vdb();
+  for (int i = 0; i < COUNT; ++i) { /* a shear of 3 /s */
+    v[3 * i] = 3.0f * x[3 * i + 1];
+    v[3 * i + 1] = v[3 * i + 2] = 0.0f;
+    heat[i] = 300.0f;
+  }
+  ooze_surface_desc_default(&d);
+  ooze_surface_points_default(&p);
+  p.count = COUNT;
+  p.positions = x;
+  p.velocities = v;
+  CHECK_EQ(ooze_strain_rate(&d, &p, rate, &why), OOZE_OK);
+  const ooze_surface_scalar scalars[2] = {{"strainrate", rate, 0}, {"temperature", heat, 0}};
+  p.scalars = scalars;
+  p.scalar_count = 2;
+  CHECK(ooze_surface_build(&d, &p, &s, &why) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_surface_write_vdb(s, in_folder("grids.vdb"), NULL, &why) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_vdb_describe(NULL, in_folder("grids.vdb"), grids, 8, &count, &why) == OOZE_OK, "%s", why.text);
+  CHECK_EQ(count, 4);
+  for (uint32_t i = 0; i < count && i < 8; ++i) {
+    const ooze_vdb_grid *g = &grids[i];
+    CHECK(g->active > 100, "%s has %llu voxels", g->name, (unsigned long long)g->active);
+    CHECK_NEAR(g->voxel, 0.005, 1e-6, "half the separation");
+    if (strcmp(g->name, "strainrate") == 0) {
+      CHECK_NEAR(g->minimum, 3.0, 0.01, "one shear everywhere, also at the surface");
+      CHECK_NEAR(g->maximum, 3.0, 0.01, "as above");
+    } else if (strcmp(g->name, "v") == 0) {
+      CHECK_EQ(g->components, 3);
+      CHECK_NEAR(g->maximum, 3.0 * 0.09, 0.02, "the top's speed, averaged over a kernel");
+    } else if (strcmp(g->name, "temperature") == 0) {
+      CHECK_NEAR(g->maximum - g->minimum, 0.0, 1e-3, "one temperature");
+    } else {
+      CHECK(strcmp(g->name, "surface") == 0 && strcmp(g->kind, "level set") == 0, "%s is a %s", g->name, g->kind);
+      CHECK_NEAR(g->upper[1], 0.095, 0.02, "the top and the band above it");
+    }
+  }
+  CHECK_EQ(ooze_vdb_describe(NULL, in_folder("grids.vdb"), grids, 1, &count, &why), OOZE_OK);
+  CHECK_EQ(count, 4);
+  unlink(in_folder("grids.vdb"));
+  ooze_surface_destroy(s);
+  free(x);
+}
+
 OZ_CASE(mesh_of_a_ball_is_closed_and_faces_outwards) {
   ooze_mesh m;
   ooze_message why;

@@ -144,7 +144,8 @@ OOZE_API ooze_result ooze_checkpoint_read_memory(const char *name, const void *f
                                                  const ooze_io_limits *limits, void **out_memory, size_t *out_bytes,
                                                  char **out_meta, ooze_message *why);
 /* The whole *.ozc file in a folder with the largest number in its name (the last digits before the ending); among equals
- * the latest written. Damaged ones are skipped, each with a line. NOT_FOUND if there is none. */
+ * the latest written. Damaged ones are skipped, each with a line; one that is too large for the limits is an error.
+ * NOT_FOUND if there is none. */
 OOZE_API ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits *limits, ooze_line_fn line,
                                                  void *user, char *out_path, size_t capacity, ooze_message *why);
 

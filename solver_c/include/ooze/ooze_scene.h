@@ -44,6 +44,7 @@ typedef struct ooze_scene_options {
   const char *wedge;       /* a row of the scene's wedge table by name, or by number from 0; NULL: none */
   ooze_line_fn warn;       /* things that look like slips; may be NULL */
   void *user;
+  uint64_t max_memory;     /* bytes: refuse files that need more to be read, and runs that would hold more. 0: 16 GiB a file */
 } ooze_scene_options;
 
 OOZE_API ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options, ooze_scene **out, ooze_message *why);
@@ -72,9 +73,12 @@ typedef struct ooze_scene_estimate {
   uint32_t size;
   uint64_t filled;  /* particles at the first frame */
   uint64_t emitted; /* by the emitters until the last frame, about */
-  uint64_t bytes;   /* of memory at the last frame, about */
+  uint64_t bytes;   /* of memory at the last frame, about: solver, snapshot and points */
   uint64_t steps;   /* until the last frame, with fixed substeps */
+  uint64_t bytes_per_particle; /* in the solver, as measured with a block of particles */
+  double seconds;   /* of stepping on this machine, from the time that the block took; without files and surfaces */
 } ooze_scene_estimate;
+/* Fills the shapes and steps a small block: some tenths of a second, and more for millions of particles. */
 OOZE_API ooze_result ooze_scene_estimate_get(const ooze_scene *scene, ooze_scene_estimate *out, ooze_message *why);
 
 /* A solver with all that the scene has at its first frame. desc gives machine and hooks; its separation is the scene's. */

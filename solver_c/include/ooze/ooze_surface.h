@@ -82,6 +82,11 @@ OOZE_API ooze_result ooze_surface_info_get(const ooze_surface *s, ooze_surface_i
 OOZE_API ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count, float *out);
 OOZE_API uint64_t ooze_surface_hash(const ooze_surface *s); /* of all values: equal bits, equal hash */
 
+/* sqrt(2 D:D), 1/s, of each particle, D being the symmetric part of the velocity gradient among its neighbours within two
+ * separations: in simple shear the shear rate. 0 where there is no neighbour. Uses separation, threads and hooks of desc. */
+OOZE_API ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_points *points, float *out,
+                                      ooze_message *why);
+
 /* ---- Files and meshes (OpenVDB) ------------------------------------------------------------------------------- */
 
 OOZE_API int ooze_surface_has_vdb(void); /* 1 if built with OpenVDB */
@@ -96,6 +101,18 @@ typedef struct ooze_vdb_options {
 /* All grids of the surface in one file, under its final name only when whole (temporary name, fsync, rename). */
 OOZE_API ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options,
                                             ooze_message *why);
+
+typedef struct ooze_vdb_grid { /* what a grid of a .vdb file holds */
+  uint32_t size;
+  uint32_t components;        /* 1, 3; 0: neither numbers nor vectors, and the range is not known */
+  char name[64];
+  char type[32];              /* as OpenVDB names it: "float", "vec3s", ... */
+  char kind[32];              /* "level set", "fog volume", "staggered", or "" */
+  double voxel;               /* m, along x */
+  uint64_t active;            /* voxels */
+  double lower[3], upper[3];  /* m, of the active voxels */
+  double minimum, maximum;    /* of active values; of vectors: of their lengths */
+} ooze_vdb_grid;
 
 /* The surface as triangles, with normals, and velocities if the surface has them. adaptivity 0 keeps all detail; up to 1
  * merges flat parts into larger polygons. `out` is filled as by ooze_mesh_allocate: ooze_mesh_release gives it back. */
@@ -146,6 +163,9 @@ OOZE_API ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *desc, const char *pa
 /* The same from a grid in memory: see ooze_surface_grid. */
 OOZE_API ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out, ooze_message *why);
 OOZE_API void ooze_sdf_free(ooze_sdf *sdf);
+/* Every grid of such a file, read as above under the limits of desc (NULL: the defaults). *out_count may be above capacity. */
+OOZE_API ooze_result ooze_vdb_describe(const ooze_sdf_desc *desc, const char *path, ooze_vdb_grid *out, uint32_t capacity,
+                                       uint32_t *out_count, ooze_message *why);
 /* 1: every edge is shared by an even number of triangles; 0: it is open; -1: no memory to tell, or a bad index. */
 OOZE_API int ooze_mesh_is_closed(const ooze_mesh *mesh);
 /* The pose that carries `from` best onto `to` (3 floats each), and how far the worst point is off (m; may be NULL). */
@@ -284,6 +304,7 @@ static inline void ooze_vdb_options_default(ooze_vdb_options *o) {
   o->surface_name = "surface";
   o->velocity_name = "v";
 }
+static inline void ooze_vdb_grid_default(ooze_vdb_grid *g) { memset(g, 0, sizeof *g); g->size = (uint32_t)sizeof *g; }
 static inline void ooze_sdf_default(ooze_sdf *s) { memset(s, 0, sizeof *s); s->size = (uint32_t)sizeof *s; }
 static inline void ooze_sdf_desc_default(ooze_sdf_desc *d) {
   memset(d, 0, sizeof *d);
