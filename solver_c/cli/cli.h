@@ -39,6 +39,7 @@ int cli_convert(int argc, char **argv);
 typedef struct cli_list cli_list;
 int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json);
 
+void cli_sweep_beside(const char *path); /* temporary files that killed programs left in the folder of an output */
 double cli_seconds(void);                                 /* a wall clock, s */
 uint32_t cli_processors(void);                            /* of this machine; 0 if not known */
 int cli_exit_code(ooze_result result);                    /* the exit code that fits a result of the library */

@@ -21,7 +21,7 @@ int cli_convert(int argc, char **argv) {
   const cli_option options[] = {
       {"mesh", 'm', CLI_FLAG, &mesh, NULL, "read polygons, not points (.obj always is)", 0, 0},
       {"compression", 'c', CLI_COUNT, &compression, "N", "of .bgeo.sc, 0 to 9; higher is smaller and slower", 0, 9},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more. Default 16", 0.001, 1e6},
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more. Default 16", 1e-6, 1e6},
       {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing when all is well", 0, 0},
   };
   const cli_syntax syntax = {
@@ -47,6 +47,7 @@ int cli_convert(int argc, char **argv) {
   write.threads = cli_processors();
   unsigned long long count = 0;
   ooze_result result;
+  cli_sweep_beside(paths[1]);
   if (mesh) {
     ooze_mesh m;
     ooze_mesh_default(&m);

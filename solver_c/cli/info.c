@@ -14,7 +14,7 @@ int cli_info(int argc, char **argv) {
   const cli_option options[] = {
       {"wedge", 'w', CLI_TEXT, &wedge, "K", "of a scene: with this row of its wedge table", 0, 0},
       {"set", 's', CLI_LIST, &sets, "KEY=VALUE", "of a scene: with another value for a key, as in `ooze run`", 0, 0},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 0.001,
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 1e-6,
        1e6},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object", 0, 0}};
   const cli_syntax syntax = {

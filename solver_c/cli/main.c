@@ -1,4 +1,5 @@
 /* The program `ooze`: one subcommand each. SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +79,9 @@ static const char *command_word(const void *context, size_t index) {
 }
 
 int main(int argc, char **argv) {
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN); /* a file that grows past `ulimit -f` becomes an error with its name */
+#endif
   if (argc < 2) {
     help(stderr);
     return CLI_USAGE;

@@ -153,7 +153,7 @@ int cli_render(int argc, char **argv) {
       {"caption", 0, CLI_TEXT, &caption, "TEXT", "small text at the lower left", 0, 0},
       {"fps", 0, CLI_NUMBER, &fps, "N", "of a film. Default: the scene's, else 30", 0.1, 1000},
       {"threads", 't', CLI_COUNT, &threads, "N", "0 takes all", 0, 4096},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 0.001,
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 1e-6,
        1e6},
       {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written", 0, 0},
   };
@@ -236,6 +236,7 @@ int cli_render(int argc, char **argv) {
     why.text[0] = 0;
   }
   ooze_movie *movie = NULL;
+  if (result >= 0) cli_sweep_beside(out ? out : "");
   ooze_io_limits limits;
   ooze_scene_options scene_options;
   ooze_io_limits_default(&limits);

@@ -198,7 +198,7 @@ int cli_run(int argc, char **argv) {
       {"watch", 0, CLI_TEXT, &watch, "FILE", "a JSON file {\"path\": value, ...} that is read again between frames", 0,
        0},
       {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
-       "refuse files and fluids that need more, and stop with a checkpoint where emitters bring more", 0.001, 1e6},
+       "refuse files and fluids that need more, and stop with a checkpoint where emitters bring more", 1e-6, 1e6},
       {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
       {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL, "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
@@ -282,6 +282,8 @@ int cli_run(int argc, char **argv) {
   int stopped = result == OOZE_CANCELLED;
   clear_bar(&w);
   if (result < 0 || stopped) cli_error("%s", why.text);
+  if (result < 0 && report.checkpoint[0])
+    cli_error("the newest checkpoint is %s; --resume goes on from it", report.checkpoint);
   if (w.farm && result == OOZE_OK && w.last_percent != 99) printf("ALF_PROGRESS 99%%\n");
   if (as_json && (result >= 0))
     print_json(&report, &w, run.folder, stopped);

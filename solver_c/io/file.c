@@ -134,6 +134,16 @@ uint32_t ooze_file_sweep(const char *folder) {
   return job.removed;
 }
 
+ooze_result oz_is_file(const char *path, ooze_message *why) {
+  int fd;
+  uint64_t bytes;
+  int error = oz_os_open(path, &fd, &bytes);
+  if (error == EISDIR) return oz_io_fail(why, OOZE_ERROR_IO, "%s: is a folder; expected a file in it", path);
+  if (error) return refused(why, "open", path, error);
+  oz_os_close(fd);
+  return OOZE_OK;
+}
+
 /* ---- Reading -------------------------------------------------------------------------------------------------- */
 
 /* A plain read, not a mapping: a mapped file that somebody truncates meanwhile kills the process. */

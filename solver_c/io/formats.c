@@ -83,8 +83,10 @@ static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze
                             ooze_file_info *info, ooze_message *why) {
   oz_format format = oz_format_of(path);
   if (!path) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
-  if (!holds_points(format) && !(mesh && format == OZ_OBJ))
+  if (!holds_points(format) && !(mesh && format == OZ_OBJ)) {
+    OZ_IO_TRY(oz_is_file(path, why)); /* first things first */
     return unknown(path, points ? points_endings : mesh_endings, why);
+  }
   oz_source source = {path, NULL, 0, oz_limits_of(limits), why, info};
   void *file;
   OZ_IO_TRY(ooze_file_read(path, source.limits.max_bytes, &file, &source.count, why));
@@ -226,7 +228,8 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
     snprintf(info.meta, sizeof info.meta, "%s", meta ? meta : "");
     ooze_io_free(meta);
   } else {
-    return unknown(path, ".bgeo, .bgeo.sc, .geo, .ply, .obj or .ozc", why);
+    OZ_IO_TRY(oz_is_file(path, why));
+    return unknown(path, ".bgeo, .bgeo.sc, .geo, .ply, .obj, .ozc, .vdb or .json", why);
   }
   return oz_struct_out(out, &info, sizeof info);
 }

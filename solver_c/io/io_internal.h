@@ -95,6 +95,7 @@ ooze_result oz_check_finite(const char *file, const char *what, const float *val
 
 /* ---- The operating system (file_os.c) ------------------------------------------------------------------------- */
 
+ooze_result oz_is_file(const char *path, ooze_message *why); /* or a sentence: not there, a folder, not readable */
 /* Each returns 0 or an error number for oz_os_reason. */
 int oz_os_create(const char *path, int *out_fd);          /* must not exist */
 int oz_os_write(int fd, const void *bytes, size_t count); /* all of it */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static const char *const sources[] = {"material", "speed", "stretch", "compression", "temperature"};
-static const char *const labels[] = {NULL, "speed (m/s)", "stretch", "compression", "temperature (K)"};
+static const char *const labels[] = {NULL, "speed (m/s)", "stretch", "density error", "temperature (K)"};
 static const uint32_t maps[] = {OOZE_MAP_VIRIDIS, OOZE_MAP_VIRIDIS, OOZE_MAP_MAGMA, OOZE_MAP_DIVERGING, OOZE_MAP_HEAT};
 
 static const float *floats(const ooze_points *points, const char *name, uint32_t components) {
@@ -23,7 +23,7 @@ static float *values_of(const ooze_points *points, uint32_t source, ooze_message
   const float *v = floats(points, "v", 3), *q = floats(points, "conform", 6), *t = floats(points, "temperature", 1),
               *c = floats(points, "compression", 1);
   if ((source == 1 && !v) || (source == 2 && !q) || (source == 3 && !c) || (source == 4 && !t)) {
-    oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "the points have no %s to be coloured by",
+    oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "the points have no attribute %s to be coloured by",
                source == 1   ? "v"
                : source == 2 ? "conform"
                : source == 3 ? "compression"
@@ -47,6 +47,27 @@ static float *values_of(const ooze_points *points, uint32_t source, ooze_message
     }
   }
   return out;
+}
+
+static int rising(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* A range about zero that shows compression. At a free surface half of the neighbours are missing and the number is far
+ * below zero without anything being wrong: those do not count, and take the lowest colour. */
+static void compression_range(const float *values, uint64_t count, float out[2]) {
+  float *above = malloc((size_t)(count + 1) * sizeof *above), top = 0.01f;
+  uint64_t n = 0;
+  for (uint64_t i = 0; above && i < count; i++)
+    if (values[i] > 0.0f) above[n++] = values[i];
+  if (n) {
+    qsort(above, (size_t)n, sizeof *above, rising);
+    if (above[n * 98 / 100] > top) top = above[n * 98 / 100];
+  }
+  free(above);
+  out[0] = -top;
+  out[1] = top;
 }
 
 static uint32_t *materials_of(const ooze_points *points, uint32_t looks) {
@@ -240,6 +261,8 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
     desc.scalars = values;
     desc.scalar_label = labels[source];
     desc.colour_map = maps[source];
+    if (source == 3 && values && desc.scalar_range[0] == 0.0f && desc.scalar_range[1] == 0.0f)
+      compression_range(values, count, desc.scalar_range);
   }
   if (result >= 0 && style == OOZE_PICTURE_SURFACE && count) {
     if (!surface) {

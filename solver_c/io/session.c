@@ -148,8 +148,8 @@ static ooze_result step_frame(oz_session *s) {
     char reason[480];
     snprintf(reason, sizeof reason, "%s", ooze_solver_message(s->solver));
     ooze_result kept = oz_session_checkpoint(s);
-    return oz_io_fail(s->why, result, "%s: frame %d: %s%s", s->base->file, s->stepping, reason,
-                      kept < 0 ? "" : "; the checkpoint of the frame before is on disk");
+    (void)kept; /* the reason why it stopped says more than why that was not kept */
+    return oz_io_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->stepping, reason);
   }
   if (stats.contained) {
     s->report.contained += stats.contained;
@@ -176,8 +176,7 @@ static ooze_result step_frame(oz_session *s) {
     OZ_IO_TRY(oz_session_snapshot(s));
     OZ_IO_TRY(oz_session_checkpoint(s));
     return oz_io_fail(s->why, OOZE_ERROR_MEMORY,
-                      "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB. The checkpoint is on disk: "
-                      "--resume goes on with a larger limit",
+                      "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB",
                       s->base->file, s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
                       1e-9 * (double)s->base->max_memory);
   }

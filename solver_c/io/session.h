@@ -22,7 +22,7 @@ typedef struct oz_session {
   int32_t stepping;    /* the frame being stepped to */
   void *snapshot;      /* the state of `frame` */
   size_t snapshot_bytes, snapshot_room;
-  int told_no_checkpoints;
+  int told_no_checkpoints, told_no_watch;
   double began;
   ooze_run_report report;
   ooze_message *why;

@@ -74,7 +74,11 @@ ooze_result oz_session_watch(oz_session *s) {
   size_t bytes = 0;
   ooze_message ignored;
   if (!s->options.watch) return OOZE_OK;
-  if (ooze_file_read(s->options.watch, 1 << 20, &text, &bytes, &ignored) < 0) return OOZE_OK; /* not there yet */
+  if (ooze_file_read(s->options.watch, 1 << 20, &text, &bytes, &ignored) < 0) { /* not there yet, or not any more */
+    if (!s->told_no_watch) oz_session_say(s, "%s; it is looked for again before each frame", ignored.text);
+    s->told_no_watch = 1;
+    return OOZE_OK;
+  }
   if (s->watch_text && strcmp(s->watch_text, text) == 0) {
     ooze_io_free(text);
     return OOZE_OK;

@@ -1,0 +1,48 @@
+#!/bin/sh
+# limits.sh OOZE: memory that is not given, disks that are full, colours and films of caches.
+ooze=$1 failed=0
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+expect() { # expect CODE WORDS COMMAND...: the exit code, and the words somewhere in what is said
+  code=$1 words=$2
+  shift 2
+  "$@" >out 2>&1
+  found=$?
+  if [ $found != "$code" ] || ! grep -qF -- "$words" out; then
+    echo "FAILED: $* -> $found, expected $code and '$words'; it said:"
+    head -5 out
+    failed=1
+  fi
+}
+small="$here/small.json"
+"$ooze" run "$small" -o a --set 'output.frames=[1,8]' --quiet || exit 1
+
+# memory: what a file declares is held against the limit before it is read; emitters stop at it, resumable
+expect 2 'the limit is' "$ooze" info a/checkpoints/small.0008.ozc --max-memory 0.00001
+expect 2 'the limit is' "$ooze" info a/points/small.0004.bgeo.sc --max-memory 0.00001
+expect 2 'the limit is' "$ooze" render a/points/small.0004.bgeo.sc --max-memory 0.00001
+expect 2 'the limit is' "$ooze" convert a/points/small.0004.bgeo.sc x.ply --max-memory 0.00001
+expect 2 'the limit is' "$ooze" run "$small" -o a --set 'output.frames=[1,9]' --resume --accept-changes --max-memory 0.00001
+expect 2 'that the memory allowed holds' "$ooze" run "$small" -o m --set 'fluids.block.size=[1,1,1]' --max-memory 0.01
+expect 4 '--max-memory is' "$ooze" run "$small" -o m --max-memory 0.0008
+expect 0 '"resumed":true' "$ooze" run "$small" -o m --set 'output.frames=[1,12]' --resume --json --quiet
+# a disk that is full: the file's name and the reason, nothing half-written, and what to do; stale temporary files go
+(ulimit -f 12; expect 2 'cannot write: File too large' "$ooze" run "$small" -o u --quiet; exit $failed) || failed=1
+(ulimit -f 2; expect 2 'cannot write: File too large' "$ooze" convert a/points/small.0004.bgeo.sc u/x.ply; exit $failed) || failed=1
+left=$(find u -name '.*' -type f | wc -l)
+[ "$left" = 0 ] || { echo "FAILED: $left temporary files are left"; failed=1; }
+for file in u/points/*; do "$ooze" info "$file" >/dev/null || { echo "FAILED: $file is not whole"; failed=1; }; done
+# colours by what caches hold, with a legend; and a film
+for what in stretch compression temperature; do
+  expect 0 "$what.png" "$ooze" render a/points/small.0008.bgeo.sc -o $what.png --size 160x90 --colour-by $what
+done
+if command -v ffmpeg >/dev/null; then
+  expect 0 film.mp4 "$ooze" render a --frames 5-8 -o film.mp4 --size 160x90 --spheres --colour-by speed
+  head -c 12 film.mp4 | grep -q ftyp || { echo "FAILED: film.mp4 is no mp4"; failed=1; }
+else
+  echo "SKIPPED: no ffmpeg here, films are not tried"
+  expect 2 'ffmpeg is not installed' "$ooze" render a --frames 5-8 -o film.mp4 --size 160x90
+fi
+exit $failed
