@@ -74,8 +74,13 @@ OZ_CASE(a_missing_file_is_named_with_the_reason) {
   ooze_points *points = NULL;
   CHECK_REFUSED(ooze_points_read("/nowhere/frame.bgeo", NULL, &points, why), OOZE_ERROR_NOT_FOUND,
                 "/nowhere/frame.bgeo: cannot open: No such file");
-  CHECK_REFUSED(ooze_points_read("frame.abc", NULL, &points, why), OOZE_ERROR_UNSUPPORTED,
+  CHECK_REFUSED(ooze_points_read("frame.abc", NULL, &points, why), OOZE_ERROR_NOT_FOUND, "No such file");
+  FILE *f = fopen(io_path("frame.abc"), "w");
+  CHECK(f != NULL);
+  fclose(f);
+  CHECK_REFUSED(ooze_points_read(io_path("frame.abc"), NULL, &points, why), OOZE_ERROR_UNSUPPORTED,
                 ".bgeo, .bgeo.sc, .geo or .ply");
+  remove(io_path("frame.abc"));
   CHECK(mkdir(io_path("folder.bgeo"), 0700) == 0);
   CHECK_REFUSED(ooze_points_read(io_path("folder.bgeo"), NULL, &points, why), OOZE_ERROR_IO, "folder.bgeo");
   rmdir(io_path("folder.bgeo"));
