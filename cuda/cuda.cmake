@@ -58,6 +58,7 @@ endforeach()
 oz_nvcc(gpu gpu.cu)
 oz_nvcc(queue queue.cu)
 oz_nvcc(census census.cu)
+oz_nvcc(links links.cu)
 oz_nvcc(arrays arrays.cu)
 add_custom_target(ooze_cuda DEPENDS ${oz_cuda_objects})
 

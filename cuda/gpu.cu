@@ -47,7 +47,7 @@ ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why
 
 /* ---- memory ---- */
 
-static void drop(gpu *g, buffer *b, bool scratch) {
+void drop(gpu *g, buffer *b, bool scratch) {
   if (!b->at) return;
   cudaFree(b->at);
   (scratch ? g->scratch_bytes : g->bytes) -= b->bytes;
@@ -93,6 +93,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   const uint64_t wish = ((uint64_t)count + 127) / 128 * 128;
   if (wish > 1u << 30) return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %u particles; at most %u fit", count, 1u << 30);
   const uint32_t capacity = (uint32_t)wish;
+  OZ_TRY(links_reserve(g, capacity, why));
   const size_t n = capacity, groups = n / GROUP;
   /* everything sized by the particle count, or nothing */
   struct { buffer *slot; size_t bytes; bool scratch; buffer fresh; } part[] = {
@@ -160,6 +161,7 @@ static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
     for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
       OZ_CUDA(cudaMemsetAsync(p + (size_t)c * g->arrays.stride + g->count * words, 0, fresh * words * 4, g->stream), "new particles");
   }
+  OZ_TRY(links_resize(g, count, why));
   g->count = count;
   return OOZE_OK;
 }
@@ -182,6 +184,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->wall = static_cast<oz_wall *>(g->wall.at);
   f->wall_planes = static_cast<uint32_t *>(g->wall_planes.at);
   f->wall_impulse = static_cast<float *>(g->wall_impulse.at);
+  links_frame(g, f);
 }
 
 /* ---- transfers ---- */
@@ -223,7 +226,10 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
     cudaError_t e = cudaMemcpyAsync(g->order[0].at, order, (size_t)n * 4, cudaMemcpyHostToDevice, g->stream);
     if (e == cudaSuccess) e = cudaStreamSynchronize(g->stream);
     if (e != cudaSuccess) r = fail_cuda(g, e, "removing particles", why);
-    else r = permute(g, static_cast<uint32_t *>(g->order[0].at), n, why);
+    else {
+      r = permute(g, static_cast<uint32_t *>(g->order[0].at), n, why);
+      if (r >= 0) r = links_move(g, static_cast<uint32_t *>(g->order[0].at), n, g->count, why);
+    }
   }
   oz_free(g->memory, order);
   if (r < 0) return r;
@@ -311,6 +317,7 @@ static void destroy(oz_backend *b) {
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer *k : scratch) drop(g, k, true);
+    links_release(g);
     if (g->host_news) cudaFreeHost(g->host_news);
     if (g->host_loads) cudaFreeHost(g->host_loads);
 #if !defined(OZ_CUDA_HOST)
@@ -327,7 +334,7 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, matter, run, bytes, profile, profile_reset, lost, wall_loads};
+    nozzles, matter, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

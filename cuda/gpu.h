@@ -6,8 +6,8 @@
 
 namespace OZ_NAMESPACE {
 
-enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS, TIMER_COUNT };
-enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
+enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS, TIMER_LINKS, TIMER_COUNT };
+enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE, KIND_LINK, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
 enum {
   GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
   AROUND = 27,    /* cells around a cell */
@@ -30,7 +30,7 @@ struct news {
   int box[6];                /* least and minus greatest cell */
   uint32_t cells;
   uint32_t walls;
-  uint32_t lost, spare;
+  uint32_t lost, links; /* particles; lines of link rows asked for */
   unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
   unsigned long long neighbours;
   double scalar[OZ_SCALAR_COUNT];
@@ -46,6 +46,12 @@ struct cells {
 
 struct rows {
   buffer entries, group, len;
+  uint64_t lines; /* capacity, in lines of 32 */
+};
+
+/* Links: where each particle's row begins (its entries lie 32 apart), true length, entries. */
+struct link_rows {
+  buffer row, len, j, rest, kind, spare;
   uint64_t lines; /* capacity, in lines of 32 */
 };
 
@@ -82,6 +88,12 @@ struct gpu {
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
+
+  /* links */
+  link_rows links[2];
+  uint32_t links_now; /* which of the two is theirs */
+  bool has_links;     /* there is memory for them */
+  buffer link_width;  /* by group of 32 particles */
 
   /* walls, colliders */
   buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, matter, loads;
@@ -127,11 +139,24 @@ ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
 ooze_result bring_news(gpu *g, ooze_message *why);
 
+void drop(gpu *g, buffer *b, bool scratch);
+
+/* links.cu */
+ooze_result links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why);
+ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why);
+ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why);
+ooze_result links_reserve(gpu *g, uint32_t capacity, ooze_message *why);
+ooze_result links_resize(gpu *g, uint32_t count, ooze_message *why);
+ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t all, ooze_message *why);
+void links_frame(const gpu *g, oz_frame *f);
+void links_release(gpu *g);
+
 /* neighbours.cu */
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
+ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each becomes the sum up to and with it */
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why);
 
 /* census.cu */
@@ -165,6 +190,7 @@ struct on_device {
   ~on_device();
 };
 
+template <class T> inline T *as(const buffer &b) { return static_cast<T *>(b.at); }
 static inline gpu *GPU(oz_backend *b) { return reinterpret_cast<gpu *>(b); }
 
 #define OZ_CUDA(call, what)                                                                                            \

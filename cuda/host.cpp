@@ -5,5 +5,6 @@
 #include "cuda/arrays.cu"
 #include "cuda/census.cu"
 #include "cuda/neighbours.cu"
+#include "cuda/links.cu"
 #include "cuda/queue.cu"
 #include "cuda/stages.cu"

@@ -479,7 +479,6 @@ cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
 }
 #endif
 
-template <class T> T *as(const buffer &b) { return static_cast<T *>(b.at); }
 news *device_news(gpu *g) { return as<news>(g->device_news); }
 
 uint32_t bits_for(uint32_t last) {
@@ -590,6 +589,8 @@ struct permute_item {
 
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
 
+ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
+
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why) {
   permute_item item;
   item.order = order;
@@ -625,6 +626,8 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
   OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, why));
   lay_out(f, static_cast<float *>(g->block.at), g->capacity, g->parity);
+  OZ_TRY(links_move(g, as<uint32_t>(g->order[g->now]), g->count, g->count, why));
+  links_frame(g, f);
   return OOZE_OK;
 }
 

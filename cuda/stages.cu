@@ -11,6 +11,7 @@
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
+#include "physics/links.h"
 #include "physics/motion.h"
 #include "physics/nozzle.h"
 #include "physics/paper.h"
@@ -28,20 +29,21 @@ namespace {
 
 /* ---- what a stage is, as a type ---- */
 
-#define OZ_TYPE_GATHER(name, kind, nsum, nred)                                                                         \
+#define OZ_TYPE_GATHER(name, kind, group, nsum, nred)                                                                         \
   struct stage_##name {                                                                                                \
     static constexpr int KIND = kind, SUMS = nsum, REDS = nred, STAGE = OZ_STAGE_##name; \
     typedef oz_##name##_self self;                                                                                     \
     static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) { oz_##name##_begin(f, i, s); }                     \
-    static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) {                         \
+    static OZ_D void pair(const oz_frame *f, const self *s, const group *n, oz_real *acc) {                            \
       oz_##name##_pair(f, s, n, acc);                                                                                  \
     }                                                                                                                  \
     static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {                            \
       oz_##name##_end(f, i, acc, red);                                                                                 \
     }                                                                                                                  \
   };
-#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_C, nsum, nred)
-#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_D, nsum, nred)
+#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_C, oz_group, nsum, nred)
+#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_D, oz_group, nsum, nred)
+#define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_LINK, oz_links, nsum, nred)
 #define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
 #define OZ_TYPE_MATRIX OZ_TYPE_C
 #define OZ_TYPE_SPARE OZ_TYPE_C
@@ -75,6 +77,7 @@ namespace {
 #define OZ_ONE_OUTER(name)
 #define OZ_ONE_MATRIX(name)
 #define OZ_ONE_SPARE(name)
+#define OZ_ONE_LINK(name)
 #define OZ_ONE_MAP(name)
 #define OZ_ONE_ITEM(name)
 #define OZ_ONE_WALL(name)
@@ -196,14 +199,22 @@ OZ_D void walk_row(const stage_args &a, const uint32_t *row, const uint16_t *gha
 template <class S, int T>
 OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
   const oz_frame *f = &a.f;
-  const uint32_t g = i / GROUP, at = i % GROUP * 4;
-  oz_place here = {0, 0};
-  if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
-  const float unit = f->h * (1.0f / 536870912.0f);
-  const size_t c = (size_t)f->row_c[g] * GROUP + at;
-  walk_row<S, T>(a, f->list_c + c, f->ghat + 4 * c, f->len_c[i], here, unit, lane, self, acc);
-  if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
-    walk_row<S, T>(a, f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], here, unit, lane, self, acc);
+  if constexpr (S::KIND == KIND_LINK) {
+    for (uint32_t k = lane; k < f->link_len[i]; k += T) {
+      const size_t e = oz_link_at(f, i, k);
+      const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e};
+      S::pair(f, self, &n, acc);
+    }
+  } else {
+    const uint32_t g = i / GROUP, at = i % GROUP * 4;
+    oz_place here = {0, 0};
+    if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
+    const float unit = f->h * (1.0f / 536870912.0f);
+    const size_t c = (size_t)f->row_c[g] * GROUP + at;
+    walk_row<S, T>(a, f->list_c + c, f->ghat + 4 * c, f->len_c[i], here, unit, lane, self, acc);
+    if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
+      walk_row<S, T>(a, f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], here, unit, lane, self, acc);
+  }
 }
 
 #if defined(OZ_CUDA_HOST)
@@ -397,6 +408,7 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #define OZ_LAUNCH_OUTER launch_gather
 #define OZ_LAUNCH_MATRIX launch_gather
 #define OZ_LAUNCH_SPARE launch_gather
+#define OZ_LAUNCH_LINK launch_gather
 #define OZ_LAUNCH_MAP launch_map
 #define OZ_LAUNCH_ITEM launch_map
 #define OZ_LAUNCH_WALL launch_map

@@ -49,6 +49,14 @@ typedef struct oz_build_result {
   double mean_neighbours;
 } oz_build_result;
 
+/* A link by the ranks of its ends, a < b. */
+typedef struct oz_link_pair {
+  uint32_t a, b;
+  float rest;    /* m */
+  uint32_t kind; /* OOZE_LINK_* */
+  float spare;
+} oz_link_pair;
+
 /* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles as they were. */
 typedef struct oz_backend_table {
   const char *name;
@@ -76,7 +84,13 @@ typedef struct oz_backend_table {
                            uint32_t bricks, ooze_message *why); /* uploads; bricks NULL: unchanged */
   ooze_result (*nozzles)(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why);
   ooze_result (*matter)(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why); /* the materials' table */
-  /* Runs one stage over all its items. `sums` (may be NULL) receives the stage's reductions on the host. */
+  /* Links. update: keeps, changes, makes and drops them by a rule of physics/links.h, at positions f->p and with the
+   * density list; on failure they are as before. put: all of them anew, ascending by (a, b); at[rank] is a particle's
+   * index; without `at` only memory is made ready. get: in the same order; without `out` only the count. */
+  ooze_result (*links_update)(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why);
+  ooze_result (*links_put)(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why);
+  ooze_result (*links_get)(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why);
+  /* Runs one stage over all its items. One of kind LINK does nothing where there are no links. `sums` (may be NULL) receives the stage's reductions on the host. */
   ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
   uint64_t (*bytes)(const oz_backend *b);
   void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls); /* stage OZ_STAGE_COUNT + k: sort, lists, ... */

@@ -1,6 +1,7 @@
 /* Creating and destroying solvers; the small calls. */
 #include <math.h>
 
+#include "core/links.h"
 #include "core/particles.h"
 #include "core/schema.h"
 #include "models/models.h"
@@ -66,6 +67,7 @@ void ooze_solver_destroy(ooze_solver *s) {
   oz_colliders_destroy(&s->colliders);
   oz_emitters_destroy(&s->emitters);
   oz_births_release(&s->births, &s->memory);
+  oz_links_release(s);
   oz_particles_release(s);
   oz_free(&s->memory, s->collider_frame);
   oz_free(&s->memory, s->nozzle_frame);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "core/links.h"
 #include "core/particles.h"
 #include "core/schema.h"
 
@@ -265,6 +266,7 @@ ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash) {
       oz_hash_add(&h, page, n * tight((ooze_attribute)a));
     }
   }
+  OZ_TRY(oz_links_hash(s, &h));
   *out_hash = oz_hash_end(&h);
   return OOZE_OK;
 }

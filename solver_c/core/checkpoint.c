@@ -6,15 +6,17 @@
  *   colliders        length (8 bytes), then as colliders.c writes them
  *   emitters         likewise
  *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id
+ *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order
  * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
  * used, values as strictly as those that come through the interface. */
 #include <math.h>
 
 #include "base/hash.h"
+#include "core/links.h"
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-enum { OZ_CHECKPOINT_VERSION = 1, OZ_STRUCT_MAX = 4096 };
+enum { OZ_CHECKPOINT_VERSION = 2, OZ_STRUCT_MAX = 4096 };
 
 typedef struct oz_header {
   char magic[8];
@@ -77,6 +79,9 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
     here = claim(w, n * bytes);
     if (here) OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, 0, n, 0, here));
   }
+  OZ_TRY(oz_links_fetch(s));
+  put(w, &s->links.count, sizeof s->links.count);
+  if (s->links.count) put(w, s->links.pairs, (size_t)s->links.count * sizeof *s->links.pairs);
   if (!w->memory) return OOZE_OK;
   memcpy(header.magic, OZ_MAGIC, sizeof header.magic);
   header.version = OZ_CHECKPOINT_VERSION;
@@ -142,6 +147,8 @@ typedef struct oz_incoming {
   oz_emitters emitters;
   uint64_t *ids;
   const unsigned char *attribute[OOZE_ATTRIBUTE_COUNT];
+  oz_link_pair *links;
+  uint64_t link_count;
 } oz_incoming;
 
 static ooze_result cut_short(ooze_solver *s, const oz_reader *r, const char *what) {
@@ -233,8 +240,6 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
     in->attribute[a] = take(r, (uint64_t)n * bytes);
     if (!in->attribute[a]) return cut_short(s, r, "an attribute");
   }
-  if (r->at != r->bytes)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %zu bytes too many", r->bytes - r->at);
   if (in->header.next_id > (uint64_t)OZ_ID_MAX + 1)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: the next id is %llu",
                    (unsigned long long)in->header.next_id);
@@ -255,6 +260,32 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
       result = oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
   s->material_count = had;
   return result < 0 ? OOZE_ERROR_FORMAT : OOZE_OK;
+}
+
+/* Links of particles that are known by now. */
+static ooze_result read_links(ooze_solver *s, oz_reader *r, oz_incoming *in) {
+  const void *from = take(r, sizeof in->link_count);
+  if (!from) return cut_short(s, r, "the links");
+  memcpy(&in->link_count, from, sizeof in->link_count);
+  if (in->link_count > (r->bytes - r->at) / sizeof *in->links) return cut_short(s, r, "the links");
+  size_t bytes = (size_t)in->link_count * sizeof *in->links;
+  from = take(r, bytes);
+  if (!from) return cut_short(s, r, "the links");
+  if (r->at != r->bytes)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %zu bytes too many", r->bytes - r->at);
+  if (in->link_count == 0) return OOZE_OK;
+  in->links = oz_alloc(&s->memory, bytes);
+  if (!in->links) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for links", bytes);
+  memcpy(in->links, from, bytes);
+  for (uint64_t k = 0; k < in->link_count; ++k) {
+    const oz_link_pair *l = &in->links[k];
+    int ordered = k == 0 || l[-1].a < l->a || (l[-1].a == l->a && l[-1].b < l->b);
+    if (l->a >= l->b || l->b >= in->header.particles || !ordered)
+      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: link %llu, %u - %u, is out of order",
+                     (unsigned long long)k, (unsigned)l->a, (unsigned)l->b);
+    if (oz_links_check(in->ids, l, "checkpoint", s->message) < 0) return OOZE_ERROR_FORMAT;
+  }
+  return oz_links_check_rows(s, in->links, in->link_count, in->header.particles, in->ids, s->message);
 }
 
 /* ---- putting it in place ---- */
@@ -310,11 +341,18 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
   if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, (size_t)OZ_LOAD_BLOCK * 24, 0))
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %d bytes to load with", OZ_LOAD_BLOCK * 24);
   s->particles.scratch = scratch;
-  if (in->header.particles <= s->particles.reserved) return OOZE_OK;
-  OZ_TRY(s->backend->table->reserve(s->backend, in->header.particles, s->message));
-  s->particles.reserved = in->header.particles;
-  s->particles.results = 0;
-  return OOZE_OK;
+  if (in->header.particles > s->particles.reserved) {
+    OZ_TRY(s->backend->table->reserve(s->backend, in->header.particles, s->message));
+    s->particles.reserved = in->header.particles;
+    s->particles.results = 0;
+  }
+  if (in->link_count == 0) return OOZE_OK;
+  void *at = s->particles.at;
+  if (!oz_grow(&s->memory, &at, &s->particles.at_capacity, in->header.particles * sizeof *s->particles.at, 0))
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for the links of %u particles", (unsigned)in->header.particles);
+  s->particles.at = at;
+  s->particles.at_known = 0;
+  return s->backend->table->links_put(s->backend, NULL, NULL, in->link_count, s->message);
 }
 
 static ooze_result replace(ooze_solver *s, oz_incoming *in) {
@@ -325,6 +363,10 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   r = s->backend->table->resize(s->backend, n, s->message);
   if (r >= 0) r = fill(s, in);
   oz_particles_moved(s);
+  if (r >= 0 && in->link_count) { /* what was just filled in is in ascending id */
+    for (uint32_t i = 0; i < n; ++i) p->at[i] = i;
+    r = s->backend->table->links_put(s->backend, p->at, in->links, in->link_count, s->message);
+  }
   if (r < 0) {
     (void)s->backend->table->resize(s->backend, 0, NULL);
     p->count = p->results = 0;
@@ -374,10 +416,12 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   if (result >= 0) result = read_materials(s, &r, &in);
   if (result >= 0) result = read_surroundings(s, &r, &in);
   if (result >= 0) result = read_particles(s, &r, &in);
+  if (result >= 0) result = read_links(s, &r, &in);
   if (result >= 0) result = prepare(s, &in);
   if (result >= 0) result = replace(s, &in);
   oz_free(&s->memory, in.materials);
   oz_free(&s->memory, in.ids);
+  oz_free(&s->memory, in.links);
   oz_colliders_destroy(&in.colliders);
   oz_emitters_destroy(&in.emitters);
   return result;

@@ -1,11 +1,14 @@
 #include "core/schema.h"
 #include "core/solver.h"
+#include "models/models.h"
 
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why) {
   OZ_TRY(oz_schema_check(OZ_OWNER_params, params, "params", why));
   if (params->min_substeps > params->max_substeps)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "params: min_substeps is %u; expected at most max_substeps, %u",
                    (unsigned)params->min_substeps, (unsigned)params->max_substeps);
+  if (!oz_models[params->model])
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "params: model %u is not in this build", (unsigned)params->model);
   return OOZE_OK;
 }
 

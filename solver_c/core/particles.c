@@ -78,6 +78,7 @@ ooze_result oz_host_flush(ooze_solver *s) {
 
 void oz_particles_moved(ooze_solver *s) {
   s->particles.copy_valid = s->particles.copy_dirty = s->particles.at_known = 0;
+  s->links.known = 0;
 }
 
 ooze_result oz_rank_map(ooze_solver *s) {

@@ -45,6 +45,14 @@ typedef struct oz_particles {
   uint32_t tau_known, has_tau; /* whether any relaxation time is above 0 */
 } oz_particles;
 
+/* All links by rank, ascending by (a, b), as far as the host has asked for them. */
+typedef struct oz_link_list {
+  oz_link_pair *pairs;
+  size_t capacity; /* bytes */
+  uint64_t count;
+  uint32_t known;
+} oz_link_list;
+
 typedef struct oz_run {
   uint32_t substeps, contained, born, killed, list_rebuilds;
   uint64_t first_contained;
@@ -66,6 +74,7 @@ struct ooze_solver {
   uint32_t matter_known; /* the backend has them as they are */
   uint32_t material_count;
   oz_particles particles;
+  oz_link_list links;
   oz_colliders colliders;
   oz_emitters emitters;
   oz_births births;

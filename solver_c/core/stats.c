@@ -90,7 +90,7 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
 /* ---- time spent ---- */
 
 /* Behind the stages come the backend's own doings, as long as it names them (base/backend.h). */
-enum { OZ_TIMERS = OZ_STAGE_COUNT + 4 };
+enum { OZ_TIMERS = OZ_STAGE_COUNT + 5 };
 
 /* The index-th timer that has run. */
 static int timer(const ooze_solver *s, uint32_t index, ooze_stage_time *t) {

@@ -76,6 +76,7 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
    * one stage walks along do not push each other out */
   const uint32_t capacity = ((count + OZ_PAD - 1) / OZ_PAD | 1) * OZ_PAD;
   const uint32_t chunks = oz_cpu_chunks(capacity, OZ_CHUNK);
+  OZ_TRY(oz_cpu_links_reserve(cpu, capacity, why));
   oz_frame next = cpu->arrays;
   const size_t words = lay_out(&next, NULL, capacity);
   /* everything sized by the particle count, or nothing */
@@ -140,6 +141,7 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
         memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)fresh * 4);
     else memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)fresh * fields[k].words * 4);
   }
+  oz_cpu_links_resize(cpu, count);
   cpu->count = count;
   return OOZE_OK;
 }
@@ -162,6 +164,7 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes;
   f->wall_impulse = cpu->wall_impulse;
+  oz_cpu_links_frame(cpu, f);
 }
 
 static ooze_result check_range(const oz_cpu *cpu, oz_field field, uint32_t first, uint32_t count, ooze_message *why) {
@@ -224,7 +227,10 @@ ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
     if (keep[i]) cpu->order[n++] = i;
   const uint32_t all = cpu->count;
   for (uint32_t i = n; i < all; i++) cpu->order[i] = 0; /* moved, then forgotten */
-  if (n < all) oz_cpu_permute(cpu);
+  if (n < all) {
+    oz_cpu_permute(cpu);
+    oz_cpu_links_move(cpu, n, all);
+  }
   cpu->count = n;
   *out_count = n;
   return OOZE_OK;

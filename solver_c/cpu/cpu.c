@@ -7,9 +7,9 @@ const char *const oz_stage_names[] = {
 #define OZ_STAGE(name, kind, sums, reductions) #name,
 #include "physics/stages.def"
 #undef OZ_STAGE
-    "sort", "lists", "density_list", "walls"};
+    "sort", "lists", "density_list", "walls", "links"};
 
-enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE };
+enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LINK, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE };
 static const struct { uint8_t kind, reductions; } stage_info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"
@@ -41,6 +41,7 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   const double t0 = oz_cpu_clock();
   const int kind = stage_info[stage].kind, reductions = stage_info[stage].reductions;
   run_job job = {f, cpu->isa->stage[stage], kind == KIND_WALL ? f->wall_count : f->count, cpu->partial};
+  if (kind == KIND_LINK && !f->link_row) job.count = 0;
   if (kind == KIND_ONE) job.fn(f, 0, 1, NULL);
   else if (job.count) {
     const uint32_t chunks = oz_cpu_chunks(job.count, OZ_CHUNK);
@@ -162,6 +163,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->collider,
                  cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
+  oz_cpu_links_release(cpu);
   if (cpu->tasks) cpu->tasks->destroy(cpu->tasks);
   oz_free(m, cpu);
 }
@@ -169,7 +171,7 @@ static void cpu_destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
     oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_matter,      cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL};
+    cpu_nozzles,    cpu_matter,      oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {

@@ -7,7 +7,7 @@
 #include "base/tasks.h"
 #include "cpu/isa.h"
 
-enum { OZ_TIMER_SORT = OZ_STAGE_COUNT, OZ_TIMER_LISTS, OZ_TIMER_DENSITY_LIST, OZ_TIMER_WALLS, OZ_TIMER_COUNT };
+enum { OZ_TIMER_SORT = OZ_STAGE_COUNT, OZ_TIMER_LISTS, OZ_TIMER_DENSITY_LIST, OZ_TIMER_WALLS, OZ_TIMER_LINKS, OZ_TIMER_COUNT };
 
 typedef struct oz_cells {
   uint64_t *key;       /* (cells) */
@@ -37,6 +37,11 @@ typedef struct oz_cpu {
   float *pad_weight_d;
   int has_margin;          /* this substep's lists have margin rows */
   int still;               /* nothing moves far enough to need them */
+
+  /* links */
+  oz_link_rows links[2];
+  uint32_t links_now; /* which of the two is theirs */
+  int has_links;      /* there is memory for them */
 
   /* walls */
   uint8_t *flag;
@@ -71,6 +76,16 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);
 /* lists.c */
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+
+/* links.c */
+ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why);
+ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why);
+ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why);
+ooze_result oz_cpu_links_reserve(oz_cpu *cpu, uint32_t capacity, ooze_message *why);
+void oz_cpu_links_move(oz_cpu *cpu, uint32_t kept, uint32_t all);
+void oz_cpu_links_resize(oz_cpu *cpu, uint32_t count);
+void oz_cpu_links_frame(const oz_cpu *cpu, oz_frame *f);
+void oz_cpu_links_release(oz_cpu *cpu);
 
 /* arrays.c */
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why);

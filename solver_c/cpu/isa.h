@@ -24,6 +24,28 @@ typedef struct oz_rows {
   uint16_t *len; /* padded */
 } oz_rows;
 
+/* Rows of links, in pages likewise. */
+typedef struct oz_link_rows {
+  uint32_t *row;
+  uint16_t *len; /* true length; entries are padded */
+  uint32_t *j;
+  float *rest;
+  uint32_t *kind;
+  float *spare;
+  uint32_t pages; /* capacity */
+  _Atomic uint32_t next;
+  _Atomic uint64_t count; /* entries without padding: two a link */
+  size_t row_bytes, len_bytes, j_bytes, rest_bytes, kind_bytes, spare_bytes;
+} oz_link_rows;
+
+typedef struct oz_relink {
+  const oz_frame *f;
+  uint32_t rule;
+  const oz_link_rows *from;
+  oz_link_rows *to;
+  _Atomic uint32_t overflow; /* tasks that found no page */
+} oz_relink;
+
 typedef struct oz_search {
   const oz_frame *f;
   const float *at;             /* record 4 in cell order: position */
@@ -50,6 +72,7 @@ typedef struct oz_cpu_isa {
   oz_stage_fn stage[OZ_STAGE_COUNT];
   void (*search)(oz_search *s, uint32_t cell_begin, uint32_t cell_end);
   void (*narrow)(oz_search *s, uint32_t begin, uint32_t end); /* particles */
+  void (*relink)(oz_relink *s, uint32_t begin, uint32_t end); /* particles */
   /* Flags (1 byte each) the particles that a wall could matter to on the way from f->x to f->p. */
   void (*near_walls)(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag);
 } oz_cpu_isa;

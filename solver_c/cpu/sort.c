@@ -157,7 +157,11 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu_order(cpu, f->x, f->cell);
   uint32_t moved = 0;
   for (uint32_t i = 0; i < cpu->count && !moved; i++) moved = cpu->order[i] != i;
-  if (moved) oz_cpu_permute(cpu);
+  if (moved) {
+    oz_cpu_permute(cpu);
+    oz_cpu_links_move(cpu, cpu->count, cpu->count);
+    oz_cpu_links_frame(cpu, f);
+  }
   cpu->wall_count = f->wall_count = 0; /* slots name particles by place: walls() makes them anew, if there are walls */
   cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_SORT]++;

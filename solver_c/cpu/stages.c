@@ -6,6 +6,7 @@
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
+#include "physics/links.h"
 #include "physics/motion.h"
 #include "physics/nozzle.h"
 #include "physics/paper.h"
@@ -38,6 +39,12 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
   memset(&n, 0, sizeof n);                                                                                             \
   n.j = f->list_d[0] + f->row_d[0][i];                                                                                   \
   for (uint32_t k = 0; k < f->len_d[0][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);
+#define OZ_ROWS_LINK(name)                                                                                             \
+  for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                                            \
+    const size_t e = oz_link_at(f, i, k);                                                                              \
+    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e};                     \
+    oz_##name##_pair(f, &self, &n, acc);                                                                               \
+  }
 #define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_FOLD_MATRIX(nsum)                                                                                           \
@@ -71,6 +78,7 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_MATRIX, nsum, nred)
 #define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_SPARE, nsum, nred)
 #define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     for (uint32_t i = begin; i < end; i += OZ_LANES) {                                                                 \
@@ -95,6 +103,8 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #include "physics/stages.def"
 #undef OZ_STAGE
 
+#include "cpu/link_rows.h"
+
 static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag) {
   const float reach = oz_wall_reach(f);
   for (uint32_t i = begin; i < end; i++)
@@ -115,5 +125,6 @@ const oz_cpu_isa OZ_TABLE_NAME(OZ_ISA) = {
     },
     search,
     narrow,
+    relink,
     near_walls,
 };

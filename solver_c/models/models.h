@@ -24,7 +24,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
 /* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
 typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
-/* By params.model. */
-extern const oz_model oz_models[];
+/* By params.model; NULL where this build has none. */
+extern const oz_model oz_models[OOZE_MODEL_COUNT];
 
 #endif

@@ -1,6 +1,6 @@
 /* The models by the number that params.model gives them (ooze.h). */
 #include "models/models.h"
 
-const oz_model oz_models[] = {
+const oz_model oz_models[OOZE_MODEL_COUNT] = {
     [OOZE_MODEL_CONFORMATION] = oz_conformation_substep,
 };

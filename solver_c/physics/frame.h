@@ -21,6 +21,7 @@
 #define OZ_PLANES 3            /* walls that one particle can touch: a corner of a box */
 #define OZ_COLLIDERS_MAX 1024u
 #define OZ_REDUCTIONS 8        /* sums that one stage can deliver */
+#define OZ_LINKS_MAX 512u      /* links of one particle; new ones are made only where its row cannot overflow */
 
 /* What a collider is to the physics. Transforms are rigid: world = q * local + p. */
 typedef struct oz_collider {
@@ -64,6 +65,17 @@ typedef struct oz_nozzle {
 typedef struct oz_matter {
   float density; /* kg/m^3 at rest */
 } oz_matter;
+
+/* One end's view of a link (physics/links.h). */
+typedef struct oz_link {
+  uint32_t j;  /* the other end */
+  float rest;  /* m: rest length */
+  uint32_t kind;
+  float spare; /* for the model; 0 when made */
+} oz_link;
+enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3 }; /* kinds, as in ooze.h; 0 is padding */
+/* What becomes of links in a substep: NEAR only adds held ones between all that are within h (for tests). */
+enum { OZ_RULE_NEAR = 0 };
 
 /* Slots of the scalars that stay with the backend between stages. */
 enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR_ALPHA, OZ_SCALAR_BETA, OZ_SCALAR_COUNT = 16 };
@@ -146,6 +158,14 @@ typedef struct oz_frame {
   const uint32_t *list_d[2], *row_d[2]; /* density: within h and a little more at the current positions. A backend may
                                          * keep its rows in two parts; where there is one, the second is NULL. */
   const uint16_t *len_d[2];
+
+  /* ---- links (physics/links.h): rows padded like neighbours', in ascending id of the other end; link_row NULL: there
+   * are none ---- */
+  const uint32_t *link_row, *link_j; /* (count) first entry; entries: the other end */
+  const uint16_t *link_len;          /* (count) true length */
+  const float *link_rest;            /* m */
+  const uint32_t *link_kind;
+  float *link_spare;
 
   /* ---- walls, compact: only particles near one ---- */
   uint32_t wall_count;

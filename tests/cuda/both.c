@@ -361,8 +361,44 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   return OOZE_OK;
 }
 
+/* All links of one side by rank. */
+static oz_link_pair *links_of(side *s, uint64_t *count) {
+  ooze_message why = {""};
+  CHECK(ON(s, links_get)(s->b, s->at, NULL, count, &why) >= 0, "%s", why.text);
+  oz_link_pair *all = calloc((size_t)*count + 1, sizeof *all);
+  CHECK(ON(s, links_get)(s->b, s->at, all, count, &why) >= 0, "%s", why.text);
+  return all;
+}
+static int before(const oz_link_pair *a, const oz_link_pair *b) { return a->a < b->a || (a->a == b->a && a->b < b->b); }
+static ooze_result both_links_update(oz_backend *o, oz_frame *f, uint32_t rule, ooze_message *why) {
+  T;
+  constants(t, f);
+  give_arrays(t);
+  OZ_TRY(ON(&t->a, links_update)(t->a.b, &t->a.f, rule, why));
+  OZ_TRY(ON(&t->b, links_update)(t->b.b, &t->b.f, rule, why));
+  uint64_t na, nb;
+  oz_link_pair *a = links_of(&t->a, &na), *b = links_of(&t->b, &nb);
+  for (uint64_t i = 0, k = 0; i < na || k < nb;) {
+    if (k == nb || (i < na && before(&a[i], &b[k]))) t->link_differences++, i++;
+    else if (i == na || before(&b[k], &a[i])) t->link_differences++, k++;
+    else {
+      if (a[i].kind != b[k].kind || !(fabsf(a[i].rest - b[k].rest) <= 1e-5f * t->a.f.h) || !(fabsf(a[i].spare - b[k].spare) <= 1e-5f)) t->link_differences++;
+      i++, k++;
+    }
+  }
+  t->links += (uint32_t)na;
+  OZ_TRY(ON(&t->b, links_put)(t->b.b, t->b.at, a, na, why)); /* the stages that follow are judged by themselves */
+  oz_frame fresh;
+  ON(&t->b, frame)(t->b.b, &fresh);
+  t->b.f.link_row = fresh.link_row, t->b.f.link_len = fresh.link_len, t->b.f.link_j = fresh.link_j;
+  t->b.f.link_rest = fresh.link_rest, t->b.f.link_kind = fresh.link_kind, t->b.f.link_spare = fresh.link_spare;
+  free(a), free(b);
+  *f = t->a.f;
+  return OOZE_OK;
+}
+
 static const oz_backend_table table = {.name = "both",   .frame = both_frame, .sort = both_sort, .lists = both_lists,
-                                       .density_list = both_density_list, .walls = both_walls, .run = both_run};
+                                       .density_list = both_density_list, .walls = both_walls, .links_update = both_links_update, .run = both_run};
 
 void both_open(both *t, side a, side b, oz_memory *memory) {
   enum { ROOM = 1 << 16 };

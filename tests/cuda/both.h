@@ -47,6 +47,7 @@ typedef struct both {
   uint32_t ran[OZ_STAGE_COUNT];
   finding found[OZ_STAGE_COUNT]; /* of the worst array */
   uint32_t list_differences, wall_differences; /* particles */
+  uint32_t links, link_differences;
 } both;
 
 void both_open(both *t, side a, side b, oz_memory *memory);

@@ -109,7 +109,15 @@ OOZE_API float ooze_solver_separation(const ooze_solver *s);
 
 /* ---- Parameters: may change before any step ------------------------------------------------------------------- */
 
-enum { OOZE_MODEL_CONFORMATION = 0 };
+/* The systems of the five papers (docs/models.md). A model that this build lacks is refused by ooze_params_set. */
+enum {
+  OOZE_MODEL_CONFORMATION = 0, /* Barreiro et al. 2017 */
+  OOZE_MODEL_LINKS = 1,        /* Takahashi et al. 2014 */
+  OOZE_MODEL_BLEND = 2,        /* Takamatsu and Kanai 2011 */
+  OOZE_MODEL_SPRINGS = 3,      /* Clavet et al. 2005 */
+  OOZE_MODEL_CAUCHY = 4,       /* Mukai et al. */
+  OOZE_MODEL_COUNT
+};
 /* The conformation model's forms (Barreiro et al. 2017). OOZE: conjugate gradients on velocities, corrected gradients,
  * zero-energy control, bounded relaxation. PAPER: as printed. POSITION: position projection alone. STRESS: the explicit
  * stress of its section 3.1. The last three are for comparison. */
@@ -218,6 +226,34 @@ OOZE_API ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribut
                                          size_t stride, void *out);
 OOZE_API ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
                                           size_t stride, const void *in);
+
+/* ---- Links ---------------------------------------------------------------------------------------------------- */
+
+/* Pairs of particles that know each other from step to step, each with a rest length. The models springs and links make
+ * and drop their own; the host may add others. They follow their particles through sorting, removal and checkpoints. */
+enum {
+  OOZE_LINK_HELD = 1,    /* the host's: no model changes or drops it */
+  OOZE_LINK_SPRING = 2,  /* the model springs' (Clavet et al. 2005) */
+  OOZE_LINK_VISCOUS = 3  /* the model links' (Takahashi et al. 2014); elastic while both ends are cold */
+};
+typedef struct ooze_links {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t count;
+  const uint64_t *pairs; /* two ids a link, in either order */
+  const float *rest;     /* m, 0 or more. NULL: the distance now. */
+  const uint32_t *kind;  /* OOZE_LINK_*, or another number of the host's. NULL: HELD. */
+  const float *spare;    /* one more number, for the model. NULL: 0. */
+} ooze_links;
+
+/* Each call moves all links: add many at once. A particle has at most 512. */
+OOZE_API ooze_result ooze_links_add(ooze_solver *s, const ooze_links *links);
+OOZE_API ooze_result ooze_links_remove(ooze_solver *s, const uint64_t *pairs, uint64_t count); /* two ids a link */
+OOZE_API ooze_result ooze_links_clear(ooze_solver *s);
+OOZE_API ooze_result ooze_links_count(ooze_solver *s, uint64_t *out_count);
+/* In ascending (lower id, higher id). Any of the four may be NULL. */
+OOZE_API ooze_result ooze_links_read(ooze_solver *s, uint64_t first, uint64_t count, uint64_t *pairs, float *rest,
+                                     uint32_t *kind, float *spare);
 
 /* ---- Colliders ------------------------------------------------------------------------------------------------ */
 
@@ -336,12 +372,12 @@ OOZE_API void ooze_profile_reset(ooze_solver *s);
 
 /* ---- Checkpoints ---------------------------------------------------------------------------------------------- */
 
-/* All state (particles, time, materials, parameters, colliders, emitters) as one block that any solver of the same
+/* All state (particles, links, time, materials, parameters, colliders, emitters) as one block that any solver of the same
  * particle separation and build continues from, bit for bit. */
 OOZE_API ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes);
 OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes);
 OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes);
-OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of all particle state in id order */
+OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of all particle state in id order, and of links */
 
 /* What is state and belongs to no particle (time, next id, how far each emitter has poured) as 32-bit words, for hosts that
  * keep the particles' attributes themselves. Adding the same particles, parameters, materials, colliders and emitters (under
@@ -427,6 +463,7 @@ static inline void ooze_material_default(ooze_material *m) {
   m->temperature = 293.15f;
 }
 static inline void ooze_particles_default(ooze_particles *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
+static inline void ooze_links_default(ooze_links *l) { memset(l, 0, sizeof *l); l->size = (uint32_t)sizeof *l; }
 static inline void ooze_collider_desc_default(ooze_collider_desc *c) {
   memset(c, 0, sizeof *c);
   c->size = (uint32_t)sizeof *c;

@@ -1,0 +1,262 @@
+/* Links as the host sees them: pairs of ids. The backend keeps them by particle; here they are one list by rank, which
+ * is fetched when asked for and put back whole when the host changes it. */
+#include "core/links.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "core/particles.h"
+
+static ooze_result short_of_memory(ooze_solver *s, uint64_t count) {
+  return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %llu links", (unsigned long long)count);
+}
+
+static ooze_result room(ooze_solver *s, uint64_t count) {
+  void *pairs = s->links.pairs;
+  if (count > SIZE_MAX / sizeof(oz_link_pair) ||
+      !oz_grow(&s->memory, &pairs, &s->links.capacity, (size_t)count * sizeof(oz_link_pair), s->links.capacity))
+    return short_of_memory(s, count);
+  s->links.pairs = pairs;
+  return OOZE_OK;
+}
+
+ooze_result oz_links_fetch(ooze_solver *s) {
+  oz_link_list *l = &s->links;
+  if (l->known) return OOZE_OK;
+  uint64_t count = 0;
+  OZ_TRY(oz_rank_map(s));
+  OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, NULL, &count, s->message));
+  if (count) {
+    OZ_TRY(room(s, count));
+    OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, l->pairs, &count, s->message));
+  }
+  l->count = count;
+  l->known = 1;
+  return OOZE_OK;
+}
+
+/* The list as it is now, to the backend. On failure the backend has what it had. */
+static ooze_result put_back(ooze_solver *s) {
+  ooze_result r = oz_host_flush(s);
+  if (r >= 0) r = oz_rank_map(s);
+  if (r >= 0)
+    r = s->backend->table->links_put(s->backend, s->particles.at, s->links.pairs, s->links.count, s->message);
+  s->links.known = r >= 0;
+  return r;
+}
+
+void oz_links_release(ooze_solver *s) {
+  oz_free(&s->memory, s->links.pairs);
+  memset(&s->links, 0, sizeof s->links);
+}
+
+static int by_ends(const void *a, const void *b) {
+  const oz_link_pair *x = a, *y = b;
+  if (x->a != y->a) return x->a < y->a ? -1 : 1;
+  return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* Place of a pair in the list, or where it would be. */
+static int find(const oz_link_list *l, const oz_link_pair *pair, uint64_t *out) {
+  uint64_t low = 0, high = l->count;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (by_ends(&l->pairs[middle], pair) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *out = low;
+  return low < l->count && by_ends(&l->pairs[low], pair) == 0;
+}
+
+static ooze_result ends_of(ooze_solver *s, const uint64_t ids[2], oz_link_pair *out) {
+  uint32_t rank[2];
+  for (int k = 0; k < 2; ++k)
+    if (!oz_rank_of(s, ids[k], &rank[k]))
+      return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "links: there is no id %llu", (unsigned long long)ids[k]);
+  if (rank[0] == rank[1])
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: id %llu is both ends of one", (unsigned long long)ids[0]);
+  memset(out, 0, sizeof *out);
+  out->a = rank[rank[0] > rank[1]];
+  out->b = rank[rank[0] < rank[1]];
+  return OOZE_OK;
+}
+
+static unsigned long long id_of(const ooze_solver *s, uint32_t rank) {
+  return (unsigned long long)s->particles.ids[rank];
+}
+
+/* ---- adding ---- */
+
+ooze_result oz_links_check(const uint64_t *ids, const oz_link_pair *l, const char *who, ooze_message *why) {
+  const unsigned long long a = ids[l->a], b = ids[l->b];
+  if (!(l->rest >= 0.0f && l->rest <= (float)OZ_FAR_METRES))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: rest of link %llu - %llu is %g m; expected 0 to %g", who, a, b,
+                   (double)l->rest, OZ_FAR_METRES);
+  if (l->kind == 0)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: kind of link %llu - %llu is 0; expected 1 or more", who,
+                   a, b);
+  if (!(fabsf(l->spare) <= 3e38f))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: spare of link %llu - %llu is no finite number", who, a, b);
+  return OOZE_OK;
+}
+
+ooze_result oz_links_check_rows(ooze_solver *s, const oz_link_pair *pairs, uint64_t count, uint32_t particles,
+                                const uint64_t *ids, ooze_message *why) {
+  size_t bytes = (size_t)particles * sizeof(uint16_t);
+  uint16_t *rows = count ? oz_alloc(&s->memory, bytes) : NULL;
+  ooze_result r = OOZE_OK;
+  if (count && !rows) return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for %llu links", (unsigned long long)count);
+  for (uint64_t k = 0; k < count && r >= 0; ++k)
+    for (int end = 0; end < 2 && r >= 0; ++end) {
+      uint32_t rank = end ? pairs[k].b : pairs[k].a;
+      if (++rows[rank] <= OZ_LINKS_MAX) continue;
+      r = oz_fail(why, OOZE_ERROR_LIMIT, "links: id %llu would have more than %u", (unsigned long long)ids[rank],
+                  OZ_LINKS_MAX);
+    }
+  oz_free(&s->memory, rows);
+  return r;
+}
+
+/* Distances of pairs whose rest length the host leaves to us. */
+static ooze_result measure(ooze_solver *s, oz_link_pair *pairs, uint64_t count) {
+  void *copy;
+  OZ_TRY(oz_rank_map(s));
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_X, &copy));
+  const float *x = copy;
+  for (uint64_t k = 0; k < count; ++k) {
+    const float *a = x + 4 * (size_t)s->particles.at[pairs[k].a], *b = x + 4 * (size_t)s->particles.at[pairs[k].b];
+    float d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    pairs[k].rest = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+  }
+  return OOZE_OK;
+}
+
+/* New links, sorted and checked against each other and those that are there. */
+static ooze_result take_new(ooze_solver *s, const ooze_links *in, oz_link_pair *fresh) {
+  for (uint64_t k = 0; k < in->count; ++k) {
+    OZ_TRY(ends_of(s, in->pairs + 2 * k, &fresh[k]));
+    if (in->rest) fresh[k].rest = in->rest[k];
+    fresh[k].kind = in->kind ? in->kind[k] : OOZE_LINK_HELD;
+    fresh[k].spare = in->spare ? in->spare[k] : 0.0f;
+  }
+  if (!in->rest) OZ_TRY(measure(s, fresh, in->count));
+  for (uint64_t k = 0; k < in->count; ++k) OZ_TRY(oz_links_check(s->particles.ids, &fresh[k], "links", s->message));
+  qsort(fresh, (size_t)in->count, sizeof *fresh, by_ends);
+  for (uint64_t k = 0; k < in->count; ++k) {
+    uint64_t at;
+    const char *what = k && by_ends(&fresh[k - 1], &fresh[k]) == 0 ? "given twice" : NULL;
+    if (find(&s->links, &fresh[k], &at)) what = "there already";
+    if (what)
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: %llu - %llu is %s", id_of(s, fresh[k].a),
+                     id_of(s, fresh[k].b), what);
+  }
+  return OOZE_OK;
+}
+
+ooze_result ooze_links_add(ooze_solver *s, const ooze_links *links) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  ooze_links in;
+  ooze_links_default(&in);
+  OZ_TRY(oz_struct_read(&in, links, sizeof in, "links", s->message));
+  if (s->lost) return oz_fail(s->message, s->lost, "links: the state is lost; clear the particles or load a checkpoint");
+  if (in.count == 0) return OOZE_OK;
+  if (!in.pairs) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: pairs is NULL");
+  OZ_TRY(oz_links_fetch(s));
+  oz_link_list *l = &s->links;
+  uint64_t old = l->count, n = in.count;
+  if (n > UINT64_MAX / 64 - old) return short_of_memory(s, n);
+  OZ_TRY(room(s, old + n));
+  oz_link_pair *fresh = oz_alloc(&s->memory, (size_t)n * sizeof *fresh);
+  if (!fresh) return short_of_memory(s, n);
+  ooze_result r = take_new(s, &in, fresh);
+  if (r >= 0) { /* merge from the back, in place */
+    for (uint64_t to = old + n, a = old, b = n; b > 0;) {
+      --to;
+      l->pairs[to] = a > 0 && by_ends(&l->pairs[a - 1], &fresh[b - 1]) > 0 ? l->pairs[--a] : fresh[--b];
+    }
+    l->count = old + n;
+    r = oz_links_check_rows(s, l->pairs, l->count, s->particles.count, s->particles.ids, s->message);
+    if (r >= 0)
+      r = put_back(s);
+    else
+      l->known = 0;
+  }
+  oz_free(&s->memory, fresh);
+  return r;
+}
+
+/* ---- removing ---- */
+
+ooze_result ooze_links_remove(ooze_solver *s, const uint64_t *pairs, uint64_t count) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  if (count == 0) return OOZE_OK;
+  if (!pairs) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: pairs is NULL");
+  OZ_TRY(oz_links_fetch(s));
+  oz_link_list *l = &s->links;
+  uint8_t *gone = l->count ? oz_alloc(&s->memory, (size_t)l->count) : NULL;
+  if (l->count && !gone) return short_of_memory(s, count);
+  ooze_result r = OOZE_OK;
+  for (uint64_t k = 0; k < count && r >= 0; ++k) {
+    oz_link_pair pair;
+    uint64_t at;
+    r = ends_of(s, pairs + 2 * k, &pair);
+    if (r >= 0 && (!find(l, &pair, &at) || gone[at]))
+      r = oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "links: there is none between ids %llu and %llu",
+                  (unsigned long long)pairs[2 * k], (unsigned long long)pairs[2 * k + 1]);
+    if (r >= 0) gone[at] = 1;
+  }
+  if (r >= 0) {
+    uint64_t n = 0;
+    for (uint64_t k = 0; k < l->count; ++k)
+      if (!gone[k]) l->pairs[n++] = l->pairs[k];
+    l->count = n;
+    r = put_back(s);
+  }
+  oz_free(&s->memory, gone);
+  return r;
+}
+
+ooze_result ooze_links_clear(ooze_solver *s) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  s->links.count = 0;
+  return put_back(s);
+}
+
+/* ---- reading ---- */
+
+ooze_result ooze_links_count(ooze_solver *s, uint64_t *out_count) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  if (!out_count) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: out_count is NULL");
+  OZ_TRY(oz_links_fetch(s));
+  *out_count = s->links.count;
+  return OOZE_OK;
+}
+
+ooze_result ooze_links_read(ooze_solver *s, uint64_t first, uint64_t count, uint64_t *pairs, float *rest,
+                            uint32_t *kind, float *spare) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  OZ_TRY(oz_links_fetch(s));
+  const oz_link_list *l = &s->links;
+  if (first > l->count || count > l->count - first)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: %llu from %llu were asked for; there are %llu",
+                   (unsigned long long)count, (unsigned long long)first, (unsigned long long)l->count);
+  for (uint64_t k = 0; k < count; ++k) {
+    const oz_link_pair *p = &l->pairs[first + k];
+    if (pairs) pairs[2 * k] = s->particles.ids[p->a], pairs[2 * k + 1] = s->particles.ids[p->b];
+    if (rest) rest[k] = p->rest;
+    if (kind) kind[k] = p->kind;
+    if (spare) spare[k] = p->spare;
+  }
+  return OOZE_OK;
+}
+
+/* ---- as part of all state ---- */
+
+ooze_result oz_links_hash(ooze_solver *s, oz_hash *h) {
+  OZ_TRY(oz_links_fetch(s));
+  if (s->links.count) oz_hash_add(h, s->links.pairs, (size_t)s->links.count * sizeof *s->links.pairs);
+  return OOZE_OK;
+}

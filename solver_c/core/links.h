@@ -1,0 +1,17 @@
+/* Links on the host, for the solver's other parts. */
+#ifndef OZ_CORE_LINKS_H
+#define OZ_CORE_LINKS_H
+
+#include "base/hash.h"
+#include "core/solver.h"
+
+/* s->links is right: all links, ascending by the ranks of their ends. */
+ooze_result oz_links_fetch(ooze_solver *s);
+void oz_links_release(ooze_solver *s);
+ooze_result oz_links_hash(ooze_solver *s, oz_hash *h);
+/* Values that may be taken in; `who` begins the sentence. */
+ooze_result oz_links_check(const uint64_t *ids, const oz_link_pair *l, const char *who, ooze_message *why);
+/* No particle has more than fit into a row. */
+ooze_result oz_links_check_rows(ooze_solver *s, const oz_link_pair *pairs, uint64_t count, uint32_t particles,
+                                const uint64_t *ids, ooze_message *why);
+#endif

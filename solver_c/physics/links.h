@@ -1,0 +1,75 @@
+/* Links: pairs of particles that stay known to each other from substep to substep, with a rest length.
+ *
+ * Each end has the link in its own row, with equal bits: gathers then need no second look at the other end, and nothing
+ * is scattered. Rows are in ascending id of the other end, so that neither sorting nor a checkpoint changes an order of
+ * addition. Rules that keep, change, make and drop links decide from what both ends see alike: their distance
+ * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, least and greatest of the two. */
+#ifndef OZ_PHYSICS_LINKS_H
+#define OZ_PHYSICS_LINKS_H
+
+#include "physics/pairs.h"
+
+/* A group of OZ_LANES links of one particle. Padding repeats the particle itself, with rest length 0 and kind 0: its
+ * direction is zero. */
+typedef struct oz_links {
+  const uint32_t *j;    /* other ends */
+  oz_real rest;         /* m */
+  const uint32_t *kind; /* compare with oz_index_ne */
+  float *spare;         /* one number a link; a stage may change it, if both ends come to the same */
+} oz_links;
+
+/* Entry m of row i. On the GPU the rows of 32 particles were written interleaved. */
+#if OZ_GPU
+#define OZ_LINK_STEP 32u
+#else
+#define OZ_LINK_STEP 1u
+#endif
+OZ_FN size_t oz_link_at(const oz_frame *f, uint32_t i, uint32_t m) { return (size_t)f->link_row[i] + (size_t)m * OZ_LINK_STEP; }
+
+/* Squared distance of two particles at the current positions, the same from either end. */
+OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
+  const float *a = f->p + 4 * (size_t)i, *b = f->p + 4 * (size_t)j;
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return x * x + y * y + z * z;
+}
+
+/* ---- rules ---- */
+
+/* What becomes of link l of particle i in this substep: 0 drops it. r2: squared distance now, m^2. Links that the host
+ * made to be held (OZ_LINK_HELD) are nobody's but his. */
+OZ_FN int oz_link_keep(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
+  (void)f, (void)rule, (void)i, (void)l, (void)r2;
+  return 1;
+}
+
+/* Radius within which a rule looks for new links, squared; 0: it makes none. A little less than h: at h itself, rounding
+ * decides who is in whose list. */
+#define OZ_LINK_INSIDE 0.9998f
+OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
+  (void)rule;
+  return OZ_LINK_INSIDE * f->h2;
+}
+/* Where the rows of the start positions serve as density rows, what was at h then is seen by neither end. */
+OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
+  if (f->list_d[0] != f->list_c || f->list_d[1]) return 1;
+  const float *a = f->x + 4 * (size_t)i, *b = f->x + 4 * (size_t)j;
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return x * x + y * y + z * z < OZ_LINK_INSIDE * f->h2;
+}
+
+/* Whether particles i and l->j, which have no link, get one; fills in the rest. */
+OZ_FN int oz_link_make(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
+  (void)f, (void)i;
+  l->kind = OZ_LINK_HELD;
+  l->rest = sqrtf(r2);
+  l->spare = 0.0f;
+  return rule == OZ_RULE_NEAR;
+}
+
+/* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row can overflow, and
+ * where neither list of neighbours is cut short. */
+OZ_FN int oz_link_room(const oz_frame *f, uint32_t i) {
+  return f->link_len[i] <= OZ_LINKS_MAX - OZ_MAX_NEIGHBOURS && f->len_d[0][i] < OZ_MAX_NEIGHBOURS &&
+         (!f->len_d[1] || f->len_d[1][i] < OZ_MAX_NEIGHBOURS);
+}
+#endif
