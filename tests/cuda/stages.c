@@ -44,7 +44,7 @@ static state make(int kind) {
     }
     x[1] += 0.5f * (float)edge * D;
     if (kind == DEGENERATE) {
-      if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.002f * (float)(i % 50); /* a line */
+      if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.0021f * (float)(i % 50); /* a line; no two at h exactly */
       if (i % 11 == 0) x[0] = 0.3f, x[1] = 0.02f, x[2] = 0.3f;              /* all at one point */
       if (i % 13 == 0) x[1] = 5.0f + (float)i;                              /* alone */
       if (i % 17 == 0) x[0] = -0.2f, x[1] += 0.01f;                         /* a sheet */
