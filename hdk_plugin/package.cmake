@@ -10,8 +10,7 @@ file(GLOB oz_networks CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/houdini/
 install(FILES ${oz_networks} DESTINATION scripts/python ${oz_package})
 install(FILES "${PROJECT_SOURCE_DIR}/otls/build_assets.py" DESTINATION otls ${oz_package})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/otls/" DESTINATION otls ${oz_package} FILES_MATCHING PATTERN "*.hda*")
-install(FILES "${PROJECT_SOURCE_DIR}/examples/farm/houdini/cook.py" "${PROJECT_SOURCE_DIR}/examples/farm/houdini/cook_hbatch.sh"
-              "${PROJECT_SOURCE_DIR}/examples/farm/houdini/pdg_wedge.py" DESTINATION farm ${oz_package})
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/farm/houdini/" DESTINATION farm USE_SOURCE_PERMISSIONS ${oz_package} PATTERN "__pycache__" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION . ${oz_package})
 
 # Help is made when it is installed, by the program itself and from the list that the nodes' dialogs are made of.
