@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* One line an array: frame member, floats (4 bytes) a particle, how it is laid out. */
-typedef enum { RECORD, PLANES, WIDE } layout; /* WIDE: 64-bit scalars */
+typedef enum { RECORD, PLANES, WIDE, BLOCKS } layout; /* WIDE: 64-bit scalars */
 typedef struct array {
   size_t member; /* offset in oz_frame */
   uint32_t words;
@@ -22,9 +22,9 @@ static const array fields[OZ_FIELD_COUNT] = {
 /* Work arrays. r, pp and aq are dead when the position phase begins, so its own arrays lie over them. */
 static const array work[] = {
     {AT(omega), 1, PLANES}, {AT(y), 4, RECORD},     {AT(p), 4, RECORD},      {AT(dx), 4, RECORD},
-    {AT(A), 12, RECORD},   {AT(K), 6, PLANES},      {AT(B), 6, PLANES},      {AT(sg), 3, PLANES},
-    {AT(pu), 4, PLANES},   {AT(pe), 4, PLANES},     {AT(r), 6, PLANES},      {AT(pp), 6, PLANES},
-    {AT(aq), 6, PLANES},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(diag), 1, PLANES},   {AT(row_sum), 1, PLANES},
+    {AT(A), 12, RECORD},   {AT(K), 6, BLOCKS},      {AT(B), 6, BLOCKS},      {AT(sg), 3, BLOCKS},
+    {AT(pu), 4, BLOCKS},   {AT(pe), 4, BLOCKS},     {AT(r), 6, BLOCKS},      {AT(pp), 6, BLOCKS},
+    {AT(aq), 6, BLOCKS},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(diag), 1, PLANES},   {AT(row_sum), 1, PLANES},
   };
 static const struct { size_t member, over; } shared[] = {
     {AT(rot), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},

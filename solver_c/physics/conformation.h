@@ -73,8 +73,8 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
 }
 
 OZ_FN oz_m3 oz_frame_of(const oz_frame *f, uint32_t i, oz_real p[3]) { /* preconditioner frame and eigenvalues */
-  for (int c = 0; c < 3; c++) p[c] = oz_ld(f->pe + (size_t)c * f->stride, i);
-  return oz_q4_matrix(oz_planes4_ld(f->pu, f->stride, i));
+  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
+  return oz_q4_matrix(oz_block4_ld(f->pu, f->stride, i));
 }
 /* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
@@ -115,9 +115,9 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
       B = oz_s3_select(whole, &B, &bounded);
     }
   }
-  oz_planes6_st(f->K, f->stride, i, &K);
-  oz_planes6_st(f->B, f->stride, i, &B);
-  for (int c = 0; c < 3; c++) oz_st(f->sg + (size_t)c * f->stride, i, acc[6 + c]);
+  oz_block6_st(f->K, f->stride, i, &K);
+  oz_block6_st(f->B, f->stride, i, &B);
+  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->sg, 3, c, f->stride, i, acc[6 + c]);
   oz_m3 send = oz_s3_full(&B);
   oz_matrix_st(f->A, i, &send);
 
@@ -152,8 +152,8 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
 }
 OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
-  oz_v3 v = oz_s3_v(&B, oz_planes3_ld(f->sg, f->stride, i));
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
+  oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
   oz_st(f->k_dens, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
 }
 
@@ -161,7 +161,7 @@ OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 
 typedef struct { oz_s3 B; } oz_bound_self;
 OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
-  for (int c = 0; c < 6; c++) s->B.s[c] = oz_set(f->B[(size_t)c * f->stride + i]);
+  for (uint32_t c = 0; c < 6; c++) s->B.s[c] = oz_set(*oz_block_at(f->B, 6, c, f->stride, i));
 }
 OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   oz_real k = weight * oz_rsqrt(oz_max(oz_dot(v, v), oz_set(1e-30f)));
@@ -175,21 +175,21 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   (void)red;
   oz_real sum[6], w[3];
   for (int c = 0; c < 6; c++) sum[c] = acc[c];
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
-  oz_bound_add(sum, oz_s3_v(&B, oz_planes3_ld(f->sg, f->stride, i)), oz_ld(f->k_dens, i));
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
+  oz_bound_add(sum, oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->k_dens, i));
   oz_s3 P;
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;
   oz_s3_eigen(&P, 3, w, &U);
-  for (int c = 0; c < 3; c++) oz_st(f->pe + (size_t)c * f->stride, i, w[c]);
-  oz_planes4_st(f->pu, f->stride, i, oz_q4_of(&U));
+  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->pe, 4, c, f->stride, i, w[c]);
+  oz_block4_st(f->pu, f->stride, i, oz_q4_of(&U));
 }
 
 /* ---- velocity_start: compliance over q, first multiplier (part 2, 2 and 3) ---- */
 
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_block6_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
   oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f), tau = oz_ld(f->tau, i);
   oz_mask elastic = (tau > oz_set(0.0f)) & oz_enough(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
@@ -210,7 +210,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_planes6_st(f->lam, f->stride, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_st(f->a, i, a / q);
-  oz_st(f->pe + 3 * (size_t)f->stride, i, 1.0f / q);
+  oz_block_st(f->pe, 4, 3, f->stride, i, 1.0f / q);
 }
 
 /* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2) ---- */
@@ -224,7 +224,7 @@ OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_gro
 OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 A;
   oz_matrix_ld(f->A, i, &A);
-  oz_v3 own = oz_m3_v(&A, oz_planes3_ld(f->sg, f->stride, i));
+  oz_v3 own = oz_m3_v(&A, oz_block3_ld(f->sg, f->stride, i));
   oz_real om = oz_ld(f->omega, i);
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;
@@ -260,11 +260,11 @@ OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, floa
 }
 OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_v3 u = oz_vec_ld(f->u, i);
-  oz_m3 M = oz_difference(acc, u, oz_planes3_ld(f->sg, f->stride, i)), U;
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
+  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U;
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
   oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
   oz_real a = oz_ld(f->a, i), p[3];
-  oz_s3 stretch = oz_stretch(f, &Q, oz_ld(f->pe + 3 * (size_t)f->stride, i));
+  oz_s3 stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
   oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
@@ -272,8 +272,8 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   U = oz_frame_of(f, i, p);
   oz_s3 z = oz_precondition(f, &r, &U, p, a);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
-  oz_planes6_st(f->r, f->stride, i, &r);
-  oz_planes6_st(f->pp, f->stride, i, &z);
+  oz_block6_st(f->r, f->stride, i, &r);
+  oz_block6_st(f->pp, f->stride, i, &z);
   oz_send(f, i, &z, &B);
   red[0] = oz_s3_dot(&r, &z);
 }
@@ -290,13 +290,13 @@ OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const 
   oz_outer_gather(acc, f->dx, n->j, n->g.x, n->g.y, n->g.z);
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_planes3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), p = oz_planes6_ld(f->pp, f->stride, i);
+  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i), p = oz_block6_ld(f->pp, f->stride, i);
   oz_s3 q = oz_strain_of(f, &M, &B, 2.0f);
   oz_mask on = oz_enough(f, i);
   oz_comply(f, oz_ld(f->a, i), &p, oz_set(1.0f), &q);
   for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], oz_set(0.0f));
-  oz_planes6_st(f->aq, f->stride, i, &q);
+  oz_block6_st(f->aq, f->stride, i, &q);
   red[0] = oz_s3_dot(&p, &q);
 }
 OZ_FN void oz_cg_alpha_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
@@ -314,16 +314,16 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_ld4(f->u, i, 4, 0, u);
   u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
   oz_st4(f->u, i, 4, 0, u);
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), d = oz_planes6_ld(f->pp, f->stride, i);
-  oz_s3 r = oz_planes6_ld(f->r, f->stride, i), q = oz_planes6_ld(f->aq, f->stride, i);
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), d = oz_block6_ld(f->pp, f->stride, i);
+  oz_s3 r = oz_block6_ld(f->r, f->stride, i), q = oz_block6_ld(f->aq, f->stride, i);
   for (int c = 0; c < 6; c++) lam.s[c] += al * d.s[c], r.s[c] -= al * q.s[c];
   oz_planes6_st(f->lam, f->stride, i, &lam);
-  oz_planes6_st(f->r, f->stride, i, &r);
+  oz_block6_st(f->r, f->stride, i, &r);
   oz_m3 U = oz_frame_of(f, i, p);
   oz_s3 z = oz_precondition(f, &r, &U, p, a);
   oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
-  oz_planes6_st(f->aq, f->stride, i, &z);
+  oz_block6_st(f->aq, f->stride, i, &z);
   red[0] = oz_s3_dot(&r, &z);
 }
 OZ_FN void oz_cg_beta_item(const oz_frame *f) {
@@ -334,10 +334,10 @@ OZ_FN void oz_cg_beta_item(const oz_frame *f) {
 OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   float be = (float)f->scalar[OZ_SCALAR_BETA];
-  oz_s3 p = oz_planes6_ld(f->pp, f->stride, i), z = oz_planes6_ld(f->aq, f->stride, i);
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i);
+  oz_s3 p = oz_block6_ld(f->pp, f->stride, i), z = oz_block6_ld(f->aq, f->stride, i);
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
   for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
-  oz_planes6_st(f->pp, f->stride, i, &p);
+  oz_block6_st(f->pp, f->stride, i, &p);
   oz_send(f, i, &p, &B);
 }
 
@@ -346,16 +346,16 @@ OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (kept in f->rot), F = I + Y B and S = (M - R K) B R^T.
  * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
 OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
-  oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_planes3_ld(f->sg, f->stride, i));
-  oz_s3 K = oz_planes6_ld(f->K, f->stride, i);
+  oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_block3_ld(f->sg, f->stride, i));
+  oz_s3 K = oz_block6_ld(f->K, f->stride, i);
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
-  *rot = oz_planes4_ld(f->rot, f->stride, i);
+  *rot = oz_block4_ld(f->rot, f->stride, i);
   if (f->corotation) { /* warm: each iteration goes on from the last */
     *rot = oz_polar(F, *rot, 1);
     if (f->cold) *rot = oz_polar(F, *rot, 1);
-    oz_planes4_st(f->rot, f->stride, i, *rot);
+    oz_block4_st(f->rot, f->stride, i, *rot);
   }
   *R = oz_q4_matrix(*rot);
   *S = oz_m3_mul_t(F, R);
@@ -383,13 +383,13 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   (void)red;
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e, r, stretch;
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e, r, stretch;
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   e = oz_m3_sym(&S);
   if (f->relaxing) {
     oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
     Q = oz_s3_rotate(&Q, &R);
-    stretch = oz_stretch(f, &Q, oz_ld(f->pe + 3 * (size_t)f->stride, i));
+    stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
   } else
     for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
   oz_real a = oz_ld(f->a, i), p[3], tr = oz_s3_trace(&e), shift = oz_set(0.0f);
@@ -399,8 +399,8 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   }
   for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
-  for (int c = 0; c < 3; c++) p[c] = oz_ld(f->pe + (size_t)c * f->stride, i);
-  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_planes4_ld(f->pu, f->stride, i)));
+  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
+  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_block4_ld(f->pu, f->stride, i)));
   oz_s3 dl = oz_precondition(f, &r, &U, p, a);
   oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
@@ -452,7 +452,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   (void)red;
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_planes6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
   Q = oz_conformation_step(&Q, &S, oz_ld(f->tau, i), f->dt);

@@ -4,6 +4,8 @@
  *
  * Layouts.  "record n": n floats a particle, 16-byte aligned, for what is gathered from neighbours.
  *           "planes n": n arrays of `stride` floats one behind the other, for what is read particle by particle.
+ *           "blocks n": the same for the arrays that a substep works with most: on the CPU n times sixteen floats for every
+ *                       sixteen particles, on the GPU planes. A type of its own, reached by oz_block* of pairs.h alone.
  * Lengths are scaled by d and masses by m_ref, so that multipliers, compliances and gradients are pure numbers:
  *   ghat_ij = V0 d grad W_ij        (pure number; stored in half precision on the CPU)
  *   a       = alpha m_ref d^2 / (V0 dt^2)
@@ -22,6 +24,11 @@
 #define OZ_COLLIDERS_MAX 1024u
 #define OZ_REDUCTIONS 8        /* sums that one stage can deliver */
 #define OZ_LINKS_MAX 512u      /* links of one particle; new ones are made only where its row cannot overflow */
+
+/* Sixteen particles' values of one word. */
+typedef struct oz_block {
+  float v[16];
+} oz_block;
 
 /* What a collider is to the physics. Transforms are rigid: world = q * local + p. */
 typedef struct oz_collider {
@@ -135,13 +142,13 @@ typedef struct oz_frame {
   float *dx;      /* record 4: m, correction */
   float *u2;      /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
   float *A;       /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */
-  float *K, *B;   /* planes 6: moment of the kernel gradient, and its bounded inverse */
-  float *sg;      /* planes 3: sum of ghat */
-  float *pu;      /* planes 4: frame of the preconditioner, quaternion */
-  float *pe;      /* planes 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q) */
+  oz_block *K, *B; /* blocks 6: moment of the kernel gradient, and its bounded inverse */
+  oz_block *sg;   /* blocks 3: sum of ghat */
+  oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion */
+  oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q) */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
-  float *r, *pp, *aq; /* planes 6: conjugate gradient residual, direction, operator times direction */
-  float *rot;     /* planes 4: rotation of the neighbourhood since the start, quaternion */
+  oz_block *r, *pp, *aq; /* blocks 6: conjugate gradient residual, direction, operator times direction */
+  oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint */
   float *rho;     /* (count) density over rest density */
   float *diag, *row_sum; /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */

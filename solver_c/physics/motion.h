@@ -77,7 +77,7 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
   oz_q4 rest = {zero, zero, zero, one};
-  oz_planes4_st(f->rot, f->stride, i, rest);
+  oz_block4_st(f->rot, f->stride, i, rest);
   oz_v3 none = {zero, zero, zero};
   oz_vec_st(f->wall_term, i, none, zero);
 }
@@ -114,7 +114,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
   /* gate: thick enough all around that the gradient is trusted (thin sheets and spray are left alone), scaled as the
    * zero-energy weights are */
-  oz_s3 K = oz_planes6_ld(f->K, f->stride, i), B = oz_planes6_ld(f->B, f->stride, i);
+  oz_s3 K = oz_block6_ld(f->K, f->stride, i), B = oz_block6_ld(f->B, f->stride, i);
   oz_m3 KB = oz_s3_mul_s(&K, &B);
   oz_real least = oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]);
   oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good;

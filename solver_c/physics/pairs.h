@@ -59,6 +59,46 @@ OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
   oz_st(a + 3 * (size_t)stride, i, q.w);
 }
 
+/* Word c of n that particle i has in blocks: on the CPU sixteen particles' words lie together, so that a stage walks along
+ * a few streams and not along forty; on the GPU they are planes. */
+OZ_FN float *oz_block_at(oz_block *a, uint32_t n, uint32_t c, uint32_t stride, uint32_t i) {
+#if OZ_GPU
+  (void)n;
+  return a->v + ((size_t)c * stride + i);
+#else
+  (void)stride;
+  return a[(size_t)(i / OZ_PAD) * n + c].v + i % OZ_PAD;
+#endif
+}
+OZ_FN oz_real oz_block_ld(oz_block *a, uint32_t n, uint32_t c, uint32_t stride, uint32_t i) {
+  return oz_ld(oz_block_at(a, n, c, stride, i), 0);
+}
+OZ_FN void oz_block_st(oz_block *a, uint32_t n, uint32_t c, uint32_t stride, uint32_t i, oz_real v) {
+  oz_st(oz_block_at(a, n, c, stride, i), 0, v);
+}
+OZ_FN oz_s3 oz_block6_ld(oz_block *a, uint32_t stride, uint32_t i) {
+  oz_s3 r;
+  for (uint32_t c = 0; c < 6; c++) r.s[c] = oz_block_ld(a, 6, c, stride, i);
+  return r;
+}
+OZ_FN void oz_block6_st(oz_block *a, uint32_t stride, uint32_t i, const oz_s3 *v) {
+  for (uint32_t c = 0; c < 6; c++) oz_block_st(a, 6, c, stride, i, v->s[c]);
+}
+OZ_FN oz_v3 oz_block3_ld(oz_block *a, uint32_t stride, uint32_t i) {
+  oz_v3 r = {oz_block_ld(a, 3, 0, stride, i), oz_block_ld(a, 3, 1, stride, i), oz_block_ld(a, 3, 2, stride, i)};
+  return r;
+}
+OZ_FN oz_q4 oz_block4_ld(oz_block *a, uint32_t stride, uint32_t i) {
+  oz_q4 r = {oz_block_ld(a, 4, 0, stride, i), oz_block_ld(a, 4, 1, stride, i), oz_block_ld(a, 4, 2, stride, i), oz_block_ld(a, 4, 3, stride, i)};
+  return r;
+}
+OZ_FN void oz_block4_st(oz_block *a, uint32_t stride, uint32_t i, oz_q4 q) {
+  oz_block_st(a, 4, 0, stride, i, q.x);
+  oz_block_st(a, 4, 1, stride, i, q.y);
+  oz_block_st(a, 4, 2, stride, i, q.z);
+  oz_block_st(a, 4, 3, stride, i, q.w);
+}
+
 /* The matrix that a particle sends to its neighbours. On the CPU records of 12, three columns of three floats and a spare;
  * on the GPU packed into 4 words (oz_packed_ld). */
 #if OZ_GPU

@@ -15,7 +15,7 @@ typedef struct array {
   const char *name;
   size_t member; /* of oz_frame */
   uint32_t words;
-  enum { RECORD, PLANES } layout; /* n floats a particle, or n planes */
+  enum { RECORD, PLANES, BLOCKS } layout; /* n floats a particle, n planes, or n times 16 floats every 16 */
   enum { PURE, METRES, SPEED } unit;
   int shared;       /* lies over another array of the other layout: what is padding to one is not to the other */
   double tolerance; /* of the array's own size; 0: bits that must be equal */
@@ -34,18 +34,18 @@ static const array arrays[] = {
     {AT(y), 4, RECORD, METRES, 0, INVERSE},    {AT(y2), 4, RECORD, METRES, 1, INVERSE},
     {AT(p), 4, RECORD, METRES, 0, SUMS},       {AT(dx), 4, RECORD, METRES, 0, INVERSE},
     {AT(u2), 4, RECORD, SPEED, 0, INVERSE},    {AT(A), 12, RECORD, METRES, 0, INVERSE},
-    {AT(K), 6, PLANES, PURE, 0, SUMS},         {AT(B), 6, PLANES, PURE, 0, INVERSE},
-    {AT(sg), 3, PLANES, PURE, 0, SUMS},        {AT(lam), 6, PLANES, PURE, 0, INVERSE},
-    {AT(r), 6, PLANES, PURE, 0, INVERSE},      {AT(pp), 6, PLANES, PURE, 1, INVERSE},
-    {AT(aq), 6, PLANES, PURE, 1, INVERSE},     {AT(rot), 4, PLANES, PURE, 0, INVERSE},
+    {AT(K), 6, BLOCKS, PURE, 0, SUMS},         {AT(B), 6, BLOCKS, PURE, 0, INVERSE},
+    {AT(sg), 3, BLOCKS, PURE, 0, SUMS},        {AT(lam), 6, PLANES, PURE, 0, INVERSE},
+    {AT(r), 6, BLOCKS, PURE, 1, INVERSE},      {AT(pp), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},     {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
     {AT(wall_term), 4, RECORD, PURE, 1, SUMS}, {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
     {AT(rho), 1, PLANES, PURE, 0, SUMS},       {AT(diag), 1, PLANES, PURE, 0, SUMS},
     {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
-    {AT(pe), 4, PLANES, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
+    {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
 };
 /* Moved from one build to the other, not compared as they are: pu and the first three planes of pe are compared as the
  * matrix that they stand for; the others no stage writes. */
-static const array carried[] = {{AT(pu), 4, PLANES, PURE, 0, BITS},         {AT(tau), 1, PLANES, PURE, 0, BITS},
+static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},         {AT(tau), 1, PLANES, PURE, 0, BITS},
                                 {AT(compliance), 1, PLANES, PURE, 0, BITS}, {AT(viscosity), 1, PLANES, PURE, 0, BITS},
                                 {AT(density), 1, PLANES, PURE, 0, BITS},    {AT(force), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
@@ -126,11 +126,15 @@ static void compare(twin *t, const char *stage, const char *name, uint32_t i, ui
         one, other, tolerance, size, why);
 }
 
+static double block(const oz_block *a, int words, int c, uint32_t i) {
+  return (double)a[(size_t)(i / OZ_PAD) * (size_t)words + (size_t)c].v[i % OZ_PAD];
+}
+
 /* The preconditioner's matrix U diag(e) U^T: the frame alone is not unique. */
 static double frame_matrix(const oz_frame *f, uint32_t i, int r, int c) {
   double q[4], e[3];
-  for (int k = 0; k < 4; ++k) q[k] = (double)f->pu[(size_t)k * f->stride + i];
-  for (int k = 0; k < 3; ++k) e[k] = (double)f->pe[(size_t)k * f->stride + i];
+  for (int k = 0; k < 4; ++k) q[k] = block(f->pu, 4, k, i);
+  for (int k = 0; k < 3; ++k) e[k] = block(f->pe, 4, k, i);
   double x = q[0], y = q[1], z = q[2], w = q[3];
   double m[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
                     {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
@@ -147,9 +151,14 @@ static int stretched(const oz_frame *f, uint32_t i) {
 
 /* Where component c of particle i lies, or -1 where another array's padding may lie. */
 static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c) {
-  size_t at = a->layout == RECORD ? (size_t)i * a->words + c : (size_t)c * f->stride + i;
-  if (a->shared && ((at >= 4 * (size_t)f->count && at < 4 * (size_t)f->stride) || at % f->stride >= f->count))
-    return -1;
+  size_t at = a->layout == RECORD   ? (size_t)i * a->words + c
+              : a->layout == BLOCKS ? ((size_t)(i / OZ_PAD) * a->words + c) * OZ_PAD + i % OZ_PAD
+                                    : (size_t)c * f->stride + i;
+  if (!a->shared) return (ptrdiff_t)at;
+  /* those that share are records of 4, blocks of 4 and blocks of 6 */
+  const size_t four = 4 * (size_t)f->stride, n = f->count;
+  if (at < four && (at >= 4 * n || at / (4 * OZ_PAD) * OZ_PAD + at % OZ_PAD >= n)) return -1;
+  if (at / (6 * OZ_PAD) * OZ_PAD + at % OZ_PAD >= n) return -1;
   return (ptrdiff_t)at;
 }
 /* Vectors and their fourth component have sizes of their own. */
@@ -242,7 +251,7 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
       for (int c = 0; c < 9; ++c) {
         double one = frame_matrix(f, i, c / 3, c % 3), other = frame_matrix(g, i, c / 3, c % 3);
         double size =
-            fabs((double)f->pe[i]) + fabs((double)f->pe[f->stride + i]) + fabs((double)f->pe[2 * f->stride + i]);
+            fabs(block(f->pe, 4, 0, i)) + fabs(block(f->pe, 4, 1, i)) + fabs(block(f->pe, 4, 2, i));
         compare(t, name, "pu pe", i, (uint32_t)c, one, other, fmax(size, 0.04 * (double)f->t_ref), 1e-3,
                 "a frame found by iteration", worst);
       }

@@ -7,7 +7,7 @@
 typedef struct array {
   const char *name;
   size_t member;
-  uint32_t words, planes;
+  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks */
   int when; /* 0 always, 1 velocity phase, 2 position phase */
   int sums; /* sums over gradients */
 } array;
@@ -15,9 +15,9 @@ typedef struct array {
 static const array arrays[] = {
     {AT(x), 4, 0, 0, 0},      {AT(u), 4, 0, 0, 0},       {AT(q), 6, 1, 0, 0},      {AT(source), 1, 1, 0, 0}, {AT(omega), 1, 1, 0, 0},
     {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},
-    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 1, 0, 1},       {AT(B), 6, 1, 0, 1},      {AT(sg), 3, 1, 0, 1},     {AT(pu), 4, 1, 0, 0},
-    {AT(pe), 4, 1, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 1, 1, 0},      {AT(pp), 6, 1, 1, 0},     {AT(aq), 6, 1, 1, 0},
-    {AT(rot), 4, 1, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
+    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 2, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
+    {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 2, 1, 0},      {AT(pp), 6, 2, 1, 0},     {AT(aq), 6, 2, 1, 0},
+    {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
@@ -68,19 +68,24 @@ static uint32_t record_words(const side *s, const array *a) {
   return strcmp(a->name, "A") ? a->words : s->gpu ? 4u : 12u;
 }
 
+/* Word c of particle i in a copy of the whole array. */
+static size_t place(const side *s, const array *a, uint32_t i, uint32_t c) {
+  if (a->planes == 2 && !s->gpu) return ((size_t)(i / OZ_PAD) * a->words + c) * OZ_PAD + i % OZ_PAD;
+  return (size_t)c * s->f.stride + i;
+}
+
 /* One array by rank: out[rank * MOST + word]. */
 static void read_array(const both *t, const side *s, const array *a, float *out) {
   const float *p = pointer(&s->f, a->member);
   const uint32_t n = t->n, words = record_words(s, a);
-  float *raw = malloc((size_t)n * MOST * sizeof *raw);
-  if (a->planes)
-    for (uint32_t c = 0; c < words; c++) get(s, raw + (size_t)c * n, p + (size_t)c * s->f.stride, (size_t)n * 4);
+  float *raw = malloc((size_t)s->f.stride * MOST * sizeof *raw);
+  if (a->planes) get(s, raw, p, (size_t)s->f.stride * words * 4);
   else get(s, raw, p, (size_t)n * words * 4);
   for (uint32_t r = 0; r < n; r++) {
     const uint32_t i = s->at[r];
     float *to = out + (size_t)r * MOST;
     if (a->planes)
-      for (uint32_t c = 0; c < words; c++) to[c] = raw[(size_t)c * n + i];
+      for (uint32_t c = 0; c < words; c++) to[c] = raw[place(s, a, i, c)];
     else if (words != a->words) unpack(s, raw + (size_t)i * words, to);
     else memcpy(to, raw + (size_t)i * words, words * 4);
   }
@@ -89,17 +94,17 @@ static void read_array(const both *t, const side *s, const array *a, float *out)
 static void write_array(const both *t, const side *s, const array *a, const float *in) {
   float *p = pointer(&s->f, a->member);
   const uint32_t n = t->n, words = record_words(s, a);
-  float *raw = calloc((size_t)n * MOST, sizeof *raw);
+  float *raw = calloc((size_t)s->f.stride * MOST, sizeof *raw);
+  if (a->planes) get(s, raw, p, (size_t)s->f.stride * words * 4); /* padding stays as it is */
   for (uint32_t r = 0; r < n; r++) {
     const uint32_t i = s->at[r];
     const float *from = in + (size_t)r * MOST;
     if (a->planes)
-      for (uint32_t c = 0; c < words; c++) raw[(size_t)c * n + i] = from[c];
+      for (uint32_t c = 0; c < words; c++) raw[place(s, a, i, c)] = from[c];
     else if (words != a->words) pack(s, from, raw + (size_t)i * words);
     else memcpy(raw + (size_t)i * words, from, words * 4);
   }
-  if (a->planes)
-    for (uint32_t c = 0; c < words; c++) CHECK(s->copy(s->b, p + (size_t)c * s->f.stride, raw + (size_t)c * n, (size_t)n * 4));
+  if (a->planes) CHECK(s->copy(s->b, p, raw, (size_t)s->f.stride * words * 4));
   else CHECK(s->copy(s->b, p, raw, (size_t)n * words * 4));
   free(raw);
 }
