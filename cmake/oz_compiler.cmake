@@ -35,8 +35,23 @@ if(OOZE_TBB AND OZ_HAVE_CXX)
   find_package(TBB CONFIG QUIET)
 endif()
 
+# On Windows with Microsoft's libraries (the Houdini plug-in) the C files are clang-cl's, which takes GCC's options behind /clang:,
+# and C++ may stay with cl. Vector types are asked for by GCC's version number.
+set(OZ_GNU_OPTION "")
+if(MSVC)
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "The solver's vector types are Clang's and GCC's: configure with -DCMAKE_C_COMPILER=clang-cl (C++ may stay cl)")
+  endif()
+  set(OZ_GNU_OPTION "/clang:")
+  add_compile_options("$<$<COMPILE_LANGUAGE:C>:/clang:-fgnuc-version=4.2.1>")
+endif()
+
 # Contraction stays off outside the stages, so that host-side formulas give the same bits with every compiler.
-add_compile_options(-ffp-contract=off)
+if(MSVC)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C>:/clang:-ffp-contract=off>")
+else()
+  add_compile_options(-ffp-contract=off)
+endif()
 
 set(OZ_WARNINGS
     -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef -Wformat=2
@@ -46,8 +61,11 @@ if(MINGW) # C's own printf (%zu, %lld) instead of Microsoft's; the Linux build c
   add_compile_definitions(__USE_MINGW_ANSI_STDIO=1)
   list(APPEND OZ_WARNINGS -Wno-format)
 endif()
+if(MSVC)
+  set(OZ_WARNINGS /W3)
+endif()
 if(OOZE_WERROR)
-  list(APPEND OZ_WARNINGS -Werror)
+  list(APPEND OZ_WARNINGS $<IF:$<BOOL:${MSVC}>,/WX,-Werror>)
 endif()
 
 if(OOZE_SANITIZE STREQUAL "address")

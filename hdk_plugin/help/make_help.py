@@ -139,7 +139,8 @@ def page(node, text, ooze):
 
 
 def icon(node):
-    return {"gasooze": "ooze_gas"}.get(node["name"], "ooze_" + node["name"])
+    """SOP/ooze_solver is the file config/Icons/SOP_ooze_solver.svg; for a node without an icon of its choice Houdini takes CONTEXT_type."""
+    return "SOP/ooze_" + node["name"] if node["context"] == "sop" else "DOP/" + node["type_name"]
 
 
 def main():
