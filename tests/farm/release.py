@@ -69,7 +69,7 @@ def check_fetch(folder):
 
     def fetch(secret="secret", version="21.0"):
         return subprocess.run([sys.executable, "-B", os.path.join(source, ".github/houdini/fetch.py"), version, "linux_x86_64_gcc11.2", file],
-                              env=dict(os.environ, SIDEFX_SITE="http://127.0.0.1:%d" % server.server_port, SIDEFX_CLIENT_ID="me", SIDEFX_CLIENT_SECRET=secret),
+                              env=dict(os.environ, SIDEFX_SITE="http://127.0.0.1:%d" % server.server_port, SIDEFX_CLIENT_ID="me", SIDEFX_CLIENT_SECRET=secret, no_proxy="*"),
                               capture_output=True, text=True)
     done = fetch()
     expect(done.returncode == 0 and done.stdout.strip() == "21.0.440", "fetch: %s %s" % (done.stdout, done.stderr))
