@@ -37,8 +37,9 @@ def add(parent, kind, name, *inputs, **values):
     return put(node, **values)
 
 
-def vex(parent, name, code, source=None):
-    return add(parent, "attribwrangle", name, source, snippet=code)
+def vex(parent, name, code, source=None, over="point"):
+    node = add(parent, "attribwrangle", name, source, snippet=code)
+    return put(node, **{"class": over})
 
 
 def nozzle(parent, name, code="", **values):

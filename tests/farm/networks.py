@@ -55,6 +55,8 @@ for name in names:
         if n.type().name() == "attribwrangle":
             code = n.evalParm("snippet")
             expect(code.count("(") == code.count(")") and code.count(";") >= 1, "%s: %s" % (n.path(), code))
+            # colliders are told apart by the name of their primitives
+            expect("@name" not in code or n.evalParm("class") == 1, n.path() + ": names points")
     # one spacing everywhere, or the source's lattice does not fit the solver
     spacings = {n.evalParm("particlesep") for n in hou._walk(hou.node("/")) if n.type().name().startswith(("ooze::source", "ooze::solver", "ooze::step"))}
     expect(len(spacings) == 1, "%s: particle separations %s" % (name, spacings))
