@@ -179,6 +179,10 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->nozzle_count = g->nozzle_count;
   f->matter = static_cast<const oz_matter *>(g->matter.at);
   f->matter_count = g->matter_count;
+  f->body = static_cast<const oz_body *>(g->body.at);
+  f->body_state = static_cast<oz_body_state *>(g->body_state.at);
+  f->member = static_cast<uint32_t *>(g->member.at);
+  f->body_count = g->body_count, f->member_count = g->member_count;
   f->wall_count = g->wall_count;
   f->wall_particle = static_cast<uint32_t *>(g->wall_particle.at);
   f->wall = static_cast<oz_wall *>(g->wall.at);
@@ -286,6 +290,18 @@ static ooze_result matter(oz_backend *b, const oz_matter *m, uint32_t count, ooz
   return OOZE_OK;
 }
 
+static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  OZ_TRY(grow(g, &g->body_state, count * sizeof(oz_body_state), "bodies", why));
+  OZ_TRY(grow(g, &g->member, members * sizeof(uint32_t), "bodies", why));
+  OZ_TRY(put(g, &g->body, body, count * sizeof *body, "bodies", why));
+  if (count) OZ_CUDA(cudaStreamSynchronize(g->stream), "bodies");
+  g->body_count = count, g->member_count = members;
+  return OOZE_OK;
+}
+
 /* ---- the rest ---- */
 
 static uint64_t bytes(const oz_backend *b) { return reinterpret_cast<const gpu *>(b)->bytes; }
@@ -311,7 +327,7 @@ static void destroy(oz_backend *b) {
 #endif
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
-                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter,
+                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
                       &g->device_news, &g->ticket, &g->loads, &g->ghat};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
@@ -334,7 +350,7 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, matter, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads};
+    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

@@ -7,7 +7,7 @@
 namespace OZ_NAMESPACE {
 
 enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS, TIMER_LINKS, TIMER_COUNT };
-enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE, KIND_LINK, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
+enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE, KIND_LINK, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
 enum {
   GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
   AROUND = 27,    /* cells around a cell */
@@ -96,13 +96,13 @@ struct gpu {
   buffer link_width;  /* by group of 32 particles */
 
   /* walls, colliders */
-  buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, matter, loads;
+  buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, matter, body, body_state, member, loads;
   void *collider_copy; /* what the device has */
   size_t collider_copy_bytes;
   bool has_loads;
   double *host_loads;
   size_t host_loads_bytes;
-  uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count;
+  uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;
 
   /* stages */
   uint32_t queued, frames;

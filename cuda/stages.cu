@@ -8,6 +8,7 @@
 
 #include "physics/lanes.h"
 
+#include "physics/body.h"
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
@@ -62,6 +63,17 @@ namespace {
     static constexpr int KIND = KIND_WALL, REDS = 0, STAGE = OZ_STAGE_##name; \
     static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
   };
+#define OZ_TYPE_MEMBER(name, nsum, nred)                                                                                \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_MEMBER, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
+  };
+#define OZ_TYPE_BODY(name, nsum, nred)                                                                                  \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_BODY, SUMS = nsum, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) { oz_##name##_pair(f, b, i, acc); }  \
+    static OZ_D void end(const oz_frame *f, uint32_t b, const double *acc) { oz_##name##_end(f, b, acc); }             \
+  };
 #define OZ_TYPE_ONE(name, nsum, nred)                                                                                  \
   struct stage_##name {                                                                                                \
     static constexpr int KIND = KIND_ONE, REDS = 0, STAGE = OZ_STAGE_##name; \
@@ -81,6 +93,8 @@ namespace {
 #define OZ_ONE_MAP(name)
 #define OZ_ONE_ITEM(name)
 #define OZ_ONE_WALL(name)
+#define OZ_ONE_MEMBER(name)
+#define OZ_ONE_BODY(name)
 #define OZ_ONE_ONE(name) if (stage == OZ_STAGE_##name) stage_##name::one(f);
 OZ_FN void run_one(int stage, const oz_frame *f) {
 #define OZ_STAGE(name, kind, nsum, nred) OZ_ONE_##kind(name)
@@ -245,13 +259,25 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t) {
   double sum[S::REDS + 1] = {0.0};
-  const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : a.f.count;
+  const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
     S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if (S::REDS) deliver<S::REDS>(a, sum);
+  return cudaSuccess;
+}
+template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+  const oz_frame *f = &a.f;
+  for (uint32_t b = 0; b < f->body_count; b++) {
+    double acc[S::SUMS] = {0.0};
+    for (uint32_t k = 0; k < f->body[b].count; k++) {
+      const uint32_t i = f->member[f->body[b].first + k];
+      if (i != OZ_NO_MEMBER) S::pair(f, b, i, acc);
+    }
+    S::end(f, b, acc);
+  }
   return cudaSuccess;
 }
 template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t) {
@@ -360,8 +386,32 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   after_the_last();
   /* the number of walls stays on the device, so that a recorded launch serves any number */
-  if (i < (S::KIND == KIND_WALL ? *a.wall_count : a.f.count)) S::item(&a.f, i, red);
+  if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) S::item(&a.f, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+}
+/* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
+template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
+  __shared__ double part[S::SUMS][BLOCK / 32];
+  const oz_frame *f = &a.f;
+  const uint32_t b = blockIdx.x;
+  double acc[S::SUMS];
+  for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0;
+  after_the_last();
+  for (uint32_t k = threadIdx.x; k < f->body[b].count; k += BLOCK) {
+    const uint32_t i = f->member[f->body[b].first + k];
+    if (i != OZ_NO_MEMBER) S::pair(f, b, i, acc);
+  }
+  for (int s = 0; s < S::SUMS; s++) {
+    for (int d = 16; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+    if (threadIdx.x % 32 == 0) part[s][threadIdx.x / 32] = acc[s];
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int s = 0; s < S::SUMS; s++) {
+    acc[s] = 0.0;
+    for (int w = 0; w < BLOCK / 32; w++) acc[s] += part[s][w];
+  }
+  S::end(f, b, acc);
 }
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
   after_the_last();
@@ -395,8 +445,11 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   return start(gather_kernel<S, 1>, n, BLOCK, stream, a);
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
-  const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : a.f.count;
+  const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   return n ? start(map_kernel<S>, blocks(n, 1), BLOCK, stream, a) : cudaSuccess;
+}
+template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
+  return a.f.body_count ? start(body_kernel<S>, a.f.body_count, BLOCK, stream, a) : cudaSuccess;
 }
 template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return start(one_kernel<S>, 1, 1, stream, a);
@@ -412,6 +465,8 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #define OZ_LAUNCH_MAP launch_map
 #define OZ_LAUNCH_ITEM launch_map
 #define OZ_LAUNCH_WALL launch_map
+#define OZ_LAUNCH_MEMBER launch_map
+#define OZ_LAUNCH_BODY launch_bodies
 #define OZ_LAUNCH_ONE launch_one
 template <int PART> void fill(stage_fn *table) {
 #define OZ_STAGE(name, kind, nsum, nred)                                                                               \

@@ -84,6 +84,8 @@ typedef struct oz_backend_table {
                            uint32_t bricks, ooze_message *why); /* uploads; bricks NULL: unchanged */
   ooze_result (*nozzles)(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why);
   ooze_result (*matter)(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why); /* the materials' table */
+  /* Bodies and how many slots their particles have; their state and the slots are the backend's. */
+  ooze_result (*bodies)(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members, ooze_message *why);
   /* Links. update: keeps, changes, makes and drops them by a rule of physics/links.h, at positions f->p and with the
    * density list; on failure they are as before. put: all of them anew, ascending by (a, b); at[rank] is a particle's
    * index; without `at` only memory is made ready. get: in the same order; without `out` only the count. */

@@ -116,7 +116,7 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     char time[32];
     print_time(e.seconds, time, sizeof time);
     if (i.substeps) printf("  time        about %s of stepping on this machine, without files\n", time);
-    printf("  parts       %u fluids, %u emitters, %u colliders\n  materials  ", i.fluids, i.emitters, i.colliders);
+    printf("  parts       %u fluids, %u bodies, %u emitters, %u colliders\n  materials  ", i.fluids, i.bodies, i.emitters, i.colliders);
     for (uint32_t k = 0; k < i.materials; ++k) printf(" %s", ooze_scene_material_name(scene, k));
     printf("\n");
     if (i.wedges) {

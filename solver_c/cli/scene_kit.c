@@ -86,6 +86,13 @@ uint32_t kit_fluid(kit *k, double viscosity, double tau) {
   return add_material(k, &m);
 }
 
+uint32_t kit_solid(kit *k, double density) {
+  ooze_material m;
+  ooze_material_default(&m);
+  m.density = (float)density;
+  return add_material(k, &m);
+}
+
 /* ---- particles ---- */
 
 typedef struct cloud {
@@ -167,6 +174,40 @@ void kit_fill(kit *k, uint32_t material, const double low[3], const double high[
         }
   add_particles(k, material, c.count, c.x, NULL);
   free(c.x);
+}
+
+ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3], const float rotation[4],
+                   const double velocity[3], const double spin[3], double friction) {
+  ooze_body_desc b;
+  ooze_body handle = 0;
+  ooze_body_desc_default(&b);
+  b.count = n[0] * n[1] * n[2];
+  b.material = material;
+  b.friction = (float)friction;
+  float(*x)[3] = malloc((size_t)b.count * sizeof *x);
+  if (!x) {
+    fail(k, OOZE_ERROR_MEMORY, "body", "no memory for its particles");
+    return 0;
+  }
+  for (uint32_t i = 0; i < b.count; ++i) {
+    const uint32_t at[3] = {i % n[0], i / (n[0] * n[2]), i / n[0] % n[2]};
+    for (int a = 0; a < 3; ++a) x[i][a] = (float)((at[a] + 0.5 - 0.5 * n[a]) * k->separation);
+  }
+  b.positions = x;
+  for (int a = 0; a < 3; ++a) {
+    b.pose.position[a] = (float)centre[a];
+    if (velocity) b.velocity[a] = (float)velocity[a];
+    if (spin) b.spin[a] = (float)spin[a];
+  }
+  if (rotation) memcpy(b.pose.rotation, rotation, sizeof b.pose.rotation);
+  if (kit_good(k)) took(k, ooze_body_add(k->solver, &b, &handle), "body");
+  free(x);
+  return handle;
+}
+
+void kit_body_read(kit *k, ooze_body body, ooze_body_state *out) {
+  ooze_body_state_default(out);
+  if (kit_good(k)) took(k, ooze_body_state_get(k->solver, body, out), "body");
 }
 
 /* ---- figures ---- */

@@ -40,6 +40,7 @@ void kit_iterations(kit *k, uint32_t velocity, uint32_t position);
 /* Materials: the paper's parameters (tau in s, alpha in 1/Pa), or SI (viscosity in Pa s). Each returns an index. */
 uint32_t kit_material(kit *k, double tau, double alpha);
 uint32_t kit_fluid(kit *k, double viscosity, double tau);
+uint32_t kit_solid(kit *k, double density); /* for bodies; kg/m^3 */
 
 /* Particles on the simple cubic lattice of the separation. `low` is the low corner of the first particle's cell. */
 void kit_block(kit *k, uint32_t material, const uint32_t n[3], const double low[3]);
@@ -49,6 +50,11 @@ void kit_spinning_block(kit *k, uint32_t material, const uint32_t n[3], const do
 typedef int (*kit_inside_fn)(const void *context, const double x[3]);
 void kit_fill(kit *k, uint32_t material, const double low[3], const double high[3], kit_inside_fn inside,
               const void *context);
+
+/* A rigid block of n[0] n[1] n[2] particles about `centre`, turned by `rotation` (x y z w; NULL: not). */
+ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3], const float rotation[4],
+                   const double velocity[3], const double spin[3], double friction);
+void kit_body_read(kit *k, ooze_body body, ooze_body_state *out);
 
 /* Rounded figures: capsules, of which a sphere is one without length. */
 typedef struct kit_capsule {

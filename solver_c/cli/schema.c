@@ -181,7 +181,7 @@ static void print_text(const ooze_schema_entry *e, const char **group) {
 
 /* The solver's parameters and, where scenes can be read, the keys that only they have; one group after the other. */
 static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
-  static const char *const order[] = {"scene",    "solver", "material", "fluid", "emitter",
+  static const char *const order[] = {"scene",    "solver", "material", "fluid", "body", "emitter",
                                       "collider", "output", "picture",  "wedge", "keyframes"};
   uint32_t count = 0;
   for (size_t g = 0; g <= sizeof order / sizeof order[0]; ++g)

@@ -50,6 +50,8 @@ void verify_column(verify *v);
 void verify_rheology(verify *v);
 void verify_couette(verify *v);
 void verify_poiseuille(verify *v);
+void verify_bodies(verify *v);
+void verify_floating(verify *v);
 void verify_substeps(verify *v);
 void verify_rebound(verify *v);
 

@@ -41,6 +41,7 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
   ooze_params_default(&s->params);
   oz_colliders_init(&s->colliders, &s->memory);
   oz_emitters_init(&s->emitters, &s->memory, s->separation);
+  oz_bodies_init(&s->bodies, &s->memory);
 
   oz_frame constants;
   memset(&constants, 0, sizeof constants);
@@ -66,6 +67,7 @@ void ooze_solver_destroy(ooze_solver *s) {
   if (s->backend) s->backend->table->destroy(s->backend);
   oz_colliders_destroy(&s->colliders);
   oz_emitters_destroy(&s->emitters);
+  oz_bodies_destroy(&s->bodies);
   oz_births_release(&s->births, &s->memory);
   oz_links_release(s);
   oz_particles_release(s);

@@ -5,6 +5,7 @@
  *   materials        ooze_material each, likewise
  *   colliders        length (8 bytes), then as colliders.c writes them
  *   emitters         likewise
+ *   bodies           likewise
  *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id
  *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order
  * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
@@ -73,6 +74,10 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
   put(w, &length, sizeof length);
   here = claim(w, (size_t)length);
   if (here) oz_emitters_write(&s->emitters, here);
+  length = oz_bodies_bytes(&s->bodies);
+  put(w, &length, sizeof length);
+  here = claim(w, (size_t)length);
+  if (here) oz_bodies_write(&s->bodies, here);
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     size_t bytes;
     if (!is_state((ooze_attribute)a, &bytes)) continue;
@@ -145,6 +150,7 @@ typedef struct oz_incoming {
   ooze_material *materials;
   oz_colliders colliders;
   oz_emitters emitters;
+  oz_bodies bodies;
   uint64_t *ids;
   const unsigned char *attribute[OOZE_ATTRIBUTE_COUNT];
   oz_link_pair *links;
@@ -212,8 +218,8 @@ static ooze_result read_materials(ooze_solver *s, oz_reader *r, oz_incoming *in)
 }
 
 static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *in) {
-  for (int k = 0; k < 2; ++k) {
-    const char *what = k ? "the emitters" : "the colliders";
+  for (int k = 0; k < 3; ++k) {
+    const char *what = k == 0 ? "the colliders" : k == 1 ? "the emitters" : "the bodies";
     uint64_t length = 0;
     size_t used = 0;
     const void *from = take(r, sizeof length);
@@ -223,6 +229,8 @@ static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *
     if (!from) return cut_short(s, r, what);
     if (k == 0)
       OZ_TRY(oz_colliders_read(&in->colliders, from, (size_t)length, &used, s->message));
+    else if (k == 2)
+      OZ_TRY(oz_bodies_read(&in->bodies, from, (size_t)length, &used, s->message));
     else
       OZ_TRY(oz_emitters_read(&in->emitters, from, (size_t)length, in->header.materials, &used, s->message));
     if (used != length)
@@ -395,6 +403,10 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   oz_emitters emitters = s->emitters;
   s->emitters = in->emitters;
   in->emitters = emitters;
+  oz_bodies bodies = s->bodies;
+  s->bodies = in->bodies;
+  s->bodies.changed = 1;
+  in->bodies = bodies;
   s->time = in->header.time;
   memset(&s->run, 0, sizeof s->run);
   s->lost = OOZE_OK;
@@ -409,6 +421,7 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   memset(&in, 0, sizeof in);
   oz_colliders_init(&in.colliders, &s->memory);
   oz_emitters_init(&in.emitters, &s->memory, s->separation);
+  oz_bodies_init(&in.bodies, &s->memory);
   ooze_params_default(&in.params);
   ooze_result result = read_header(s, &r, &in.header);
   if (result >= 0) result = take_struct(s, &r, &in.params, sizeof in.params, "params");
@@ -424,5 +437,6 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   oz_free(&s->memory, in.links);
   oz_colliders_destroy(&in.colliders);
   oz_emitters_destroy(&in.emitters);
+  oz_bodies_destroy(&in.bodies);
   return result;
 }

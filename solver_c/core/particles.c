@@ -187,6 +187,13 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
   for (uint32_t i = 0; i < n; ++i) words[i] = a->sources ? a->sources[first + i] : a->source;
   OZ_TRY(put(s, OZ_FIELD_SOURCE, first, n));
   float *planes = s->particles.scratch;
+  if (a->owner) {
+    for (uint32_t i = 0; i < n; ++i) words[i] = a->owner;
+    OZ_TRY(put(s, OZ_FIELD_OWNER, first, n));
+    for (uint32_t i = 0; i < n; ++i)
+      for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * n + i] = a->rests[3 * (size_t)(first + i) + k];
+    OZ_TRY(put(s, OZ_FIELD_REST, first, n));
+  }
   memset(planes, 0, (size_t)n * 24);
   OZ_TRY(put(s, OZ_FIELD_FORCE, first, n));
   for (size_t i = 0; i < 3 * (size_t)n; ++i) planes[i] = 1.0f; /* identity: xx yy zz are 1 */
@@ -433,7 +440,7 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, 
   uint64_t first = in.ids ? in.ids[0] : s->particles.next_id;
   oz_arrivals a = {
       in.count, in.positions, in.position_stride, in.velocities, in.velocity_stride, in.ids, NULL, NULL, in.material,
-      0};
+      0, 0, NULL};
   OZ_TRY(oz_particles_append(s, &a));
   if (out_first_id) *out_first_id = first;
   return OOZE_OK;
@@ -460,6 +467,7 @@ ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t 
 ooze_result ooze_particles_clear(ooze_solver *s) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(oz_particles_empty(s));
+  oz_bodies_clear(&s->bodies);
   s->lost = OOZE_OK;
   return OOZE_OK;
 }

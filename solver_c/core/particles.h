@@ -38,6 +38,8 @@ typedef struct oz_arrivals {
   const uint64_t *ids;                 /* NULL: from next_id on */
   const uint32_t *materials, *sources; /* NULL: all as below */
   uint32_t material, source;
+  uint32_t owner;     /* of all of them */
+  const float *rests; /* 3 each, with an owner */
 } oz_arrivals;
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 /* Keeps those whose flag (backend's order, s->particles.flags) is set. */

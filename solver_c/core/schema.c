@@ -36,7 +36,7 @@ static const oz_entry entries[] = {
 };
 enum { ENTRIES = (int)(sizeof entries / sizeof *entries) };
 
-static const char *const group_names[] = {"solver", "solver", "material", "collider", "emitter"};
+static const char *const group_names[] = {"solver", "solver", "material", "collider", "emitter", "body"};
 static const char *const type_names[] = {"float", "int", "bool", "menu", "vector", "quaternion"};
 
 /* No practical bound (schema.def). */

@@ -10,7 +10,8 @@ typedef enum oz_owner {
   OZ_OWNER_params,
   OZ_OWNER_material,
   OZ_OWNER_collider_desc,
-  OZ_OWNER_emitter_desc
+  OZ_OWNER_emitter_desc,
+  OZ_OWNER_body_desc
 } oz_owner;
 
 typedef enum oz_type {

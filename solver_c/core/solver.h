@@ -5,6 +5,7 @@
 #include "base/backend.h"
 #include "base/memory.h"
 #include "base/result.h"
+#include "core/bodies.h"
 #include "core/colliders.h"
 #include "core/emitters.h"
 #include "core/structs.h"
@@ -77,6 +78,7 @@ struct ooze_solver {
   oz_link_list links;
   oz_colliders colliders;
   oz_emitters emitters;
+  oz_bodies bodies;
   oz_births births;
   oz_collider *collider_frame;
   size_t collider_frame_capacity;
@@ -94,6 +96,7 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
 /* params.c */
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why);
 
+ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 ooze_result oz_materials_to_backend(ooze_solver *s); /* materials.c: the physics' table, where it changed */
 /* materials.c: the values that a material gives to its particles, one word each */
 enum { OZ_MATERIAL_VALUES = 5 };

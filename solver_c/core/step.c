@@ -83,6 +83,7 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
                                       c->bricks_changed ? c->values : NULL, c->bricks, s->message));
   c->bricks_changed = 0;
   OZ_TRY(oz_materials_to_backend(s));
+  OZ_TRY(oz_bodies_to_backend(s));
   oz_emitters_frame(e, f0, f1, dt, s->nozzle_frame);
   return s->backend->table->nozzles(s->backend, s->nozzle_frame, e->count, s->message);
 }
@@ -253,7 +254,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(oz_particles_prepare(s, b->count < s->max_particles - count ? count + b->count : s->max_particles));
   for (uint32_t i = 0; i < b->count && !p->has_tau; ++i) p->has_tau = s->materials[b->material[i]].relaxation_time > 0;
-  oz_arrivals a = {b->count, b->position, 0, b->velocity, 0, NULL, b->material, b->source, 0, 0};
+  oz_arrivals a = {b->count, b->position, 0, b->velocity, 0, NULL, b->material, b->source, 0, 0, 0, NULL};
   ooze_result r = oz_particles_append(s, &a);
   oz_step step;
   if (r >= 0) {

@@ -159,6 +159,8 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->nozzle_count = cpu->nozzle_count;
   f->matter = cpu->matter;
   f->matter_count = cpu->matter_count;
+  f->body = cpu->body, f->body_state = cpu->body_state, f->member = cpu->member;
+  f->body_count = cpu->body_count, f->member_count = cpu->member_count;
   f->wall_count = cpu->wall_count;
   f->wall_particle = cpu->wall_particle;
   f->wall = cpu->wall;

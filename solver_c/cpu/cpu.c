@@ -9,7 +9,7 @@ const char *const oz_stage_names[] = {
 #undef OZ_STAGE
     "sort", "lists", "density_list", "walls", "links"};
 
-enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LINK, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_ONE };
+enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LINK, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE };
 static const struct { uint8_t kind, reductions; } stage_info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"
@@ -23,14 +23,14 @@ uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) { return count / size + (c
 typedef struct run_job {
   const oz_frame *f;
   oz_stage_fn fn;
-  uint32_t count;
+  uint32_t count, chunk;
   double *partial;
 } run_job;
 
 static void run_chunk(void *arg, uint32_t chunk) {
   const run_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
-  double *sums = job->partial + (size_t)chunk * OZ_REDUCTIONS;
+  const uint32_t begin = chunk * job->chunk, end = begin + job->chunk < job->count ? begin + job->chunk : job->count;
+  double none[OZ_REDUCTIONS], *sums = job->partial ? job->partial + (size_t)chunk * OZ_REDUCTIONS : none;
   for (int r = 0; r < OZ_REDUCTIONS; r++) sums[r] = 0.0;
   job->fn(job->f, begin, end, sums);
 }
@@ -40,11 +40,14 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   (void)why;
   const double t0 = oz_cpu_clock();
   const int kind = stage_info[stage].kind, reductions = stage_info[stage].reductions;
-  run_job job = {f, cpu->isa->stage[stage], kind == KIND_WALL ? f->wall_count : f->count, cpu->partial};
+  run_job job = {f, cpu->isa->stage[stage], f->count, OZ_CHUNK, reductions ? cpu->partial : NULL};
+  if (kind == KIND_WALL) job.count = f->wall_count;
+  if (kind == KIND_MEMBER) job.count = f->member_count;
+  if (kind == KIND_BODY) job.count = f->body_count, job.chunk = 1;
   if (kind == KIND_LINK && !f->link_row) job.count = 0;
   if (kind == KIND_ONE) job.fn(f, 0, 1, NULL);
   else if (job.count) {
-    const uint32_t chunks = oz_cpu_chunks(job.count, OZ_CHUNK);
+    const uint32_t chunks = oz_cpu_chunks(job.count, job.chunk);
     cpu->tasks->run(cpu->tasks, chunks, run_chunk, &job);
     for (int r = 0; r < reductions; r++) { /* in chunk order, whoever ran them */
       double total = 0.0;
@@ -137,6 +140,17 @@ static ooze_result cpu_matter(oz_backend *b, const oz_matter *m, uint32_t count,
   return OOZE_OK;
 }
 
+static ooze_result cpu_bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (!oz_grow(cpu->memory, (void **)&cpu->body, &cpu->body_bytes, count * sizeof *body, 0) ||
+      !oz_grow(cpu->memory, (void **)&cpu->body_state, &cpu->body_state_bytes, count * sizeof *cpu->body_state, 0) ||
+      !oz_grow(cpu->memory, (void **)&cpu->member, &cpu->member_bytes, members * sizeof *cpu->member, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bodies of %u particles", count, members);
+  if (count) memcpy(cpu->body, body, count * sizeof *body);
+  cpu->body_count = count, cpu->member_count = members;
+  return OOZE_OK;
+}
+
 /* ---- the rest ------------------------------------------------------------------------------------------------- */
 
 static uint64_t cpu_bytes(const oz_backend *b) { return ((const oz_cpu *)b)->memory->bytes; }
@@ -161,7 +175,8 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->x.len,     cpu->d.entries,  cpu->d.row,         cpu->d.len,        cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
                  cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->collider,
-                 cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter};
+                 cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter,
+                 cpu->body, cpu->body_state, cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
   oz_cpu_links_release(cpu);
   if (cpu->tasks) cpu->tasks->destroy(cpu->tasks);
@@ -171,7 +186,7 @@ static void cpu_destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
     oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_matter,      oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL};
+    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {

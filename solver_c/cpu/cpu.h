@@ -54,8 +54,11 @@ typedef struct oz_cpu {
   float *brick_values;
   oz_nozzle *nozzle;
   oz_matter *matter;
-  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes;
-  uint32_t collider_count, nozzle_count, matter_count, wall_count;
+  oz_body *body;
+  oz_body_state *body_state;
+  uint32_t *member;
+  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes, body_bytes, body_state_bytes, member_bytes;
+  uint32_t collider_count, nozzle_count, matter_count, body_count, member_count, wall_count;
 
   double *partial; /* chunks * OZ_REDUCTIONS */
   double scalar[OZ_SCALAR_COUNT];

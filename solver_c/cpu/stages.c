@@ -3,6 +3,7 @@
 
 #include "physics/lanes.h"
 
+#include "physics/body.h"
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
@@ -94,6 +95,18 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
     (void)sums;                                                                                                        \
   }
 #define OZ_KIND_WALL OZ_KIND_ITEM
+#define OZ_KIND_MEMBER OZ_KIND_ITEM
+#define OZ_KIND_BODY(name, nsum, nred)                                                                                 \
+  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
+    for (uint32_t b = begin; b < end; b++) {                                                                           \
+      double acc[nsum];                                                                                                \
+      for (int s = 0; s < nsum; s++) acc[s] = 0.0;                                                                     \
+      for (uint32_t k = 0; k < f->body[b].count; k++)                                                                  \
+        if (f->member[f->body[b].first + k] != OZ_NO_MEMBER) oz_##name##_pair(f, b, f->member[f->body[b].first + k], acc); \
+      oz_##name##_end(f, b, acc);                                                                                      \
+    }                                                                                                                  \
+    (void)sums;                                                                                                        \
+  }
 #define OZ_KIND_ONE(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     (void)begin, (void)end, (void)sums;                                                                                \

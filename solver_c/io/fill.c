@@ -406,6 +406,20 @@ ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t coun
                     (unsigned long long)count);
 }
 
+void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, ooze_pose *out) {
+  *out = fluid->pose;
+  for (int a = 0; a < 3; a++) out->position[a] += (float)at[a] * fluid->step[a];
+  if (!(fluid->turn > 0.0f)) return;
+  /* about y, after the fluid's own rotation */
+  float degrees[3] = {0.0f, (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)), 0.0f}, q[4];
+  const float *o = fluid->pose.rotation;
+  oz_pose_rotate(degrees, q);
+  out->rotation[0] = q[3] * o[0] + q[1] * o[2];
+  out->rotation[1] = q[3] * o[1] + q[1] * o[3];
+  out->rotation[2] = q[3] * o[2] - q[1] * o[0];
+  out->rotation[3] = q[3] * o[3] - q[1] * o[1];
+}
+
 ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user, oz_cloud *out,
                           uint64_t *cut, ooze_message *why) {
   pour p;
@@ -423,20 +437,9 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
   for (uint32_t i = 0; i < fluid->count[0] && result == OOZE_OK; i++)
     for (uint32_t j = 0; j < fluid->count[1] && result == OOZE_OK; j++)
       for (uint32_t k = 0; k < fluid->count[2] && result == OOZE_OK; k++, copy++) {
-        ooze_pose pose = fluid->pose;
+        ooze_pose pose;
         const uint32_t at[3] = {i, j, k};
-        for (int a = 0; a < 3; a++) pose.position[a] += (float)at[a] * fluid->step[a];
-        if (fluid->turn > 0.0f) { /* about y, after the fluid's own rotation */
-          float degrees[3] = {0.0f, (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)), 0.0f},
-                q[4], r[4];
-          const float *o = fluid->pose.rotation;
-          oz_pose_rotate(degrees, q);
-          r[0] = q[3] * o[0] + q[1] * o[2];
-          r[1] = q[3] * o[1] + q[1] * o[3];
-          r[2] = q[3] * o[2] - q[1] * o[0];
-          r[3] = q[3] * o[3] - q[1] * o[1];
-          memcpy(pose.rotation, r, sizeof r);
-        }
+        oz_fluid_copy(fluid, at, copy, &pose);
         double low[3], high[3], box_low[3], box_high[3];
         uint32_t before = out->count;
         for (int a = 0; a < 3; a++) p.own.low[a] = 1e300, p.own.high[a] = -1e300;

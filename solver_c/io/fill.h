@@ -61,6 +61,9 @@ typedef struct oz_fluid {
   const ooze_io_limits *limits; /* of its file; NULL: the defaults */
 } oz_fluid;
 
+/* Where copy (i, j, k), number `copy`, stands. */
+void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, ooze_pose *out);
+
 typedef struct oz_cloud {
   float (*x)[3];
   float (*v)[3]; /* NULL: at rest */

@@ -15,6 +15,10 @@ void ooze_scene_destroy(ooze_scene *s) {
     ooze_sdf_free(&s->colliders[i].sdf);
   }
   for (uint32_t i = 0; i < s->emitter_count; i++) free(s->emitters[i].name);
+  for (uint32_t i = 0; i < s->body_count; i++) {
+    free(s->bodies[i].fill.name);
+    oz_shape_release(&s->bodies[i].fill.shape);
+  }
   for (uint32_t i = 0; i < s->fluid_count; i++) {
     free(s->fluids[i].name);
     oz_shape_release(&s->fluids[i].shape);
@@ -30,6 +34,7 @@ void ooze_scene_destroy(ooze_scene *s) {
   free(s->colliders);
   free(s->emitters);
   free(s->fluids);
+  free(s->bodies);
   free(s->channels);
   free(s->output.name);
   free(s->picture.caption);
@@ -153,6 +158,7 @@ static ooze_result read_all(oz_reader *r) {
   OZ_IO_TRY(oz_read_materials(r));
   OZ_IO_TRY(oz_read_colliders(r));
   OZ_IO_TRY(oz_read_emitters(r));
+  OZ_IO_TRY(oz_read_bodies(r));
   OZ_IO_TRY(oz_read_fluids(r));
   OZ_IO_TRY(oz_read_picture(r));
   iteration_defaults(s);
@@ -242,6 +248,7 @@ ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   i.fluids = s->fluid_count;
   i.emitters = s->emitter_count;
   i.colliders = s->collider_count;
+  i.bodies = s->body_count;
   i.wedges = s->wedge_count;
   i.first_frame = s->output.first;
   i.last_frame = s->output.last;

@@ -40,11 +40,13 @@ static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_messa
   return OOZE_OK;
 }
 
-ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_take_fn take, void *user, ooze_message *why) {
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take, void *user,
+                              ooze_message *why) {
   oz_solids *solids = oz_solids_create(s, 0.25 * (double)s->separation); /* where walls hold particles */
   oz_fill *fill = oz_fill_create((double)s->separation, most);
   ooze_result result =
       fill && solids ? reserve_states(s, fill, why) : oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+  if (result == OOZE_OK) result = oz_scene_bodies(s, fill, body, user, why); /* fluids keep off what bodies take */
   for (uint32_t i = 0; i < s->fluid_count && result == OOZE_OK; i++) {
     oz_cloud cloud;
     uint64_t cut = 0;
@@ -66,6 +68,11 @@ typedef struct adding {
   const ooze_scene *scene;
   ooze_solver *solver;
 } adding;
+
+static ooze_result add_body(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why) {
+  const adding *a = user;
+  return said(a->solver, ooze_body_add(a->solver, desc, NULL), a->scene, "body", body->fill.name, why);
+}
 
 static ooze_result add_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why) {
   const adding *a = user;
@@ -114,7 +121,7 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
   adding a = {s, solver};
   uint64_t most = 1u << 30;
   if (fluids && s->max_memory) OZ_IO_TRY(oz_scene_most_particles(s, &most, why));
-  return fluids ? oz_scene_fill_all(s, most, add_cloud, &a, why) : OOZE_OK;
+  return fluids ? oz_scene_fill_all(s, most, add_body, add_cloud, &a, why) : OOZE_OK;
 }
 
 ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine, ooze_solver **out,

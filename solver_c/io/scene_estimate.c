@@ -87,6 +87,13 @@ typedef struct counting {
   uint64_t count;
 } counting;
 
+static ooze_result count_body(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why) {
+  counting *c = user;
+  (void)body, (void)why;
+  c->count += desc->count;
+  return OOZE_OK;
+}
+
 static ooze_result count_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why) {
   counting *c = user;
   c->count += cloud->count;
@@ -105,7 +112,7 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   cost each;
   ooze_scene_estimate_default(&e);
   counting c = {s, 0};
-  OZ_IO_TRY(oz_scene_fill_all(s, 1u << 30, count_cloud, &c, why));
+  OZ_IO_TRY(oz_scene_fill_all(s, 1u << 30, count_body, count_cloud, &c, why));
   OZ_IO_TRY(measure(s, &each, why));
   e.filled = c.count;
   oz_state state;

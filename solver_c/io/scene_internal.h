@@ -49,6 +49,10 @@ typedef struct oz_collider_item {
   uint32_t moves; /* 1: its pose has keyframes */
   ooze_sdf sdf;   /* for shapes that need one */
 } oz_collider_item;
+typedef struct oz_body_item {
+  oz_fluid fill; /* its name, shape, pose and copies: each copy is a body */
+  ooze_body_desc desc;
+} oz_body_item;
 typedef struct oz_emitter_item {
   char *name;
   uint32_t moves;
@@ -90,11 +94,12 @@ struct ooze_scene {
   char *text;  /* of doc */
   float separation;
   oz_state start; /* at time 0 */
-  uint32_t material_count, collider_count, emitter_count, fluid_count, channel_count, wedge_count;
+  uint32_t material_count, collider_count, emitter_count, body_count, fluid_count, channel_count, wedge_count;
   oz_looked *looks; /* one a material */
   char **wedge_names;
   oz_collider_item *colliders;
   oz_emitter_item *emitters;
+  oz_body_item *bodies;
   oz_fluid *fluids;
   oz_channel *channels;
   oz_output output;
@@ -104,6 +109,9 @@ struct ooze_scene {
   uint64_t max_memory;   /* bytes that a run may hold; 0: no limit */
 };
 
+/* Every body of the scene, filled, in turn. `fill` remembers their room. */
+typedef ooze_result (*oz_body_fn)(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why);
+ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user, ooze_message *why);
 ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why); /* that of time 0 */
 void oz_state_release(oz_state *state);
 /* Numbers of a value where it is kept. */
@@ -114,7 +122,8 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
                                  ooze_emitter *emitters, ooze_message *why);
 /* Every fluid's particles in turn, handed to `take`; at most `most`. */
 typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why);
-ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_take_fn take, void *user, ooze_message *why);
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take, void *user,
+                              ooze_message *why);
 /* How many the scene's max_memory holds. */
 ooze_result oz_scene_most_particles(const ooze_scene *scene, uint64_t *out, ooze_message *why);
 ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,

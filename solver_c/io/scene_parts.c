@@ -187,7 +187,7 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   return oz_get_float(r, "material", object, "glow", &l->look.glow);
 }
 
-static ooze_result check_map(oz_reader *r, json_t *object, const char *what) {
+ooze_result oz_check_map(oz_reader *r, json_t *object, const char *what) {
   const char *key;
   json_t *value;
   if (object && !json_is_object(object)) {
@@ -211,7 +211,7 @@ ooze_result oz_read_materials(oz_reader *r) {
   size_t mark = oz_down(r, "materials");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(check_map(r, object, "{\"viscosity\": ...}"));
+  OZ_IO_TRY(oz_check_map(r, object, "{\"viscosity\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -222,7 +222,7 @@ ooze_result oz_read_materials(oz_reader *r) {
   return OOZE_OK;
 }
 
-static ooze_result find_material(oz_reader *r, json_t *object, uint32_t *out) {
+ooze_result oz_find_material(oz_reader *r, json_t *object, uint32_t *out) {
   ooze_scene *s = r->scene;
   json_t *value = json_object_get(object, "material");
   const char *names[128];
@@ -273,11 +273,30 @@ static ooze_result find_material(oz_reader *r, json_t *object, uint32_t *out) {
 
 /* ---- Poses ------------------------------------------------------------------------------------------------------ */
 
-static ooze_result both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
+ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
   if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
   if (!json_object_get(object, "rotate") || !json_object_get(object, "rotation")) return OOZE_OK;
   oz_down(r, "rotate");
   return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside rotation; expected one of the two");
+}
+
+/* A pose without keyframes. */
+ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, ooze_pose *out) {
+  oz_posed posed = {{0, 0, 0}, 0};
+  OZ_IO_TRY(oz_get_vector(r, group, object, "position", out->position));
+  OZ_IO_TRY(oz_both_turns(r, object, &posed));
+  OZ_IO_TRY(oz_get_vector(r, group, object, "rotate", posed.rotate));
+  if (posed.uses_rotate) oz_pose_rotate(posed.rotate, out->rotation);
+  json_t *rotation = json_object_get(object, "rotation");
+  if (!rotation) return OOZE_OK;
+  ooze_schema_entry e;
+  double q[4];
+  size_t mark = oz_down(r, "rotation");
+  if (!oz_key_find(group, "rotation", &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
+  OZ_IO_TRY(oz_numbers(r, &e, rotation, q));
+  for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
+  oz_up(r, mark);
+  return OOZE_OK;
 }
 
 /* ---- Colliders -------------------------------------------------------------------------------------------------- */
@@ -337,7 +356,7 @@ ooze_result oz_read_colliders(oz_reader *r) {
   size_t mark = oz_down(r, "colliders");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(check_map(r, object, "{\"shape\": ...}"));
+  OZ_IO_TRY(oz_check_map(r, object, "{\"shape\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -352,7 +371,7 @@ ooze_result oz_read_colliders(oz_reader *r) {
     OZ_IO_TRY(oz_check_keys(r, "collider", value));
     OZ_IO_TRY(oz_get_fields(r, "collider", OZ_COLLIDER, i, value, collider_fields,
                             sizeof collider_fields / sizeof *collider_fields, state, &item->moves));
-    OZ_IO_TRY(both_turns(r, value, &state->posed));
+    OZ_IO_TRY(oz_both_turns(r, value, &state->posed));
     OZ_IO_TRY(oz_get_vector(r, "collider", value, "colour", item->colour));
     OZ_IO_TRY(oz_get_count(r, "collider", value, "hidden", &item->hidden));
     OZ_IO_TRY(oz_read_shape(r, "collider", value, &item->shape));
@@ -400,7 +419,7 @@ ooze_result oz_read_emitters(oz_reader *r) {
   size_t mark = oz_down(r, "emitters");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(check_map(r, object, "{\"material\": ...}"));
+  OZ_IO_TRY(oz_check_map(r, object, "{\"material\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -413,13 +432,27 @@ ooze_result oz_read_emitters(oz_reader *r) {
     OZ_IO_TRY(oz_check_keys(r, "emitter", value));
     OZ_IO_TRY(oz_get_fields(r, "emitter", OZ_EMITTER, i, value, emitter_fields,
                             sizeof emitter_fields / sizeof *emitter_fields, state, &s->emitters[i].moves));
-    OZ_IO_TRY(both_turns(r, value, &state->posed));
+    OZ_IO_TRY(oz_both_turns(r, value, &state->posed));
     uint32_t material = 0;
-    OZ_IO_TRY(find_material(r, value, &material));
+    OZ_IO_TRY(oz_find_material(r, value, &material));
     state->desc.material = material + 1; /* 0 is the solver's own */
     oz_up(r, inner);
   }
   oz_up(r, mark);
+  return OOZE_OK;
+}
+
+/* Copies in rows, each turned by chance. */
+ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_fluid *f) {
+  double count[3];
+  uint32_t has;
+  f->count[0] = f->count[1] = f->count[2] = 1;
+  f->step[0] = f->step[1] = f->step[2] = 1.0f;
+  OZ_IO_TRY(oz_get_count(r, group, object, "seed", &f->seed));
+  OZ_IO_TRY(oz_get_vector(r, group, object, "step", f->step));
+  OZ_IO_TRY(oz_get_float(r, group, object, "turn", &f->turn));
+  OZ_IO_TRY(oz_get_list(r, group, object, "count", 3, count, &has));
+  for (int k = 0; has && k < 3; k++) f->count[k] = (uint32_t)count[k];
   return OOZE_OK;
 }
 
@@ -433,7 +466,7 @@ ooze_result oz_read_fluids(oz_reader *r) {
   size_t mark = oz_down(r, "fluids");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(check_map(r, object, "{\"shape\": ...}"));
+  OZ_IO_TRY(oz_check_map(r, object, "{\"shape\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -443,36 +476,14 @@ ooze_result oz_read_fluids(oz_reader *r) {
     f->limits = &s->limits;
     s->fluid_count++;
     ooze_pose_default(&f->pose);
-    f->count[0] = f->count[1] = f->count[2] = 1;
-    f->step[0] = f->step[1] = f->step[2] = 1.0f;
     OZ_IO_TRY(oz_check_keys(r, "fluid", value));
-    OZ_IO_TRY(find_material(r, value, &f->material));
+    OZ_IO_TRY(oz_find_material(r, value, &f->material));
     OZ_IO_TRY(oz_read_shape(r, "fluid", value, &f->shape));
-    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "position", f->pose.position));
-    oz_posed posed = {{0, 0, 0}, 0};
-    OZ_IO_TRY(both_turns(r, value, &posed));
-    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "rotate", posed.rotate));
-    if (posed.uses_rotate) oz_pose_rotate(posed.rotate, f->pose.rotation);
-    json_t *rotation = json_object_get(value, "rotation");
-    if (rotation) {
-      ooze_schema_entry e;
-      double q[4];
-      size_t deeper = oz_down(r, "rotation");
-      if (!oz_key_find("fluid", "rotation", &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
-      OZ_IO_TRY(oz_numbers(r, &e, rotation, q));
-      for (int k = 0; k < 4; k++) f->pose.rotation[k] = (float)q[k];
-      oz_up(r, deeper);
-    }
+    OZ_IO_TRY(oz_read_still_pose(r, "fluid", value, &f->pose));
     OZ_IO_TRY(oz_get_vector(r, "fluid", value, "velocity", f->velocity));
     OZ_IO_TRY(oz_get_float(r, "fluid", value, "jitter", &f->jitter));
-    OZ_IO_TRY(oz_get_count(r, "fluid", value, "seed", &f->seed));
-    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "step", f->step));
-    OZ_IO_TRY(oz_get_float(r, "fluid", value, "turn", &f->turn));
     OZ_IO_TRY(oz_get_count(r, "fluid", value, "keep_state", &f->keep_state));
-    double count[3];
-    uint32_t has;
-    OZ_IO_TRY(oz_get_list(r, "fluid", value, "count", 3, count, &has));
-    for (int k = 0; has && k < 3; k++) f->count[k] = (uint32_t)count[k];
+    OZ_IO_TRY(oz_read_copies(r, "fluid", value, f));
     if (f->keep_state && f->shape.kind != OZ_SHAPE_POINTS) {
       oz_down(r, "keep_state");
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"points\" alone");
@@ -480,7 +491,7 @@ ooze_result oz_read_fluids(oz_reader *r) {
     oz_up(r, inner);
   }
   oz_up(r, mark);
-  if (!s->fluid_count && !s->emitter_count) {
+  if (!s->fluid_count && !s->emitter_count && !s->body_count) {
     oz_down(r, "fluids");
     return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "the scene has neither fluids nor emitters; expected at least one");
   }

@@ -55,9 +55,15 @@ ooze_result oz_read_solver(oz_reader *r);
 ooze_result oz_read_materials(oz_reader *r);
 ooze_result oz_read_colliders(oz_reader *r);
 ooze_result oz_read_emitters(oz_reader *r);
+ooze_result oz_read_bodies(oz_reader *r);
 ooze_result oz_read_fluids(oz_reader *r);
 ooze_result oz_read_picture(oz_reader *r);
 ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_shape *out);
+ooze_result oz_check_map(oz_reader *r, json_t *object, const char *what); /* names to objects */
+ooze_result oz_find_material(oz_reader *r, json_t *object, uint32_t *out);
+ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed);
+ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, ooze_pose *out);
+ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_fluid *f);
 ooze_result oz_check_slips(oz_reader *r); /* unit slips */
 
 #define OZ_NO_MEMORY(r) oz_io_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)

@@ -37,7 +37,7 @@ ooze_result ooze_scene_schema_get(uint32_t index, ooze_schema_entry *out) {
 static int spelled_otherwise(const ooze_schema_entry *e) {
   if (strchr(e->name, '.')) return 1; /* start.position: position */
   if (strcmp(e->group, "collider") == 0) return strcmp(e->name, "shape") == 0;
-  return strcmp(e->group, "emitter") == 0 && strcmp(e->name, "material") == 0;
+  return (strcmp(e->group, "emitter") == 0 || strcmp(e->group, "body") == 0) && strcmp(e->name, "material") == 0;
 }
 
 int oz_key_find(const char *group, const char *name, ooze_schema_entry *out) {

@@ -38,6 +38,8 @@ static json_t *motion_of(const ooze_scene *s) {
   for (uint32_t i = 0; i < s->collider_count; i++)
     fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name),
               s->colliders[i].shape.file_hash);
+  for (uint32_t i = 0; i < s->body_count; i++)
+    fold_file(json_object_get(json_object_get(doc, "bodies"), s->bodies[i].fill.name), s->bodies[i].fill.shape.file_hash);
   for (uint32_t i = 0; i < s->fluid_count; i++)
     fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name), s->fluids[i].shape.file_hash);
   return doc;

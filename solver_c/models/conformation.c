@@ -15,6 +15,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   const uint32_t iterations = s->params->velocity_iterations;
   if (s->has_relaxation) { /* start from the elastic stress that the particles carry */
     RUN(force);
+    OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(kick);
   }
   WALLS(wall_hold);
@@ -24,6 +25,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   for (uint32_t k = 0; k < iterations; k++) {
     RUN(force);
     WALLS(wall_filter);
+    OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(cg_apply);
     RUN(cg_alpha);
     WALLS(wall_load);
@@ -65,12 +67,14 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     OZ_TRY(density_iteration(b, f, k, why));
-    if (!conformation) continue;
-    f->cold = k == 0;
-    RUN(strain);
-    RUN(conform_move);
-    swap(&f->y, &f->y2);
-    WALLS(wall_project);
+    if (conformation) {
+      f->cold = k == 0;
+      RUN(strain);
+      RUN(conform_move);
+      swap(&f->y, &f->y2);
+      WALLS(wall_project);
+    }
+    OZ_TRY(oz_bodies_project(b, f, k, why));
   }
   return OOZE_OK;
 }
@@ -83,9 +87,11 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   for (uint32_t k = 0; k < s->params->velocity_iterations; k++) {
     RUN(paper_strain_u);
     RUN(paper_force);
+    OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(kick);
   }
   RUN(advance);
+  OZ_TRY(oz_bodies_drive(b, f, why));
   RUN(velocity_start); /* multipliers start again from zero */
   WALLS(wall_density);
   WALLS(wall_project);
@@ -99,6 +105,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(paper_force);
     RUN(paper_shift);
     WALLS(wall_project);
+    OZ_TRY(oz_bodies_project(b, f, k, why));
   }
   if (s->has_relaxation) {
     RUN(paper_sync);
@@ -121,6 +128,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (printed) f->split = 0, f->gradient_correction = 0;
 
   OZ_TRY(b->table->sort(b, f, why));
+  OZ_TRY(oz_bodies_find(b, f, why));
   if (s->has_nozzles) RUN(nozzle);
   OZ_TRY(b->table->lists(b, f, &built, why));
   s->mean_neighbours = built.mean_neighbours;
@@ -128,6 +136,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* constraint-free state */
   RUN(material);
   RUN(predict);
+  OZ_TRY(oz_bodies_start(b, f, why));
   RUN(gradient);
   if (!explicit_stress && !printed) {
     RUN(bound_sums);
@@ -144,16 +153,19 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   else {
     if (explicit_stress) { /* section 3.1: stress as a force */
       RUN(force);
+      OZ_TRY(oz_bodies_filter(b, f, why));
       RUN(kick);
     } else if (!positions_only && s->params->velocity_iterations)
       OZ_TRY(project_velocities(s, b, f, why));
     RUN(advance);
+    OZ_TRY(oz_bodies_drive(b, f, why));
     OZ_TRY(project_positions(s, b, f, !explicit_stress, why));
   }
 
   /* conformation and velocity at the end of the step */
   if (s->has_relaxation && !printed) RUN(conform_update);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
+  OZ_TRY(oz_bodies_finish(b, f, why));
   for (uint32_t k = 0; k < s->params->rest_filter && !printed; k++) {
     RUN(filter_gradient);
     RUN(filter_move);

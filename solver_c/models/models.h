@@ -24,6 +24,13 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
 /* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
 typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
+/* bodies.c: rigid bodies in a substep of any model; nothing is run where there are none */
+ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);    /* after sorting */
+ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `material` and `predict` */
+ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after a stage that leaves corrections in dx */
+ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `advance` */
+ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why); /* after position iteration k */
+ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after `finish` */
 /* By params.model; NULL where this build has none. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];
 

@@ -84,6 +84,33 @@ enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3 }; /* kinds, as
 /* What becomes of links in a substep: NEAR only adds held ones between all that are within h (for tests). */
 enum { OZ_RULE_NEAR = 0 };
 
+/* Who owns a particle: a kind in the upper bits, the handle of the body or collider below. 0: nobody, it is fluid. */
+#define OZ_OWNER_SHIFT 28
+#define OZ_OWNER_HANDLE 0x0fffffffu
+enum { OZ_OWNER_RIGID = 1, OZ_OWNER_SOFT = 2, OZ_OWNER_BOUNDARY = 3 };
+#define OZ_NO_MEMBER 0xffffffffu
+
+/* What a body is to the physics. Its particles have the ids first_id to first_id + count - 1; each has a slot, in which the
+ * place of the particle in the arrays is looked up anew every substep. Bodies are in ascending order of their handles. */
+typedef struct oz_body {
+  uint32_t handle, kind;
+  uint64_t first_id;
+  uint32_t first, count; /* slots */
+  float friction;        /* Coulomb's, in contact with bodies and walls */
+  uint32_t spare;
+} oz_body;
+/* What follows from its particles within a substep. */
+typedef struct oz_body_state {
+  double mass;          /* kg */
+  double rest[3];       /* m: centre of mass in the body's own frame */
+  double c0[3], q0[4];  /* centre of mass and turn (x y z w) at the start of the substep */
+  double inertia[6], inverse[6]; /* kg m^2 about c0, as it is turned at the start */
+  double c[3], q[4];    /* and now */
+  double v[3], w[3];    /* translation and turn: m and rad, or those over s, as the stage needs them */
+  double contacts;      /* that share the load */
+  uint32_t live, spare; /* 1: rigid, and has mass */
+} oz_body_state;
+
 /* Slots of the scalars that stay with the backend between stages. */
 enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR_ALPHA, OZ_SCALAR_BETA, OZ_SCALAR_COUNT = 16 };
 
@@ -188,6 +215,11 @@ typedef struct oz_frame {
   uint32_t nozzle_count;
   const oz_matter *matter; /* by material number */
   uint32_t matter_count;
+
+  const oz_body *body;
+  oz_body_state *body_state; /* (body_count) */
+  uint32_t *member;          /* (member_count) particle of each slot, or OZ_NO_MEMBER */
+  uint32_t body_count, member_count;
 
   double *scalar; /* OZ_SCALAR_COUNT values kept by the backend: the last stage's reductions, conjugate gradient coefficients */
 } oz_frame;

@@ -160,14 +160,16 @@ OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
   m.m[6] = acc[6] - v.z * sg.x; m.m[7] = acc[7] - v.z * sg.y; m.m[8] = acc[8] - v.z * sg.z;
   return m;
 }
-/* Lanes (as 0 / -1, or 0 / 1) of particles that have enough neighbours for a conformation constraint. */
+/* Lanes (as 0 / -1, or 0 / 1) of particles that have a conformation constraint: fluid with enough neighbours. What belongs
+ * to a body or a boundary has none. */
 OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {
 #if OZ_LANES > 1
-  oz_mask n;
+  oz_mask n, owner;
   __builtin_memcpy(&n, f->neighbours + i, sizeof n);
-  return n >= OZ_MIN_NEIGHBOURS;
+  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
+  return (n >= OZ_MIN_NEIGHBOURS) & (owner == 0);
 #else
-  return f->neighbours[i] >= OZ_MIN_NEIGHBOURS;
+  return f->neighbours[i] >= OZ_MIN_NEIGHBOURS && f->owner[i] == 0;
 #endif
 }
 #endif

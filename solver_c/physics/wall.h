@@ -32,6 +32,11 @@
  * and one separation for what the solve may add to the prediction. The backend selects particles with it. */
 OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
 
+/* What belongs to a rigid body touches walls as a whole (body_wall in body.h); the stages here leave it alone. */
+OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
+  return !(f->omega[i] > 0.0f) || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID;
+}
+
 /* ---- Selecting particles ---- */
 
 /* Could x come within `reach` of any wall at its end pose? */
@@ -297,7 +302,7 @@ OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j
  * viscosity. */
 OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   const float s0 = w->s + f->dt * oz_dot3f(w->n, w->u);
-  if (!(f->omega[i] > 0.0f) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
+  if (oz_wall_leaves(f, i) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
   const float eta = (f->tau[i] + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
   return 1.0f - w->friction * eta / (1.0f + eta);
@@ -327,7 +332,7 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     w->active = 0;
     w->keep = oz_wall_keep(f, w, i);
     any |= w->keep < 1.0f;
-    if (!(f->omega[i] > 0.0f) || !(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) continue;
+    if (oz_wall_leaves(f, i) || !(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) continue;
     int hold = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
     if (!hold) {
       const uint32_t length = f->len_c[i];
@@ -436,7 +441,7 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
   float *term = f->wall_term + 4 * i, value[OZ_PLANES], empty = 1.0f, inv_h = 1.0f / f->h;
   for (uint32_t k = 0; k < planes; k++) {
     float q = (wall[k].s + oz_dot3f(wall[k].n, y)) * inv_h;
-    int on = f->wall_density && wall[k].dense && q < 1.0f;
+    int on = f->wall_density && wall[k].dense && q < 1.0f && f->owner[i] == 0;
     value[k] = on ? oz_half_space(q) : 0.0f;
     wall[k].press = on ? f->d * inv_h * oz_half_space_slope(q) : 0.0f;
     empty *= 1.0f - value[k];
@@ -478,7 +483,7 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
   float *y = f->y + 4 * i, *p = f->p + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
   const float *x = f->x + 4 * i;
   int moved = 0;
-  if (planes == 0 || !(f->omega[i] > 0.0f)) return;
+  if (planes == 0 || oz_wall_leaves(f, i)) return;
   const float to_wall = -f->m_ref / f->omega[i] * f->inv_dt;
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t k = 0; k < planes; k++) {
@@ -513,7 +518,7 @@ OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
-  if (!(f->omega[i] > 0.0f)) return;
+  if (oz_wall_leaves(f, i)) return;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
     total += wall[k].press;
     for (int a = 0; a < 3; a++) goal[a] += wall[k].press * wall[k].u[a];

@@ -54,6 +54,7 @@ enum { MOST = 1400 }; /* particles in a scene */
 static const size_t pointers[] = {
 #define P(m) offsetof(oz_frame, m)
     P(x),     P(u),        P(q),       P(tau),  P(compliance), P(viscosity), P(density), P(temperature),
+    P(owner), P(rest),     P(melt),
     P(force), P(material), P(source),  P(rank), P(id),         P(omega),     P(a),       P(y),
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
     P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens),
@@ -97,6 +98,7 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
   for (int k = 0; k < 2; ++k) g->list_d[k] = own->list_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
   g->pad_weight = own->pad_weight;
   g->scalar = t->vector->scalar;
+  g->body_state = t->vector->body_state, g->member = t->vector->member;
   g->wall = t->wall, g->wall_impulse = t->impulse, g->wall_planes = t->planes, g->wall_particle = t->particle;
 }
 
@@ -109,6 +111,8 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   for (int k = 0; k < ARRAYS; ++k) copy_array(&arrays[k], f, g);
   for (int k = 0; k < CARRIED; ++k) copy_array(&carried[k], f, g);
   memcpy(t->vector->scalar, t->plain->scalar, sizeof t->plain->scalar);
+  if (f->body_count) memcpy(g->body_state, f->body_state, f->body_count * sizeof *f->body_state);
+  if (f->member_count) memcpy(g->member, f->member, f->member_count * sizeof *f->member);
   if (!f->wall_count) return;
   memcpy(t->wall, f->wall, f->wall_count * OZ_PLANES * sizeof *f->wall);
   memcpy(t->impulse, f->wall_impulse, f->wall_count * OZ_PLANES * 3 * sizeof *f->wall_impulse);
@@ -391,6 +395,7 @@ typedef struct scene {
   uint32_t count, random;
   oz_collider collider[4];
   uint32_t colliders;
+  uint32_t bodies, body_size; /* the first particles are those of bodies */
 } scene;
 
 static void put(scene *s, float x, float y, float z, float speed) { /* in separations */
@@ -422,12 +427,14 @@ static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
   return c;
 }
 
-/* A jittered block between a floor and a moving box, its top held in a nozzle; three particles apart from all others.
+/* A jittered block between a floor and a moving box, its top held in a nozzle; three particles apart from all others. Its
+ * first two layers are rigid bodies.
  */
 static void block_scene(scene *s) {
   enum { SIDE = 11 };
   put_block(s, SIDE, SIDE, SIDE, 1, 0.15f, 0.3f, 0.3f, 0.3f, 0.1f);
-  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
+  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = i >= 2 * SIDE * SIDE && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
+  s->bodies = 2, s->body_size = SIDE * SIDE;
   for (int i = 0; i < 3; ++i) put(s, 100 + 50 * (float)i, 100, 100, 0.1f);
   put_collider(s, OOZE_SHAPE_PLANE, 0)->friction = 0.7f;
   oz_collider *box = put_collider(s, OOZE_SHAPE_BOX, 0.1f);
@@ -517,6 +524,10 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(MATERIAL, word32, 0);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
+  UP_ONE(OWNER, word32, i < s->bodies * s->body_size ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size) : 0);
+  for (uint32_t i = 0; i < n; ++i) /* turned by a right angle, and not quite the shape that it is in */
+    for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = (c == 0 ? s->x[i][1] : c == 1 ? -s->x[i][0] : s->x[i][2]) + 0.001f * random_float(&state);
+  UP(REST, force);
   for (uint32_t i = 0; i < 3 * n; ++i) force[i] = random_float(&state);
   UP(FORCE, force);
   CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s", why.text);
@@ -531,6 +542,13 @@ static void fill(oz_cpu *cpu, const scene *s) {
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
   const oz_matter matter = {1000.0f};
   CHECK(b->table->matter(b, &matter, 1, &why) == OOZE_OK, "%s", why.text);
+  oz_body body[2];
+  memset(body, 0, sizeof body);
+  for (uint32_t i = 0; i < s->bodies; ++i) {
+    body[i].handle = i + 1, body[i].kind = OZ_OWNER_RIGID, body[i].friction = 0.5f;
+    body[i].first_id = 5 + i * s->body_size, body[i].first = i * s->body_size, body[i].count = s->body_size;
+  }
+  CHECK(b->table->bodies(b, body, s->bodies, s->bodies * s->body_size, &why) == OOZE_OK, "%s", why.text);
 }
 
 static oz_cpu *make(oz_memory *memory, const ooze_hooks *hooks, uint32_t isa) {

@@ -20,7 +20,8 @@ static float uniform(void) { /* -1 to 1 */
 typedef struct state {
   uint32_t n;
   float *x, *u, *q, *tau, *compliance, *viscosity, *density, *zero;
-  uint32_t *rank, *word, *source;
+  uint32_t *rank, *word, *source, *owner, layer;
+  float *rest;
   uint64_t *id;
 } state;
 
@@ -33,6 +34,7 @@ static state make(int kind) {
   s.n = (uint32_t)(edge * edge * edge);
   const size_t n = s.n;
   s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4), s.compliance = calloc(n, 4);
+  s.owner = calloc(n, 4), s.rest = calloc(n * 3, 4), s.layer = (uint32_t)(edge * (edge / 2));
   s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.zero = calloc(n * 3, 4);
   s.rank = calloc(n, 4), s.word = calloc(n, 4), s.source = calloc(n, 4), s.id = calloc(n, 8);
   for (uint32_t i = 0; i < s.n; i++) {
@@ -58,12 +60,15 @@ static state make(int kind) {
     s.density[i] = i % 2 ? 1000.0f : 700.0f;
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
-    s.source[i] = i % 29 == 0 ? 1 : 0;
+    s.source[i] = i % 29 == 0 && i >= 2 * s.layer ? 1 : 0;
+    /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */
+    if (i < 2 * s.layer) s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
+    for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = (k == 0 ? x[1] : k == 1 ? -x[0] : x[2]) + 0.02f * D * sinf((float)(3 * i + k)); /* leaves the random numbers of what follows as they were */
   }
   return s;
 }
 static void drop_state(state *s) {
-  void *all[] = {s->x, s->u, s->q, s->tau, s->compliance, s->viscosity, s->density, s->zero, s->rank, s->word, s->source, s->id};
+  void *all[] = {s->x, s->u, s->q, s->tau, s->compliance, s->viscosity, s->density, s->zero, s->rank, s->word, s->source, s->id, s->owner, s->rest};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 
@@ -71,13 +76,20 @@ static void load(oz_backend *b, const state *s) {
   const void *of[OZ_FIELD_STATE_COUNT] = {
       [OZ_FIELD_X] = s->x, [OZ_FIELD_U] = s->u, [OZ_FIELD_Q] = s->q, [OZ_FIELD_TAU] = s->tau, [OZ_FIELD_COMPLIANCE] = s->compliance,
       [OZ_FIELD_VISCOSITY] = s->viscosity, [OZ_FIELD_DENSITY] = s->density, [OZ_FIELD_TEMPERATURE] = s->zero, [OZ_FIELD_FORCE] = s->zero,
-      [OZ_FIELD_MATERIAL] = s->word, [OZ_FIELD_SOURCE] = s->source, [OZ_FIELD_RANK] = s->rank, [OZ_FIELD_ID] = s->id};
+      [OZ_FIELD_MATERIAL] = s->word, [OZ_FIELD_SOURCE] = s->source, [OZ_FIELD_OWNER] = s->owner, [OZ_FIELD_REST] = s->rest, [OZ_FIELD_RANK] = s->rank, [OZ_FIELD_ID] = s->id};
   ooze_message why = {""};
   CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
     if (of[k]) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
   const oz_matter matter = {1000.0f};
   CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
+  oz_body body[2];
+  memset(body, 0, sizeof body);
+  for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are nobody's */
+    body[k].handle = 3 + k, body[k].kind = OZ_OWNER_RIGID, body[k].friction = 0.5f;
+    body[k].first_id = 1000 + 7 * k * s->layer, body[k].first = 7 * k * s->layer, body[k].count = 7 * s->layer;
+  }
+  CHECK(b->table->bodies(b, body, 2, 14 * s->layer, &why) >= 0, "%s", why.text);
 }
 
 static void surround(oz_backend *b) {

@@ -13,6 +13,7 @@ static const float D = 0.01f; /* m: particle separation */
 typedef struct world {
   oz_frame f;
   oz_collider c[4];
+  uint32_t owner[MOST]; /* 0: fluid */
   float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST], tau[MOST],
       a[MOST];
   uint32_t particle[MOST], planes[MOST], list[MOST * MOST], row[MOST];
@@ -31,7 +32,7 @@ static world *make(uint32_t particles, uint32_t colliders) {
   f->dt = 1.0f / 240.0f, f->inv_dt = 240.0f;
   f->d = D, f->inv_d = 1.0f / D, f->h = 2.2f * D, f->h2 = f->h * f->h;
   f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1, f->rest_speed = 0.5f * 9.81f / 240.0f;
-  f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term, f->omega = w.omega;
+  f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term, f->omega = w.omega, f->owner = w.owner;
   f->tau = w.tau, f->a = w.a;
   f->list_c = w.list, f->row_c = w.row, f->len_c = w.len;
   f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall, f->wall_planes = w.planes;

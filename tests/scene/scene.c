@@ -131,7 +131,7 @@ OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
     CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
     if (strchr(e.name, '.')) continue; /* position and rotation stand for these */
     if (strcmp(e.group, "collider") == 0 && (strcmp(e.name, "half") == 0 || strcmp(e.name, "shape") == 0)) continue;
-    if (strcmp(e.group, "emitter") == 0 && strcmp(e.name, "material") == 0) continue;
+    if ((strcmp(e.group, "emitter") == 0 || strcmp(e.group, "body") == 0) && strcmp(e.name, "material") == 0) continue;
     CHECK(oz_key_find(e.group, e.name, &found), "%s.%s", e.group, e.name);
     if (strcmp(e.type, "vector") == 0)
       snprintf(value, sizeof value, "[%g,%g,%g]", e.default_value[0], e.default_value[1], e.default_value[2]);
@@ -145,9 +145,11 @@ OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
              strcmp(e.group, "solver") == 0     ? "solver"
              : strcmp(e.group, "material") == 0 ? "materials.m"
              : strcmp(e.group, "collider") == 0 ? "colliders.c"
+             : strcmp(e.group, "body") == 0     ? "bodies.b"
                                                 : "emitters.e");
     snprintf(set, sizeof set, "%s.%s=%s", word, e.name, value);
     ooze_scene *s = load(MINIMAL(",\"materials\": {\"m\": {}}, \"colliders\": {\"c\": {\"shape\": \"plane\"}}, "
+                                 "\"bodies\": {\"b\": {\"material\": \"m\", \"shape\": \"sphere\", \"radius\": 0.1}}, "
                                  "\"emitters\": {\"e\": {\"material\": \"m\", \"radius\": 0.02}}"),
                          set);
     CHECK(s != NULL, "%s: %s", set, why.text);

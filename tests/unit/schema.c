@@ -9,7 +9,7 @@ typedef struct owner {
   unsigned char start[512];
 } owner;
 
-static owner owners[5];
+static owner owners[6];
 
 static void fill(void) {
   ooze_solver_desc d;
@@ -17,12 +17,14 @@ static void fill(void) {
   ooze_material m;
   ooze_collider_desc c;
   ooze_emitter_desc e;
+  ooze_body_desc y;
   memset(owners, 0, sizeof owners);
   ooze_solver_desc_default(&d);
   ooze_params_default(&p);
   ooze_material_default(&m);
   ooze_collider_desc_default(&c);
   ooze_emitter_desc_default(&e);
+  ooze_body_desc_default(&y);
 #define OWNER(which, name, object)                                                                                     \
   do {                                                                                                                 \
     owner *o = &owners[OZ_OWNER_##which];                                                                              \
@@ -36,6 +38,7 @@ static void fill(void) {
   OWNER(material, "material", m);
   OWNER(collider_desc, "collider", c);
   OWNER(emitter_desc, "emitter", e);
+  OWNER(body_desc, "body", y);
 }
 
 static double number(const oz_field_place *place, const owner *o, uint32_t k) {
@@ -90,10 +93,11 @@ OZ_CASE(every_field_is_listed_once) {
     }
   }
   /* what is no parameter: the size in front, and the bricks that stand for themselves */
-  for (int w = 0; w < 5; ++w) memset(owners[w].seen, 1, 4);
+  for (int w = 0; w < 6; ++w) memset(owners[w].seen, 1, 4);
   memset(owners[OZ_OWNER_collider_desc].seen + offsetof(ooze_collider_desc, brick_count), 1,
          sizeof(ooze_collider_desc) - offsetof(ooze_collider_desc, brick_count));
-  static const oz_owner whole[] = {OZ_OWNER_params, OZ_OWNER_material, OZ_OWNER_collider_desc, OZ_OWNER_emitter_desc};
+  memset(owners[OZ_OWNER_body_desc].seen + offsetof(ooze_body_desc, count), 1, sizeof(ooze_body_desc) - offsetof(ooze_body_desc, count));
+  static const oz_owner whole[] = {OZ_OWNER_params, OZ_OWNER_material, OZ_OWNER_collider_desc, OZ_OWNER_emitter_desc, OZ_OWNER_body_desc};
   for (size_t w = 0; w < sizeof whole / sizeof *whole; ++w) {
     const owner *o = &owners[whole[w]];
     uint32_t missing = 0;

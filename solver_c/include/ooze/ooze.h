@@ -304,6 +304,48 @@ OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider
 /* Mean force (N) and torque about its position (N m) that the fluid put on it during the last ooze_step. */
 OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]);
 
+/* ---- Bodies --------------------------------------------------------------------------------------------------- */
+
+enum { OOZE_BODY_RIGID = 0 };
+
+/* A body is made of particles that belong to it (OOZE_OWNER) and know their place in it (OOZE_REST). They are in the same
+ * density and viscosity sums as the fluid, so that it floats, sinks, drags and is dragged by what its points fill: points at
+ * the particle separation, throughout its inside. Its mass is that of its particles. All state of a body is in its
+ * particles: writing their attributes moves it. */
+typedef struct ooze_body_desc {
+  uint32_t size;
+  uint32_t kind;          /* OOZE_BODY_*. Default RIGID. */
+  uint32_t material;      /* index: what its particles are made of; its density counts. Default 0. */
+  float friction;         /* Coulomb's coefficient, times the wall's or the other body's. Default 0.5. */
+  ooze_pose pose;         /* of the body's frame */
+  float velocity[3];      /* m/s, of its centre of mass */
+  float spin[3];          /* rad/s, about its centre of mass */
+  uint32_t count;         /* points */
+  uint32_t has_first_id;  /* 1: its particles get the ids from first_id on, which must be free. Default 0. */
+  uint64_t first_id;
+  const void *positions;  /* 3 floats each, m, in the body's frame; required, and not all on one line */
+  size_t position_stride; /* bytes; 0: tightly packed */
+} ooze_body_desc;
+
+typedef struct ooze_body_state {
+  uint32_t size;
+  uint32_t particles;     /* that are left of it */
+  ooze_pose pose;         /* of the body's frame now: the best fit of its particles' rest places */
+  float velocity[3];      /* m/s, of its centre of mass */
+  float spin[3];          /* rad/s */
+  float centre[3];        /* m: of mass */
+  float mass;             /* kg */
+  float inertia[6];       /* kg m^2 about the centre, in world axes: xx yy zz xy xz yz */
+  uint64_t first_id;      /* of its particles */
+} ooze_body_state;
+
+typedef uint32_t ooze_body; /* 0 is none */
+OOZE_API ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body *out);
+OOZE_API ooze_result ooze_body_remove(ooze_solver *s, ooze_body body); /* and its particles */
+OOZE_API ooze_result ooze_body_state_get(ooze_solver *s, ooze_body body, ooze_body_state *out);
+OOZE_API uint32_t ooze_body_count(const ooze_solver *s);
+OOZE_API ooze_body ooze_body_at(const ooze_solver *s, uint32_t index); /* handles in ascending order; 0 past the end */
+
 /* ---- Emitters ------------------------------------------------------------------------------------------------- */
 
 enum { OOZE_LAYOUT_AUTO = 0, OOZE_LAYOUT_BCT = 1, OOZE_LAYOUT_SUNFLOWER = 2 };
@@ -372,8 +414,8 @@ OOZE_API void ooze_profile_reset(ooze_solver *s);
 
 /* ---- Checkpoints ---------------------------------------------------------------------------------------------- */
 
-/* All state (particles, links, time, materials, parameters, colliders, emitters) as one block that any solver of the same
- * particle separation and build continues from, bit for bit. */
+/* All state (particles, links, time, materials, parameters, colliders, emitters, bodies) as one block that any solver of the
+ * same particle separation and build continues from, bit for bit. */
 OOZE_API ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes);
 OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes);
 OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes);
@@ -392,7 +434,7 @@ OOZE_API uint64_t ooze_hash(const void *bytes, size_t count, uint64_t seed);
 
 typedef struct ooze_schema_entry {
   uint32_t size;
-  const char *group;   /* "solver", "material", "collider", "emitter" */
+  const char *group;   /* "solver", "material", "collider", "emitter", "body" */
   const char *name;    /* the field's name in its struct: "viscosity", "start.position" */
   const char *type;    /* "float", "int", "bool", "menu", "vector" (3 numbers), "quaternion" (4) */
   const char *unit;    /* "" if none */
@@ -484,6 +526,13 @@ static inline void ooze_emitter_desc_default(ooze_emitter_desc *e) {
   ooze_pose_default(&e->end);
   e->layers = 3;
 }
+static inline void ooze_body_desc_default(ooze_body_desc *b) {
+  memset(b, 0, sizeof *b);
+  b->size = (uint32_t)sizeof *b;
+  b->friction = 0.5f;
+  ooze_pose_default(&b->pose);
+}
+static inline void ooze_body_state_default(ooze_body_state *b) { memset(b, 0, sizeof *b); b->size = (uint32_t)sizeof *b; }
 static inline void ooze_stats_default(ooze_stats *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }
 static inline void ooze_attribute_info_default(ooze_attribute_info *a) { memset(a, 0, sizeof *a); a->size = (uint32_t)sizeof *a; }
 static inline void ooze_stage_time_default(ooze_stage_time *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }

@@ -31,7 +31,7 @@ OOZE_API ooze_result ooze_preset_find(const char *name, ooze_preset *out);
 /* ---- Scene files ---------------------------------------------------------------------------------------------- */
 
 /* Keys of scenes that are not parameters of the solver (those are in ooze_schema_get): groups "scene", "output", "picture",
- * "material", "fluid", "collider", "emitter", "wedge", "keyframes". Further types: "text", "file", "list", "object". */
+ * "material", "fluid", "body", "collider", "emitter", "wedge", "keyframes". Further types: "text", "file", "list", "object". */
 OOZE_API uint32_t ooze_scene_schema_count(void);
 OOZE_API ooze_result ooze_scene_schema_get(uint32_t index, ooze_schema_entry *out);
 
@@ -64,6 +64,7 @@ typedef struct ooze_scene_info {
   const char *name;       /* of the outputs; lives as long as the scene */
   const char *about;      /* "" if it says nothing */
   const char *text;       /* the scene as it is run, with wedge and sets in it: JSON */
+  uint32_t bodies, reserved; /* entries: one may stand for several copies */
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
 OOZE_API const char *ooze_scene_material_name(const ooze_scene *scene, uint32_t index); /* NULL past the end */

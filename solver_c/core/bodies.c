@@ -1,0 +1,303 @@
+#include "core/bodies.h"
+
+#include <math.h>
+
+#include "core/particles.h"
+#include "core/schema.h"
+#include "physics/rigid.h"
+
+enum { MAGIC = 0x4f425a4f, VERSION = 1 }; /* "OZBO" */
+
+/* ---- The table ---- */
+
+void oz_bodies_init(oz_bodies *b, oz_memory *memory) {
+  memset(b, 0, sizeof *b);
+  b->memory = memory;
+  b->next_handle = 1;
+  b->changed = 1;
+}
+
+void oz_bodies_destroy(oz_bodies *b) {
+  oz_free(b->memory, b->body);
+  oz_bodies_init(b, b->memory);
+}
+
+void oz_bodies_clear(oz_bodies *b) {
+  b->count = b->members = 0;
+  b->changed = 1;
+}
+
+static oz_body *find(const oz_bodies *b, uint32_t handle) {
+  uint32_t lo = 0, hi = b->count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (b->body[mid].handle < handle)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < b->count && b->body[lo].handle == handle ? b->body + lo : NULL;
+}
+
+static ooze_result room(oz_bodies *b, uint32_t count, ooze_message *why) {
+  if (count > OZ_BODIES_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "body: there are %u already, which is as many as there can be", b->count);
+  size_t held = b->count * sizeof *b->body, need = count * sizeof *b->body;
+  if (need <= b->capacity) return OOZE_OK;
+  if (!oz_grow(b->memory, (void **)&b->body, &b->capacity, need + need / 2, held))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "body: no memory for %u of them", count);
+  return OOZE_OK;
+}
+
+ooze_result oz_bodies_to_backend(ooze_solver *s) {
+  oz_bodies *b = &s->bodies;
+  if (!b->changed) return OOZE_OK;
+  OZ_TRY(s->backend->table->bodies(s->backend, b->body, b->count, b->members, s->message));
+  b->changed = 0;
+  return OOZE_OK;
+}
+
+/* ---- Adding ---- */
+
+/* Centre of the points (they all weigh the same), and whether they span more than a line. */
+static int span(const ooze_body_desc *d, double centre[3]) {
+  double acc[OZ_BODY_SUMS] = {0};
+  const float none[3] = {0, 0, 0};
+  const double nowhere[3] = {0, 0, 0};
+  oz_body_state state;
+  memset(&state, 0, sizeof state);
+  for (uint32_t i = 0; i < d->count; ++i) {
+    float x[3];
+    memcpy(x, (const unsigned char *)d->positions + i * d->position_stride, sizeof x);
+    oz_body_add(acc, 1.0, x, none, nowhere);
+  }
+  if (!oz_body_solve(acc, &state)) return 0;
+  memcpy(centre, state.c0, sizeof state.c0);
+  return state.inverse[0] + state.inverse[1] + state.inverse[2] > 0;
+}
+
+static ooze_result check(ooze_solver *s, ooze_body_desc *d) {
+  ooze_message *why = s->message;
+  OZ_TRY(oz_schema_check(OZ_OWNER_body_desc, d, "body", why));
+  if (d->material >= s->material_count)
+    return oz_fail(why, OOZE_ERROR_NOT_FOUND, "body: material is %u; there are %u", (unsigned)d->material,
+                   (unsigned)s->material_count);
+  if (!d->positions || d->count == 0)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "body: it has no points; expected positions and count");
+  if (d->count >= OZ_OWNER_HANDLE || s->bodies.members > UINT32_MAX - d->count)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "body: %u points are too many", (unsigned)d->count);
+  if (d->position_stride == 0) d->position_stride = 12;
+  if (d->has_first_id && d->first_id > (uint64_t)OZ_ID_MAX - d->count)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "body: first_id is %llu; expected at most %lld",
+                   (unsigned long long)d->first_id, (long long)OZ_ID_MAX - d->count);
+  return OOZE_OK;
+}
+
+/* Where its particles are and how they move: x and u, 3 floats each; rest as given. */
+static ooze_result place(ooze_solver *s, const ooze_body_desc *d, const double centre[3], float *x, float *u, float *rest) {
+  double q[4], w[3], v[3], p[3], middle[3];
+  for (int k = 0; k < 4; ++k) q[k] = (double)d->pose.rotation[k];
+  for (int k = 0; k < 3; ++k) w[k] = (double)d->spin[k], v[k] = (double)d->velocity[k], p[k] = (double)d->pose.position[k];
+  oz_turn3(q, centre, middle);
+  for (uint32_t i = 0; i < d->count; ++i, x += 3, u += 3, rest += 3) {
+    double r[3], t[3];
+    memcpy(rest, (const unsigned char *)d->positions + i * d->position_stride, 12);
+    for (int k = 0; k < 3; ++k) r[k] = (double)rest[k];
+    oz_turn3(q, r, r);
+    for (int k = 0; k < 3; ++k) x[k] = (float)(p[k] + r[k]), r[k] -= middle[k];
+    oz_cross3(w, r, t);
+    for (int k = 0; k < 3; ++k) u[k] = (float)(v[k] + t[k]);
+    if (!oz_position_ok(s, x))
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "body: point %u is at %g %g %g; expected finite values of at most %g m",
+                     (unsigned)i, (double)x[0], (double)x[1], (double)x[2],
+                     fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
+  }
+  return OOZE_OK;
+}
+
+static ooze_result append(ooze_solver *s, const ooze_body_desc *d, uint32_t owner, const double centre[3]) {
+  size_t n = d->count;
+  float *x = oz_alloc(&s->memory, n * 36);
+  uint64_t *ids = d->has_first_id ? oz_alloc(&s->memory, n * sizeof *ids) : NULL;
+  ooze_result r = OOZE_OK;
+  if (!x || (d->has_first_id && !ids))
+    r = oz_fail(s->message, OOZE_ERROR_MEMORY, "body: no memory for %zu points", n);
+  if (r >= 0) r = place(s, d, centre, x, x + 3 * n, x + 6 * n);
+  if (r >= 0) {
+    for (size_t i = 0; ids && i < n; ++i) ids[i] = d->first_id + i;
+    oz_arrivals a = {d->count, x, 0, x + 3 * n, 0, ids, NULL, NULL, d->material, 0, owner, x + 6 * n};
+    r = oz_particles_append(s, &a);
+  }
+  oz_free(&s->memory, ids);
+  oz_free(&s->memory, x);
+  return r;
+}
+
+ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  ooze_body_desc d;
+  oz_bodies *b = &s->bodies;
+  double centre[3];
+  ooze_body_desc_default(&d);
+  OZ_TRY(oz_struct_read(&d, desc, sizeof d, "body", s->message));
+  if (s->lost) return oz_fail(s->message, s->lost, "the state is lost; clear the particles or load a checkpoint");
+  OZ_TRY(check(s, &d));
+  if (b->next_handle >= OZ_OWNER_HANDLE) return oz_fail(s->message, OOZE_ERROR_LIMIT, "body: all handles have been used");
+  oz_pose_unit(&d.pose);
+  if (!span(&d, centre))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "body: its %u points lie on one line or are no numbers; a rigid body needs more",
+                   (unsigned)d.count);
+  OZ_TRY(room(b, b->count + 1, s->message));
+  uint64_t first = d.has_first_id ? d.first_id : s->particles.next_id;
+  OZ_TRY(append(s, &d, (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | b->next_handle, centre));
+  oz_body *body = b->body + b->count++;
+  memset(body, 0, sizeof *body);
+  body->handle = b->next_handle++;
+  body->kind = OZ_OWNER_RIGID;
+  body->first_id = first;
+  body->first = b->members;
+  body->count = d.count;
+  body->friction = d.friction;
+  b->members += d.count;
+  b->changed = 1;
+  if (out) *out = body->handle;
+  return OOZE_OK;
+}
+
+static ooze_result not_found(const ooze_solver *s, uint32_t handle) {
+  return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "body %u: there is none with this handle", (unsigned)handle);
+}
+
+ooze_result ooze_body_remove(ooze_solver *s, ooze_body handle) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  oz_bodies *b = &s->bodies;
+  oz_body *body = find(b, handle);
+  void *copy;
+  if (!body) return not_found(s, handle);
+  if (s->particles.count) {
+    OZ_TRY(oz_particles_flags(s));
+    OZ_TRY(oz_host_copy(s, OZ_FIELD_OWNER, &copy));
+    const uint32_t *owner = copy, mine = body->kind << OZ_OWNER_SHIFT | handle;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->particles.count; ++i) kept += s->particles.flags[i] = owner[i] != mine;
+    OZ_TRY(oz_particles_keep(s, kept));
+  }
+  uint32_t slots = body->count, at = (uint32_t)(body - b->body);
+  memmove(body, body + 1, (b->count - at - 1) * sizeof *body);
+  b->count--;
+  for (uint32_t i = at; i < b->count; ++i) b->body[i].first -= slots;
+  b->members -= slots;
+  b->changed = 1;
+  return OOZE_OK;
+}
+
+uint32_t ooze_body_count(const ooze_solver *s) { return s ? s->bodies.count : 0; }
+ooze_body ooze_body_at(const ooze_solver *s, uint32_t index) {
+  return s && index < s->bodies.count ? s->bodies.body[index].handle : 0;
+}
+
+/* ---- State ---- */
+
+ooze_result ooze_body_state_get(ooze_solver *s, ooze_body handle, ooze_body_state *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  const oz_body *body = find(&s->bodies, handle);
+  ooze_body_state full;
+  oz_body_state state;
+  double acc[OZ_BODY_SUMS] = {0};
+  if (!body) return not_found(s, handle);
+  ooze_body_state_default(&full);
+  ooze_pose_default(&full.pose);
+  memset(&state, 0, sizeof state);
+  full.first_id = body->first_id;
+  const uint32_t mine = body->kind << OZ_OWNER_SHIFT | handle;
+  uint32_t rank = 0;
+  (void)oz_rank_of(s, body->first_id, &rank); /* where its ids begin, or would */
+  for (; rank < s->particles.count && s->particles.ids[rank] - body->first_id < body->count; ++rank) {
+    uint32_t owner;
+    float x[3], u[3], rest[3], mass;
+    OZ_TRY(ooze_attribute_read(s, OOZE_OWNER, rank, 1, 0, &owner));
+    if (owner != mine) continue;
+    OZ_TRY(ooze_attribute_read(s, OOZE_POSITION, rank, 1, 0, x));
+    OZ_TRY(ooze_attribute_read(s, OOZE_VELOCITY, rank, 1, 0, u));
+    OZ_TRY(ooze_attribute_read(s, OOZE_REST, rank, 1, 0, rest));
+    OZ_TRY(ooze_attribute_read(s, OOZE_MASS, rank, 1, 0, &mass));
+    const double r[3] = {(double)rest[0], (double)rest[1], (double)rest[2]};
+    oz_body_add(acc, (double)mass, x, u, r);
+    full.particles++;
+  }
+  if (oz_body_solve(acc, &state)) {
+    double t[3];
+    oz_turn3(state.q0, state.rest, t);
+    full.mass = (float)state.mass;
+    for (int k = 0; k < 3; ++k) {
+      full.pose.position[k] = (float)(state.c0[k] - t[k]);
+      full.velocity[k] = (float)state.v[k];
+      full.spin[k] = (float)state.w[k];
+      full.centre[k] = (float)state.c0[k];
+    }
+    for (int k = 0; k < 4; ++k) full.pose.rotation[k] = (float)state.q0[k];
+    for (int k = 0; k < 6; ++k) full.inertia[k] = (float)state.inertia[k];
+  }
+  return oz_struct_write(out, &full, sizeof full, "body state", s->message);
+}
+
+/* ---- Checkpoint ---- */
+
+typedef struct saved_body {
+  uint64_t first_id;
+  uint32_t handle, kind, count;
+  float friction;
+} saved_body;
+typedef struct saved_head {
+  uint32_t magic, version, count, next_handle;
+} saved_head;
+
+size_t oz_bodies_bytes(const oz_bodies *b) { return sizeof(saved_head) + b->count * sizeof(saved_body); }
+
+void oz_bodies_write(const oz_bodies *b, void *out) {
+  saved_head head = {MAGIC, VERSION, b->count, b->next_handle};
+  unsigned char *at = oz_bytes_put(out, &head, sizeof head);
+  for (uint32_t i = 0; i < b->count; ++i) {
+    const oz_body *y = b->body + i;
+    saved_body s = {y->first_id, y->handle, y->kind, y->count, y->friction};
+    at = oz_bytes_put(at, &s, sizeof s);
+  }
+}
+
+ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used, ooze_message *why) {
+  oz_bytes from = {in, bytes, 0};
+  oz_bodies fresh;
+  saved_head head;
+  uint32_t last = 0;
+  ooze_result r = OOZE_OK;
+  oz_bytes_take(&from, &head, sizeof head);
+  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > from.left / sizeof(saved_body))
+    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of bodies of version %d", VERSION);
+  oz_bodies_init(&fresh, b->memory);
+  fresh.next_handle = head.next_handle;
+  r = room(&fresh, head.count, why);
+  for (uint32_t i = 0; i < head.count && r >= 0; ++i) {
+    saved_body s;
+    oz_bytes_take(&from, &s, sizeof s);
+    if (s.handle <= last || s.handle >= head.next_handle || s.handle > OZ_OWNER_HANDLE || s.kind != OZ_OWNER_RIGID ||
+        s.count > UINT32_MAX - fresh.members || !oz_schema_holds(OZ_OWNER_body_desc, "friction", (double)s.friction)) {
+      r = oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: body %u of kind %u with %u particles and friction %g cannot be",
+                  (unsigned)s.handle, (unsigned)s.kind, (unsigned)s.count, (double)s.friction);
+      break;
+    }
+    last = s.handle;
+    oz_body *y = fresh.body + fresh.count++;
+    memset(y, 0, sizeof *y);
+    y->handle = s.handle, y->kind = s.kind, y->first_id = s.first_id, y->count = s.count, y->friction = s.friction;
+    y->first = fresh.members;
+    fresh.members += s.count;
+  }
+  if (r < 0) {
+    oz_bodies_destroy(&fresh);
+    return r;
+  }
+  oz_bodies_destroy(b);
+  *b = fresh;
+  *used = bytes - from.left;
+  return OOZE_OK;
+}

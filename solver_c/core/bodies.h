@@ -1,0 +1,30 @@
+/* Bodies: the table of what they are. Their state is in their particles (owner, rest, position, velocity). */
+#ifndef OZ_CORE_BODIES_H
+#define OZ_CORE_BODIES_H
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "physics/frame.h"
+
+#define OZ_BODIES_MAX 65536u
+
+typedef struct oz_bodies {
+  oz_memory *memory;
+  oz_body *body; /* ascending handle; slots in the same order */
+  size_t capacity;
+  uint32_t count;
+  uint32_t members; /* slots of all of them */
+  uint32_t next_handle;
+  uint32_t changed; /* 1: must go to the backend */
+} oz_bodies;
+
+void oz_bodies_init(oz_bodies *b, oz_memory *memory);
+void oz_bodies_destroy(oz_bodies *b);
+void oz_bodies_clear(oz_bodies *b); /* all of them; handles are not used again */
+
+/* Checkpoint, as colliders have it. */
+size_t oz_bodies_bytes(const oz_bodies *b);
+void oz_bodies_write(const oz_bodies *b, void *out);
+ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used, ooze_message *why);
+
+#endif

@@ -1,0 +1,58 @@
+/* Rigid bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing is run. */
+#include "models/models.h"
+
+#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
+
+/* After sorting: where each body's particles are. */
+ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why) {
+  if (!f->body_count) return OOZE_OK;
+  RUN(body_clear);
+  RUN(body_find);
+  return OOZE_OK;
+}
+
+/* After masses and predicted velocities: place, turn, inertia. */
+ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why) {
+  if (f->body_count) RUN(body_start);
+  return OOZE_OK;
+}
+
+/* dx of the velocity solve onto rigid motions. */
+ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why) {
+  if (!f->body_count) return OOZE_OK;
+  RUN(body_push);
+  RUN(body_carry);
+  return OOZE_OK;
+}
+
+/* After `advance`: velocities to places, with the turn of a rigid body instead of straight lines. */
+ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why) {
+  if (!f->body_count) return OOZE_OK;
+  RUN(body_drive);
+  RUN(body_place);
+  return OOZE_OK;
+}
+
+/* At the end of position iteration k: back into shape, then out of walls and of each other. */
+ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, ooze_message *why) {
+  if (!frame->body_count) return OOZE_OK;
+  oz_frame copy = *frame, *f = &copy;
+  RUN(body_match);
+  RUN(body_place);
+  for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) { /* the first time the contacts are only counted */
+    f->cold = pass == 0;
+    RUN(body_touch);
+    if (f->wall_count) RUN(body_wall);
+    RUN(body_shift);
+  }
+  RUN(body_place);
+  return OOZE_OK;
+}
+
+/* After `finish`: the velocity of the motion that the substep was. */
+ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why) {
+  if (!f->body_count) return OOZE_OK;
+  RUN(body_end);
+  RUN(body_speed);
+  return OOZE_OK;
+}

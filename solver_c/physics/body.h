@@ -1,0 +1,307 @@
+/* Rigid bodies: particles that keep their shape (shape matching, Mueller et al. 2005), in the same density and viscosity
+ * sums as the fluid around them. That is all the coupling there is: what the constraints of the fluid push at a body's
+ * particles, the body takes as one.
+ *
+ *   velocities  Conjugate gradients need a symmetric operator. The motion of a body's particles is projected onto the rigid
+ *               ones in the metric of mass, dx <- V + W x r (body_push, body_carry); a projection keeps the operator
+ *               symmetric and can only lower the bound of the relaxation.
+ *   positions   After every iteration the reference shape is fitted to where the particles were pushed (body_match), which
+ *               keeps linear and angular momentum, and they go to their places in it (body_place).
+ *   contact     With walls and other bodies, by impulses on the whole body: a push at one particle that the fit had to share
+ *               out among all would hardly move it (body_touch, body_wall, body_shift).
+ *   rotation    A free body keeps its angular momentum exactly: the turn of a substep is that of the inertia half way
+ *               through it (body_drive, body_end).
+ *
+ * A body's state is that of its particles; oz_body_state is made of them at the start of every substep. */
+#ifndef OZ_PHYSICS_BODY_H
+#define OZ_PHYSICS_BODY_H
+
+#include "physics/rigid.h"
+#include "physics/wall.h"
+
+#define OZ_BODY_NEAR 0.2f /* d: a gap smaller than this counts as a contact when their number is asked for */
+
+OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
+OZ_FN int oz_is_rigid(const oz_frame *f, size_t i) { return oz_owner_kind(f->owner[i]) == OZ_OWNER_RIGID; }
+
+/* Number of the body with this handle, or -1: they are in ascending order. */
+OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
+  const uint32_t handle = owner & OZ_OWNER_HANDLE;
+  uint32_t lo = 0, hi = f->body_count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (f->body[mid].handle < handle)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < f->body_count && f->body[lo].handle == handle ? (int64_t)lo : -1;
+}
+OZ_FN double oz_body_mass_of(const oz_frame *f, uint32_t i) { return f->omega[i] > 0.0f ? (double)f->m_ref / (double)f->omega[i] : 0.0; }
+OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
+  for (int k = 0; k < 3; k++) out[k] = (double)f->rest[(size_t)k * f->stride + i];
+}
+
+/* ---- who is where: slot of each particle of a body, by id ---- */
+
+OZ_FN void oz_body_clear_item(const oz_frame *f, uint32_t slot) { f->member[slot] = OZ_NO_MEMBER; }
+OZ_FN void oz_body_find_item(const oz_frame *f, uint32_t i) {
+  if (f->owner[i] == 0 || oz_owner_kind(f->owner[i]) == OZ_OWNER_BOUNDARY) return;
+  const int64_t b = oz_body_index(f, f->owner[i]);
+  if (b < 0) return;
+  const uint64_t k = f->id[i] - f->body[b].first_id; /* an id below wraps around to a large number */
+  if (k < f->body[b].count) f->member[f->body[b].first + (uint32_t)k] = i;
+}
+
+/* ---- body_start: the state from the particles, forces already on their velocities ---- */
+
+OZ_FN void oz_body_start_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
+  double rest[3];
+  (void)b;
+  oz_body_rest_of(f, i, rest);
+  oz_body_add(acc, oz_body_mass_of(f, i), f->x + 4 * (size_t)i, f->u + 4 * (size_t)i, rest);
+}
+OZ_FN void oz_body_start_end(const oz_frame *f, uint32_t b, const double *acc) {
+  oz_body_state *s = f->body_state + b;
+  s->contacts = 0.0;
+  s->live = oz_body_solve(acc, s) && f->body[b].kind == OZ_OWNER_RIGID;
+}
+
+/* ---- body_push, body_carry: dx of the velocity solve onto rigid motion ---- */
+
+OZ_FN void oz_body_moment(const oz_frame *f, uint32_t i, const float *v, const double c[3], const float *at, double *acc) {
+  const double m = oz_body_mass_of(f, i), d[3] = {(double)v[0], (double)v[1], (double)v[2]};
+  double r[3], t[3];
+  for (int k = 0; k < 3; k++) r[k] = (double)at[k] - c[k];
+  oz_cross3(r, d, t);
+  for (int k = 0; k < 3; k++) acc[k] += m * d[k], acc[3 + k] += m * t[k];
+}
+OZ_FN void oz_body_push_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
+  oz_body_moment(f, i, f->dx + 4 * (size_t)i, f->body_state[b].c0, f->x + 4 * (size_t)i, acc);
+}
+OZ_FN void oz_body_push_end(const oz_frame *f, uint32_t b, const double *acc) {
+  oz_body_state *s = f->body_state + b;
+  if (!s->live) return;
+  for (int k = 0; k < 3; k++) s->v[k] = acc[k] / s->mass;
+  oz_sym_v(s->inverse, acc + 3, s->w);
+}
+/* The body of a slot's particle, if that is there and the body is rigid. */
+OZ_FN int oz_body_member(const oz_frame *f, uint32_t slot, uint32_t *i, uint32_t *b) {
+  *i = f->member[slot];
+  if (*i == OZ_NO_MEMBER) return 0;
+  const int64_t at = oz_body_index(f, f->owner[*i]);
+  *b = (uint32_t)at;
+  return at >= 0 && f->body_state[at].live && f->omega[*i] > 0.0f;
+}
+OZ_FN void oz_body_carry_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i, b;
+  if (!oz_body_member(f, slot, &i, &b)) return;
+  const oz_body_state *s = f->body_state + b;
+  double r[3], t[3];
+  for (int k = 0; k < 3; k++) r[k] = (double)f->x[4 * (size_t)i + (size_t)k] - s->c0[k];
+  oz_cross3(s->w, r, t);
+  for (int k = 0; k < 3; k++) f->dx[4 * (size_t)i + (size_t)k] = (float)(s->v[k] + t[k]);
+}
+
+/* ---- body_drive: the place at the end of the substep that the velocities lead to ---- */
+
+OZ_FN void oz_body_drive_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
+  oz_body_moment(f, i, f->u + 4 * (size_t)i, f->body_state[b].c0, f->x + 4 * (size_t)i, acc);
+}
+OZ_FN void oz_body_drive_end(const oz_frame *f, uint32_t b, const double *acc) {
+  oz_body_state *s = f->body_state + b;
+  double w[3], half[3], by[4], turn[3];
+  const double dt = (double)f->dt;
+  if (!s->live) return;
+  oz_sym_v(s->inverse, acc + 3, w);
+  for (int it = 0; it < 3; it++) { /* the spin that this angular momentum gives half way */
+    for (int k = 0; k < 3; k++) half[k] = 0.5 * dt * w[k];
+    oz_quat_exp(half, by);
+    oz_body_spin(s, by, acc + 3, w);
+  }
+  for (int k = 0; k < 3; k++) s->c[k] = s->c0[k] + dt * acc[k] / s->mass, turn[k] = dt * w[k];
+  oz_quat_exp(turn, by);
+  oz_quat_mul(by, s->q0, s->q);
+}
+
+/* ---- body_match: the place that fits where the particles are now ---- */
+
+OZ_FN void oz_body_match_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
+  const double m = oz_body_mass_of(f, i);
+  double rest[3];
+  oz_body_rest_of(f, i, rest);
+  for (int k = 0; k < 3; k++) {
+    const double p = (double)f->p[4 * (size_t)i + (size_t)k] - f->body_state[b].c0[k];
+    acc[k] += m * p;
+    for (int c = 0; c < 3; c++) acc[3 + 3 * k + c] += m * p * (rest[c] - f->body_state[b].rest[c]);
+  }
+}
+OZ_FN void oz_body_match_end(const oz_frame *f, uint32_t b, const double *acc) {
+  oz_body_state *s = f->body_state + b;
+  double sum = 0.0;
+  for (int k = 0; k < 12; k++) sum += fabs(acc[k]);
+  if (!s->live || !(sum < 1e100)) return; /* what broke down stays where it was driven to */
+  for (int k = 0; k < 3; k++) s->c[k] = s->c0[k] + acc[k] / s->mass;
+  oz_horn(acc + 3, s->q); /* the centre drops out: the reference is taken about its own */
+}
+OZ_FN void oz_body_place_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i, b;
+  if (!oz_body_member(f, slot, &i, &b)) return;
+  const oz_body_state *s = f->body_state + b;
+  double rest[3], at[3];
+  float *y = f->y + 4 * (size_t)i, *p = f->p + 4 * (size_t)i;
+  const float *x = f->x + 4 * (size_t)i;
+  oz_body_rest_of(f, i, rest);
+  for (int k = 0; k < 3; k++) rest[k] -= s->rest[k];
+  oz_turn3(s->q, rest, at);
+  for (int k = 0; k < 3; k++) {
+    y[k] = (float)(s->c[k] + at[k] - (double)x[k]);
+    p[k] = x[k] + y[k];
+  }
+}
+
+/* ---- contact ---- */
+
+/* 1/kg: how a push along n at p moves a body there: 1/M + (r x n) . I^-1 (r x n). */
+OZ_FN double oz_body_give(const oz_body_state *s, const double by[4], const float p[3], const double n[3]) {
+  double r[3], t[3], w[3];
+  for (int k = 0; k < 3; k++) r[k] = (double)p[k] - s->c[k];
+  oz_cross3(r, n, t);
+  oz_body_spin(s, by, t, w);
+  return 1.0 / s->mass + oz_dot3(t, w);
+}
+/* The impulse (kg m) along n that opens a gap by `depth`, and the one that holds the slip `slip` back within Coulomb's
+ * cone; each of `many` contacts does its share. */
+OZ_FN void oz_body_impulse(double depth, const double n[3], double give, const double slip[3], double friction, double many, double out[3]) {
+  double sn = oz_dot3(slip, n), t[3], l2 = 0.0, push = depth / give / many;
+  for (int k = 0; k < 3; k++) t[k] = slip[k] - sn * n[k], l2 += t[k] * t[k];
+  double l = sqrt(l2), hold = l / give / many, most = friction * push;
+  if (hold > most) hold = most;
+  for (int k = 0; k < 3; k++) out[k] = push * n[k] - (l > 1e-12 ? hold * t[k] / l : 0.0);
+}
+
+/* With other bodies and boundary particles: spheres of one separation. dx: the impulse over the particle's mass; its w: how many touch. Both sides
+ * find the same impulse, so momentum is kept. */
+OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i, b;
+  if (!oz_body_member(f, slot, &i, &b)) return;
+  const oz_body_state *s = f->body_state + b;
+  float *dx = f->dx + 4 * (size_t)i;
+  const float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
+  double sum[3] = {0.0, 0.0, 0.0}, by[4], by2[4];
+  float many = 0.0f;
+  const uint32_t length = f->len_c[i];
+  const double inv_mass = 1.0 / oz_body_mass_of(f, i);
+  oz_body_turned(s, by);
+  for (uint32_t m = 0; m < length; m++) {
+    const uint32_t j = oz_neighbour(f, i, m);
+    const uint32_t kind = oz_owner_kind(f->owner[j]);
+    if (j == i || f->owner[j] == f->owner[i] || (kind != OZ_OWNER_RIGID && kind != OZ_OWNER_BOUNDARY)) continue;
+    const float *o = f->p + 4 * (size_t)j, *yj = f->y + 4 * (size_t)j;
+    double r[3], slip[3], n[3], J[3];
+    for (int k = 0; k < 3; k++) r[k] = (double)p[k] - (double)o[k], slip[k] = (double)y[k] - (double)yj[k];
+    double l = sqrt(oz_dot3(r, r)), depth = (double)f->d - l;
+    if (!(depth > -(double)(OZ_BODY_NEAR * f->d)) || !(l > 1e-6 * (double)f->d)) continue;
+    const int64_t other = kind == OZ_OWNER_RIGID ? oz_body_index(f, f->owner[j]) : -1;
+    if (kind == OZ_OWNER_RIGID && (other < 0 || !f->body_state[other].live)) continue;
+    many += 1.0f;
+    if (!(depth > 0.0)) continue;
+    for (int k = 0; k < 3; k++) n[k] = r[k] / l;
+    double give = oz_body_give(s, by, p, n), share = s->contacts, friction = (double)f->body[b].friction;
+    if (other >= 0) { /* a boundary does not give way */
+      const oz_body_state *t = f->body_state + other;
+      oz_body_turned(t, by2);
+      give += oz_body_give(t, by2, o, n);
+      if (t->contacts > share) share = t->contacts;
+      friction *= (double)f->body[other].friction;
+    }
+    oz_body_impulse(depth, n, give, slip, friction, share > 1.0 ? share : 1.0, J);
+    for (int k = 0; k < 3; k++) sum[k] += J[k];
+  }
+  for (int k = 0; k < 3; k++) dx[k] = (float)(sum[k] * inv_mass);
+  dx[3] = many;
+}
+/* With walls, which stand half a separation from a body's outermost particles. After body_touch. */
+OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  if (!oz_is_rigid(f, i) || !(f->omega[i] > 0.0f)) return;
+  const int64_t b = oz_body_index(f, f->owner[i]);
+  if (b < 0 || !f->body_state[b].live) return;
+  const oz_body_state *s = f->body_state + b;
+  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *dx = f->dx + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  const float *p = f->p + 4 * i, *y = f->y + 4 * i;
+  const double inv_mass = 1.0 / oz_body_mass_of(f, (uint32_t)i);
+  double by[4];
+  oz_body_turned(s, by);
+  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
+    const oz_wall *w = wall + k;
+    double depth = (double)(0.5f * f->d - (w->s + oz_dot3f(w->n, y))), n[3], slip[3], J[3];
+    if (!(depth > -(double)(OZ_BODY_NEAR * f->d))) continue;
+    dx[3] += 1.0f;
+    if (!(depth > 0.0)) continue;
+    for (int a = 0; a < 3; a++) n[a] = (double)w->n[a], slip[a] = (double)y[a] - (double)f->dt * (double)w->u[a];
+    oz_body_impulse(depth, n, oz_body_give(s, by, p, n), slip, (double)f->body[b].friction * (double)w->friction,
+                    s->contacts > 1.0 ? s->contacts : 1.0, J);
+    for (int a = 0; a < 3; a++) {
+      dx[a] += (float)(J[a] * inv_mass);
+      if (!f->cold) impulse[3 * k + (uint32_t)a] -= (float)(J[a] * (double)f->inv_dt);
+    }
+  }
+}
+/* body_shift: the impulses onto the place. The first time in a substep it only learns how many contacts share the load. */
+OZ_FN void oz_body_shift_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
+  const float *dx = f->dx + 4 * (size_t)i;
+  acc[6] += (double)dx[3];
+  oz_body_moment(f, i, dx, f->body_state[b].c, f->p + 4 * (size_t)i, acc);
+}
+OZ_FN void oz_body_shift_end(const oz_frame *f, uint32_t b, const double *acc) {
+  oz_body_state *s = f->body_state + b;
+  double w[3], by[4], sum = 0.0;
+  for (int k = 0; k < 6; k++) sum += fabs(acc[k]);
+  if (!s->live || !(sum < 1e100)) return;
+  if (!f->cold) {
+    oz_body_turned(s, by);
+    oz_body_spin(s, by, acc + 3, w);
+    for (int k = 0; k < 3; k++) s->c[k] += acc[k] / s->mass;
+    oz_quat_exp(w, by);
+    oz_quat_mul(by, s->q, s->q);
+  }
+  s->contacts = acc[6];
+}
+
+/* ---- body_end, body_speed: the motion that the substep was ---- */
+
+OZ_FN void oz_body_end_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) { (void)f; (void)b; (void)i; (void)acc; }
+OZ_FN void oz_body_end_end(const oz_frame *f, uint32_t b, const double *acc) {
+  oz_body_state *s = f->body_state + b;
+  double by[4], turn[3], half[3], mid[4], w[3], L[3], t[3];
+  (void)acc;
+  if (!s->live) return;
+  oz_body_turned(s, by);
+  oz_quat_log(by, turn);
+  for (int k = 0; k < 3; k++) half[k] = 0.5 * turn[k], w[k] = turn[k] * (double)f->inv_dt, s->v[k] = (s->c[k] - s->c0[k]) * (double)f->inv_dt;
+  oz_quat_exp(half, mid);
+  oz_unturn3(mid, w, t);
+  oz_sym_v(s->inertia, t, t);
+  oz_turn3(mid, t, L); /* half way, as body_drive had it */
+  oz_body_spin(s, by, L, s->w);
+}
+OZ_FN void oz_body_speed_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i, b;
+  if (!oz_body_member(f, slot, &i, &b)) return;
+  const oz_body_state *s = f->body_state + b;
+  double r[3], t[3];
+  float *u = f->u + 4 * (size_t)i;
+  if (u[3] < 0.0f) return; /* finish has just put it back */
+  for (int k = 0; k < 3; k++) r[k] = (double)f->x[4 * (size_t)i + (size_t)k] - s->c[k];
+  oz_cross3(s->w, r, t);
+  for (int k = 0; k < 3; k++) u[k] = (float)(s->v[k] + t[k]);
+  if (f->max_speed > 0.0f) {
+    float l = sqrtf(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    if (l > f->max_speed)
+      for (int k = 0; k < 3; k++) u[k] *= f->max_speed / l;
+  }
+}
+
+#endif
