@@ -5,7 +5,7 @@
 
 #include "physics/lanes.h"
 
-#include "physics/links.h"
+#include "physics/rules.h"
 
 namespace OZ_NAMESPACE {
 namespace {

@@ -8,14 +8,16 @@
 
 #include "physics/lanes.h"
 
+#include "physics/arrive.h"
 #include "physics/body.h"
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
-#include "physics/links.h"
 #include "physics/motion.h"
 #include "physics/nozzle.h"
 #include "physics/paper.h"
+#include "physics/rules.h"
+#include "physics/springs.h"
 #include "physics/wall.h"
 
 static_assert(OZ_OUTER_ACC == 9 && OZ_MATRIX_ACC == 3, "sums of one lane need no folding");

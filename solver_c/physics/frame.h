@@ -81,8 +81,25 @@ typedef struct oz_link {
   float spare; /* for the model; 0 when made */
 } oz_link;
 enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3 }; /* kinds, as in ooze.h; 0 is padding */
-/* What becomes of links in a substep: NEAR only adds held ones between all that are within h (for tests). */
-enum { OZ_RULE_NEAR = 0 };
+/* What becomes of links in a substep (physics/rules.h). NEAR only adds held ones between all that are within h; for tests. */
+enum { OZ_RULE_NEAR = 0, OZ_RULE_SPRINGS = 1 };
+
+/* Constants of the model springs (physics/springs.h), with the substep's length in them: s = dt / T. */
+enum { OZ_SPRINGS_OFF = 0, OZ_SPRINGS_FLOW = 1, OZ_SPRINGS_HOLD = 2, OZ_SPRINGS_SET = 3 };
+typedef struct oz_spring_constants {
+  uint32_t mode;         /* OZ_SPRINGS_*: whether springs are made, kept, dropped */
+  float inv_h;           /* 1/m */
+  float k, k_near;       /* s^2 times the paper's: displacements over h */
+  float rho0;            /* the paper's rest density */
+  float inv_rho;         /* 1 / (density at rest, and 1 for the particle itself) */
+  float elasticity;      /* s^2 k_spring */
+  float plastic_stretch, plastic_compress; /* s alpha, at most 1 */
+  float yield_stretch, yield_compress;     /* gamma */
+  float sigma;           /* s sigma */
+  float beta;            /* s/m: s beta T / h */
+  float stick;           /* s^2 k_stick */
+  float stick_distance;  /* m */
+} oz_spring_constants;
 
 /* Who owns a particle: a kind in the upper bits, the handle of the body or collider below. 0: nobody, it is fluid. */
 #define OZ_OWNER_SHIFT 28
@@ -144,6 +161,7 @@ typedef struct oz_frame {
   uint32_t relaxing;       /* some particle has a relaxation time: Q is not I everywhere */
   uint32_t cold;           /* first position iteration: rotations start from none */
   float time;              /* s, for random numbers only */
+  oz_spring_constants springs;
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */

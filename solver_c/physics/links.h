@@ -33,37 +33,14 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
   return x * x + y * y + z * z;
 }
 
-/* ---- rules ---- */
-
-/* What becomes of link l of particle i in this substep: 0 drops it. r2: squared distance now, m^2. Links that the host
- * made to be held (OZ_LINK_HELD) are nobody's but his. */
-OZ_FN int oz_link_keep(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
-  (void)f, (void)rule, (void)i, (void)l, (void)r2;
-  return 1;
-}
-
-/* Radius within which a rule looks for new links, squared; 0: it makes none. A little less than h: at h itself, rounding
- * decides who is in whose list. */
+/* At h itself rounding decides who is in whose list: links are made a little nearer. Of h^2. */
 #define OZ_LINK_INSIDE 0.9998f
-OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
-  (void)rule;
-  return OZ_LINK_INSIDE * f->h2;
-}
 /* Where the rows of the start positions serve as density rows, what was at h then is seen by neither end. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
   if (f->list_d[0] != f->list_c || f->list_d[1]) return 1;
   const float *a = f->x + 4 * (size_t)i, *b = f->x + 4 * (size_t)j;
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return x * x + y * y + z * z < OZ_LINK_INSIDE * f->h2;
-}
-
-/* Whether particles i and l->j, which have no link, get one; fills in the rest. */
-OZ_FN int oz_link_make(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
-  (void)f, (void)i;
-  l->kind = OZ_LINK_HELD;
-  l->rest = sqrtf(r2);
-  l->spare = 0.0f;
-  return rule == OZ_RULE_NEAR;
 }
 
 /* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row can overflow, and

@@ -45,6 +45,20 @@ OZ_CASE(resume_gives_the_same_bits_shuffled) { check_resume(OOZE_TASKS_SHUFFLED,
 OZ_CASE(resume_gives_the_same_bits_on_2_threads) { check_resume(OOZE_TASKS_POOL, 2); }
 OZ_CASE(resume_gives_the_same_bits_on_4_threads) { check_resume(OOZE_TASKS_POOL, 4); }
 
+OZ_CASE(resume_gives_the_same_bits_in_every_model) {
+  for (scene_model = 1; scene_model < OOZE_MODEL_COUNT; scene_model++) {
+    ooze_params p;
+    ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1);
+    ooze_params_default(&p);
+    p.model = scene_model;
+    ooze_result there = ooze_params_set(s, &p);
+    ooze_solver_destroy(s);
+    if (there == OOZE_ERROR_UNSUPPORTED) continue;
+    check_resume(OOZE_TASKS_SHUFFLED, 1);
+  }
+  scene_model = OOZE_MODEL_CONFORMATION;
+}
+
 OZ_CASE(a_checkpoint_replaces_what_was_there) {
   size_t bytes;
   ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1), *other = scene_solver(OOZE_TASKS_SERIAL, 1);

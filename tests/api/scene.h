@@ -11,6 +11,7 @@
 enum { SCENE_COUNT = SCENE_SIDE * SCENE_SIDE * SCENE_SIDE };
 static const float scene_separation = 0.02f;
 
+static uint32_t scene_model = OOZE_MODEL_CONFORMATION; /* what scene_fill asks for */
 static inline ooze_solver *scene_solver(uint32_t tasks, uint32_t threads) {
   ooze_solver_desc desc;
   ooze_solver *s = NULL;
@@ -56,6 +57,7 @@ static inline ooze_result scene_fill(ooze_solver *s) {
   ooze_emitter emitter;
   uint32_t viscous, gel;
   ooze_params_default(&p);
+  p.model = scene_model;
   p.substeps = 3;
   p.velocity_iterations = 4;
   p.position_iterations = 2;

@@ -155,7 +155,7 @@ static void open_both(both *t, oz_memory *memory, const state *s) {
 }
 
 /* Some substeps of one state on both; every array after every stage. */
-static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_STAGE_COUNT]) {
+static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, uint32_t ran[OZ_STAGE_COUNT]) {
   oz_memory memory;
   ooze_message why = {""};
   static both t;
@@ -165,7 +165,8 @@ static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_
   t.paper = scheme == OOZE_SCHEME_PAPER;
   ooze_params params;
   ooze_params_default(&params);
-  params.scheme = scheme;
+  params.model = model, params.scheme = scheme;
+  params.springs_viscosity = 0.3f, params.springs_stick = 0.2f;
   params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
   /* what flies apart leaves the reach of both backends' density rows, which differ beyond it */
   if (kind == DEGENERATE) params.position_iterations = 1;
@@ -174,9 +175,11 @@ static void stages(int kind, uint32_t scheme, double tolerance, uint32_t ran[OZ_
   step.backend = &t.base, step.params = &params, step.separation = D;
   step.has_relaxation = step.has_walls = step.has_nozzles = 1;
   /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed positions do not hold */
-  for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_conformation_substep(&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
-  printf("  %s, scheme %u: %u particles, rows that differ %u, wall slots that differ %u\n",
-         kind == LATTICE ? "lattice" : kind == RANDOM ? "random" : "degenerate", scheme, s.n, t.list_differences, t.wall_differences);
+  for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
+  printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, links %u\n",
+         kind == LATTICE ? "lattice" : kind == RANDOM ? "random" : "degenerate", model, scheme, s.n, t.links, t.list_differences, t.wall_differences,
+         t.link_differences);
+  CHECK(t.link_differences <= t.links / 500, "%u links differ", t.link_differences);
   CHECK(t.list_differences <= s.n / 500, "%u rows differ", t.list_differences); /* pairs at h to the last bit */
   CHECK(t.wall_differences <= s.n / 500, "%u slots differ", t.wall_differences);
   for (int k = 0; k < OZ_STAGE_COUNT; k++) {
@@ -201,17 +204,20 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
 #else
   const double tolerance = 3e-3;
 #endif
-  stages(LATTICE, OOZE_SCHEME_OOZE, tolerance, ran);
-  stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(LATTICE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "1", 1); /* as large scenes run: one thread a particle, gradients computed anew */
-  stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "2", 1);
-  stages(RANDOM, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   unsetenv("OOZE_CUDA_LANES");
-  stages(DEGENERATE, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
-  stages(RANDOM, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
-  stages(RANDOM, OOZE_SCHEME_POSITION, tolerance, ran);
-  stages(LATTICE, OOZE_SCHEME_PAPER, tolerance, ran);
+  stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_POSITION, tolerance, ran);
+  stages(LATTICE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_PAPER, tolerance, ran);
+  stages(LATTICE, OOZE_MODEL_SPRINGS, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_MODEL_SPRINGS, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(DEGENERATE, OOZE_MODEL_SPRINGS, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran);
   for (int k = 0; k < OZ_STAGE_COUNT; k++) CHECK(ran[k], "%s never ran", oz_stage_names[k]);
 }
 

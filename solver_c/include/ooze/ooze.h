@@ -123,6 +123,10 @@ enum {
  * stress of its section 3.1. The last three are for comparison. */
 enum { OOZE_SCHEME_OOZE = 0, OOZE_SCHEME_PAPER = 1, OOZE_SCHEME_POSITION = 2, OOZE_SCHEME_STRESS = 3 };
 
+/* What springs do: none; made within h, yielding, dropped beyond (the paper's Algorithm 4); kept as they are, yielding;
+ * made at the distances that neighbours have now (its fig. 12: a mold is filled, then springs are added). */
+enum { OOZE_SPRINGS_OFF = 0, OOZE_SPRINGS_FLOW = 1, OOZE_SPRINGS_HOLD = 2, OOZE_SPRINGS_SET = 3 };
+
 /* Every field is described, with unit and range, in schema.def; `ooze schema` prints it. */
 typedef struct ooze_params {
   uint32_t size;
@@ -144,6 +148,19 @@ typedef struct ooze_params {
   uint32_t wall_density;        /* 0 or 1: walls count in the density. Default 1. */
   uint32_t split_compliance;    /* 0 or 1: compliance acts on the deviator only, so that streams neck. Default 1. */
   float max_speed;              /* m/s: faster particles are slowed to this. 0: no limit. Default 0. */
+  /* Model springs, in the paper's units: time in springs_time, lengths in h. */
+  float springs_time;           /* s: the unit of time; the paper's is 1/30. 0: by similarity, sqrt(0.01 h / 9.81 m/s^2). Default 0. */
+  float springs_rest_density;   /* rho_0, with which h follows from the separation. Default 10. */
+  float springs_stiffness;      /* k. Default 0.004. */
+  float springs_near_stiffness; /* k_near. Default 0.01. */
+  uint32_t springs_mode;        /* OOZE_SPRINGS_*. Default FLOW. */
+  float springs_elasticity;     /* k_spring. Default 0.3. */
+  float springs_plasticity_stretch, springs_plasticity_compress; /* alpha. Default 0.3. */
+  float springs_yield_stretch, springs_yield_compress;           /* gamma, of the rest length. Default 0.1. */
+  float springs_viscosity;      /* sigma: linear in velocity. Default 0. */
+  float springs_impact;         /* beta: quadratic in velocity. Default 0.2. */
+  float springs_stick;          /* k_stick. Default 0. */
+  float springs_stick_distance; /* d_stick, in separations. Default 0.5. */
 } ooze_params;
 
 OOZE_API ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out);
@@ -496,6 +513,15 @@ static inline void ooze_params_default(ooze_params *p) {
   p->rest_filter = 3;
   p->wall_density = 1;
   p->split_compliance = 1;
+  p->springs_rest_density = 10.0f;
+  p->springs_stiffness = 0.004f;
+  p->springs_near_stiffness = 0.01f;
+  p->springs_mode = OOZE_SPRINGS_FLOW;
+  p->springs_elasticity = 0.3f;
+  p->springs_plasticity_stretch = p->springs_plasticity_compress = 0.3f;
+  p->springs_yield_stretch = p->springs_yield_compress = 0.1f;
+  p->springs_impact = 0.2f;
+  p->springs_stick_distance = 0.5f;
 }
 static inline void ooze_material_default(ooze_material *m) {
   memset(m, 0, sizeof *m);

@@ -1,0 +1,110 @@
+/* The springs model: Algorithm 1 of Clavet, Beaudoin and Poulin 2005, its pairs gathered instead of walked (springs.h).
+ * Reads like the box: forces, viscosity, prediction, spring adjustment, spring displacements, double density
+ * relaxation, collisions, velocity from positions. */
+#include "models/models.h"
+
+#include <math.h>
+
+#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
+#define WALLS(stage)                                                                                                   \
+  do {                                                                                                                 \
+    if (f->wall_count) RUN(stage);                                                                                     \
+  } while (0)
+
+/* The paper gives h freely; here the separation is given, and h follows: the one at which its two pressures balance when
+ * particles stand one separation apart; 2.68 with its typical values. In the continuum, with n particles in h^3, the sums over neighbours are
+ * rho = 4 pi n / 30 - 1 and rho_near about (rho + 1) / 2, and the virial of (6) vanishes where P + P_near / 3 = 0. */
+static double radius_of(const ooze_params *p, double *out_rho) {
+  const double k = p->springs_stiffness, near = p->springs_near_stiffness, sum = k + near / 6.0;
+  const double rho = sum > 0.0 ? p->springs_rest_density * k / sum : p->springs_rest_density;
+  *out_rho = rho;
+  return cbrt((rho + 1.0) * 30.0 / (4.0 * 3.14159265358979323846)); /* separations */
+}
+
+/* The paper's unit of time is 1/30 s, but it tells neither its h in metres nor its gravity. With its values, fluid stands
+ * about c^2 / g = 0.09 h^2 / (g T^2) deep before it is squashed to half (c: speed of sound, from the pressure above). We take
+ * its gravity as 0.01 h / T^2, so that this is nine radii; then T is 1/30 s where h is 1.09 m under the Earth's gravity, and
+ * smaller scenes go faster by the square root of their size, as real ones do (Froude's similarity). */
+static double unit_of_time(const ooze_params *p, double h) {
+  return p->springs_time > 0.0f ? (double)p->springs_time : sqrt(0.01 * h / 9.81);
+}
+
+static void constants(oz_frame *f, const ooze_params *p, float dt) {
+  double rho;
+  const double h = fmax(radius_of(p, &rho), 1.5) * (double)f->d, T = unit_of_time(p, h), s = dt / T;
+  oz_spring_constants *c = &f->springs;
+  f->h = (float)h;
+  f->h2 = (float)(h * h);
+  f->margin = (float)(0.08 * h);
+  f->cell = (float)(1.08 * h);
+  f->wall_density = 0; /* walls collide and do not count: the paper's section 6 */
+  f->wall_gap = 0.5f * f->d;
+  c->mode = p->springs_mode;
+  c->inv_h = (float)(1.0 / h);
+  c->k = (float)(s * s * p->springs_stiffness);
+  c->k_near = (float)(s * s * p->springs_near_stiffness);
+  c->rho0 = p->springs_rest_density;
+  c->inv_rho = (float)(1.0 / (rho + 1.0));
+  c->elasticity = (float)(s * s * p->springs_elasticity);
+  c->plastic_stretch = (float)fmin(1.0, s * p->springs_plasticity_stretch);
+  c->plastic_compress = (float)fmin(1.0, s * p->springs_plasticity_compress);
+  c->yield_stretch = p->springs_yield_stretch;
+  c->yield_compress = p->springs_yield_compress;
+  c->sigma = (float)(s * p->springs_viscosity);
+  c->beta = (float)(s * p->springs_impact * T / h);
+  c->stick = (float)(s * s * p->springs_stick);
+  c->stick_distance = p->springs_stick_distance * f->d;
+}
+
+ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
+  oz_backend *b = s->backend;
+  oz_frame frame, *f = &frame;
+  oz_build_result built = {0, 0.0};
+  const ooze_params *p = s->params;
+  b->table->frame(b, f);
+  if (f->count == 0) return OOZE_OK;
+  oz_frame_constants(f, p, s->separation, dt, s->time);
+  constants(f, p, dt);
+
+  OZ_TRY(b->table->sort(b, f, why));
+  OZ_TRY(oz_bodies_find(b, f, why));
+  if (s->has_nozzles) RUN(nozzle);
+  OZ_TRY(b->table->lists(b, f, &built, why));
+  s->mean_neighbours = built.mean_neighbours;
+
+  /* lines 1 to 10: gravity, viscosity, predicted positions */
+  RUN(material);
+  RUN(predict);
+  OZ_TRY(oz_bodies_start(b, f, why));
+  if (f->springs.sigma > 0.0f || f->springs.beta > 0.0f) {
+    RUN(spring_drag);
+    RUN(spring_viscosity);
+    RUN(settle);
+  }
+  RUN(advance);
+  OZ_TRY(oz_bodies_drive(b, f, why));
+  if (s->has_walls) {
+    OZ_TRY(b->table->walls(b, f, why));
+    WALLS(wall_planes);
+  }
+  OZ_TRY(b->table->density_list(b, f, &built, why));
+  s->rebuilt += built.rebuilt;
+
+  /* lines 11 to 15: springs; nothing can fail for want of memory behind this */
+  OZ_TRY(b->table->links_update(b, f, OZ_RULE_SPRINGS, why));
+  if (f->springs.elasticity > 0.0f && f->springs.mode != OZ_SPRINGS_OFF) {
+    RUN(spring_bound);
+    RUN(spring_move);
+  }
+
+  /* lines 16 and 17: densities, walls */
+  RUN(spring_density);
+  RUN(spring_relax);
+  if (f->springs.stick > 0.0f) WALLS(spring_stick);
+  WALLS(wall_project);
+  OZ_TRY(oz_bodies_project(b, f, 0, why));
+
+  /* lines 18 to 20 */
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
+  return oz_bodies_finish(b, f, why);
+}
