@@ -81,6 +81,7 @@ typedef struct twin {
   float *before[ARRAYS];         /* what both started the stage with */
   const char *scene;
   uint32_t rebuilt, filtered; /* density lists */
+  uint64_t links;
   double slack; /* by which a single value may exceed its tolerance: 1 but for scenes of ill-conditioned cases */
 } twin;
 #define TWIN(b) ((twin *)(void *)(b))
@@ -97,6 +98,7 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
   g->list_c = own->list_c, g->row_c = own->row_c, g->len_c = own->len_c, g->ghat = own->ghat;
   for (int k = 0; k < 2; ++k) g->list_d[k] = own->list_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
   g->pad_weight = own->pad_weight;
+  oz_cpu_links_frame(t->vector, g);
   g->scalar = t->vector->scalar;
   g->body_state = t->vector->body_state, g->member = t->vector->member;
   g->wall = t->wall, g->wall_impulse = t->impulse, g->wall_planes = t->planes, g->wall_particle = t->particle;
@@ -358,6 +360,29 @@ static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result
   return OOZE_OK;
 }
 
+/* The same links in the same order; then the vector build gets the scalar one's lengths, so that the next stage is judged by
+ * itself. */
+static ooze_result twin_links(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why) {
+  twin *t = TWIN(b);
+  oz_frame g;
+  translate(t, f, &g);
+  copy_state(t, f, &g);
+  OZ_TRY(t->plain->base.table->links_update(&t->plain->base, f, rule, why));
+  OZ_TRY(t->vector->base.table->links_update(&t->vector->base, &g, rule, why));
+  for (uint32_t i = 0; i < f->count; ++i) {
+    CHECK(f->link_len[i] == g.link_len[i], "%s: particle %u has %u links, %u in the vector build", t->scene, i, f->link_len[i],
+          g.link_len[i]);
+    for (uint32_t k = 0; k < f->link_len[i]; ++k) {
+      const uint32_t e = f->link_row[i] + k, w = g.link_row[i] + k;
+      CHECK(f->link_j[e] == g.link_j[w] && f->link_kind[e] == g.link_kind[w], "%s: link %u of %u", t->scene, k, i);
+      CHECK_NEAR(g.link_rest[w], f->link_rest[e], 1e-6 * (double)f->h, "a few roundings");
+      memcpy(&t->vector->links[t->vector->links_now].rest[w], &f->link_rest[e], 4);
+    }
+    t->links += f->link_len[i];
+  }
+  return OOZE_OK;
+}
+
 static ooze_result twin_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   twin *t = TWIN(b);
   oz_frame g;
@@ -376,6 +401,7 @@ static const oz_backend_table twin_table = {.name = "twin",
                                             .lists = twin_lists,
                                             .density_list = twin_density_list,
                                             .walls = twin_walls,
+                                            .links_update = twin_links,
                                             .run = twin_run};
 
 /* ---- scenes --------------------------------------------------------------------------------------------------- */
@@ -578,7 +604,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   for (int k = 0; k < substeps; ++k) {
     ooze_message why = {""};
     p.velocity_tolerance = k ? 1e-6f : 0;
-    ooze_result r = oz_conformation_substep(&step, s->dt, &why);
+    ooze_result r = oz_models[p.model](&step, s->dt, &why);
     CHECK(r >= 0, "%s, scheme %u: %s: %s", s->name, p.scheme, ooze_result_name(r), why.text);
     CHECK_NEAR(step.bad, 0, 0, "nothing here should go non-finite");
     step.time += (double)s->dt;
@@ -608,6 +634,17 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
       if (variant == 2) p.corotation = p.gradient_correction = p.split_compliance = p.wall_density = 0;
       run_scheme(t, &s, &p, variant != 1, variant ? 1 : 2);
     }
+  for (uint32_t model = 1; model < OOZE_MODEL_COUNT; ++model) {
+    ooze_params p;
+    ooze_params_default(&p);
+    if (!oz_models[model]) continue;
+    p.model = model;
+    p.position_iterations = 2;
+    p.springs_viscosity = 0.2f;
+    p.springs_stick = 0.2f;
+    t->scene = name;
+    run_scheme(t, &s, &p, 1, 2);
+  }
 }
 
 static void check_isa(uint32_t isa) {
@@ -652,6 +689,7 @@ static void check_isa(uint32_t isa) {
   for (int k = 0; k < OZ_STAGE_COUNT; ++k)
     if (!t.ran[k]) missing++, fprintf(stderr, "%s was never run\n", oz_stage_names[k]);
   CHECK(missing == 0, "%u stages were never run: the list and the models differ", missing);
+  CHECK(t.links > 10000, "%llu links", (unsigned long long)t.links);
   CHECK(t.rebuilt && t.filtered, "density lists: %u made anew, %u filtered", t.rebuilt, t.filtered);
   t.plain->base.table->destroy(&t.plain->base);
   t.vector->base.table->destroy(&t.vector->base);
