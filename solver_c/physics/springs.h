@@ -60,8 +60,8 @@ OZ_FN void oz_spring_drag_begin(const oz_frame *f, uint32_t i, oz_spring_drag_se
   s->u = oz_vec_of(f->u, i);
   s->omega = oz_set(f->omega[i]);
 }
-/* dt (1 - q)(sigma u + beta u^2) over u, this end's part; 0 for pairs that move apart. Two sums are the velocity at
- * which they run into each other (u) and the direction. */
+/* dt (1 - q)(sigma u + beta u^2) over u, this end's part; u is the velocity at which the pair runs into each other, 0 where
+ * it moves apart. The bound counts those too: which they are may change with a rounding. */
 OZ_FN oz_real oz_spring_impulse(const oz_frame *f, const oz_spring_drag_self *s, const oz_group *n, oz_v3 *e, oz_real *out_u) {
   oz_real x[4], u[4], r;
   oz_gather4(f->x, n->j, 4, 0, x); /* w: omega */
@@ -71,8 +71,7 @@ OZ_FN oz_real oz_spring_impulse(const oz_frame *f, const oz_spring_drag_self *s,
   oz_real inward = (s->u.x - u[0]) * e->x + (s->u.y - u[1]) * e->y + (s->u.z - u[2]) * e->z;
   inward = oz_max(inward, oz_set(0.0f));
   *out_u = inward;
-  oz_real w = q1 * (f->springs.sigma + f->springs.beta * inward) * oz_spring_share(s->omega, x[3]);
-  return oz_select(inward > oz_set(0.0f), w, oz_set(0.0f));
+  return q1 * (f->springs.sigma + f->springs.beta * inward) * oz_spring_share(s->omega, x[3]);
 }
 OZ_FN void oz_spring_drag_pair(const oz_frame *f, const oz_spring_drag_self *s, const oz_group *n, oz_real *acc) {
   oz_v3 e;
