@@ -1,21 +1,17 @@
-"""Slime is stretched between two plates until it hangs in threads, and springs back. hython ooze_slime.py slime.hip.
+"""Slime pours onto a plate that slides to and fro: the stream stretches, folds and springs. hython ooze_slime.py slime.hip.
 SPDX-License-Identifier: Apache-2.0"""
 import ooze_kit as kit
 
 
 def build(parent):
     box = kit.network(parent, "slime")
-    block = kit.add(box, "box", "block", size=(0.06, 0.05, 0.06), t=(0, 0.03, 0))
-    source = kit.add(box, "ooze::source::1.0", "source", block, emission="once", preset="slime", particlesep=0.003, jitter=0.1)
-    low = kit.add(box, "box", "lower", size=(0.1, 0.01, 0.1), t=(0, 0, 0))
-    high = kit.add(box, "box", "upper", size=(0.1, 0.01, 0.1), t=(0, 0.06, 0))
-    # Up by 12 cm in 2 s, a second of rest, half-way back. The primitives' name makes each plate a collider of its own.
-    moving = kit.vex(box, "upper_moves", "@P.y += 0.12 * smooth(0.3, 2.3, @Time) - 0.06 * smooth(3.3, 4.3, @Time);", high)
-    upper = kit.vex(box, "upper_name", 's@name = "upper";', moving, "primitive")
-    lower = kit.vex(box, "lower_name", 's@name = "lower";', low, "primitive")
-    plates = kit.add(box, "merge", "colliders", lower, upper)
-    out = kit.simulate(box, source, plates, 0.003, substeps=8, veliterations=20, positerations=20, friction=1, stick=100.0)
-    kit.karma(out, "slime", (0.25, 0.75, 0.15), roughness=0.1, transmission=0.4, camera=((0.0, 0.12, 0.42), (-8.0, 0.0, 0.0)))
+    tap = kit.nozzle(box, "source", "@P = set(0, 0.13, 0);", preset="slime", particlesep=0.003, radius=0.012, speed=0.5, disturbance=0.003)
+    plate = kit.add(box, "box", "plate", size=(0.2, 0.01, 0.14), t=(0, -0.005, 0))
+    # A collider that moves. Its primitives' name makes it one of its own beside others, and names the forces on it: force_plate.
+    moving = kit.vex(box, "plate_moves", "@P.x += 0.04 * sin(3 * @Time);", plate)
+    named = kit.vex(box, "colliders", 's@name = "plate";', moving, "primitive")
+    out = kit.simulate(box, tap, named, 0.003, substeps=8, veliterations=20, positerations=20, friction=1, stick=20.0)
+    kit.karma(out, "slime", (0.25, 0.75, 0.15), roughness=0.1, transmission=0.4, camera=((0.0, 0.14, 0.42), (-14.0, 0.0, 0.0)))
     return box
 
 
