@@ -18,6 +18,7 @@
 #include "physics/paper.h"
 #include "physics/rules.h"
 #include "physics/springs.h"
+#include "physics/viscous.h"
 #include "physics/wall.h"
 
 static_assert(OZ_OUTER_ACC == 9 && OZ_MATRIX_ACC == 3, "sums of one lane need no folding");

@@ -22,7 +22,10 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   size_t bytes = s->material_count * sizeof(oz_matter);
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
-  for (uint32_t i = 0; i < s->material_count; ++i) matter[i].density = s->materials[i].density;
+  for (uint32_t i = 0; i < s->material_count; ++i) {
+    matter[i].density = s->materials[i].density;
+    matter[i].links_beta = s->materials[i].links_beta;
+  }
   ooze_result r = s->backend->table->matter(s->backend, matter, s->material_count, s->message);
   oz_free(&s->memory, matter);
   s->matter_known = r >= 0;

@@ -13,6 +13,7 @@
 #include "physics/paper.h"
 #include "physics/rules.h"
 #include "physics/springs.h"
+#include "physics/viscous.h"
 #include "physics/wall.h"
 
 #include <string.h>

@@ -31,6 +31,7 @@ ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why
 ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `advance` */
 ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why); /* after position iteration k */
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after `finish` */
+ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
 /* By params.model; NULL where this build has none. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];

@@ -3,5 +3,6 @@
 
 const oz_model oz_models[OOZE_MODEL_COUNT] = {
     [OOZE_MODEL_CONFORMATION] = oz_conformation_substep,
+    [OOZE_MODEL_LINKS] = oz_links_substep,
     [OOZE_MODEL_SPRINGS] = oz_springs_substep,
 };

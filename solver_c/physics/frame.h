@@ -71,6 +71,7 @@ typedef struct oz_nozzle {
 /* What the physics knows of a material beyond the values that each particle carries. One record a material. */
 typedef struct oz_matter {
   float density; /* kg/m^3 at rest */
+  float links_beta; /* model links: lengthening of this material; 0: by temperature */
 } oz_matter;
 
 /* One end's view of a link (physics/links.h). */
@@ -82,7 +83,20 @@ typedef struct oz_link {
 } oz_link;
 enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3 }; /* kinds, as in ooze.h; 0 is padding */
 /* What becomes of links in a substep (physics/rules.h). NEAR only adds held ones between all that are within h; for tests. */
-enum { OZ_RULE_NEAR = 0, OZ_RULE_SPRINGS = 1 };
+enum { OZ_RULE_NEAR = 0, OZ_RULE_SPRINGS = 1, OZ_RULE_LINKS = 2 };
+
+/* Constants of the model links (physics/viscous.h). */
+typedef struct oz_link_constants {
+  float smooth, smooth_solid;  /* epsilon of XSPH, towards fluid and towards solids */
+  float stiffness;             /* s_v */
+  float cohesion;              /* of a density below rest, 0 to 1 */
+  float pressure, inv_q;       /* k_s h^2 / d^2 of (8); 1 / (h^2 - |q|^2), 1/m^2 */
+  float slack;                 /* alpha of (12) */
+  float steps;                 /* substep over the step that beta is given for */
+  float beta_cold, beta_hot;   /* beta_a, beta_b */
+  float cold, inv_range;       /* K, 1/K: T_a, 1 / (T_b - T_a) */
+  float solid;                 /* K: T_c */
+} oz_link_constants;
 
 /* Constants of the model springs (physics/springs.h), with the substep's length in them: s = dt / T. */
 enum { OZ_SPRINGS_OFF = 0, OZ_SPRINGS_FLOW = 1, OZ_SPRINGS_HOLD = 2, OZ_SPRINGS_SET = 3 };
@@ -162,6 +176,7 @@ typedef struct oz_frame {
   uint32_t cold;           /* first position iteration: rotations start from none */
   float time;              /* s, for random numbers only */
   oz_spring_constants springs;
+  oz_link_constants links;
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */

@@ -3,6 +3,7 @@
 #define OZ_PHYSICS_RULES_H
 
 #include "physics/springs.h"
+#include "physics/viscous.h"
 
 /* Radius within which a rule looks for new links, squared; 0: it makes none. */
 OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
@@ -13,14 +14,15 @@ OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
 /* What becomes of link l of particle i: 0 drops it. r2: squared distance now, m^2. What is not of the rule's own kind is
  * left alone. */
 OZ_FN int oz_link_keep(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
-  (void)i;
   if (rule == OZ_RULE_SPRINGS) return oz_spring_keep(f, l, r2);
+  if (rule == OZ_RULE_LINKS) return oz_viscous_keep(f, i, l, r2);
   return 1;
 }
 
 /* Whether particles i and l->j, which have no link, get one; fills in the rest. */
 OZ_FN int oz_link_make(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
   if (rule == OZ_RULE_SPRINGS) return oz_spring_make(f, i, l, r2);
+  if (rule == OZ_RULE_LINKS) return oz_viscous_make(f, i, l, r2);
   l->kind = OZ_LINK_HELD;
   l->rest = sqrtf(r2);
   l->spare = 0.0f;

@@ -117,10 +117,10 @@ OZ_FN oz_real oz_spring_weight(const oz_frame *f, const oz_links *n, oz_real own
 }
 OZ_FN void oz_spring_bound_pair(const oz_frame *f, const oz_spring_bound_self *s, const oz_links *n, oz_real *acc) {
   oz_real p[4], r;
-  oz_gather4(f->p, n->j, 4, 0, p); /* w: omega */
+  oz_gather4(f->p, n->j, 4, 0, p);
   oz_v3 e = {p[0] - s->p.x, p[1] - s->p.y, p[2] - s->p.z};
   (void)oz_spring_way(f, &e, &r);
-  oz_spring_tensor(acc, oz_spring_weight(f, n, s->omega, p[3]), e);
+  oz_spring_tensor(acc, oz_spring_weight(f, n, s->omega, oz_gather1(f->omega, n->j, 1)), e);
 }
 OZ_FN void oz_spring_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -143,13 +143,14 @@ OZ_FN void oz_spring_move_pair(const oz_frame *f, const oz_spring_move_self *s, 
 }
 /* y and p by a displacement in m. */
 OZ_FN void oz_spring_shift(const oz_frame *f, uint32_t i, const oz_real *acc) {
-  oz_real y[4];
+  oz_real y[4], p[4];
   oz_v3 x = oz_vec_ld(f->x, i), move = {acc[0], acc[1], acc[2]};
   oz_ld4(f->y, i, 4, 0, y);
+  oz_ld4(f->p, i, 4, 0, p);
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
-  oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_v3 at = {x.x + y[0], x.y + y[1], x.z + y[2]};
+  oz_vec_st(f->p, i, at, p[3]);
 }
 OZ_FN void oz_spring_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

@@ -566,7 +566,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
-  const oz_matter matter = {1000.0f};
+  const oz_matter matter = {.density = 1000.0f};
   CHECK(b->table->matter(b, &matter, 1, &why) == OOZE_OK, "%s", why.text);
   oz_body body[2];
   memset(body, 0, sizeof body);

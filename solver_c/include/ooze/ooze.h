@@ -148,6 +148,19 @@ typedef struct ooze_params {
   uint32_t wall_density;        /* 0 or 1: walls count in the density. Default 1. */
   uint32_t split_compliance;    /* 0 or 1: compliance acts on the deviator only, so that streams neck. Default 1. */
   float max_speed;              /* m/s: faster particles are slowed to this. 0: no limit. Default 0. */
+  /* Model links; position_iterations are its iterations (the paper takes six). */
+  float links_time;             /* s: the step that beta is given for; 0: each substep. Default 9.06e-4, of the paper's fig. 6. */
+  float links_beta_cold;        /* beta_a: lengthening of a pulled link in one such step, where it is cold. Default 1.003. */
+  float links_beta_hot;         /* beta_b: where it is hot. Default 1.003. */
+  float links_temperature_cold; /* K: T_a. Default 0. */
+  float links_temperature_hot;  /* K: T_b. Default 0. */
+  float links_temperature_solid; /* K: T_c, below which particles are elastic. Default 0: none are. */
+  float links_slack;            /* alpha of (12). Default 0.05. */
+  float links_stiffness;        /* s_v, 0 to 1. Default 1. */
+  float links_pressure;         /* k_s of (8). Default 0.005. */
+  float links_cohesion;         /* part of the pull of (4), 0 to 1. Default 0. */
+  float links_smoothing;        /* epsilon_a of XSPH. Default 0.05. */
+  float links_smoothing_solid;  /* epsilon_b. Default 0.05. */
   /* Model springs, in the paper's units: time in springs_time, lengths in h. */
   float springs_time;           /* s: the unit of time; the paper's is 1/30. 0: by similarity, sqrt(0.01 h / 9.81 m/s^2). Default 0. */
   float springs_rest_density;   /* rho_0, with which h follows from the separation. Default 10. */
@@ -177,6 +190,7 @@ typedef struct ooze_material {
   float relaxation_time; /* s, 0 or more: how long stretch is remembered. 0 is purely viscous, 1e6 elastic. Default 0. */
   float compliance;      /* 1/Pa, 0 or more: 1 over the elastic modulus. 0 is rigid, 0.01 splashes. Default 1e-4. */
   float temperature;     /* K. Kept for the heat model. Default 293.15. */
+  float links_beta;      /* model links: lengthening of a pulled link in one step of links_time, 1 to 2; 0: by temperature. Default 0. */
 } ooze_material;
 
 OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index); /* 0 is the default one */
@@ -513,6 +527,12 @@ static inline void ooze_params_default(ooze_params *p) {
   p->rest_filter = 3;
   p->wall_density = 1;
   p->split_compliance = 1;
+  p->links_time = 9.06e-4f;
+  p->links_beta_cold = p->links_beta_hot = 1.003f;
+  p->links_slack = 0.05f;
+  p->links_stiffness = 1.0f;
+  p->links_pressure = 0.005f;
+  p->links_smoothing = p->links_smoothing_solid = 0.05f;
   p->springs_rest_density = 10.0f;
   p->springs_stiffness = 0.004f;
   p->springs_near_stiffness = 0.01f;

@@ -1,0 +1,85 @@
+/* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h). Reads like the box: XSPH,
+ * forces, prediction, neighbours, constraint control, corrections of densities and links side by side, velocity from
+ * positions. */
+#include "models/models.h"
+
+#include <math.h>
+
+#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
+#define WALLS(stage)                                                                                                   \
+  do {                                                                                                                 \
+    if (f->wall_count) RUN(stage);                                                                                     \
+  } while (0)
+
+static void constants(oz_frame *f, const ooze_params *p, float dt) {
+  oz_link_constants *c = &f->links;
+  const double range = (double)p->links_temperature_hot - (double)p->links_temperature_cold, q = 0.2; /* |q| of (8), of h */
+  c->smooth = p->links_smoothing;
+  c->smooth_solid = p->links_smoothing_solid;
+  c->stiffness = p->links_stiffness;
+  c->cohesion = p->links_cohesion;
+  c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d; /* k_s h^2, lengths in d as the multipliers are */
+  c->inv_q = (float)(1.0 / ((double)f->h2 * (1.0 - q * q)));
+  c->slack = p->links_slack;
+  c->steps = p->links_time > 0.0f ? dt / p->links_time : 1.0f;
+  c->beta_cold = p->links_beta_cold;
+  c->beta_hot = p->links_beta_hot;
+  c->cold = p->links_temperature_cold;
+  c->inv_range = range > 0.0 ? (float)(1.0 / range) : 1e6f;
+  c->solid = p->links_temperature_solid;
+}
+
+ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
+  oz_backend *b = s->backend;
+  oz_frame frame, *f = &frame;
+  oz_build_result built = {0, 0.0};
+  const ooze_params *p = s->params;
+  b->table->frame(b, f);
+  if (f->count == 0) return OOZE_OK;
+  oz_frame_constants(f, p, s->separation, dt, s->time);
+  constants(f, p, dt);
+
+  OZ_TRY(b->table->sort(b, f, why));
+  OZ_TRY(oz_bodies_find(b, f, why));
+  if (s->has_nozzles) RUN(nozzle);
+  OZ_TRY(b->table->lists(b, f, &built, why));
+  s->mean_neighbours = built.mean_neighbours;
+
+  /* lines 3 to 8: XSPH, forces, predicted positions */
+  RUN(material);
+  if (f->links.smooth > 0.0f || f->links.smooth_solid > 0.0f) {
+    RUN(link_smooth);
+    RUN(settle);
+  }
+  RUN(predict);
+  OZ_TRY(oz_bodies_start(b, f, why));
+  RUN(advance);
+  OZ_TRY(oz_bodies_drive(b, f, why));
+  if (s->has_walls) {
+    OZ_TRY(b->table->walls(b, f, why));
+    WALLS(wall_planes);
+    WALLS(wall_density);
+    WALLS(wall_project);
+  }
+
+  /* lines 9 to 11: neighbours, constraint control; nothing can fail for want of memory behind this */
+  OZ_TRY(b->table->density_list(b, f, &built, why));
+  s->rebuilt += built.rebuilt;
+  OZ_TRY(b->table->links_update(b, f, OZ_RULE_LINKS, why));
+  RUN(link_share);
+
+  /* lines 12 to 20 */
+  for (uint32_t k = 0; k < p->position_iterations; k++) {
+    if (k) WALLS(wall_density);
+    RUN(link_lambda);
+    WALLS(wall_press);
+    RUN(link_density);
+    RUN(link_pull);
+    WALLS(wall_project);
+    OZ_TRY(oz_bodies_project(b, f, k, why));
+  }
+
+  /* lines 21 to 23 */
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
+  return oz_bodies_finish(b, f, why);
+}

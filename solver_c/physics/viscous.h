@@ -1,0 +1,160 @@
+/* Takahashi, Nishita, Fujishiro 2014: position-based fluids whose viscosity and elasticity are links between particles.
+ *
+ * A link keeps two particles from parting further than its length (9). Viscous links are made within h at the length they
+ * have, lengthen while they are pulled (12)-(13), and are dropped beyond H = 2h; links between two cold particles are
+ * elastic and stay as they are. Densities and links are corrected side by side from the same positions (Algorithm 2).
+ *
+ * What the paper leaves open, or prints so that it cannot be meant:
+ *   (13) lengthens d by (beta_i + beta_j) / 2 times d; with its beta of 1.001 to 1.005 that would double it each step. Here
+ *        the mean beta is the factor itself, for a step of links_time (9.06e-4 s, its fig. 6); other steps take it to the
+ *        power dt / links_time, so that the step does not change the material.
+ *   (10) all links of a particle move it at once. A pair does as much as an average over the links of whichever end has
+ *        more of them, times OZ_LINK_RELAX: below 2 this converges whatever the directions, and it keeps momentum.
+ *   (4)  pulls as well as pushes. links_cohesion tells how much of the pull is kept. */
+#ifndef OZ_PHYSICS_VISCOUS_H
+#define OZ_PHYSICS_VISCOUS_H
+
+#include "physics/contact.h"
+#include "physics/density.h"
+#include "physics/links.h"
+
+#define OZ_LINK_RELAX 1.5f
+#define OZ_LINK_DENSITY 0.6f /* of a density's correction, which neighbours' corrections add to */
+
+/* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is not fluid ---- */
+
+typedef struct { oz_v3 x, u; } oz_link_smooth_self;
+OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_self *s) {
+  s->x = oz_vec_of(f->x, i);
+  s->u = oz_vec_of(f->u, i);
+}
+OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n, oz_real *acc) {
+  oz_v3 r = oz_sub(s->x, oz_vec_gather(f->x, n->j)), u = oz_vec_gather(f->u, n->j);
+  oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
+  float part[OZ_LANES];
+  for (int k = 0; k < OZ_LANES; k++) part[k] = f->owner[n->j[k]] ? f->links.smooth_solid : f->links.smooth;
+  oz_real w = oz_ld(part, 0) * (f->w_norm * t * t * t);
+  acc[0] += w * (u.x - s->u.x); acc[1] += w * (u.y - s->u.y); acc[2] += w * (u.z - s->u.z);
+}
+OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real u[4], k = oz_select(oz_ld(f->omega, i) > oz_set(0.0f), oz_set(1.0f), oz_set(0.0f));
+  oz_v3 du = {k * acc[0], k * acc[1], k * acc[2]};
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_add_sane(u, du, OZ_SANE_SPEED);
+  oz_st4(f->u2, i, 4, 0, u);
+}
+
+/* ---- link_share: what a link of this particle may do, at most ---- */
+
+OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
+  f->k_dens[i] = f->links.stiffness * oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
+}
+
+/* ---- density (4)-(7): multiplier in dx's w, beside the position ---- */
+
+typedef struct { oz_v3 p; } oz_link_lambda_self;
+OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
+OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n, oz_real *acc) {
+  oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
+  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
+  oz_v3 g = oz_density_gradient(f, r);
+  acc[0] += q * q * q;
+  acc[1] += g.x; acc[2] += g.y; acc[3] += g.z;
+  acc[4] += oz_dot(g, g);
+}
+OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real w[4];
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_real rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
+  oz_v3 own = {acc[1] + w[0], acc[2] + w[1], acc[3] + w[2]};
+  oz_real D = acc[4] + oz_dot(own, own), C = rho - 1.0f;
+  C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
+  oz_st(f->rho, i, rho);
+  oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), -OZ_LINK_DENSITY * C / oz_max(D, oz_set(0.2f * f->d_ref)));
+}
+
+/* dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering. */
+typedef struct { oz_v3 p; oz_real lam; } oz_link_density_self;
+OZ_FN void oz_link_density_begin(const oz_frame *f, uint32_t i, oz_link_density_self *s) {
+  s->p = oz_vec_of(f->dx, i);
+  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
+}
+OZ_FN void oz_link_density_pair(const oz_frame *f, const oz_link_density_self *s, const oz_group *n, oz_real *acc) {
+  oz_real v[4];
+  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
+  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * f->links.inv_q, q2 = q * q, q4 = q2 * q2;
+  oz_real k = s->lam + v[3] - f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
+  oz_v3 g = oz_density_gradient(f, r);
+  acc[0] += k * g.x; acc[1] += k * g.y; acc[2] += k * g.z;
+}
+OZ_FN void oz_link_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_density_move_end(f, i, acc, red);
+}
+
+/* ---- links (9)-(11), beside the densities: from the same positions in dx ---- */
+
+typedef struct { oz_v3 p; oz_real share, omega; } oz_link_pull_self;
+OZ_FN void oz_link_pull_begin(const oz_frame *f, uint32_t i, oz_link_pull_self *s) {
+  s->p = oz_vec_of(f->dx, i);
+  s->share = oz_set(f->k_dens[i]);
+  s->omega = oz_set(f->omega[i]);
+}
+OZ_FN void oz_link_pull_pair(const oz_frame *f, const oz_link_pull_self *s, const oz_links *n, oz_real *acc) {
+  oz_v3 e = oz_sub(oz_vec_gather(f->dx, n->j), s->p);
+  oz_real r2 = oz_dot(e, e), tiny = oz_set(1e-12f * f->h2), ir = oz_rsqrt(oz_max(r2, tiny));
+  oz_real other = oz_gather1(f->omega, n->j, 1);
+  oz_real w = oz_max(r2 * ir - n->rest, oz_set(0.0f)) * ir; /* only what is longer pulls */
+  w *= oz_min(s->share, oz_gather1(f->k_dens, n->j, 1)) * (2.0f * s->omega / oz_max(s->omega + other, oz_set(1e-20f)));
+  w = oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w);
+  acc[0] += w * e.x; acc[1] += w * e.y; acc[2] += w * e.z;
+}
+OZ_FN void oz_link_pull_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real y[4], p[4];
+  oz_v3 x = oz_vec_ld(f->x, i), move = {acc[0], acc[1], acc[2]};
+  oz_ld4(f->y, i, 4, 0, y);
+  oz_ld4(f->p, i, 4, 0, p);
+  oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
+  oz_st4(f->y, i, 4, 0, y);
+  oz_v3 at = {x.x + y[0], x.y + y[1], x.z + y[2]};
+  oz_vec_st(f->p, i, at, p[3]);
+}
+
+/* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
+
+/* Particles are elastic below T_c, viscous above. */
+OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return f->temperature[i] < f->links.solid; }
+/* beta by temperature (3.6), or the material's own. */
+OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
+  const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
+  if (own > 0.0f) return own;
+  const float t = (f->temperature[i] - f->links.cold) * f->links.inv_range;
+  return f->links.beta_cold + (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
+}
+/* (13): both ends' mean; what is not fluid has that of the fluid that it is linked to. */
+OZ_FN float oz_link_stretch(const oz_frame *f, uint32_t i, uint32_t j) {
+  const float a = oz_link_beta(f, i), b = oz_link_beta(f, j);
+  const float beta = f->owner[i] ? b : f->owner[j] ? a : 0.5f * (a + b);
+  return powf(beta, f->links.steps);
+}
+OZ_FN int oz_viscous_keep(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
+  if (l->kind != OZ_LINK_VISCOUS) return 1;
+  if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j)) return 1;
+  if (r2 >= 4.0f * f->h2) return 0;
+  const float weak = (1.0f - f->links.slack) * l->rest;
+  if (r2 > weak * weak) l->rest *= oz_link_stretch(f, i, l->j);
+  return 1;
+}
+/* Elastic bodies get their links when they are made: while none of their particles has one. */
+OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
+  if (f->owner[i] && f->owner[l->j]) return 0;
+  if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j])) return 0;
+  l->kind = OZ_LINK_VISCOUS;
+  l->rest = sqrtf(r2);
+  l->spare = 0.0f;
+  return 1;
+}
+#endif

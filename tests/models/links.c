@@ -1,0 +1,172 @@
+/* The model links: what its paper shows, in small. SPDX-License-Identifier: Apache-2.0
+ * oz_test: LABELS models TIMEOUT 60 */
+#include "check.h"
+
+enum { SIDE = 9, N = SIDE * SIDE * SIDE };
+static const float d = 0.01f;
+
+static ooze_solver *make(const ooze_params *p) {
+  ooze_solver_desc desc;
+  ooze_solver *s = NULL;
+  ooze_message why = {""};
+  ooze_solver_desc_default(&desc);
+  desc.backend = OOZE_BACKEND_CPU;
+  desc.tasks = OOZE_TASKS_SERIAL;
+  desc.particle_separation = d;
+  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  CHECK_OK(ooze_params_set(s, p), s);
+  return s;
+}
+static void block(ooze_solver *s, uint32_t material, float x0, float y0) {
+  static float x[N][3];
+  ooze_particles add;
+  for (int i = 0; i < N; i++) {
+    x[i][0] = x0 + d * (float)(i % SIDE);
+    x[i][1] = y0 + d * (float)(i / SIDE % SIDE);
+    x[i][2] = d * (float)(i / (SIDE * SIDE));
+  }
+  ooze_particles_default(&add);
+  add.count = N;
+  add.material = material;
+  add.positions = x;
+  CHECK_OK(ooze_particles_add(s, &add, NULL), s);
+}
+static void floor_at_zero(ooze_solver *s) {
+  ooze_collider_desc c;
+  ooze_collider handle;
+  ooze_collider_desc_default(&c);
+  CHECK_OK(ooze_collider_add(s, &c, &handle), s);
+}
+static void params(ooze_params *p, float gravity) {
+  ooze_params_default(p);
+  p->model = OOZE_MODEL_LINKS;
+  p->substeps = 1;
+  p->position_iterations = 6;
+  p->gravity[1] = gravity;
+}
+/* Separations: height of the highest of `count` particles from `first` on. */
+static double top(ooze_solver *s, uint32_t first, uint32_t count) {
+  static float x[2 * N][3];
+  float most = -1e9f;
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, first, count, 0, x), s);
+  for (uint32_t i = 0; i < count; i++) most = fmaxf(most, x[i][1]);
+  return (double)(most / d);
+}
+
+static double slump(float beta, double dt, double time) {
+  ooze_params p;
+  params(&p, -9.81f);
+  p.links_beta_cold = p.links_beta_hot = beta;
+  ooze_solver *s = make(&p);
+  block(s, 0, 0.0f, 0.25f * d);
+  floor_at_zero(s);
+  for (int k = 0; k < (int)(time / dt + 0.5); k++) CHECK_OK(ooze_step(s, dt), s);
+  double h = top(s, 0, N);
+  printf("  beta %g, step %g s: %.2f separations high after %g s\n", (double)beta, dt, h, time);
+  ooze_solver_destroy(s);
+  return h;
+}
+/* Fig. 4: beta 1.005, 1.003, 1.001 from thin to thick. */
+OZ_CASE(smaller_beta_is_thicker) {
+  double thin = slump(1.005f, 0.004, 0.24), mid = slump(1.003f, 0.004, 0.24), thick = slump(1.001f, 0.004, 0.24);
+  CHECK(thick > mid + 0.5 && mid > thin + 0.2, "heights %g, %g, %g", thick, mid, thin);
+}
+/* beta is a rate here: what the paper warns of (5.) stays within what iterations do. */
+OZ_CASE(half_the_step_is_nearly_the_same_fluid) {
+  double one = slump(1.002f, 0.004, 0.16), half = slump(1.002f, 0.002, 0.16);
+  CHECK_NEAR(half, one, 0.25 * one, "links that are stiffer at smaller steps, as in all position-based dynamics");
+}
+
+OZ_CASE(materials_have_their_own_beta_in_one_scene) {
+  ooze_params p;
+  ooze_material m;
+  uint32_t thick, thin;
+  params(&p, -9.81f);
+  ooze_solver *s = make(&p);
+  ooze_material_default(&m);
+  m.links_beta = 1.0005f;
+  CHECK_OK(ooze_material_add(s, &m, &thick), s);
+  m.links_beta = 1.01f;
+  CHECK_OK(ooze_material_add(s, &m, &thin), s);
+  block(s, thick, 0.0f, 0.25f * d);
+  block(s, thin, 0.5f, 0.25f * d);
+  floor_at_zero(s);
+  for (int k = 0; k < 50; k++) CHECK_OK(ooze_step(s, 0.004), s);
+  double a = top(s, 0, N), b = top(s, N, N);
+  CHECK(a > b + 2.0, "thick %g, thin %g separations", a, b);
+  ooze_solver_destroy(s);
+}
+
+/* 3.4 and 3.6: cold particles are elastic, their links stay; warmed up they run. */
+OZ_CASE(cold_is_elastic_and_melts_when_it_is_warmed) {
+  ooze_params p;
+  params(&p, -9.81f);
+  p.links_temperature_solid = 300.0f;
+  p.links_beta_cold = p.links_beta_hot = 1.01f;
+  ooze_solver *s = make(&p);
+  block(s, 0, 0.0f, 0.25f * d); /* 293 K */
+  floor_at_zero(s);
+  for (int k = 0; k < 10; k++) CHECK_OK(ooze_step(s, 0.004), s);
+  uint64_t first = 0, later = 0;
+  CHECK_OK(ooze_links_count(s, &first), s);
+  for (int k = 0; k < 40; k++) CHECK_OK(ooze_step(s, 0.004), s);
+  CHECK_OK(ooze_links_count(s, &later), s);
+  CHECK(first == later && first > 8 * N, "%llu links, then %llu", (unsigned long long)first, (unsigned long long)later);
+  double solid = top(s, 0, N);
+  CHECK(solid > 0.8 * SIDE, "%g of %d separations", solid, SIDE);
+  static float warm[N];
+  for (int i = 0; i < N; i++) warm[i] = 350.0f;
+  CHECK_OK(ooze_attribute_write(s, OOZE_TEMPERATURE, 0, N, 0, warm), s);
+  for (int k = 0; k < 60; k++) CHECK_OK(ooze_step(s, 0.004), s);
+  double liquid = top(s, 0, N);
+  CHECK(liquid < 0.5 * solid, "%g of %g separations", liquid, solid);
+  ooze_solver_destroy(s);
+}
+/* beta(T): between the two temperatures, evenly. */
+OZ_CASE(hotter_is_thinner) {
+  double height[3];
+  for (int k = 0; k < 3; k++) {
+    ooze_params p;
+    static float t[N];
+    params(&p, -9.81f);
+    p.links_beta_cold = 1.0005f, p.links_beta_hot = 1.01f;
+    p.links_temperature_cold = 300.0f, p.links_temperature_hot = 400.0f;
+    ooze_solver *s = make(&p);
+    block(s, 0, 0.0f, 0.25f * d);
+    floor_at_zero(s);
+    for (int i = 0; i < N; i++) t[i] = 250.0f + 75.0f * (float)k; /* colder than cold, a quarter of the way, half way */
+    CHECK_OK(ooze_attribute_write(s, OOZE_TEMPERATURE, 0, N, 0, t), s);
+    for (int n = 0; n < 50; n++) CHECK_OK(ooze_step(s, 0.004), s);
+    height[k] = top(s, 0, N);
+    ooze_solver_destroy(s);
+  }
+  CHECK(height[0] > height[1] + 0.3 && height[1] > height[2] + 0.3, "%g, %g, %g separations", height[0], height[1], height[2]);
+}
+
+OZ_CASE(momentum_is_kept_between_unlike_masses) {
+  ooze_params p;
+  ooze_material m;
+  uint32_t heavy;
+  params(&p, 0.0f);
+  ooze_solver *s = make(&p);
+  ooze_material_default(&m);
+  m.density = 3000.0f;
+  CHECK_OK(ooze_material_add(s, &m, &heavy), s);
+  block(s, 0, 0.0f, 0.0f);
+  static uint32_t material[N];
+  static float v[N][3];
+  for (int i = 0; i < N; i++) material[i] = i % SIDE < SIDE / 2 ? heavy : 0, v[i][0] = material[i] ? -0.2f : 0.5f, v[i][1] = 0.1f;
+  CHECK_OK(ooze_attribute_write(s, OOZE_MATERIAL, 0, N, 0, material), s);
+  CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, N, 0, v), s);
+  p.links_smoothing = p.links_smoothing_solid = 0.0f; /* XSPH mixes velocities, not momenta */
+  CHECK_OK(ooze_params_set(s, &p), s);
+  ooze_stats before, after;
+  ooze_stats_default(&before), ooze_stats_default(&after);
+  CHECK_OK(ooze_stats_get(s, &before), s);
+  for (int k = 0; k < 20; k++) CHECK_OK(ooze_step(s, 0.004), s);
+  CHECK_OK(ooze_stats_get(s, &after), s);
+  for (int c = 0; c < 3; c++) CHECK_NEAR(after.momentum[c], before.momentum[c], 2e-5 * N * 2e-3 * 0.3, "20 steps of single precision");
+  CHECK(after.kinetic_energy < 0.7 * before.kinetic_energy, "%g of %g J: links hold nothing", after.kinetic_energy, before.kinetic_energy);
+  ooze_solver_destroy(s);
+}
+OZ_TEST_MAIN()
