@@ -164,6 +164,8 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
   case OZ_CHECK_FRACTION:
     return *value >= 0.0f && *value <= 1.0f ? NULL : "0 to 1";
   case OZ_CHECK_TENSOR:
+    if (s->params.model == OOZE_MODEL_CAUCHY) /* there it is 1 plus the strain */
+      return all_within(value, 6, 1e6) ? NULL : "a tensor of finite values, xx yy zz xy xz yz";
     return all_within(value, 6, 1e6) && positive_definite(value) ? NULL
                                                                  : "a positive definite tensor, xx yy zz xy xz yz";
   case OZ_CHECK_MATERIAL: {

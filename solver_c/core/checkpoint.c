@@ -260,13 +260,15 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
       return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: id %llu is out of order",
                      (unsigned long long)in->ids[i]);
   /* material numbers count against the new list */
-  uint32_t had = s->material_count;
+  uint32_t had = s->material_count, model = s->params.model; /* and tensors mean what the new model says */
   s->material_count = in->header.materials;
+  s->params.model = in->params.model;
   ooze_result result = OOZE_OK;
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT && result >= 0; ++a)
     if (in->attribute[a])
       result = oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
   s->material_count = had;
+  s->params.model = model;
   return result < 0 ? OOZE_ERROR_FORMAT : OOZE_OK;
 }
 

@@ -1,5 +1,5 @@
 #include "core/schema.h"
-#include "core/solver.h"
+#include "core/particles.h"
 #include "models/models.h"
 
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why) {
@@ -18,6 +18,8 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   ooze_params_default(&in);
   OZ_TRY(oz_struct_read(&in, params, sizeof in, "params", s->message));
   OZ_TRY(oz_params_check(&in, s->message));
+  /* shape matching needs a shape: where particles are when the model is chosen */
+  if (in.model == OOZE_MODEL_BLEND && s->params.model != in.model) OZ_TRY(oz_particles_rest_here(s));
   s->params = in;
   return OOZE_OK;
 }

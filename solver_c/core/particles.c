@@ -171,6 +171,33 @@ static ooze_result put_vectors(ooze_solver *s, oz_field field, uint32_t first, u
   return put(s, field, first, n);
 }
 
+/* The reference shape of new particles is where they come in. */
+static ooze_result put_rest(ooze_solver *s, const oz_arrivals *a, uint32_t first, uint32_t n) {
+  float *planes = s->particles.scratch;
+  const size_t stride = a->position_stride ? a->position_stride : 12;
+  for (uint32_t i = 0; i < n; ++i) {
+    float x[3];
+    memcpy(x, (const unsigned char *)a->positions + (size_t)(first + i) * stride, sizeof x);
+    for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * n + i] = x[k];
+  }
+  return put(s, OZ_FIELD_REST, first, n);
+}
+
+ooze_result oz_particles_rest_here(ooze_solver *s) {
+  oz_particles *p = &s->particles;
+  void *copy, *scratch = p->scratch;
+  if (p->count == 0) return OOZE_OK;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_X, &copy));
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)p->count * 12), 0));
+  p->scratch = scratch;
+  const float *x = copy;
+  float *planes = scratch;
+  for (uint32_t i = 0; i < p->count; ++i)
+    for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * p->count + i] = x[4 * (size_t)i + k];
+  OZ_TRY(oz_host_flush(s));
+  return s->backend->table->upload(s->backend, OZ_FIELD_REST, 0, p->count, planes, s->message);
+}
+
 static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t first, uint32_t n) {
   OZ_TRY(put_vectors(s, OZ_FIELD_X, first, n, a->positions, a->position_stride));
   OZ_TRY(put_vectors(s, OZ_FIELD_U, first, n, a->velocities, a->velocity_stride));
@@ -196,6 +223,7 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
   }
   memset(planes, 0, (size_t)n * 24);
   OZ_TRY(put(s, OZ_FIELD_FORCE, first, n));
+  if (s->params.model == OOZE_MODEL_BLEND) OZ_TRY(put_rest(s, a, first, n));
   for (size_t i = 0; i < 3 * (size_t)n; ++i) planes[i] = 1.0f; /* identity: xx yy zz are 1 */
   return put(s, OZ_FIELD_Q, first, n);
 }

@@ -41,6 +41,8 @@ typedef struct oz_arrivals {
   uint32_t owner;     /* of all of them */
   const float *rests; /* 3 each, with an owner */
 } oz_arrivals;
+/* Each particle's place becomes its place in the reference shape. */
+ooze_result oz_particles_rest_here(ooze_solver *s);
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 /* Keeps those whose flag (backend's order, s->particles.flags) is set. */
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);

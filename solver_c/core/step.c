@@ -234,6 +234,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_relaxation = s->particles.has_tau;
   step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
   step->has_nozzles = s->emitters.count > 0;
+  step->born = s->births.count;
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;

@@ -1,14 +1,8 @@
 /* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD), by the scheme of NUMERICS.md. Reads like the box:
  * constraint-free state, project velocities, project positions, velocity from positions, conformation. */
-#include "models/models.h"
+#include "models/common.h"
 
 #include <math.h>
-
-#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
-#define WALLS(stage)                                                                                                   \
-  do {                                                                                                                 \
-    if (f->wall_count) RUN(stage);                                                                                     \
-  } while (0)
 
 /* Velocity projection by preconditioned conjugate gradients; multipliers are kept for the position phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {

@@ -3,11 +3,56 @@
 
 #include <math.h>
 
-enum { REACH = 3 }; /* lattice layers within the kernel: h = 2.2 d */
+enum { REACH = 4 }; /* lattice layers within the widest kernel, h = 3.6 d */
 static const double PI = 3.14159265358979323846;
 
+/* Kernel support over the separation. */
+static double support(const ooze_params *p) {
+  switch (p->model) {
+  case OOZE_MODEL_BLEND: return (double)p->blend_support;
+  case OOZE_MODEL_CAUCHY: return (double)p->cauchy_support;
+  default: return 2.2;
+  }
+}
+
+static void blend_constants(oz_frame *f, const ooze_params *p) {
+  /* sound crosses 0.3 h in a step, and viscosity moves 0.1 d: what an explicit step bears */
+  const float fastest = 0.3f * f->h * f->inv_dt;
+  const float ratio = fminf(f->dt / p->blend_time, 1.0f);
+  f->blend.alpha = p->blend_alpha;
+  f->blend.k = fminf(p->blend_stiffness, fastest * fastest);
+  f->blend.most_viscous = 0.1f * 1000.0f * f->d * f->d * f->inv_dt;
+  f->blend.pull = ratio / p->blend_time; /* (13), with dt^SM = dt0^SPH = blend_time */
+}
+
+static void cauchy_constants(oz_frame *f, const ooze_params *p) {
+  const double d = (double)f->d, h = (double)f->h;
+  double n0 = 0.0, square = 0.0, across = 0.0;
+  for (int i = -REACH; i <= REACH; i++)
+    for (int j = -REACH; j <= REACH; j++)
+      for (int k = -REACH; k <= REACH; k++) {
+        const double r = d * sqrt((double)(i * i + j * j + k * k));
+        if (r == 0.0 || r >= h) continue;
+        n0 += h / r - 1.0;
+        square += (h / r - 1.0) * r * r;
+        /* (13) over the pairs that a cut between two layers parts: k of them in each column */
+        if (k > 0) across += k * (r - 1.5 * d + 0.5 * h) * (r - h) * (r - h) / 3.0;
+      }
+  f->cauchy.stress = p->cauchy_stress;
+  f->cauchy.n0 = (float)n0;
+  f->cauchy.lambda = (float)(square / n0);
+  f->cauchy.young = p->cauchy_young;
+  f->cauchy.shear = p->cauchy_young / (2.0f * (1.0f + p->cauchy_poisson));
+  f->cauchy.omega = p->cauchy_frequency;
+  f->cauchy.most_viscous = 0.15f * 1000.0f * f->d * f->d * f->inv_dt;
+  /* Koshizuka: parting two columns of area d^2 makes two surfaces, 2 sigma d^2; Young: towards solids (1 + cos) / 2 of it */
+  f->cauchy.pair = (float)(-2.0 * (double)p->cauchy_tension * d * d / across);
+  f->cauchy.wetting = 0.5f * (1.0f + cosf(p->cauchy_wetting * (float)(PI / 180.0)));
+  f->cauchy.density_pull = 0.2f;
+}
+
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt, double time) {
-  const double d = separation, h = 2.2 * d, h3 = h * h * h;
+  const double d = separation, h = support(params) * d, h3 = h * h * h;
   const double w_scale = 315.0 / (64.0 * PI * h3);   /* poly6: w_scale (1 - q^2)^3 */
   const double g_scale = -45.0 / (PI * h3 * h3);     /* spiky: g_scale (h - r)^2 r / |r| */
   const double V0 = d * d * d;
@@ -62,4 +107,6 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->split = params->split_compliance;
   f->beta = 1.9f;
   f->time = (float)time;
+  blend_constants(f, params);
+  cauchy_constants(f, params);
 }

@@ -17,6 +17,7 @@ typedef struct oz_step {
   uint32_t rebuilt;
   uint32_t has_relaxation; /* some particle has tau > 0 */
   uint32_t has_walls, has_nozzles;
+  uint32_t born; /* particles that joined for this substep */
 } oz_step;
 
 /* Fills the constants that follow from separation, parameters and dt. */
@@ -24,6 +25,8 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
 /* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
 typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
+ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why);
+ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why);
 /* bodies.c: rigid bodies in a substep of any model; nothing is run where there are none */
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);    /* after sorting */
 ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `material` and `predict` */

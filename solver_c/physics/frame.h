@@ -145,6 +145,24 @@ typedef struct oz_body_state {
 /* Slots of the scalars that stay with the backend between stages. */
 enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR_ALPHA, OZ_SCALAR_BETA, OZ_SCALAR_COUNT = 16 };
 
+/* Constants of the models that have their own. */
+typedef struct oz_blend {
+  float alpha;        /* 0 shape matching to 1 SPH */
+  float k;            /* m^2/s^2: pressure over density */
+  float most_viscous; /* Pa s: what an explicit step bears */
+  float pull;         /* 1/s: velocity a metre from the goal position, dt / dt0^2 */
+} oz_blend;
+typedef struct oz_cauchy {
+  uint32_t stress;      /* as in ooze.h */
+  float n0;             /* number density of the lattice: sum of w = h / r - 1 */
+  float lambda;         /* m^2: mean square distance by weight */
+  float shear;          /* Pa: elastic shear modulus E / (2 (1 + nu)) */
+  float young, omega;   /* Pa; rad/s */
+  float most_viscous;   /* Pa s: what an explicit step bears */
+  float pair, wetting;  /* N/m^2: of (14), between fluid particles; and its part towards solid ones */
+  float density_pull;   /* part of a density error that one substep takes away */
+} oz_cauchy;
+
 typedef struct oz_frame {
   uint32_t count;  /* particles */
   uint32_t stride; /* floats from one plane to the next; a multiple of OZ_PAD */
@@ -177,6 +195,8 @@ typedef struct oz_frame {
   float time;              /* s, for random numbers only */
   oz_spring_constants springs;
   oz_link_constants links;
+  oz_blend blend;
+  oz_cauchy cauchy;
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */

@@ -47,7 +47,8 @@ static const array arrays[] = {
  * matrix that they stand for; the others no stage writes. */
 static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},         {AT(tau), 1, PLANES, PURE, 0, BITS},
                                 {AT(compliance), 1, PLANES, PURE, 0, BITS}, {AT(viscosity), 1, PLANES, PURE, 0, BITS},
-                                {AT(density), 1, PLANES, PURE, 0, BITS},    {AT(force), 3, PLANES, PURE, 0, BITS}};
+                                {AT(density), 1, PLANES, PURE, 0, BITS},    {AT(force), 3, PLANES, PURE, 0, BITS},
+                                {AT(rest), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
 enum { MOST = 1400 }; /* particles in a scene */
 /* All pointers to particle arrays, to be translated from one build to the other. */
@@ -197,7 +198,9 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
 }
 /* an iteration that has converged leaves roundings of what cancelled: nothing below 1e-7 separations matters */
 double unit = a->unit == METRES ? (double)f->d : a->unit == SPEED ? (double)(f->d * f->inv_dt) : 1;
-for (int n = 0; n < 2; ++n) size[n] = fmax(1e-7 * unit, sqrt(size[n] / (written[n] ? written[n] : 1)));
+/* shape matching carries whole positions, not displacements */
+double least = stage >= OZ_STAGE_blend_match && stage <= OZ_STAGE_blend_load ? 1e-2 : 1e-7;
+for (int n = 0; n < 2; ++n) size[n] = fmax(least * unit, sqrt(size[n] / (written[n] ? written[n] : 1)));
 EACH_WRITTEN_WORD
 double scale = fmax(size[group(a, c)], fabs(one));
 compare(t, name, a->name, i, c, one, other, scale, t->slack * a->tolerance, a->why, &t->worst[stage]);
@@ -261,7 +264,9 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
         compare(t, name, "pu pe", i, (uint32_t)c, one, other, fmax(size, 0.04 * (double)f->t_ref), 1e-3,
                 "a frame found by iteration", worst);
       }
-  for (int k = 0; k < OZ_SCALAR_COUNT; ++k)
+  /* hundreds of particles on one point have their rows cut short, each build where its own order says */
+  int cut = t->slack > 1 && stage >= OZ_STAGE_mps_density && stage <= OZ_STAGE_mps_direction;
+  for (int k = 0; k < OZ_SCALAR_COUNT && !cut; ++k)
     compare(t, name, "scalar", (uint32_t)k, 0, f->scalar[k], g->scalar[k], fmax(fabs(f->scalar[k]), 1e-20), 1e-4,
             "a sum over all particles", worst);
   compare_walls(t, f, g, stage);
@@ -634,17 +639,22 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
       if (variant == 2) p.corotation = p.gradient_correction = p.split_compliance = p.wall_density = 0;
       run_scheme(t, &s, &p, variant != 1, variant ? 1 : 2);
     }
-  for (uint32_t model = 1; model < OOZE_MODEL_COUNT; ++model) {
-    ooze_params p;
-    ooze_params_default(&p);
-    if (!oz_models[model]) continue;
-    p.model = model;
-    p.position_iterations = 2;
-    p.springs_viscosity = 0.2f;
-    p.springs_stick = 0.2f;
-    t->scene = name;
-    run_scheme(t, &s, &p, 1, 2);
-  }
+  for (uint32_t model = 1; model < OOZE_MODEL_COUNT; ++model)
+    for (uint32_t stress = 0; stress <= (model == OOZE_MODEL_CAUCHY ? OOZE_CAUCHY_COMPLEX : 0); ++stress) {
+      ooze_params p;
+      ooze_params_default(&p);
+      if (!oz_models[model]) continue;
+      p.model = model;
+      p.position_iterations = 2;
+      p.springs_viscosity = 0.2f;
+      p.springs_stick = 0.2f;
+      p.cauchy_stress = stress;
+      p.cauchy_iterations = 3;
+      p.blend_interval = 0.004f; /* looks at the second substep */
+      p.blend_yield = 0;
+      t->scene = name;
+      run_scheme(t, &s, &p, 1, 2);
+    }
 }
 
 static void check_isa(uint32_t isa) {

@@ -18,7 +18,7 @@ static const array arrays[] = {
     {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 2, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
     {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 2, 1, 0},      {AT(pp), 6, 2, 1, 0},     {AT(aq), 6, 2, 1, 0},
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
-    {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0},
+    {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0},    {AT(rest), 3, 1, 0, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
 
@@ -110,6 +110,8 @@ static void write_array(const both *t, const side *s, const array *a, const floa
 }
 static int live(const both *t, const array *a) {
   if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0; /* the GPU's search has used them */
+  if (t->other && a->when) return a->when == 2; /* all their arrays are those of the position phase */
+  if (t->other && !strcmp(a->name, "A")) return t->sent;
   if (t->paper && a->when == 1) return 0; /* that scheme has its own use for y2, which lies over them */
   if (t->paper && !strcmp(a->name, "y2")) return 1;
   return !a->when || a->when == (t->position ? 2 : 1);
@@ -202,6 +204,8 @@ static void compare(both *t, oz_stage stage) {
         double v = fabs((double)a[(size_t)i * MOST + c]);
         if (v > scale && v < 1e30) scale = v;
       }
+    /* a translation is what is left of two positions: its roundings are theirs */
+    if (stage == OZ_STAGE_blend_match && scale < (double)t->a.f.d) scale = (double)t->a.f.d;
     for (uint32_t i = 0; i < n; i++) {
       difference[i] = 0.0;
       for (uint32_t c = 0; c < words; c++) {
@@ -352,6 +356,9 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   T;
   double sa[OZ_REDUCTIONS] = {0}, sb[OZ_REDUCTIONS] = {0};
   constants(t, f);
+  if (stage == OZ_STAGE_free_start) t->other = 1;
+  if (stage == OZ_STAGE_mps_stress) t->sent = 1;
+  if (stage == OZ_STAGE_mps_density || stage == OZ_STAGE_blend_match) t->sent = t->scratch = 0;
   if (stage == OZ_STAGE_advance) t->position = 1; /* its arrays lie over the velocity phase's */
   give_arrays(t);
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));

@@ -43,6 +43,7 @@ typedef struct both {
   int ran_gradient;  /* in this substep */
   int scratch;       /* A and dx hold nothing at present */
   int paper;         /* scheme: paper */
+  int other, sent;   /* another model than conformation; it has written A */
   int verbose;
   uint32_t ran[OZ_STAGE_COUNT];
   finding found[OZ_STAGE_COUNT]; /* of the worst array */

@@ -167,6 +167,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   ooze_params_default(&params);
   params.model = model, params.scheme = scheme;
   params.springs_viscosity = 0.3f, params.springs_stick = 0.2f;
+  params.cauchy_iterations = 3, params.blend_interval = 0.0f, params.blend_yield = 0.0f;
   params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
   /* what flies apart leaves the reach of both backends' density rows, which differ beyond it */
   if (kind == DEGENERATE || model == OOZE_MODEL_LINKS) params.position_iterations = 1;
@@ -221,6 +222,8 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   stages(LATTICE, OOZE_MODEL_SPRINGS, OOZE_SCHEME_OOZE, tolerance, ran);
   stages(RANDOM, OOZE_MODEL_SPRINGS, OOZE_SCHEME_OOZE, tolerance, ran);
   stages(DEGENERATE, OOZE_MODEL_SPRINGS, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran);
+  stages(RANDOM, OOZE_MODEL_BLEND, OOZE_SCHEME_OOZE, tolerance, ran);
+  stages(RANDOM, OOZE_MODEL_CAUCHY, OOZE_SCHEME_OOZE, tolerance, ran);
   for (int k = 0; k < OZ_STAGE_COUNT; k++) CHECK(ran[k], "%s never ran", oz_stage_names[k]);
 }
 

@@ -118,6 +118,7 @@ enum {
   OOZE_MODEL_CAUCHY = 4,       /* Mukai et al. */
   OOZE_MODEL_COUNT
 };
+enum { OOZE_CAUCHY_MIXED = 0, OOZE_CAUCHY_VISCOUS, OOZE_CAUCHY_ELASTIC, OOZE_CAUCHY_COMPLEX };
 /* The conformation model's forms (Barreiro et al. 2017). OOZE: conjugate gradients on velocities, corrected gradients,
  * zero-energy control, bounded relaxation. PAPER: as printed. POSITION: position projection alone. STRESS: the explicit
  * stress of its section 3.1. The last three are for comparison. */
@@ -174,6 +175,22 @@ typedef struct ooze_params {
   float springs_impact;         /* beta: quadratic in velocity. Default 0.2. */
   float springs_stick;          /* k_stick. Default 0. */
   float springs_stick_distance; /* d_stick, in separations. Default 0.5. */
+  /* model blend (Takamatsu & Kanai 2011) */
+  float blend_alpha;            /* 0 elastic solid (shape matching) to 1 fluid (SPH). Default 0.7. */
+  float blend_support;          /* separations: radius of a neighbourhood, sigma^s; larger is stiffer. Default 2.2. */
+  float blend_yield;            /* multiples of gravity: gamma_u, mean outside force at which a solid (alpha 0) takes a new shape. Default 12. */
+  float blend_interval;         /* s between looks at that: his m_u. Default 0.1. */
+  float blend_time;             /* s: his dt0; shorter pulls harder towards the shape. Default 0.005. */
+  float blend_stiffness;        /* m^2/s^2: pressure coefficient k; as much of it as the step bears. Default 100. */
+  /* model cauchy (Mukai, Matsui & Chang) */
+  uint32_t cauchy_stress;       /* OOZE_CAUCHY_MIXED (3)-(12), VISCOUS, ELASTIC, COMPLEX (15)-(21). Default MIXED. */
+  float cauchy_young;           /* Pa: E. Default 1050. */
+  float cauchy_poisson;         /* nu. Default 0.5. */
+  float cauchy_frequency;       /* rad/s: omega of the complex modulus. Default pi / 4. */
+  float cauchy_tension;         /* N/m: surface tension, by potential (13). Default 0.03. */
+  float cauchy_wetting;         /* degrees: contact angle. Default 30. */
+  float cauchy_support;         /* separations: radius of influence r_e. Default 2.6. */
+  uint32_t cauchy_iterations;   /* conjugate gradient iterations for the pressure. Default 30. */
 } ooze_params;
 
 OOZE_API ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out);
@@ -542,6 +559,19 @@ static inline void ooze_params_default(ooze_params *p) {
   p->springs_yield_stretch = p->springs_yield_compress = 0.1f;
   p->springs_impact = 0.2f;
   p->springs_stick_distance = 0.5f;
+  p->blend_alpha = 0.7f;
+  p->blend_support = 2.2f;
+  p->blend_yield = 12.0f;
+  p->blend_interval = 0.1f;
+  p->blend_time = 0.005f;
+  p->blend_stiffness = 100.0f;
+  p->cauchy_young = 1050.0f;
+  p->cauchy_poisson = 0.5f;
+  p->cauchy_frequency = 0.7853982f;
+  p->cauchy_tension = 0.03f;
+  p->cauchy_wetting = 30.0f;
+  p->cauchy_support = 2.6f;
+  p->cauchy_iterations = 30;
 }
 static inline void ooze_material_default(ooze_material *m) {
   memset(m, 0, sizeof *m);

@@ -1,0 +1,55 @@
+/* SPH blended with shape matching: the algorithm of section 3.3 of Takamatsu & Kanai 2011. His step counter is the time:
+ * the reference shape is looked at whenever a multiple of blend_interval passes, so that nothing needs to be remembered
+ * between steps but the shape itself (field `rest`). */
+#include "models/common.h"
+
+#include <math.h>
+
+/* Is a multiple of the interval in (t0, t1]? */
+static int passes(double t0, double t1, double interval) {
+  return interval <= 0.0 || floor(t1 / interval + 1e-9) > floor(t0 / interval + 1e-9);
+}
+
+ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why) {
+  oz_backend *b = s->backend;
+  const ooze_params *params = s->params;
+  oz_frame frame, *f = &frame;
+  oz_build_result built = {0, 0.0};
+  b->table->frame(b, f);
+  if (f->count == 0) return OOZE_OK;
+  oz_frame_constants(f, params, s->separation, dt, s->time);
+
+  OZ_TRY(b->table->sort(b, f, why));
+  if (s->has_nozzles) RUN(nozzle);
+  OZ_TRY(b->table->lists(b, f, &built, why));
+  s->mean_neighbours = built.mean_neighbours;
+  RUN(material);
+  RUN(free_start);
+  if (s->has_walls) {
+    OZ_TRY(b->table->walls(b, f, why));
+    WALLS(wall_planes);
+    WALLS(wall_density);
+  }
+
+  /* v^SPH, v^SM and the blend of both */
+  RUN(sph_density);
+  RUN(sph_force);
+  RUN(blend_reference);
+  OZ_TRY(b->table->density_list(b, f, &built, why));
+  RUN(blend_match);
+  RUN(blend_goal);
+  WALLS(wall_project);
+
+  /* (14); with material that has just been born the shape is new in any case */
+  int renew = s->born;
+  if (!renew && passes(s->time, s->time + (double)dt, (double)params->blend_interval)) {
+    double load = 0.0, g = 0.0;
+    for (int c = 0; c < 3; c++) g += (double)params->gravity[c] * (double)params->gravity[c];
+    g = g > 0.0 ? sqrt(g) : 1.0;
+    OZ_TRY(b->table->run(b, f, OZ_STAGE_blend_load, &load, why));
+    renew = load / f->count > (double)params->blend_yield * (1.0 - (double)params->blend_alpha) * g;
+  }
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
+  if (renew) RUN(blend_renew);
+  return OOZE_OK;
+}

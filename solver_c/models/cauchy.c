@@ -1,0 +1,45 @@
+/* Cauchy's equation of motion by the moving particle semi-implicit method (Mukai, Matsui & Chang): stress, surface tension
+ * and gravity explicitly, then pressure from the number density. */
+#include "models/common.h"
+
+ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
+  oz_backend *b = s->backend;
+  oz_frame frame, *f = &frame;
+  oz_build_result built = {0, 0.0};
+  b->table->frame(b, f);
+  if (f->count == 0) return OOZE_OK;
+  oz_frame_constants(f, s->params, s->separation, dt, s->time);
+
+  OZ_TRY(b->table->sort(b, f, why));
+  if (s->has_nozzles) RUN(nozzle);
+  OZ_TRY(b->table->lists(b, f, &built, why));
+  s->mean_neighbours = built.mean_neighbours;
+  RUN(material);
+  RUN(free_start);
+  if (s->has_walls) {
+    OZ_TRY(b->table->walls(b, f, why));
+    WALLS(wall_planes);
+  }
+
+  /* explicit: (2) without pressure */
+  RUN(mps_stress);
+  RUN(mps_force);
+
+  /* implicit: pressure that brings the number density back */
+  WALLS(wall_density);
+  OZ_TRY(b->table->density_list(b, f, &built, why));
+  s->rebuilt += built.rebuilt;
+  RUN(mps_density);
+  RUN(cg_start);
+  for (uint32_t k = 0; k < s->params->cauchy_iterations; k++) {
+    RUN(mps_apply);
+    RUN(cg_alpha);
+    RUN(mps_update);
+    RUN(cg_beta);
+    RUN(mps_direction);
+  }
+  RUN(mps_pressure);
+  RUN(mps_move);
+  WALLS(wall_project);
+  return b->table->run(b, f, OZ_STAGE_finish, &s->bad, why);
+}

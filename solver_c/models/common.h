@@ -1,0 +1,13 @@
+/* Words that the models share. */
+#ifndef OZ_MODELS_COMMON_H
+#define OZ_MODELS_COMMON_H
+
+#include "models/models.h"
+
+#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
+#define WALLS(stage)                                                                                                   \
+  do {                                                                                                                 \
+    if (f->wall_count) RUN(stage);                                                                                     \
+  } while (0)
+
+#endif
