@@ -127,6 +127,12 @@ def check():
         name = "sim.%04d.bgeo.sc" % frame
         expect(filecmp.cmp("whole/" + name, "batch/" + name, shallow=False), "hbatch: %s differs" % name)
 
+    # submitting to Slurm: a scene without rows, or one that the program refuses, goes no further than this machine
+    for scene, words in (("tests/run/small.json", "has no wedge table"), ("no/such.json", "such.json")):
+        done = subprocess.run(["sh", os.path.join(source, "examples/farm/slurm/submit.sh"), os.path.join(source, scene), "out"],
+                              capture_output=True, text=True, env=dict(os.environ, OOZE=ooze))
+        expect(done.returncode == 2 and words in done.stderr and not os.path.exists("out"), "submit.sh %s: %d %s" % (scene, done.returncode, done.stderr))
+
 
 with tempfile.TemporaryDirectory() as place:
     os.chdir(place)

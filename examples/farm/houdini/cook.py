@@ -121,7 +121,7 @@ def resume(cooks, first, last):
             continue
         solver = solver_above(node)
         if solver is None:
-            raise Stop(BAD, "--resume: no Ooze Solver above %s" % node.path())
+            raise Stop(BAD, "--resume: there is no Ooze Solver above %s to start from a file (a Solver SOP has its own Initial State)" % node.path())
         state = solver.parent().createNode("file", "ooze_resume")
         state.parm("file").set(paths[0])
         solver.setInput(INITIAL_STATE, state)
