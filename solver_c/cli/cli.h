@@ -34,6 +34,7 @@ int cli_schema(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_render(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 /* What a file or a scene holds; gigabytes is --max-memory, 0 for the default. */
 typedef struct cli_list cli_list;

@@ -14,6 +14,7 @@
 static const cli_command commands[] = {
 #ifdef OOZE_HAVE_SCENE
     {"run", "simulate a scene file to caches, surfaces and pictures", cli_run},
+    {"compare", "run one scene with several models: a table and a picture", cli_compare},
     {"render", "make a shaded picture or film of cached frames", cli_render},
 #endif
 #ifdef OOZE_HAVE_IO
