@@ -160,18 +160,34 @@ static void store(const oz_entry *e, uint32_t k, double value, void *object) {
   }
 }
 
+static const oz_entry *find_by_name(const char *owner, const char *field) {
+  uint32_t o = 0, owners = (uint32_t)(sizeof owner_names / sizeof *owner_names);
+  while (o < owners && strcmp(owner_names[o], owner) != 0) o++;
+  return o < owners ? find((oz_owner)o, field) : NULL;
+}
+
+ooze_result ooze_schema_load(const char *owner, const char *field, const void *object, double out[4]) {
+  uint32_t size = 0;
+  if (!owner || !field || !object || !out) return OOZE_ERROR_ARGUMENT;
+  const oz_entry *e = find_by_name(owner, field);
+  if (!e) return OOZE_ERROR_NOT_FOUND;
+  memcpy(&size, object, sizeof size);
+  if (size < e->offset + e->bytes) return OOZE_ERROR_ARGUMENT;
+  for (uint32_t k = 0; k < numbers(e); ++k) out[k] = number(e, object, k);
+  return OOZE_OK;
+}
+
 ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
                               ooze_message *why) {
-  uint32_t size = 0, o = 0, owners = (uint32_t)(sizeof owner_names / sizeof *owner_names);
-  if (!owner || !field || !value || !object)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: a pointer is NULL");
-  while (o < owners && strcmp(owner_names[o], owner) != 0) o++;
-  const oz_entry *e = o < owners ? find((oz_owner)o, field) : NULL;
+  uint32_t size = 0;
+  if (!owner || !field || !value || !object) return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: a pointer is NULL");
+  const oz_entry *e = find_by_name(owner, field);
   if (!e) return oz_fail(why, OOZE_ERROR_NOT_FOUND, "schema: ooze_%s has no parameter %s", owner, field);
   memcpy(&size, object, sizeof size);
   if (size < e->offset + e->bytes)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: ooze_%s has size %u, too small for %s; fill it with its _default()",
-                   owner, (unsigned)size, field);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "schema: ooze_%s has size %u, too small for %s; fill it with its _default()", owner, (unsigned)size,
+                   field);
   for (uint32_t k = 0; k < numbers(e); ++k) {
     char range[128];
     if (!holds(e, value[k]))

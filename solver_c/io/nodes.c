@@ -1,6 +1,7 @@
 /* The parameters of the Houdini nodes, from nodes.def and the solver's schema. SPDX-License-Identifier: Apache-2.0
  *
- * The list of a node is worked out when it is asked for: rows of nodes.def in turn, of which one (OZ_REST) stands for many. */
+ * The list of a node is worked out when it is asked for: rows of nodes.def in turn, of which one (OZ_REST) stands for
+ * many. */
 #include "io_internal.h"
 #include "ooze/ooze_nodes.h"
 
@@ -19,7 +20,8 @@ typedef struct row {
 #define OZ_NODE(name, type, context, label, lo, hi, inputs, help)                                                      \
   {ROW_NODE, name, type, context, label, inputs, "", {lo, hi, 0, 0}, 0, 0, 0, "", help},
 #define OZ_FOLDER(label) {ROW_FOLDER, label, "", "", "", "", "", {0, 0, 0, 0}, 0, 0, 0, "", ""},
-#define OZ_TAKE(group, field, token, when) {ROW_TAKE, #group, #field, token, "", "", "", {0, 0, 0, 0}, 0, 0, 0, when, ""},
+#define OZ_TAKE(group, field, token, when)                                                                             \
+  {ROW_TAKE, #group, #field, token, "", "", "", {0, 0, 0, 0}, 0, 0, 0, when, ""},
 #define OZ_REST(group) {ROW_REST, #group, "", "", "", "", "", {0, 0, 0, 0}, 0, 0, 0, "", ""},
 #define OZ_PARM(...) OZ_PARM_(__VA_ARGS__) /* first the default's four numbers are told apart */
 #define OZ_PARM_(token, type, unit, label, menu, text, d0, d1, d2, d3, lo, hi, soft, when, help)                       \
@@ -78,7 +80,8 @@ static void presets(char *to, size_t room) {
   menu_of(text, to, room);
 }
 
-/* ---- The list of a node ------------------------------------------------------------------------------------------- */
+/* ---- The list of a node -------------------------------------------------------------------------------------------
+ */
 
 static const row *node_row(uint32_t node) {
   for (int i = 0; i < ROWS; i++)
@@ -175,7 +178,9 @@ static void walk(uint32_t node, each_fn each, void *user) {
     snprintf(p.folder, sizeof p.folder, "%s", folder);
     p.disable_when = r->when;
     switch (r->kind) {
-    case ROW_FOLDER: folder = r->a; continue;
+    case ROW_FOLDER:
+      folder = r->a;
+      continue;
     case ROW_REST:
       if (rest(head, end, r->a, folder, each, user)) return;
       continue;
@@ -223,7 +228,8 @@ ooze_result ooze_node_get(uint32_t index, ooze_node *out) {
   if (!out || !head) return OOZE_ERROR_NOT_FOUND;
   walk(index, pick_one, &k);
   ooze_node_default(&n);
-  n.name = head->a, n.type_name = head->b, n.context = head->c, n.label = head->d, n.inputs = head->e, n.help = head->help;
+  n.name = head->a, n.type_name = head->b, n.context = head->c, n.label = head->d, n.inputs = head->e,
+  n.help = head->help;
   n.min_inputs = (uint32_t)head->value[0], n.max_inputs = (uint32_t)head->value[1];
   n.parm_count = k.count;
   return oz_struct_out(out, &n, sizeof n);

@@ -44,6 +44,24 @@ void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]) {
   turn(q, v, out);
 }
 
+void ooze_pose_aim(const float direction[3], ooze_pose *pose) {
+  double d[3], length = 0.0;
+  for (int k = 0; k < 3; k++) d[k] = (double)direction[k], length += d[k] * d[k];
+  length = sqrt(length);
+  pose->rotation[0] = pose->rotation[1] = pose->rotation[2] = 0.0f;
+  pose->rotation[3] = 1.0f;
+  if (!(length > 0.0) || !isfinite(length)) return;
+  /* half way between (0 -1 0) and d: w = 1 + cos, axis = (0 -1 0) x d */
+  double q[4] = {-d[2] / length, 0.0, d[0] / length, 1.0 - d[1] / length};
+  double n = sqrt(q[0] * q[0] + q[2] * q[2] + q[3] * q[3]);
+  if (n < 1e-6) { /* straight up: about x */
+    pose->rotation[0] = 1.0f;
+    pose->rotation[3] = 0.0f;
+    return;
+  }
+  for (int k = 0; k < 4; k++) pose->rotation[k] = (float)(q[k] / n);
+}
+
 /* ---- Fitting ---------------------------------------------------------------------------------------------------- */
 
 /* Cyclic Jacobi on a symmetric 4x4: rotations until nothing is left off the diagonal. v: eigenvectors in columns. */
@@ -78,7 +96,8 @@ static void eigen4(double a[4][4], double v[4][4]) {
   }
 }
 
-/* Horn 1987: the rotation that fits best is the eigenvector of the largest eigenvalue of a 4x4 made of the covariance. */
+/* Horn 1987: the rotation that fits best is the eigenvector of the largest eigenvalue of a 4x4 made of the covariance.
+ */
 ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, ooze_pose *out, float *out_error,
                           ooze_message *why) {
   double a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, s[3][3] = {{0}}, n[4][4], v[4][4], worst = 0.0;
@@ -112,7 +131,8 @@ ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, oo
     eigen4(n, v);
     for (int k = 1; k < 4; k++)
       if (n[k][k] > n[best][best]) best = k;
-    double sign = v[0][best] < 0.0 ? -1.0 : 1.0; /* of q and -q the one with w of 0 or more, so that poses follow each other */
+    double sign =
+        v[0][best] < 0.0 ? -1.0 : 1.0; /* of q and -q the one with w of 0 or more, so that poses follow each other */
     for (int k = 0; k < 3; k++) out->rotation[k] = (float)(sign * v[k + 1][best]);
     out->rotation[3] = (float)(sign * v[0][best]);
   }

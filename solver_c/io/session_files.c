@@ -85,10 +85,7 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
     stress = malloc((size_t)count * sizeof *stress);
     six = malloc((size_t)count * 6 * sizeof *six);
     result = stress && six ? ooze_attribute_read(s->solver, OOZE_STRESS, 0, count, 0, six) : OOZE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < count && result >= 0; i++) {
-      const float *q = six + 6 * (size_t)i;
-      stress[i] = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + 2.0f * (q[3] * q[3] + q[4] * q[4] + q[5] * q[5]));
-    }
+    if (result >= 0) ooze_tensor_norms(six, count, stress);
     ooze_surface_scalar made = {"stress", stress, 0};
     scalars[in.scalar_count++] = made;
     if (result < 0) oz_io_fail(s->why, result, "%s: no stress for the surface", s->base->file);

@@ -329,3 +329,11 @@ uint64_t ooze_surface_hash(const ooze_surface *s) {
     if (s->scalars[n]) h = hash_words(h, s->scalars[n], (size_t)s->attribute_bricks * 2048);
   return h;
 }
+
+void ooze_tensor_norms(const float *tensors, uint32_t count, float *out) {
+  uint32_t i;
+  for (i = 0; i < count && tensors && out; ++i) {
+    const float *q = tensors + 6 * (size_t)i;
+    out[i] = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + 2.0f * (q[3] * q[3] + q[4] * q[4] + q[5] * q[5]));
+  }
+}

@@ -1,5 +1,5 @@
-/* A host that keeps the particles' attributes and the clock's words goes on with the same bits. SPDX-License-Identifier:
- * Apache-2.0 */
+/* A host that keeps the particles' attributes and the clock's words goes on with the same bits.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "scene.h"
 
 /* What scene_fill has around the particles, with the emitter under its handle. */
@@ -109,6 +109,10 @@ OZ_CASE(parameters_are_stored_by_name) {
   CHECK_EQ(ooze_schema_store("params", "gravity", g, &p, &why), OOZE_OK);
   CHECK_EQ(ooze_schema_store("params", "corotation", &one, &p, &why), OOZE_OK);
   CHECK_EQ(p.velocity_iterations, 17);
+  double back[4] = {0, 0, 0, 0};
+  CHECK_EQ(ooze_schema_load("params", "gravity", &p, back), OOZE_OK);
+  CHECK(back[0] == 1 && back[1] == 2 && back[2] == 3);
+  CHECK_EQ(ooze_schema_load("params", "nothing", &p, back), OOZE_ERROR_NOT_FOUND);
   CHECK(p.gravity[0] == 1.0f && p.gravity[1] == 2.0f && p.gravity[2] == 3.0f && p.corotation == 1);
   CHECK_EQ(ooze_schema_store("params", "time_scale", &bad, &p, &why), OOZE_ERROR_ARGUMENT);
   CHECK(strstr(why.text, "Time Scale is -1"), "%s", why.text);

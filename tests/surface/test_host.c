@@ -1,9 +1,11 @@
-/* What a host fits and fills: rigid poses, closed meshes, room between particles. SPDX-License-Identifier: Apache-2.0 */
+/* What a host fits and fills: rigid poses, closed meshes, room between particles. SPDX-License-Identifier: Apache-2.0
+ */
 #include "check.h"
 #include "ooze/ooze_surface.h"
 
 static void box(ooze_mesh *m, float size) {
-  static const uint32_t t[36] = {0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1, 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3};
+  static const uint32_t t[36] = {0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,
+                                 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3};
   ooze_message why;
   ooze_mesh_default(m);
   CHECK_EQ(ooze_mesh_allocate(m, 8, 12, 0, &why), OOZE_OK);
@@ -71,5 +73,18 @@ OZ_CASE(a_box_is_filled_and_a_second_time_has_no_room) {
   CHECK_EQ(ooze_fill_apart(&d, x, n, keep, &why), OOZE_ERROR_ARGUMENT);
   ooze_io_free(x);
   ooze_mesh_release(&m);
+}
+OZ_CASE(a_nozzle_is_aimed) {
+  static const float towards[6][3] = {{1, 0, 0}, {0, -2, 0}, {0, 3, 0}, {0, 0, -1}, {1, 2, -3}, {-5, 1e-4f, 0}};
+  for (int i = 0; i < 6; i++) {
+    ooze_pose p;
+    ooze_pose_default(&p);
+    ooze_pose_aim(towards[i], &p);
+    /* q (0 -1 0) q*: minus the second column of the rotation */
+    double x = (double)p.rotation[0], y = (double)p.rotation[1], z = (double)p.rotation[2], w = (double)p.rotation[3];
+    double at[3] = {-2 * (x * y - w * z), -(1 - 2 * (x * x + z * z)), -2 * (y * z + w * x)}, l = 0;
+    for (int k = 0; k < 3; k++) l += (double)towards[i][k] * (double)towards[i][k];
+    for (int k = 0; k < 3; k++) CHECK_NEAR(at[k], (double)towards[i][k] / sqrt(l), 1e-6, "single precision");
+  }
 }
 OZ_TEST_MAIN()

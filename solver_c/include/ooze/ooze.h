@@ -500,6 +500,8 @@ OOZE_API ooze_result ooze_schema_get(uint32_t index, ooze_schema_entry *out);
  * switches; 3 or 4 numbers for vectors and quaternions. Out of range is refused with a sentence in why (may be NULL). */
 OOZE_API ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
                                        ooze_message *why);
+/* The other way: one number, or 3 or 4 for vectors and quaternions. */
+OOZE_API ooze_result ooze_schema_load(const char *owner, const char *field, const void *object, double out[4]);
 
 typedef struct ooze_backend_info {
   uint32_t size;

@@ -87,6 +87,9 @@ OOZE_API uint64_t ooze_surface_hash(const ooze_surface *s); /* of all values: eq
 OOZE_API ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_points *points, float *out,
                                       ooze_message *why);
 
+/* Magnitudes of symmetric tensors, 6 floats each (xx yy zz xy xz yz), as of `stress`: the root of the sum of squares of all nine. */
+OOZE_API void ooze_tensor_norms(const float *tensors, uint32_t count, float *out);
+
 /* ---- Files and meshes (OpenVDB) ------------------------------------------------------------------------------- */
 
 OOZE_API int ooze_surface_has_vdb(void); /* 1 if built with OpenVDB */
@@ -171,6 +174,8 @@ OOZE_API int ooze_mesh_is_closed(const ooze_mesh *mesh);
 /* The pose that carries `from` best onto `to` (3 floats each), and how far the worst point is off (m; may be NULL). */
 OOZE_API ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, ooze_pose *out, float *out_error,
                                    ooze_message *why);
+/* Turns a pose so that its -y axis, along which a nozzle pours, points in the direction (of any length but 0). */
+OOZE_API void ooze_pose_aim(const float direction[3], ooze_pose *pose);
 
 /* ---- Filling meshes with particles ------------------------------------------------------------------------------ */
 
