@@ -43,12 +43,15 @@ OZ_CASE(every_parameter_is_complete_and_named_once) {
       CHECK(p.token[0] && p.label[0] && p.type[0], "%s %u", node_at(n).name, i);
       CHECK(strlen(p.help) > 8, "%s %s has no help", node_at(n).name, p.token);
       for (const char *c = p.token; *c; c++) CHECK((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9'), "%s", p.token);
-      for (uint32_t k = 0; k < i; k++) CHECK(strcmp(parm_at(n, k).token, p.token) != 0, "%s has %s twice", node_at(n).name, p.token);
-      int number = !strcmp(p.type, "float") || !strcmp(p.type, "int") || !strcmp(p.type, "vector") || !strcmp(p.type, "menu");
+      for (uint32_t k = 0; k < i; k++)
+        CHECK(strcmp(parm_at(n, k).token, p.token) != 0, "%s has %s twice", node_at(n).name, p.token);
+      int number =
+          !strcmp(p.type, "float") || !strcmp(p.type, "int") || !strcmp(p.type, "vector") || !strcmp(p.type, "menu");
       for (uint32_t k = 0; number && k < p.components; k++)
         CHECK(p.default_value[k] >= p.minimum && p.default_value[k] <= p.maximum, "%s %s", node_at(n).name, p.token);
       CHECK((!strcmp(p.type, "menu") || !strcmp(p.type, "choice")) == (p.menu[0] != 0), "%s", p.token);
-      if (!strcmp(p.type, "choice")) CHECK(strstr(p.menu, p.default_text), "%s: %s is not in %s", p.token, p.default_text, p.menu);
+      if (!strcmp(p.type, "choice"))
+        CHECK(strstr(p.menu, p.default_text), "%s: %s is not in %s", p.token, p.default_text, p.menu);
     }
 }
 

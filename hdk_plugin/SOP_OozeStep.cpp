@@ -1,0 +1,42 @@
+// Ooze Step: particles one step further. Stateless: all that goes on is in the attributes. SPDX-License-Identifier:
+// Apache-2.0
+#include <CH/CH_Manager.h>
+#include <OP/OP_Director.h>
+
+#include "nodes.h"
+#include "simulation.h"
+#include "verb.h"
+
+namespace {
+
+class StepCook : public oz::Cook {
+public:
+  static constexpr const char *node = "step";
+  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_DUPLICATE;
+  int64 getMemoryUsage(bool) const override { return mySimulation.bytes(); }
+
+protected:
+  void run(OP_Context &context, oz::Report &report) override {
+    oz::EvalParms<SOP_NodeCacheOptions> parms(*this, context.getTime());
+    oz::StepInput in;
+    in.dt = parms.number("timestep", 0);
+    if (!(in.dt > 0)) in.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();
+    in.colliders.now = inputGeo(1);
+    in.colliders.dt = in.dt;
+    in.sources = inputGeo(2);
+    if (cookparms().depnode()) cookparms().depnode()->setTimeDependent(true); // a step is taken at every frame
+
+    UT_AutoInterrupt boss("Ooze: step");
+    mySimulation.host.boss = &boss;
+    bool done = mySimulation.step(node, parms, in, *gdp, report);
+    mySimulation.host.boss = nullptr;
+    if (!done && report.cancelled) report.warn("stopped before the step was done; the particles are as they came in");
+  }
+
+private:
+  oz::Simulation mySimulation; // a cache: it is filled from the attributes where it does not fit them
+};
+
+} // namespace
+
+void oz::add_step(OP_OperatorTable *table) { VerbNode<StepCook>::enlist(table); }

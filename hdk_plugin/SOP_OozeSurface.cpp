@@ -1,0 +1,161 @@
+// Ooze Surface: particles to a signed distance VDB with attributes, or to polygons. SPDX-License-Identifier: Apache-2.0
+#include <GA/GA_Handle.h>
+#include <GEO/GEO_PolyCounts.h>
+#include <GU/GU_PrimPoly.h>
+#include <GU/GU_PrimVDB.h>
+
+#include "bridge.h"
+#include "nodes.h"
+#include "verb.h"
+
+namespace {
+
+struct Surface {
+  ooze_surface *s = nullptr;
+  ~Surface() { ooze_surface_destroy(s); }
+};
+
+class SurfaceCook : public oz::Cook {
+public:
+  static constexpr const char *node = "surface";
+  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_GENERATOR;
+
+protected:
+  void run(OP_Context &context, oz::Report &report) override {
+    oz::EvalParms<SOP_NodeCacheOptions> parms(*this, context.getTime());
+    const GU_Detail *in = inputGeo(0);
+    if (!in) {
+      report.fail("the first input is missing: expected particles");
+      return;
+    }
+    UT_AutoInterrupt boss("Ooze: surface");
+    Surface surface;
+    if (in->getNumPoints() == 0) return; // nothing has been born yet
+    if (!build(*in, parms, surface, report)) return;
+    std::string output = parms.text("output");
+    if (output != "polygons" && !grids(surface, parms, report)) return;
+    if (output != "vdb" && !polygons(surface, parms, report)) return;
+    gdp->bumpAllDataIds();
+  }
+
+private:
+  // A float attribute of the points, packed; empty where there is none of that width.
+  static std::vector<float> read(const GU_Detail &in, const char *name, int width) {
+    std::vector<float> out;
+    const GA_Attribute *a = in.findPointAttribute(name);
+    GA_ROHandleF h(a);
+    if (!h.isValid() || a->getTupleSize() < width) return out;
+    out.resize(size_t(in.getNumPoints()) * size_t(width));
+    for (int k = 0; k < width; ++k) h.getBlockFromIndices(GA_Index(0), in.getNumPoints(), out.data() + k, width, k);
+    return out;
+  }
+
+  static float separation_of(const GU_Detail &in, const oz::Parms &parms, oz::Report &report) {
+    double found = parms.number("particlesep");
+    if (found > 0 || oz::find_number(in, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &found))
+      return float(found);
+    std::vector<float> pscale = read(in, "pscale", 1);
+    for (float p : pscale) found += 2.0 * double(p) / double(pscale.size());
+    if (!(found > 0))
+      report.fail("the particles have neither the detail attribute separation nor pscale; expected a Particle "
+                  "Separation above 0");
+    return float(found);
+  }
+
+  bool build(const GU_Detail &in, const oz::Parms &parms, Surface &out, oz::Report &report) {
+    ooze_surface_desc d;
+    ooze_surface_points points;
+    ooze_surface_scalar scalars[2];
+    ooze_hooks hooks;
+    ooze_message why = {""};
+    ooze_surface_desc_default(&d);
+    ooze_surface_points_default(&points);
+    d.separation = separation_of(in, parms, report);
+    if (report.failed()) return false;
+    d.method = uint32_t(parms.number("method"));
+    d.voxel = parms.real("voxelsize");
+    d.radius = parms.real("radius");
+    d.smoothing = uint32_t(parms.number("smoothing"));
+    d.position_smoothing = parms.real("possmoothing");
+    d.max_stretch = parms.real("maxstretch");
+    d.half_width = parms.real("halfwidth");
+    myHost.fill(hooks);
+    d.hooks = &hooks;
+
+    std::vector<float> p = read(in, "P", 3), v, temperature, tensor, stress;
+    points.count = uint32_t(in.getNumPoints());
+    points.positions = p.data();
+    points.scalars = scalars;
+    if (parms.on("velocity")) {
+      v = read(in, "v", 3);
+      if (v.empty()) report.warn("the particles have no velocity v; the surface has none either");
+      points.velocities = v.empty() ? nullptr : v.data();
+    }
+    if (parms.on("temperature")) {
+      temperature = read(in, "temperature", 1);
+      if (temperature.empty())
+        report.warn("the particles have no temperature");
+      else
+        scalars[points.scalar_count++] = ooze_surface_scalar{"temperature", temperature.data(), 0};
+    }
+    if (parms.on("stress")) {
+      tensor = read(in, "stress", 6);
+      if (tensor.empty()) report.warn("the particles have no stress; switch on Stress in the solver's Output folder");
+      stress.resize(tensor.size() / 6);
+      ooze_tensor_norms(tensor.data(), uint32_t(stress.size()), stress.data());
+      if (!stress.empty()) scalars[points.scalar_count++] = ooze_surface_scalar{"stress", stress.data(), 0};
+    }
+    return report.ok(ooze_surface_build(&d, &points, &out.s, &why), why, "surface");
+  }
+
+  bool grids(const Surface &surface, const oz::Parms &parms, oz::Report &report) {
+    std::string surface_name = parms.text("surfacename"), velocity_name = parms.text("velocityname");
+    ooze_vdb_options o;
+    ooze_message why = {""};
+    ooze_vdb_options_default(&o);
+    o.surface_name = surface_name.c_str();
+    o.velocity_name = velocity_name.c_str();
+    for (uint32_t i = 0;; ++i) {
+      openvdb::GridBase::Ptr grid;
+      ooze_result r = ooze_surface_grid(surface.s, i, &o, &grid, &why);
+      if (r == OOZE_ERROR_NOT_FOUND) return true;
+      if (!report.ok(r, why, "VDB")) return false;
+      GU_PrimVDB::buildFromGrid(*gdp, grid, nullptr, grid->getName().c_str());
+    }
+  }
+
+  bool polygons(const Surface &surface, const oz::Parms &parms, oz::Report &report) {
+    ooze_mesh m;
+    ooze_message why = {""};
+    ooze_mesh_default(&m);
+    if (!report.ok(ooze_surface_mesh(surface.s, parms.number("adaptivity"), &m, &why), why, "polygons")) return false;
+    GA_Index first = gdp->getNumPoints(); // a VDB has a point of its own
+    GA_Size n = GA_Size(m.point_count);
+    GA_Offset start = n ? gdp->appendPointBlock(n) : GA_INVALID_OFFSET;
+    auto put = [&](const char *name, const float *from) {
+      if (!from || !n) return;
+      if (std::strcmp(name, "P")) gdp->addFloatTuple(GA_ATTRIB_POINT, name, 3);
+      GA_Attribute *a = gdp->findPointAttribute(name);
+      GA_RWHandleV3(a).setBlockFromIndices(first, n, reinterpret_cast<const UT_Vector3 *>(from));
+      if (std::strcmp(name, "P")) a->setTypeInfo(GA_TYPE_VECTOR);
+    };
+    put("P", m.positions);
+    put("N", m.normals);
+    put("v", m.velocities);
+    if (m.triangle_count) {
+      GEO_PolyCounts counts;
+      counts.append(3, GA_Size(m.triangle_count));
+      for (uint64_t t = 0; t < m.triangle_count; ++t)
+        std::swap(m.triangles[3 * t + 1], m.triangles[3 * t + 2]); // Houdini's run clockwise
+      GU_PrimPoly::buildBlock(gdp, start, n, counts, reinterpret_cast<const int *>(m.triangles));
+    }
+    ooze_mesh_release(&m);
+    return true;
+  }
+
+  oz::Host myHost;
+};
+
+} // namespace
+
+void oz::add_surface(OP_OperatorTable *table) { VerbNode<SurfaceCook>::enlist(table); }

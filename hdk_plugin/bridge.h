@@ -1,0 +1,53 @@
+// Points to particles and back, page by page: attributes, ids, births and deaths. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "host.h"
+
+namespace oz {
+
+// The state of a detail by its data ids: equal stamps, equal particles.
+struct Stamp {
+  std::vector<GA_DataId> ids;
+  bool operator==(const Stamp &o) const { return !ids.empty() && ids == o.ids; }
+};
+
+struct Output { // what is written beside the state
+  bool stretch = false, stress = false, mass = false;
+};
+
+class Bridge {
+public:
+  // The points become the solver's particles, in place of what it has. Points that lack an id, or share one, get new
+  // ones.
+  bool load(ooze_solver *s, GU_Detail &gdp, Report &report);
+  // The particles become the points: those that are gone are destroyed, new ones are appended, all else that a point
+  // carries stays with it. The solver must hold what `load` or the last `store` on this detail had, gone further.
+  bool store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report &report);
+  // The same detail with other objects: who it is read from the points again.
+  bool adopt(const GU_Detail &gdp, Report &report);
+
+  static Stamp stamp(const GU_Detail &gdp);
+  // Time, next id and nozzles, kept in a detail attribute. Empty if there are none.
+  static std::vector<uint32_t> clock(const GU_Detail &gdp);
+  static uint64_t next_id(const GU_Detail &gdp); // of the clock, or above every id
+
+private:
+  bool ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const;
+  void order(const GU_Detail &gdp);
+  template <class T, class S>
+  bool in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, const GA_Attribute *from, Report &report);
+  template <class T, class S>
+  bool out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, GU_Detail &gdp, GA_Attribute *to,
+           Report &report);
+
+  std::vector<uint64_t> myIds;      // by rank
+  std::vector<GA_Offset> myOffsets; // by rank
+  bool myStraight = true;           // ranks are indices
+};
+
+// One number of a detail, primitive or point, in that order of precedence: prim, point, detail.
+bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point, int components, double *out);
+void write_detail(GU_Detail &gdp, const char *name, int components, const float *values);
+// Of the points' attributes by these names, the primitives' points and types: equal inputs, equal hash.
+uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names);
+
+} // namespace oz

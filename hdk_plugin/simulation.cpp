@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation.h"
+
+#include <GA/GA_Handle.h>
+
+#include <algorithm>
+
+namespace oz {
+
+Simulation::~Simulation() { drop(); }
+
+void Simulation::drop() {
+  ooze_solver_destroy(mySolver);
+  mySolver = nullptr;
+  myColliders.forget();
+  myNozzles.clear();
+  myStamp = Stamp();
+}
+
+int64 Simulation::bytes() const {
+  ooze_stats t;
+  ooze_stats_default(&t);
+  return mySolver && ooze_stats_get(mySolver, &t) >= 0 ? int64(t.bytes) : 0;
+}
+
+// A solver on the machine that the node asks for; the one that is there if it will do.
+bool Simulation::machine(const Parms &parms, float separation, bool fresh, Report &report) {
+  uint32_t backend = uint32_t(parms.number("backend"));
+  int32 device = int32(parms.number("device"));
+  if (mySolver && !fresh && ooze_solver_separation(mySolver) == separation && backend == myBackend &&
+      device == myDevice)
+    return true;
+  drop();
+  ooze_solver_desc d;
+  ooze_message why = {""};
+  ooze_solver_desc_default(&d);
+  host.fill(d.hooks);
+  d.backend = backend;
+  d.device = device;
+  d.tasks = OOZE_TASKS_HOST;
+  d.particle_separation = separation;
+  myBackend = backend;
+  myDevice = device;
+  return report.ok(ooze_solver_create(&d, &mySolver, &why), why, "solver");
+}
+
+// The solver with everything that the step needs.
+bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
+                         ColliderSettings &settings, Report &report) {
+  ooze_params params;
+  float separation = parms.real("particlesep");
+  ooze_params_default(&params);
+  if (!read_group(node, parms, "solver", "params", &params, report) || !settings.read(node, parms, separation, report))
+    return false;
+  if (input.sources && !add_particles(*input.sources, separation, gdp, report)) return false;
+
+  Materials materials;
+  std::vector<Nozzle> nozzles;
+  materials.read(gdp);
+  if (!number_materials(gdp, materials, report)) return false;
+  if (!find_nozzles(input.sources, input.sources_before, input.dt, materials, nozzles, report)) return false;
+  materials.write(gdp);
+
+  bool warm = mySolver && myStamp == Bridge::stamp(gdp) && materials == myMaterials;
+  std::vector<uint32_t> clock = Bridge::clock(gdp);
+  if (!machine(parms, separation, !warm, report)) return false;
+  if (ooze_params_set(mySolver, &params) < 0) return report.fail("parameters: %s", ooze_solver_message(mySolver));
+  warm = warm && !(myStamp == Stamp());
+  if (!warm) {
+    ++loads;
+    myMaterials = materials;
+    if (!materials.apply(mySolver, report) || !myBridge.load(mySolver, gdp, report)) return false;
+  } else if (!myBridge.adopt(gdp, report)) {
+    return false;
+  }
+  std::vector<ooze_emitter> there;
+  for (auto &n : nozzles) {
+    if (ooze_emitter_put(mySolver, n.handle, &n.desc) < 0)
+      return report.fail("nozzle: %s", ooze_solver_message(mySolver));
+    there.push_back(n.handle);
+  }
+  for (ooze_emitter e : myNozzles)
+    if (std::find(there.begin(), there.end(), e) == there.end()) ooze_emitter_remove(mySolver, e);
+  myNozzles = there;
+  if (!warm && !clock.empty() && ooze_clock_load(mySolver, clock.data(), uint32_t(clock.size())) < 0)
+    return report.fail("detail attribute ooze_clock: %s", ooze_solver_message(mySolver));
+  return myColliders.update(mySolver, settings, input.colliders, report);
+}
+
+bool Simulation::step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp, Report &report) {
+  GU_Detail work; // so that gdp is untouched unless all goes well
+  ColliderSettings settings;
+  bool done = false;
+  work.replaceWith(gdp);
+  host.broken = false;
+  guarded(report, [&] {
+    if (!prepare(node, parms, input, work, settings, report)) return;
+    ooze_result r = ooze_step(mySolver, input.dt);
+    if (host.broken) {
+      report.fail("the thread pool failed");
+    } else if (r == OOZE_CANCELLED) {
+      report.cancelled = true;
+    } else if (r < 0) {
+      report.fail("%s", ooze_solver_message(mySolver));
+    } else {
+      if (r == OOZE_CONTAINED) report.warn("%s", ooze_solver_message(mySolver));
+      Output output;
+      output.stretch = parms.on("outstretch");
+      output.stress = parms.on("outstress");
+      output.mass = parms.on("outmass");
+      done = myBridge.store(mySolver, work, output, report);
+      if (done && parms.on("outload")) myColliders.write_loads(mySolver, work);
+    }
+  });
+  if (!done) {
+    drop();
+    return false;
+  }
+  gdp.replaceWith(work);
+  myStamp = Bridge::stamp(gdp);
+  return true;
+}
+
+} // namespace oz

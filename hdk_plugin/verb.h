@@ -1,0 +1,100 @@
+// What the verb nodes have in common: a node whose cook is a verb, and parameters read by name.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <DEP/DEP_MicroNode.h>
+#include <OP/OP_Operator.h>
+#include <OP/OP_OperatorTable.h>
+#include <PRM/PRM_Include.h>
+#include <PRM/PRM_TemplateBuilder.h>
+#include <SOP/SOP_Node.h>
+#include <SOP/SOP_NodeParmsOptions.h>
+#include <SOP/SOP_NodeVerb.h>
+#include <SYS/SYS_Version.h>
+
+#include "host.h"
+
+#if SYS_VERSION_MAJOR_INT < 21
+using OP_InputIdx = unsigned; // 21.0 gave inputs a type of their own
+#endif
+
+namespace oz {
+
+// The dialog of a node as Houdini wants it. The list lives as long as the process.
+inline PRM_Template *templates_of(const char *node) {
+  std::string script = dialog_of(node);
+  PRM_TemplateBuilder builder(UT_StringHolder(("ooze_" + std::string(node)).c_str()), script.c_str());
+  return builder.templates();
+}
+
+const ooze_node &node_info(const char *node);
+void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct, PRM_Template *templates);
+
+// Parameters through anything with evalFloat and evalString.
+template <class From> class EvalParms : public Parms {
+public:
+  EvalParms(const From &from, fpreal time) : myFrom(from), myTime(time) {}
+  double number(const char *token, int k) const override { return myFrom.evalFloat(token, k, myTime); }
+  std::string text(const char *token) const override {
+    UT_String value;
+    myFrom.evalString(value, token, 0, myTime);
+    return value.c_str() ? value.c_str() : "";
+  }
+
+private:
+  const From &myFrom;
+  fpreal myTime;
+};
+
+// To the node: one error or many warnings.
+template <class To> void deliver(To &node, const Report &report) {
+  for (auto &w : report.warnings) node.addWarning(SOP_MESSAGE, w.c_str());
+  if (report.failed()) node.addError(SOP_MESSAGE, report.error.c_str());
+}
+
+// A cook that reads inputs and writes gdp. What it keeps from cook to cook must be of no consequence: Houdini may drop
+// it.
+class Cook : public SOP_NodeCacheOptions {
+protected:
+  virtual void run(OP_Context &context, Report &report) = 0;
+  OP_ERROR cook(OP_Context &context) override {
+    Report report;
+    guarded(report, [&] { run(context, report); });
+    deliver(*this, report);
+    return report.failed() ? UT_ERROR_ABORT : report.warnings.empty() ? UT_ERROR_NONE : UT_ERROR_WARNING;
+  }
+};
+
+template <class CookType> class Verb : public SOP_NodeVerb {
+public:
+  SOP_NodeParms *allocParms() const override { return new SOP_NodeParmsOptions(templates()); }
+  SOP_NodeCache *allocCache() const override { return new CookType; }
+  UT_StringHolder name() const override { return node_info(CookType::node).type_name; }
+  CookMode cookMode(const SOP_NodeParms *) const override { return CookType::mode; }
+  void cook(const CookParms &parms) const override {
+    static_cast<SOP_NodeCacheOptions *>(parms.cache())->doCook(this, parms);
+  }
+  static PRM_Template *templates() {
+    static PRM_Template *const list = templates_of(CookType::node);
+    return list;
+  }
+};
+
+template <class CookType> class VerbNode : public SOP_Node {
+public:
+  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) { return new VerbNode(net, name, op); }
+  static void enlist(OP_OperatorTable *table) {
+    register_sop(table, CookType::node, construct, Verb<CookType>::templates());
+  }
+
+protected:
+  VerbNode(OP_Network *net, const char *name, OP_Operator *op) : SOP_Node(net, name, op) {
+    mySopFlags.setManagesDataIDs(true);
+  }
+  const SOP_NodeVerb *cookVerb() const override {
+    static const SOP_NodeVerb::Register<Verb<CookType>> verb;
+    return verb.get();
+  }
+  OP_ERROR cookMySop(OP_Context &context) override { return cookMyselfAsVerb(context); }
+};
+
+} // namespace oz

@@ -1,0 +1,137 @@
+// Networks of nodes for the tests: the plug-in's own, and sources of geometry that are functions of time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cmath>
+#include <cstdarg>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#undef OZ_HAVE_CMOCKA // its macros are words that C++ libraries use
+extern "C" {
+#include "check.h"
+}
+#include "geo.h"
+#include "grids.h"
+#include "ooze/ooze_nodes.h"
+#include "sim.h"
+
+extern "C" void newSopOperator(OP_OperatorTable *table);
+extern "C" void initializeSIM(void *);
+
+namespace kit {
+using standin::world;
+
+// A node that makes geometry.
+class Make : public SOP_Node {
+public:
+  using Function = std::function<void(GU_Detail &, double frame)>;
+  explicit Make(Function f, const char *name = "make") : SOP_Node(nullptr, name, nullptr), make(f) {
+    flags().setTimeDep(true);
+  }
+  OP_ERROR cookMySop(OP_Context &context) override {
+    gdp->clearAndDestroy();
+    make(*gdp, OPgetDirector()->getChannelManager()->getSample(context.getTime()));
+    return error();
+  }
+  void change(Function f) {
+    make = f;
+    ++version;
+  }
+  Function make;
+};
+
+inline OP_OperatorTable &table() {
+  static OP_OperatorTable t;
+  if (t.operators.empty()) newSopOperator(&t);
+  return t;
+}
+
+inline SOP_Node *node(const char *type, std::vector<OP_Node *> wires = {}) {
+  OP_Operator *op = table().find(type);
+  CHECK(op != nullptr, "no operator %s", type);
+  auto *n = static_cast<SOP_Node *>(op->construct(nullptr, type, op));
+  n->wires = wires;
+  return n;
+}
+
+inline double time_of(double frame) { return OPgetDirector()->getChannelManager()->getTime(frame); }
+inline const GU_Detail *cook(SOP_Node *n, double frame) { return n->cooked(time_of(frame)); }
+
+inline std::string said(const OP_Node *n) {
+  std::string all;
+  for (auto &m : n->messages) all += m.second + "\n";
+  return all;
+}
+inline bool says(const OP_Node *n, const char *words) { return said(n).find(words) != std::string::npos; }
+
+// Everything in a detail: names, sizes and bits, in the order of the indices.
+inline uint64_t bits(const GU_Detail *gdp) {
+  if (!gdp) return 0;
+  std::map<std::string, uint64_t> parts;
+  for (auto &a : gdp->attributes) parts[std::to_string(a->owner) + a->title] = standin::contents_of(*gdp, *a);
+  uint64_t h = uint64_t(gdp->getNumPoints());
+  for (auto &p : parts) h = ooze_hash(p.first.data(), p.first.size(), ooze_hash(&p.second, 8, h));
+  return h;
+}
+inline std::string first_difference(const GU_Detail *a, const GU_Detail *b) {
+  if (!a || !b) return "one of them failed";
+  if (a->getNumPoints() != b->getNumPoints())
+    return "points: " + std::to_string(a->getNumPoints()) + " and " + std::to_string(b->getNumPoints());
+  for (auto &x : a->attributes) {
+    auto *y = b->findAttribute(x->owner, x->title.c_str());
+    if (!y) return x->title + " is missing";
+    if (standin::contents_of(*a, *x) != standin::contents_of(*b, *y)) return x->title + " differs";
+  }
+  return a->attributes.size() == b->attributes.size() ? "" : "more attributes";
+}
+#define CHECK_BITS(a, b) CHECK(kit::bits(a) == kit::bits(b), "%s", kit::first_difference(a, b).c_str())
+
+// Polygons of a box.
+inline void box(GU_Detail &gdp, double x, double y, double z, double size, double turn = 0, double bend = 0) {
+  static const int quads[24] = {0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3};
+  GA_Offset start = gdp.appendPointBlock(8);
+  for (int i = 0; i < 8; ++i) {
+    double p[3] = {(i & 1) - 0.5, ((i >> 1) & 1) - 0.5, ((i >> 2) & 1) - 0.5};
+    p[0] += bend * p[1];
+    double c = std::cos(turn), s = std::sin(turn);
+    gdp.setPos3(start + i, UT_Vector3(float(x + size * (c * p[0] + s * p[2])), float(y + size * p[1]),
+                                      float(z + size * (c * p[2] - s * p[0]))));
+  }
+  GEO_PolyCounts counts;
+  counts.append(4, 6);
+  GU_PrimPoly::buildBlock(&gdp, start, 8, counts, quads);
+}
+
+// A block of particles without attributes.
+inline void block(GU_Detail &gdp, int side, double x, double y, double z, double d) {
+  GA_Offset start = gdp.appendPointBlock(side * side * side);
+  for (int i = 0; i < side * side * side; ++i)
+    gdp.setPos3(start + i, UT_Vector3(float(x + d * (i % side)), float(y + d * (i / side % side)),
+                                      float(z + d * (i / side / side))));
+}
+inline void number(GU_Detail &gdp, GA_AttributeOwner owner, const char *name, double value) {
+  GA_Attribute *a = gdp.addFloatTuple(owner, name, 1, GA_Defaults(value));
+  for (size_t i = 0; i < gdp.count_of(owner); ++i) a->put(GA_Offset(i), 0, value);
+}
+inline void whole(GU_Detail &gdp, GA_AttributeOwner owner, const char *name, int value) {
+  GA_Attribute *a = gdp.addIntTuple(owner, name, 1, GA_Defaults(value));
+  for (size_t i = 0; i < gdp.count_of(owner); ++i) a->put(GA_Offset(i), 0, value);
+}
+inline double mean(const GU_Detail *gdp, const char *name, int k = 0) {
+  const GA_Attribute *a = gdp->findPointAttribute(name);
+  CHECK(a != nullptr, "no attribute %s", name);
+  double sum = 0;
+  for (GA_Offset o : gdp->order) sum += a->number<double>(o, k);
+  return sum / double(gdp->getNumPoints());
+}
+
+// No contract of the HDK was broken.
+inline void whole_world() { CHECK(world().failures == 0, "%d contracts were broken", world().failures); }
+inline void fresh_world() {
+  grids::prepare();
+  world() = standin::World();
+}
+} // namespace kit

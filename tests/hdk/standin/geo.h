@@ -1,0 +1,45 @@
+// Primitives: polygons, VDBs (each of which adds a point to its detail) and volumes.
+#pragma once
+#include "ga.h"
+
+enum { GEO_PRIMPOLY = 1, GEO_PRIMVDB = 2, GEO_PRIMVOLUME = 3, GEO_PRIMSPHERE = 4 };
+
+class GEO_Primitive {
+public:
+  GEO_Primitive(int t, const char *n) : type(t), title(n) {}
+  virtual ~GEO_Primitive() {}
+  virtual std::unique_ptr<GEO_Primitive> copy() const { return std::make_unique<GEO_Primitive>(*this); }
+  virtual uint64_t contents() const { return 0; }
+  int getTypeId() const { return type; }
+  const char *getTypeName() const { return title; }
+  GA_Size getVertexCount() const { return GA_Size(points.size()); }
+  GA_Offset getPointOffset(GA_Size i) const { return points.at(size_t(i)); }
+  GA_Offset getMapOffset() const { return place; }
+
+  int type;
+  const char *title;
+  std::vector<GA_Offset> points;
+  GA_Offset place = 0;
+};
+
+class GEO_PrimPoly : public GEO_Primitive {
+public:
+  GEO_PrimPoly() : GEO_Primitive(GEO_PRIMPOLY, "Poly") {}
+  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GEO_PrimPoly>(*this); }
+  bool isClosed() const { return closed; }
+  bool closed = true;
+};
+
+class GEO_PolyCounts {
+public:
+  void append(GA_Size vertices, GA_Size polygons = 1) { runs.emplace_back(vertices, polygons); }
+  std::vector<std::pair<GA_Size, GA_Size>> runs;
+};
+class GU_PrimPoly : public GEO_PrimPoly {
+public:
+  static GA_Offset buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoints, const GEO_PolyCounts &sizes,
+                              const int *numbers, bool closed = true);
+};
+
+template <class T> T UTverify_cast(const GEO_Primitive *p) { return static_cast<T>(p); }
+template <class T> T UTverify_cast(GEO_Primitive *p) { return static_cast<T>(p); }

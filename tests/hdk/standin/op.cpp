@@ -1,0 +1,331 @@
+#include "op.h"
+
+#include <cmath>
+
+using namespace standin;
+
+OP_Director *OPgetDirector() {
+  static OP_Director d;
+  return &d;
+}
+
+OP_Operator *OP_OperatorTable::find(const std::string &type) const {
+  for (auto &o : operators)
+    if (o->type == type) return o.get();
+  return nullptr;
+}
+
+// ---- dialog scripts ----
+namespace {
+struct Reader {
+  const char *at;
+  std::string token; // "" at the end
+  bool quoted = false;
+  void next() {
+    token.clear();
+    quoted = false;
+    while (*at == ' ' || *at == '\n' || *at == '\t') ++at;
+    if (*at == '"') {
+      quoted = true;
+      for (++at; *at && *at != '"'; ++at) token += *at == '\\' ? *++at : *at;
+      if (*at) ++at;
+    } else if (*at == '{' || *at == '}') {
+      token = *at++;
+    } else {
+      while (*at && !strchr(" \n\t{}\"", *at)) token += *at++;
+    }
+  }
+  bool is(const char *t) const { return !quoted && token == t; }
+};
+
+std::vector<std::string> list(Reader &r) { // from "{" to its "}"
+  std::vector<std::string> out;
+  if (!r.is("{")) broken("dialog script", "expected { and found " + r.token);
+  for (r.next(); !r.is("}"); r.next()) {
+    if (!*r.at) {
+      broken("dialog script", "a list has no end");
+      break;
+    }
+    out.push_back(r.token);
+  }
+  r.next();
+  return out;
+}
+
+void parse(Reader &r, std::vector<PRM_Template> &out, bool parm) { // after "{"
+  PRM_Template p;
+  while (!r.is("}")) {
+    if (r.token.empty() && !r.quoted) {
+      broken("dialog script", "it ends early");
+      return;
+    }
+    std::string key = r.token;
+    r.next();
+    if (key == "parm" || key == "group") {
+      if (!r.is("{")) broken("dialog script", key + " without {");
+      r.next();
+      parse(r, out, key == "parm");
+    } else if (key == "name") {
+      p.name = r.token, r.next();
+    } else if (key == "label") {
+      p.label = r.token, r.next();
+    } else if (key == "type") {
+      static const std::set<std::string> known = {"float",  "integer", "toggle", "ordinal",
+                                                  "string", "button",  "vector"};
+      if (!known.count(r.token)) broken("dialog script", "type " + r.token);
+      p.type = r.token, r.next();
+    } else if (key == "size") {
+      p.size = std::atoi(r.token.c_str()), r.next();
+    } else if (key == "default") {
+      p.words = list(r);
+    } else if (key == "menu") {
+      auto words = list(r);
+      for (size_t i = 0; i < words.size(); i += 2) p.menu.push_back(words[i]);
+    } else if (key == "range") {
+      list(r);
+    } else if (key == "help") {
+      p.help = r.token, r.next();
+    } else if (key == "disablewhen" || key == "hidewhen") {
+      r.next();
+    } else {
+      broken("dialog script", "keyword " + key);
+    }
+  }
+  r.next();
+  if (!parm) return;
+  if (int(p.words.size()) != p.size) broken("dialog script", p.name + " has a default of another size");
+  for (auto &w : p.words) p.numbers.push_back(std::atof(w.c_str()));
+  out.push_back(p);
+}
+} // namespace
+
+PRM_TemplateBuilder::PRM_TemplateBuilder(const UT_StringHolder &name, const char *script) {
+  static std::map<std::string, std::vector<PRM_Template>> made; // for the life of the process, as Houdini's are
+  fresh = !made.count(name.c_str());
+  list = &made[name.c_str()];
+  if (!fresh) return;
+  Reader r{script, "", false};
+  r.next();
+  if (!r.is("{")) broken("dialog script", "no {");
+  r.next();
+  parse(r, *list, false);
+  list->emplace_back();
+}
+void PRM_TemplateBuilder::setCallback(const UT_StringHolder &name, const PRM_Callback &c) {
+  for (auto &t : *list)
+    if (t.name == name.c_str()) t.call = c.call;
+}
+
+// ---- nodes ----
+const PRM_Template *OP_Node::parameter(const std::string &name) const {
+  const PRM_Template *t = op_ ? op_->templates : nullptr;
+  for (; t && !t->name.empty(); ++t)
+    if (t->name == name) return t;
+  return nullptr;
+}
+
+static const PRM_Template *need(const OP_Node &n, const std::string &name, bool text) {
+  const PRM_Template *t = n.parameter(name);
+  if (!t) broken("there is no parameter", n.name_ + "/" + name);
+  if (t && text != (t->type == "string")) broken("a parameter is evaluated as another type", n.name_ + "/" + name);
+  return t;
+}
+fpreal OP_Node::evalFloat(const char *parm, int k, fpreal t) const {
+  const PRM_Template *p = need(*this, parm, false);
+  auto c = channels.find(parm);
+  if (c != channels.end() && c->second.count(k)) return c->second.at(k)(t);
+  return p ? p->numbers.at(size_t(k)) : 0;
+}
+exint OP_Node::evalInt(const char *parm, int k, fpreal t) const { return exint(std::floor(evalFloat(parm, k, t))); }
+void OP_Node::evalString(UT_String &out, const char *parm, int, fpreal) const {
+  const PRM_Template *p = need(*this, parm, true);
+  auto t = texts.find(parm);
+  out = t != texts.end() ? t->second.c_str() : p ? p->words.at(0).c_str() : "";
+}
+void OP_Node::set(const std::string &parm, double v, int k) {
+  animate(
+      parm, [v](fpreal) { return v; }, k);
+}
+void OP_Node::animate(const std::string &parm, standin_channel f, int k) {
+  need(*this, parm, false);
+  channels[parm][k] = f;
+  ++version;
+}
+void OP_Node::set_text(const std::string &parm, const std::string &v) {
+  need(*this, parm, true);
+  texts[parm] = v;
+  ++version;
+}
+int OP_Node::press(const std::string &parm, fpreal t) {
+  const PRM_Template *p = need(*this, parm, false);
+  if (!p || !p->call) {
+    broken("the button does nothing", parm);
+    return 0;
+  }
+  return p->call(this, 0, t, p);
+}
+OP_ERROR OP_Node::error() const {
+  UT_ErrorSeverity worst = UT_ERROR_NONE;
+  for (auto &m : messages) worst = m.first > worst ? m.first : worst;
+  return worst;
+}
+
+int64 SOP_Node::cook_version() {
+  int64 v = version;
+  for (auto *i : wires)
+    if (auto *s = dynamic_cast<SOP_Node *>(i)) v += 1000003 * s->cook_version();
+  return v;
+}
+
+static bool time_dependent(OP_Node *n) {
+  if (n->flags_.timedep || !n->channels.empty()) return true;
+  for (auto *i : n->wires)
+    if (i && time_dependent(i)) return true;
+  return false;
+}
+
+const GU_Detail *SOP_Node::cooked(fpreal t) {
+  int64 v = cook_version();
+  if (have && have_version == v && (have_time == t || !time_dependent(this)))
+    return error() >= UT_ERROR_ABORT ? nullptr : gdp;
+  messages.clear();
+  if (have && !cookVerb()) { // a classic SOP's last geometry is still there when it cooks again
+  }
+  ++cooks;
+  int64 open = world().open; // another node's cook may be what asked for this one
+  OP_Context context(t);
+  try {
+    cookMySop(context);
+  } catch (const std::exception &e) {
+    broken("an exception left the cook", name_ + ": " + e.what());
+  } catch (...) {
+    broken("an exception left the cook", name_);
+  }
+  if (!locked.empty()) broken("inputs are still locked", name_);
+  if (world().open != open) broken("opStart without opEnd", name_);
+  if (!mySopFlags.manages) gdp->bumpAllDataIds();
+  check(*gdp, name_.c_str());
+  have = true;
+  have_time = t;
+  have_version = v;
+  return error() >= UT_ERROR_ABORT ? nullptr : gdp;
+}
+
+OP_ERROR SOP_Node::lockInput(standin_input i, OP_Context &context) {
+  auto *in = dynamic_cast<SOP_Node *>(getInput(i));
+  if (!in) return UT_ERROR_NONE;
+  if (locked.count(int(i))) broken("an input is locked twice", name_);
+  if (!in->cooked(context.getTime())) {
+    say(UT_ERROR_ABORT, "the input failed");
+    return UT_ERROR_ABORT;
+  }
+  locked.insert(int(i));
+  ++world().open_locks;
+  return UT_ERROR_NONE;
+}
+OP_ERROR SOP_Node::lockInputs(OP_Context &context) {
+  for (unsigned i = 0; i < nInputs(); ++i)
+    if (lockInput(standin_input(i), context) >= UT_ERROR_ABORT) return UT_ERROR_ABORT;
+  return UT_ERROR_NONE;
+}
+void SOP_Node::unlockInput(standin_input i) {
+  if (!dynamic_cast<SOP_Node *>(getInput(i))) return;
+  if (!locked.erase(int(i))) broken("an input is unlocked that was not locked", name_);
+  --world().open_locks;
+}
+void SOP_Node::unlockInputs() {
+  for (unsigned i = 0; i < nInputs(); ++i)
+    if (locked.count(int(i))) unlockInput(standin_input(i));
+}
+const GU_Detail *SOP_Node::inputGeo(standin_input i, OP_Context &) {
+  auto *in = dynamic_cast<SOP_Node *>(getInput(i));
+  if (!in) return nullptr;
+  if (!locked.count(int(i))) broken("an input is read that is not locked", name_);
+  return in->gdp;
+}
+
+// ---- verbs ----
+OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
+  const SOP_NodeVerb *verb = cookVerb();
+  if (lockInputs(context) >= UT_ERROR_ABORT) {
+    unlockInputs();
+    return error();
+  }
+  std::unique_ptr<SOP_NodeParms> parms(verb->allocParms());
+  if (auto *options = dynamic_cast<SOP_NodeParmsOptions *>(parms.get())) options->load(*this, context.getTime());
+  if (!cache || world().drop_caches) cache.reset(verb->allocCache());
+  SOP_NodeVerb::CookParms cp;
+  GU_DetailHandle dest;
+  DEP_MicroNode dep;
+  for (auto *i : wires) cp.inputs.push_back(i ? static_cast<SOP_Node *>(i)->gdp : nullptr);
+  auto mode = verb->cookMode(parms.get());
+  if (mode == SOP_NodeVerb::COOK_GENERIC)
+    dest = handle; // what the last cook left
+  else {
+    dest.allocateAndSet(new GU_Detail);
+    if ((mode == SOP_NodeVerb::COOK_DUPLICATE || mode == SOP_NodeVerb::COOK_INPLACE) && !cp.inputs.empty() &&
+        cp.inputs[0])
+      dest.gdpNC()->replaceWith(*cp.inputs[0]);
+    if (mode == SOP_NodeVerb::COOK_INPLACE && !cp.inputs.empty()) cp.inputs[0] = nullptr;
+  }
+  for (auto *i : cp.inputs)
+    if (i) check(*i, "input");
+  cp.dest = &dest;
+  cp.node = world().compiled ? nullptr : this;
+  cp.context = &context;
+  cp.kept = cache.get();
+  cp.dep = &dep;
+  cp.values = parms.get();
+  cp.said = &messages;
+  verb->cook(cp);
+  for (auto *i : cp.inputs)
+    if (i) check(*i, "input after the cook");
+  handle = dest;
+  gdp = handle.gdpNC();
+  flags().setTimeDep(dep.timedep);
+  unlockInputs();
+  return error();
+}
+
+void SOP_NodeParmsOptions::load(const OP_Node &node, fpreal t) {
+  for (const PRM_Template *p = templates; !p->name.empty(); ++p) {
+    if (p->type == "string") {
+      UT_String s;
+      node.evalString(s, p->name.c_str(), 0, t);
+      texts[p->name] = s.c_str();
+    } else
+      for (int k = 0; k < p->size; ++k) numbers[p->name].push_back(node.evalFloat(p->name.c_str(), k, t));
+  }
+}
+
+void SOP_NodeCacheOptions::doCook(const SOP_NodeVerb *, const SOP_NodeVerb::CookParms &parms) {
+  cp = &parms;
+  gdp = parms.gdh().gdpNC();
+  OP_Context context(parms.getContext());
+  cook(context);
+  cp = nullptr;
+  gdp = nullptr;
+}
+OP_ERROR SOP_NodeCacheOptions::error() const {
+  UT_ErrorSeverity worst = UT_ERROR_NONE;
+  for (auto &m : *cp->said) worst = m.first > worst ? m.first : worst;
+  return worst;
+}
+fpreal SOP_NodeCacheOptions::evalFloat(const char *parm, int k, fpreal) const {
+  auto &all = cp->parms<SOP_NodeParmsOptions>().numbers;
+  auto at = all.find(parm);
+  if (at == all.end() || size_t(k) >= at->second.size()) {
+    broken("there is no parameter", parm);
+    return 0;
+  }
+  return at->second[size_t(k)];
+}
+exint SOP_NodeCacheOptions::evalInt(const char *parm, int k, fpreal t) const {
+  return exint(std::floor(evalFloat(parm, k, t)));
+}
+void SOP_NodeCacheOptions::evalString(UT_String &out, const char *parm, int, fpreal) const {
+  auto &all = cp->parms<SOP_NodeParmsOptions>().texts;
+  auto at = all.find(parm);
+  if (at == all.end()) broken("there is no text parameter", parm);
+  out = at == all.end() ? "" : at->second.c_str();
+}

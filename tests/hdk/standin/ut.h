@@ -1,0 +1,145 @@
+// A stand-in of the few HDK classes that the plug-in uses, written for its tests from public descriptions of their
+// behaviour; no text of SideFX is in it. It proves that the plug-in is consistent with itself, not that Houdini agrees:
+// hdk_plugin/CHECKLIST.md says what is left to see there. This part: numbers, strings, errors, interrupts, loops.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Which release is imitated: set by the build, 20.5, 21.0 or 22.0.
+#ifndef STANDIN_MAJOR
+#define STANDIN_MAJOR 21
+#define STANDIN_MINOR 0
+#endif
+#define SYS_VERSION_MAJOR_INT STANDIN_MAJOR
+#define SYS_VERSION_MINOR_INT STANDIN_MINOR
+#define SYS_VERSION_BUILD_INT 100
+#define STANDIN_TEXT2(x) #x
+#define STANDIN_TEXT(x) STANDIN_TEXT2(x)
+#define SYS_VERSION_RELEASE STANDIN_TEXT(STANDIN_MAJOR) "." STANDIN_TEXT(STANDIN_MINOR)
+#define SYS_VERSION_FULL SYS_VERSION_RELEASE ".100"
+#define HDK_API_VERSION (STANDIN_MAJOR * 1000000 + STANDIN_MINOR * 10000 + 100)
+#define SYS_VISIBILITY_EXPORT __attribute__((visibility("default")))
+
+using fpreal = double;
+using fpreal32 = float;
+using fpreal64 = double;
+using exint = int64_t;
+using int64 = int64_t;
+using int32 = int32_t;
+
+namespace standin {
+// What the tests set and look at.
+struct World {
+  int64 api_version = HDK_API_VERSION; // of the Houdini that loads the plug-in
+  int64 trip = -1;                     // polls until Esc; -1 never
+  int64 polls = 0, open = 0, starts = 0;
+  double fps = 24;
+  int64 next_id = 1; // data ids, of all details
+  bool check_ids = true;
+  std::map<int64, uint64_t> contents; // of each data id, as last seen
+  int failures = 0;                   // contracts broken; each is printed
+  bool drop_caches = false;           // a verb's cache does not outlive its cook
+  bool compiled = false;              // verbs cook without a node
+  int open_locks = 0;
+};
+World &world();
+void broken(const char *what, const std::string &about);
+} // namespace standin
+
+inline int UTgetHDKAPIVersion() { return int(standin::world().api_version); }
+
+template <class T> class UT_Vector3T {
+public:
+  UT_Vector3T() : v{0, 0, 0} {}
+  UT_Vector3T(T x, T y, T z) : v{x, y, z} {}
+  template <class S> UT_Vector3T(const UT_Vector3T<S> &o) : v{T(o.x()), T(o.y()), T(o.z())} {}
+  T x() const { return v[0]; }
+  T y() const { return v[1]; }
+  T z() const { return v[2]; }
+  T &operator[](int i) { return v[i]; }
+  T operator[](int i) const { return v[i]; }
+  T *data() { return v; }
+  const T *data() const { return v; }
+
+private:
+  T v[3];
+};
+using UT_Vector3 = UT_Vector3T<fpreal32>;
+using UT_Vector3D = UT_Vector3T<fpreal64>;
+
+class UT_StringHolder {
+public:
+  UT_StringHolder() {}
+  UT_StringHolder(const char *s) : text(s ? s : "") {}
+  UT_StringHolder(const std::string &s) : text(s) {}
+  const char *c_str() const { return text.c_str(); }
+  const char *buffer() const { return text.c_str(); }
+  bool isstring() const { return !text.empty(); }
+  bool operator==(const char *s) const { return text == s; }
+  bool operator==(const UT_StringHolder &s) const { return text == s.text; }
+  bool operator!=(const char *s) const { return text != s; }
+  operator const char *() const { return text.c_str(); }
+
+private:
+  std::string text;
+};
+using UT_StringRef = UT_StringHolder;
+class UT_String {
+public:
+  UT_String() {}
+  explicit UT_String(const char *s) : text(s ? s : "") {}
+  UT_String &operator=(const char *s) {
+    text = s ? s : "";
+    return *this;
+  }
+  const char *c_str() const { return text.c_str(); }
+  const char *buffer() const { return text.c_str(); }
+  bool isstring() const { return !text.empty(); }
+
+private:
+  std::string text;
+};
+
+enum UT_ErrorSeverity {
+  UT_ERROR_NONE,
+  UT_ERROR_MESSAGE,
+  UT_ERROR_PROMPT,
+  UT_ERROR_WARNING,
+  UT_ERROR_ABORT,
+  UT_ERROR_FATAL
+};
+
+// opStart and opEnd in pairs; trips after `trip` polls.
+class UT_AutoInterrupt {
+public:
+  explicit UT_AutoInterrupt(const char *) {
+    ++standin::world().open;
+    ++standin::world().starts;
+  }
+  ~UT_AutoInterrupt() { --standin::world().open; }
+  UT_AutoInterrupt(const UT_AutoInterrupt &) = delete;
+  bool wasInterrupted(int percent = -1) {
+    auto &w = standin::world();
+    if (percent < -1 || percent > 100) standin::broken("percent", std::to_string(percent));
+    ++w.polls;
+    return w.trip >= 0 && w.polls > w.trip;
+  }
+};
+
+template <class T> using UT_BlockedRange = tbb::blocked_range<T>;
+template <class Range, class Body> void UTparallelFor(const Range &range, const Body &body) {
+  tbb::parallel_for(range, body);
+}

@@ -1,0 +1,45 @@
+// VDB primitives hold a grid of the OpenVDB that the tests link, as Houdini's hold one of its own.
+#pragma once
+#include <openvdb/Grid.h>
+
+#include "geo.h"
+
+enum UT_VDBType { UT_VDB_INVALID, UT_VDB_FLOAT, UT_VDB_VEC3F, UT_VDB_OTHER };
+
+class GEO_PrimVDB : public GEO_Primitive {
+public:
+  GEO_PrimVDB() : GEO_Primitive(GEO_PRIMVDB, "VDB") {}
+  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GEO_PrimVDB>(*this); }
+  uint64_t contents() const override { return uint64_t(reinterpret_cast<uintptr_t>(grid.get())); }
+  bool hasGrid() const { return grid != nullptr; }
+  openvdb::GridBase::ConstPtr getConstGridPtr() const { return grid; }
+  const openvdb::GridBase &getConstGrid() const { return *grid; }
+  UT_VDBType getStorageType() const;
+  const char *getGridName() const { return title_of.c_str(); }
+  openvdb::GridBase::ConstPtr grid;
+  std::string title_of;
+};
+
+// A box of samples at cell middles, as Houdini's native volumes; iso says whether it is a distance or a fog.
+class GEO_PrimVolume : public GEO_Primitive {
+public:
+  GEO_PrimVolume() : GEO_Primitive(GEO_PRIMVOLUME, "Volume") {}
+  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GEO_PrimVolume>(*this); }
+  int res[3] = {0, 0, 0};
+  float voxel = 1, origin[3] = {0, 0, 0};
+  bool sdf = false;
+  std::string name_of;
+  std::vector<float> values;
+};
+
+class GU_ConvertParms {
+public:
+  GA_PointGroup *primGroup = nullptr;
+};
+class GU_PrimVDB : public GEO_PrimVDB {
+public:
+  static GU_PrimVDB *buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr grid, const GEO_PrimVDB *src = nullptr,
+                                   const char *name = nullptr);
+  static void convertVolumesToVDBs(GU_Detail &dst, const GU_Detail &src, GU_ConvertParms &parms, bool flood_sdf,
+                                   bool prune, fpreal tolerance, bool keep_original, bool activate_inside = true);
+};
