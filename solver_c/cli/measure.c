@@ -182,13 +182,15 @@ static uint32_t cell_slot(long cx, long cy, long cz, uint32_t mask) {
   return h & mask;
 }
 
-double measure_largest_component(measure_points x, uint32_t count, double reach, double floor_height) {
+double measure_pieces(measure_points x, uint32_t count, double reach, double floor_height, uint32_t least,
+                      uint32_t *out_pieces) {
   uint32_t slots = 64, kept = 0, largest = 0;
   while (slots < 2u * count && slots < (1u << 30)) slots *= 2;
   const uint32_t none = UINT32_MAX;
   uint32_t *head = malloc(slots * sizeof *head), *next = malloc((count + 1) * sizeof *next),
            *parent = malloc((count + 1) * sizeof *parent), *size = calloc((size_t)count + 1, sizeof *size);
   double share = 0.0;
+  *out_pieces = 0;
   if (!head || !next || !parent || !size) goto done;
   for (uint32_t s = 0; s < slots; ++s) head[s] = none;
   for (uint32_t i = 0; i < count; ++i) {
@@ -219,12 +221,18 @@ double measure_largest_component(measure_points x, uint32_t count, double reach,
     if (++size[r] > largest) largest = size[r];
   }
   share = kept ? (double)largest / kept : 0.0;
+  for (uint32_t i = 0; i < count; ++i) *out_pieces += size[i] >= least;
 done:
   free(head);
   free(next);
   free(parent);
   free(size);
   return share;
+}
+
+double measure_largest_component(measure_points x, uint32_t count, double reach, double floor_height) {
+  uint32_t pieces;
+  return measure_pieces(x, count, reach, floor_height, UINT32_MAX, &pieces);
 }
 
 /* ---- streams ---- */

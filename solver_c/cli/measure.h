@@ -35,6 +35,9 @@ double measure_surface(measure_points x, uint32_t count, uint32_t k);
 /* Size of the largest set of particles connected by distances below `reach`, over all that lie above `floor`;
  * 0 if there is none or no memory. */
 double measure_largest_component(measure_points x, uint32_t count, double reach, double floor);
+/* The same, and how many such sets have at least `least` particles. */
+double measure_pieces(measure_points x, uint32_t count, double reach, double floor, uint32_t least,
+                      uint32_t *out_pieces);
 
 /* A falling stream in slabs between two heights. */
 enum { MEASURE_SLABS = 6 };

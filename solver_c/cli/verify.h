@@ -52,6 +52,8 @@ void verify_couette(verify *v);
 void verify_poiseuille(verify *v);
 void verify_bodies(verify *v);
 void verify_floating(verify *v);
+void verify_blend(verify *v);
+void verify_cauchy(verify *v);
 void verify_substeps(verify *v);
 void verify_rebound(verify *v);
 
