@@ -64,7 +64,7 @@ void kit_iterations(kit *k, uint32_t velocity, uint32_t position) {
 
 /* ---- materials ---- */
 
-static uint32_t add_material(kit *k, const ooze_material *m) {
+uint32_t kit_add(kit *k, const ooze_material *m) {
   uint32_t index = 0;
   if (kit_good(k)) took(k, ooze_material_add(k->solver, m, &index), "material");
   return index;
@@ -75,7 +75,7 @@ uint32_t kit_material(kit *k, double tau, double alpha) {
   ooze_material_default(&m);
   m.relaxation_time = (float)tau;
   m.compliance = (float)alpha;
-  return add_material(k, &m);
+  return kit_add(k, &m);
 }
 
 uint32_t kit_fluid(kit *k, double viscosity, double tau) {
@@ -83,14 +83,14 @@ uint32_t kit_fluid(kit *k, double viscosity, double tau) {
   ooze_material_default(&m);
   m.relaxation_time = (float)tau;
   m.viscosity = (float)viscosity;
-  return add_material(k, &m);
+  return kit_add(k, &m);
 }
 
 uint32_t kit_solid(kit *k, double density) {
   ooze_material m;
   ooze_material_default(&m);
   m.density = (float)density;
-  return add_material(k, &m);
+  return kit_add(k, &m);
 }
 
 /* ---- particles ---- */

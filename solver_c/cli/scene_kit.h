@@ -41,6 +41,7 @@ void kit_iterations(kit *k, uint32_t velocity, uint32_t position);
 uint32_t kit_material(kit *k, double tau, double alpha);
 uint32_t kit_fluid(kit *k, double viscosity, double tau);
 uint32_t kit_solid(kit *k, double density); /* for bodies; kg/m^3 */
+uint32_t kit_add(kit *k, const ooze_material *m);
 
 /* Particles on the simple cubic lattice of the separation. `low` is the low corner of the first particle's cell. */
 void kit_block(kit *k, uint32_t material, const uint32_t n[3], const double low[3]);

@@ -18,6 +18,8 @@ static const verify_check checks[] = {
     {"fig7", "angular momentum of a spinning viscous block, and without what keeps it", VERIFY_QUICK, verify_fig7},
     {"fig4", "the palette: rebound, slump and splash for relaxation times and compliances", VERIFY_QUICK, verify_fig4},
     {"column", "a column at rest: compression, volume, kinetic energy", VERIFY_QUICK, verify_column},
+    {"slump", "a cylinder with a yield stress slumps as far as it must, and then stands still", VERIFY_QUICK, verify_slump},
+    {"heat", "conduction against the error function, a melting front against Stefan's, and heat that is kept", VERIFY_QUICK, verify_heat},
     {"couette", "plane Couette flow, start-up and steady, 20 particles across", VERIFY_QUICK, verify_couette},
     {"poiseuille", "plane Poiseuille flow, start-up and steady, 20 particles across", VERIFY_NORMAL, verify_poiseuille},
     {"substeps", "a collapsing viscous block at 5 to 40 substeps and at half separation", VERIFY_QUICK,

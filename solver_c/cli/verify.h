@@ -47,6 +47,8 @@ void verify_fig7(verify *v);
 void verify_peer(verify *v);
 void verify_stress(verify *v);
 void verify_column(verify *v);
+void verify_slump(verify *v);
+void verify_heat(verify *v);
 void verify_rheology(verify *v);
 void verify_couette(verify *v);
 void verify_poiseuille(verify *v);

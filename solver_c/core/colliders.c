@@ -6,7 +6,7 @@
 
 #include "core/schema.h"
 
-enum { MAGIC = 0x4c435a4f, VERSION = 1 };   /* "OZCL" */
+enum { MAGIC = 0x4c435a4f, VERSION = 2 };   /* "OZCL" */
 static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
 static const uint32_t BRICK_BIAS = 1u << 20;
 
@@ -339,6 +339,8 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     memcpy(out->half, d->half, sizeof out->half);
     out->friction = (float)(1.0 - pow(1.0 - (double)d->friction, dt / OZ_FRICTION_STEP));
     out->stick = d->stick;
+    out->temperature = d->temperature;
+    out->contact = d->contact;
     memcpy(out->p0, from.position, sizeof out->p0);
     memcpy(out->q0, from.rotation, sizeof out->q0);
     memcpy(out->p1, to.position, sizeof out->p1);
@@ -402,7 +404,7 @@ void oz_colliders_end_step(oz_colliders *c, double fraction) {
 /* What a collider is in a checkpoint, bricks behind it. Words only, so that there is no padding. */
 typedef struct saved_collider {
   uint32_t handle, shape, role, invert, wall_density, brick_count;
-  float half[3], friction, stick, temperature, voxel;
+  float half[3], friction, stick, temperature, contact, voxel;
   ooze_pose start, end;
   float force[3], torque[3];
 } saved_collider;
@@ -425,7 +427,7 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
     s.handle = slot->handle, s.shape = d->shape, s.role = d->role, s.invert = d->invert;
     s.wall_density = d->wall_density, s.brick_count = d->brick_count;
     memcpy(s.half, d->half, sizeof s.half);
-    s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature, s.voxel = d->voxel;
+    s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature, s.contact = d->contact, s.voxel = d->voxel;
     s.start = d->start, s.end = d->end;
     memcpy(s.force, slot->force, sizeof s.force);
     memcpy(s.torque, slot->torque, sizeof s.torque);
@@ -457,7 +459,7 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   ooze_collider_desc_default(&d);
   d.shape = s.shape, d.role = s.role, d.invert = s.invert, d.wall_density = s.wall_density;
   memcpy(d.half, s.half, sizeof d.half);
-  d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.voxel = s.voxel;
+  d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.contact = s.contact, d.voxel = s.voxel;
   d.start = s.start, d.end = s.end;
   d.brick_count = s.brick_count;
   for (int k = 0; k < 3; k++)

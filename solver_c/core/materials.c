@@ -12,8 +12,21 @@ const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
     {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
 };
 
+/* The eight points as one array. */
+static void oz_material_ramp(const ooze_material *m, float out[OZ_RAMP_POINTS][3]) {
+  const float *const points[OZ_RAMP_POINTS] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4, m->ramp_5, m->ramp_6, m->ramp_7, m->ramp_8};
+  for (int k = 0; k < OZ_RAMP_POINTS; ++k) memcpy(out[k], points[k], sizeof out[k]);
+}
+
 ooze_result oz_material_check(const ooze_material *material, const char *who, ooze_message *why) {
-  return oz_schema_check(OZ_OWNER_material, material, who, why);
+  OZ_TRY(oz_schema_check(OZ_OWNER_material, material, who, why));
+  float ramp[OZ_RAMP_POINTS][3];
+  oz_material_ramp(material, ramp);
+  for (int k = 1; k < OZ_RAMP_POINTS && ramp[k][0] > 0; ++k)
+    if (!(ramp[k][0] > ramp[k - 1][0]))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: ramp_%d is at %g K; expected more than ramp_%d's %g K", who, k + 1,
+                     (double)ramp[k][0], k, (double)ramp[k - 1][0]);
+  return OOZE_OK;
 }
 
 /* Allocates, but only in the first step after a material was changed. */
@@ -22,9 +35,29 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   size_t bytes = s->material_count * sizeof(oz_matter);
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
+  s->has_yield = s->has_heat = s->has_ramps = s->ramps_relax = 0;
+  s->diffusivity = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
-    matter[i].density = s->materials[i].density;
-    matter[i].links_beta = s->materials[i].links_beta;
+    const ooze_material *m = &s->materials[i];
+    matter[i].density = m->density;
+    matter[i].links_beta = m->links_beta;
+    matter[i].yield_stress = m->yield_stress;
+    s->has_yield |= m->yield_stress > 0;
+    float share = 1.0f / (m->density * m->heat_capacity);
+    matter[i].conductivity = m->conductivity;
+    matter[i].heat_share = share;
+    matter[i].melting_point = m->melting_point;
+    matter[i].melt_step = m->latent_heat / m->heat_capacity;
+    s->has_heat |= m->conductivity > 0;
+    if (m->conductivity * share > s->diffusivity) s->diffusivity = m->conductivity * share;
+    matter[i].ramp_count = 0;
+    float ramp[OZ_RAMP_POINTS][3];
+    oz_material_ramp(m, ramp);
+    for (uint32_t k = 0; k < OZ_RAMP_POINTS && ramp[k][0] > 0; ++k, ++matter[i].ramp_count) {
+      memcpy(matter[i].ramp[k], ramp[k], sizeof ramp[k]);
+      s->has_ramps = 1;
+      s->ramps_relax |= ramp[k][2] > 0;
+    }
   }
   ooze_result r = s->backend->table->matter(s->backend, matter, s->material_count, s->message);
   oz_free(&s->memory, matter);
@@ -77,6 +110,8 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   OZ_TRY(oz_host_copy(s, OZ_FIELD_MATERIAL, &copy));
   for (uint32_t i = 0; i < n; ++i) s->particles.flags[i] = ((const uint32_t *)copy)[i] == index;
   for (int v = 0; v < OZ_MATERIAL_VALUES && n; ++v) {
+    /* a temperature that is not changed here leaves the particles what they have by now */
+    if (oz_material_values[v].field == OZ_FIELD_TEMPERATURE && in.temperature == s->materials[index].temperature) continue;
     OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t i = 0; i < n; ++i)
       if (s->particles.flags[i])

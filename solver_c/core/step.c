@@ -231,7 +231,11 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->params = &s->params;
   step->separation = s->separation;
   step->time = time;
-  step->has_relaxation = s->particles.has_tau;
+  step->has_yield = s->has_yield;
+  step->has_heat = s->has_heat;
+  step->has_ramps = s->has_ramps;
+  step->diffusivity = s->diffusivity;
+  step->has_relaxation = s->particles.has_tau || s->has_yield || s->ramps_relax;
   step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;

@@ -8,6 +8,7 @@
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
+#include "physics/heat.h"
 #include "physics/motion.h"
 #include "physics/mps.h"
 #include "physics/nozzle.h"

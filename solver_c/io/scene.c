@@ -142,6 +142,11 @@ static void iteration_defaults(ooze_scene *s) {
     else if (position < 10)
       position = 10;
   }
+  for (uint32_t i = 0; i < s->material_count; i++) /* what is to stand still for long must be solved well */
+    if (s->start.materials[i].yield_stress > 0.0f) {
+      velocity = 20;
+      if (position < 10) position = 10;
+    }
   if (!s->velocity_given) s->start.params.velocity_iterations = velocity;
   if (!s->position_given) s->start.params.position_iterations = position;
 }

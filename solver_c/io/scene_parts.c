@@ -118,10 +118,14 @@ ooze_result oz_read_solver(oz_reader *r) {
 
 /* ---- Materials -------------------------------------------------------------------------------------------------- */
 
+#define M3(name) { #name, OZ_F32, offsetof(ooze_material, name), 3 }
 #define M(name)                                                                                                        \
   { #name, OZ_F32, offsetof(ooze_material, name), 1 }
-static const oz_field material_fields[] = {M(density), M(viscosity), M(relaxation_time), M(compliance), M(temperature)};
+static const oz_field material_fields[] = {M(density), M(viscosity), M(relaxation_time), M(compliance), M(temperature), M(links_beta), M(yield_stress),
+                                           M(conductivity), M(heat_capacity), M(latent_heat), M(melting_point),
+                                           M3(ramp_1), M3(ramp_2), M3(ramp_3), M3(ramp_4), M3(ramp_5), M3(ramp_6), M3(ramp_7), M3(ramp_8)};
 #undef M
+#undef M3
 
 static ooze_result find_preset(oz_reader *r, const char *key, const char *name, ooze_preset *out) {
   ooze_preset_default(out);
@@ -311,7 +315,7 @@ static const oz_field collider_fields[] = {
     C("rotate", posed.rotate, OZ_ROTATE, 1),
     C("friction", desc.friction, OZ_F32, 1),
     C("stick", desc.stick, OZ_F32, 1),
-    C("temperature", desc.temperature, OZ_F32, 1),
+    C("temperature", desc.temperature, OZ_F32, 1), C("contact", desc.contact, OZ_F32, 1),
     C("wall_density", desc.wall_density, OZ_BOOL, 0),
     C("voxel", desc.voxel, OZ_F32, 0),
 };

@@ -118,6 +118,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
   const int printed = f->scheme == OOZE_SCHEME_PAPER;
   f->relaxing = s->has_relaxation;
+  f->yielding = s->has_yield;
   f->cold = 1;
   if (printed) f->split = 0, f->gradient_correction = 0;
 
@@ -128,6 +129,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   s->mean_neighbours = built.mean_neighbours;
 
   /* constraint-free state */
+  OZ_TRY(oz_heat_ramps(s, b, f, why));
   RUN(material);
   RUN(predict);
   OZ_TRY(oz_bodies_start(b, f, why));
@@ -166,5 +168,5 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     RUN(settle);
     WALLS(wall_drag);
   }
-  return OOZE_OK;
+  return oz_heat_conduct(s, b, f, why);
 }

@@ -58,7 +58,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   const double V0 = d * d * d;
 
   /* sums over the simple cubic lattice, on which density is 1 and the operators have their reference diagonal */
-  double sum_w = 0.0, sum_w_others = 0.0, sum_c = 0.0, t_ref = 0.0, d_ref = 0.0;
+  double sum_w = 0.0, sum_w_others = 0.0, sum_c = 0.0, sum_cr2 = 0.0, t_ref = 0.0, d_ref = 0.0;
   for (int i = -REACH; i <= REACH; i++)
     for (int j = -REACH; j <= REACH; j++)
       for (int k = -REACH; k <= REACH; k++) {
@@ -70,6 +70,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
         const double g = g_scale * (h - r) * (h - r), gx = g * i * d / r;
         sum_w_others += V0 * w;
         sum_c += (h - r) * (h - r) / r;
+        sum_cr2 += (h - r) * (h - r) * r / (d * d);
         t_ref += V0 * d * V0 * d * gx * gx;
         d_ref += g * g;
       }
@@ -91,6 +92,10 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->dens_grad = (float)(Vm / V0);
   f->hour_norm = (float)(sum_w_others / sum_c); /* zero-energy weights of the lattice add up to those of poly6 */
   f->hour_arm = (float)(sum_w_others / sum_c / -(V0 * d * g_scale));
+  /* c (T_j - T_i) of a square: sum of c x^2 / d^2 is a third of the moment, and the second derivative wants 2 */
+  f->heat_sum = (float)sum_w_others;
+  f->heat_moment = (float)(sum_w_others / sum_c * sum_cr2);
+  f->heat_norm = 6.0f / f->heat_moment;
   f->t_ref = (float)t_ref;
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);
   f->a_min = (float)(2e-5 * t_ref);

@@ -16,6 +16,9 @@ typedef struct oz_step {
   double mean_neighbours;
   uint32_t rebuilt;
   uint32_t has_relaxation; /* some particle has tau > 0 */
+  uint32_t has_yield;      /* some material has a yield stress; has_relaxation is then set too */
+  uint32_t has_heat, has_ramps; /* some material conducts heat; has values that go with temperature */
+  float diffusivity;       /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles;
   uint32_t born; /* particles that joined for this substep */
 } oz_step;
@@ -36,6 +39,10 @@ ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after `finish` */
 ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
+/* Heat, for any model: material values by temperature at the start of a substep, conduction at its end (list C, wall
+ * slots and the arrays dx and r). */
+ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
+ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 /* By params.model; NULL where this build has none. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];
 

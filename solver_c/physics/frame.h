@@ -35,6 +35,7 @@ typedef struct oz_collider {
   uint32_t shape, role, invert, wall_density; /* as in ooze.h */
   float half[3];
   float friction, stick;
+  float temperature, contact; /* K; W/(m^2 K) */
   float p0[3], q0[4]; /* pose at the start of the substep */
   float p1[3], q1[4]; /* and at its end */
   float voxel;        /* m, SDF */
@@ -69,10 +70,19 @@ typedef struct oz_nozzle {
 } oz_nozzle;
 
 /* What the physics knows of a material beyond the values that each particle carries. One record a material. */
+#define OZ_RAMP_POINTS 8
 typedef struct oz_matter {
-  float density; /* kg/m^3 at rest */
-  float links_beta; /* model links: lengthening of this material; 0: by temperature */
+  float density;      /* kg/m^3 at rest */
+  float yield_stress; /* Pa; 0: none */
+  float conductivity; /* W/(m K); 0: none */
+  float heat_share;   /* m^3 K/J: 1 / (density heat capacity) */
+  float melting_point; /* K; 0: does not melt */
+  float melt_step;    /* K: latent heat over heat capacity */
+  uint32_t ramp_count;
+  float ramp[OZ_RAMP_POINTS][3]; /* K ascending, Pa s, s */
+  float links_beta;   /* model links: lengthening of this material; 0: by temperature */
 } oz_matter;
+#define OZ_MATTER_FLOATS ((uint32_t)(sizeof(oz_matter) / sizeof(float))) /* step from one to the next in a gather */
 
 /* One end's view of a link (physics/links.h). */
 typedef struct oz_link {
@@ -191,7 +201,10 @@ typedef struct oz_frame {
   float a_min;             /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
   float beta;              /* relaxation: 1.9 bounded form, 5 paper's */
   uint32_t relaxing;       /* some particle has a relaxation time: Q is not I everywhere */
+  uint32_t yielding;       /* some material has a yield stress */
   uint32_t cold;           /* first position iteration: rotations start from none */
+  float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
+  float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   float time;              /* s, for random numbers only */
   oz_spring_constants springs;
   oz_link_constants links;

@@ -23,7 +23,7 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
   /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below about 500 */
   a = oz_max(a, oz_set(f->a_min));
-  a = oz_select((tau > zero) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
+  a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
   a = oz_min(a, oz_set(1e8f)); /* softer than this is nothing at all, and its square must stay a float */
   oz_st(f->a, i, a);
   oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_ld(f->density, i));

@@ -160,6 +160,15 @@ OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
   m.m[6] = acc[6] - v.z * sg.x; m.m[7] = acc[7] - v.z * sg.y; m.m[8] = acc[8] - v.z * sg.z;
   return m;
 }
+/* One member of the particles' materials: `member` is that of material 0. Lanes past the last particle may hold anything. */
+OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
+  uint32_t m[OZ_LANES];
+  for (uint32_t k = 0; k < OZ_LANES; k++) m[k] = f->material[i + k] < f->matter_count ? f->material[i + k] : 0;
+  return oz_gather1(member, m, OZ_MATTER_FLOATS);
+}
+OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
+  return f->yielding ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
+}
 /* Lanes (as 0 / -1, or 0 / 1) of particles that have a conformation constraint: fluid with enough neighbours. What belongs
  * to a body or a boundary has none. */
 OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {

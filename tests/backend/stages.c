@@ -42,11 +42,14 @@ static const array arrays[] = {
     {AT(rho), 1, PLANES, PURE, 0, SUMS},       {AT(diag), 1, PLANES, PURE, 0, SUMS},
     {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
     {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
+    {AT(temperature), 1, PLANES, PURE, 0, 1e-5, "a hundredth of it is exchanged, by stored weights"},
+    {AT(melt), 1, PLANES, PURE, 0, SUMS},      {AT(tau), 1, PLANES, PURE, 0, FEW},
+    {AT(viscosity), 1, PLANES, PURE, 0, FEW},
 };
 /* Moved from one build to the other, not compared as they are: pu and the first three planes of pe are compared as the
  * matrix that they stand for; the others no stage writes. */
-static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},         {AT(tau), 1, PLANES, PURE, 0, BITS},
-                                {AT(compliance), 1, PLANES, PURE, 0, BITS}, {AT(viscosity), 1, PLANES, PURE, 0, BITS},
+static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},
+                                {AT(compliance), 1, PLANES, PURE, 0, BITS},
                                 {AT(density), 1, PLANES, PURE, 0, BITS},    {AT(force), 3, PLANES, PURE, 0, BITS},
                                 {AT(rest), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
@@ -59,7 +62,7 @@ static const size_t pointers[] = {
     P(force), P(material), P(source),  P(rank), P(id),         P(omega),     P(a),       P(y),
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
     P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens),
-    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours)};
+    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours), P(melt)};
 
 static float *pointer(const oz_frame *f, size_t member) {
   float *p;
@@ -551,8 +554,9 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(COMPLIANCE, one, i % 2 ? 1e-4f : 1e-3f);
   UP_ONE(VISCOSITY, one, i % 3 == 2 || i % 5 ? 0.0f : 30.0f);
   UP_ONE(DENSITY, one, i % 7 ? 1000.0f : 1400.0f);
-  UP_ONE(TEMPERATURE, one, 293.15f);
-  UP_ONE(MATERIAL, word32, 0);
+  UP_ONE(TEMPERATURE, one, i % 9 == 2 ? 295.0f : 270.0f + 60.0f * random_float(&state));
+  UP_ONE(MELT, one, i % 9 == 2 ? 0.3f : 0.0f);
+  UP_ONE(MATERIAL, word32, i % 4 == 1);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
   UP_ONE(OWNER, word32, i < s->bodies * s->body_size ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size) : 0);
@@ -571,8 +575,11 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
-  const oz_matter matter = {.density = 1000.0f};
-  CHECK(b->table->matter(b, &matter, 1, &why) == OOZE_OK, "%s", why.text);
+  const oz_matter matter[2] = {{.density = 1000.0f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
+                                .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
+                               {.density = 1000.0f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
+                                .melting_point = 295.0f, .melt_step = 4.0f}};
+  CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
   oz_body body[2];
   memset(body, 0, sizeof body);
   for (uint32_t i = 0; i < s->bodies; ++i) {
@@ -604,6 +611,10 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.params = &p;
   step.separation = separation;
   step.has_relaxation = relaxation;
+  step.has_yield = relaxation;
+  step.has_heat = 1;
+  step.has_ramps = strcmp(s->name, "corner") == 0;
+  step.diffusivity = 2e-5f;
   step.has_walls = s->colliders > 0;
   step.has_nozzles = 1;
   for (int k = 0; k < substeps; ++k) {

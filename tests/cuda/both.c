@@ -18,7 +18,8 @@ static const array arrays[] = {
     {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 2, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
     {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 2, 1, 0},      {AT(pp), 6, 2, 1, 0},     {AT(aq), 6, 2, 1, 0},
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
-    {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0},    {AT(rest), 3, 1, 0, 0},
+    {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
+    {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
 
@@ -114,6 +115,7 @@ static int live(const both *t, const array *a) {
   if (t->other && !strcmp(a->name, "A")) return t->sent;
   if (t->paper && a->when == 1) return 0; /* that scheme has its own use for y2, which lies over them */
   if (t->paper && !strcmp(a->name, "y2")) return 1;
+  if (t->heat && (!strcmp(a->name, "r") || !strcmp(a->name, "rot"))) return a->name[1] == 0; /* its work array is r, under rot */
   return !a->when || a->when == (t->position ? 2 : 1);
 }
 
@@ -295,7 +297,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   ON(&t->a, frame)(t->a.b, &t->a.f);
   ON(&t->b, frame)(t->b.b, &t->b.f);
   t->n = t->a.f.count;
-  t->position = t->ran_gradient = t->scratch = 0;
+  t->position = t->ran_gradient = t->scratch = t->heat = 0;
   *f = t->a.f;
 }
 static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {
@@ -359,6 +361,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_free_start) t->other = 1;
   if (stage == OZ_STAGE_mps_stress) t->sent = 1;
   if (stage == OZ_STAGE_mps_density || stage == OZ_STAGE_blend_match) t->sent = t->scratch = 0;
+  if (stage == OZ_STAGE_heat_begin) t->heat = 1;
   if (stage == OZ_STAGE_advance) t->position = 1; /* its arrays lie over the velocity phase's */
   give_arrays(t);
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));

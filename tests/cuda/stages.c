@@ -19,7 +19,7 @@ static float uniform(void) { /* -1 to 1 */
 
 typedef struct state {
   uint32_t n;
-  float *x, *u, *q, *tau, *compliance, *viscosity, *density, *zero;
+  float *x, *u, *q, *tau, *compliance, *viscosity, *density, *temperature, *zero;
   uint32_t *rank, *word, *source, *owner, layer;
   float *rest;
   uint64_t *id;
@@ -35,7 +35,7 @@ static state make(int kind) {
   const size_t n = s.n;
   s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4), s.compliance = calloc(n, 4);
   s.owner = calloc(n, 4), s.rest = calloc(n * 3, 4), s.layer = (uint32_t)(edge * (edge / 2));
-  s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.zero = calloc(n * 3, 4);
+  s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.temperature = calloc(n, 4), s.zero = calloc(n * 3, 4);
   s.rank = calloc(n, 4), s.word = calloc(n, 4), s.source = calloc(n, 4), s.id = calloc(n, 8);
   for (uint32_t i = 0; i < s.n; i++) {
     float *x = s.x + 4 * (size_t)i, *u = s.u + 4 * (size_t)i;
@@ -58,31 +58,36 @@ static state make(int kind) {
     s.compliance[i] = i % 5 == 0 ? 0.0f : 1e-4f;
     s.viscosity[i] = i % 4 == 0 && i % 3 != 2 ? 50.0f : 0.0f;
     s.density[i] = i % 2 ? 1000.0f : 700.0f;
+    s.temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
     s.source[i] = i % 29 == 0 && i >= 2 * s.layer ? 1 : 0;
     /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */
     if (i < 2 * s.layer) s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
     for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = (k == 0 ? x[1] : k == 1 ? -x[0] : x[2]) + 0.02f * D * sinf((float)(3 * i + k)); /* leaves the random numbers of what follows as they were */
+    s.word[i] = i % 4 == 1;
   }
   return s;
 }
 static void drop_state(state *s) {
-  void *all[] = {s->x, s->u, s->q, s->tau, s->compliance, s->viscosity, s->density, s->zero, s->rank, s->word, s->source, s->id, s->owner, s->rest};
+  void *all[] = {s->x, s->u, s->q, s->tau, s->compliance, s->viscosity, s->density, s->temperature, s->zero, s->rank, s->word, s->source, s->id, s->owner, s->rest};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 
 static void load(oz_backend *b, const state *s) {
   const void *of[OZ_FIELD_STATE_COUNT] = {
       [OZ_FIELD_X] = s->x, [OZ_FIELD_U] = s->u, [OZ_FIELD_Q] = s->q, [OZ_FIELD_TAU] = s->tau, [OZ_FIELD_COMPLIANCE] = s->compliance,
-      [OZ_FIELD_VISCOSITY] = s->viscosity, [OZ_FIELD_DENSITY] = s->density, [OZ_FIELD_TEMPERATURE] = s->zero, [OZ_FIELD_FORCE] = s->zero,
+      [OZ_FIELD_VISCOSITY] = s->viscosity, [OZ_FIELD_DENSITY] = s->density, [OZ_FIELD_TEMPERATURE] = s->temperature, [OZ_FIELD_FORCE] = s->zero,
       [OZ_FIELD_MATERIAL] = s->word, [OZ_FIELD_SOURCE] = s->source, [OZ_FIELD_OWNER] = s->owner, [OZ_FIELD_REST] = s->rest, [OZ_FIELD_RANK] = s->rank, [OZ_FIELD_ID] = s->id};
   ooze_message why = {""};
   CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
     if (of[k]) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
-  const oz_matter matter = {.density = 1000.0f};
-  CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
+  const oz_matter matter[2] = {{.density = 1000.0f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
+                                .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
+                               {.density = 1000.0f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
+                                .melting_point = 295.0f, .melt_step = 4.0f}};
+  CHECK(b->table->matter(b, matter, 2, &why) >= 0, "%s", why.text);
   oz_body body[2];
   memset(body, 0, sizeof body);
   for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are nobody's */
@@ -100,6 +105,7 @@ static void surround(oz_backend *b) {
     c[k].q0[3] = c[k].q1[3] = 1.0f;
     c[k].wall_density = 1;
     c[k].friction = 0.25f * (float)k;
+    c[k].temperature = 280.0f + 10.0f * (float)k, c[k].contact = 1e4f;
   }
   c[0].shape = OOZE_SHAPE_PLANE;
   c[1].shape = OOZE_SHAPE_BOX, c[1].invert = 1; /* a container that is just filled */
@@ -174,7 +180,9 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   oz_step step;
   memset(&step, 0, sizeof step);
   step.backend = &t.base, step.params = &params, step.separation = D;
-  step.has_relaxation = step.has_walls = step.has_nozzles = 1;
+  step.has_heat = 1, step.diffusivity = 2e-5f;
+  step.has_ramps = kind == LATTICE;
+  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = 1;
   /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed positions do not hold */
   for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
   printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, links %u\n",

@@ -206,8 +206,16 @@ typedef struct ooze_material {
   float viscosity;       /* Pa s, 0 or more; 0: use compliance. Default 0. */
   float relaxation_time; /* s, 0 or more: how long stretch is remembered. 0 is purely viscous, 1e6 elastic. Default 0. */
   float compliance;      /* 1/Pa, 0 or more: 1 over the elastic modulus. 0 is rigid, 0.01 splashes. Default 1e-4. */
-  float temperature;     /* K. Kept for the heat model. Default 293.15. */
+  float temperature;     /* K, of new particles. Default 293.15. */
   float links_beta;      /* model links: lengthening of a pulled link in one step of links_time, 1 to 2; 0: by temperature. Default 0. */
+  float yield_stress;    /* Pa, 0 or more: below it the material holds its shape, above it flows. Default 0. */
+  float conductivity;    /* W/(m K), 0 or more; 0: keeps its temperature. Default 0. */
+  float heat_capacity;   /* J/(kg K), above 0. Default 2000. */
+  float latent_heat;     /* J/kg, 0 or more: taken up in melting. Default 0. */
+  float melting_point;   /* K; 0: does not melt. Default 0. */
+  /* Viscosity and relaxation time by temperature: (K, Pa s, s), ascending; the first point at 0 K ends the list. Particles
+   * then take both from here, every substep, between points by their logarithms. Default none. */
+  float ramp_1[3], ramp_2[3], ramp_3[3], ramp_4[3], ramp_5[3], ramp_6[3], ramp_7[3], ramp_8[3];
 } ooze_material;
 
 OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index); /* 0 is the default one */
@@ -337,11 +345,12 @@ typedef struct ooze_collider_desc {
   ooze_pose end;      /* at its end; the next step starts from here unless updated */
   float friction;     /* 0 slides freely, 1 holds fully; independent of viscosity. Default 1. */
   float stick;        /* m/s^2: pull away from the wall up to this acceleration is held. Default 0. */
-  float temperature;  /* K. Kept for the heat model. Default 293.15. */
+  float temperature;  /* K, of the wall, where materials conduct heat. Default 293.15. */
   uint32_t wall_density; /* 1: counts in the density near it. Default 1. */
   float voxel;        /* m, SDF only */
   uint32_t brick_count;
   const ooze_sdf_brick *bricks; /* SDF only; copied */
+  float contact;      /* W/(m^2 K): how well heat passes between wall and fluid; 0 insulates. Default 1e6. */
 } ooze_collider_desc;
 
 typedef uint32_t ooze_collider; /* 0 is none */
@@ -581,6 +590,7 @@ static inline void ooze_material_default(ooze_material *m) {
   m->density = 1000.0f;
   m->compliance = 1e-4f;
   m->temperature = 293.15f;
+  m->heat_capacity = 2000.0f;
 }
 static inline void ooze_particles_default(ooze_particles *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
 static inline void ooze_links_default(ooze_links *l) { memset(l, 0, sizeof *l); l->size = (uint32_t)sizeof *l; }
@@ -592,6 +602,7 @@ static inline void ooze_collider_desc_default(ooze_collider_desc *c) {
   ooze_pose_default(&c->end);
   c->friction = 1.0f;
   c->temperature = 293.15f;
+  c->contact = 1e6f;
   c->wall_density = 1;
 }
 static inline void ooze_emitter_desc_default(ooze_emitter_desc *e) {
