@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
       ooze_surface_points_default(&p);
       sd.method = method;
       sd.separation = d;
-      sd.threads = threads;
+      sd.threads = threads == 1 ? 0 : threads; /* with one, the loops come to us */
       if (threads == 1) sd.hooks = &hooks;
       p.count = count;
       p.positions = x;
@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
       rd.positions = x;
       rd.particle_count = count;
       rd.particle_radius = 0.5f * d;
-      rd.threads = threads;
+      rd.threads = sd.threads;
       if (threads == 1) rd.hooks = &hooks;
       wall = seconds(CLOCK_MONOTONIC);
       cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
