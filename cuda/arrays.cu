@@ -38,6 +38,7 @@ enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 /* Arrays that stay. Results of a substep are among them and above: they are read until the next sort. */
 const array fixed[] = {
     {AT(lam), 6}, {AT(a), 1},  {AT(dx), 4}, {AT(A), 4}, {AT(B), 6}, {AT(pu), 4}, {AT(pe), 4}, {AT(r), 6}, {AT(aq), 6},
+    {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
@@ -96,6 +97,7 @@ void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity) {
   f->stride = capacity;
 }
 
+float *backup_of(float *at, uint32_t capacity) { return at + (words_per_particle() - 6) * capacity; }
 uint32_t *places_of(float *at, uint32_t capacity) { return reinterpret_cast<uint32_t *>(at + (words_per_particle() - 2) * capacity); }
 
 /* The two words that go with the ids: slot of each particle's walls. */

@@ -6,6 +6,8 @@
 
 #include "physics/wall.h"
 
+#include <cmath>
+
 namespace OZ_NAMESPACE {
 namespace {
 
@@ -79,7 +81,54 @@ cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream
 }
 #endif
 
+struct speed_item {
+  const float *u;
+  uint32_t *fastest; /* bits: those of floats that are not negative are in their order */
+  OZ_D float of(uint32_t i) const {
+    const float *v = u + 4 * (size_t)i, s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    return s > 0.0f ? s : 0.0f; /* no number counts as none */
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    const uint32_t s = oz_bits_of(of(i));
+    if (s > *fastest) *fastest = s;
+  }
+#endif
+};
+#if defined(OZ_CUDA_HOST)
+cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) { return each(stream, n, s); }
+#else
+__global__ void __launch_bounds__(256) speed_kernel(const __grid_constant__ speed_item s, uint32_t n) {
+  float most = 0.0f;
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) most = fmaxf(most, s.of(i));
+  for (int d = 16; d; d >>= 1) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, d));
+  if (threadIdx.x % 32 == 0) atomicMax(s.fastest, __float_as_uint(most));
+}
+cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
+  const uint32_t blocks = (n + 1023u) / 1024u;
+  speed_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, stream>>>(s, n);
+  return cudaGetLastError();
+}
+#endif
+
 } // namespace
+
+/* The greatest speed, m/s. */
+ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  *out = 0.0;
+  if (!g->count) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  uint32_t *most = &static_cast<news *>(g->device_news.at)->fastest;
+  OZ_CUDA(cudaMemsetAsync(most, 0, sizeof *most, g->stream), "the greatest speed");
+  OZ_CUDA(speed_all(speed_item{g->arrays.u, most}, g->count, g->stream), "the greatest speed");
+  OZ_TRY(bring_news(g, why));
+  float speed2;
+  memcpy(&speed2, &g->host_news->fastest, sizeof speed2);
+  *out = sqrt((double)speed2);
+  return OOZE_OK;
+}
 
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why) {
   gpu *g = GPU(b);

@@ -82,6 +82,26 @@ ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message
 ooze_result bring_news(gpu *g, ooze_message *why) {
   OZ_CUDA(cudaMemcpyAsync(g->host_news, g->device_news.at, sizeof(news), cudaMemcpyDeviceToHost, g->stream), "reading results");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "a substep");
+  g->staged = 0;
+  return OOZE_OK;
+}
+
+ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what, ooze_message *why) {
+  if (!bytes) return OOZE_OK;
+  if (bytes > STAGING / 4) {
+    OZ_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
+    OZ_CUDA(cudaStreamSynchronize(g->stream), what);
+    g->staged = 0;
+    return OOZE_OK;
+  }
+  if (g->staged + bytes > STAGING) {
+    OZ_CUDA(cudaStreamSynchronize(g->stream), what);
+    g->staged = 0;
+  }
+  void *room = static_cast<char *>(g->staging) + g->staged;
+  memcpy(room, from, bytes);
+  g->staged += (bytes + 15) / 16 * 16;
+  OZ_CUDA(cudaMemcpyAsync(to, room, bytes, cudaMemcpyHostToDevice, g->stream), what);
   return OOZE_OK;
 }
 
@@ -163,6 +183,7 @@ static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
   }
   OZ_TRY(links_resize(g, count, why));
   g->count = count;
+  g->box_known = false;
   return OOZE_OK;
 }
 
@@ -199,15 +220,18 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
   if ((uint32_t)field >= OZ_FIELD_COUNT || first > g->count || count > g->count - first)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, g->count);
   if (!count) return OOZE_OK;
+  if (in) g->box_known = false;
   const field_array *a = field_of(field);
   float *p = array_of(&g->arrays, a);
   const size_t words = a->planes ? 1 : a->words, bytes = (size_t)count * words * 4;
   for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++) {
     float *device = p + (size_t)c * g->arrays.stride + (size_t)first * words;
     if (out) OZ_CUDA(cudaMemcpyAsync(static_cast<char *>(out) + c * bytes, device, bytes, cudaMemcpyDeviceToHost, g->stream), "download");
-    else OZ_CUDA(cudaMemcpyAsync(device, static_cast<const char *>(in) + c * bytes, bytes, cudaMemcpyHostToDevice, g->stream), "upload");
+    else OZ_TRY(send(g, device, static_cast<const char *>(in) + c * bytes, bytes, "upload", why));
   }
-  OZ_CUDA(cudaStreamSynchronize(g->stream), out ? "download" : "upload");
+  if (!out) return OOZE_OK;
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "download");
+  g->staged = 0;
   return OOZE_OK;
 }
 static ooze_result download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
@@ -217,6 +241,18 @@ static ooze_result upload(oz_backend *b, oz_field field, uint32_t first, uint32_
   return transfer(GPU(b), field, first, count, nullptr, in, why);
 }
 
+/* Removes particles from the state. Results of the last substep, of which the caller has moved up those that stay, keep their
+ * places: where a layout has them in memory that the other one uses for state, by way of the sort's memory. */
+static ooze_result permute_results(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why) {
+  const oz_frame before = g->arrays;
+  static const oz_field moved[] = {OZ_FIELD_RHO, OZ_FIELD_NEIGHBOURS};
+  for (int k = 0; k < 2; k++)
+    OZ_CUDA(cudaMemcpyAsync(g->key[k].at, array_of(&before, field_of(moved[k])), (size_t)n * 4, cudaMemcpyDeviceToDevice, g->stream), "results");
+  OZ_TRY(permute(g, order, n, false, why));
+  for (int k = 0; k < 2; k++)
+    OZ_CUDA(cudaMemcpyAsync(array_of(&g->arrays, field_of(moved[k])), g->key[k].at, (size_t)n * 4, cudaMemcpyDeviceToDevice, g->stream), "results");
+  return OOZE_OK;
+}
 static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -231,13 +267,15 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
     if (e == cudaSuccess) e = cudaStreamSynchronize(g->stream);
     if (e != cudaSuccess) r = fail_cuda(g, e, "removing particles", why);
     else {
-      r = permute(g, static_cast<uint32_t *>(g->order[0].at), n, why);
+      g->backed = false;
+      r = permute_results(g, static_cast<uint32_t *>(g->order[0].at), n, why);
       if (r >= 0) r = links_move(g, static_cast<uint32_t *>(g->order[0].at), n, g->count, why);
     }
   }
   oz_free(g->memory, order);
   if (r < 0) return r;
   g->count = *out_count = n;
+  g->box_known = false;
   return OOZE_OK;
 }
 
@@ -246,8 +284,7 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
 static ooze_result put(gpu *g, buffer *b, const void *from, size_t bytes, const char *what, ooze_message *why) {
   if (!bytes) return OOZE_OK;
   OZ_TRY(grow(g, b, bytes, what, why));
-  OZ_CUDA(cudaMemcpyAsync(b->at, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
-  return OOZE_OK;
+  return send(g, b->at, from, bytes, what, why);
 }
 static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
                              uint32_t bricks, ooze_message *why) {
@@ -261,12 +298,10 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders", count);
     if (bytes) memcpy(g->collider_copy, c, bytes);
     OZ_TRY(put(g, &g->collider, g->collider_copy, bytes, "colliders", why));
-    OZ_CUDA(cudaStreamSynchronize(g->stream), "colliders"); /* the copy may change again */
   }
   if (keys) {
     OZ_TRY(put(g, &g->brick_key, keys, bricks * sizeof *keys, "colliders", why));
     OZ_TRY(put(g, &g->brick_values, values, (size_t)bricks * 512 * sizeof *values, "colliders", why));
-    OZ_CUDA(cudaStreamSynchronize(g->stream), "colliders"); /* the caller's memory is his again */
   }
   g->collider_count = count;
   return OOZE_OK;
@@ -276,7 +311,6 @@ static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, oo
   on_device here(g);
   OZ_TRY(flush(g, why));
   OZ_TRY(put(g, &g->nozzle, n, count * sizeof *n, "nozzles", why));
-  if (count) OZ_CUDA(cudaStreamSynchronize(g->stream), "nozzles");
   g->nozzle_count = count;
   return OOZE_OK;
 }
@@ -285,7 +319,6 @@ static ooze_result matter(oz_backend *b, const oz_matter *m, uint32_t count, ooz
   on_device here(g);
   OZ_TRY(flush(g, why));
   OZ_TRY(put(g, &g->matter, m, count * sizeof *m, "materials", why));
-  if (count) OZ_CUDA(cudaStreamSynchronize(g->stream), "materials");
   g->matter_count = count;
   return OOZE_OK;
 }
@@ -297,7 +330,6 @@ static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, ui
   OZ_TRY(grow(g, &g->body_state, count * sizeof(oz_body_state), "bodies", why));
   OZ_TRY(grow(g, &g->member, members * sizeof(uint32_t), "bodies", why));
   OZ_TRY(put(g, &g->body, body, count * sizeof *body, "bodies", why));
-  if (count) OZ_CUDA(cudaStreamSynchronize(g->stream), "bodies");
   g->body_count = count, g->member_count = members;
   return OOZE_OK;
 }
@@ -329,13 +361,14 @@ static void destroy(oz_backend *b) {
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
                       &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
                       &g->device_news, &g->ticket, &g->loads, &g->ghat};
-    buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->temp, &g->partial,
+    buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer *k : scratch) drop(g, k, true);
     links_release(g);
     if (g->host_news) cudaFreeHost(g->host_news);
     if (g->host_loads) cudaFreeHost(g->host_loads);
+    if (g->staging) cudaFreeHost(g->staging);
 #if !defined(OZ_CUDA_HOST)
     for (void *e : g->event)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
@@ -350,7 +383,7 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads};
+    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);
@@ -372,6 +405,7 @@ static ooze_result begin(gpu *g, ooze_message *why) {
   void *host = nullptr;
   OZ_CUDA(cudaMallocHost(&host, sizeof(news)), "host memory");
   g->host_news = static_cast<news *>(host);
+  OZ_CUDA(cudaMallocHost(&g->staging, STAGING), "host memory");
   OZ_TRY(grow(g, &g->device_news, sizeof(news), "results", why));
   OZ_TRY(grow(g, &g->ticket, 256, "results", why));
   return OOZE_OK;
@@ -382,6 +416,13 @@ static ooze_result begin(gpu *g, ooze_message *why) {
 using namespace OZ_NAMESPACE;
 
 #if !defined(OZ_CUDA_HOST)
+
+/* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are as long as the longest), what
+ * sorting needs. Walls, colliders and links come on top. */
+extern "C" uint64_t oz_cuda_bytes(uint64_t particles) {
+  const uint64_t lists = 48 * 4 + 4 * 4 + 2 * (2 + 1), sorting = 2 * 8 + 2 * 4 + 4 + 14;
+  return particles * (words_per_particle() * 4 + lists + sorting) + (16u << 20);
+}
 
 /* The number of devices, or 0 with the reason. No driver, an old one or no card is an ordinary answer. */
 extern "C" uint32_t oz_cuda_devices(const char **why) {
@@ -448,6 +489,8 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->device = (int)device;
   g->use_graphs = number_of("OOZE_CUDA_GRAPHS", 1) != 0;
   g->profiling = number_of("OOZE_PROFILE", 0) != 0;
+  g->no_table = number_of("OOZE_CUDA_TABLE", 1) == 0;
+  g->no_join = number_of("OOZE_CUDA_JOIN", 1) == 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
   if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
   g->threads = 1u << 30;

@@ -10,12 +10,13 @@ enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS
 enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE, KIND_LINK, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
 enum {
   GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
-  AROUND = 27,    /* cells around a cell */
+  AROUND = 14,    /* blocks that the 27 cells around a cell make (neighbours.cu) */
   QUEUE = 512,    /* stages that wait to be launched together */
   FRAMES = 4,     /* different frames among them */
   GRAPHS = 12,    /* recorded sequences that are kept */
   BLOCK = 128,    /* threads a block in stages */
-  STORED_ABOVE = 2, /* threads a particle: with more of them, gradients are read, with fewer computed */
+  STAGING = 1 << 20, /* bytes */
+  STORED_ABOVE = 4, /* threads a particle: with more of them, gradients are read, with fewer computed */
   NONE_U32 = 0x7fffffff
 };
 
@@ -31,6 +32,7 @@ struct news {
   uint32_t cells;
   uint32_t walls;
   uint32_t lost, links; /* particles; lines of link rows asked for */
+  uint32_t fastest, spare; /* bits of the greatest speed squared */
   unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
   unsigned long long neighbours;
   double scalar[OZ_SCALAR_COUNT];
@@ -74,16 +76,22 @@ struct gpu {
   /* particles */
   buffer block;
   uint32_t count, capacity, parity;
+  bool backed; /* velocities and sources of before the substep are kept */
   oz_frame arrays; /* pointers of this parity */
 
   /* scratch */
-  buffer key[2], order[2], cell_of, temp, partial, ticket, device_news;
+  void *staging;   /* pinned: what is on its way to the device */
+  size_t staged;   /* bytes of it that are taken since the host last waited */
+  buffer key[2], order[2], cell_of, table, temp, partial, ticket, device_news;
   news *host_news;
   cells grid;
   float cell;      /* m: of the last sort */
+  bool box_known;  /* host_news->box is that of the positions as they are, in such cells */
   uint32_t last;   /* its largest cell coordinate */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
+  bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
+  int no_table, no_join; /* for tests: sort always; every stage in a kernel of its own */
   rows c, extra;
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
@@ -119,10 +127,23 @@ struct gpu {
   void *event[2];
 };
 
+/* What oz_spiky asks of a frame, for lengths in the units of packed positions (oz_place): h / 2^29. */
+struct place_units {
+  float h, h2, grad_norm, hour_norm, inv_d;
+  void set(const oz_frame &f) {
+    const double unit = (double)f.h / 536870912.0;
+    h = 536870912.0f;
+    h2 = h * h;
+    grad_norm = (float)((double)f.grad_norm * unit * unit);
+    hour_norm = (float)((double)f.hour_norm * unit);
+    inv_d = (float)((double)f.inv_d * unit);
+  }
+};
 /* Everything that a launch of one stage is told. */
 struct stage_args {
   oz_frame f;
   const uint32_t *place;      /* start positions, packed (oz_place_ld) */
+  place_units units;
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;
@@ -138,6 +159,8 @@ typedef cudaError_t (*stage_fn)(const stage_args &a, const oz_frame &g, int lane
 ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why);
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
 ooze_result bring_news(gpu *g, ooze_message *why);
+/* Copies to the device; `from` is the caller's again. Small ones do not wait. */
+ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what, ooze_message *why);
 
 void drop(gpu *g, buffer *b, bool scratch);
 
@@ -157,11 +180,14 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each becomes the sum up to and with it */
-ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why);
+ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why); /* keep: for undo */
+ooze_result undo(oz_backend *b, ooze_message *why);
+ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why); /* the next bring_news has it */
 
 /* census.cu */
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
 ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why);
+ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
 
 /* queue.cu */
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);

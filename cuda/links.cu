@@ -211,11 +211,11 @@ void links_release(gpu *g) {
   drop(g, &g->link_width, true);
 }
 
-/* `order` tells where the first `kept` of `all` particles were; cell_of is free then. */
+/* `order` tells where the first `kept` of `all` particles were; the keys that are not sorted are free then. */
 ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t all, ooze_message *why) {
   if (!g->has_links) return OOZE_OK;
   link_rows *now = &g->links[g->links_now], *next = &g->links[1 - g->links_now];
-  uint32_t *to = as<uint32_t>(g->cell_of);
+  uint32_t *to = as<uint32_t>(g->key[1 - g->now]);
   if (kept < all) OZ_CUDA(cudaMemsetAsync(to, 0xff, (size_t)all * 4, g->stream), "links");
   OZ_CUDA(each(g->stream, kept, inverse_item{order, to}), "links");
   OZ_CUDA(each(g->stream, kept, move_item{order, to, view(*now), view(*next)}), "links");

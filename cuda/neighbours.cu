@@ -111,17 +111,62 @@ struct key_item {
   uint32_t *key32;
   uint64_t *key64; /* one of the two */
   uint32_t *order;
-  OZ_D void operator()(uint32_t i) const {
+  OZ_D uint64_t of(uint32_t i) const {
     uint32_t c[3];
     for (int k = 0; k < 3; k++) {
       int v = coordinate(at[4 * (size_t)i + k], inv) - low[k];
       c[k] = (uint32_t)(v < 0 ? 0 : v > last ? last : v);
     }
-    const uint64_t key = morton(c[0], c[1], c[2]);
+    return morton(c[0], c[1], c[2]);
+  }
+  OZ_D void operator()(uint32_t i) const {
+    const uint64_t key = of(i);
     const uint32_t to = rank[i]; /* by ascending id, so that a stable sort leaves (cell, id) */
     if (key32) key32[to] = (uint32_t)key;
     else key64[to] = key;
     order[to] = i;
+  }
+};
+
+/* ---- a table of all cells ----
+ * Where the box of the particles is small, a counter for every Morton code takes the place of a sort: count, add up, put each
+ * particle into its cell, and within a cell (a few particles) look how many have a lower id. The order is the same. */
+
+OZ_FN uint32_t spread7(uint32_t v) { /* 7 bits to every third */
+  v = (v | v << 8) & 0x0300f00fu;
+  v = (v | v << 4) & 0x030c30c3u;
+  return (v | v << 2) & 0x09249249u;
+}
+OZ_FN uint32_t gathered7(uint32_t v) {
+  v &= 0x09249249u;
+  v = (v | v >> 2) & 0x030c30c3u;
+  v = (v | v >> 4) & 0x0300f00fu;
+  return (v | v >> 8) & 0xffu;
+}
+enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
+
+struct tally_item {
+  key_item key;
+  uint32_t *table, *cell, *within; /* cell of each particle, and how many were counted there before it (any order) */
+  OZ_D void operator()(uint32_t i) const {
+    const uint32_t k = (uint32_t)key.of(i);
+    cell[i] = k;
+    within[i] = oz_atomic_add(table + k, 1u);
+  }
+};
+struct fill_item {
+  const uint32_t *start, *cell, *within;
+  uint32_t *member;
+  OZ_D void operator()(uint32_t i) const { member[start[cell[i]] + within[i]] = i; }
+};
+/* Place of particle i, which fill_item has put somewhere into its cell. */
+struct placement {
+  const uint32_t *start, *cell, *member, *rank;
+  OZ_D uint32_t of(uint32_t i) const {
+    const uint32_t mine = rank[i], k = cell[i], first = start[k], end = start[k + 1];
+    uint32_t at = first;
+    for (uint32_t m = first; m < end; m++) at += rank[member[m]] < mine;
+    return at;
   }
 };
 
@@ -174,27 +219,50 @@ struct cell_item {
   }
 };
 
-/* The particles of the 27 cells around each cell, as ranges. */
+/* The 27 cells around a cell, as 14 blocks of cells whose Morton codes follow each other, and so their particles: along each
+ * axis two of the three cells are a pair (an even coordinate and the next), the third stands alone. */
+struct blocks_around {
+  uint64_t part[3][3]; /* of each axis: even one of the pair, odd one, single; all bits set: there is none */
+  OZ_D void set(uint64_t key, uint32_t last) {
+    for (int axis = 0; axis < 3; axis++) {
+      const uint32_t v = gathered(key >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
+      part[axis][0] = spread(even) << axis;
+      part[axis][1] = spread(even + 1) << axis;
+      part[axis][2] = alone <= last ? spread(alone) << axis : ~0ull; /* -1 wraps to the largest */
+    }
+  }
+};
+/* Which of an axis' three, for x, y and z, and how many cells: 1 << the last. */
+OZ_FN void block_parts(uint32_t b, uint32_t *x, uint32_t *y, uint32_t *z, uint32_t *cells) {
+  *x = b < 5 ? 0 : 2;
+  *y = b < 2 ? 0 : b < 5 || b > 10 ? 2 : (b - 5) & 1u;
+  *z = b == 0 ? 0 : b == 2 || b == 3 ? b - 2 : b >= 5 && b < 9 ? (b - 5) >> 1 : b == 11 || b == 12 ? b - 11 : 2;
+  *cells = b == 0 ? 8 : b == 1 ? 4 : b < 5 ? 2 : 1;
+}
+
+/* The particles of each block around each cell, as ranges. */
 struct around_item {
   const uint32_t *start, *hash, *cells;
   const uint64_t *cell_key;
   uint32_t mask, capacity, last;
   uint2 *around;
   OZ_D void operator()(uint32_t t) const {
-    const uint32_t c = t / AROUND, k = t % AROUND;
+    const uint32_t c = t / AROUND, b = t % AROUND;
     if (c >= *cells) return;
-    const uint64_t key = cell_key[c];
-    const uint32_t x = gathered(key) + k % 3 - 1, y = gathered(key >> 1) + k / 3 % 3 - 1, z = gathered(key >> 2) + k / 9 - 1;
+    blocks_around near;
+    uint32_t x, y, z, n;
+    near.set(cell_key[c], last);
+    block_parts(b, &x, &y, &z, &n);
+    const uint64_t first = near.part[0][x] | near.part[1][y] | near.part[2][z];
     uint2 range = {0, 0};
-    if (x <= last && y <= last && z <= last) { /* -1 wraps to the largest */
-      const uint64_t want = morton(x, y, z);
-      for (uint32_t slot = hash_of(want, mask); hash[slot]; slot = (slot + 1) & mask)
-        if (cell_key[hash[slot] - 1] == want) {
-          range.x = start[hash[slot] - 1];
-          range.y = start[hash[slot]];
-          break;
-        }
-    }
+    if (first != ~0ull)
+      for (uint64_t want = first; want < first + n; want++)
+        for (uint32_t slot = hash_of(want, mask); hash[slot]; slot = (slot + 1) & mask)
+          if (cell_key[hash[slot] - 1] == want) {
+            if (range.x == range.y) range.x = start[hash[slot] - 1];
+            range.y = start[hash[slot]];
+            break;
+          }
     around[t] = range;
   }
 };
@@ -218,11 +286,15 @@ OZ_FN uint32_t popcount(uint32_t bits) {
 /* Where entry r of a row is, from the row's beginning: four together, then those of the group's other particles. */
 OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
 
+enum { MASKS = 24 }; /* of 32 candidates each: about 300 in 14 ranges */
+
 struct search {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
   const uint32_t *cell_of;
-  const uint2 *around;
+  const uint2 *around;    /* 27 ranges a cell, or NULL: */
+  const uint32_t *table;  /* first particle by Morton code, which the cell then is; `last` the greatest coordinate */
+  uint32_t last;
   uint32_t n, capacity;
   float radius2;
   /* What was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell order,
@@ -237,60 +309,86 @@ struct search {
   uint32_t *place; /* receives the packed positions, or NULL */
   float h;
 
-  /* Which of the `n` <= 32 places from m on are neighbours of i, as bits. The tests come first and all together, so that
-   * what only the few that pass must go through does not hold up the others. */
-  OZ_D uint32_t chunk(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t n) const {
+  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of. */
+  struct surroundings {
+    const uint2 *range;
+    uint32_t part[3][3]; /* as in blocks_around */
+  };
+  OZ_D void look_around(uint32_t c, surroundings *s) const {
+    s->range = around + (size_t)c * AROUND;
+    if (around) return;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+      const uint32_t v = gathered7(c >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
+      s->part[axis][0] = spread7(even) << axis;
+      s->part[axis][1] = spread7(even + 1) << axis;
+      s->part[axis][2] = alone <= last ? spread7(alone) << axis : 0xffffffffu;
+    }
+  }
+  OZ_D uint2 range(const surroundings *s, uint32_t b) const {
+    if (around) return s->range[b];
+    uint32_t x, y, z, n;
+    block_parts(b, &x, &y, &z, &n);
+    const uint32_t key = s->part[0][x] | s->part[1][y] | s->part[2][z];
+    uint2 r = {0, 0};
+    if (key != 0xffffffffu) r.x = table[key], r.y = table[key + n];
+    return r;
+  }
+  /* Which of the `n` <= 32 places m, m + STEP, ... are neighbours of i, as bits. The tests come first and all together, so
+   * that what only the few that pass must go through does not hold up the others. */
+  template <int STEP> OZ_D uint32_t chunk(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t n) const {
     uint32_t bits = 0;
 #if defined(__CUDACC__)
 #pragma unroll 4
 #endif
     for (uint32_t t = 0; t < n; t++) {
       oz_real q[4];
-      oz_ld4(at, m + t, 4, 0, q);
-      const uint32_t j = sorted_x ? oz_bits_of(q[3]) : m + t;
+      oz_ld4(at, m + STEP * t, 4, 0, q);
+      const uint32_t j = sorted_x ? oz_bits_of(q[3]) : m + STEP * t;
       bits |= (uint32_t)(distance2(q, p) < radius2 && j != i) << t;
     }
     if (sorted_x)
       for (uint32_t left = bits; left; left &= left - 1) {
         const uint32_t t = lowest(left);
         oz_real q[4];
-        oz_ld4(sorted_x, m + t, 4, 0, q);
+        oz_ld4(sorted_x, m + STEP * t, 4, 0, q);
         if (distance2(q, xi) < skip2) bits &= ~(1u << t); /* listed already */
       }
     return bits;
   }
-  OZ_D void write(uint32_t *row, uint32_t *at_row, uint32_t m, uint32_t bits) const {
+  template <int STEP> OZ_D void write(uint32_t *row, uint32_t *at_row, uint32_t m, uint32_t bits) const {
     for (; bits; bits &= bits - 1) {
-      const uint32_t k = m + lowest(bits), r = (*at_row)++;
+      const uint32_t k = m + STEP * lowest(bits), r = (*at_row)++;
       if (r < OZ_MAX_NEIGHBOURS) row[entry_at(r)] = sorted_x ? oz_bits_of(at[4 * (size_t)k + 3]) : k;
     }
   }
-  /* Looks through every `lanes`-th cell around i from `lane` on; returns how many neighbours are there. The bits of each
-   * are kept, so that the second look, which writes them to the row from `before` on, need not test again, unless a cell
-   * is crowded. */
+  /* Looks at every LANES-th candidate around i from `lane` on; returns how many neighbours are there. The bits are kept in
+   * `mask`, so that the second look, which writes them to the row from `before` on, need not test again, unless it is crowded
+   * here. */
   template <bool FILL, int LANES> OZ_D uint32_t look(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, uint32_t *row, uint32_t before) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return 0;
-    const uint2 *range = around + (size_t)c * AROUND;
+    surroundings nearby;
+    look_around(c, &nearby);
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    uint32_t count = 0;
+    uint32_t count = 0, kept = 0;
     oz_ld4(own, i, 4, 0, p);
     if (sorted_x) oz_ld4(x, i, 4, 0, xi);
-    for (uint32_t k = lane, round = 0; k < AROUND; k += LANES, round++) {
-      const uint2 r = range[k];
-      if (FILL && !*crowded) {
-        write(row, &before, r.x, mask[round]);
-        continue;
-      }
-      uint32_t first = 0;
-      for (uint32_t m = r.x; m < r.y; m += 32) {
-        const uint32_t bits = chunk(i, p, xi, m, r.y - m < 32 ? r.y - m : 32);
-        if (FILL) write(row, &before, m, bits);
-        else if (m == r.x) first = bits;
-        else *crowded = true;
+    for (uint32_t b = 0; b < AROUND; b++) {
+      const uint2 r = range(&nearby, b);
+      for (uint32_t m = r.x + lane; m < r.y; m += 32 * LANES) {
+        uint32_t bits;
+        if (FILL && !*crowded) bits = mask[kept++];
+        else {
+          const uint32_t n = (r.y - m + LANES - 1) / LANES;
+          bits = chunk<LANES>(i, p, xi, m, n < 32 ? n : 32);
+          if (!FILL) {
+            if (kept < MASKS) mask[kept++] = bits;
+            else *crowded = true;
+          }
+        }
+        if (FILL) write<LANES>(row, &before, m, bits);
         count += popcount(bits);
       }
-      if (!FILL) mask[round] = first;
     }
     return count;
   }
@@ -311,7 +409,7 @@ OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
 #if defined(OZ_CUDA_HOST)
 cudaError_t search_all(const search &s, cudaStream_t) {
   for (uint32_t first = 0; first < s.n; first += GROUP) {
-    uint32_t width = 0, count[GROUP], sum = 0, mask[GROUP][AROUND];
+    uint32_t width = 0, count[GROUP], sum = 0, mask[GROUP][MASKS];
     bool crowded[GROUP] = {false};
     const uint32_t members = s.n - first < GROUP ? s.n - first : (uint32_t)GROUP;
     for (uint32_t k = 0; k < members; k++) {
@@ -337,7 +435,7 @@ cudaError_t search_all(const search &s, cudaStream_t) {
 /* One thread a particle; a warp is a group. */
 __global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ search s) {
   const uint32_t i = blockIdx.x * 128u + threadIdx.x, lane = threadIdx.x % 32;
-  uint32_t mask[AROUND];
+  uint32_t mask[MASKS];
   bool crowded = false;
   const uint32_t count = i < s.n ? capped(s.look<false, 1>(i, 0, mask, &crowded, nullptr, 0)) : 0;
   uint32_t width = in_fours(count), sum = count;
@@ -366,7 +464,7 @@ __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_
   __shared__ uint32_t width, sum;
   __shared__ unsigned long long base;
   const uint32_t i = blockIdx.x * GROUP + threadIdx.x / TEAM, lane = threadIdx.x % TEAM;
-  uint32_t mask[(AROUND + TEAM - 1) / TEAM];
+  uint32_t mask[MASKS];
   bool crowded = false;
   if (threadIdx.x == 0) width = sum = 0;
   const uint32_t count = i < s.n ? s.look<false, TEAM>(i, lane, mask, &crowded, nullptr, 0) : 0;
@@ -409,18 +507,19 @@ struct ghat_item { /* one thread an entry of a line of 32 * 4 */
   oz_frame f;
   const uint32_t *place;
   uint16_t *ghat;
-  uint32_t n;
+  place_units u;
   OZ_D void operator()(uint32_t t) const {
     const uint32_t i = t / 4, lane = t % 4, g = i / GROUP, len = f.len_c[i];
     const oz_place here = oz_place_ld(place, i);
-    const float unit = f.h * (1.0f / 536870912.0f);
+    oz_frame units; /* only what oz_spiky asks for */
+    units.h = u.h, units.h2 = u.h2, units.grad_norm = u.grad_norm, units.hour_norm = u.hour_norm, units.inv_d = u.inv_d;
     size_t at = (size_t)f.row_c[g] * GROUP + i % GROUP * 4 + lane;
     for (uint32_t k = lane; k < ((len + 3u) & ~3u); k += 4, at += 4 * GROUP) {
       float r[3];
       oz_real c;
       oz_place_difference(here, oz_place_ld(place, f.list_c[at]), r);
-      const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
-      const oz_v3 v = oz_spiky(&f, way, &c);
+      const oz_v3 way = {r[0], r[1], r[2]};
+      const oz_v3 v = oz_spiky(&units, way, &c);
       uint16_t *to = ghat + 4 * at;
       oz_st_half(to, v.x), oz_st_half(to + 1, v.y), oz_st_half(to + 2, v.z), oz_st_half(to + 3, c);
     }
@@ -445,6 +544,13 @@ ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t, int *now, ooze_m
 }
 ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
   for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
+  return OOZE_OK;
+}
+ooze_result sum_before(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+  for (uint32_t i = 0, sum = 0; i < n; i++) {
+    const uint32_t here = v[i];
+    v[i] = sum, sum += here;
+  }
   return OOZE_OK;
 }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) { return each(g->stream, n, b); }
@@ -472,6 +578,14 @@ ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
   OZ_CUDA(cub::DeviceScan::InclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
   return OOZE_OK;
 }
+ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  size_t bytes = 0;
+  OZ_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, v, v, (int)n, g->stream), "adding up");
+  OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
+  bytes = g->temp.bytes;
+  OZ_CUDA(cub::DeviceScan::ExclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
+  return OOZE_OK;
+}
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
   const uint32_t blocks = (n + 1023u) / 1024u;
   box_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);
@@ -487,12 +601,36 @@ uint32_t bits_for(uint32_t last) {
   return bits;
 }
 
+key_item key_of(const oz_frame *f, const float *at, float cell, const int low[3], uint32_t last) {
+  key_item k = {at, f->rank, 1.0f / cell, {low[0], low[1], low[2]}, (int)last, nullptr, nullptr, nullptr};
+  return k;
+}
+
+/* Whether a table of all cells is worth it: it is cleared and added up each time. */
+bool tabled(const gpu *g, uint32_t last) {
+  const uint32_t bits = bits_for(last);
+  return !g->no_table && bits <= TABLE_BITS && (1ull << 3 * bits) <= 65536 + 16 * (uint64_t)g->count;
+}
+/* Particles by cell at positions `at`, through a table. The order within each cell is left to a placement. */
+ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why) {
+  const uint32_t cells = 1u << 3 * bits_for((uint32_t)key.last);
+  OZ_TRY(grow(g, &g->table, ((size_t)cells + 1) * 4, "cells", why, true));
+  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *member = as<uint32_t>(g->order[0]);
+  OZ_CUDA(cudaMemsetAsync(table, 0, ((size_t)cells + 1) * 4, g->stream), "cells");
+  OZ_CUDA(each(g->stream, g->count, tally_item{key, table, cell, within}), "cells");
+  OZ_TRY(sum_before(g, table, cells + 1, why));
+  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member}), "cells");
+  *out = {table, cell, member, key.rank};
+  return OOZE_OK;
+}
+
 /* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. */
 ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell, const int low[3], uint32_t last, ooze_message *why) {
   const uint32_t bits = bits_for(last);
   g->grid.bits = bits;
   g->wide = 3 * bits > 32;
-  key_item k = {at, f->rank, 1.0f / cell, {low[0], low[1], low[2]}, (int)last, nullptr, nullptr, as<uint32_t>(g->order[0])};
+  key_item k = key_of(f, at, cell, low, last);
+  k.order = as<uint32_t>(g->order[0]);
   if (g->wide) k.key64 = as<uint64_t>(g->key[0]);
   else k.key32 = as<uint32_t>(g->key[0]);
   OZ_CUDA(each(g->stream, g->count, k), "cell keys");
@@ -565,9 +703,16 @@ struct slot_item {
 
 struct permute_item {
   const uint32_t *order;
+  float *backup; /* record 4: velocity and source, or NULL */
   oz_frame from, to;
-  OZ_D void operator()(uint32_t k) const {
-    const uint32_t i = order[k];
+  OZ_D void operator()(uint32_t k) const { move(order[k], k); }
+  OZ_D void move(uint32_t i, uint32_t k) const {
+    if (backup) { /* a substep changes these in place before it has all its memory */
+      oz_real v[4];
+      oz_ld4(from.u, i, 4, 0, v);
+      v[3] = oz_float_of(from.source[i]);
+      oz_st4(backup, k, 4, 0, v);
+    }
 #define MOVE_RECORD(member, words)                                                                                     \
   {                                                                                                                    \
     oz_real v[4];                                                                                                      \
@@ -585,37 +730,110 @@ struct permute_item {
   }
 };
 
+struct undo_item {
+  oz_frame f;
+  const float *backup;
+  OZ_D void operator()(uint32_t i) const {
+    oz_real v[4], u[4];
+    oz_ld4(backup, i, 4, 0, v);
+    oz_ld4(f.u, i, 4, 0, u);
+    for (int c = 0; c < 3; c++) u[c] = v[c];
+    oz_st4(f.u, i, 4, 0, u);
+    f.source[i] = oz_bits_of(v[3]);
+  }
+};
+/* The same from a table of cells. */
+struct settle_item {
+  permute_item p;
+  placement where;
+  uint32_t *cell_of, *order; /* order: where each was */
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t i = where.member[t], k = where.of(i); /* i of those near t: their state is read together */
+    cell_of[k] = where.cell[i];
+    order[k] = i;
+    p.move(i, k);
+  }
+};
+/* Positions in cell order, for the density search. */
+struct line_item {
+  placement where;
+  const float *at, *x;
+  float *sorted, *sorted_x;
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t i = where.member[t], k = where.of(i);
+    oz_real v[4];
+    oz_ld4(at, i, 4, 0, v);
+    v[3] = oz_float_of(i);
+    oz_st4(sorted, k, 4, 0, v);
+    oz_ld4(x, i, 4, 0, v);
+    oz_st4(sorted_x, k, 4, 0, v);
+  }
+};
+
 } // namespace
 
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
+float *backup_of(float *at, uint32_t capacity);
 
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
 
-ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why) {
+static permute_item permutation(gpu *g, const uint32_t *order, bool keep) {
   permute_item item;
   item.order = order;
+  item.backup = keep ? backup_of(static_cast<float *>(g->block.at), g->capacity) : nullptr;
   item.from = item.to = g->arrays;
-  float *at = static_cast<float *>(g->block.at);
-  lay_out(&item.to, at, g->capacity, 1 - g->parity);
-  OZ_CUDA(each(g->stream, n, item), "sorting");
+  lay_out(&item.to, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
+  return item;
+}
+static void permuted(gpu *g, const permute_item &item) {
   g->parity = 1 - g->parity;
   g->arrays = item.to;
-  g->slot_of = slots_of(at, g->capacity, g->parity);
+  g->slot_of = slots_of(static_cast<float *>(g->block.at), g->capacity, g->parity);
+}
+ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why) {
+  const permute_item item = permutation(g, order, keep);
+  OZ_CUDA(each(g->stream, n, item), "sorting");
+  permuted(g, item);
+  return OOZE_OK;
+}
+
+/* A little more than h, because coordinates are rounded. */
+static float cell_of_sort(const oz_frame *f) { return 1.01f * f->h; }
+
+ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why) {
+  OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
+  OZ_CUDA(box_all(g, box_item{f->x, 1.0f / cell_of_sort(f), device_news(g)->box}, g->count), "bounding box");
+  return OOZE_OK;
+}
+
+/* Velocities and sources as they were before the sort: the substep failed after it. */
+ooze_result undo(oz_backend *b, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  g->queued = g->frames = 0; /* what still waits is not done */
+  g->box_known = false;
+  if (!g->backed || !g->count) return OOZE_OK;
+  g->backed = false;
+  OZ_CUDA(each(g->stream, g->count, undo_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}), "undoing a substep");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "undoing a substep");
   return OOZE_OK;
 }
 
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
+  g->backed = false;
   OZ_TRY(flush(g, why));
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_SORT);
-  /* a little more than h, because coordinates are rounded */
-  g->cell = 1.01f * f->h;
-  OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
-  OZ_CUDA(box_all(g, box_item{f->x, 1.0f / g->cell, device_news(g)->box}, g->count), "bounding box");
-  OZ_TRY(bring_news(g, why));
+  const bool known = g->box_known && g->cell == cell_of_sort(f); /* measured where the last substep ended */
+  g->cell = cell_of_sort(f);
+  g->box_known = false;
+  if (!known) {
+    OZ_TRY(launch_box(g, f, why));
+    OZ_TRY(bring_news(g, why));
+  }
   uint32_t last = 0;
   for (int k = 0; k < 3; k++) {
     g->grid.low[k] = g->host_news->box[k];
@@ -623,8 +841,19 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     if (size > last) last = size;
   }
   g->last = last;
-  OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
-  OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, why));
+  g->by_table = tabled(g, last);
+  if (g->by_table) {
+    placement where;
+    OZ_TRY(table_cells(g, key_of(f, f->x, g->cell, g->grid.low, last), as<uint32_t>(g->key[0]), &where, why));
+    const permute_item item = permutation(g, nullptr, true);
+    g->now = 1;
+    OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
+    permuted(g, item);
+  } else {
+    OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
+    OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, true, why));
+  }
+  g->backed = true;
   lay_out(f, static_cast<float *>(g->block.at), g->capacity, g->parity);
   OZ_TRY(links_move(g, as<uint32_t>(g->order[g->now]), g->count, g->count, why));
   links_frame(g, f);
@@ -637,18 +866,19 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   OZ_TRY(flush(g, why));
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_LISTS);
-  if (!g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
+  if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   if (!g->c.lines) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * 36 + 4096, why));
   for (;;) {
     OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, sizeof g->host_news->groups + sizeof g->host_news->neighbours, g->stream), "lists");
-    OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, why));
-    search s = {f->x, f->x, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count, g->grid.capacity, f->h2, nullptr, nullptr,
+    if (!g->by_table) OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, why));
+    search s = {f->x, f->x, as<uint32_t>(g->cell_of), g->by_table ? nullptr : as<uint2>(g->grid.around), as<uint32_t>(g->table), g->last,
+                g->count, g->by_table ? UINT32_MAX : g->grid.capacity, f->h2, nullptr, nullptr,
                 0.0f, as<uint32_t>(g->c.entries), as<uint32_t>(g->c.group), as<uint16_t>(g->c.len), g->c.lines,
                 &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours, g->place, f->h};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;
-    if (n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
+    if (!g->by_table && n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
     else if (n->groups[0] > g->c.lines) OZ_TRY(rows_room(g, &g->c, n->groups[0] + n->groups[0] / 16 + 1024, why));
     else break;
   }
@@ -657,7 +887,9 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (lanes_for(g) > STORED_ABOVE) {
     OZ_TRY(grow(g, &g->ghat, g->c.entries.bytes * 2, "gradients", why));
     f->ghat = as<uint16_t>(g->ghat);
-    OZ_CUDA(each(g->stream, 4 * g->count, ghat_item{*f, g->place, f->ghat, g->count}), "gradients");
+    ghat_item item = {*f, g->place, f->ghat, {}};
+    item.u.set(*f);
+    OZ_CUDA(each(g->stream, 4 * g->count, item), "gradients");
   }
   out->mean_neighbours = (double)g->host_news->neighbours / g->count;
   return OOZE_OK;
@@ -677,17 +909,25 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   int low[3];
   for (int k = 0; k < 3; k++) low[k] = (int)floorf((float)g->grid.low[k] * (g->cell / cell)) - 2;
   const uint32_t last = g->last + 4;
+  g->by_table = tabled(g, last);
+  if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   for (;;) {
     OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, sizeof g->host_news->groups + sizeof g->host_news->neighbours, g->stream), "lists");
-    OZ_TRY(order_by_cell(g, f, f->p, cell, low, last, why));
-    OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, why)); /* both are free until the first iteration */
-    search s = {f->p, f->A, as<uint32_t>(g->cell_of), as<uint2>(g->grid.around), g->count,
-                g->grid.capacity, radius * radius, f->x, f->dx, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
+    if (g->by_table) { /* A and dx are free until the first iteration */
+      placement where;
+      OZ_TRY(table_cells(g, key_of(f, f->p, cell, low, last), as<uint32_t>(g->cell_of), &where, why));
+      OZ_CUDA(each(g->stream, g->count, line_item{where, f->p, f->x, f->A, f->dx}), "cells");
+    } else {
+      OZ_TRY(order_by_cell(g, f, f->p, cell, low, last, why));
+      OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, why));
+    }
+    search s = {f->p, f->A, as<uint32_t>(g->cell_of), g->by_table ? nullptr : as<uint2>(g->grid.around), as<uint32_t>(g->table), last,
+                g->count, g->by_table ? UINT32_MAX : g->grid.capacity, radius * radius, f->x, f->dx, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
                 as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr, nullptr, 0.0f};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;
-    if (n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
+    if (!g->by_table && n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
     else if (n->groups[1] > g->extra.lines) OZ_TRY(rows_room(g, &g->extra, n->groups[1] + n->groups[1] / 4 + 1024, why));
     else break;
   }

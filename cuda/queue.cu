@@ -13,7 +13,7 @@ namespace OZ_NAMESPACE {
 OZ_PARTS_LIST(OZ_DECLARE)
 
 int lanes_for(const gpu *g) {
-  if (g->lanes_wish) return g->lanes_wish;
+  if (g->lanes_wish && (uint64_t)g->count * (uint64_t)g->lanes_wish / BLOCK < g->partial.bytes / (sizeof(double) * 2)) return g->lanes_wish;
   /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere */
   int lanes = 16;
   while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > g->threads) lanes /= 2;
@@ -47,6 +47,9 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
     return next == OZ_STAGE_wall_project ? 1u : next == OZ_STAGE_wall_density ? 2u : 0u;
+  if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 1u : next == OZ_STAGE_wall_project ? 2u : 0u;
+  if (stage == OZ_STAGE_settle) return next == OZ_STAGE_wall_drag ? 1u : 0u;
+  if (stage == OZ_STAGE_material) return next == OZ_STAGE_predict ? 4u : 0u;
   return 0;
 }
 
@@ -64,9 +67,15 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->walls = 0;
   l->one = -1;
   at++;
-  while (lanes > 1 && at < g->queued) { /* with one thread a particle the further registers cost more than the launch */
+  const bool join = lanes > 1 && !g->no_join; /* with one thread a particle the further registers cost more than the launch */
+  if (join && l->stage == OZ_STAGE_wall_load && at < g->queued && q[at].stage == OZ_STAGE_cg_update && q[at].frame == l->frame) {
+    l->stage = OZ_STAGE_cg_update; /* does the particle's walls first */
+    l->walls = 1;
+    at++;
+  }
+  while (join && at < g->queued) {
     const uint32_t bit = joins(l->stage, q[at].stage);
-    if (!bit || bit <= l->walls) break; /* each once, in its order */
+    if (!bit || bit <= l->walls || (info[l->stage].kind == KIND_MAP && q[at].frame != l->frame)) break; /* each once, in its order */
     l->walls |= bit;
     l->wall_frame = q[at++].frame;
   }
@@ -78,6 +87,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   stage_args a;
   a.f = g->frame[l.frame];
   a.place = g->place;
+  a.units.set(a.f);
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->walls;
   a.partial = static_cast<double *>(g->partial.at);
@@ -182,7 +192,8 @@ static cudaError_t profile_all(gpu *g, int lanes) {
 
 static cudaError_t launch_queue(gpu *g, int lanes) {
   if (g->profiling) return profile_all(g, lanes);
-  if (!g->use_graphs || g->queued < 8) return launch_all(g, lanes);
+  /* larger scenes gain nothing: their kernels take longer than their launches, and recording takes milliseconds */
+  if (!g->use_graphs || g->queued < 8 || lanes <= STORED_ABOVE) return launch_all(g, lanes);
   /* the same stages on the same frames are the same kernels */
   uint64_t key = stir(0x5eed + (uint64_t)lanes, g->queue, g->queued * sizeof *g->queue);
   key = stir(key, g->frame, g->frames * sizeof *g->frame);
@@ -239,6 +250,9 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     return OOZE_OK;
   }
   if (g->queued == QUEUE) OZ_TRY(flush(g, why));
+  /* of what follows `finish` only the rest filter is known to leave positions alone */
+  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move && stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag)
+    g->box_known = false;
   oz_frame copy = *f;
   copy.wall_count = rounded(f->wall_count);
   if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* only counted random numbers ask for it */
@@ -256,7 +270,10 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   g->queue[g->queued++].frame = (uint16_t)k;
   if (!sums) return OOZE_OK;
   OZ_TRY(flush(g, why));
+  const bool at_the_end = stage == OZ_STAGE_finish; /* the next sort asks for the box: so it need not wait for it */
+  if (at_the_end) OZ_TRY(launch_box(g, f, why));
   OZ_TRY(bring_news(g, why));
+  g->box_known = at_the_end && g->cell > 0.0f;
   for (int r = 0; r < reductions; r++) sums[r] = g->host_news->scalar[OZ_SCALAR_SUM + r];
   return OOZE_OK;
 }

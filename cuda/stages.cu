@@ -129,22 +129,51 @@ struct walls_of_moves {
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
 template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 
+/* The same for stages of kind MAP: what comes before or after the particle's own item. Bit 4 needs no wall. */
+template <class S> struct maps_of {
+  static constexpr bool ANY = false;
+  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+};
+template <> struct maps_of<stage_cg_update> {
+  static constexpr bool ANY = true;
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { if (slot) oz_wall_load_item(f, slot - 1); }
+  static OZ_D void after(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+};
+template <> struct maps_of<stage_settle> {
+  static constexpr bool ANY = true;
+  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *f, uint32_t, uint32_t slot, uint32_t) { if (slot) oz_wall_drag_item(f, slot - 1); }
+};
+template <> struct maps_of<stage_advance> {
+  static constexpr bool ANY = true;
+  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *f, uint32_t, uint32_t slot, uint32_t which) {
+    if (slot && (which & 1u)) oz_wall_density_item(f, slot - 1);
+    if (slot && (which & 2u)) oz_wall_project_item(f, slot - 1);
+  }
+};
+template <> struct maps_of<stage_material> {
+  static constexpr bool ANY = true;
+  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t, uint32_t) { oz_predict_item(f, i, nullptr); }
+};
+template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real *red) {
+  const uint32_t slot = a.walls & 3u ? a.slot_of[i] : 0;
+  maps_of<S>::before(&a.f, slot, a.walls);
+  S::item(&a.f, i, red);
+  maps_of<S>::after(&a.f, i, slot, a.walls);
+}
+
 /* ---- rows ---- */
 
-/* The halves of N entries. */
-template <int N> OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
+/* The four halves of an entry. */
+OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
 #if defined(__CUDACC__)
-  if (N == 1) {
-    const uint2 v = *reinterpret_cast<const uint2 *>(a);
-    g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y, g[3] = (uint16_t)(v.y >> 16);
-  } else
-    for (int k = 0; k < N / 2; k++) {
-      const uint4 v = reinterpret_cast<const uint4 *>(a)[k];
-      g[8 * k] = (uint16_t)v.x, g[8 * k + 1] = (uint16_t)(v.x >> 16), g[8 * k + 2] = (uint16_t)v.y, g[8 * k + 3] = (uint16_t)(v.y >> 16);
-      g[8 * k + 4] = (uint16_t)v.z, g[8 * k + 5] = (uint16_t)(v.z >> 16), g[8 * k + 6] = (uint16_t)v.w, g[8 * k + 7] = (uint16_t)(v.w >> 16);
-    }
+  const uint2 v = *reinterpret_cast<const uint2 *>(a);
+  g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y, g[3] = (uint16_t)(v.y >> 16);
 #else
-  for (int k = 0; k < 4 * N; k++) g[k] = a[k];
+  for (int k = 0; k < 4; k++) g[k] = a[k];
 #endif
 }
 
@@ -152,90 +181,137 @@ template <int N> OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
  * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
  * beside the list. */
 template <class S, bool STORED>
-OZ_D void visit(const stage_args &a, oz_place here, float unit, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
+OZ_D void visit(const stage_args &a, oz_place here, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
   oz_group m;
   m.j = &j;
   if (S::KIND == KIND_C && STORED) {
     m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
     m.c = oz_ld_half(g + 3);
   } else if (S::KIND == KIND_C) {
+    oz_frame k; /* only what oz_spiky asks for */
     float r[3];
+    k.h = a.units.h, k.h2 = a.units.h2, k.grad_norm = a.units.grad_norm, k.hour_norm = a.units.hour_norm, k.inv_d = a.units.inv_d;
     oz_place_difference(here, oz_place_ld(a.place, j), r);
-    const oz_v3 way = {unit * r[0], unit * r[1], unit * r[2]};
-    m.g = oz_spiky(&a.f, way, &m.c);
+    const oz_v3 way = {r[0], r[1], r[2]};
+    m.g = oz_spiky(&k, way, &m.c);
   }
   S::pair(&a.f, self, &m, acc);
 }
-/* N list entries in one load, and the gradients beside them. */
-template <class S, bool STORED, int N> struct batch {
-  uint32_t j[4];
-  uint16_t g[16];
-  OZ_D void load(const uint32_t *row, const uint16_t *ghat) {
-    if (N == 4) oz_entries_ld(row, j);
-    else if (N == 2) oz_entries2_ld(row, j);
-    else j[0] = row[0];
-    if (S::KIND == KIND_C && STORED) oz_halves_ld<N>(ghat, g);
-  }
-};
-/* One row. A thread takes as many entries at once as there are for it in four (T = 1: four, 2: two); rows are padded to
- * four with the particle itself, whose gradient is zero. */
-template <class S, int T>
-OZ_D void walk_row(const stage_args &a, const uint32_t *row, const uint16_t *ghat, uint32_t n, oz_place here, float unit, uint32_t lane,
-                   const typename S::self *self, oz_real *acc) {
-  constexpr bool STORED = T > STORED_ABOVE;
-  constexpr int N = T == 1 ? 4 : T == 2 ? 2 : 1;
-  constexpr uint32_t step = (T < 4 ? 1 : T / 4) * (4 * GROUP);
-  const uint32_t first = T < 4 ? N * lane : (lane >> 2) * (4 * GROUP) + (lane & 3u);
-  row += first;
-  if (STORED) ghat += 4 * (size_t)first;
-  if (T < 4) {
-    for (uint32_t k = N * lane; k < n; k += 4, row += step) {
-      batch<S, STORED, N> b;
-      b.load(row, ghat);
-      if (STORED) ghat += 4 * step;
+/* One row of n entries, a multiple of four: rows are padded with the particle itself, whose gradient is zero. Threads that
+ * share a particle take entries that lie side by side, because these are mostly near each other in memory, and a gather costs
+ * as many sectors of memory as it touches. Each takes four a round (two, where there are many threads); the entries of the next
+ * round are fetched before the neighbours of this one. */
+template <class S, int T, bool STORED> struct strip {
+  static constexpr uint32_t EACH = 4 / T; /* entries of a four that one thread takes; T fours make a round */
+  struct round {
+    uint32_t j[4];
+    OZ_D void fetch(const uint32_t *row, uint32_t k, uint32_t n, uint32_t lane) {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-      for (uint32_t m = 0; m < N; m++)
-        if (S::KIND == KIND_C || k + m < n) visit<S, STORED>(a, here, unit, b.j[m], b.g + 4 * m, self, acc);
+      for (int q = 0; q < T; q++) {
+        if (k + 4 * q >= n) break;
+        const uint32_t *four = row + (size_t)q * (4 * GROUP);
+        if (T == 1) oz_entries_ld(four, j);
+        else if (T == 2) {
+          uint32_t e[4];
+          oz_entries_ld(four, e);
+          j[(2 * q) & 3] = lane ? e[1] : e[0], j[(2 * q + 1) & 3] = lane ? e[3] : e[2];
+        } else j[q & 3] = four[lane];
+      }
     }
-  } else { /* two at a time, so that two gathers are in flight */
-    uint32_t k = lane;
-    for (; k + T < n; k += 2 * T, row += 2 * step) {
-      batch<S, STORED, 1> b, c;
-      b.load(row, ghat);
-      c.load(row + step, STORED ? ghat + 4 * step : ghat);
-      if (STORED) ghat += 8 * step;
-      visit<S, STORED>(a, here, unit, b.j[0], b.g, self, acc);
-      visit<S, STORED>(a, here, unit, c.j[0], c.g, self, acc);
+  };
+  const uint32_t *row;
+  uint32_t n;
+  round now;
+  OZ_D void open(const uint32_t *at, const uint16_t *, uint32_t length, uint32_t lane) {
+    row = at, n = (length + 3u) & ~3u;
+    now.fetch(row, 0, n, lane);
+  }
+  OZ_D void walk(const stage_args &a, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    uint32_t k = 0;
+    round next;
+    for (; k + 4 * T <= n; k += 4 * T) {
+      row += T * (4 * GROUP);
+      next.fetch(row, k + 4 * T, n, lane);
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (int m = 0; m < 4; m++) visit<S, false>(a, here, now.j[m], nullptr, self, acc);
+      now = next;
     }
-    if (k < n) {
-      batch<S, STORED, 1> b;
-      b.load(row, ghat);
-      visit<S, STORED>(a, here, unit, b.j[0], b.g, self, acc);
+    if (T > 1) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (uint32_t m = 0; m < 4; m++)
+        if (k + m / EACH * 4 < n) visit<S, false>(a, here, now.j[m], nullptr, self, acc);
     }
   }
-}
-template <class S, int T>
-OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
-  const oz_frame *f = &a.f;
-  if constexpr (S::KIND == KIND_LINK) {
+};
+template <class S, int T> struct strip<S, T, true> {
+  static constexpr uint32_t STEP = T / 4 * (4 * GROUP);
+  static constexpr bool READ = S::KIND == KIND_C;
+  const uint32_t *row;
+  const uint16_t *ghat;
+  uint32_t n, j[2];
+  uint16_t g[8];
+  OZ_D void fetch(uint32_t k, uint32_t *j, uint16_t *g) const {
+    for (int m = 0; m < 2; m++)
+      if (k + (uint32_t)m * T < n) {
+        j[m] = row[m * STEP];
+        if (READ) oz_halves_ld(ghat + m * (4 * STEP), g + 4 * m);
+      }
+  }
+  OZ_D void open(const uint32_t *at, const uint16_t *gradients, uint32_t length, uint32_t lane) {
+    const uint32_t first = (lane >> 2) * (4 * GROUP) + (lane & 3u);
+    row = at + first, ghat = gradients + 4 * (size_t)first, n = (length + 3u) & ~3u;
+    j[0] = j[1] = 0;
+    fetch(lane, j, g);
+  }
+  OZ_D void walk(const stage_args &a, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    uint32_t next[2] = {0, 0};
+    uint16_t next_g[8];
+    for (uint32_t k = lane; k < n; k += 2 * T) {
+      row += 2 * STEP;
+      ghat += 8 * STEP;
+      fetch(k + 2 * T, next, next_g);
+      visit<S, true>(a, here, j[0], g, self, acc);
+      if (k + T < n) visit<S, true>(a, here, j[1], g + 4, self, acc);
+      for (int m = 0; m < 2; m++) j[m] = next[m];
+      for (int m = 0; m < 8; m++) g[m] = next_g[m];
+    }
+  }
+};
+/* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel before this one is done. */
+template <class S, int T, int KIND = S::KIND> struct walker {
+  strip<S, T, (T > STORED_ABOVE)> near, further;
+  oz_place here;
+  OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
+    const oz_frame *f = &a.f;
+    const uint32_t g = i / GROUP, at = i % GROUP * 4;
+    const size_t c = (size_t)f->row_c[g] * GROUP + at;
+    if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
+    near.open(f->list_c + c, f->ghat + 4 * c, f->len_c[i], lane);
+    if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
+      further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], lane);
+  }
+  OZ_D void walk(const stage_args &a, uint32_t, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    near.walk(a, here, lane, self, acc);
+    if (S::KIND == KIND_D) further.walk(a, here, lane, self, acc);
+  }
+};
+template <class S, int T> struct walker<S, T, KIND_LINK> {
+  OZ_D void open(const stage_args &, uint32_t, uint32_t) {}
+  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    const oz_frame *f = &a.f;
     for (uint32_t k = lane; k < f->link_len[i]; k += T) {
       const size_t e = oz_link_at(f, i, k);
       const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e};
       S::pair(f, self, &n, acc);
     }
-  } else {
-    const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    oz_place here = {0, 0};
-    if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
-    const float unit = f->h * (1.0f / 536870912.0f);
-    const size_t c = (size_t)f->row_c[g] * GROUP + at;
-    walk_row<S, T>(a, f->list_c + c, f->ghat + 4 * c, f->len_c[i], here, unit, lane, self, acc);
-    if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
-      walk_row<S, T>(a, f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], here, unit, lane, self, acc);
   }
-}
+};
 
 #if defined(OZ_CUDA_HOST)
 /* ---- loops ---- */
@@ -244,6 +320,13 @@ template <int N> void deliver(const stage_args &a, const double *sum) {
   for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = sum[r];
   if (a.one >= 0) run_one(a.one, &a.f);
 }
+template <class S, int T> void loop(const stage_args &a, uint32_t i, const typename S::self *self, oz_real *acc) {
+  for (uint32_t lane = 0; lane < T; lane++) {
+    walker<S, T> w;
+    w.open(a, i, lane);
+    w.walk(a, i, lane, self, acc);
+  }
+}
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t) {
   double sum[S::REDS + 1] = {0.0};
   for (uint32_t i = 0; i < a.f.count; i++) {
@@ -251,11 +334,10 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     oz_real acc[S::SUMS], red[S::REDS + 1];
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
     S::begin(&a.f, i, &self);
-    if (lanes == 1) walk<S, 1>(a, i, 0, &self, acc);
-    else if (lanes == 2)
-      for (uint32_t lane = 0; lane < 2; lane++) walk<S, 2>(a, i, lane, &self, acc);
-    else
-      for (uint32_t lane = 0; lane < 8; lane++) walk<S, 8>(a, i, lane, &self, acc);
+    if (lanes == 1) loop<S, 1>(a, i, &self, acc);
+    else if (lanes == 2) loop<S, 2>(a, i, &self, acc);
+    else if (lanes == 4) loop<S, 4>(a, i, &self, acc);
+    else loop<S, 8>(a, i, &self, acc);
     S::end(&a.f, i, acc, red);
     if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
@@ -268,7 +350,8 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
-    S::item(&a.f, i, red);
+    if (a.walls) map_joined<S>(a, i, red);
+    else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if (S::REDS) deliver<S::REDS>(a, sum);
@@ -351,11 +434,13 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   oz_real acc[S::SUMS], red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+  walker<S, T> w;
+  if (there) w.open(a, i, lane);
   after_the_last();
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
-    walk<S, T>(a, i, lane, &self, acc);
+    w.walk(a, i, lane, &self, acc);
   }
   if constexpr (T > 1) {
     /* all threads come here; then the first ones take a particle each, so that its end runs in full warps */
@@ -419,6 +504,14 @@ template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __
   }
   S::end(f, b, acc);
 }
+template <class S> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  oz_real red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  after_the_last();
+  if (i < a.f.count) map_joined<S>(a, i, red);
+  if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+}
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
   after_the_last();
   S::one(&a.f);
@@ -452,6 +545,8 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
+  if constexpr (maps_of<S>::ANY)
+    if (a.walls) return start(map_joined_kernel<S>, blocks(n, 1), BLOCK, stream, a);
   return n ? start(map_kernel<S>, blocks(n, 1), BLOCK, stream, a) : cudaSuccess;
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {

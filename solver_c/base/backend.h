@@ -103,6 +103,10 @@ typedef struct oz_backend_table {
    * about p1, of all those substeps. */
   ooze_result (*lost)(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
+  /* undo: velocities and sources as they were before the last sort; what a substep that failed half way needs.
+   * fastest: the greatest speed, m/s. */
+  ooze_result (*undo)(oz_backend *b, ooze_message *why);
+  ooze_result (*fastest)(oz_backend *b, double *out, ooze_message *why);
 } oz_backend_table;
 
 struct oz_backend {

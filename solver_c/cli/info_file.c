@@ -70,6 +70,7 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     ooze_scene_destroy(scene);
     return cli_exit_code(result);
   }
+  const uint64_t device = ooze_device_bytes(e.filled + e.emitted);
   if (as_json) {
     json j = {stdout, 0};
     json_object(&j, NULL);
@@ -80,6 +81,7 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     json_integer(&j, "particles_emitted", e.emitted);
     json_integer(&j, "bytes", e.bytes);
     json_integer(&j, "bytes_per_particle", e.bytes_per_particle);
+    if (device) json_integer(&j, "device_bytes", device);
     json_integer(&j, "steps", e.steps);
     json_number(&j, "seconds", e.seconds);
     json_number(&j, "first_frame", i.first_frame);
@@ -107,6 +109,10 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
            (double)i.separation);
     printf("  memory      about %s; %llu bytes a particle in the solver\n", size,
            (unsigned long long)e.bytes_per_particle);
+    if (device) {
+      print_bytes(device, size, sizeof size);
+      printf("  device      about %s of its memory on a CUDA device\n", size);
+    }
     printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame, i.frames_per_second);
     if (i.substeps)
       printf("  steps       %u a frame of 1/%.4g s, %llu in all; iterations %u + %u\n", i.substeps, 1.0 / dt,

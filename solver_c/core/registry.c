@@ -7,6 +7,7 @@
 ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why); /* cpu/cpu.c */
 #if defined(OOZE_HAVE_CUDA)
 ooze_result oz_cuda_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why); /* cuda/ */
+uint64_t oz_cuda_bytes(uint64_t particles);
 int oz_cuda_usable(const char **detail); /* detail: the device's name, or why there is none */
 #endif
 
@@ -69,6 +70,15 @@ ooze_result ooze_backend_get(uint32_t index, ooze_backend_info *out) {
   info.name = choices[index].name;
   info.usable = (uint32_t)(choices[index].usable(&info.detail) != 0);
   return oz_struct_write(out, &info, sizeof info, "backend info", NULL);
+}
+
+uint64_t ooze_device_bytes(uint64_t particles) {
+#if defined(OOZE_HAVE_CUDA)
+  return oz_cuda_bytes(particles);
+#else
+  (void)particles;
+  return 0;
+#endif
 }
 
 /* What this build has of a backend, for messages: "cpu neon, cpu scalar". */

@@ -17,6 +17,10 @@ double oz_stress_scale(const ooze_solver *s) {
 
 static ooze_result max_speed(ooze_solver *s, double *out) {
   void *copy;
+  if (s->backend->table->fastest) {
+    OZ_TRY(oz_host_flush(s));
+    return s->backend->table->fastest(s->backend, out, s->message);
+  }
   OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
   const float *u = copy;
   float most = 0;
@@ -181,7 +185,7 @@ static ooze_result contain(ooze_solver *s, double bad) {
 
 /* The model changes velocities and sources in place before it has all its memory; positions only when nothing can fail
  * any more. So these two are kept, by rank, since the model also sorts. The CPU's arrays are reached directly; a device
- * has its memory before the step begins. */
+ * keeps them itself when it sorts. */
 static ooze_result keep_backup(ooze_solver *s) {
   oz_particles *p = &s->particles;
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return OOZE_OK;
@@ -202,6 +206,7 @@ static ooze_result keep_backup(ooze_solver *s) {
 
 static void restore_backup(ooze_solver *s) {
   const oz_particles *p = &s->particles;
+  if (p->count && s->backend->table->undo && s->backend->table->undo(s->backend, NULL) < 0) s->lost = OOZE_LOST_DEVICE;
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
   oz_frame f;
   s->backend->table->frame(s->backend, &f);

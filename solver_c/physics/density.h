@@ -49,9 +49,8 @@ OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_sel
   acc[0] += q * q * q;
 }
 OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
-#if OZ_GPU
-  (void)f, (void)i;
-  return 0.0f; /* its rows have no padding */
+#if OZ_GPU /* two rows, each padded to a multiple of four */
+  return (float)((-f->len_d[0][i] & 3) + (-f->len_d[1][i] & 3)) * f->w_self;
 #else
   return oz_ld(f->pad_weight, i);
 #endif

@@ -76,19 +76,27 @@ OZ_FN float oz_float_of(uint32_t a) { float b; __builtin_memcpy(&b, &a, 4); retu
 #if OZ_GPU
 /* Nine numbers in 16 bytes, because gathers are what a pass costs on the GPU: 13 bits each (the ninth 12) and one exponent,
  * 2^-13 of the largest, which is what halves on the CPU keep of a gradient. Everyone who reads a record reads the same
- * numbers, so forces stay equal and opposite. Two numbers stand in the high ends of each word; what is left of the words
- * holds the ninth and the exponent. In the reader's hand they are 1.5 + number / scale, which needs no conversion: */
+ * numbers, so forces stay equal and opposite. In the reader's hand they are 1.5 + number / scale, which needs no conversion.
+ * Each word holds one number where a float has its leading digits (bits 10 to 22) and one that a rotation by 19 brings there
+ * (bits 23 to 31, then 0 to 3); bits 4 to 9 of the four words hold the ninth and the exponent. */
+OZ_FN uint32_t oz_turned(uint32_t w) { /* rotated left by 19 */
+#if defined(__CUDACC__)
+  return __funnelshift_l(w, w, 19);
+#else
+  return w << 19 | w >> 13;
+#endif
+}
 OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns the scale */
   float r[4];
   uint32_t w[4];
   oz_ld4(a, i, 4, 0, r);
   for (int k = 0; k < 4; k++) {
     w[k] = oz_bits_of(r[k]);
-    m[2 * k] = oz_float_of((w[k] >> 9 & 0x7ffc00u) | 0x3f800000u);
-    m[2 * k + 1] = oz_float_of((w[k] << 4 & 0x7ffc00u) | 0x3f800000u);
+    m[2 * k] = oz_float_of((w[k] & 0x7ffc00u) | 0x3f800000u);
+    m[2 * k + 1] = oz_float_of((oz_turned(w[k]) & 0x7ffc00u) | 0x3f800000u);
   }
-  m[8] = oz_float_of((w[0] & 63u) << 17 | (w[1] & 63u) << 11 | 0x3f800000u);
-  return oz_float_of((w[3] & 63u) << 25 | (w[2] & 3u) << 23);
+  m[8] = oz_float_of((w[0] << 13 & 0x7e0000u) | ((w[1] << 7 & 0x1f800u) | 0x3f800000u));
+  return oz_float_of((w[2] << 21 & 0x7e000000u) | (w[3] << 19 & 0x1800000u));
 }
 OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
   const float scale = oz_packed_raw(a, i, m);
@@ -106,11 +114,11 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
     float v = rintf(oz_min(oz_max(m[k] * up, -4095.0f), 4095.0f));
     q[k] = (uint32_t)((int32_t)v + 4096);
   }
-  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 19 | q[2 * k + 1] << 6;
-  w[0] |= q[8] >> 7;
-  w[1] |= q[8] >> 1 & 63u;
-  w[2] |= (e + 2u) & 3u;
-  w[3] |= (e + 2u) >> 2;
+  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 10 | q[2 * k + 1] << 23 | q[2 * k + 1] >> 9;
+  w[0] |= q[8] >> 7 << 4;
+  w[1] |= (q[8] >> 1 & 63u) << 4;
+  w[2] |= (e + 2u) >> 2 << 4;
+  w[3] |= ((e + 2u) & 3u) << 4;
   for (int k = 0; k < 4; k++) r[k] = oz_float_of(w[k]);
   oz_st4(a, i, 4, 0, r);
 }
@@ -123,40 +131,32 @@ OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
   for (int k = 0; k < 4; k++) j[k] = a[k];
 #endif
 }
-OZ_FN void oz_entries2_ld(const uint32_t *a, uint32_t j[2]) {
-#if defined(__CUDACC__)
-  const uint2 e = *(const uint2 *)a;
-  j[0] = e.x, j[1] = e.y;
-#else
-  j[0] = a[0], j[1] = a[1];
-#endif
-}
-/* Positions in 8 bytes: 21 bits an axis (22 for z) of h / 2^18, what is beyond 8 h forgotten. Differences of neighbours,
- * which are nearer than h, come out right modulo that. */
+/* Positions in 8 bytes, x, y and z side by side: 21 bits each (z 22) of h / 2^18 (z: 2^19), what is beyond 8 h forgotten.
+ * Differences of neighbours, which are nearer than h, come out right modulo that. In the reader's hand each coordinate stands
+ * at the upper end of a word, in units of h / 2^29; the bits of the next one below it are less than its own last digit. */
+typedef struct { uint32_t x, y, z; } oz_place;
 OZ_FN void oz_place_st(uint32_t *a, uint32_t i, const float x[3], float h) {
   const double inv = 262144.0 / (double)h;
   const uint32_t u = (uint32_t)(int64_t)floor((double)x[0] * inv) & 0x1fffffu, v = (uint32_t)(int64_t)floor((double)x[1] * inv) & 0x1fffffu;
-  const uint32_t w = (uint32_t)(int64_t)floor((double)x[2] * inv) & 0x3fffffu;
-  a[2 * (size_t)i] = u | v << 21;
-  a[2 * (size_t)i + 1] = v >> 11 | w << 10;
+  const uint32_t w = (uint32_t)(int64_t)floor((double)x[2] * (2.0 * inv)) & 0x3fffffu;
+  a[2 * (size_t)i] = u << 11 | v >> 10;
+  a[2 * (size_t)i + 1] = v << 22 | w;
 }
-typedef struct { uint32_t lo, hi; } oz_place;
 OZ_FN oz_place oz_place_ld(const uint32_t *a, uint32_t i) {
-  oz_place p;
 #if defined(__CUDACC__)
   const uint2 w = *(const uint2 *)(a + 2 * (size_t)i);
-  p.lo = w.x, p.hi = w.y;
+  const oz_place p = {w.x, __funnelshift_l(w.y, w.x, 21), w.y << 10};
 #else
-  p.lo = a[2 * (size_t)i], p.hi = a[2 * (size_t)i + 1];
+  const uint32_t *w = a + 2 * (size_t)i;
+  const oz_place p = {w[0], w[0] << 21 | w[1] >> 11, w[1] << 10};
 #endif
   return p;
 }
 /* x_i - x_j in units of h / 2^29. */
 OZ_FN void oz_place_difference(oz_place i, oz_place j, float r[3]) {
-  const uint32_t yi = i.hi << 11 | i.lo >> 21, yj = j.hi << 11 | j.lo >> 21;
-  r[0] = (float)(int32_t)((i.lo - j.lo) << 11);
-  r[1] = (float)(int32_t)((yi - yj) << 11);
-  r[2] = 2.0f * (float)(int32_t)((i.hi & ~1023u) - (j.hi & ~1023u));
+  r[0] = (float)(int32_t)(i.x - j.x);
+  r[1] = (float)(int32_t)(i.y - j.y);
+  r[2] = (float)(int32_t)(i.z - j.z);
 }
 #endif
 

@@ -39,13 +39,13 @@ static void unpack(const side *s, const float *r, float *m) {
   uint32_t w[4], bits;
   float scale;
   memcpy(w, r, sizeof w);
-  bits = (w[3] & 63u) << 25 | (w[2] & 3u) << 23;
+  bits = (w[2] >> 4 & 63u) << 25 | (w[3] >> 4 & 3u) << 23;
   memcpy(&scale, &bits, 4);
   for (int k = 0; k < 4; k++) {
-    m[2 * k] = (float)((int)(w[k] >> 19) - 4096) / 8192.0f * scale;
-    m[2 * k + 1] = (float)((int)(w[k] >> 6 & 0x1fff) - 4096) / 8192.0f * scale;
+    m[2 * k] = (float)((int)(w[k] >> 10 & 0x1fff) - 4096) / 8192.0f * scale;
+    m[2 * k + 1] = (float)((int)(w[k] >> 23 | (w[k] & 15u) << 9) - 4096) / 8192.0f * scale;
   }
-  m[8] = (float)((int)((w[0] & 63u) << 7 | (w[1] & 63u) << 1) - 4096) / 8192.0f * scale;
+  m[8] = (float)((int)((w[0] >> 4 & 63u) << 7 | (w[1] >> 4 & 63u) << 1) - 4096) / 8192.0f * scale;
 }
 static void pack(const side *s, const float *m, float *r) {
   if (!s->gpu) {
@@ -61,8 +61,8 @@ static void pack(const side *s, const float *m, float *r) {
   bits = (265u - e) << 23;
   memcpy(&up, &bits, 4);
   for (int k = 0; k < 9; k++) q[k] = (uint32_t)((int32_t)rintf(fminf(fmaxf(m[k] * up, -4095.0f), 4095.0f)) + 4096);
-  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 19 | q[2 * k + 1] << 6;
-  w[0] |= q[8] >> 7, w[1] |= q[8] >> 1 & 63u, w[2] |= (e + 2u) & 3u, w[3] |= (e + 2u) >> 2;
+  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 10 | q[2 * k + 1] << 23 | q[2 * k + 1] >> 9;
+  w[0] |= q[8] >> 7 << 4, w[1] |= (q[8] >> 1 & 63u) << 4, w[2] |= (e + 2u) >> 2 << 4, w[3] |= ((e + 2u) & 3u) << 4;
   memcpy(r, w, sizeof w);
 }
 static uint32_t record_words(const side *s, const array *a) {

@@ -219,6 +219,8 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "2", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
+  setenv("OOZE_CUDA_LANES", "4", 1);
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   unsetenv("OOZE_CUDA_LANES");
   stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
@@ -273,5 +275,119 @@ OZ_CASE(links_are_the_same_on_both_backends) {
     drop_state(&s);
   }
 }
+
+#if !defined(OZ_TEST_DEVICE)
+static oz_backend *open_loops(oz_memory *memory) {
+  oz_backend_desc desc;
+  oz_backend *b = NULL;
+  ooze_message why = {""};
+  ooze_hooks hooks;
+  ooze_hooks_default(&hooks);
+  oz_memory_init(memory, &hooks);
+  memset(&desc, 0, sizeof desc);
+  desc.memory = memory;
+  CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
+  return b;
+}
+static ooze_result substep(oz_backend *b, ooze_message *why) {
+  ooze_params params;
+  oz_step step;
+  ooze_params_default(&params);
+  params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
+  memset(&step, 0, sizeof step);
+  step.backend = b, step.params = &params, step.separation = D;
+  step.has_relaxation = step.has_walls = step.has_nozzles = 1;
+  return oz_conformation_substep(&step, 1.0f / 240.0f, why);
+}
+/* Four words a particle of a field, by rank. */
+static void by_rank(oz_backend *b, oz_field field, uint32_t n, uint32_t words, float *out) {
+  ooze_message why = {""};
+  uint32_t *rank = malloc((size_t)n * 4);
+  float *v = malloc((size_t)n * 4 * words);
+  CHECK(b->table->download(b, OZ_FIELD_RANK, 0, n, rank, &why) >= 0 && b->table->download(b, field, 0, n, v, &why) >= 0, "%s", why.text);
+  for (uint32_t i = 0; i < n; i++) memcpy(out + (size_t)rank[i] * words, v + (size_t)i * words, words * 4);
+  free(rank), free(v);
+}
+
+/* Joined or each for itself, by a table of cells or by sorting: every formula runs on the same numbers in the same order. */
+OZ_CASE(ways_of_launching_give_the_same_bits) {
+  static const char *const ways[] = {NULL, "OOZE_CUDA_JOIN", "OOZE_CUDA_TABLE"};
+  seed = 99;
+  state s = make(RANDOM);
+  float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
+  for (int w = 0; w < 3; w++) {
+    oz_memory memory;
+    ooze_message why = {""};
+    if (ways[w]) setenv(ways[w], "0", 1);
+    oz_backend *b = open_loops(&memory);
+    if (ways[w]) unsetenv(ways[w]);
+    load(b, &s), surround(b);
+    for (int k = 0; k < 2; k++) CHECK(substep(b, &why) >= 0, "%s", why.text);
+    by_rank(b, OZ_FIELD_U, s.n, 4, w ? now : first);
+    if (w) CHECK(!memcmp(first, now, (size_t)s.n * 16), "%s=0 gives other velocities", ways[w]);
+    b->table->destroy(b);
+  }
+  free(first), free(now);
+  drop_state(&s);
+}
+
+/* With ever more memory: until it is enough, the substep fails here or there and leaves velocities and sources. */
+OZ_CASE(a_substep_that_runs_out_of_memory_has_not_happened) {
+  int half_way = 0, done = 0;
+  seed = 7;
+  state s = make(RANDOM);
+  float *before = malloc((size_t)s.n * 16), *after = malloc((size_t)s.n * 16);
+  for (int mib = 2; mib < 64 && !done; mib++) {
+    oz_memory memory;
+    ooze_message why = {""};
+    char text[16];
+    snprintf(text, sizeof text, "%d", mib);
+    setenv("OOZE_CUDA_MEMORY", text, 1);
+    oz_backend *b = open_loops(&memory);
+    unsetenv("OOZE_CUDA_MEMORY");
+    if (b->table->resize(b, s.n, &why) >= 0) {
+      load(b, &s), surround(b);
+      by_rank(b, OZ_FIELD_U, s.n, 4, before);
+      ooze_result r = substep(b, &why);
+      if (r >= 0) done = 1;
+      else {
+        CHECK(r == OOZE_ERROR_MEMORY, "%s", why.text);
+        by_rank(b, OZ_FIELD_U, s.n, 4, after);
+        for (uint32_t i = 0; i < s.n; i++) half_way += memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12) != 0;
+        CHECK(b->table->undo(b, &why) >= 0, "%s", why.text);
+        by_rank(b, OZ_FIELD_U, s.n, 4, after);
+        for (uint32_t i = 0; i < s.n; i++) CHECK(!memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12), "particle %u at %d MiB: %s", i, mib, why.text);
+        uint32_t *source = malloc((size_t)s.n * 4);
+        by_rank(b, OZ_FIELD_SOURCE, s.n, 1, (float *)source);
+        for (uint32_t i = 0; i < s.n; i++) CHECK(source[i] == s.source[i], "source of %u", i);
+        free(source);
+      }
+    }
+    b->table->destroy(b);
+  }
+  CHECK(half_way, "no substep failed after velocities had changed");
+  CHECK(done, "64 MiB are not enough");
+  free(before), free(after);
+  drop_state(&s);
+}
+
+/* The greatest speed is found where the particles are. */
+OZ_CASE(the_fastest_particle_is_found) {
+  oz_memory memory;
+  ooze_message why = {""};
+  double found = 0.0, most = 0.0;
+  oz_backend *b = open_loops(&memory);
+  state s = make(LATTICE);
+  load(b, &s);
+  for (uint32_t i = 0; i < s.n; i++) {
+    const float *u = s.u + 4 * (size_t)i;
+    most = fmax(most, sqrt((double)u[0] * (double)u[0] + (double)u[1] * (double)u[1] + (double)u[2] * (double)u[2]));
+  }
+  CHECK(b->table->fastest(b, &found, &why) >= 0, "%s", why.text);
+  CHECK_NEAR(found, most, 1e-6 * most, "squares and their sum in single precision");
+  b->table->destroy(b);
+  drop_state(&s);
+}
+#endif
 
 OZ_TEST_MAIN()

@@ -522,6 +522,8 @@ typedef struct ooze_backend_info {
 } ooze_backend_info;
 OOZE_API uint32_t ooze_backend_count(void);
 OOZE_API ooze_result ooze_backend_get(uint32_t index, ooze_backend_info *out);
+/* Memory of a CUDA device that so many particles need, about; 0 where the build has no CUDA. */
+OOZE_API uint64_t ooze_device_bytes(uint64_t particles);
 
 /* The conformation update alone: q (6) carried through one step by the velocity gradient grad_u (9, row major,
  * d u_a / d x_b), with relaxation time tau. What the model does to one particle; for rheometry. */
