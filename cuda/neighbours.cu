@@ -333,26 +333,36 @@ struct search {
     if (key != 0xffffffffu) r.x = table[key], r.y = table[key + n];
     return r;
   }
-  /* Which of the `n` <= 32 places m, m + STEP, ... are neighbours of i, as bits. The tests come first and all together, so
-   * that what only the few that pass must go through does not hold up the others. */
-  template <int STEP> OZ_D uint32_t chunk(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t n) const {
+  /* Which of the `n` <= 32 places m, m + STEP, ... are within reach of p, as bits. Tests come four at a time and without a
+   * branch; what they read beyond the end is in the same memory and does not count. */
+  template <int STEP> OZ_D uint32_t chunk(const float *p, uint32_t m, uint32_t n) const {
     uint32_t bits = 0;
+    for (uint32_t t = 0; t < n; t += 4) {
+      uint32_t four = 0;
 #if defined(__CUDACC__)
-#pragma unroll 4
+#pragma unroll
 #endif
-    for (uint32_t t = 0; t < n; t++) {
-      oz_real q[4];
-      oz_ld4(at, m + STEP * t, 4, 0, q);
-      const uint32_t j = sorted_x ? oz_bits_of(q[3]) : m + STEP * t;
-      bits |= (uint32_t)(distance2(q, p) < radius2 && j != i) << t;
-    }
-    if (sorted_x)
-      for (uint32_t left = bits; left; left &= left - 1) {
-        const uint32_t t = lowest(left);
+      for (uint32_t u = 0; u < 4; u++) {
         oz_real q[4];
-        oz_ld4(sorted_x, m + STEP * t, 4, 0, q);
-        if (distance2(q, xi) < skip2) bits &= ~(1u << t); /* listed already */
+        oz_ld4(at, m + STEP * (t + u), 4, 0, q);
+        if (distance2(q, p) < radius2) four |= 1u << u;
       }
+      bits |= four << t;
+    }
+    return n < 32 ? bits & ((1u << n) - 1u) : bits;
+  }
+  /* Takes off what is no neighbour all the same: the particle itself, and what is listed already (itself among it). */
+  template <int STEP> OZ_D uint32_t others(uint32_t i, const float *xi, uint32_t m, uint32_t bits) const {
+    if (!sorted_x) {
+      const uint32_t t = (i - m) / STEP; /* beyond 31 where i is not here, or before m */
+      return (i - m) % STEP == 0 && t < 32 ? bits & ~(1u << t) : bits;
+    }
+    for (uint32_t left = bits; left; left &= left - 1) {
+      const uint32_t t = lowest(left);
+      oz_real q[4];
+      oz_ld4(sorted_x, m + STEP * t, 4, 0, q);
+      if (distance2(q, xi) < skip2) bits &= ~(1u << t);
+    }
     return bits;
   }
   template <int STEP> OZ_D void write(uint32_t *row, uint32_t *at_row, uint32_t m, uint32_t bits) const {
@@ -380,7 +390,7 @@ struct search {
         if (FILL && !*crowded) bits = mask[kept++];
         else {
           const uint32_t n = (r.y - m + LANES - 1) / LANES;
-          bits = chunk<LANES>(i, p, xi, m, n < 32 ? n : 32);
+          bits = others<LANES>(i, xi, m, chunk<LANES>(p, m, n < 32 ? n : 32));
           if (!FILL) {
             if (kept < MASKS) mask[kept++] = bits;
             else *crowded = true;
@@ -458,9 +468,8 @@ __global__ void __launch_bounds__(128) search_kernel(const __grid_constant__ sea
   s.look<true, 1>(i, 0, mask, &crowded, row, 0);
   s.pad(i, row, count);
 }
-/* Eight threads a particle, for scenes that do not fill the machine; a block is a group. */
-enum { TEAM = 8 };
-__global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_constant__ search s) {
+/* Several threads a particle, for scenes that do not fill the machine; a block is a group. */
+template <int TEAM> __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_constant__ search s) {
   __shared__ uint32_t width, sum;
   __shared__ unsigned long long base;
   const uint32_t i = blockIdx.x * GROUP + threadIdx.x / TEAM, lane = threadIdx.x % TEAM;
@@ -494,8 +503,14 @@ __global__ void __launch_bounds__(GROUP * TEAM) search_team_kernel(const __grid_
   s.look<true, TEAM>(i, lane, mask, &crowded, row, through - count);
   if (lane == 0) s.pad(i, row, all);
 }
+uint32_t team_below() {
+  static const uint32_t n = [] { const char *t = getenv("OOZE_CUDA_TEAM"); return t ? (uint32_t)strtoul(t, nullptr, 10) : 200000u; }();
+  return n;
+}
 cudaError_t search_all(const search &s, cudaStream_t stream) {
-  if (s.n <= 40000) search_team_kernel<<<(s.n + GROUP - 1) / GROUP, GROUP * TEAM, 0, stream>>>(s);
+  const uint32_t groups = (s.n + GROUP - 1) / GROUP;
+  if (s.n <= 40000) search_team_kernel<8><<<groups, GROUP * 8, 0, stream>>>(s);
+  else if (s.n <= team_below()) search_team_kernel<4><<<groups, GROUP * 4, 0, stream>>>(s);
   else search_kernel<<<(s.n + 127u) / 128u, 128, 0, stream>>>(s);
   return cudaGetLastError();
 }
