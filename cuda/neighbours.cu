@@ -292,7 +292,7 @@ struct search {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
   const uint32_t *cell_of;
-  const uint2 *around;    /* 27 ranges a cell, or NULL: */
+  const uint2 *around;    /* 14 ranges a cell, or NULL: */
   const uint32_t *table;  /* first particle by Morton code, which the cell then is; `last` the greatest coordinate */
   uint32_t last;
   uint32_t n, capacity;
@@ -503,14 +503,10 @@ template <int TEAM> __global__ void __launch_bounds__(GROUP * TEAM) search_team_
   s.look<true, TEAM>(i, lane, mask, &crowded, row, through - count);
   if (lane == 0) s.pad(i, row, all);
 }
-uint32_t team_below() {
-  static const uint32_t n = [] { const char *t = getenv("OOZE_CUDA_TEAM"); return t ? (uint32_t)strtoul(t, nullptr, 10) : 200000u; }();
-  return n;
-}
 cudaError_t search_all(const search &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP;
+  /* rows of a team are less in order than those of one thread, and gathers over them slower: only where latency rules anyway */
   if (s.n <= 40000) search_team_kernel<8><<<groups, GROUP * 8, 0, stream>>>(s);
-  else if (s.n <= team_below()) search_team_kernel<4><<<groups, GROUP * 4, 0, stream>>>(s);
   else search_kernel<<<(s.n + 127u) / 128u, 128, 0, stream>>>(s);
   return cudaGetLastError();
 }
