@@ -113,6 +113,7 @@ static int live(const both *t, const array *a) {
   if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0; /* the GPU's search has used them */
   if (t->other && a->when) return a->when == 2; /* all their arrays are those of the position phase */
   if (t->other && !strcmp(a->name, "A")) return t->sent;
+  if (t->no_matrices && !strcmp(a->name, "A")) return 0; /* holds what a search left there */
   if (t->paper && a->when == 1) return 0; /* that scheme has its own use for y2, which lies over them */
   if (t->paper && !strcmp(a->name, "y2")) return 1;
   if (t->heat && (!strcmp(a->name, "r") || !strcmp(a->name, "rot"))) return a->name[1] == 0; /* its work array is r, under rot */

@@ -44,6 +44,7 @@ typedef struct both {
   int ran_gradient;  /* in this substep */
   int scratch;       /* A and dx hold nothing at present */
   int paper;         /* scheme: paper */
+  int no_matrices;   /* a model that writes no A at all */
   int other, sent;   /* another model than conformation; it has written A */
   int verbose;
   uint32_t ran[OZ_STAGE_COUNT];

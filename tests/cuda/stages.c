@@ -168,6 +168,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   seed = 12345u + (uint32_t)kind;
   state s = make(kind);
   open_both(&t, &memory, &s);
+  t.no_matrices = model == OOZE_MODEL_SPRINGS || model == OOZE_MODEL_LINKS;
   t.paper = scheme == OOZE_SCHEME_PAPER;
   ooze_params params;
   ooze_params_default(&params);
