@@ -157,6 +157,38 @@ OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
   }
 }
 
+/* ... and is not only accepted: another value than the default arrives, and nothing else changes. */
+OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
+  for (uint32_t i = 0; i < ooze_schema_count(); i++) {
+    ooze_schema_entry e;
+    ooze_params expected;
+    char set[256], text[128];
+    ooze_schema_entry_default(&e);
+    ooze_params_default(&expected);
+    CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
+    if (strcmp(e.group, "solver") != 0 || strcmp(e.type, "vector") == 0) continue;
+    double value[4] = {e.minimum, 0, 0, 0};
+    if (strcmp(e.type, "float") == 0) value[0] = 0.5 * (e.minimum + e.default_value[0]);
+    if (value[0] == e.default_value[0]) value[0] = strcmp(e.type, "float") == 0 ? 0.5 * (e.minimum + e.soft_maximum) : e.maximum;
+    if (value[0] == e.default_value[0]) continue; /* there is no other */
+    value[0] = (double)(float)value[0];
+    if (ooze_schema_store("params", e.name, value, &expected, &why) < 0) continue; /* particle_separation is not a param */
+    const char *word = e.menu;
+    for (int k = 0; k < (int)value[0] && e.menu[0]; k++) word = strchr(word, '|') + 1;
+    if (e.menu[0])
+      snprintf(text, sizeof text, "%.*s", (int)strcspn(word, "|"), word);
+    else if (strcmp(e.type, "bool") == 0)
+      snprintf(text, sizeof text, "%s", value[0] != 0.0 ? "true" : "false");
+    else
+      snprintf(text, sizeof text, "%.9g", value[0]);
+    snprintf(set, sizeof set, "solver.%s=%s", e.name, text);
+    ooze_scene *s = load(MINIMAL(""), set);
+    CHECK(s != NULL, "%s: %s", set, why.text);
+    CHECK(memcmp(&s->start.params, &expected, sizeof expected) == 0, "%s does not reach the solver", set);
+    ooze_scene_destroy(s);
+  }
+}
+
 OZ_CASE(keyframes_give_values_between_and_beyond) {
   ooze_scene *s = load(
       MINIMAL(",\"materials\": {\"honey\": {\"viscosity\": {\"keys\": [[0, 10], [2, 30]]}}},"
