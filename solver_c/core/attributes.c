@@ -111,6 +111,15 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
   OZ_TRY(oz_rank_map(s));
   if (!result || p->results) OZ_TRY(oz_host_copy(s, a->field, &copy));
 
+  if (a->state) { /* words as they are; the way to them is worked out once */
+    oz_field_shape shape = oz_field_shapes[a->field];
+    const size_t step = shape.planes ? 1 : shape.words, plane = shape.planes ? p->count : 1;
+    for (uint32_t r = 0; r < count; ++r, to += stride) {
+      const uint32_t *from = (const uint32_t *)copy + (size_t)p->at[first + r] * step;
+      for (uint32_t k = 0; k < a->components; ++k) memcpy(to + 4 * k, from + k * plane, 4);
+    }
+    return OOZE_OK;
+  }
   float scale = attribute == OOZE_MASS ? s->volume : attribute == OOZE_STRESS ? (float)oz_stress_scale(s) : 1.0f;
   float less = attribute == OOZE_COMPRESSION ? 1.0f : 0.0f;
   int plain = a->state || a->integer;
@@ -187,11 +196,15 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
 ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids, uint32_t count,
                                size_t stride, const void *in, ooze_message *why) {
   const oz_attribute *a = &attributes[attribute];
+  double low = 1, high = 0;
   if (stride == 0) stride = tight(attribute);
+  if (a->check == OZ_CHECK_NONE) return OOZE_OK;
+  if (a->check == OZ_CHECK_SCHEMA) oz_schema_limits(OZ_OWNER_material, a->range, &low, &high); /* once, not for each */
   for (uint32_t r = 0; r < count; ++r) {
     float value[6] = {0, 0, 0, 0, 0, 0};
     char text[128], shown[160];
     memcpy(value, (const unsigned char *)in + r * stride, tight(attribute));
+    if ((double)value[0] >= low && (double)value[0] <= high) continue;
     const char *expected = fault(s, a, value, text, sizeof text);
     if (!expected) continue;
     size_t at = 0;
@@ -244,9 +257,12 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
   }
   uint32_t *words = copy;
   const unsigned char *from = in;
-  for (uint32_t r = 0; r < count; ++r, from += stride)
-    for (uint32_t k = 0; k < a->components; ++k)
-      memcpy(&words[oz_field_at(a->field, s->particles.count, s->particles.at[first + r], k)], from + 4 * k, 4);
+  oz_field_shape shape = oz_field_shapes[a->field];
+  const size_t step = shape.planes ? 1 : shape.words, plane = shape.planes ? s->particles.count : 1;
+  for (uint32_t r = 0; r < count; ++r, from += stride) {
+    uint32_t *to = words + (size_t)s->particles.at[first + r] * step;
+    for (uint32_t k = 0; k < a->components; ++k) memcpy(to + k * plane, from + 4 * k, 4);
+  }
   oz_host_dirty(s);
   if (attribute == OOZE_RELAXATION_TIME) s->particles.tau_known = 0;
   return OOZE_OK;

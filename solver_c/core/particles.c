@@ -228,11 +228,11 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
   return put(s, OZ_FIELD_Q, first, n);
 }
 
-/* Ids behind all others: ranks and ids are simply continued. */
-static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, uint64_t first_id) {
+/* Ids behind all others: ranks and ids are simply continued. ids NULL: from first_id on. */
+static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *ids, uint64_t first_id) {
   oz_particles *p = &s->particles;
   uint64_t *id = p->ids + p->count;
-  for (uint32_t i = 0; i < n; ++i) id[i] = first_id + i;
+  for (uint32_t i = 0; i < n; ++i) id[i] = ids ? ids[i] : first_id + i;
   OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_ID, p->count, n, id, s->message));
   uint32_t *rank = p->scratch;
   for (uint32_t i = 0; i < n; ++i) rank[i] = p->count + i;
@@ -267,6 +267,14 @@ static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *i
   return s->backend->table->upload(s->backend, OZ_FIELD_RANK, old, n, fresh, s->message);
 }
 
+/* Each id above the one before, and the first above all that are there: a host's particles come that way. */
+static int rising(const oz_particles *p, const uint64_t *ids, uint32_t n) {
+  if (ids[n - 1] > (uint64_t)OZ_ID_MAX || (p->count && ids[0] <= p->ids[p->count - 1])) return 0;
+  for (uint32_t i = 1; i < n; ++i)
+    if (ids[i] <= ids[i - 1]) return 0;
+  return 1;
+}
+
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   oz_particles *p = &s->particles;
   uint32_t n = a->count, old = p->count;
@@ -289,7 +297,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   p->scratch = scratch;
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(reserve(s, old + n));
-  if (a->ids) {
+  int behind = !a->ids || rising(p, a->ids, n);
+  if (!behind) {
     OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, (size_t)old * sizeof *p->at), 0));
     p->at = at;
     p->at_known = 0;
@@ -317,12 +326,12 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   }
 
   /* from here on only a device can fail; then the old particles are what is left */
-  uint64_t last = a->ids ? named[n - 1].id : p->next_id + n - 1;
+  uint64_t last = !a->ids ? p->next_id + n - 1 : behind ? a->ids[n - 1] : named[n - 1].id;
   ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
   if (r >= 0) {
     for (uint32_t first = 0; first < n && r >= 0; first += OZ_BLOCK)
       r = put_fields(s, a, first, n - first < OZ_BLOCK ? n - first : OZ_BLOCK);
-    if (r >= 0) r = a->ids ? put_ids_between(s, n, a->ids, named) : put_ids_behind(s, n, p->next_id);
+    if (r >= 0) r = behind ? put_ids_behind(s, n, a->ids, p->next_id) : put_ids_between(s, n, a->ids, named);
     if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
   }
   oz_free(&s->memory, named);
@@ -467,8 +476,8 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, 
   }
   uint64_t first = in.ids ? in.ids[0] : s->particles.next_id;
   oz_arrivals a = {
-      in.count, in.positions, in.position_stride, in.velocities, in.velocity_stride, in.ids, NULL, NULL, in.material,
-      0, 0, NULL};
+      in.count, in.positions, in.position_stride, in.velocities, in.velocity_stride, in.ids, NULL, NULL, in.material, 0,
+      0,        NULL};
   OZ_TRY(oz_particles_append(s, &a));
   if (out_first_id) *out_first_id = first;
   return OOZE_OK;

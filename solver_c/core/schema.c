@@ -79,8 +79,13 @@ static const oz_entry *find(oz_owner owner, const char *field) {
 }
 
 /* Without a practical bound any finite float will do. */
+static void limits(const oz_entry *e, double *low, double *high) {
+  *low = e->minimum <= -many ? -3.5e38 : e->minimum;
+  *high = e->maximum >= many ? 3.5e38 : e->maximum;
+}
 static int holds(const oz_entry *e, double value) {
-  double low = e->minimum <= -many ? -3.5e38 : e->minimum, high = e->maximum >= many ? 3.5e38 : e->maximum;
+  double low, high;
+  limits(e, &low, &high);
   return value >= low && value <= high;
 }
 
@@ -201,6 +206,12 @@ ooze_result ooze_schema_store(const char *owner, const char *field, const double
 int oz_schema_holds(oz_owner owner, const char *field, double value) {
   const oz_entry *e = find(owner, field);
   return e && holds(e, value);
+}
+
+void oz_schema_limits(oz_owner owner, const char *field, double *low, double *high) {
+  const oz_entry *e = find(owner, field);
+  *low = 1, *high = 0; /* nothing fits */
+  if (e) limits(e, low, high);
 }
 
 const char *oz_schema_range(oz_owner owner, const char *field, char *text, size_t capacity) {

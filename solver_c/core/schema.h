@@ -35,6 +35,8 @@ ooze_result oz_schema_place(uint32_t index, oz_field_place *out);
 ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who, ooze_message *why);
 /* One number against the range of a field, for per-particle values. */
 int oz_schema_holds(oz_owner owner, const char *field, double value);
+/* The same for many numbers: between these two, both included. */
+void oz_schema_limits(oz_owner owner, const char *field, double *low, double *high);
 /* "0 or more", "1 to 1000": what would fit. Returns text. */
 const char *oz_schema_range(oz_owner owner, const char *field, char *text, size_t capacity);
 const char *oz_schema_unit(oz_owner owner, const char *field);
