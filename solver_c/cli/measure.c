@@ -275,6 +275,7 @@ void measure_stream_add(measure_stream *s, measure_points x, measure_points v, u
     if (inside < 3 || !used) continue;
     s->frames[b] += 1.0;
     s->speed[b] += speed / (double)inside;
+    s->count[b] += (double)inside;
     s->radius2[b] += 2.0 * sum / (double)used;
   }
   /* gaps along the fall */

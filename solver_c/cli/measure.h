@@ -45,6 +45,7 @@ typedef struct measure_stream {
   double low, high;              /* m */
   double frames[MEASURE_SLABS];  /* frames in which the slab held something */
   double speed[MEASURE_SLABS];   /* sums over frames: mean downward speed, m/s */
+  double count[MEASURE_SLABS];   /* sums over frames: particles */
   double radius2[MEASURE_SLABS]; /* sums over frames: square of sqrt(2) rms distance from the local axis */
   double gap;                    /* m: largest vertical distance between two successive particles, over all frames */
 } measure_stream;
