@@ -131,10 +131,14 @@ OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
 #endif
 
 /* v += dv in lanes where the sum is a number below limit (sum of sizes); others stay as they are, so that what broke
- * down in one particle goes no further than its neighbours' corrections. */
+ * down in one particle goes no further than its neighbours' corrections. What was no number before becomes zero. */
 OZ_FN void oz_add_sane(oz_real *v, oz_v3 dv, float limit) {
-  oz_real n[3] = {v[0] + dv.x, v[1] + dv.y, v[2] + dv.z};
-  oz_mask sane = oz_abs(n[0]) + oz_abs(n[1]) + oz_abs(n[2]) < oz_set(limit);
+  oz_real n[3] = {v[0] + dv.x, v[1] + dv.y, v[2] + dv.z}, most = oz_set(limit), zero = oz_set(0.0f);
+  oz_mask sane = oz_abs(n[0]) + oz_abs(n[1]) + oz_abs(n[2]) < most;
+  if (oz_any(oz_not(sane))) {
+    oz_mask was = oz_abs(v[0]) + oz_abs(v[1]) + oz_abs(v[2]) < most;
+    for (int c = 0; c < 3; c++) v[c] = oz_select(was, v[c], zero);
+  }
   for (int c = 0; c < 3; c++) v[c] = oz_select(sane, n[c], v[c]);
 }
 #define OZ_SANE_MOVE 3e4f   /* separations: further in one substep is no motion */
@@ -168,6 +172,18 @@ OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
 }
 OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
   return f->yielding ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
+}
+/* Lanes of fluid among more neighbours than any fluid has (33 at rest): a heap that was put, or pressed, into one spot. */
+#define OZ_CROWD 72
+OZ_FN oz_mask oz_crowded(const oz_frame *f, uint32_t i) {
+#if OZ_LANES > 1
+  oz_mask n, owner;
+  __builtin_memcpy(&n, f->neighbours + i, sizeof n);
+  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
+  return (n > OZ_CROWD) & (owner == 0);
+#else
+  return f->neighbours[i] > OZ_CROWD && f->owner[i] == 0;
+#endif
 }
 /* Lanes (as 0 / -1, or 0 / 1) of particles that have a conformation constraint: fluid with enough neighbours. What belongs
  * to a body or a boundary has none. */
