@@ -175,12 +175,13 @@ OZ_CASE(the_contained_particle_is_named_where_all_are_at_rest) {
   ooze_solver_destroy(s);
 }
 
+enum { BLOCKS = 100 };
 /* In the middle of a substep: after one stage, one word of one particle becomes no number. */
 static struct {
   const oz_backend_table *table;
   oz_stage stage;
   size_t member;
-  uint32_t record; /* floats a particle, 0: planes */
+  uint32_t record; /* floats a particle, 0: planes, BLOCKS + n: blocks of n */
   uint64_t id;
   int done;
 } fault;
@@ -191,7 +192,10 @@ static ooze_result faulty_run(oz_backend *b, const oz_frame *f, oz_stage stage, 
   float *p;
   memcpy(&p, (const char *)f + fault.member, sizeof p);
   for (uint32_t i = 0; i < f->count; ++i)
-    if (f->id[i] == fault.id) p[fault.record ? (size_t)i * fault.record : i] = NAN;
+    if (f->id[i] == fault.id)
+      p[fault.record >= BLOCKS ? (size_t)(i / OZ_PAD) * OZ_PAD * (fault.record - BLOCKS) + i % OZ_PAD
+        : fault.record         ? (size_t)i * fault.record
+                               : i] = NAN;
   return r;
 }
 
@@ -205,16 +209,26 @@ OZ_CASE(what_breaks_within_a_substep_stays_there) {
 #define FAULT(resets, stage, member, record)                                                                           \
   {#member " after " #stage, OZ_STAGE_##stage, offsetof(oz_frame, member), record, resets}
       /* multipliers, velocity and tensor are a particle's own: it is reset; from the others it recovers by itself */
-      FAULT(1, velocity_start, lam, 0), FAULT(0, residual, r, 0),
-      FAULT(0, residual, A, 12),        FAULT(0, force, dx, 4),
-      FAULT(0, cg_apply, aq, 0),        FAULT(1, cg_update, lam, 0),
-      FAULT(1, cg_update, u, 4),        FAULT(0, density_bound, k_dens, 0),
-      FAULT(0, density_lambda, dx, 4),  FAULT(1, strain, lam, 0),
-      FAULT(0, strain, A, 12),          FAULT(1, conform_update, q, 0),
-      FAULT(0, filter_gradient, A, 12), FAULT(1, gradient, B, 0),
-      FAULT(1, gradient, sg, 0),        FAULT(0, bound, pe, 0),
-      FAULT(1, bound, pu, 0),           FAULT(0, advance, y, 4),
-      FAULT(0, density_lambda, y, 4),   FAULT(0, conform_move, y2, 4),
+      FAULT(1, velocity_start, lam, 0),
+      FAULT(0, residual, r, BLOCKS + 6),
+      FAULT(0, residual, A, 12),
+      FAULT(0, force, dx, 4),
+      FAULT(0, cg_apply, aq, BLOCKS + 6),
+      FAULT(1, cg_update, lam, 0),
+      FAULT(1, cg_update, u, 4),
+      FAULT(0, density_bound, k_dens, 0),
+      FAULT(0, density_lambda, dx, 4),
+      FAULT(1, strain, lam, 0),
+      FAULT(0, strain, A, 12),
+      FAULT(1, conform_update, q, 0),
+      FAULT(0, filter_gradient, A, 12),
+      FAULT(1, gradient, B, BLOCKS + 6),
+      FAULT(1, gradient, sg, BLOCKS + 3),
+      FAULT(0, bound, pe, BLOCKS + 4),
+      FAULT(1, bound, pu, BLOCKS + 4),
+      FAULT(0, advance, y, 4),
+      FAULT(0, density_lambda, y, 4),
+      FAULT(0, conform_move, y2, 4),
   };
   for (uint32_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     ooze_solver *s = make(OOZE_SCHEME_OOZE, -9.81f);
