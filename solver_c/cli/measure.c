@@ -183,7 +183,7 @@ static uint32_t cell_slot(long cx, long cy, long cz, uint32_t mask) {
 }
 
 double measure_pieces(measure_points x, uint32_t count, double reach, double floor_height, uint32_t least,
-                      uint32_t *out_pieces) {
+                      uint32_t *out_pieces, double *out_in_them) {
   uint32_t slots = 64, kept = 0, largest = 0;
   while (slots < 2u * count && slots < (1u << 30)) slots *= 2;
   const uint32_t none = UINT32_MAX;
@@ -191,6 +191,7 @@ double measure_pieces(measure_points x, uint32_t count, double reach, double flo
            *parent = malloc((count + 1) * sizeof *parent), *size = calloc((size_t)count + 1, sizeof *size);
   double share = 0.0;
   *out_pieces = 0;
+  *out_in_them = 0.0;
   if (!head || !next || !parent || !size) goto done;
   for (uint32_t s = 0; s < slots; ++s) head[s] = none;
   for (uint32_t i = 0; i < count; ++i) {
@@ -221,7 +222,8 @@ double measure_pieces(measure_points x, uint32_t count, double reach, double flo
     if (++size[r] > largest) largest = size[r];
   }
   share = kept ? (double)largest / kept : 0.0;
-  for (uint32_t i = 0; i < count; ++i) *out_pieces += size[i] >= least;
+  for (uint32_t i = 0; i < count; ++i)
+    if (size[i] >= least) ++*out_pieces, *out_in_them += (double)size[i] / kept;
 done:
   free(head);
   free(next);
@@ -232,7 +234,8 @@ done:
 
 double measure_largest_component(measure_points x, uint32_t count, double reach, double floor_height) {
   uint32_t pieces;
-  return measure_pieces(x, count, reach, floor_height, UINT32_MAX, &pieces);
+  double inside;
+  return measure_pieces(x, count, reach, floor_height, UINT32_MAX, &pieces, &inside);
 }
 
 /* ---- streams ---- */

@@ -35,9 +35,9 @@ double measure_surface(measure_points x, uint32_t count, uint32_t k);
 /* Size of the largest set of particles connected by distances below `reach`, over all that lie above `floor`;
  * 0 if there is none or no memory. */
 double measure_largest_component(measure_points x, uint32_t count, double reach, double floor);
-/* The same, and how many such sets have at least `least` particles. */
+/* The same, and how many such sets have at least `least` particles, and the share of all particles that is in those. */
 double measure_pieces(measure_points x, uint32_t count, double reach, double floor, uint32_t least,
-                      uint32_t *out_pieces);
+                      uint32_t *out_pieces, double *out_in_them);
 
 /* A falling stream in slabs between two heights. */
 enum { MEASURE_SLABS = 6 };

@@ -101,7 +101,8 @@ static int split(verify *v, uint32_t out[3]) {
     if (f) kit_step(&k, 1.0 / 24.0, 8);
     kit_read(&k);
     uint32_t pieces = 0;
-    measure_pieces((measure_points)k.x, k.count, 1.3 * d, -1.0, k.count / 50, &pieces);
+    double inside;
+    measure_pieces((measure_points)k.x, k.count, 1.3 * d, -1.0, k.count / 50, &pieces, &inside);
     if (f == 0) out[0] = pieces;
     if (pieces > out[1]) out[1] = pieces;
     out[2] = pieces;

