@@ -58,6 +58,8 @@ void verify_blend(verify *v);
 void verify_cauchy(verify *v);
 void verify_substeps(verify *v);
 void verify_rebound(verify *v);
+void verify_springs(verify *v);
+void verify_links(verify *v);
 
 /* ---- a cube that falls on a floor: what several checks look at ---- */
 
