@@ -26,11 +26,6 @@ typedef struct outcome {
   ooze_points *last;
 } outcome;
 
-static void warn(void *user, const char *line) {
-  (void)user;
-  fprintf(stderr, "ooze: %s\n", line);
-}
-
 static ooze_result load(const char *path, const char *model, const char *extra, const cli_list *sets, ooze_scene **out, ooze_message *why) {
   ooze_scene_options o;
   const char *all[MOST_SETS + 2];
@@ -43,7 +38,6 @@ static ooze_result load(const char *path, const char *model, const char *extra, 
   ooze_scene_options_default(&o);
   o.sets = all;
   o.set_count = n;
-  o.warn = warn;
   return ooze_scene_load(path, &o, out, why);
 }
 

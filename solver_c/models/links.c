@@ -81,5 +81,6 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 21 to 23 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
-  return oz_bodies_finish(b, f, why);
+  OZ_TRY(oz_bodies_finish(b, f, why));
+  return oz_heat_conduct(s, b, f, why); /* line 24: where materials conduct */
 }

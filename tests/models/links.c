@@ -143,6 +143,30 @@ OZ_CASE(hotter_is_thinner) {
   CHECK(height[0] > height[1] + 0.3 && height[1] > height[2] + 0.3, "%g, %g, %g separations", height[0], height[1], height[2]);
 }
 
+/* 3.6: heat goes from the hot half of a block to its cold half, and is kept. */
+OZ_CASE(heat_is_conducted_and_kept) {
+  ooze_params p;
+  ooze_material m;
+  uint32_t conducting;
+  params(&p, 0.0f);
+  ooze_solver *s = make(&p);
+  ooze_material_default(&m);
+  m.conductivity = 2000.0f, m.heat_capacity = 1000.0f; /* 2e-3 m^2/s: 9 cm in a second */
+  CHECK_OK(ooze_material_add(s, &m, &conducting), s);
+  block(s, conducting, 0.0f, 0.0f);
+  static float t[N];
+  for (int i = 0; i < N; i++) t[i] = i % SIDE < SIDE / 2 ? 400.0f : 300.0f;
+  CHECK_OK(ooze_attribute_write(s, OOZE_TEMPERATURE, 0, N, 0, t), s);
+  double before = 0.0, after = 0.0, low = 1e9, high = 0.0;
+  for (int i = 0; i < N; i++) before += (double)t[i] / N;
+  for (int k = 0; k < 100; k++) CHECK_OK(ooze_step(s, 0.004), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_TEMPERATURE, 0, N, 0, t), s);
+  for (int i = 0; i < N; i++) after += (double)t[i] / N, low = fmin(low, (double)t[i]), high = fmax(high, (double)t[i]);
+  CHECK_NEAR(after, before, 0.05, "single precision, 100 steps");
+  CHECK(low > 305.0 && high < 395.0, "%g to %g K", low, high);
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(momentum_is_kept_between_unlike_masses) {
   ooze_params p;
   ooze_material m;

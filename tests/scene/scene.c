@@ -103,6 +103,16 @@ OZ_CASE(unit_slips_are_noticed) {
   ooze_scene_destroy(s);
 }
 
+OZ_CASE(parameters_of_another_model_are_told) {
+  warned("{\"solver\": {\"particle_separation\": 0.01, \"springs_stiffness\": 0.01}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}", NULL, "belongs to the model springs; this scene's is conformation");
+  ooze_scene *s = load("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"springs\", \"springs_stiffness\": 0.01, \"springs_mode\": \"off\"}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}", NULL);
+  CHECK(s != NULL, "%s", why.text);
+  CHECK(strstr(warnings, "belongs") == NULL, "%s", warnings);
+  CHECK_EQ(s->start.params.springs_mode, OOZE_SPRINGS_OFF);
+  CHECK_NEAR(s->start.params.springs_stiffness, 0.01, 1e-7, "as given");
+  ooze_scene_destroy(s);
+}
+
 OZ_CASE(every_preset_loads_without_a_warning) {
   CHECK(ooze_preset_count() >= 13);
   for (uint32_t i = 0; i < ooze_preset_count(); i++) {
