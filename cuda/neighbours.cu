@@ -308,6 +308,7 @@ struct search {
   uint32_t *neighbours;
   uint32_t *place; /* receives the packed positions, or NULL */
   float h;
+  const uint32_t *owner; /* where there are boundary particles: they gather nothing */
 
   /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of. */
   struct surroundings {
@@ -377,6 +378,7 @@ struct search {
   template <bool FILL, int LANES> OZ_D uint32_t look(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, uint32_t *row, uint32_t before) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return 0;
+    if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) return 0;
     surroundings nearby;
     look_around(c, &nearby);
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -695,6 +697,10 @@ struct flag_item {
   float reach;
   uint32_t *flag;
   OZ_D void operator()(uint32_t i) const {
+    if (f.boundary && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) {
+      flag[i] = 0;
+      return;
+    }
     flag[i] = (uint32_t)oz_wall_near_path(&f, f.x + 4 * (size_t)i, f.p + 4 * (size_t)i, reach);
   }
 };
@@ -885,7 +891,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     search s = {f->x, f->x, as<uint32_t>(g->cell_of), g->by_table ? nullptr : as<uint2>(g->grid.around), as<uint32_t>(g->table), g->last,
                 g->count, g->by_table ? UINT32_MAX : g->grid.capacity, f->h2, nullptr, nullptr,
                 0.0f, as<uint32_t>(g->c.entries), as<uint32_t>(g->c.group), as<uint16_t>(g->c.len), g->c.lines,
-                &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours, g->place, f->h};
+                &device_news(g)->groups[0], &device_news(g)->neighbours, f->neighbours, g->place, f->h, f->boundary ? f->owner : nullptr};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;
@@ -934,7 +940,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     }
     search s = {f->p, f->A, as<uint32_t>(g->cell_of), g->by_table ? nullptr : as<uint2>(g->grid.around), as<uint32_t>(g->table), last,
                 g->count, g->by_table ? UINT32_MAX : g->grid.capacity, radius * radius, f->x, f->dx, f->h2, as<uint32_t>(g->extra.entries), as<uint32_t>(g->extra.group),
-                as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr, nullptr, 0.0f};
+                as<uint16_t>(g->extra.len), g->extra.lines, &device_news(g)->groups[1], &device_news(g)->neighbours, nullptr, nullptr, 0.0f, f->boundary ? f->owner : nullptr};
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;

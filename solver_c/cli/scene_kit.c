@@ -248,6 +248,8 @@ int kit_in_figure(const void *context, const double x[3]) {
 
 /* ---- colliders ---- */
 
+void kit_boundary(kit *k, uint32_t boundary) { k->boundary = boundary; }
+
 /* The turn that carries +y onto the unit vector n. */
 static void turn_from_y(const double n[3], float q[4]) {
   if (n[1] < -0.999999) { /* upside down: half a turn about x */
@@ -275,6 +277,7 @@ void kit_pose_of_plane(ooze_pose *pose, const double point[3], const double norm
 static ooze_collider add_collider(kit *k, ooze_collider_desc *c) {
   ooze_collider handle = 0;
   c->end = c->start;
+  c->boundary = k->boundary;
   if (kit_good(k)) took(k, ooze_collider_add(k->solver, c, &handle), "collider");
   return handle;
 }

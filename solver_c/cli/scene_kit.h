@@ -18,6 +18,7 @@ typedef struct kit {
   ooze_solver *solver;
   ooze_params params; /* change, then kit_apply */
   double separation;
+  uint32_t boundary; /* of colliders */
   ooze_result result; /* of the first call that failed, or OOZE_OK */
   char message[640];
   double step_seconds;   /* wall time inside ooze_step since kit_open */
@@ -73,6 +74,8 @@ extern const uint32_t kit_giant_parts;
 /* Colliders. `normal` points out of the solid, into the fluid. */
 ooze_collider kit_plane(kit *k, const double point[3], const double normal[3], double friction);
 ooze_collider kit_floor(kit *k, double friction); /* solid below y = 0 */
+/* The next colliders are of this kind: OOZE_BOUNDARY_*. */
+void kit_boundary(kit *k, uint32_t boundary);
 ooze_collider kit_container(kit *k, const double centre[3], const double half[3], double friction);
 ooze_collider kit_bowl(kit *k, const double centre[3], double radius, double half_height, double friction);
 ooze_collider kit_sphere(kit *k, const double centre[3], double radius, double friction);

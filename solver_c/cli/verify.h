@@ -53,6 +53,8 @@ void verify_rheology(verify *v);
 void verify_couette(verify *v);
 void verify_poiseuille(verify *v);
 void verify_bodies(verify *v);
+void verify_boundary(verify *v);
+void verify_slip(verify *v);
 void verify_floating(verify *v);
 void verify_blend(verify *v);
 void verify_cauchy(verify *v);

@@ -42,6 +42,7 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
   oz_colliders_init(&s->colliders, &s->memory);
   oz_emitters_init(&s->emitters, &s->memory, s->separation);
   oz_bodies_init(&s->bodies, &s->memory);
+  oz_boundary_init(&s->boundary, &s->memory);
 
   oz_frame constants;
   memset(&constants, 0, sizeof constants);
@@ -68,6 +69,7 @@ void ooze_solver_destroy(ooze_solver *s) {
   oz_colliders_destroy(&s->colliders);
   oz_emitters_destroy(&s->emitters);
   oz_bodies_destroy(&s->bodies);
+  oz_boundary_destroy(&s->boundary);
   oz_births_release(&s->births, &s->memory);
   oz_links_release(s);
   oz_particles_release(s);
@@ -103,7 +105,10 @@ ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_collider_desc in;
   OZ_TRY(read_collider(s, &in, desc));
-  return oz_colliders_set(&s->colliders, collider, &in, s->message);
+  OZ_TRY(oz_colliders_set(&s->colliders, collider, &in, s->message));
+  oz_boundary_forget(&s->boundary, collider, 0); /* sampled anew */
+  s->boundary.fresh = 0;
+  return OOZE_OK;
 }
 
 ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end) {

@@ -72,9 +72,9 @@ static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_
     return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no attribute %d; expected 0 to %d", (int)attribute,
                    OOZE_ATTRIBUTE_COUNT - 1);
   const char *name = attributes[attribute].name;
-  if (first > s->particles.count || count > s->particles.count - first)
+  if (first > oz_visible(s) || count > oz_visible(s) - first)
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: particles %u to %llu were asked for; there are %u", name,
-                   (unsigned)first, (unsigned long long)first + count, (unsigned)s->particles.count);
+                   (unsigned)first, (unsigned long long)first + count, (unsigned)oz_visible(s));
   if (count && !memory) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
   if (*stride == 0) *stride = tight(attribute);
   if (*stride < tight(attribute))
@@ -278,8 +278,8 @@ ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash) {
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     if (!attributes[a].state) continue;
     unsigned char page[256 * 24];
-    for (uint32_t first = 0; first < s->particles.count; first += 256) {
-      uint32_t n = s->particles.count - first < 256 ? s->particles.count - first : 256;
+    for (uint32_t first = 0; first < oz_visible(s); first += 256) {
+      uint32_t n = oz_visible(s) - first < 256 ? oz_visible(s) - first : 256;
       OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, first, n, 0, page));
       oz_hash_add(&h, page, n * tight((ooze_attribute)a));
     }

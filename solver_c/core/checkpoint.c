@@ -6,6 +6,7 @@
  *   colliders        length (8 bytes), then as colliders.c writes them
  *   emitters         likewise
  *   bodies           likewise
+ *   boundary points  likewise
  *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id
  *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order
  * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
@@ -61,7 +62,7 @@ static int is_state(ooze_attribute attribute, size_t *out_bytes) {
 
 static ooze_result write_all(ooze_solver *s, oz_writer *w) {
   oz_header header;
-  uint32_t n = s->particles.count;
+  uint32_t n = oz_visible(s);
   memset(&header, 0, sizeof header);
   (void)claim(w, sizeof header);
   put(w, &s->params, sizeof s->params);
@@ -78,6 +79,10 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
   put(w, &length, sizeof length);
   here = claim(w, (size_t)length);
   if (here) oz_bodies_write(&s->bodies, here);
+  length = oz_boundary_bytes(&s->boundary);
+  put(w, &length, sizeof length);
+  here = claim(w, (size_t)length);
+  if (here) oz_boundary_write(&s->boundary, here);
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     size_t bytes;
     if (!is_state((ooze_attribute)a, &bytes)) continue;
@@ -151,6 +156,7 @@ typedef struct oz_incoming {
   oz_colliders colliders;
   oz_emitters emitters;
   oz_bodies bodies;
+  oz_boundary boundary;
   uint64_t *ids;
   const unsigned char *attribute[OOZE_ATTRIBUTE_COUNT];
   oz_link_pair *links;
@@ -218,8 +224,8 @@ static ooze_result read_materials(ooze_solver *s, oz_reader *r, oz_incoming *in)
 }
 
 static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *in) {
-  for (int k = 0; k < 3; ++k) {
-    const char *what = k == 0 ? "the colliders" : k == 1 ? "the emitters" : "the bodies";
+  for (int k = 0; k < 4; ++k) {
+    const char *what = k == 0 ? "the colliders" : k == 1 ? "the emitters" : k == 2 ? "the bodies" : "the boundary points";
     uint64_t length = 0;
     size_t used = 0;
     const void *from = take(r, sizeof length);
@@ -229,6 +235,8 @@ static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *
     if (!from) return cut_short(s, r, what);
     if (k == 0)
       OZ_TRY(oz_colliders_read(&in->colliders, from, (size_t)length, &used, s->message));
+    else if (k == 3)
+      OZ_TRY(oz_boundary_read(&in->boundary, from, (size_t)length, &used, s->message));
     else if (k == 2)
       OZ_TRY(oz_bodies_read(&in->bodies, from, (size_t)length, &used, s->message));
     else
@@ -379,7 +387,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   }
   if (r < 0) {
     (void)s->backend->table->resize(s->backend, 0, NULL);
-    p->count = p->results = 0;
+    p->count = p->hidden = p->results = 0;
     return s->lost = OOZE_LOST_DEVICE;
   }
   uint64_t *old_ids = p->ids;
@@ -387,6 +395,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   p->ids_capacity = n * sizeof *p->ids;
   in->ids = old_ids;
   p->count = n;
+  p->hidden = 0;
   p->next_id = in->header.next_id;
   p->results = 0;
   p->results_dt = 0;
@@ -409,6 +418,10 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   s->bodies = in->bodies;
   s->bodies.changed = 1;
   in->bodies = bodies;
+  oz_boundary boundary = s->boundary;
+  s->boundary = in->boundary;
+  s->boundary.placed = 0; /* before the next step */
+  in->boundary = boundary;
   s->time = in->header.time;
   memset(&s->run, 0, sizeof s->run);
   s->lost = OOZE_OK;
@@ -424,6 +437,7 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   oz_colliders_init(&in.colliders, &s->memory);
   oz_emitters_init(&in.emitters, &s->memory, s->separation);
   oz_bodies_init(&in.bodies, &s->memory);
+  oz_boundary_init(&in.boundary, &s->memory);
   ooze_params_default(&in.params);
   ooze_result result = read_header(s, &r, &in.header);
   if (result >= 0) result = take_struct(s, &r, &in.params, sizeof in.params, "params");
@@ -440,5 +454,6 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   oz_colliders_destroy(&in.colliders);
   oz_emitters_destroy(&in.emitters);
   oz_bodies_destroy(&in.bodies);
+  oz_boundary_destroy(&in.boundary);
   return result;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "core/solver.h"
+#include "core/particles.h"
 
 enum { OZ_CLOCK_MAGIC = 0x4b435a4f, OZ_CLOCK_VERSION = 1, OZ_CLOCK_HEAD = 8 }; /* "OZCK" */
 
@@ -40,7 +40,7 @@ ooze_result ooze_clock_load(ooze_solver *s, const uint32_t *words, uint32_t coun
                    (unsigned long long)next_id);
   OZ_TRY(oz_emitters_clock_read(&s->emitters, words + OZ_CLOCK_HEAD, words[6], s->message));
   s->time = time;
-  uint32_t n = s->particles.count;
+  uint32_t n = oz_visible(s);
   uint64_t least = n ? s->particles.ids[n - 1] + 1 : 0; /* never below an id that is there */
   s->particles.next_id = next_id > least ? next_id : least;
   return OOZE_OK;

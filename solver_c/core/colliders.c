@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/schema.h"
+#include "physics/contact.h"
 
 enum { MAGIC = 0x4c435a4f, VERSION = 2 };   /* "OZCL" */
 static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
@@ -107,6 +108,7 @@ static ooze_result check(const ooze_collider_desc *d, const char *who, ooze_mess
     if (!(d->half[k] > 0.0f))
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: half[%d] is %g m; expected more than 0 for a %s", who, k,
                      (double)d->half[k], shape_names[d->shape]);
+  if (d->boundary == OOZE_BOUNDARY_PARTICLES && d->brick_count == 0) return OOZE_OK; /* points alone: nobody asks for its distance */
   return d->shape == OOZE_SHAPE_SDF ? check_bricks(d, who, why) : OOZE_OK;
 }
 
@@ -252,7 +254,7 @@ static ooze_result add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t
   if (held + sizeof *c->slot > c->slot_capacity &&
       !oz_grow(c->memory, (void **)&c->slot, &c->slot_capacity, 2 * held + 8 * sizeof *c->slot, held))
     return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", who);
-  if (desc->shape == OOZE_SHAPE_SDF) OZ_TRY(append_bricks(c, desc, who, why));
+  if (desc->shape == OOZE_SHAPE_SDF && desc->brick_count) OZ_TRY(append_bricks(c, desc, who, why));
   oz_collider_slot *slot = c->slot + c->count++;
   memset(slot, 0, sizeof *slot);
   slot->handle = handle;
@@ -273,7 +275,7 @@ ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collid
   if (!slot) return not_found(handle, why);
   snprintf(who, sizeof who, "collider %u", handle);
   OZ_TRY(check(desc, who, why));
-  if (desc->shape == OOZE_SHAPE_SDF) OZ_TRY(append_bricks(c, desc, who, why));
+  if (desc->shape == OOZE_SHAPE_SDF && desc->brick_count) OZ_TRY(append_bricks(c, desc, who, why));
   uint32_t old_first = slot->brick_first, old_count = slot->desc.brick_count;
   fill(c, slot, desc);
   drop_bricks(c, old_first, old_count);
@@ -316,9 +318,12 @@ ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float forc
   return OOZE_OK;
 }
 
+/* A sheet of points has none of which the distance is known. */
+static int has_surface(const ooze_collider_desc *d) { return d->shape != OOZE_SHAPE_SDF || d->brick_count > 0; }
+
 int oz_colliders_have(const oz_colliders *c, uint32_t role) {
   for (uint32_t i = 0; i < c->count; i++)
-    if (c->slot[i].desc.role == role) return 1;
+    if (c->slot[i].desc.role == role && !(role == OOZE_ROLE_COLLIDE && !has_surface(&c->slot[i].desc))) return 1;
   return 0;
 }
 
@@ -333,7 +338,9 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     oz_pose_between(&d->start, &d->end, f0, &from);
     oz_pose_between(&d->start, &d->end, f1, &to);
     out->shape = d->shape;
-    out->role = d->role;
+    out->role = d->role == OOZE_ROLE_COLLIDE && !has_surface(d) ? OZ_ROLE_NONE : d->role;
+    out->handle = c->slot[i].handle;
+    out->f0 = (float)f0, out->f1 = (float)f1;
     out->invert = d->invert;
     out->wall_density = d->wall_density;
     memcpy(out->half, d->half, sizeof out->half);
@@ -341,6 +348,7 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     out->stick = d->stick;
     out->temperature = d->temperature;
     out->contact = d->contact;
+    if (d->boundary && c->particles) out->friction = out->stick = 0.0f, out->wall_density = 0; /* a guard behind its particles, no more */
     memcpy(out->p0, from.position, sizeof out->p0);
     memcpy(out->q0, from.rotation, sizeof out->q0);
     memcpy(out->p1, to.position, sizeof out->p1);
@@ -403,7 +411,7 @@ void oz_colliders_end_step(oz_colliders *c, double fraction) {
 
 /* What a collider is in a checkpoint, bricks behind it. Words only, so that there is no padding. */
 typedef struct saved_collider {
-  uint32_t handle, shape, role, invert, wall_density, brick_count;
+  uint32_t handle, shape, role, invert, wall_density, brick_count, boundary;
   float half[3], friction, stick, temperature, contact, voxel;
   ooze_pose start, end;
   float force[3], torque[3];
@@ -425,7 +433,7 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
     saved_collider s;
     memset(&s, 0, sizeof s);
     s.handle = slot->handle, s.shape = d->shape, s.role = d->role, s.invert = d->invert;
-    s.wall_density = d->wall_density, s.brick_count = d->brick_count;
+    s.wall_density = d->wall_density, s.brick_count = d->brick_count, s.boundary = d->boundary;
     memcpy(s.half, d->half, sizeof s.half);
     s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature, s.contact = d->contact, s.voxel = d->voxel;
     s.start = d->start, s.end = d->end;
@@ -462,6 +470,7 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.contact = s.contact, d.voxel = s.voxel;
   d.start = s.start, d.end = s.end;
   d.brick_count = s.brick_count;
+  d.boundary = s.boundary;
   for (int k = 0; k < 3; k++)
     if (!(fabsf(s.force[k]) < 1e38f) || !(fabsf(s.torque[k]) < 1e38f))
       return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its load is not finite", who);

@@ -37,6 +37,7 @@ typedef struct oz_colliders {
   size_t value_capacity;
   uint32_t bricks;
   uint32_t bricks_changed; /* 1: key and values must go to the backend; the caller clears it once they are there */
+  uint32_t particles;      /* boundary particles are there; without them colliders that have them are plain walls */
   double load_time;        /* s collected in this step */
 } oz_colliders;
 

@@ -120,6 +120,7 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   }
   s->materials[index] = in;
   s->matter_known = 0;
+  s->boundary.fresh = 0; /* their weights were where the compliance went */
   s->particles.tau_known = 0;
   return OOZE_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/boundary.h"
 #include "core/schema.h"
 
 enum { RECORD = 0, PLANES = 1, WIDE = 0 };
@@ -282,7 +283,20 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   if (n > s->max_particles - old)
     return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: %u and %u more are too many; max_particles is %u",
                    (unsigned)old, (unsigned)n, (unsigned)s->max_particles);
-  if (!a->ids && p->next_id > (uint64_t)OZ_ID_MAX - n)
+  oz_arrivals named_arrivals; /* what is born goes before the boundary particles, so that it needs names too */
+  uint64_t *fresh_ids = NULL;
+  if (!a->ids && p->hidden) {
+    fresh_ids = oz_alloc(&s->memory, n * sizeof *fresh_ids);
+    if (!fresh_ids) return short_of_memory(s, n * sizeof *fresh_ids);
+    for (uint32_t i = 0; i < n; ++i) fresh_ids[i] = p->next_id + i;
+    named_arrivals = *a;
+    named_arrivals.ids = fresh_ids;
+    ooze_result r = oz_particles_append(s, &named_arrivals);
+    oz_free(&s->memory, fresh_ids);
+    return r;
+  }
+  const int hidden = a->owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
+  if (!a->ids && p->next_id > OZ_HIDDEN_ID - 1 - n)
     return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: ids are used up; the largest is %llu",
                    (unsigned long long)p->next_id - 1);
 
@@ -310,9 +324,9 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
     for (uint32_t i = 0; i < n; ++i) {
       uint32_t rank;
       ooze_result r = OOZE_OK;
-      if (named[i].id > (uint64_t)OZ_ID_MAX)
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is too large; expected at most %lld",
-                    (unsigned long long)named[i].id, (long long)OZ_ID_MAX);
+      if (named[i].id >= OZ_HIDDEN_ID && !hidden)
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is too large; expected at most %llu",
+                    (unsigned long long)named[i].id, (unsigned long long)OZ_HIDDEN_ID - 1);
       else if (i > 0 && named[i].id == named[i - 1].id)
         r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice",
                     (unsigned long long)named[i].id);
@@ -338,7 +352,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   oz_particles_moved(s);
   if (r < 0) return r;
   p->count = old + n;
-  if (last >= p->next_id) p->next_id = last + 1;
+  if (last >= p->next_id && !hidden) p->next_id = last + 1;
   p->tau_known = 0;
   return OOZE_OK;
 }
@@ -391,8 +405,9 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
 
   /* new rank of each old one, and the ids that stay */
   const uint32_t *rank = copy;
-  uint32_t *fresh = p->at, *ranks = p->scratch, to = 0;
+  uint32_t *fresh = p->at, *ranks = p->scratch, to = 0, old_visible = 0;
   for (uint32_t r = 0; r < old; ++r) {
+    if (r == old - p->hidden) old_visible = to; /* of those that the host sees, this many stay */
     uint32_t stays = p->flags[p->at[r]];
     uint64_t id = p->ids[r];
     fresh[r] = to;
@@ -400,6 +415,7 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   }
   for (uint32_t i = 0, k = 0; i < old; ++i)
     if (p->flags[i]) ranks[k++] = fresh[rank[i]];
+  p->hidden = p->hidden ? to - old_visible : 0;
   p->count = to;
   p->results = results;
   p->tau_known = 0;
@@ -413,7 +429,8 @@ ooze_result oz_particles_empty(ooze_solver *s) {
   oz_particles *p = &s->particles;
   OZ_TRY(s->backend->table->resize(s->backend, 0, s->message));
   oz_particles_moved(s);
-  p->count = p->results = 0;
+  p->count = p->hidden = p->results = 0;
+  s->boundary.placed = 0;
   p->tau_known = 0;
   return OOZE_OK;
 }
@@ -491,7 +508,7 @@ ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t 
   OZ_TRY(oz_particles_flags(s));
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t rank;
-    if (!oz_rank_of(s, ids[i], &rank))
+    if (!oz_rank_of(s, ids[i], &rank) || rank >= oz_visible(s))
       return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)ids[i]);
     uint8_t *flag = &s->particles.flags[s->particles.at[rank]];
     if (!*flag)
@@ -509,12 +526,12 @@ ooze_result ooze_particles_clear(ooze_solver *s) {
   return OOZE_OK;
 }
 
-uint32_t ooze_particle_count(const ooze_solver *s) { return s ? s->particles.count : 0; }
+uint32_t ooze_particle_count(const ooze_solver *s) { return s ? oz_visible(s) : 0; }
 
 ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   uint32_t rank;
-  if (!oz_rank_of(s, id, &rank))
+  if (!oz_rank_of(s, id, &rank) || rank >= oz_visible(s))
     return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)id);
   if (out_rank) *out_rank = rank;
   return OOZE_OK;

@@ -59,6 +59,8 @@ int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
 /* attributes.c: values that may be written; ids name the offender. stride 0: tight */
 ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids, uint32_t count,
                                size_t stride, const void *in, ooze_message *why);
+/* What the host sees. */
+static inline uint32_t oz_visible(const ooze_solver *s) { return s->particles.count - s->particles.hidden; }
 int oz_position_ok(const ooze_solver *s, const float x[3]);
 
 #endif

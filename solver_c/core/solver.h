@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/result.h"
 #include "core/bodies.h"
+#include "core/boundary.h"
 #include "core/colliders.h"
 #include "core/emitters.h"
 #include "core/structs.h"
@@ -22,6 +23,7 @@
  * and carries each particle's rank along in OZ_FIELD_RANK. */
 typedef struct oz_particles {
   uint32_t count;
+  uint32_t hidden;     /* of these, the last ranks: boundary particles, which the host does not see */
   uint32_t reserved;   /* room that the backend has */
   uint64_t next_id;    /* above every id so far */
   uint64_t *ids;       /* (count) ascending: rank -> id */
@@ -83,6 +85,7 @@ struct ooze_solver {
   oz_colliders colliders;
   oz_emitters emitters;
   oz_bodies bodies;
+  oz_boundary boundary;
   oz_births births;
   oz_collider *collider_frame;
   size_t collider_frame_capacity;
@@ -100,6 +103,7 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
 /* params.c */
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why);
 
+ooze_result oz_boundary_before_step(ooze_solver *s); /* boundary.c: the points among the particles */
 ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 ooze_result oz_materials_to_backend(ooze_solver *s); /* materials.c: the physics' table, where it changed */
 /* materials.c: the values that a material gives to its particles, one word each */

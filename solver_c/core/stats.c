@@ -10,6 +10,7 @@ enum { OZ_INNER_NEIGHBOURS = 27 };
 static ooze_result motion(ooze_solver *s, ooze_stats *t) {
   void *copy;
   uint32_t n = s->particles.count;
+  if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
   /* masses wait in the map's shape of memory: scratch is free within a call */
   OZ_TRY(oz_host_copy(s, OZ_FIELD_DENSITY, &copy));
   size_t bytes = (size_t)n * sizeof(float);
@@ -18,11 +19,13 @@ static ooze_result motion(ooze_solver *s, ooze_stats *t) {
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for statistics", bytes);
   s->particles.scratch = scratch;
   memcpy(scratch, copy, bytes);
+  for (uint32_t r = oz_visible(s); r < n; ++r) ((float *)scratch)[s->particles.at[r]] = 0; /* boundary particles: no mass, no speed */
   const float *density = scratch;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
   const float *u = copy;
   double fastest = 0;
   for (uint32_t i = 0; i < n; ++i, u += 4) {
+    if (!(density[i] > 0)) continue;
     double mass = (double)density[i] * (double)s->volume, v[3] = {(double)u[0], (double)u[1], (double)u[2]};
     double speed2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     t->kinetic_energy += 0.5 * mass * speed2;
@@ -46,7 +49,8 @@ static ooze_result compression(ooze_solver *s, ooze_stats *t) {
     inner[i] = count >= OZ_INNER_NEIGHBOURS;
     neighbours += count;
   }
-  t->mean_neighbours = neighbours / n;
+  /* boundary particles have none, and no density */
+  t->mean_neighbours = oz_visible(s) ? neighbours / oz_visible(s) : 0;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_RHO, &copy));
   const float *rho = copy;
   double sum = 0, most = -1;
@@ -69,7 +73,7 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
   ooze_stats_default(&t);
   ooze_stats_default(&probe);
   OZ_TRY(oz_struct_read(&probe, out, sizeof probe, "stats", s->message)); /* refused before the work, not after */
-  t.particles = s->particles.count;
+  t.particles = oz_visible(s);
   t.substeps = s->run.substeps;
   t.contained = s->run.contained;
   t.first_contained = s->run.first_contained;

@@ -121,6 +121,10 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
     p->flags[i] = !gone;
     kept -= (uint32_t)gone;
   }
+  if (p->hidden) { /* boundary particles stay whatever stands over them */
+    OZ_TRY(oz_rank_map(s));
+    for (uint32_t r = oz_visible(s); r < p->count; ++r) kept += !p->flags[p->at[r]], p->flags[p->at[r]] = 1;
+  }
   s->run.killed += p->count - kept;
   return oz_particles_keep(s, kept);
 }
@@ -217,11 +221,11 @@ static void restore_backup(ooze_solver *s) {
   }
 }
 
-/* What was born in this substep goes again: the ranks from `count` on. */
+/* What was born in this substep goes again: the last ranks before the boundary's; there were `count` particles. */
 static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
   oz_particles *p = &s->particles;
   if (p->count == count || oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return;
-  for (uint32_t r = count; r < p->count; ++r) p->flags[p->at[r]] = 0;
+  for (uint32_t r = count - p->hidden; r < oz_visible(s); ++r) p->flags[p->at[r]] = 0;
   if (oz_particles_keep(s, count) >= 0) p->next_id = next_id;
 }
 
@@ -244,6 +248,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
+  step->has_boundary = s->particles.hidden > 0;
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;
@@ -297,6 +302,7 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   double whole = dt * (double)s->params.time_scale, begin = s->time, fraction = 0;
   memset(&s->run, 0, sizeof s->run);
   if (!(whole > 0)) return OOZE_OK;
+  OZ_TRY(oz_boundary_before_step(s));
   OZ_TRY(any_relaxation(s));
 
   ooze_result r = OOZE_OK;
@@ -320,6 +326,7 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   ooze_result fetched = fetch_loads(s);
   if (r >= 0 && fetched < 0) r = fetched;
   oz_colliders_end_step(&s->colliders, fraction);
+  oz_boundary_end_step(&s->boundary, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
   if (r <= OOZE_LOST_DIVERGED && hooks->log) hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
   if (s->run.killed) s->particles.tau_known = 0; /* the last elastic particle may be gone: a resumed run would know */

@@ -5,6 +5,7 @@
 
 #include "physics/arrive.h"
 #include "physics/body.h"
+#include "physics/boundary.h"
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"
@@ -127,7 +128,8 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag) {
   const float reach = oz_wall_reach(f);
   for (uint32_t i = begin; i < end; i++)
-    flag[i] = (uint8_t)oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach);
+    flag[i] = (uint8_t)(!(f->boundary && f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) &&
+                        oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach));
 }
 
 #define OZ_TABLE_NAME(isa) OZ_CAT(oz_isa_, isa)

@@ -1,6 +1,9 @@
 /* From a scene to a solver. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state *state, ooze_collider_desc *out) {
   *out = state->colliders[i].desc;
   const ooze_sdf *sdf = &s->colliders[i].sdf;
@@ -93,6 +96,39 @@ static ooze_result add_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, 
   return said(a->solver, ooze_particles_add(a->solver, &p, NULL), a->scene, "fluid", f->name, why);
 }
 
+/* The boundary particles of a mesh, in two layers behind its surface, or on it if it is a sheet. */
+static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why) {
+  const oz_collider_item *item = &s->colliders[i];
+  const ooze_collider_desc *desc = &s->start.colliders[i].desc;
+  ooze_mesh turned;
+  ooze_mesh_samples samples;
+  ooze_message inner = {""};
+  if (desc->boundary != OOZE_BOUNDARY_PARTICLES || desc->shape != OOZE_SHAPE_SDF) return OOZE_OK;
+  ooze_mesh_default(&turned);
+  ooze_mesh_samples_default(&samples);
+  const ooze_mesh *mesh = &item->shape.mesh;
+  ooze_result result = OOZE_OK;
+  if (item->shape.kind == OZ_SHAPE_REVOLVE) {
+    result = oz_shape_tessellate(&item->shape, &turned, &inner);
+    mesh = &turned;
+  }
+  if (result >= 0) result = ooze_mesh_sample(mesh, (double)s->separation, item->shell ? 0 : 2, &samples, &inner);
+  float *x = result >= 0 ? malloc(((size_t)samples.count + 1) * 12) : NULL;
+  if (result >= 0 && !x) result = OOZE_ERROR_MEMORY;
+  if (result >= 0) result = ooze_mesh_samples_place(&samples, mesh->positions, mesh->triangles, x);
+  /* the solver's frame of an SDF is moved by its offset */
+  for (uint32_t k = 0; result >= 0 && k < samples.count; k++)
+    for (int a = 0; a < 3; a++) x[3 * (size_t)k + (size_t)a] -= item->sdf.offset[a];
+  if (result >= 0) {
+    result = ooze_collider_points(solver, handle, samples.count, x, NULL);
+    if (result < 0) snprintf(inner.text, sizeof inner.text, "%s", ooze_solver_message(solver));
+  }
+  free(x);
+  ooze_mesh_samples_release(&samples);
+  ooze_mesh_release(&turned);
+  return result < 0 ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text) : OOZE_OK;
+}
+
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
                                  ooze_emitter *emitters, ooze_message *why) {
   OZ_IO_TRY(said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
@@ -109,6 +145,7 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
     ooze_collider handle = 0;
     OZ_IO_TRY(oz_collider_desc_of(s, i, &s->start, &desc));
     OZ_IO_TRY(said(solver, ooze_collider_add(solver, &desc, &handle), s, "collider", s->colliders[i].name, why));
+    OZ_IO_TRY(give_points(s, i, solver, handle, why));
     if (colliders) colliders[i] = handle;
   }
   for (uint32_t i = 0; i < s->emitter_count; i++) {

@@ -46,6 +46,7 @@ typedef struct oz_collider_item {
   oz_shape shape;
   float colour[3];
   uint32_t hidden;
+  uint32_t shell; /* a mesh without an inside */
   uint32_t moves; /* 1: its pose has keyframes */
   ooze_sdf sdf;   /* for shapes that need one */
 } oz_collider_item;

@@ -381,6 +381,7 @@ static const oz_field collider_fields[] = {
     C("stick", desc.stick, OZ_F32, 1),
     C("temperature", desc.temperature, OZ_F32, 1), C("contact", desc.contact, OZ_F32, 1),
     C("wall_density", desc.wall_density, OZ_BOOL, 0),
+    C("boundary", desc.boundary, OZ_MENU, 0),
     C("voxel", desc.voxel, OZ_F32, 0),
 };
 #undef C
@@ -442,15 +443,28 @@ ooze_result oz_read_colliders(oz_reader *r) {
     OZ_IO_TRY(oz_both_turns(r, value, &state->posed));
     OZ_IO_TRY(oz_get_vector(r, "collider", value, "colour", item->colour));
     OZ_IO_TRY(oz_get_count(r, "collider", value, "hidden", &item->hidden));
+    OZ_IO_TRY(oz_get_count(r, "collider", value, "shell", &item->shell));
     OZ_IO_TRY(oz_read_shape(r, "collider", value, &item->shape));
     memcpy(state->desc.half, item->shape.half, sizeof state->desc.half);
+    if (item->shell && (item->shape.kind != OZ_SHAPE_MESH || state->desc.boundary != OOZE_BOUNDARY_PARTICLES)) {
+      oz_down(r, "shell");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"mesh\" and \"boundary\": \"particles\" alone");
+    }
     if (item->shape.kind <= OZ_SHAPE_CYLINDER) {
       state->desc.shape = shapes[item->shape.kind];
     } else {
       state->desc.shape = OOZE_SHAPE_SDF;
       if (!(state->desc.voxel > 0.0f)) state->desc.voxel = s->separation;
-      OZ_IO_TRY(make_sdf(r, item, state->desc.voxel));
-      state->desc.voxel = item->sdf.voxel;
+      if (state->desc.boundary == OOZE_BOUNDARY_PARTICLES && item->shape.kind != OZ_SHAPE_MESH && item->shape.kind != OZ_SHAPE_REVOLVE) {
+        oz_down(r, "boundary");
+        return oz_refuse(r, OOZE_ERROR_ARGUMENT, "this shape has no surface to put particles on; expected a mesh, a revolve or a simple shape");
+      }
+      if (item->shell) { /* an open sheet has no inside */
+        ooze_sdf_default(&item->sdf);
+      } else {
+        OZ_IO_TRY(make_sdf(r, item, state->desc.voxel));
+        state->desc.voxel = item->sdf.voxel;
+      }
     }
     oz_up(r, inner);
   }

@@ -119,12 +119,14 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int printed = f->scheme == OOZE_SCHEME_PAPER;
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
+  f->boundary = s->has_boundary;
   f->cold = 1;
   if (printed) f->split = 0, f->gradient_correction = 0;
 
   OZ_TRY(b->table->sort(b, f, why));
   OZ_TRY(oz_bodies_find(b, f, why));
   if (s->has_nozzles) RUN(nozzle);
+  if (s->has_boundary) RUN(boundary);
   OZ_TRY(b->table->lists(b, f, &built, why));
   s->mean_neighbours = built.mean_neighbours;
 
@@ -161,6 +163,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* conformation and velocity at the end of the step */
   if (s->has_relaxation && !printed) RUN(conform_update);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
+  if (s->has_boundary) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   for (uint32_t k = 0; k < s->params->rest_filter && !printed; k++) {
     RUN(filter_gradient);

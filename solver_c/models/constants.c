@@ -112,6 +112,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->split = params->split_compliance;
   f->beta = 1.9f;
   f->time = (float)time;
+  f->boundary = 0; /* a model that runs the stages of boundary.h says so */
   blend_constants(f, params);
   cauchy_constants(f, params);
 }

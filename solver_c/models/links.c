@@ -42,6 +42,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(b->table->sort(b, f, why));
   OZ_TRY(oz_bodies_find(b, f, why));
   if (s->has_nozzles) RUN(nozzle);
+  if (s->has_boundary) RUN(boundary);
   OZ_TRY(b->table->lists(b, f, &built, why));
   s->mean_neighbours = built.mean_neighbours;
 
@@ -81,6 +82,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 21 to 23 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
+  if (s->has_boundary) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   return oz_heat_conduct(s, b, f, why); /* line 24: where materials conduct */
 }

@@ -19,7 +19,7 @@ typedef struct oz_step {
   uint32_t has_yield;      /* some material has a yield stress; has_relaxation is then set too */
   uint32_t has_heat, has_ramps; /* some material conducts heat; has values that go with temperature */
   float diffusivity;       /* m^2/s: the greatest of all materials */
-  uint32_t has_walls, has_nozzles;
+  uint32_t has_walls, has_nozzles, has_boundary;
   uint32_t born; /* particles that joined for this substep */
 } oz_step;
 

@@ -69,6 +69,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(b->table->sort(b, f, why));
   OZ_TRY(oz_bodies_find(b, f, why));
   if (s->has_nozzles) RUN(nozzle);
+  if (s->has_boundary) RUN(boundary);
   OZ_TRY(b->table->lists(b, f, &built, why));
   s->mean_neighbours = built.mean_neighbours;
 
@@ -106,5 +107,6 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 18 to 20 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
+  if (s->has_boundary) RUN(boundary_end);
   return oz_bodies_finish(b, f, why);
 }

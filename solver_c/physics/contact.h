@@ -8,7 +8,7 @@
 
 /* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include; tests/physics/test_contact.c compares. */
 enum { OZ_SHAPE_PLANE = 0, OZ_SHAPE_SPHERE, OZ_SHAPE_BOX, OZ_SHAPE_CAPSULE, OZ_SHAPE_CYLINDER, OZ_SHAPE_SDF };
-enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1 };
+enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1, OZ_ROLE_NONE = 2 }; /* NONE: its boundary particles do it */
 
 #define OZ_FAR 1e30f      /* m: distance of what is nowhere near */
 #define OZ_FACES 6        /* planes that one collider can offer: an inverted box */

@@ -44,6 +44,14 @@ OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *ac
 typedef struct { oz_v3 p; } oz_density_lambda_self;
 OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s, const oz_group *n, oz_real *acc) {
+  if (f->boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
+    oz_real v[4];
+    oz_gather4(f->p, n->j, 4, 0, v);
+    oz_v3 b = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
+    oz_real t = oz_max(f->h2 - oz_dot(b, b), oz_set(0.0f));
+    acc[0] += v[3] * (t * t * t);
+    return;
+  }
   oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[0] += q * q * q;
@@ -63,6 +71,8 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
   oz_real lam = -oz_ld(f->k_dens, i) * oz_max(rho - 1.0f, oz_set(0.0f));
   oz_st(f->rho, i, rho);
+  /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
+  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_ld(f->compliance, i), lam);
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), lam);
 }
 
@@ -77,6 +87,7 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
   oz_real v[4];
   oz_gather4(f->dx, n->j, 4, 0, v);
   oz_real k = s->lam + v[3];
+  if (f->boundary) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
 #if OZ_LANES == 1
   if (!(k < 0.0f)) return; /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
 #endif
@@ -95,6 +106,6 @@ OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
 #endif

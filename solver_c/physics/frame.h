@@ -40,6 +40,8 @@ typedef struct oz_collider {
   float p1[3], q1[4]; /* and at its end */
   float voxel;        /* m, SDF */
   uint32_t brick_first, brick_count; /* range in sdf_origin / sdf_values, sorted by key */
+  uint32_t handle;    /* boundary particles refer to it */
+  float f0, f1;       /* part of the step that is over at the start of the substep, and at its end */
   float reach;        /* m: no fluid further than this from p1 can touch it; 0 for planes */
 } oz_collider;
 
@@ -205,6 +207,7 @@ typedef struct oz_frame {
   uint32_t cold;           /* first position iteration: rotations start from none */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
+  uint32_t boundary;       /* there are boundary particles */
   float time;              /* s, for random numbers only */
   oz_spring_constants springs;
   oz_link_constants links;
@@ -231,7 +234,7 @@ typedef struct oz_frame {
   float *a;       /* (count) compliance as a pure number, written by material */
   float *y;       /* record 4: m, displacement since the start; w: zero-energy strength over omega */
   float *y2;      /* record 4: the other half of the ping-pong */
-  float *p;       /* record 4: m, current position; w: density multiplier */
+  float *p;       /* record 4: m, current position; w: weight in the density sum: 1, of boundary particles their own */
   float *dx;      /* record 4: m, correction */
   float *u2;      /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
   float *A;       /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */

@@ -4,14 +4,14 @@
 
 #include "physics/pairs.h"
 
-/* Lanes of particles that are held in a nozzle. */
+/* Lanes of particles that are held in a nozzle, or belong to a boundary. */
 OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
 #if OZ_LANES > 1
   oz_mask s;
   __builtin_memcpy(&s, f->source + i, sizeof s);
-  return s != 0;
+  return (s != 0) | oz_at_boundary(f, i);
 #else
-  return f->source[i] != 0;
+  return f->source[i] != 0 || oz_at_boundary(f, i);
 #endif
 }
 
@@ -55,7 +55,7 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   u[3] = oz_select(good, zero, oz_set(1.0f));
   oz_st4(f->u, i, 4, 0, u);
   oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + f->dt * u[0], x.y + f->dt * u[1], x.z + f->dt * u[2]};
-  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
 
 /* advance: displacement by the projected velocity. */
@@ -75,7 +75,7 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   y[0] = f->dt * u.x; y[1] = f->dt * u.y; y[2] = f->dt * u.z;
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_vec_st(f->p, i, p, oz_weight(f, i));
   oz_q4 rest = {zero, zero, zero, one};
   oz_block4_st(f->rot, f->stride, i, rest);
   oz_v3 none = {zero, zero, zero};

@@ -185,6 +185,22 @@ OZ_FN oz_mask oz_crowded(const oz_frame *f, uint32_t i) {
   return f->neighbours[i] > OZ_CROWD && f->owner[i] == 0;
 #endif
 }
+/* Lanes of boundary particles. */
+OZ_FN oz_mask oz_at_boundary(const oz_frame *f, uint32_t i) {
+#if OZ_LANES > 1
+  oz_mask owner;
+  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
+  return (owner >> OZ_OWNER_SHIFT) == OZ_OWNER_BOUNDARY;
+#else
+  return f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
+#endif
+}
+/* How much a particle counts in the density of its neighbours. Boundary particles have no use for a compliance: it holds
+ * this weight. */
+OZ_FN oz_real oz_weight(const oz_frame *f, uint32_t i) {
+  oz_real one = oz_set(1.0f);
+  return f->boundary ? oz_select(oz_at_boundary(f, i), oz_ld(f->compliance, i), one) : one;
+}
 /* Lanes (as 0 / -1, or 0 / 1) of particles that have a conformation constraint: fluid with enough neighbours. What belongs
  * to a body or a boundary has none. */
 OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {

@@ -135,7 +135,7 @@ OZ_FN void oz_paper_shift_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
 
 /* ---- paper_strain, paper_update: (14)-(16) with gradients at the current positions; (6) ---- */

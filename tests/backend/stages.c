@@ -430,6 +430,7 @@ typedef struct scene {
   oz_collider collider[4];
   uint32_t colliders;
   uint32_t bodies, body_size; /* the first particles are those of bodies */
+  uint32_t boundary;          /* and the next these many of the first collider's boundary */
 } scene;
 
 static void put(scene *s, float x, float y, float z, float speed) { /* in separations */
@@ -457,6 +458,8 @@ static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
   c->half[0] = c->half[1] = c->half[2] = half;
   c->q0[3] = c->q1[3] = 1;
   c->wall_density = 1;
+  c->handle = s->colliders; /* from 1 */
+  c->f1 = 0.5f;
   c->reach = shape == OOZE_SHAPE_PLANE ? 0 : 2 * half;
   return c;
 }
@@ -467,8 +470,8 @@ static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
 static void block_scene(scene *s) {
   enum { SIDE = 11 };
   put_block(s, SIDE, SIDE, SIDE, 1, 0.15f, 0.3f, 0.3f, 0.3f, 0.1f);
-  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = i >= 2 * SIDE * SIDE && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
-  s->bodies = 2, s->body_size = SIDE * SIDE;
+  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = i >= 2 * SIDE * SIDE + 50 && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
+  s->bodies = 2, s->body_size = SIDE * SIDE, s->boundary = 50;
   for (int i = 0; i < 3; ++i) put(s, 100 + 50 * (float)i, 100, 100, 0.1f);
   put_collider(s, OOZE_SHAPE_PLANE, 0)->friction = 0.7f;
   oz_collider *box = put_collider(s, OOZE_SHAPE_BOX, 0.1f);
@@ -559,11 +562,17 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(MATERIAL, word32, i % 4 == 1);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
-  UP_ONE(OWNER, word32, i < s->bodies * s->body_size ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size) : 0);
+  const uint32_t solid = s->bodies * s->body_size;
+  UP_ONE(OWNER, word32,
+         i < solid                 ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size)
+         : i < solid + s->boundary ? (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 1
+                                   : 0);
   for (uint32_t i = 0; i < n; ++i) /* turned by a right angle, and not quite the shape that it is in */
     for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = (c == 0 ? s->x[i][1] : c == 1 ? -s->x[i][0] : s->x[i][2]) + 0.001f * random_float(&state);
+  for (uint32_t i = solid; i < solid + s->boundary; ++i) /* of a collider that stands at the origin */
+    for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = s->x[i][c];
   UP(REST, force);
-  for (uint32_t i = 0; i < 3 * n; ++i) force[i] = random_float(&state);
+  for (uint32_t i = 0; i < 3 * n; ++i) force[i] = (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(&state);
   UP(FORCE, force);
   CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s", why.text);
   oz_nozzle z;
@@ -617,6 +626,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.diffusivity = 2e-5f;
   step.has_walls = s->colliders > 0;
   step.has_nozzles = 1;
+  step.has_boundary = s->boundary > 0;
   for (int k = 0; k < substeps; ++k) {
     ooze_message why = {""};
     p.velocity_tolerance = k ? 1e-6f : 0;

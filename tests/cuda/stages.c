@@ -61,11 +61,15 @@ static state make(int kind) {
     s.temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
-    s.source[i] = i % 29 == 0 && i >= 2 * s.layer ? 1 : 0;
+    const int wall = i >= 2 * s.layer && i < 2 * s.layer + 40; /* boundary particles of the third collider */
+    s.source[i] = i % 29 == 0 && i >= 2 * s.layer && !wall ? 1 : 0;
+    if (wall) s.owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s.compliance[i] = 1.2f;
     /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */
     if (i < 2 * s.layer) s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
     for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = (k == 0 ? x[1] : k == 1 ? -x[0] : x[2]) + 0.02f * D * sinf((float)(3 * i + k)); /* leaves the random numbers of what follows as they were */
     s.word[i] = i % 4 == 1;
+    if (wall)
+      for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = x[k] - (k == 1 ? 0.155f : 0.0f);
   }
   return s;
 }
@@ -104,6 +108,7 @@ static void surround(oz_backend *b) {
   for (int k = 0; k < 4; k++) {
     c[k].q0[3] = c[k].q1[3] = 1.0f;
     c[k].wall_density = 1;
+    c[k].handle = (uint32_t)k + 1, c[k].f1 = 1.0f;
     c[k].friction = 0.25f * (float)k;
     c[k].temperature = 280.0f + 10.0f * (float)k, c[k].contact = 1e4f;
   }
@@ -183,7 +188,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   step.backend = &t.base, step.params = &params, step.separation = D;
   step.has_heat = 1, step.diffusivity = 2e-5f;
   step.has_ramps = kind == LATTICE;
-  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = 1;
+  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = 1;
   /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed positions do not hold */
   for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
   printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, links %u\n",

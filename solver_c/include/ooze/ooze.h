@@ -321,6 +321,10 @@ enum {
   OOZE_SHAPE_CYLINDER = 4, /* along y: radius half[0], half height half[1] */
   OOZE_SHAPE_SDF = 5       /* 8x8x8 bricks */
 };
+/* How fluid meets a collider. SDF: contact with its surface, with friction and stick. PARTICLES: points of its surface are in
+ * the fluid's density and viscosity sums and hold it off; no slip. Thin and open sheets and meshes that deform need them.
+ * The models blend and cauchy know contact alone. */
+enum { OOZE_BOUNDARY_SDF = 0, OOZE_BOUNDARY_PARTICLES = 1 };
 enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes what enters */
 
 typedef struct ooze_pose {
@@ -351,6 +355,7 @@ typedef struct ooze_collider_desc {
   uint32_t brick_count;
   const ooze_sdf_brick *bricks; /* SDF only; copied */
   float contact;      /* W/(m^2 K): how well heat passes between wall and fluid; 0 insulates. Default 1e6. */
+  uint32_t boundary;  /* OOZE_BOUNDARY_*. Default SDF. */
 } ooze_collider_desc;
 
 typedef uint32_t ooze_collider; /* 0 is none */
@@ -358,6 +363,14 @@ OOZE_API ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc 
 OOZE_API ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end);
 OOZE_API ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze_collider_desc *desc);
 OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider);
+/* Points for a collider whose boundary is particles, 3 floats each, m, in its frame, about one separation apart: at the
+ * beginning of the next ooze_step and, for a mesh that deforms, at its end (NULL: they stay). The fluid keeps a little more
+ * than one separation off a single sheet of them. Without this call a plane (a patch of half[0] by half[2]), sphere, box,
+ * capsule or cylinder is sampled by itself, half a separation inside; an SDF needs it. Where the surface is known too, it
+ * guards the points: nothing gets past it. count 0 takes the points back. They are no particles to the host: they have no
+ * rank and no id, and are not in the state hash. */
+OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count, const float *start,
+                                          const float *end);
 /* Mean force (N) and torque about its position (N m) that the fluid put on it during the last ooze_step. */
 OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]);
 

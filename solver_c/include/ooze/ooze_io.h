@@ -124,6 +124,22 @@ OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, u
                                         ooze_message *why);
 OOZE_API void ooze_mesh_release(ooze_mesh *mesh);
 
+/* Points on a mesh, about `spacing` apart and the same every time, as places in its triangles: ooze_mesh_samples_place gives
+ * their positions for these or any other vertices, so that they follow a mesh that deforms. layers 0: on the sheet itself,
+ * which may be open; 1 or 2: that many layers inside a closed mesh, half a spacing and one and a half behind its surface, as
+ * ooze_collider_points wants them. */
+typedef struct ooze_mesh_samples {
+  uint32_t size;
+  uint32_t count;
+  uint32_t *triangle; /* number of each point's triangle */
+  float *weights;     /* 4 a point: of the triangle's corners, and m along its normal */
+} ooze_mesh_samples;
+OOZE_API ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t layers, ooze_mesh_samples *out,
+                                      ooze_message *why);
+OOZE_API void ooze_mesh_samples_release(ooze_mesh_samples *samples);
+OOZE_API ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *samples, const float *positions,
+                                             const uint32_t *triangles, float *out); /* out: 3 floats a point */
+
 /* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and every position finite. */
 OOZE_API ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why);
 OOZE_API ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
@@ -208,6 +224,7 @@ static inline void ooze_write_options_default(ooze_write_options *o) {
   o->threads = 1;
 }
 static inline void ooze_points_attribute_default(ooze_points_attribute *a) { memset(a, 0, sizeof *a); a->size = (uint32_t)sizeof *a; }
+static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) { memset(s, 0, sizeof *s); s->size = (uint32_t)sizeof *s; }
 static inline void ooze_mesh_default(ooze_mesh *m) { memset(m, 0, sizeof *m); m->size = (uint32_t)sizeof *m; }
 static inline void ooze_file_info_default(ooze_file_info *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
 

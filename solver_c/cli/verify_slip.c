@@ -1,0 +1,79 @@
+/* Friction and stick of walls, whatever the viscosity: a drop on a slope, a layer under a ceiling (Clavet et al. 2005, 6.2).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "verify.h"
+
+static const double G = 9.81, DT = 1.0 / 240.0;
+
+/* Mean speed (m/s) down a slope after `duration` s from rest. */
+static double slide(verify *v, kit *k, double friction, double viscosity, double angle, double duration) {
+  const double d = 0.05, normal[3] = {0.0, 1.0, 0.0}, foot[3] = {0, 0, 0}, low[3] = {-3 * d, 0.0, -3 * d};
+  const uint32_t n[3] = {6, 4, 6};
+  double speed = 0.0;
+  kit_open(k, verify_machine(v), d);
+  /* the slope lies flat and gravity leans */
+  k->params.gravity[0] = (float)(G * sin(angle)), k->params.gravity[1] = (float)(-G * cos(angle));
+  kit_apply(k);
+  kit_plane(k, foot, normal, friction);
+  kit_block(k, kit_fluid(k, viscosity, 0.0), n, low);
+  for (int step = 0; kit_good(k) && step < (int)lround(duration / DT); ++step) kit_step(k, DT, 1);
+  kit_read(k);
+  for (uint32_t i = 0; i < k->count; ++i) speed += (double)k->v[i][0] / k->count;
+  return speed;
+}
+
+/* Separations that a layer under a sticky ceiling has come down after half a second. */
+static double hang(verify *v, kit *k, double stick) {
+  const double d = 0.05, low[3] = {-3 * d, -d, -3 * d};
+  const uint32_t n[3] = {6, 1, 6};
+  double height = 0.0;
+  kit_open(k, verify_machine(v), d);
+  ooze_collider_desc c;
+  ooze_collider_desc_default(&c);
+  c.stick = (float)stick;
+  c.wall_density = 0;
+  const double point[3] = {0.0, 0.0, 0.0}, down[3] = {0.0, -1.0, 0.0};
+  kit_pose_of_plane(&c.start, point, down);
+  c.end = c.start;
+  if (kit_good(k)) (void)ooze_collider_add(k->solver, &c, NULL);
+  k->params.wall_density = 0; /* then walls hold at half a separation, where the layer is */
+  kit_apply(k);
+  kit_block(k, kit_fluid(k, 1.0, 0.0), n, low);
+  for (int step = 0; kit_good(k) && step < 120; ++step) kit_step(k, DT, 1);
+  kit_read(k);
+  for (uint32_t i = 0; i < k->count; ++i) height += (double)k->x[i][1] / k->count;
+  return (-0.5 * d - height) / d;
+}
+
+void verify_slip(verify *v) {
+  const double angle = 0.3, time = 0.5, free_speed = G * sin(angle) * time;
+  static const double thick[2] = {50.0, 2000.0};
+  kit k;
+  for (int i = 0; i < 2; ++i) {
+    double speed;
+    if (verify_wants(v, "free")) {
+      speed = slide(v, &k, 0.0, thick[i], angle, time);
+      if (verify_ran(v, &k)) verify_within(v, speed, free_speed, 0.05, "m/s", "free.viscosity-%.0f", thick[i]);
+      verify_note(v, "g sin a t, a = %.1f rad, %.1f s, friction 0", angle, time);
+      kit_close(&k);
+    }
+    if (verify_wants(v, "held")) {
+      speed = slide(v, &k, 1.0, thick[i], angle, time);
+      if (verify_ran(v, &k)) {
+        if (i) verify_at_most(v, speed, 0.05 * free_speed, "m/s", "held.viscosity-%.0f", thick[i]);
+        else verify_report(v, speed, 0.0, "m/s", "held.viscosity-%.0f", thick[i]); /* it flows over the layer that is held */
+      }
+      kit_close(&k);
+    }
+  }
+  if (!verify_wants(v, "stick")) return;
+  double fell = hang(v, &k, 20.0);
+  if (verify_ran(v, &k)) verify_at_most(v, fell, 0.2, "d", "stick.strong");
+  verify_note(v, "20 m/s^2 holds a layer under a ceiling against 9.81");
+  kit_close(&k);
+  fell = hang(v, &k, 5.0);
+  if (verify_ran(v, &k)) verify_within(v, fell, 0.5 * G * 0.25 / 0.05, 0.05, "d", "stick.weak");
+  verify_note(v, "5 m/s^2 does not: free fall for 0.5 s");
+  kit_close(&k);
+}
