@@ -14,7 +14,7 @@
 
 /* The rotation nearest to a, from any start: a = R S by the eigenvectors of a^T a, the least certain axis from the other
  * two, so that it is never a reflection. Lanes that are stretched along a line only, or not at all, do not turn. */
-OZ_FN oz_m3 oz_rotation_of(const oz_m3 *a) {
+OZ_FN oz_q4 oz_rotation_of(const oz_m3 *a) {
   oz_s3 s;
   oz_m3 v, u, r;
   oz_real w[3], zero = oz_set(0.0f), one = oz_set(1.0f), size = zero;
@@ -58,7 +58,11 @@ OZ_FN oz_m3 oz_rotation_of(const oz_m3 *a) {
   }
   r = oz_m3_mul_t(&u, &v);
   for (int c = 0; c < 9; c++) r.m[c] = oz_select(turns, r.m[c], oz_set(c % 4 == 0 ? 1.0f : 0.0f));
-  return r;
+  /* eigenvalues that are close together leave a frame that is only nearly a's; from there Newton's method is exact */
+  oz_q4 q = oz_q4_of(&r), better = oz_polar(&b, q, 2);
+  q.x = oz_select(turns, better.x, q.x); q.y = oz_select(turns, better.y, q.y);
+  q.z = oz_select(turns, better.z, q.z); q.w = oz_select(turns, better.w, q.w);
+  return q;
 }
 
 /* ---- free_start: where particles would go freely; nothing is known of the conformation's arrays that `finish` reads ---- */
@@ -180,11 +184,11 @@ OZ_FN void oz_blend_match_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_m3 cov, R;
   for (int a = 0; a < 3; a++)
     for (int b = 0; b < 3; b++) cov.m[3 * a + b] = acc[7 + 3 * a + b] - k * acc[1 + a] * acc[4 + b];
-  R = oz_rotation_of(&cov);
+  oz_q4 q = oz_rotation_of(&cov);
+  R = oz_q4_matrix(q);
   oz_v3 x = oz_vec_ld(f->x, i), p = oz_vec_ld(f->p, i);
   oz_v3 centre = {p.x + k * acc[4], p.y + k * acc[5], p.z + k * acc[6]}, turned = oz_m3_v(&R, centre);
   oz_v3 t = {x.x + k * acc[1] - turned.x, x.y + k * acc[2] - turned.y, x.z + k * acc[3] - turned.z};
-  oz_q4 q = oz_q4_of(&R);
   oz_real rot[4] = {q.x, q.y, q.z, q.w};
   oz_st4(f->dx, i, 4, 0, rot);
   oz_vec_st(f->y2, i, t, oz_set(0.0f));
