@@ -174,10 +174,12 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   s.f = f;
   s.main = &cpu->d;
   s.pad_weight = cpu->pad_weight_d;
-  /* the iterations move particles further: a little more than h, so that pairs that come together are seen */
-  s.radius2 = (f->h + 0.25f * f->margin) * (f->h + 0.25f * f->margin);
+  /* the iterations move particles further: a little more than h, so that pairs that come together are seen. Not as far as
+   * 2.236 d, where a cubic lattice has 24 more that add nothing. */
+  const float reach = f->h + 0.125f * f->margin;
+  s.radius2 = reach * reach;
   /* valid if nothing that was beyond the margin can be within this radius now */
-  out->rebuilt = !(cpu->has_margin && spread <= 0.75f * f->margin);
+  out->rebuilt = !(cpu->has_margin && spread <= 0.875f * f->margin);
   if (!out->rebuilt) {
     s.wide = &cpu->c, s.rest = &cpu->x;
     OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
