@@ -442,7 +442,6 @@ void oz_particles_release(ooze_solver *s) {
   oz_free(&s->memory, p->copy);
   oz_free(&s->memory, p->scratch);
   oz_free(&s->memory, p->flags);
-  oz_free(&s->memory, p->backup);
   memset(p, 0, sizeof *p);
 }
 

@@ -40,8 +40,6 @@ typedef struct oz_particles {
   size_t scratch_capacity;
   uint8_t *flags; /* (count) within one call */
   size_t flags_capacity;
-  float *backup; /* record 4 by rank: velocity and source as they were before the substep */
-  size_t backup_capacity;
   /* what the last substep left: valid for the first `results` particles of the backend's order */
   uint32_t results;
   float results_dt;            /* s, of that substep; 0: there has been none */

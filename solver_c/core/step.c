@@ -188,34 +188,32 @@ static ooze_result contain(ooze_solver *s, double bad) {
 /* ---- a substep that fails has not happened ---- */
 
 /* The model changes velocities and sources in place before it has all its memory; positions only when nothing can fail
- * any more. So these two are kept, by rank, since the model also sorts. The CPU's arrays are reached directly; a device
- * keeps them itself when it sorts. */
-static ooze_result keep_backup(ooze_solver *s) {
+ * any more. So these two are kept, by rank, since the model also sorts: in the host's copy of a field, which is worth
+ * nothing once the model has begun and which oz_particles_prepare has made large enough. The CPU's arrays are reached
+ * directly; a device keeps them itself when it sorts. */
+static void keep_backup(ooze_solver *s) {
   oz_particles *p = &s->particles;
-  if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return OOZE_OK;
-  void *backup = p->backup;
-  size_t bytes = (size_t)p->reserved * 16;
-  if (!oz_grow(&s->memory, &backup, &p->backup_capacity, bytes, 0))
-    return short_of_memory(s, "the state before the substep");
-  p->backup = backup;
+  if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
+  p->copy_valid = 0;
+  float *backup = p->copy;
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < p->count; ++i) {
-    float *to = p->backup + 4 * (size_t)f.rank[i];
+    float *to = backup + 4 * (size_t)f.rank[i];
     memcpy(to, f.u + 4 * (size_t)i, 12);
     memcpy(to + 3, &f.source[i], 4);
   }
-  return OOZE_OK;
 }
 
 static void restore_backup(ooze_solver *s) {
   const oz_particles *p = &s->particles;
   if (p->count && s->backend->table->undo && s->backend->table->undo(s->backend, NULL) < 0) s->lost = OOZE_LOST_DEVICE;
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
+  const float *backup = p->copy;
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < p->count; ++i) {
-    const float *from = p->backup + 4 * (size_t)f.rank[i];
+    const float *from = backup + 4 * (size_t)f.rank[i];
     memcpy(f.u + 4 * (size_t)i, from, 12);
     memcpy(&f.source[i], from + 3, 4);
   }
@@ -234,7 +232,7 @@ static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
 static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt, oz_step *step) {
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
-  OZ_TRY(keep_backup(s));
+  keep_backup(s);
   memset(step, 0, sizeof *step);
   step->backend = s->backend;
   step->params = &s->params;

@@ -82,10 +82,6 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   /* everything sized by the particle count, or nothing */
   struct { void **slot; size_t bytes; void *fresh; } part[] = {
       {&cpu->block, words * 4, NULL},
-      {(void **)&cpu->key, capacity * sizeof(uint64_t), NULL},
-      {(void **)&cpu->key2, capacity * sizeof(uint64_t), NULL},
-      {(void **)&cpu->order, capacity * sizeof(uint32_t), NULL},
-      {(void **)&cpu->order2, capacity * sizeof(uint32_t), NULL},
       {(void **)&cpu->histogram, (size_t)chunks * 256 * sizeof(uint32_t), NULL},
       {(void **)&cpu->c.row, capacity * sizeof(uint32_t), NULL},
       {(void **)&cpu->c.len, capacity * sizeof(uint16_t), NULL},
@@ -121,6 +117,10 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   cpu->d.row = NULL, cpu->d.len = NULL, cpu->pad_weight_d = NULL;
   cpu->arrays = next;
   cpu->capacity = capacity;
+  /* A holds nothing while particles are sorted: its first four words a particle are the sort's scratch, six more its keys */
+  float *spare = next.A + 4 * (size_t)capacity;
+  cpu->key = (uint64_t *)(void *)spare, cpu->key2 = cpu->key + capacity;
+  cpu->order = (uint32_t *)(cpu->key2 + capacity), cpu->order2 = cpu->order + capacity;
   return OOZE_OK;
 }
 

@@ -28,7 +28,7 @@ typedef struct oz_cpu {
   char text[64];
 
   /* sorting and cells */
-  uint64_t *key, *key2;    /* (capacity) Morton code */
+  uint64_t *key, *key2;    /* (capacity) Morton code. These four lie in arrays.A: what they hold is gone when a stage writes it */
   uint32_t *order, *order2;
   uint32_t *histogram;     /* chunks * 256 */
   oz_cells cells, cells_d;
