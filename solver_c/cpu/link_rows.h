@@ -50,12 +50,14 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     }
     const uint32_t kept = n;
     if (reach2 > 0.0f && oz_link_room(f, i)) {
-      const uint32_t *near = f->list_d[0] + f->row_d[0][i];
-      for (uint32_t m = 0; m < f->len_d[0][i]; m++) {
-        oz_link l = {near[m], 0.0f, 0, 0.0f};
-        const float r2 = oz_link_distance2(f, i, l.j);
-        if (!(r2 < reach2) || l.j == i || *known_find(&k, l.j)) continue;
-        if (oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) && oz_link_make(f, s->rule, i, &l, r2)) row[n++] = l;
+      for (uint32_t part = 0; part < 2 && f->list_d[part]; part++) {
+        const uint32_t *near = f->list_d[part] + f->row_d[part][i];
+        for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
+          oz_link l = {near[m], 0.0f, 0, 0.0f};
+          const float r2 = oz_link_distance2(f, i, l.j);
+          if (!(r2 < reach2) || l.j == i || *known_find(&k, l.j)) continue;
+          if (oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) && oz_link_make(f, s->rule, i, &l, r2)) row[n++] = l;
+        }
       }
       /* the old ones are in order: the new ones move down to their places */
       for (uint32_t m = kept; m < n; m++) {

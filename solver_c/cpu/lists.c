@@ -1,6 +1,6 @@
 /* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
- * a little beyond. The density constraint has rows of its own at the current positions: picked from those two as long as
- * nothing has moved further than the margin, searched for otherwise. */
+ * a little beyond. The density constraint uses C and what comes within reach out of the margin, as long as nothing has
+ * moved further than that; otherwise it has rows of its own, searched for at the current positions. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -128,6 +128,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   cpu->has_margin = !cpu->still && spread <= 0.67f * f->margin;
   OZ_TRY(density_rows(cpu, why));
   s.pad_weight = cpu->pad_weight_d;
+  cpu->pad_is_c = 1;
   if (cpu->has_margin) {
     s.margin2 = (f->h + f->margin) * (f->h + f->margin);
     if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 12, why));
@@ -155,35 +156,42 @@ static void copy_chunk(void *arg, uint32_t chunk) {
   for (uint32_t k = begin; k < end; k++) memcpy(job->to + 4 * (size_t)k, job->at + 4 * (size_t)job->cpu->order[k], 16);
 }
 
+/* What the padding of C adds, if a list made anew has put its own there. */
+static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
+  if (!cpu->pad_is_c)
+    for (uint32_t i = 0; i < cpu->count; i++) cpu->pad_weight_d[i] = (float)(cpu->c.len[i] - f->neighbours[i]) * f->w_self;
+  cpu->pad_is_c = 1;
+}
+
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
   const float spread = spread_of(cpu, f, f->y);
-  if (cpu->still && spread <= OZ_STILL * f->h) { /* the rows of C serve */
-    out->rebuilt = 0;
-    f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
-    f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
-    f->pad_weight = cpu->pad_weight_d;
-    cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
-    cpu->calls[OZ_TIMER_DENSITY_LIST]++;
-    return OOZE_OK;
-  }
-  if (!cpu->d.pages) OZ_TRY(rows_room(cpu, &cpu->d, &cpu->d_bytes, NULL, (uint64_t)cpu->count * 36, why));
+  /* the iterations move particles further: a little more than h, so that pairs that come together are seen. Not as far as
+   * 2.236 d, where a cubic lattice has 24 more that add nothing. */
+  const float reach = f->h + 0.125f * f->margin;
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
   s.main = &cpu->d;
   s.pad_weight = cpu->pad_weight_d;
-  /* the iterations move particles further: a little more than h, so that pairs that come together are seen. Not as far as
-   * 2.236 d, where a cubic lattice has 24 more that add nothing. */
-  const float reach = f->h + 0.125f * f->margin;
   s.radius2 = reach * reach;
-  /* valid if nothing that was beyond the margin can be within this radius now */
-  out->rebuilt = !(cpu->has_margin && spread <= 0.875f * f->margin);
-  if (!out->rebuilt) {
+  /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
+  const int still = cpu->still && spread <= OZ_STILL * f->h, narrow = !still && cpu->has_margin && spread <= 0.875f * f->margin;
+  out->rebuilt = !still && !narrow;
+  f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
+  f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
+  f->pad_weight = cpu->pad_weight_d;
+  if (still) pad_weight_of_c(cpu, f);
+  else {
+    cpu->pad_is_c = 0;
+    if (!cpu->d.pages) OZ_TRY(rows_room(cpu, &cpu->d, &cpu->d_bytes, NULL, (uint64_t)cpu->count * (narrow ? 4 : 36), why));
+  }
+  if (narrow) {
     s.wide = &cpu->c, s.rest = &cpu->x;
     OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
-  } else {
+    f->list_d[1] = cpu->d.entries, f->row_d[1] = cpu->d.row, f->len_d[1] = cpu->d.len;
+  } else if (!still) {
     oz_cpu_order(cpu, f->p, f->cell);
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
     copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
@@ -193,10 +201,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
     s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask;
     OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
+    f->list_d[0] = cpu->d.entries, f->row_d[0] = cpu->d.row, f->len_d[0] = cpu->d.len;
   }
-  f->list_d[0] = cpu->d.entries, f->row_d[0] = cpu->d.row, f->len_d[0] = cpu->d.len;
-  f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
-  f->pad_weight = cpu->pad_weight_d;
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;
   return OOZE_OK;

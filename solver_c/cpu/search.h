@@ -67,7 +67,9 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
         uint32_t m = s->cell_start[found] - first;
         if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
         if (found == cell + 1) a->own = n;
-        for (uint32_t k = 0; k < m; k++) a->at[n + k] = first + k;
+        uint32_t *to = a->at + n;
+        for (uint32_t k = 0; k < m; k += 4, to += 4) /* what runs over is overwritten by the next cell */
+          to[0] = first + k, to[1] = first + k + 1, to[2] = first + k + 2, to[3] = first + k + 3;
         n += m;
       }
   a->count = n;
@@ -103,11 +105,10 @@ OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uin
 /* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. */
 static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bits, uint32_t i, uint32_t *row, uint32_t *out_padded) {
   uint32_t n = 0;
-  for (uint32_t c = 0; c < a->count && n < OZ_MAX_NEIGHBOURS; c += OZ_WORD) {
+  for (uint32_t c = 0; c < a->count; c += OZ_WORD) {
     const uint32_t *at = a->at + c;
-    for (uint64_t b = *bits++; b; b &= b - 1) row[n++] = at[__builtin_ctzll(b)];
+    for (uint64_t b = *bits++; b && n < OZ_MAX_NEIGHBOURS; b &= b - 1) row[n++] = at[__builtin_ctzll(b)];
   }
-  if (n > OZ_MAX_NEIGHBOURS) n = OZ_MAX_NEIGHBOURS;
   if (s->index)
     for (uint32_t k = 0; k < n; k++) row[k] = s->index[row[k]];
   for (uint32_t k = 0; k < OZ_LANES; k++) row[n + k] = i;
@@ -171,23 +172,21 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   }
 }
 
-/* Density rows from those of C and of the margin: what is within reach at the current positions. */
+/* Density rows are those of C and, here, what has come within reach of what was in the margin. What of C is out of reach by
+ * now adds nothing. */
 static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
   const oz_frame *f = s->f;
-  uint32_t at = 0, left = 0, near[2 * OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
+  const oz_rows *from = s->rest;
+  uint32_t at = 0, left = 0, near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
   for (uint32_t i = begin; i < end; i++) {
     const oz_v3 x = oz_vec_of(f->p, i);
+    const uint32_t *j = from->entries + from->row[i];
     uint32_t nn = 0;
-    for (int part = 0; part < 2; part++) {
-      const oz_rows *from = part ? s->rest : s->wide;
-      const uint32_t *j = from->entries + from->row[i];
-      for (uint32_t k = 0; k < from->len[i]; k += OZ_LANES) {
-        const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), x);
-        const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j + k, i);
-        nn += oz_pack(near + nn, in, j + k);
-      }
+    for (uint32_t k = 0; k < from->len[i]; k += OZ_LANES) {
+      const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), x);
+      const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j + k, i);
+      nn += oz_pack(near + nn, in, j + k);
     }
-    if (nn > OZ_MAX_NEIGHBOURS) nn = OZ_MAX_NEIGHBOURS;
     const uint32_t pn = padded(nn);
     for (uint32_t c = nn; c < pn; c++) near[c] = i;
     uint32_t *to = row_room(s, s->main, &at, &left, pn);
@@ -195,7 +194,7 @@ static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
     memcpy(to, near, pn * sizeof *to);
     s->main->row[i] = at;
     s->main->len[i] = (uint16_t)pn;
-    s->pad_weight[i] = (float)(pn - nn) * f->w_self;
+    s->pad_weight[i] = (float)(s->wide->len[i] - f->neighbours[i] + pn - nn) * f->w_self;
     at += pn;
     left -= pn;
   }

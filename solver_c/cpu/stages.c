@@ -46,7 +46,11 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
   oz_group n;                                                                                                          \
   memset(&n, 0, sizeof n);                                                                                             \
   n.j = f->list_d[0] + f->row_d[0][i];                                                                                   \
-  for (uint32_t k = 0; k < f->len_d[0][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);
+  for (uint32_t k = 0; k < f->len_d[0][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);           \
+  if (f->list_d[1] && f->len_d[1][i]) { /* few have more */                                                              \
+    n.j = f->list_d[1] + f->row_d[1][i];                                                                                 \
+    for (uint32_t k = 0; k < f->len_d[1][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);         \
+  }
 #define OZ_ROWS_LINK(name)                                                                                             \
   for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                                            \
     const size_t e = oz_link_at(f, i, k);                                                                              \

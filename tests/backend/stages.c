@@ -363,6 +363,7 @@ static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t na = row(i, f->list_d[0], f->row_d[0], f->len_d[0], one, 0),
              nb = row(i, g.list_d[0], g.row_d[0], g.len_d[0], two, 0);
+    na = row(i, f->list_d[1], f->row_d[1], f->len_d[1], one, na), nb = row(i, g.list_d[1], g.row_d[1], g.len_d[1], two, nb);
     compare_rows("density list", i, one, na, two, nb);
   }
   return OOZE_OK;
