@@ -85,7 +85,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     for (uint32_t i = 0; i < cpu->count; i++) n += cpu->flag[i];
   }
   if (n * sizeof(uint32_t) > cpu->wall_particle_bytes || !cpu->wall_impulse) {
-    const size_t room = (size_t)n + n / 4 + 256;
+    const size_t room = (size_t)n + n / 2 + 256;
     if (!oz_grow(cpu->memory, (void **)&cpu->wall_planes, &cpu->wall_planes_bytes, room * sizeof(uint32_t), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes, room * OZ_PLANES * sizeof(oz_wall), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes, room * OZ_PLANES * 3 * sizeof(float), 0) ||

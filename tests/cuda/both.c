@@ -110,6 +110,7 @@ static void write_array(const both *t, const side *s, const array *a, const floa
   free(raw);
 }
 static int live(const both *t, const array *a) {
+  if (t->keys && !strcmp(a->name, "A")) return 0;
   if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0; /* the GPU's search has used them */
   if (t->other && a->when) return a->when == 2; /* all their arrays are those of the position phase */
   if (t->other && !strcmp(a->name, "A")) return t->sent;
@@ -299,6 +300,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   ON(&t->b, frame)(t->b.b, &t->b.f);
   t->n = t->a.f.count;
   t->position = t->ran_gradient = t->scratch = t->heat = 0;
+  t->keys = 1;
   *f = t->a.f;
 }
 static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {
@@ -368,6 +370,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));
   OZ_TRY(ON(&t->b, run)(t->b.b, &t->b.f, stage, sb, why));
   t->ran[stage]++;
+  if (stage == OZ_STAGE_gradient) t->keys = 0;
   if (stage == OZ_STAGE_strain || stage == OZ_STAGE_paper_strain || stage == OZ_STAGE_paper_force || stage == OZ_STAGE_filter_gradient) t->scratch = 0;
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
   if (sums) sums[0] = sa[0];

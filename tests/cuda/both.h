@@ -43,6 +43,7 @@ typedef struct both {
   int position;      /* the position phase has begun */
   int ran_gradient;  /* in this substep */
   int scratch;       /* A and dx hold nothing at present */
+  int keys;          /* A holds the CPU's sort keys: until gradient */
   int paper;         /* scheme: paper */
   int no_matrices;   /* a model that writes no A at all */
   int other, sent;   /* another model than conformation; it has written A */
