@@ -167,17 +167,14 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
   const float spread = spread_of(cpu, f, f->y);
-  /* the iterations move particles further: a little more than h, so that pairs that come together are seen. Not as far as
-   * 2.236 d, where a cubic lattice has 24 more that add nothing. */
-  const float reach = f->h + 0.125f * f->margin;
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
   s.main = &cpu->d;
   s.pad_weight = cpu->pad_weight_d;
-  s.radius2 = reach * reach;
+  s.radius2 = f->reach * f->reach;
   /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
-  const int still = cpu->still && spread <= OZ_STILL * f->h, narrow = !still && cpu->has_margin && spread <= 0.875f * f->margin;
+  const int still = cpu->still && spread <= OZ_STILL * f->h, narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
   out->rebuilt = !still && !narrow;
   f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
   f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;

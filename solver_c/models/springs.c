@@ -37,6 +37,7 @@ static void constants(oz_frame *f, const ooze_params *p, float dt) {
   f->h2 = (float)(h * h);
   f->margin = (float)(0.08 * h);
   f->cell = (float)(1.08 * h);
+  f->reach = (float)(1.02 * h);
   f->wall_density = 0; /* walls collide and do not count: the paper's section 6 */
   f->wall_gap = 0.5f * f->d;
   c->mode = p->springs_mode;
