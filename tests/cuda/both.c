@@ -110,7 +110,7 @@ static void write_array(const both *t, const side *s, const array *a, const floa
   free(raw);
 }
 static int live(const both *t, const array *a) {
-  if (t->keys && !strcmp(a->name, "A")) return 0;
+  if (t->keys && !t->other && !strcmp(a->name, "A")) return 0;
   if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0; /* the GPU's search has used them */
   if (t->other && a->when) return a->when == 2; /* all their arrays are those of the position phase */
   if (t->other && !strcmp(a->name, "A")) return t->sent;
