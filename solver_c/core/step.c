@@ -229,7 +229,16 @@ static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
 
 /* ---- the step ---- */
 
+/* Two models know nothing of bodies; taking them for fluid would be the worse answer. */
+static ooze_result bodies_fit(ooze_solver *s) {
+  const char *name = s->params.model == OOZE_MODEL_BLEND ? "blend" : s->params.model == OOZE_MODEL_CAUCHY ? "cauchy" : NULL;
+  if (!name || !s->bodies.count) return OOZE_OK;
+  return oz_fail(s->message, OOZE_ERROR_UNSUPPORTED,
+                 "model %s has no bodies, and there are %u; expected model conformation, links or springs", name, (unsigned)s->bodies.count);
+}
+
 static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt, oz_step *step) {
+  OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
   keep_backup(s);

@@ -1,7 +1,5 @@
 /* Rigid bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing is run. */
-#include "models/models.h"
-
-#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
+#include "models/common.h"
 
 /* After sorting: where each body's particles are. */
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why) {

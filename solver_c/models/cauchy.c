@@ -10,10 +10,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
 
-  OZ_TRY(b->table->sort(b, f, why));
-  if (s->has_nozzles) RUN(nozzle);
-  OZ_TRY(b->table->lists(b, f, &built, why));
-  s->mean_neighbours = built.mean_neighbours;
+  OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);
   RUN(free_start);
   if (s->has_walls) {

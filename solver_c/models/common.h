@@ -10,4 +10,7 @@
     if (f->wall_count) RUN(stage);                                                                                     \
   } while (0)
 
+/* Sorts, puts what is held where it belongs, and finds neighbours at the start positions. */
+ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why);
+
 #endif

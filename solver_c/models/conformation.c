@@ -111,7 +111,6 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
-  oz_build_result built = {0, 0.0};
   b->table->frame(b, f);
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
@@ -123,12 +122,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->cold = 1;
   if (printed) f->split = 0, f->gradient_correction = 0;
 
-  OZ_TRY(b->table->sort(b, f, why));
-  OZ_TRY(oz_bodies_find(b, f, why));
-  if (s->has_nozzles) RUN(nozzle);
-  if (s->has_boundary) RUN(boundary);
-  OZ_TRY(b->table->lists(b, f, &built, why));
-  s->mean_neighbours = built.mean_neighbours;
+  OZ_TRY(oz_find_neighbours(s, f, why));
 
   /* constraint-free state */
   OZ_TRY(oz_heat_ramps(s, b, f, why));

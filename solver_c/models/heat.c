@@ -1,9 +1,7 @@
 /* Heat within a substep of any model: conduction at its end, over the neighbours at its start (physics/heat.h). */
-#include "models/models.h"
+#include "models/common.h"
 
 #include <math.h>
-
-#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
 
 enum { STAGES_MOST = 64 }; /* stable for 2080 explicit steps; what would conduct faster than that conducts as fast */
 

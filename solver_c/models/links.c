@@ -1,15 +1,9 @@
 /* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h). Reads like the box: XSPH,
  * forces, prediction, neighbours, constraint control, corrections of densities and links side by side, velocity from
  * positions. */
-#include "models/models.h"
+#include "models/common.h"
 
 #include <math.h>
-
-#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
-#define WALLS(stage)                                                                                                   \
-  do {                                                                                                                 \
-    if (f->wall_count) RUN(stage);                                                                                     \
-  } while (0)
 
 static void constants(oz_frame *f, const ooze_params *p, float dt) {
   oz_link_constants *c = &f->links;
@@ -39,12 +33,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
 
-  OZ_TRY(b->table->sort(b, f, why));
-  OZ_TRY(oz_bodies_find(b, f, why));
-  if (s->has_nozzles) RUN(nozzle);
-  if (s->has_boundary) RUN(boundary);
-  OZ_TRY(b->table->lists(b, f, &built, why));
-  s->mean_neighbours = built.mean_neighbours;
+  OZ_TRY(oz_find_neighbours(s, f, why));
 
   /* lines 3 to 8: XSPH, forces, predicted positions */
   RUN(material);

@@ -1,15 +1,9 @@
 /* The springs model: Algorithm 1 of Clavet, Beaudoin and Poulin 2005, its pairs gathered instead of walked (springs.h).
  * Reads like the box: forces, viscosity, prediction, spring adjustment, spring displacements, double density
  * relaxation, collisions, velocity from positions. */
-#include "models/models.h"
+#include "models/common.h"
 
 #include <math.h>
-
-#define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
-#define WALLS(stage)                                                                                                   \
-  do {                                                                                                                 \
-    if (f->wall_count) RUN(stage);                                                                                     \
-  } while (0)
 
 /* The paper gives h freely; here the separation is given, and h follows: the one at which its two pressures balance when
  * particles stand one separation apart; 2.68 with its typical values. In the continuum, with n particles in h^3, the sums over neighbours are
@@ -67,12 +61,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
 
-  OZ_TRY(b->table->sort(b, f, why));
-  OZ_TRY(oz_bodies_find(b, f, why));
-  if (s->has_nozzles) RUN(nozzle);
-  if (s->has_boundary) RUN(boundary);
-  OZ_TRY(b->table->lists(b, f, &built, why));
-  s->mean_neighbours = built.mean_neighbours;
+  OZ_TRY(oz_find_neighbours(s, f, why));
 
   /* lines 1 to 10: gravity, viscosity, predicted positions */
   RUN(material);

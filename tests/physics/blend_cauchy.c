@@ -218,3 +218,24 @@ OZ_CASE(particles_that_are_there_give_the_shape_when_the_model_is_chosen) {
   CHECK_NEAR(extent(t, 0), 5 * (double)D, 1e-4, "a shape at the origin would have pulled it apart");
   ooze_solver_destroy(s);
 }
+
+OZ_CASE(bodies_are_refused_and_the_solver_goes_on_without_them) {
+  static const uint32_t models[] = {OOZE_MODEL_BLEND, OOZE_MODEL_CAUCHY};
+  static const float x[12] = {0, 0, 0, 0.02f, 0, 0, 0, 0.02f, 0, 0, 0, 0.02f};
+  for (int k = 0; k < 2; ++k) {
+    ooze_params p = params_of(models[k]);
+    ooze_solver *s = make(&p, 1);
+    ooze_body_desc d;
+    ooze_body body = 0;
+    const float still[3] = {0, 0, 0};
+    add_cube(s, 4, 0.5f, 0.5f, still, 0);
+    ooze_body_desc_default(&d);
+    d.count = 4, d.positions = x;
+    CHECK_OK(ooze_body_add(s, &d, &body), s);
+    CHECK_EQ(ooze_step(s, 1.0 / 24), OOZE_ERROR_UNSUPPORTED);
+    CHECK(strstr(ooze_solver_message(s), "has no bodies") != NULL, "%s", ooze_solver_message(s));
+    CHECK_OK(ooze_body_remove(s, body), s);
+    CHECK_OK(ooze_step(s, 1.0 / 24), s);
+    ooze_solver_destroy(s);
+  }
+}

@@ -1,0 +1,14 @@
+/* What every model begins with. */
+#include "models/common.h"
+
+ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why) {
+  oz_backend *b = s->backend;
+  oz_build_result built = {0, 0.0};
+  OZ_TRY(b->table->sort(b, f, why));
+  OZ_TRY(oz_bodies_find(b, f, why));
+  if (s->has_nozzles) RUN(nozzle);
+  if (s->has_boundary) RUN(boundary);
+  OZ_TRY(b->table->lists(b, f, &built, why));
+  s->mean_neighbours = built.mean_neighbours;
+  return OOZE_OK;
+}
