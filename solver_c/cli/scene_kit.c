@@ -41,6 +41,14 @@ void kit_open(kit *k, const kit_machine *machine, double separation) {
   kit_apply(k);
 }
 
+void kit_open_model(kit *k, const kit_machine *machine, double separation, uint32_t model, double gravity) {
+  kit_open(k, machine, separation);
+  k->params.model = model;
+  k->params.gravity[1] = (float)gravity;
+  k->params.position_iterations = 6;
+  kit_apply(k);
+}
+
 void kit_close(kit *k) {
   if (k->solver) ooze_solver_destroy(k->solver);
   free(k->x);
@@ -402,4 +410,23 @@ double kit_max_speed(kit *k) {
   ooze_stats_default(&stats);
   if (kit_good(k)) took(k, ooze_stats_get(k->solver, &stats), "stats");
   return stats.max_speed;
+}
+
+double kit_extent(const kit *k, int axis) {
+  double low = 1e9, high = -1e9;
+  for (uint32_t i = 0; i < k->count; ++i) low = fmin(low, (double)k->x[i][axis]), high = fmax(high, (double)k->x[i][axis]);
+  return high - low;
+}
+
+double kit_spread(const kit *k, int axis) {
+  double mean = 0.0, sum = 0.0;
+  for (uint32_t i = 0; i < k->count; ++i) mean += (double)k->x[i][axis] / k->count;
+  for (uint32_t i = 0; i < k->count; ++i) sum += pow((double)k->x[i][axis] - mean, 2) / k->count;
+  return sqrt(sum);
+}
+
+double kit_compression(const kit *k) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < k->count; ++i) sum += (double)k->compression[i] / k->count;
+  return sum;
 }

@@ -33,6 +33,8 @@ typedef struct kit {
 } kit;
 
 void kit_open(kit *k, const kit_machine *machine, double separation);
+/* The same with a model (OOZE_MODEL_*), a gravity along y and six position iterations. */
+void kit_open_model(kit *k, const kit_machine *machine, double separation, uint32_t model, double gravity);
 void kit_close(kit *k);
 int kit_good(const kit *k); /* 1 while nothing failed */
 void kit_apply(kit *k);     /* hands params to the solver */
@@ -90,5 +92,10 @@ void kit_nozzle(kit *k, uint32_t material, double height, double radius, double 
 void kit_step(kit *k, double dt, uint32_t substeps);
 void kit_read(kit *k); /* positions, velocities, compression */
 double kit_max_speed(kit *k);
+/* Of what kit_read brought: from end to end along an axis, m; root mean square distance from the middle along it, m; mean
+ * compression. */
+double kit_extent(const kit *k, int axis);
+double kit_spread(const kit *k, int axis);
+double kit_compression(const kit *k);
 
 #endif

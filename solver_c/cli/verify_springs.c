@@ -1,0 +1,131 @@
+/* The model springs (Clavet et al. 2005) against what its paper shows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "verify.h"
+
+static const double d = 0.01;
+
+/* Fig. 3: a drop twice as long as it is wide pulls itself round, swings through, and ends as a ball. */
+static void oscillating_drop(verify *v) {
+  kit k;
+  int crossings = 0;
+  double before = 1.0, aspect = 1.0;
+  const int quick = verify_at(v) == VERIFY_QUICK;
+  const uint32_t n[3] = {quick ? 14u : 20u, quick ? 7u : 10u, quick ? 7u : 10u};
+  const double low[3] = {0.0, 0.0, 0.0};
+  kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, 0.0);
+  k.params.springs_mode = OOZE_SPRINGS_OFF;
+  k.params.springs_impact = 0.0f;
+  kit_apply(&k);
+  kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
+  for (int step = 0; step < (quick ? 400 : 1200) && kit_good(&k); ++step) {
+    kit_step(&k, 0.005, 1);
+    if (step % 5) continue;
+    kit_read(&k);
+    aspect = 2.0 * kit_spread(&k, 0) / (kit_spread(&k, 1) + kit_spread(&k, 2)) - 1.0;
+    if (aspect * before < 0.0) crossings++;
+    before = aspect;
+  }
+  kit_read(&k);
+  const double inside = kit_compression(&k);
+  const int ran = verify_ran(v, &k);
+  kit_close(&k);
+  if (!ran) return;
+  verify_at_least(v, crossings, 1, "", "fig3.passes-through-round");
+  verify_at_most(v, fabs(aspect), quick ? 0.25 : 0.15, "", "fig3.not-round-at-the-end");
+  verify_report(v, inside, 0.0, "", "fig3.compression");
+}
+
+/* Height left of a block of 10 that a plate presses to half and lets go, after it had time to recover, over what it was. */
+static int pressed(verify *v, uint32_t after, float plasticity, double *out) {
+  kit k;
+  const uint32_t n[3] = {10, 10, 10};
+  const double low[3] = {-0.05, 0.0, -0.05}, h = 10 * d, dt = 0.004;
+  kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -1.0); /* light gravity: what is looked at is the press */
+  k.params.springs_mode = OOZE_SPRINGS_SET;
+  k.params.springs_elasticity = 1.0f;
+  k.params.springs_plasticity_stretch = k.params.springs_plasticity_compress = plasticity;
+  kit_apply(&k);
+  kit_floor(&k, 1.0);
+  kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
+  const double above[3] = {0.0, h + 0.5 * d, 0.0}, down[3] = {0.0, -1.0, 0.0}, fall[3] = {0.0, -0.5 * h / 0.3, 0.0}, rise[3] = {0.0, h / 0.3, 0.0};
+  ooze_pose pose;
+  ooze_collider plate = kit_plane(&k, above, down, 0.0);
+  kit_pose_of_plane(&pose, above, down);
+  kit_step(&k, dt, 1); /* springs are made as the block stands */
+  k.params.springs_mode = after;
+  kit_apply(&k);
+  for (int step = 0; step < 225 && kit_good(&k); ++step) {
+    if (step < 75) kit_move(&k, plate, &pose, fall, dt);
+    else if (step < 150) kit_move(&k, plate, &pose, rise, dt);
+    kit_step(&k, dt, 1);
+  }
+  kit_read(&k);
+  *out = kit_extent(&k, 1) / (h - d);
+  const int ran = verify_ran(v, &k);
+  kit_close(&k);
+  return ran;
+}
+/* Fig. 5 and 12: stepped on, an elastic figure recovers; a plastic one keeps the print; without springs it flows away. */
+static void stepped_on(verify *v) {
+  double elastic, plastic, liquid;
+  if (!pressed(v, OOZE_SPRINGS_HOLD, 0.0f, &elastic) || !pressed(v, OOZE_SPRINGS_FLOW, 1.0f, &plastic) || !pressed(v, OOZE_SPRINGS_OFF, 0.0f, &liquid)) return;
+  verify_at_least(v, elastic, 0.85, "of its height", "fig12.elastic");
+  verify_at_most(v, plastic, 0.75, "of its height", "fig12.plastic");
+  verify_at_most(v, liquid, plastic, "of its height", "fig12.springs-deleted");
+}
+
+/* Fig. 7: fluid on a ball runs down and hangs beneath it, where the wall is sticky. */
+static void beneath_a_sphere(verify *v) {
+  double share[2];
+  for (int sticky = 0; sticky < 2; ++sticky) {
+    kit k;
+    const uint32_t n[3] = {10, 2, 10};
+    const double low[3] = {-0.05, 0.105, -0.05}, centre[3] = {0.0, 0.0, 0.0};
+    uint32_t held = 0;
+    kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -9.81);
+    k.params.springs_mode = OOZE_SPRINGS_OFF;
+    k.params.springs_viscosity = 0.5f;
+    k.params.springs_stick = sticky ? 1.0f : 0.0f;
+    k.params.springs_stick_distance = 1.0f;
+    kit_apply(&k);
+    kit_sphere(&k, centre, 0.1, 0.02);
+    kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
+    for (int step = 0; step < 300 && kit_good(&k); ++step) kit_step(&k, 0.005, 1);
+    kit_read(&k);
+    for (uint32_t i = 0; i < k.count; ++i) {
+      const float *x = k.x[i];
+      held += x[1] < 0.0f && sqrt((double)(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])) < 0.1 + 3.0 * d;
+    }
+    share[sticky] = (double)held / (k.count ? k.count : 1);
+    const int ran = verify_ran(v, &k);
+    kit_close(&k);
+    if (!ran) return;
+  }
+  verify_at_least(v, share[1], 0.5, "of the fluid", "fig7.hangs-beneath");
+  verify_at_most(v, share[0], 0.1, "of the fluid", "fig7.without-stickiness");
+}
+
+/* Processor time of a step, all threads together; two cores at 10 frames a second have 0.2 s. */
+static void springs_speed(verify *v) {
+  kit k;
+  const uint32_t n[3] = {28, 26, 28};
+  const double low[3] = {0.0, 0.0, 0.0};
+  kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -9.81);
+  kit_apply(&k);
+  kit_floor(&k, 1.0);
+  kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
+  for (int step = 0; step < 4; ++step) kit_step(&k, 1.0 / 192, 1);
+  const double before = k.step_processor;
+  for (int step = 0; step < 8; ++step) kit_step(&k, 1.0 / 192, 1);
+  if (verify_ran(v, &k)) verify_report(v, (k.step_processor - before) / 8, 0.2, "s of processor a step", "speed.20k");
+  kit_close(&k);
+}
+
+void verify_springs(verify *v) {
+  if (verify_wants(v, "fig3")) oscillating_drop(v);
+  if (verify_wants(v, "fig12")) stepped_on(v);
+  if (verify_wants(v, "fig7")) beneath_a_sphere(v);
+  if (verify_at(v) != VERIFY_QUICK && verify_wants(v, "speed")) springs_speed(v);
+}
