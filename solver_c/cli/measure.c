@@ -247,39 +247,50 @@ void measure_stream_begin(measure_stream *s, double low, double high) {
 }
 
 void measure_stream_add(measure_stream *s, measure_points x, measure_points v, uint32_t count, double separation) {
-  enum { SUBS = 512 }; /* sub-slabs of two separations, each with an axis of its own */
-  double step = (s->high - s->low) / MEASURE_SLABS, thin = 2.0 * separation;
+  enum { SUBS = 512 }; /* sections two separations high, each with a centre of its own; one more at either end */
+  const double step = (s->high - s->low) / MEASURE_SLABS, thin = 2.0 * separation;
+  const long first = (long)floor(s->low / thin) - 1, last = (long)ceil(s->high / thin) + 1;
+  const int subs = last - first > SUBS ? SUBS : (int)(last - first);
+  double n[SUBS] = {0}, c[SUBS][3] = {{0}}, lean[SUBS][3];
+  double speed[MEASURE_SLABS] = {0}, inside[MEASURE_SLABS] = {0}, used[MEASURE_SLABS] = {0}, sum[MEASURE_SLABS] = {0}, full[MEASURE_SLABS] = {0};
+  for (uint32_t i = 0; i < count; ++i) {
+    const double y = (double)x[i][1];
+    const long k = (long)floor(y / thin) - first;
+    if (k < 0 || k >= subs) continue;
+    n[k] += 1.0;
+    for (int e = 0; e < 3; ++e) c[k][e] += (double)x[i][e];
+    if (!(y >= s->low && y < s->high)) continue;
+    const int b = (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
+    speed[b] -= (double)v[i][1];
+    inside[b] += 1.0;
+  }
+  for (int k = 0; k < subs; ++k)
+    for (int e = 0; e < 3 && n[k] > 0.0; ++e) c[k][e] /= n[k];
+  for (int k = 0; k < subs; ++k) { /* the axis through the centres above and below; upright where there are none */
+    lean[k][0] = lean[k][2] = 0.0, lean[k][1] = 1.0;
+    if (k == 0 || k == subs - 1 || n[k - 1] < 3.0 || n[k + 1] < 3.0) continue;
+    double t[3], length = 0.0;
+    for (int e = 0; e < 3; ++e) t[e] = c[k + 1][e] - c[k - 1][e], length += t[e] * t[e];
+    for (int e = 0; e < 3; ++e) lean[k][e] = t[e] / sqrt(length);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const double y = (double)x[i][1];
+    const long k = (long)floor(y / thin) - first;
+    if (k < 0 || k >= subs || !(y >= s->low && y < s->high) || n[k] < 2.0) continue;
+    const int b = (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
+    double e[3], along = 0.0, far = 0.0;
+    for (int q = 0; q < 3; ++q) e[q] = (double)x[i][q] - c[k][q], along += e[q] * lean[k][q];
+    for (int q = 0; q < 3; ++q) far += (e[q] - along * lean[k][q]) * (e[q] - along * lean[k][q]);
+    sum[b] += far * n[k] / (n[k] - 1.0); /* the unbiased estimate: the centre is that of the sample */
+    full[b] += lean[k][1] * n[k]; /* particles on a length of `thin` along the axis */
+    used[b] += 1.0;
+  }
   for (int b = 0; b < MEASURE_SLABS; ++b) {
-    double from = s->low + b * step, to = from + step, speed = 0.0, sum = 0.0;
-    long first = (long)floor(from / thin), inside = 0, used = 0;
-    double n[SUBS] = {0}, cx[SUBS] = {0}, cz[SUBS] = {0}, r2[SUBS] = {0};
-    for (int pass = 0; pass < 2; ++pass)
-      for (uint32_t i = 0; i < count; ++i) {
-        double y = (double)x[i][1];
-        if (!(y >= from && y < to)) continue;
-        long k = (long)floor(y / thin) - first;
-        if (k < 0 || k >= SUBS) continue;
-        if (pass == 0) {
-          n[k] += 1.0;
-          cx[k] += (double)x[i][0];
-          cz[k] += (double)x[i][2];
-          speed -= (double)v[i][1];
-          ++inside;
-        } else {
-          double ex = (double)x[i][0] - cx[k] / n[k], ez = (double)x[i][2] - cz[k] / n[k];
-          r2[k] += ex * ex + ez * ez;
-        }
-      }
-    for (int k = 0; k < SUBS; ++k)
-      if (n[k] >= 2.0) { /* the unbiased estimate: the axis is that of the sample */
-        sum += r2[k] * n[k] / (n[k] - 1.0);
-        used += (long)n[k];
-      }
-    if (inside < 3 || !used) continue;
+    if (inside[b] < 3.0 || used[b] == 0.0) continue;
     s->frames[b] += 1.0;
-    s->speed[b] += speed / (double)inside;
-    s->count[b] += (double)inside;
-    s->radius2[b] += 2.0 * sum / (double)used;
+    s->speed[b] += speed[b] / inside[b];
+    s->full2[b] += full[b] / used[b] * separation * separation * separation / (MEASURE_PI * thin);
+    s->radius2[b] += 2.0 * sum[b] / used[b];
   }
   /* gaps along the fall */
   double *y = malloc((count ? count : 1) * sizeof *y);
@@ -298,6 +309,9 @@ double measure_stream_height(const measure_stream *s, int slab) {
 }
 double measure_stream_speed(const measure_stream *s, int slab) {
   return s->frames[slab] > 0.0 ? s->speed[slab] / s->frames[slab] : (double)NAN;
+}
+double measure_stream_full(const measure_stream *s, int slab) {
+  return s->frames[slab] > 0.0 ? sqrt(s->full2[slab] / s->frames[slab]) : (double)NAN;
 }
 double measure_stream_radius(const measure_stream *s, int slab) {
   return s->frames[slab] > 0.0 ? sqrt(s->radius2[slab] / s->frames[slab]) : (double)NAN;

@@ -45,8 +45,8 @@ typedef struct measure_stream {
   double low, high;              /* m */
   double frames[MEASURE_SLABS];  /* frames in which the slab held something */
   double speed[MEASURE_SLABS];   /* sums over frames: mean downward speed, m/s */
-  double count[MEASURE_SLABS];   /* sums over frames: particles */
-  double radius2[MEASURE_SLABS]; /* sums over frames: square of sqrt(2) rms distance from the local axis */
+  double radius2[MEASURE_SLABS]; /* sums over frames: square of sqrt(2) rms distance from the local axis, across it */
+  double full2[MEASURE_SLABS];   /* sums over frames: square of the radius that the particles fill at rest density */
   double gap;                    /* m: largest vertical distance between two successive particles, over all frames */
 } measure_stream;
 void measure_stream_begin(measure_stream *s, double low, double high);
@@ -54,6 +54,7 @@ void measure_stream_add(measure_stream *s, measure_points x, measure_points v, u
 double measure_stream_height(const measure_stream *s, int slab);
 double measure_stream_speed(const measure_stream *s, int slab);
 double measure_stream_radius(const measure_stream *s, int slab);
+double measure_stream_full(const measure_stream *s, int slab);
 
 /* Where the stream meets what it has piled up: the centroid of the lowest section that still falls. Heights are
  * searched from `top` down in slabs of two separations. Returns 0 if there is none. */

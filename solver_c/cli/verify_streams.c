@@ -67,12 +67,11 @@ static void one_stream(verify *v, const fluid *f, double duration) {
   verify_report(v, stream_whole / frames, 1.0, "", "%s.whole.stream", f->name);
   verify_report(v, s.gap / separation, 1.0, "d", "%s.gap", f->name);
 
-  /* Volume: the radius of each slab against that of a cylinder which holds the slab's particles at rest density. It
-   * holds at any moment, whether the flow is steady or not. */
-  double swollen = 0.0, volume = separation * separation * separation, slab = (height - above) / GROUND_SLABS;
+  /* Volume: the radius of each slab, across the stream's own axis, against that of a cylinder which holds the slab's
+   * particles at rest density. It holds at any moment, whether the flow is steady or not, upright or leaning. */
+  double swollen = 0.0;
   for (int b = 0; b < GROUND_SLABS; ++b) {
-    double full = sqrt(s.count[b] / s.frames[b] * volume / (MEASURE_PI * slab));
-    double ratio = measure_stream_radius(&s, b) / full - 1.0;
+    double ratio = measure_stream_radius(&s, b) / measure_stream_full(&s, b) - 1.0;
     if (!(fabs(ratio) <= fabs(swollen))) swollen = ratio;
   }
   verify_at_most(v, fabs(swollen), 0.10, "", "%s.radius", f->name);
