@@ -151,7 +151,8 @@ static void warn_of_other_models(oz_reader *r, json_t *object, uint32_t model) {
         size_t mark = oz_down(r, key);
         const char *chosen = e.menu;
         for (uint32_t m = 0; m < model; m++) chosen += strcspn(chosen, "|") + 1;
-        oz_warn(r, "has no effect: it belongs to the model %.*s; this scene's is %.*s", (int)n, name, (int)strcspn(chosen, "|"), chosen);
+        oz_warn(r, "has no effect: it belongs to the model %.*s; this scene's is %.*s", (int)n, name,
+                (int)strcspn(chosen, "|"), chosen);
         oz_up(r, mark);
       }
       name += n + (name[n] == '|');
@@ -182,12 +183,15 @@ ooze_result oz_read_solver(oz_reader *r) {
 
 /* ---- Materials -------------------------------------------------------------------------------------------------- */
 
-#define M3(name) { #name, OZ_F32, offsetof(ooze_material, name), 3 }
+#define M3(name)                                                                                                       \
+  { #name, OZ_VEC3, offsetof(ooze_material, name), 1 }
 #define M(name)                                                                                                        \
   { #name, OZ_F32, offsetof(ooze_material, name), 1 }
-static const oz_field material_fields[] = {M(density), M(viscosity), M(relaxation_time), M(compliance), M(temperature), M(links_beta), M(yield_stress),
-                                           M(conductivity), M(heat_capacity), M(latent_heat), M(melting_point),
-                                           M3(ramp_1), M3(ramp_2), M3(ramp_3), M3(ramp_4), M3(ramp_5), M3(ramp_6), M3(ramp_7), M3(ramp_8)};
+static const oz_field material_fields[] = {M(density),       M(viscosity),   M(relaxation_time), M(compliance),
+                                           M(temperature),   M(links_beta),  M(yield_stress),    M(conductivity),
+                                           M(heat_capacity), M(latent_heat), M(melting_point),   M3(ramp_1),
+                                           M3(ramp_2),       M3(ramp_3),     M3(ramp_4),         M3(ramp_5),
+                                           M3(ramp_6),       M3(ramp_7),     M3(ramp_8)};
 #undef M
 #undef M3
 
@@ -379,7 +383,8 @@ static const oz_field collider_fields[] = {
     C("rotate", posed.rotate, OZ_ROTATE, 1),
     C("friction", desc.friction, OZ_F32, 1),
     C("stick", desc.stick, OZ_F32, 1),
-    C("temperature", desc.temperature, OZ_F32, 1), C("contact", desc.contact, OZ_F32, 1),
+    C("temperature", desc.temperature, OZ_F32, 1),
+    C("contact", desc.contact, OZ_F32, 1),
     C("wall_density", desc.wall_density, OZ_BOOL, 0),
     C("boundary", desc.boundary, OZ_MENU, 0),
     C("voxel", desc.voxel, OZ_F32, 0),
@@ -455,9 +460,11 @@ ooze_result oz_read_colliders(oz_reader *r) {
     } else {
       state->desc.shape = OOZE_SHAPE_SDF;
       if (!(state->desc.voxel > 0.0f)) state->desc.voxel = s->separation;
-      if (state->desc.boundary == OOZE_BOUNDARY_PARTICLES && item->shape.kind != OZ_SHAPE_MESH && item->shape.kind != OZ_SHAPE_REVOLVE) {
+      if (state->desc.boundary == OOZE_BOUNDARY_PARTICLES && item->shape.kind != OZ_SHAPE_MESH &&
+          item->shape.kind != OZ_SHAPE_REVOLVE) {
         oz_down(r, "boundary");
-        return oz_refuse(r, OOZE_ERROR_ARGUMENT, "this shape has no surface to put particles on; expected a mesh, a revolve or a simple shape");
+        return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                         "this shape has no surface to put particles on; expected a mesh, a revolve or a simple shape");
       }
       if (item->shell) { /* an open sheet has no inside */
         ooze_sdf_default(&item->sdf);

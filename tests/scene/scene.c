@@ -104,8 +104,13 @@ OZ_CASE(unit_slips_are_noticed) {
 }
 
 OZ_CASE(parameters_of_another_model_are_told) {
-  warned("{\"solver\": {\"particle_separation\": 0.01, \"springs_stiffness\": 0.01}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}", NULL, "belongs to the model springs; this scene's is conformation");
-  ooze_scene *s = load("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"springs\", \"springs_stiffness\": 0.01, \"springs_mode\": \"off\"}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}", NULL);
+  warned("{\"solver\": {\"particle_separation\": 0.01, \"springs_stiffness\": 0.01}, \"fluids\": {\"a\": "
+         "{\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}",
+         NULL, "belongs to the model springs; this scene's is conformation");
+  ooze_scene *s = load("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"springs\", \"springs_stiffness\": "
+                       "0.01, \"springs_mode\": \"off\"}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
+                       "\"box\", \"size\": [0.05, 0.05, 0.05]}}}",
+                       NULL);
   CHECK(s != NULL, "%s", why.text);
   CHECK(strstr(warnings, "belongs") == NULL, "%s", warnings);
   CHECK_EQ(s->start.params.springs_mode, OOZE_SPRINGS_OFF);
@@ -179,10 +184,12 @@ OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
     if (strcmp(e.group, "solver") != 0 || strcmp(e.type, "vector") == 0) continue;
     double value[4] = {e.minimum, 0, 0, 0};
     if (strcmp(e.type, "float") == 0) value[0] = 0.5 * (e.minimum + e.default_value[0]);
-    if (value[0] == e.default_value[0]) value[0] = strcmp(e.type, "float") == 0 ? 0.5 * (e.minimum + e.soft_maximum) : e.maximum;
+    if (value[0] == e.default_value[0])
+      value[0] = strcmp(e.type, "float") == 0 ? 0.5 * (e.minimum + e.soft_maximum) : e.maximum;
     if (value[0] == e.default_value[0]) continue; /* there is no other */
     value[0] = (double)(float)value[0];
-    if (ooze_schema_store("params", e.name, value, &expected, &why) < 0) continue; /* particle_separation is not a param */
+    if (ooze_schema_store("params", e.name, value, &expected, &why) < 0)
+      continue; /* particle_separation is not a param */
     const char *word = e.menu;
     for (int k = 0; k < (int)value[0] && e.menu[0]; k++) word = strchr(word, '|') + 1;
     if (e.menu[0])
@@ -197,6 +204,36 @@ OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
     CHECK(memcmp(&s->start.params, &expected, sizeof expected) == 0, "%s does not reach the solver", set);
     ooze_scene_destroy(s);
   }
+}
+
+/* The same for materials. */
+OZ_CASE(every_parameter_of_a_material_in_a_scene_reaches_it) {
+  uint32_t tried = 0;
+  for (uint32_t i = 0; i < ooze_schema_count(); i++) {
+    ooze_schema_entry e;
+    ooze_material expected;
+    char set[256], text[128];
+    ooze_schema_entry_default(&e);
+    ooze_material_default(&expected);
+    CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
+    if (strcmp(e.group, "material") != 0) continue;
+    double value[4] = {0.25 * e.minimum + 0.75 * e.soft_maximum, 3, 0.5, 0};
+    if (strcmp(e.name, "links_beta") == 0) value[0] = 1.5; /* 0, or 1 to 2 */
+    value[0] = (double)(float)value[0];
+    int three = strcmp(e.type, "vector") == 0;
+    snprintf(text, sizeof text, three ? "[%.9g,3,0.5]" : "%.9g", value[0]);
+    CHECK_EQ(ooze_schema_store("material", e.name, value, &expected, &why), OOZE_OK);
+    snprintf(set, sizeof set, "materials.m.%s=%s", e.name, text);
+    ooze_scene *s = load(MINIMAL(",\"materials\": {\"m\": {}}"), set);
+    CHECK(s != NULL, "%s: %s", set, why.text);
+    int found = 0;
+    for (uint32_t m = 0; m < s->material_count; m++)
+      found |= memcmp(&s->start.materials[m], &expected, sizeof expected) == 0;
+    CHECK(found, "%s does not reach the material", set);
+    ooze_scene_destroy(s);
+    tried++;
+  }
+  CHECK(tried > 15);
 }
 
 OZ_CASE(keyframes_give_values_between_and_beyond) {
