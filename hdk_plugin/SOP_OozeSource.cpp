@@ -63,20 +63,23 @@ private:
     if (integer)
       gdp->addIntTuple(GA_ATTRIB_POINT, name, width, GA_Defaults(value[0]));
     else
-      gdp->addFloatTuple(GA_ATTRIB_POINT, name, width, GA_Defaults(value[0]));
+      gdp->addFloatTuple(GA_ATTRIB_POINT, name, width, GA_Defaults(width == 1 ? value[0] : 0));
     GA_Attribute *a = gdp->findPointAttribute(name);
     GA_RWHandleF h(a);
     for (GA_Index i = 0; i < gdp->getNumPoints(); ++i)
       for (int k = 0; k < width; ++k) h.set(gdp->pointOffset(i), k, float(value[k]));
-    if (width == 3) a->setTypeInfo(GA_TYPE_VECTOR);
+    // of the numbers by three only these are vectors, which transforms turn
+    if (!std::strcmp(name, "v") || !std::strcmp(name, "rest")) a->setTypeInfo(GA_TYPE_VECTOR);
   }
 
-  // What every born particle carries: the material's numbers, by the schema's list.
+  // What every born particle carries: the material's numbers, by the schema's list. Points of a ramp that has none are
+  // left out: there are many of them, and 0 is what a point without the attribute has.
   void dress(const ooze_material &material, int emission, double separation) {
     for (auto &p : oz::parms_of(node)) {
       double value[4] = {0, 0, 0, 0};
       if (std::strcmp(p.group, "material") || ooze_schema_load("material", p.field, &material, value) < 0) continue;
-      constant(p.token, 1, value, false);
+      bool ramp = p.components == 3;
+      if (!ramp || value[0] > 0) constant(p.token, int(p.components), value, false);
     }
     double half = 0.5 * separation, kind = emission;
     if (emission != oz::NOZZLE) constant("pscale", 1, &half, false);

@@ -98,12 +98,12 @@ bool Materials::find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_
   ooze_material_default(&m);
   ooze_material_default(&plain);
   for (auto &p : parms_of("source")) {
-    double value = 0;
+    double value[4] = {0, 0, 0, 0};
     ooze_message why = {""};
     if (std::strcmp(p.group, "material") || (!nozzle && of_particles(p.token)) ||
-        !find_number(gdp, p.token, GA_INVALID_OFFSET, point, 1, &value))
+        !find_number(gdp, p.token, GA_INVALID_OFFSET, point, int(p.components), value))
       continue;
-    if (!report.ok(ooze_schema_store("material", p.field, &value, &m, &why), why, "source attribute")) return false;
+    if (!report.ok(ooze_schema_store("material", p.field, value, &m, &why), why, "source attribute")) return false;
   }
   out = 0;
   if (numbers_of(m) == numbers_of(plain)) return true;
@@ -159,10 +159,12 @@ bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Mate
     Nozzle n;
     ooze_emitter_desc_default(&n.desc);
     for (auto &p : parms_of("source")) {
-      double value = 0;
+      double value[4] = {0, 0, 0, 0};
       ooze_message why = {""};
-      if (std::strcmp(p.group, "emitter") || !find_number(*now, p.token, GA_INVALID_OFFSET, o, 1, &value)) continue;
-      if (!report.ok(ooze_schema_store("emitter_desc", p.field, &value, &n.desc, &why), why, "nozzle attribute"))
+      if (std::strcmp(p.group, "emitter") ||
+          !find_number(*now, p.token, GA_INVALID_OFFSET, o, int(p.components), value))
+        continue;
+      if (!report.ok(ooze_schema_store("emitter_desc", p.field, value, &n.desc, &why), why, "nozzle attribute"))
         return false;
     }
     double seed = 0, v[3] = {0, 0, 0};

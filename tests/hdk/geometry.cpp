@@ -98,6 +98,66 @@ OZ_CASE(attributes_stay_with_their_points) {
   whole_world();
 }
 
+// Every parameter of a material arrives from the source's dialog, and from a point attribute of its name.
+OZ_CASE(every_parameter_of_a_material_reaches_the_particles) {
+  fresh_world();
+  uint32_t source_node = 0, tried = 0;
+  ooze_node info;
+  ooze_node_default(&info);
+  CHECK_EQ(ooze_node_find("source", &source_node), OOZE_OK);
+  CHECK_EQ(ooze_node_get(source_node, &info), OOZE_OK);
+  for (uint32_t i = 0; i < info.parm_count; ++i) {
+    ooze_node_parm p;
+    ooze_node_parm_default(&p);
+    CHECK_EQ(ooze_node_parm_get(source_node, i, &p), OOZE_OK);
+    if (std::strcmp(p.group, "material")) continue;
+    ooze_material expected;
+    ooze_material_default(&expected);
+    double value[4] = {float(0.25 * p.minimum + 0.75 * p.soft_maximum), 3, 0.5, 0};
+    if (!std::strcmp(p.token, "linksbeta")) value[0] = 1.5; // 0, or 1 to 2
+    CHECK_EQ(ooze_schema_store("material", p.field, value, &expected, nullptr), OOZE_OK);
+    for (int dialog = 0; dialog < 2; ++dialog) {
+      Make points([&](GU_Detail &g, double) {
+        block(g, 2, 0, 0, 0, D);
+        GA_Attribute *a = g.addFloatTuple(GA_ATTRIB_POINT, p.token, int(p.components));
+        for (int o = 0; o < 8; ++o)
+          for (int k = 0; k < int(p.components); ++k) a->put(o, k, value[k]);
+      });
+      Make shape([](GU_Detail &g, double) { box(g, 0, 0, 0, 0.1); });
+      SOP_Node *source = node("ooze::source::1.0", {&shape});
+      source->set("particlesep", D);
+      source->set_text("preset", "custom");
+      for (int k = 0; k < int(p.components) && dialog; ++k) source->set(p.token, value[k], k);
+      SOP_Node *step = coarse(node("ooze::step::1.0", {dialog ? static_cast<OP_Node *>(source) : &points}), 1);
+      const GU_Detail *out = cook(step, 2);
+      CHECK(out != nullptr, "%s: %s", p.token, said(step).c_str());
+      const GA_Attribute *table = out->findAttribute(GA_ATTRIB_DETAIL, "ooze_materials"),
+                         *own = out->findPointAttribute(p.token);
+      const bool particles_have_it = !table;
+      if (particles_have_it) { // viscosity, ...: each particle has its own
+        CHECK(own != nullptr, "%s", p.token);
+        CHECK_NEAR(own->number<double>(out->order[0], 0), value[0], 1e-6 * value[0], "the particle's own");
+      } else {
+        const float *words = reinterpret_cast<const float *>(&expected.density);
+        CHECK_EQ(size_t(table->getTupleSize()) * 4 + 4, sizeof expected);
+        for (int w = 0; w < table->getTupleSize(); ++w) {
+          float word;
+          int32 bits_of = table->number<int32>(0, w);
+          std::memcpy(&word, &bits_of, 4);
+          CHECK(word == words[w], "%s: number %d of the material is %g; expected %g", p.token, w, double(word),
+                double(words[w]));
+        }
+        CHECK_EQ(out->findPointAttribute("material")->number<int>(out->order[0], 0), 1);
+      }
+      delete step;
+      delete source;
+    }
+    ++tried;
+  }
+  CHECK(tried > 15);
+  whole_world();
+}
+
 OZ_CASE(deaths_and_births_keep_the_rest_of_the_points) {
   fresh_world();
   // a kill volume under falling particles, and a continuous source above
