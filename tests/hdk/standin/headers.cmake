@@ -1,0 +1,20 @@
+# standin_headers(FOLDER): headers of the HDK's names in FOLDER, each of which is one of ours.
+set(STANDIN_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
+function(standin_headers folder)
+  set(names
+      dso:UT/UT_DSOVersion.h
+      ut:UT/UT_HDKVersion.h,UT/UT_Interrupt.h,UT/UT_ParallelUtil.h,SYS/SYS_Version.h
+      ga:GA/GA_Handle.h,GU/GU_Detail.h,GU/GU_DetailHandle.h,GA/GA_Iterator.h
+      geo:GEO/GEO_Primitive.h,GEO/GEO_PrimPoly.h,GEO/GEO_PolyCounts.h,GU/GU_PrimPoly.h
+      vdb:GU/GU_PrimVDB.h,GU/GU_ConvertParms.h
+      op:OP/OP_Operator.h,OP/OP_OperatorTable.h,OP/OP_Director.h,CH/CH_Manager.h,PRM/PRM_Include.h,PRM/PRM_TemplateBuilder.h,SOP/SOP_Node.h,SOP/SOP_NodeVerb.h,SOP/SOP_NodeParmsOptions.h,DEP/DEP_MicroNode.h
+      sim:GAS/GAS_SubSolver.h,SIM/SIM_DopDescription.h,SIM/SIM_GeometryCopy.h,SIM/SIM_Object.h)
+  foreach(entry IN LISTS names)
+    string(REGEX MATCH "^[a-z]+" ours "${entry}")
+    string(REGEX REPLACE "^[a-z]+:" "" theirs "${entry}")
+    string(REPLACE "," ";" theirs "${theirs}")
+    foreach(header IN LISTS theirs)
+      file(CONFIGURE OUTPUT "${folder}/${header}" CONTENT "#include \"${STANDIN_FOLDER}/${ours}.h\"\n")
+    endforeach()
+  endforeach()
+endfunction()
