@@ -30,7 +30,7 @@ typedef struct result {
 
 typedef struct settings {
   kit_machine machine;
-  uint32_t frames, warmup, particles, steps, velocity, position;
+  uint32_t frames, warmup, particles, steps, velocity, position, model;
   double dt;
 } settings;
 
@@ -64,6 +64,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   if (isa != OOZE_ISA_AUTO) machine.isa = isa;
   double start = cli_seconds();
   kit_open(&k, &machine, s->separation);
+  k.params.model = o->model;
   kit_iterations(&k, o->velocity, o->position);
   s->build(&k, o->particles);
   r->setup_seconds = cli_seconds() - start;
@@ -126,9 +127,19 @@ static const stage *stage_of(const result *r, const char *name) {
   return NULL;
 }
 
+/* As OOZE_MODEL_* number them. */
+static const char models[] = "conformation|links|blend|springs|cauchy";
+static const char *model_name(uint32_t model, char out[24]) {
+  const char *at = models;
+  for (uint32_t k = 0; k < model; ++k) at = strchr(at, '|') + 1;
+  snprintf(out, 24, "%.*s", (int)strcspn(at, "|"), at);
+  return out;
+}
+
 static void print_table(const bench_scene *s, const settings *o, const result *r, const result *twin) {
   double steps = (double)r->steps, accounted = 0.0;
-  printf("%s: %s\n", s->name, s->about);
+  char name[24];
+  printf("%s: %s%s%s\n", s->name, s->about, o->model ? "; model " : "", o->model ? model_name(o->model, name) : "");
   printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s; %u frames after %u to warm "
          "up\n",
          r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->frames, o->warmup);
@@ -170,10 +181,11 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
 }
 
 static void print_json(json *j, const bench_scene *s, const settings *o, const result *r, const result *twin) {
-  char hash[24];
+  char hash[24], name[24];
   json_object(j, NULL);
   json_text(j, "name", s->name);
   json_text(j, "backend", r->backend);
+  json_text(j, "model", model_name(o->model, name));
   json_integer(j, "device", o->machine.device < 0 ? 0 : (uint64_t)o->machine.device);
   json_integer(j, "threads", o->machine.threads);
   json_integer(j, "particles", r->particles);
@@ -271,6 +283,7 @@ int cli_bench(int argc, char **argv) {
       {"threads", 't', CLI_COUNT, &given.machine.threads, "N", "threads to use; 0, the default, is all", 0, 4096},
       {"isa", 0, CLI_CHOICE, &given.machine.isa, "auto|scalar|neon|sse|avx2|avx512", "vector build to use", 0, 0},
       {"tasks", 0, CLI_CHOICE, &given.machine.tasks, "auto|host|tbb|pool|serial|shuffled", "who runs the chunks", 0, 0},
+      {"model", 0, CLI_CHOICE, &given.model, models, "who moves the fluid, with its default parameters", 0, 0},
       {"particles", 'n', CLI_COUNT, &given.particles, "N", "about so many particles instead of the scene's own", 8,
        4e9},
       {"steps", 0, CLI_COUNT, &given.steps, "N", "steps a frame", 1, 10000},
