@@ -87,6 +87,7 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
       {(void **)&cpu->c.len, capacity * sizeof(uint16_t), NULL},
       {(void **)&cpu->x.row, capacity * sizeof(uint32_t), NULL},
       {(void **)&cpu->x.len, capacity * sizeof(uint16_t), NULL},
+      {(void **)&cpu->pad_weight_d, capacity * sizeof(float), NULL},
       {(void **)&cpu->flag, capacity, NULL},
       {(void **)&cpu->partial, (size_t)chunks * OZ_REDUCTIONS * sizeof(double), NULL},
   };
@@ -112,9 +113,6 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
     oz_free(cpu->memory, *part[k].slot);
     *part[k].slot = part[k].fresh;
   }
-  /* rows of the remade density list are made when first needed */
-  oz_free(cpu->memory, cpu->d.row), oz_free(cpu->memory, cpu->d.len), oz_free(cpu->memory, cpu->pad_weight_d);
-  cpu->d.row = NULL, cpu->d.len = NULL, cpu->pad_weight_d = NULL;
   cpu->arrays = next;
   cpu->capacity = capacity;
   /* A holds nothing while particles are sorted: its first four words a particle are the sort's scratch, six more its keys */

@@ -172,7 +172,7 @@ static void cpu_destroy(oz_backend *b) {
   oz_memory *m = cpu->memory;
   void *all[] = {cpu->block,     cpu->histogram,
                  cpu->c.entries, cpu->c.ghat,     cpu->c.row,         cpu->c.len,        cpu->x.entries,  cpu->x.row,
-                 cpu->x.len,     cpu->d.entries,  cpu->d.row,         cpu->d.len,        cpu->pad_weight_d, cpu->flag,
+                 cpu->x.len,     cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
                  cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->collider,
                  cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter,

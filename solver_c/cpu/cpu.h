@@ -32,10 +32,10 @@ typedef struct oz_cpu {
   uint32_t *order, *order2;
   uint32_t *histogram;     /* chunks * 256 */
   oz_cells cells, cells_d;
-  oz_rows c, x, d;         /* conformation rows, margin rows, density rows: made anew, or what C lacks */
-  size_t c_bytes, g_bytes, x_bytes, d_bytes;
+  oz_rows c, x;            /* conformation rows; margin rows, then those of the density list: what C lacks, or made anew */
+  size_t c_bytes, g_bytes, x_bytes;
   float *pad_weight_d;
-  int has_margin;          /* this substep's lists have margin rows */
+  int has_margin;          /* x holds this substep's margin */
   int still;               /* nothing moves far enough to need them */
   int pad_is_c;            /* pad_weight_d is that of the rows of C */
 

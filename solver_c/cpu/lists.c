@@ -1,6 +1,6 @@
 /* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
  * a little beyond. The density constraint uses C and what comes within reach out of the margin, as long as nothing has
- * moved further than that; otherwise it has rows of its own, searched for at the current positions. */
+ * moved further than that; otherwise it has rows of its own, searched for at the current positions, in the margin's place. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -46,14 +46,13 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
   list_job job = {cpu, s};
   for (;;) {
     atomic_store(&s->main->next, 0);
-    if (s->rest && rest_bytes) atomic_store(&s->rest->next, 0);
+    if (s->rest) atomic_store(&s->rest->next, 0);
     atomic_store(&s->overflow, 0);
-    if (s->wide) cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
-    else cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
+    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
     if (!atomic_load(&s->overflow)) return OOZE_OK;
     const uint64_t more = (uint64_t)atomic_load(&s->main->next) * OZ_PAGE;
     OZ_TRY(rows_room(cpu, s->main, main_bytes, ghat_bytes, more + more / 16, why));
-    if (s->rest && rest_bytes) {
+    if (s->rest) {
       const uint64_t rest = (uint64_t)atomic_load(&s->rest->next) * OZ_PAGE;
       OZ_TRY(rows_room(cpu, s->rest, rest_bytes, NULL, rest + rest / 16, why));
     }
@@ -98,17 +97,6 @@ static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v) {
  * 1e-5 of the density: (1 - 0.98^2)^3 of a particle's own part. Then no margin is needed at all. */
 #define OZ_STILL 0.02f
 
-/* Rows of the density list, made when first needed. */
-static ooze_result density_rows(oz_cpu *cpu, ooze_message *why) {
-  if (!cpu->capacity) return OOZE_OK;
-  const size_t n = cpu->capacity;
-  if (!cpu->d.row) cpu->d.row = oz_alloc(cpu->memory, n * sizeof(uint32_t));
-  if (!cpu->d.len) cpu->d.len = oz_alloc(cpu->memory, n * sizeof(uint16_t));
-  if (!cpu->pad_weight_d) cpu->pad_weight_d = oz_alloc(cpu->memory, n * sizeof(float));
-  if (cpu->d.row && cpu->d.len && cpu->pad_weight_d) return OOZE_OK;
-  return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the density rows of %u particles", cpu->count);
-}
-
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
@@ -126,7 +114,6 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   const float spread = spread_of(cpu, f, f->u) * f->dt;
   cpu->still = spread <= 0.75f * OZ_STILL * f->h;
   cpu->has_margin = !cpu->still && spread <= 0.67f * f->margin;
-  OZ_TRY(density_rows(cpu, why));
   s.pad_weight = cpu->pad_weight_d;
   cpu->pad_is_c = 1;
   if (cpu->has_margin) {
@@ -170,7 +157,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
-  s.main = &cpu->d;
+  s.main = &cpu->x;
   s.pad_weight = cpu->pad_weight_d;
   s.radius2 = f->reach * f->reach;
   /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
@@ -182,12 +169,14 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   if (still) pad_weight_of_c(cpu, f);
   else {
     cpu->pad_is_c = 0;
-    if (!cpu->d.pages) OZ_TRY(rows_room(cpu, &cpu->d, &cpu->d_bytes, NULL, (uint64_t)cpu->count * (narrow ? 4 : 36), why));
+    cpu->has_margin = 0; /* its rows are those of the density list now; another in this substep is made anew */
+    if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 36, why));
   }
   if (narrow) {
-    s.wide = &cpu->c, s.rest = &cpu->x;
-    OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
-    f->list_d[1] = cpu->d.entries, f->row_d[1] = cpu->d.row, f->len_d[1] = cpu->d.len;
+    list_job job = {cpu, &s};
+    s.wide = &cpu->c;
+    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
+    f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
   } else if (!still) {
     oz_cpu_order(cpu, f->p, f->cell);
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
@@ -197,8 +186,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.index = cpu->order;
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
     s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask;
-    OZ_TRY(search_all(cpu, &s, &cpu->d_bytes, NULL, NULL, why));
-    f->list_d[0] = cpu->d.entries, f->row_d[0] = cpu->d.row, f->len_d[0] = cpu->d.len;
+    OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, NULL, why));
+    f->list_d[0] = cpu->x.entries, f->row_d[0] = cpu->x.row, f->len_d[0] = cpu->x.len;
   }
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;

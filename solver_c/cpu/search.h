@@ -172,31 +172,25 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   }
 }
 
-/* Density rows are those of C and, here, what has come within reach of what was in the margin. What of C is out of reach by
- * now adds nothing. */
+/* Density rows are those of C and, here, what has come within reach of what was in the margin, which is packed in place: of
+ * the margin's rows that is what is left. What of C is out of reach by now adds nothing. */
 static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
   const oz_frame *f = s->f;
-  const oz_rows *from = s->rest;
-  uint32_t at = 0, left = 0, near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
+  uint32_t near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
   for (uint32_t i = begin; i < end; i++) {
     const oz_v3 x = oz_vec_of(f->p, i);
-    const uint32_t *j = from->entries + from->row[i];
+    uint32_t *j = s->main->entries + s->main->row[i];
     uint32_t nn = 0;
-    for (uint32_t k = 0; k < from->len[i]; k += OZ_LANES) {
+    for (uint32_t k = 0; k < s->main->len[i]; k += OZ_LANES) {
       const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), x);
       const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j + k, i);
       nn += oz_pack(near + nn, in, j + k);
     }
     const uint32_t pn = padded(nn);
     for (uint32_t c = nn; c < pn; c++) near[c] = i;
-    uint32_t *to = row_room(s, s->main, &at, &left, pn);
-    if (!to) return;
-    memcpy(to, near, pn * sizeof *to);
-    s->main->row[i] = at;
+    memcpy(j, near, pn * sizeof *j);
     s->main->len[i] = (uint16_t)pn;
     s->pad_weight[i] = (float)(s->wide->len[i] - f->neighbours[i] + pn - nn) * f->w_self;
-    at += pn;
-    left -= pn;
   }
 }
 
