@@ -61,6 +61,7 @@ void verify_cauchy(verify *v);
 void verify_substeps(verify *v);
 void verify_rebound(verify *v);
 void verify_springs(verify *v);
+void verify_springs_solids(verify *v); /* the part of springs that has solids in it */
 void verify_links(verify *v);
 
 /* ---- a cube that falls on a floor: what several checks look at ---- */

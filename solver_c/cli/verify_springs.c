@@ -127,5 +127,6 @@ void verify_springs(verify *v) {
   if (verify_wants(v, "fig3")) oscillating_drop(v);
   if (verify_wants(v, "fig12")) stepped_on(v);
   if (verify_wants(v, "fig7")) beneath_a_sphere(v);
+  verify_springs_solids(v);
   if (verify_at(v) != VERIFY_QUICK && verify_wants(v, "speed")) springs_speed(v);
 }

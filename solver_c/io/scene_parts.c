@@ -109,7 +109,7 @@ static const oz_field solver_fields[] = {
     P(springs_rest_density, OZ_F32, 1),
     P(springs_stiffness, OZ_F32, 1),
     P(springs_near_stiffness, OZ_F32, 1),
-    P(springs_mode, OZ_MENU, 0),
+    P(springs_mode, OZ_MENU, 1),
     P(springs_elasticity, OZ_F32, 1),
     P(springs_plasticity_stretch, OZ_F32, 1),
     P(springs_plasticity_compress, OZ_F32, 1),
