@@ -43,7 +43,7 @@ const array fixed[] = {
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
 const struct { size_t member, over; } shared[] = {
-    {AT(rot), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
+    {AT(rot), AT(r)}, {AT(soft_g), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
 };
 
 void put(oz_frame *f, size_t member, float *p) {

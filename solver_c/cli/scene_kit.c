@@ -184,14 +184,11 @@ void kit_fill(kit *k, uint32_t material, const double low[3], const double high[
   free(c.x);
 }
 
-ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3], const float rotation[4],
-                   const double velocity[3], const double spin[3], double friction) {
-  ooze_body_desc b;
+/* A block of n particles, for the rest as `like` has it. */
+ooze_body kit_body_like(kit *k, const ooze_body_desc *like, const uint32_t n[3], const double centre[3]) {
+  ooze_body_desc b = *like;
   ooze_body handle = 0;
-  ooze_body_desc_default(&b);
   b.count = n[0] * n[1] * n[2];
-  b.material = material;
-  b.friction = (float)friction;
   float(*x)[3] = malloc((size_t)b.count * sizeof *x);
   if (!x) {
     fail(k, OOZE_ERROR_MEMORY, "body", "no memory for its particles");
@@ -202,15 +199,24 @@ ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double 
     for (int a = 0; a < 3; ++a) x[i][a] = (float)((at[a] + 0.5 - 0.5 * n[a]) * k->separation);
   }
   b.positions = x;
+  for (int a = 0; a < 3; ++a) b.pose.position[a] = (float)centre[a];
+  if (kit_good(k)) took(k, ooze_body_add(k->solver, &b, &handle), "body");
+  free(x);
+  return handle;
+}
+
+ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3], const float rotation[4],
+                   const double velocity[3], const double spin[3], double friction) {
+  ooze_body_desc b;
+  ooze_body_desc_default(&b);
+  b.material = material;
+  b.friction = (float)friction;
   for (int a = 0; a < 3; ++a) {
-    b.pose.position[a] = (float)centre[a];
     if (velocity) b.velocity[a] = (float)velocity[a];
     if (spin) b.spin[a] = (float)spin[a];
   }
   if (rotation) memcpy(b.pose.rotation, rotation, sizeof b.pose.rotation);
-  if (kit_good(k)) took(k, ooze_body_add(k->solver, &b, &handle), "body");
-  free(x);
-  return handle;
+  return kit_body_like(k, &b, n, centre);
 }
 
 void kit_body_read(kit *k, ooze_body body, ooze_body_state *out) {

@@ -56,6 +56,7 @@ void kit_fill(kit *k, uint32_t material, const double low[3], const double high[
               const void *context);
 
 /* A rigid block of n[0] n[1] n[2] particles about `centre`, turned by `rotation` (x y z w; NULL: not). */
+ooze_body kit_body_like(kit *k, const ooze_body_desc *like, const uint32_t n[3], const double centre[3]);
 ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3], const float rotation[4],
                    const double velocity[3], const double spin[3], double friction);
 void kit_body_read(kit *k, ooze_body body, ooze_body_state *out);

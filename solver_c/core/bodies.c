@@ -3,10 +3,12 @@
 #include <math.h>
 
 #include "core/particles.h"
+#include "core/soft.h"
+#include "core/links.h"
 #include "core/schema.h"
 #include "physics/rigid.h"
 
-enum { MAGIC = 0x4f425a4f, VERSION = 1 }; /* "OZBO" */
+enum { MAGIC = 0x4f425a4f, VERSION = 2 }; /* "OZBO" */
 
 /* ---- The table ---- */
 
@@ -133,6 +135,40 @@ static ooze_result append(ooze_solver *s, const ooze_body_desc *d, uint32_t owne
   return r;
 }
 
+/* A body of these points that is not in the table yet. */
+static oz_body describe(const ooze_solver *s, const ooze_body_desc *d) {
+  const uint32_t soft = d->kind == OOZE_BODY_SOFT;
+  oz_body body;
+  memset(&body, 0, sizeof body);
+  body.handle = s->bodies.next_handle;
+  body.kind = soft ? OZ_OWNER_SOFT : OZ_OWNER_RIGID;
+  body.first_id = d->has_first_id ? d->first_id : s->particles.next_id;
+  body.first = s->bodies.members;
+  body.count = d->count;
+  body.friction = d->friction;
+  if (!soft) return body;
+  body.young = 1.0f / fmaxf(d->stretch_compliance, OZ_SOFT_STIFFEST);
+  body.bulk = d->keep_volume ? 1.0f / fmaxf(d->volume_compliance, OZ_SOFT_STIFFEST) : 0.0f;
+  body.damping = d->damping;
+  body.strain = d->strain_limit;
+  return body;
+}
+
+/* The links of a soft body whose particles have just come; without them it is none, and they go again. */
+static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs, uint64_t count) {
+  uint32_t rank = 0;
+  ooze_result r = oz_links_fetch(s);
+  (void)oz_rank_of(s, body->first_id, &rank);
+  for (uint64_t k = 0; k < count; ++k) pairs[k].a += rank, pairs[k].b += rank; /* ids in a row have ranks in a row */
+  if (r >= 0) r = oz_links_merge(s, pairs, count);
+  if (r >= 0) return r;
+  if (oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return r;
+  memset(s->particles.flags, 1, s->particles.count);
+  for (uint32_t k = 0; k < body->count; ++k) s->particles.flags[s->particles.at[rank + k]] = 0;
+  (void)oz_particles_keep(s, s->particles.count - body->count);
+  return r;
+}
+
 ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_body_desc d;
@@ -144,23 +180,24 @@ ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body 
   OZ_TRY(check(s, &d));
   if (b->next_handle >= OZ_OWNER_HANDLE) return oz_fail(s->message, OOZE_ERROR_LIMIT, "body: all handles have been used");
   oz_pose_unit(&d.pose);
-  if (!span(&d, centre))
+  if (!span(&d, centre) && d.kind == OOZE_BODY_RIGID)
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "body: its %u points lie on one line or are no numbers; a rigid body needs more",
                    (unsigned)d.count);
   OZ_TRY(room(b, b->count + 1, s->message));
-  uint64_t first = d.has_first_id ? d.first_id : s->particles.next_id;
-  OZ_TRY(append(s, &d, (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | b->next_handle, centre));
-  oz_body *body = b->body + b->count++;
-  memset(body, 0, sizeof *body);
-  body->handle = b->next_handle++;
-  body->kind = OZ_OWNER_RIGID;
-  body->first_id = first;
-  body->first = b->members;
-  body->count = d.count;
-  body->friction = d.friction;
+  oz_body body = describe(s, &d);
+  oz_link_pair *pairs = NULL;
+  uint64_t links = 0;
+  if (body.kind == OZ_OWNER_SOFT)
+    OZ_TRY(oz_soft_links_make(&s->memory, &d, s->separation, (double)s->materials[d.material].density, &body, &pairs, &links, s->message));
+  ooze_result r = append(s, &d, body.kind << OZ_OWNER_SHIFT | body.handle, centre);
+  if (r >= 0 && links) r = tie(s, &body, pairs, links);
+  oz_free(&s->memory, pairs);
+  if (r < 0) return r;
+  b->body[b->count++] = body;
+  b->next_handle++;
   b->members += d.count;
   b->changed = 1;
-  if (out) *out = body->handle;
+  if (out) *out = body.handle;
   return OOZE_OK;
 }
 
@@ -246,7 +283,7 @@ ooze_result ooze_body_state_get(ooze_solver *s, ooze_body handle, ooze_body_stat
 typedef struct saved_body {
   uint64_t first_id;
   uint32_t handle, kind, count;
-  float friction;
+  float friction, young, bulk, damping, strain, stretch_bound, volume_bound;
 } saved_body;
 typedef struct saved_head {
   uint32_t magic, version, count, next_handle;
@@ -259,9 +296,18 @@ void oz_bodies_write(const oz_bodies *b, void *out) {
   unsigned char *at = oz_bytes_put(out, &head, sizeof head);
   for (uint32_t i = 0; i < b->count; ++i) {
     const oz_body *y = b->body + i;
-    saved_body s = {y->first_id, y->handle, y->kind, y->count, y->friction};
+    saved_body s = {y->first_id, y->handle, y->kind, y->count, y->friction, y->young, y->bulk, y->damping, y->strain, y->stretch_bound, y->volume_bound};
     at = oz_bytes_put(at, &s, sizeof s);
   }
+}
+
+/* What no desc gives and no step could bear. */
+static int possible(const saved_body *s) {
+  const float *v = &s->young;
+  if (!oz_schema_holds(OZ_OWNER_body_desc, "friction", (double)s->friction)) return 0;
+  for (int k = 0; k < 6; ++k) /* young to volume_bound lie in a row */
+    if (!(v[k] >= 0 && v[k] <= 1e30f)) return 0;
+  return s->kind == OZ_OWNER_RIGID || (s->kind == OZ_OWNER_SOFT && s->young > 0);
 }
 
 ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used, ooze_message *why) {
@@ -279,8 +325,8 @@ ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *u
   for (uint32_t i = 0; i < head.count && r >= 0; ++i) {
     saved_body s;
     oz_bytes_take(&from, &s, sizeof s);
-    if (s.handle <= last || s.handle >= head.next_handle || s.handle > OZ_OWNER_HANDLE || s.kind != OZ_OWNER_RIGID ||
-        s.count > UINT32_MAX - fresh.members || !oz_schema_holds(OZ_OWNER_body_desc, "friction", (double)s.friction)) {
+    if (s.handle <= last || s.handle >= head.next_handle || s.handle > OZ_OWNER_HANDLE ||
+        s.count > UINT32_MAX - fresh.members || !possible(&s)) {
       r = oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: body %u of kind %u with %u particles and friction %g cannot be",
                   (unsigned)s.handle, (unsigned)s.kind, (unsigned)s.count, (double)s.friction);
       break;
@@ -289,6 +335,8 @@ ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *u
     oz_body *y = fresh.body + fresh.count++;
     memset(y, 0, sizeof *y);
     y->handle = s.handle, y->kind = s.kind, y->first_id = s.first_id, y->count = s.count, y->friction = s.friction;
+    y->young = s.young, y->bulk = s.bulk, y->damping = s.damping, y->strain = s.strain;
+    y->stretch_bound = s.stretch_bound, y->volume_bound = s.volume_bound;
     y->first = fresh.members;
     fresh.members += s.count;
   }

@@ -156,6 +156,36 @@ static ooze_result take_new(ooze_solver *s, const ooze_links *in, oz_link_pair *
   return OOZE_OK;
 }
 
+/* Into the list and the backend: `n` new ones, ascending, none of which is there; s->links is right. */
+ooze_result oz_links_merge(ooze_solver *s, const oz_link_pair *fresh, uint64_t n) {
+  oz_link_list *l = &s->links;
+  const uint64_t old = l->count;
+  OZ_TRY(room(s, old + n));
+  for (uint64_t to = old + n, a = old, b = n; b > 0;) { /* from the back, in place */
+    --to;
+    l->pairs[to] = a > 0 && by_ends(&l->pairs[a - 1], &fresh[b - 1]) > 0 ? l->pairs[--a] : fresh[--b];
+  }
+  l->count = old + n;
+  ooze_result r = oz_links_check_rows(s, l->pairs, l->count, s->particles.count, s->particles.ids, s->message);
+  if (r >= 0) return put_back(s);
+  l->known = 0;
+  return r;
+}
+
+/* Soft links hold soft bodies together, and nothing else. */
+static ooze_result soft_ends(ooze_solver *s, const oz_link_pair *fresh, uint64_t count) {
+  uint32_t owner[2];
+  for (uint64_t k = 0; k < count; ++k) {
+    if (fresh[k].kind != OOZE_LINK_SOFT) continue;
+    OZ_TRY(ooze_attribute_read(s, OOZE_OWNER, fresh[k].a, 1, 0, &owner[0]));
+    OZ_TRY(ooze_attribute_read(s, OOZE_OWNER, fresh[k].b, 1, 0, &owner[1]));
+    if (owner[0] == owner[1] && owner[0] >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT) continue;
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: %llu - %llu is of kind soft; expected both ends in one soft body",
+                   id_of(s, fresh[k].a), id_of(s, fresh[k].b));
+  }
+  return OOZE_OK;
+}
+
 ooze_result ooze_links_add(ooze_solver *s, const ooze_links *links) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_links in;
@@ -165,25 +195,13 @@ ooze_result ooze_links_add(ooze_solver *s, const ooze_links *links) {
   if (in.count == 0) return OOZE_OK;
   if (!in.pairs) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: pairs is NULL");
   OZ_TRY(oz_links_fetch(s));
-  oz_link_list *l = &s->links;
-  uint64_t old = l->count, n = in.count;
-  if (n > UINT64_MAX / 64 - old) return short_of_memory(s, n);
-  OZ_TRY(room(s, old + n));
+  const uint64_t n = in.count;
+  if (n > UINT64_MAX / 64 - s->links.count) return short_of_memory(s, n);
   oz_link_pair *fresh = oz_alloc(&s->memory, (size_t)n * sizeof *fresh);
   if (!fresh) return short_of_memory(s, n);
   ooze_result r = take_new(s, &in, fresh);
-  if (r >= 0) { /* merge from the back, in place */
-    for (uint64_t to = old + n, a = old, b = n; b > 0;) {
-      --to;
-      l->pairs[to] = a > 0 && by_ends(&l->pairs[a - 1], &fresh[b - 1]) > 0 ? l->pairs[--a] : fresh[--b];
-    }
-    l->count = old + n;
-    r = oz_links_check_rows(s, l->pairs, l->count, s->particles.count, s->particles.ids, s->message);
-    if (r >= 0)
-      r = put_back(s);
-    else
-      l->known = 0;
-  }
+  if (r >= 0) r = soft_ends(s, fresh, n);
+  if (r >= 0) r = oz_links_merge(s, fresh, n);
   oz_free(&s->memory, fresh);
   return r;
 }

@@ -11,6 +11,8 @@ void oz_links_release(ooze_solver *s);
 ooze_result oz_links_hash(ooze_solver *s, oz_hash *h);
 /* Values that may be taken in; `who` begins the sentence. */
 ooze_result oz_links_check(const uint64_t *ids, const oz_link_pair *l, const char *who, ooze_message *why);
+/* New links, ascending by rank and none of them there, into the list and the backend; after oz_links_fetch. */
+ooze_result oz_links_merge(ooze_solver *s, const oz_link_pair *fresh, uint64_t count);
 /* No particle has more than fit into a row. */
 ooze_result oz_links_check_rows(ooze_solver *s, const oz_link_pair *pairs, uint64_t count, uint32_t particles,
                                 const uint64_t *ids, ooze_message *why);

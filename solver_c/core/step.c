@@ -237,6 +237,19 @@ static ooze_result bodies_fit(ooze_solver *s) {
                  "model %s has no bodies, and there are %u; expected model conformation, links or springs", name, (unsigned)s->bodies.count);
 }
 
+/* The stiffest of the soft bodies decides how many iterations they take (models/soft.c). */
+static void soft_bodies(const ooze_solver *s, oz_step *step) {
+  for (uint32_t k = 0; k < s->bodies.count; ++k) {
+    const oz_body *b = s->bodies.body + k;
+    if (b->kind != OZ_OWNER_SOFT) continue;
+    const float rate = b->young * b->stretch_bound + b->bulk * b->volume_bound;
+    step->has_soft = 1;
+    step->soft_tears |= b->strain > 0;
+    step->soft_rate = fmaxf(step->soft_rate, rate);
+    step->soft_damped = fmaxf(step->soft_damped, rate * b->damping);
+  }
+}
+
 static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt, oz_step *step) {
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
@@ -256,6 +269,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
   step->has_boundary = s->particles.hidden > 0;
+  soft_bodies(s, step);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;

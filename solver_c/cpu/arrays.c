@@ -27,7 +27,7 @@ static const array work[] = {
     {AT(aq), 6, BLOCKS},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(diag), 1, PLANES},   {AT(row_sum), 1, PLANES},
   };
 static const struct { size_t member, over; } shared[] = {
-    {AT(rot), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
+    {AT(rot), AT(r)}, {AT(soft_g), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
 };
 
 static float *get(const oz_frame *f, size_t member) {

@@ -41,6 +41,10 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; i++) {
     uint32_t n = 0;
     const uint32_t old = from->len[i];
+    if (old == 0 && !(reach2 > 0.0f)) { /* has none and gets none: most, where only bodies have links */
+      to->row[i] = at, to->len[i] = 0;
+      continue;
+    }
     known_clear(&k, old);
     for (uint32_t m = 0; m < old; m++) {
       const uint32_t e = from->row[i] + m;

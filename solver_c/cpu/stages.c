@@ -15,6 +15,7 @@
 #include "physics/nozzle.h"
 #include "physics/paper.h"
 #include "physics/rules.h"
+#include "physics/soft.h"
 #include "physics/sph.h"
 #include "physics/springs.h"
 #include "physics/viscous.h"

@@ -28,6 +28,11 @@ ooze_result oz_read_bodies(oz_reader *r) {
     OZ_IO_TRY(oz_read_copies(r, "body", value, &b->fill));
     OZ_IO_TRY(oz_get_count(r, "body", value, "kind", &b->desc.kind));
     OZ_IO_TRY(oz_get_float(r, "body", value, "friction", &b->desc.friction));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "stretch_compliance", &b->desc.stretch_compliance));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "volume_compliance", &b->desc.volume_compliance));
+    OZ_IO_TRY(oz_get_count(r, "body", value, "keep_volume", &b->desc.keep_volume));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "damping", &b->desc.damping));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "strain_limit", &b->desc.strain_limit));
     OZ_IO_TRY(oz_get_vector(r, "body", value, "velocity", b->desc.velocity));
     OZ_IO_TRY(oz_get_vector(r, "body", value, "spin", b->desc.spin));
     b->desc.material = b->fill.material + 1; /* 0 is the solver's own */

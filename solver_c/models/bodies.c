@@ -1,4 +1,4 @@
-/* Rigid bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing is run. */
+/* Bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing is run. */
 #include "models/common.h"
 
 /* After sorting: where each body's particles are. */
@@ -43,6 +43,7 @@ ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, 
     if (f->wall_count) RUN(body_wall);
     RUN(body_shift);
   }
+  RUN(soft_shift);
   RUN(body_place);
   return OOZE_OK;
 }

@@ -58,6 +58,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
+  OZ_TRY(oz_soft_tear(s, b, f, why));
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     OZ_TRY(density_iteration(b, f, k, why));
@@ -91,6 +92,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
+  OZ_TRY(oz_soft_tear(s, b, f, why));
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     OZ_TRY(density_iteration(b, f, k, why));
@@ -138,6 +140,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
   }
+
+  OZ_TRY(oz_soft_solve(s, b, f, 0, why));
 
   /* project velocities, then positions */
   RUN(velocity_start);

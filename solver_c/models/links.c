@@ -43,6 +43,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   }
   RUN(predict);
   OZ_TRY(oz_bodies_start(b, f, why));
+  OZ_TRY(oz_soft_solve(s, b, f, 1, why));
   RUN(advance);
   OZ_TRY(oz_bodies_drive(b, f, why));
   if (s->has_walls) {

@@ -20,6 +20,8 @@ typedef struct oz_step {
   uint32_t has_heat, has_ramps; /* some material conducts heat; has values that go with temperature */
   float diffusivity;       /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
+  uint32_t has_soft, soft_tears; /* there are soft bodies; one has a strain limit */
+  float soft_rate, soft_damped;  /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: and times its damping */
   uint32_t born; /* particles that joined for this substep */
 } oz_step;
 
@@ -37,6 +39,10 @@ ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why
 ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `advance` */
 ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why); /* after position iteration k */
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after `finish` */
+/* soft.c: soft bodies in a substep of any model */
+/* After oz_bodies_start, before `velocity_start`; find_walls: they are not known yet. */
+ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *f, int find_walls, ooze_message *why);
+ooze_result oz_soft_tear(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why); /* after `advance`; models that keep links need not call it */
 ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
 /* Heat, for any model: material values by temperature at the start of a substep, conduction at its end (list C, wall

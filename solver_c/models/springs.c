@@ -67,6 +67,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(material);
   RUN(predict);
   OZ_TRY(oz_bodies_start(b, f, why));
+  OZ_TRY(oz_soft_solve(s, b, f, 1, why));
   if (f->springs.sigma > 0.0f || f->springs.beta > 0.0f) {
     RUN(spring_drag);
     RUN(spring_viscosity);

@@ -19,10 +19,10 @@
 #include "physics/rigid.h"
 #include "physics/wall.h"
 
+#define OZ_SOFT_CONTACTS 4.0 /* that share the load where particles of soft bodies touch other bodies */
 #define OZ_BODY_NEAR 0.2f /* d: a gap smaller than this counts as a contact when their number is asked for */
 
 OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
-OZ_FN int oz_is_rigid(const oz_frame *f, size_t i) { return oz_owner_kind(f->owner[i]) == OZ_OWNER_RIGID; }
 
 /* Number of the body with this handle, or -1: they are in ascending order. */
 OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
@@ -180,60 +180,76 @@ OZ_FN void oz_body_impulse(double depth, const double n[3], double give, const d
   for (int k = 0; k < 3; k++) out[k] = push * n[k] - (l > 1e-12 ? hold * t[k] / l : 0.0);
 }
 
+/* One side of a contact: a whole rigid body, or one particle of a soft one. */
+typedef struct oz_toucher {
+  const oz_body_state *rigid; /* NULL: soft */
+  double by[4], inv_mass, share, friction;
+} oz_toucher;
+OZ_FN oz_toucher oz_toucher_none(void) {
+  oz_toucher t = {NULL, {0.0, 0.0, 0.0, 1.0}, 0.0, 0.0, 0.0};
+  return t;
+}
+OZ_FN int oz_toucher_of(const oz_frame *f, uint32_t i, oz_toucher *t) {
+  const uint32_t kind = oz_owner_kind(f->owner[i]);
+  const int64_t b = kind == OZ_OWNER_RIGID || kind == OZ_OWNER_SOFT ? oz_body_index(f, f->owner[i]) : -1;
+  if (b < 0 || !(f->omega[i] > 0.0f)) return 0;
+  t->inv_mass = 1.0 / oz_body_mass_of(f, i);
+  t->friction = (double)f->body[b].friction;
+  t->rigid = kind == OZ_OWNER_RIGID ? f->body_state + b : NULL;
+  t->share = t->rigid ? t->rigid->contacts : OZ_SOFT_CONTACTS;
+  if (!t->rigid) return 1;
+  oz_body_turned(t->rigid, t->by);
+  return t->rigid->live != 0;
+}
+OZ_FN double oz_toucher_give(const oz_toucher *t, const float p[3], const double n[3]) {
+  return t->rigid ? oz_body_give(t->rigid, t->by, p, n) : t->inv_mass;
+}
+
 /* With other bodies and boundary particles: spheres of one separation. dx: the impulse over the particle's mass; its w: how many touch. Both sides
  * find the same impulse, so momentum is kept. */
 OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
-  uint32_t i, b;
-  if (!oz_body_member(f, slot, &i, &b)) return;
-  const oz_body_state *s = f->body_state + b;
+  const uint32_t i = f->member[slot];
+  oz_toucher me = oz_toucher_none(), it = me;
+  if (i == OZ_NO_MEMBER || !oz_toucher_of(f, i, &me)) return;
   float *dx = f->dx + 4 * (size_t)i;
   const float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
-  double sum[3] = {0.0, 0.0, 0.0}, by[4], by2[4];
+  double sum[3] = {0.0, 0.0, 0.0};
   float many = 0.0f;
   const uint32_t length = f->len_c[i];
-  const double inv_mass = 1.0 / oz_body_mass_of(f, i);
-  oz_body_turned(s, by);
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
-    const uint32_t kind = oz_owner_kind(f->owner[j]);
-    if (j == i || f->owner[j] == f->owner[i] || (kind != OZ_OWNER_RIGID && kind != OZ_OWNER_BOUNDARY)) continue;
+    const int body = oz_owner_kind(f->owner[j]) != OZ_OWNER_BOUNDARY; /* a boundary does not give way */
+    if (j == i || f->owner[j] == 0 || f->owner[j] == f->owner[i]) continue;
     const float *o = f->p + 4 * (size_t)j, *yj = f->y + 4 * (size_t)j;
     double r[3], slip[3], n[3], J[3];
     for (int k = 0; k < 3; k++) r[k] = (double)p[k] - (double)o[k], slip[k] = (double)y[k] - (double)yj[k];
     double l = sqrt(oz_dot3(r, r)), depth = (double)f->d - l;
     if (!(depth > -(double)(OZ_BODY_NEAR * f->d)) || !(l > 1e-6 * (double)f->d)) continue;
-    const int64_t other = kind == OZ_OWNER_RIGID ? oz_body_index(f, f->owner[j]) : -1;
-    if (kind == OZ_OWNER_RIGID && (other < 0 || !f->body_state[other].live)) continue;
+    if (body && !oz_toucher_of(f, j, &it)) continue;
     many += 1.0f;
     if (!(depth > 0.0)) continue;
     for (int k = 0; k < 3; k++) n[k] = r[k] / l;
-    double give = oz_body_give(s, by, p, n), share = s->contacts, friction = (double)f->body[b].friction;
-    if (other >= 0) { /* a boundary does not give way */
-      const oz_body_state *t = f->body_state + other;
-      oz_body_turned(t, by2);
-      give += oz_body_give(t, by2, o, n);
-      if (t->contacts > share) share = t->contacts;
-      friction *= (double)f->body[other].friction;
+    double give = oz_toucher_give(&me, p, n), share = me.share, friction = me.friction;
+    if (body) {
+      give += oz_toucher_give(&it, o, n);
+      if (it.share > share) share = it.share;
+      friction *= it.friction;
     }
     oz_body_impulse(depth, n, give, slip, friction, share > 1.0 ? share : 1.0, J);
     for (int k = 0; k < 3; k++) sum[k] += J[k];
   }
-  for (int k = 0; k < 3; k++) dx[k] = (float)(sum[k] * inv_mass);
+  for (int k = 0; k < 3; k++) dx[k] = (float)(sum[k] * me.inv_mass);
   dx[3] = many;
 }
 /* With walls, which stand half a separation from a body's outermost particles. After body_touch. */
 OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
-  if (!oz_is_rigid(f, i) || !(f->omega[i] > 0.0f)) return;
-  const int64_t b = oz_body_index(f, f->owner[i]);
-  if (b < 0 || !f->body_state[b].live) return;
-  const oz_body_state *s = f->body_state + b;
+  const uint32_t i = f->wall_particle[slot];
+  oz_toucher me = oz_toucher_none();
+  if (!oz_toucher_of(f, i, &me)) return;
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *dx = f->dx + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
-  const float *p = f->p + 4 * i, *y = f->y + 4 * i;
-  const double inv_mass = 1.0 / oz_body_mass_of(f, (uint32_t)i);
-  double by[4];
-  oz_body_turned(s, by);
+  float *dx = f->dx + 4 * (size_t)i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  const float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
+  const double share = me.rigid && me.share > 1.0 ? me.share : 1.0;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
     const oz_wall *w = wall + k;
     double depth = (double)(0.5f * f->d - (w->s + oz_dot3f(w->n, y))), n[3], slip[3], J[3];
@@ -241,10 +257,9 @@ OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
     dx[3] += 1.0f;
     if (!(depth > 0.0)) continue;
     for (int a = 0; a < 3; a++) n[a] = (double)w->n[a], slip[a] = (double)y[a] - (double)f->dt * (double)w->u[a];
-    oz_body_impulse(depth, n, oz_body_give(s, by, p, n), slip, (double)f->body[b].friction * (double)w->friction,
-                    s->contacts > 1.0 ? s->contacts : 1.0, J);
+    oz_body_impulse(depth, n, oz_toucher_give(&me, p, n), slip, me.friction * (double)w->friction, share, J);
     for (int a = 0; a < 3; a++) {
-      dx[a] += (float)(J[a] * inv_mass);
+      dx[a] += (float)(J[a] * me.inv_mass);
       if (!f->cold) impulse[3 * k + (uint32_t)a] -= (float)(J[a] * (double)f->inv_dt);
     }
   }

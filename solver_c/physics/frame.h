@@ -93,9 +93,9 @@ typedef struct oz_link {
   uint32_t kind;
   float spare; /* for the model; 0 when made */
 } oz_link;
-enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3 }; /* kinds, as in ooze.h; 0 is padding */
+enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3, OZ_LINK_SOFT = 4 }; /* kinds, as in ooze.h; 0 is padding */
 /* What becomes of links in a substep (physics/rules.h). NEAR only adds held ones between all that are within h; for tests. */
-enum { OZ_RULE_NEAR = 0, OZ_RULE_SPRINGS = 1, OZ_RULE_LINKS = 2 };
+enum { OZ_RULE_NEAR = 0, OZ_RULE_SPRINGS = 1, OZ_RULE_LINKS = 2, OZ_RULE_SOFT = 3 };
 
 /* Constants of the model links (physics/viscous.h). */
 typedef struct oz_link_constants {
@@ -140,8 +140,20 @@ typedef struct oz_body {
   uint64_t first_id;
   uint32_t first, count; /* slots */
   float friction;        /* Coulomb's, in contact with bodies and walls */
-  uint32_t spare;
+  /* soft ones (physics/soft.h) */
+  float young, bulk;     /* Pa: 1 / stretch compliance; 1 / volume compliance, 0: volume is not kept */
+  float damping;         /* s */
+  float strain;          /* a link longer than 1 + strain of its rest length is dropped; 0: none is */
+  float stretch_bound, volume_bound; /* 1/(Pa s^2): greatest eigenvalues of M^-1 K at rest, for a modulus of 1 Pa */
 } oz_body;
+#define OZ_SOFT_SPREAD 1.3f /* of the volume constraint's bound, for neighbours whose gradients are larger */
+/* Of the iteration that moves soft bodies. */
+typedef struct oz_soft_constants {
+  float most;  /* greatest eigenvalue of dt (dt + damping) M^-1 K */
+  float step;  /* over the middle of the spectrum */
+  float omega; /* Chebyshev's, of this iteration */
+  uint32_t turn; /* number of this iteration */
+} oz_soft_constants;
 /* What follows from its particles within a substep. */
 typedef struct oz_body_state {
   double mass;          /* kg */
@@ -151,7 +163,7 @@ typedef struct oz_body_state {
   double c[3], q[4];    /* and now */
   double v[3], w[3];    /* translation and turn: m and rad, or those over s, as the stage needs them */
   double contacts;      /* that share the load */
-  uint32_t live, spare; /* 1: rigid, and has mass */
+  uint32_t live, spare; /* 1: rigid, and has mass. The rest says nothing of a soft one. */
 } oz_body_state;
 
 /* Slots of the scalars that stay with the backend between stages. */
@@ -214,6 +226,7 @@ typedef struct oz_frame {
   oz_link_constants links;
   oz_blend blend;
   oz_cauchy cauchy;
+  oz_soft_constants soft;
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */
@@ -253,6 +266,7 @@ typedef struct oz_frame {
   const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */
   float *wall_term; /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for particles
                    * without a slot (advance clears it), written by wall_density */
+  float *soft_g;  /* record 4: of soft bodies' solve (physics/soft.h) */
   uint32_t *neighbours; /* (count) within h at the start */
 
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */

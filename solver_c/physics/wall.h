@@ -32,9 +32,9 @@
  * and one separation for what the solve may add to the prediction. The backend selects particles with it. */
 OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
 
-/* What belongs to a rigid body touches walls as a whole (body_wall in body.h); the stages here leave it alone. */
+/* What belongs to a body touches walls with Coulomb's friction (body_wall in body.h); the stages here leave it alone. */
 OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
-  return !(f->omega[i] > 0.0f) || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID;
+  return !(f->omega[i] > 0.0f) || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
 }
 
 /* ---- Selecting particles ---- */

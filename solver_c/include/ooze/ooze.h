@@ -290,7 +290,8 @@ OOZE_API ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribu
 enum {
   OOZE_LINK_HELD = 1,    /* the host's: no model changes or drops it */
   OOZE_LINK_SPRING = 2,  /* the model springs' (Clavet et al. 2005) */
-  OOZE_LINK_VISCOUS = 3  /* the model links' (Takahashi et al. 2014); elastic while both ends are cold */
+  OOZE_LINK_VISCOUS = 3, /* the model links' (Takahashi et al. 2014); elastic while both ends are cold */
+  OOZE_LINK_SOFT = 4     /* of a soft body: both ends are its particles; spare: stiffness over Young's modulus, m */
 };
 typedef struct ooze_links {
   uint32_t size;
@@ -376,12 +377,14 @@ OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider coll
 
 /* ---- Bodies --------------------------------------------------------------------------------------------------- */
 
-enum { OOZE_BODY_RIGID = 0 };
+enum { OOZE_BODY_RIGID = 0, OOZE_BODY_SOFT = 1 };
 
 /* A body is made of particles that belong to it (OOZE_OWNER) and know their place in it (OOZE_REST). They are in the same
  * density and viscosity sums as the fluid, so that it floats, sinks, drags and is dragged by what its points fill: points at
  * the particle separation, throughout its inside. Its mass is that of its particles. All state of a body is in its
- * particles: writing their attributes moves it. */
+ * particles: writing their attributes moves it.
+ * A rigid body keeps its shape. A soft one has links (OOZE_LINK_SOFT) between points up to 1.8 separations apart, which resist
+ * stretch, and keeps the volume around each point; what its links are is state too. */
 typedef struct ooze_body_desc {
   uint32_t size;
   uint32_t kind;          /* OOZE_BODY_*. Default RIGID. */
@@ -395,6 +398,12 @@ typedef struct ooze_body_desc {
   uint64_t first_id;
   const void *positions;  /* 3 floats each, m, in the body's frame; required, and not all on one line */
   size_t position_stride; /* bytes; 0: tightly packed */
+  /* soft bodies */
+  float stretch_compliance; /* 1/Pa, 0 or more: 1 over Young's modulus of its links; 0: as stiff as the substep bears. Default 1e-4. */
+  float volume_compliance;  /* 1/Pa, 0 or more: 1 over its bulk modulus, beside what its links resist. Default 5e-5. */
+  uint32_t keep_volume;     /* 0: links alone hold it. Default 1. */
+  float damping;            /* s, 0 or more: time by which strain rate adds to strain in all its forces. Default 0. */
+  float strain_limit;       /* a link is lost for good when longer than 1 + this of its length; 0: never. Default 0. */
 } ooze_body_desc;
 
 typedef struct ooze_body_state {
@@ -635,6 +644,9 @@ static inline void ooze_body_desc_default(ooze_body_desc *b) {
   b->size = (uint32_t)sizeof *b;
   b->friction = 0.5f;
   ooze_pose_default(&b->pose);
+  b->stretch_compliance = 1e-4f;
+  b->volume_compliance = 5e-5f;
+  b->keep_volume = 1;
 }
 static inline void ooze_body_state_default(ooze_body_state *b) { memset(b, 0, sizeof *b); b->size = (uint32_t)sizeof *b; }
 static inline void ooze_stats_default(ooze_stats *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }
