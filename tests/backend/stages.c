@@ -38,6 +38,7 @@ static const array arrays[] = {
     {AT(sg), 3, BLOCKS, PURE, 0, SUMS},        {AT(lam), 6, PLANES, PURE, 0, INVERSE},
     {AT(r), 6, BLOCKS, PURE, 1, INVERSE},      {AT(pp), 6, BLOCKS, PURE, 1, INVERSE},
     {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},     {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
+    {AT(soft_g), 4, RECORD, PURE, 1, INVERSE},
     {AT(wall_term), 4, RECORD, PURE, 1, SUMS}, {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
     {AT(rho), 1, PLANES, PURE, 0, SUMS},       {AT(diag), 1, PLANES, PURE, 0, SUMS},
     {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
@@ -62,7 +63,8 @@ static const size_t pointers[] = {
     P(force), P(material), P(source),  P(rank), P(id),         P(omega),     P(a),       P(y),
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
     P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens),
-    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours), P(melt)};
+    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours), P(melt),
+    P(soft_g)};
 
 static float *pointer(const oz_frame *f, size_t member) {
   float *p;
@@ -447,7 +449,8 @@ typedef struct scene {
   uint32_t count, random;
   oz_collider collider[4];
   uint32_t colliders;
-  uint32_t bodies, body_size; /* the first particles are those of bodies */
+  uint32_t bodies, body_size; /* the first particles are those of rigid bodies */
+  uint32_t soft_size;         /* the next those of a soft one */
   uint32_t boundary;          /* and the next these many of the first collider's boundary */
 } scene;
 
@@ -483,13 +486,13 @@ static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
 }
 
 /* A jittered block between a floor and a moving box, its top held in a nozzle; three particles apart from all others. Its
- * first two layers are rigid bodies.
+ * first two layers are rigid bodies, the next three a soft one.
  */
 static void block_scene(scene *s) {
   enum { SIDE = 11 };
   put_block(s, SIDE, SIDE, SIDE, 1, 0.15f, 0.3f, 0.3f, 0.3f, 0.1f);
-  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = i >= 2 * SIDE * SIDE + 50 && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
-  s->bodies = 2, s->body_size = SIDE * SIDE, s->boundary = 50;
+  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = i >= 5 * SIDE * SIDE + 50 && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
+  s->bodies = 2, s->body_size = SIDE * SIDE, s->soft_size = 3 * SIDE * SIDE, s->boundary = 50;
   for (int i = 0; i < 3; ++i) put(s, 100 + 50 * (float)i, 100, 100, 0.1f);
   put_collider(s, OOZE_SHAPE_PLANE, 0)->friction = 0.7f;
   oz_collider *box = put_collider(s, OOZE_SHAPE_BOX, 0.1f);
@@ -543,6 +546,33 @@ static void fast_scene(scene *s) {
   put_collider(s, OOZE_SHAPE_PLANE, 0)->friction = 1;
 }
 
+static oz_body soft_body(const scene *s) {
+  oz_body b;
+  memset(&b, 0, sizeof b);
+  b.handle = s->bodies + 1, b.kind = OZ_OWNER_SOFT, b.friction = 0.5f;
+  b.first = s->bodies * s->body_size, b.first_id = 5 + b.first, b.count = s->soft_size;
+  b.young = 1e3f, b.bulk = 2e3f, b.damping = 0.002f, b.strain = 0.35f;
+  b.stretch_bound = 8.0f / (1000.0f * separation * separation), b.volume_bound = 2.0f * b.stretch_bound;
+  return b;
+}
+/* Links of the soft body: all pairs up to 1.8 separations apart; some are pulled too far. */
+static void tie(oz_backend *b, const scene *s, uint32_t from, uint32_t to) {
+  static oz_link_pair pairs[MOST * 16];
+  static uint32_t at[MOST];
+  ooze_message why = {""};
+  uint64_t n = 0;
+  for (uint32_t i = from; i < to; ++i)
+    for (uint32_t j = i + 1; j < to; ++j) {
+      float r2 = 0;
+      for (int c = 0; c < 3; ++c) r2 += (s->x[i][c] - s->x[j][c]) * (s->x[i][c] - s->x[j][c]);
+      if (r2 > 3.24f * separation * separation) continue;
+      CHECK(n < MOST * 16, "more than %d links", MOST * 16);
+      pairs[n++] = (oz_link_pair){i, j, sqrtf(r2) * ((i + j) % 50 ? 0.95f : 0.7f), OZ_LINK_SOFT, 0.3f * separation};
+    }
+  for (uint32_t i = 0; i < MOST; ++i) at[i] = i;
+  CHECK(b->table->links_put(b, at, pairs, n, &why) == OOZE_OK, "%s", why.text);
+}
+
 static void fill(oz_cpu *cpu, const scene *s) {
   oz_backend *b = &cpu->base;
   ooze_message why = {""};
@@ -580,9 +610,10 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(MATERIAL, word32, i % 4 == 1);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
-  const uint32_t solid = s->bodies * s->body_size;
+  const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
   UP_ONE(OWNER, word32,
-         i < solid                 ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size)
+         i < rigid                 ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size)
+         : i < solid               ? (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | (1 + s->bodies)
          : i < solid + s->boundary ? (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 1
                                    : 0);
   for (uint32_t i = 0; i < n; ++i) /* turned by a right angle, and not quite the shape that it is in */
@@ -607,13 +638,15 @@ static void fill(oz_cpu *cpu, const scene *s) {
                                {.density = 1000.0f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
                                 .melting_point = 295.0f, .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
-  oz_body body[2];
+  oz_body body[3];
   memset(body, 0, sizeof body);
   for (uint32_t i = 0; i < s->bodies; ++i) {
     body[i].handle = i + 1, body[i].kind = OZ_OWNER_RIGID, body[i].friction = 0.5f;
     body[i].first_id = 5 + i * s->body_size, body[i].first = i * s->body_size, body[i].count = s->body_size;
   }
-  CHECK(b->table->bodies(b, body, s->bodies, s->bodies * s->body_size, &why) == OOZE_OK, "%s", why.text);
+  if (s->soft_size) body[s->bodies] = soft_body(s);
+  CHECK(b->table->bodies(b, body, s->bodies + (s->soft_size > 0), solid, &why) == OOZE_OK, "%s", why.text);
+  tie(b, s, rigid, solid);
 }
 
 static oz_cpu *make(oz_memory *memory, const ooze_hooks *hooks, uint32_t isa) {
@@ -645,6 +678,10 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_walls = s->colliders > 0;
   step.has_nozzles = 1;
   step.has_boundary = s->boundary > 0;
+  const oz_body soft = soft_body(s);
+  step.has_soft = step.soft_tears = s->soft_size > 0;
+  step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
+  step.soft_damped = step.soft_rate * soft.damping;
   for (int k = 0; k < substeps; ++k) {
     ooze_message why = {""};
     p.velocity_tolerance = k ? 1e-6f : 0;

@@ -8,7 +8,7 @@ typedef struct array {
   const char *name;
   size_t member;
   uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks */
-  int when; /* 0 always, 1 velocity phase, 2 position phase */
+  int when; /* 0 always, 1 velocity phase, 2 position phase, 3 solve of soft bodies */
   int sums; /* sums over gradients */
 } array;
 #define AT(m) #m, offsetof(oz_frame, m)
@@ -20,6 +20,7 @@ static const array arrays[] = {
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
     {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
+    {AT(soft_g), 4, 0, 3, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
 
@@ -110,6 +111,8 @@ static void write_array(const both *t, const side *s, const array *a, const floa
   free(raw);
 }
 static int live(const both *t, const array *a) {
+  if (t->soft) return a->when == 3 || !strcmp(a->name, "y2") || !strcmp(a->name, "wall_term") || (!a->when && strcmp(a->name, "A"));
+  if (a->when == 3) return 0;
   if (t->keys && !t->other && !strcmp(a->name, "A")) return 0;
   if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0; /* the GPU's search has used them */
   if (t->other && a->when) return a->when == 2; /* all their arrays are those of the position phase */
@@ -299,7 +302,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   ON(&t->a, frame)(t->a.b, &t->a.f);
   ON(&t->b, frame)(t->b.b, &t->b.f);
   t->n = t->a.f.count;
-  t->position = t->ran_gradient = t->scratch = t->heat = 0;
+  t->position = t->ran_gradient = t->scratch = t->heat = t->soft = 0;
   t->keys = 1;
   *f = t->a.f;
 }
@@ -361,6 +364,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   T;
   double sa[OZ_REDUCTIONS] = {0}, sb[OZ_REDUCTIONS] = {0};
   constants(t, f);
+  t->soft = stage >= OZ_STAGE_soft_start && stage <= OZ_STAGE_soft_set;
   if (stage == OZ_STAGE_free_start) t->other = 1;
   if (stage == OZ_STAGE_mps_stress) t->sent = 1;
   if (stage == OZ_STAGE_mps_density || stage == OZ_STAGE_blend_match) t->sent = t->scratch = 0;

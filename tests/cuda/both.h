@@ -39,6 +39,7 @@ typedef struct both {
   oz_memory *memory;
   uint32_t n;
   int own_gradients; /* the first rounds gradients to halves: sums of them stay with their backend */
+  int soft;          /* the solve of soft bodies runs, on arrays of its own */
   int heat;          /* conduction has begun */
   int position;      /* the position phase has begun */
   int ran_gradient;  /* in this substep */

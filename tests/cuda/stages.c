@@ -28,6 +28,40 @@ typedef struct state {
 enum { LATTICE, RANDOM, DEGENERATE };
 static const float D = 0.01f;
 
+/* Behind two half layers and forty of a boundary, as many as four layers are a soft body. */
+static uint32_t soft_first(const state *s) { return 2 * s->layer + 40; }
+static uint32_t soft_count(const state *s) { return 8 * s->layer; }
+static int soft_one(const state *s, uint32_t i) { return i >= soft_first(s) && i < soft_first(s) + soft_count(s); }
+static oz_body soft_body(const state *s) {
+  oz_body b;
+  memset(&b, 0, sizeof b);
+  b.handle = 5, b.kind = OZ_OWNER_SOFT, b.friction = 0.5f;
+  b.first_id = 1000 + 7 * soft_first(s), b.first = 14 * s->layer, b.count = 7 * soft_count(s);
+  b.young = 1e3f, b.bulk = 2e3f, b.damping = 0.002f, b.strain = 0.3f;
+  b.stretch_bound = 8.0f / (1000.0f * D * D), b.volume_bound = 2.0f * b.stretch_bound;
+  return b;
+}
+/* Its links, some of them pulled too far. */
+static void tie(oz_backend *b, const state *s) {
+  const uint32_t from = soft_first(s), to = from + soft_count(s);
+  oz_link_pair *pairs = malloc((size_t)soft_count(s) * 60 * sizeof *pairs);
+  uint32_t *at = malloc((size_t)s->n * 4), *row = calloc(s->n, 4);
+  ooze_message why = {""};
+  uint64_t n = 0;
+  for (uint32_t i = from; i < to; i++)
+    for (uint32_t j = i + 1; j < to && row[i] < 50; j++) {
+      float r2 = 0.0f;
+      for (uint32_t c = 0; c < 3; c++) r2 += (s->x[4 * i + c] - s->x[4 * j + c]) * (s->x[4 * i + c] - s->x[4 * j + c]);
+      if (r2 > 3.24f * D * D || r2 < 0.01f * D * D || row[j] == 50) continue;
+      row[i]++, row[j]++;
+      pairs[n++] = (oz_link_pair){i, j, sqrtf(r2) * ((i + j) % 50 ? 0.95f : 0.7f), OZ_LINK_SOFT, 0.3f * D};
+    }
+  for (uint32_t i = 0; i < s->n; i++) at[i] = i;
+  CHECK(n > 1000, "%u links", (unsigned)n);
+  CHECK(b->table->links_put(b, at, pairs, n, &why) >= 0, "%s", why.text);
+  free(pairs), free(at), free(row);
+}
+
 static state make(int kind) {
   state s;
   const int edge = kind == DEGENERATE ? 9 : 13;
@@ -67,6 +101,7 @@ static state make(int kind) {
     /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */
     if (i < 2 * s.layer) s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
     for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = (k == 0 ? x[1] : k == 1 ? -x[0] : x[2]) + 0.02f * D * sinf((float)(3 * i + k)); /* leaves the random numbers of what follows as they were */
+    if (soft_one(&s, i)) s.owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s.source[i] = 0;
     s.word[i] = i % 4 == 1;
     if (wall)
       for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = x[k] - (k == 1 ? 0.155f : 0.0f);
@@ -92,13 +127,13 @@ static void load(oz_backend *b, const state *s) {
                                {.density = 1000.0f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
                                 .melting_point = 295.0f, .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) >= 0, "%s", why.text);
-  oz_body body[2];
-  memset(body, 0, sizeof body);
+  oz_body body[3] = {{0}, {0}, soft_body(s)};
   for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are nobody's */
     body[k].handle = 3 + k, body[k].kind = OZ_OWNER_RIGID, body[k].friction = 0.5f;
     body[k].first_id = 1000 + 7 * k * s->layer, body[k].first = 7 * k * s->layer, body[k].count = 7 * s->layer;
   }
-  CHECK(b->table->bodies(b, body, 2, 14 * s->layer, &why) >= 0, "%s", why.text);
+  CHECK(b->table->bodies(b, body, 3, 14 * s->layer + body[2].count, &why) >= 0, "%s", why.text);
+  tie(b, s);
 }
 
 static void surround(oz_backend *b) {
@@ -189,6 +224,10 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   step.has_heat = 1, step.diffusivity = 2e-5f;
   step.has_ramps = kind == LATTICE;
   step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = 1;
+  const oz_body soft = soft_body(&s);
+  step.has_soft = step.soft_tears = 1;
+  step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
+  step.soft_damped = step.soft_rate * soft.damping;
   /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed positions do not hold */
   for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
   printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, links %u\n",
