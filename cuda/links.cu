@@ -59,6 +59,7 @@ struct relink {
   /* Calls take(link) for all that i has from now on: old ones in order, then new ones. */
   template <class T> OZ_D void all(uint32_t i, T &take) const {
     oz_link l;
+    if (!oz_link_has_row(f.owner, i)) return;
     for (uint32_t m = 0; m < f.link_len[i]; m++)
       if (kept(i, m, &l)) take(l);
     if (!(oz_link_reach2(&f, rule) > 0.0f) || !oz_link_room(&f, i)) return;
@@ -289,7 +290,17 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   uint16_t *len = static_cast<uint16_t *>(hl.at);
   uint32_t *row = static_cast<uint32_t *>(hr.at);
   if (!len || !row) return no_host_memory(count, why);
-  for (uint64_t k = 0; k < count; k++) len[at[links[k].a]]++, len[at[links[k].b]]++;
+  host_block ho(g, n * 4);
+  uint32_t *owner = static_cast<uint32_t *>(ho.at);
+  if (!owner) return no_host_memory(count, why);
+  if (n) OZ_CUDA(cudaMemcpyAsync(owner, g->arrays.owner, n * 4, cudaMemcpyDeviceToHost, g->stream), "links");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
+  const auto has_row = [owner](uint32_t i) { return oz_link_has_row(owner, i) != 0; };
+  for (uint64_t k = 0; k < count; k++)
+    for (int turn = 0; turn < 2; turn++) {
+      const uint32_t i = at[turn ? links[k].b : links[k].a];
+      if (has_row(i)) len[i]++;
+    }
   uint64_t lines = 0;
   for (uint32_t i = 0; i < n; i += GROUP) {
     uint32_t most = 0;
@@ -310,6 +321,7 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   for (uint64_t k = 0; k < count; k++)
     for (int turn = 0; turn < 2; turn++) {
       const uint32_t i = at[turn ? links[k].b : links[k].a];
+      if (!has_row(i)) continue;
       const size_t e = row[i] + (size_t)len[i]++ * GROUP;
       j[e] = at[turn ? links[k].a : links[k].b], rest[e] = links[k].rest, kind[e] = links[k].kind, spare[e] = links[k].spare;
     }
@@ -327,10 +339,11 @@ ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
+  const uint64_t room = out ? *count : 0;
   *count = 0;
   if (!g->has_links || !g->count) return OOZE_OK;
   const link_rows *r = &g->links[g->links_now];
-  const size_t n = g->count, entries = out ? (size_t)r->lines * GROUP : 0;
+  const size_t n = g->count, entries = (size_t)r->lines * GROUP;
   host_block hl(g, n * 2), hr(g, n * 4), hk(g, n * 4), hj(g, entries * 4), hrest(g, entries * 4), hkind(g, entries * 4), hspare(g, entries * 4);
   if (!hl.at || !hr.at || !hk.at || !hj.at || !hrest.at || !hkind.at || !hspare.at) return no_host_memory(entries, why);
   const struct { void *to; const void *from; size_t bytes; } part[] = {
@@ -341,17 +354,15 @@ ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
   const uint16_t *len = static_cast<uint16_t *>(hl.at);
   const uint32_t *row = static_cast<uint32_t *>(hr.at), *rank = static_cast<uint32_t *>(hk.at), *j = static_cast<uint32_t *>(hj.at);
-  uint64_t total = 0, m = 0;
-  for (size_t i = 0; i < n; i++) total += len[i];
-  *count = total / 2;
-  if (!out) return OOZE_OK;
+  uint64_t m = 0;
   for (uint32_t a = 0; a < n; a++) {
     const uint32_t i = at[a];
     for (uint32_t k = 0; k < len[i]; k++) {
       const size_t e = row[i] + (size_t)k * GROUP;
       const uint32_t other = rank[j[e]];
-      if (other <= a || m == *count) continue; /* the other end has told of it */
-      out[m++] = oz_link_pair{a, other, static_cast<float *>(hrest.at)[e], static_cast<uint32_t *>(hkind.at)[e], static_cast<float *>(hspare.at)[e]};
+      if (other <= a) continue; /* the other end has told of it */
+      if (m < room) out[m] = oz_link_pair{a, other, static_cast<float *>(hrest.at)[e], static_cast<uint32_t *>(hkind.at)[e], static_cast<float *>(hspare.at)[e]};
+      m++;
     }
   }
   *count = m;

@@ -133,6 +133,31 @@ static void giants(kit *k, uint32_t particles) {
   }
 }
 
+/* Fig. 4 of Takahashi et al. 2014, at the size of its table 1: three lumps of fluid, 27.6k particles, on a floor of 59.5k
+ * boundary particles. */
+static void links(kit *k, uint32_t particles) {
+  static const float beta[3] = {1.005f, 1.003f, 1.001f};
+  const uint32_t side = cube_side(particles / 3.0), n[3] = {side, side, side};
+  const double d = k->separation, points = 59500.0 / 27600.0 * particles;
+  k->params.model = OOZE_MODEL_LINKS;
+  kit_apply(k);
+  ooze_collider_desc c;
+  ooze_collider handle = 0;
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_PLANE;
+  c.boundary = OOZE_BOUNDARY_PARTICLES;
+  c.friction = 1.0f;
+  c.half[0] = c.half[2] = (float)(0.5 * d * (sqrt(points) - 1.0));
+  if (kit_good(k)) k->result = ooze_collider_add(k->solver, &c, &handle);
+  for (int i = 0; i < 3; ++i) {
+    ooze_material m;
+    const double low[3] = {((i - 1) * 2.0 - 0.5) * side * d, 0.0, -0.5 * side * d};
+    ooze_material_default(&m);
+    m.links_beta = beta[i];
+    kit_block(k, kit_add(k, &m), n, low);
+  }
+}
+
 const bench_scene bench_scenes[] = {
     {"drop24", "a viscoelastic 24^3 cube that lands: the prototype's drop", 13824, 0.05, 1.0 / 240, 8, 10, 5, 3, 0, 0,
      drop24, NULL},
@@ -145,6 +170,7 @@ const bench_scene bench_scenes[] = {
      interactive, stir},
     {"honey", "a viscous stream on its mound (Fig. 12)", 105000, 0.002, 1.0 / 300, 10, 5, 5, 1, 0.15, 0, honey, NULL},
     {"column", "a column in a container", 250000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 0, column, NULL},
+    {"links", "model links: three lumps on a floor of 59.5k boundary particles (its Fig. 4)", 27600, 0.01, 9.06e-4, 10, 0, 6, 2, 0, 0, links, NULL},
     {"million", "a block of a million that collapses", 1000000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 1, million, NULL},
     {"giants", "six soft giants, twelve million particles (Fig. 11)", 12000000, 0.01, 1.0 / 150, 5, 10, 5, 1, 19, 1,
      giants, NULL},

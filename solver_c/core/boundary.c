@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/links.h"
 #include "core/particles.h"
 #include "physics/contact.h"
 
@@ -248,6 +249,7 @@ ooze_result oz_boundary_before_step(ooze_solver *s) {
   OZ_TRY(sample(s));
   if (!s->boundary.placed) OZ_TRY(place(s));
   if (!s->boundary.fresh && s->particles.hidden) OZ_TRY(fill(s));
+  OZ_TRY(oz_links_arrive(s));
   s->boundary.fresh = 1;
   return OOZE_OK;
 }

@@ -8,7 +8,8 @@
  *   bodies           likewise
  *   boundary points  likewise
  *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id
- *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order
+ *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order; behind them
+ *                    those to boundary particles, whose places come behind all others
  * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
  * used, values as strictly as those that come through the interface. */
 #include <math.h>
@@ -160,7 +161,8 @@ typedef struct oz_incoming {
   uint64_t *ids;
   const unsigned char *attribute[OOZE_ATTRIBUTE_COUNT];
   oz_link_pair *links;
-  uint64_t link_count;
+  uint64_t link_count, shown; /* shown: not to boundary particles */
+  oz_link_wait *wait;
 } oz_incoming;
 
 static ooze_result cut_short(ooze_solver *s, const oz_reader *r, const char *what) {
@@ -297,13 +299,25 @@ static ooze_result read_links(ooze_solver *s, oz_reader *r, oz_incoming *in) {
   memcpy(in->links, from, bytes);
   for (uint64_t k = 0; k < in->link_count; ++k) {
     const oz_link_pair *l = &in->links[k];
-    int ordered = k == 0 || l[-1].a < l->a || (l[-1].a == l->a && l[-1].b < l->b);
-    if (l->a >= l->b || l->b >= in->header.particles || !ordered)
+    const uint32_t n = in->header.particles;
+    const int hidden = l->b >= n, was_hidden = k > 0 && l[-1].b >= n;
+    const int ordered = k == 0 || hidden > was_hidden || (hidden == was_hidden && (l[-1].a < l->a || (l[-1].a == l->a && l[-1].b < l->b)));
+    in->shown += !hidden;
+    if (l->a >= l->b || l->a >= n || (hidden && l->b - n >= OZ_BOUNDARY_POINTS_MAX) || !ordered)
       return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: link %llu, %u - %u, is out of order",
                      (unsigned long long)k, (unsigned)l->a, (unsigned)l->b);
-    if (oz_links_check(in->ids, l, "checkpoint", s->message) < 0) return OOZE_ERROR_FORMAT;
+    if (oz_links_check(in->ids, n, l, "checkpoint", s->message) < 0) return OOZE_ERROR_FORMAT;
   }
-  return oz_links_check_rows(s, in->links, in->link_count, in->header.particles, in->ids, s->message);
+  OZ_TRY(oz_links_check_rows(s, in->links, in->link_count, in->header.particles, in->ids, s->message));
+  const uint64_t hidden = in->link_count - in->shown;
+  if (!hidden) return OOZE_OK;
+  in->wait = oz_alloc(&s->memory, (size_t)hidden * sizeof *in->wait);
+  if (!in->wait) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %llu links", (unsigned long long)hidden);
+  for (uint64_t k = 0; k < hidden; ++k) {
+    const oz_link_pair *l = &in->links[in->shown + k];
+    in->wait[k] = (oz_link_wait){in->ids[l->a], l->b - in->header.particles, l->rest, l->kind, l->spare};
+  }
+  return OOZE_OK;
 }
 
 /* ---- putting it in place ---- */
@@ -364,13 +378,13 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
     s->particles.reserved = in->header.particles;
     s->particles.results = 0;
   }
-  if (in->link_count == 0) return OOZE_OK;
+  if (in->shown == 0) return OOZE_OK;
   void *at = s->particles.at;
   if (!oz_grow(&s->memory, &at, &s->particles.at_capacity, in->header.particles * sizeof *s->particles.at, 0))
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for the links of %u particles", (unsigned)in->header.particles);
   s->particles.at = at;
   s->particles.at_known = 0;
-  return s->backend->table->links_put(s->backend, NULL, NULL, in->link_count, s->message);
+  return s->backend->table->links_put(s->backend, NULL, NULL, in->shown, s->message);
 }
 
 static ooze_result replace(ooze_solver *s, oz_incoming *in) {
@@ -381,9 +395,9 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   r = s->backend->table->resize(s->backend, n, s->message);
   if (r >= 0) r = fill(s, in);
   oz_particles_moved(s);
-  if (r >= 0 && in->link_count) { /* what was just filled in is in ascending id */
+  if (r >= 0 && in->shown) { /* what was just filled in is in ascending id */
     for (uint32_t i = 0; i < n; ++i) p->at[i] = i;
-    r = s->backend->table->links_put(s->backend, p->at, in->links, in->link_count, s->message);
+    r = s->backend->table->links_put(s->backend, p->at, in->links, in->shown, s->message);
   }
   if (r < 0) {
     (void)s->backend->table->resize(s->backend, 0, NULL);
@@ -421,6 +435,8 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   oz_boundary boundary = s->boundary;
   s->boundary = in->boundary;
   s->boundary.placed = 0; /* before the next step */
+  oz_links_await(s, in->wait, in->link_count - in->shown);
+  in->wait = NULL;
   in->boundary = boundary;
   s->time = in->header.time;
   memset(&s->run, 0, sizeof s->run);
@@ -451,6 +467,7 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   oz_free(&s->memory, in.materials);
   oz_free(&s->memory, in.ids);
   oz_free(&s->memory, in.links);
+  oz_free(&s->memory, in.wait);
   oz_colliders_destroy(&in.colliders);
   oz_emitters_destroy(&in.emitters);
   oz_bodies_destroy(&in.bodies);

@@ -21,33 +21,85 @@ static ooze_result room(ooze_solver *s, uint64_t count) {
   return OOZE_OK;
 }
 
+/* Those to boundary particles behind the others; the order of each kind stays. */
+static ooze_result set_apart(ooze_solver *s) {
+  oz_link_list *l = &s->links;
+  const uint32_t visible = oz_visible(s);
+  uint64_t hidden = 0, n = 0, m = 0;
+  for (uint64_t k = 0; k < l->count; ++k) hidden += l->pairs[k].b >= visible;
+  if (!hidden) return OOZE_OK;
+  oz_link_pair *other = oz_alloc(&s->memory, (size_t)hidden * sizeof *other);
+  if (!other) return short_of_memory(s, hidden);
+  for (uint64_t k = 0; k < l->count; ++k)
+    if (l->pairs[k].b >= visible) other[m++] = l->pairs[k];
+    else l->pairs[n++] = l->pairs[k];
+  memcpy(l->pairs + n, other, (size_t)m * sizeof *other);
+  oz_free(&s->memory, other);
+  l->shown = n;
+  return OOZE_OK;
+}
+/* There is room. What has lost an end is left out. */
+static void append_waiting(ooze_solver *s) {
+  oz_link_list *l = &s->links;
+  for (uint64_t k = 0; k < l->waiting; ++k) {
+    const oz_link_wait *w = &l->wait[k];
+    uint32_t rank;
+    if (!oz_rank_of(s, w->id, &rank) || rank >= oz_visible(s) || w->point >= UINT32_MAX - oz_visible(s)) continue;
+    l->pairs[l->count++] = (oz_link_pair){rank, oz_visible(s) + w->point, w->rest, w->kind, w->spare};
+  }
+}
+
 ooze_result oz_links_fetch(ooze_solver *s) {
   oz_link_list *l = &s->links;
   if (l->known) return OOZE_OK;
   uint64_t count = 0;
   OZ_TRY(oz_rank_map(s));
   OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, NULL, &count, s->message));
-  if (count) {
-    OZ_TRY(room(s, count));
-    OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, l->pairs, &count, s->message));
-  }
-  l->count = count;
+  if (count + l->waiting) OZ_TRY(room(s, count + l->waiting));
+  if (count) OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, l->pairs, &count, s->message));
+  l->count = l->shown = count;
+  if (s->particles.hidden) OZ_TRY(set_apart(s));
+  append_waiting(s);
   l->known = 1;
   return OOZE_OK;
 }
 
+void oz_links_await(ooze_solver *s, oz_link_wait *wait, uint64_t count) {
+  oz_free(&s->memory, s->links.wait);
+  s->links.wait = wait;
+  s->links.waiting = count;
+  s->links.known = 0;
+}
+
 /* The list as it is now, to the backend. On failure the backend has what it had. */
 static ooze_result put_back(ooze_solver *s) {
+  oz_link_list *l = &s->links;
+  uint64_t n = l->waiting ? l->shown : l->count;
   ooze_result r = oz_host_flush(s);
   if (r >= 0) r = oz_rank_map(s);
-  if (r >= 0)
-    r = s->backend->table->links_put(s->backend, s->particles.at, s->links.pairs, s->links.count, s->message);
-  s->links.known = r >= 0;
+  if (r >= 0) r = s->backend->table->links_put(s->backend, s->particles.at, l->pairs, n, s->message);
+  l->known = r >= 0;
   return r;
+}
+
+ooze_result oz_links_arrive(ooze_solver *s) {
+  oz_link_list *l = &s->links;
+  if (!l->waiting) return OOZE_OK;
+  l->known = 0;
+  OZ_TRY(oz_links_fetch(s));
+  uint64_t n = l->shown;
+  for (uint64_t k = l->shown; k < l->count; ++k) /* fewer points than there were: what they held is free */
+    if (l->pairs[k].b < s->particles.count) l->pairs[n++] = l->pairs[k];
+  l->count = n;
+  l->waiting = 0;
+  oz_free(&s->memory, l->wait);
+  l->wait = NULL;
+  return put_back(s);
 }
 
 void oz_links_release(ooze_solver *s) {
   oz_free(&s->memory, s->links.pairs);
+  oz_free(&s->memory, s->links.wait);
   memset(&s->links, 0, sizeof s->links);
 }
 
@@ -59,7 +111,7 @@ static int by_ends(const void *a, const void *b) {
 
 /* Place of a pair in the list, or where it would be. */
 static int find(const oz_link_list *l, const oz_link_pair *pair, uint64_t *out) {
-  uint64_t low = 0, high = l->count;
+  uint64_t low = 0, high = l->shown;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
     if (by_ends(&l->pairs[middle], pair) < 0)
@@ -68,7 +120,7 @@ static int find(const oz_link_list *l, const oz_link_pair *pair, uint64_t *out) 
       high = middle;
   }
   *out = low;
-  return low < l->count && by_ends(&l->pairs[low], pair) == 0;
+  return low < l->shown && by_ends(&l->pairs[low], pair) == 0;
 }
 
 static ooze_result ends_of(ooze_solver *s, const uint64_t ids[2], oz_link_pair *out) {
@@ -90,8 +142,8 @@ static unsigned long long id_of(const ooze_solver *s, uint32_t rank) {
 
 /* ---- adding ---- */
 
-ooze_result oz_links_check(const uint64_t *ids, const oz_link_pair *l, const char *who, ooze_message *why) {
-  const unsigned long long a = ids[l->a], b = ids[l->b];
+ooze_result oz_links_check(const uint64_t *ids, uint32_t particles, const oz_link_pair *l, const char *who, ooze_message *why) {
+  const unsigned long long a = ids[l->a], b = l->b < particles ? ids[l->b] : OZ_HIDDEN_ID + (l->b - particles);
   if (!(l->rest >= 0.0f && l->rest <= (float)OZ_FAR_METRES))
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: rest of link %llu - %llu is %g m; expected 0 to %g", who, a, b,
                    (double)l->rest, OZ_FAR_METRES);
@@ -112,6 +164,7 @@ ooze_result oz_links_check_rows(ooze_solver *s, const oz_link_pair *pairs, uint6
   for (uint64_t k = 0; k < count && r >= 0; ++k)
     for (int end = 0; end < 2 && r >= 0; ++end) {
       uint32_t rank = end ? pairs[k].b : pairs[k].a;
+      if (rank >= particles) continue; /* a boundary particle: it has no row */
       if (++rows[rank] <= OZ_LINKS_MAX) continue;
       r = oz_fail(why, OOZE_ERROR_LIMIT, "links: id %llu would have more than %u", (unsigned long long)ids[rank],
                   OZ_LINKS_MAX);
@@ -143,7 +196,7 @@ static ooze_result take_new(ooze_solver *s, const ooze_links *in, oz_link_pair *
     fresh[k].spare = in->spare ? in->spare[k] : 0.0f;
   }
   if (!in->rest) OZ_TRY(measure(s, fresh, in->count));
-  for (uint64_t k = 0; k < in->count; ++k) OZ_TRY(oz_links_check(s->particles.ids, &fresh[k], "links", s->message));
+  for (uint64_t k = 0; k < in->count; ++k) OZ_TRY(oz_links_check(s->particles.ids, s->particles.count, &fresh[k], "links", s->message));
   qsort(fresh, (size_t)in->count, sizeof *fresh, by_ends);
   for (uint64_t k = 0; k < in->count; ++k) {
     uint64_t at;
@@ -159,14 +212,15 @@ static ooze_result take_new(ooze_solver *s, const ooze_links *in, oz_link_pair *
 /* Into the list and the backend: `n` new ones, ascending, none of which is there; s->links is right. */
 ooze_result oz_links_merge(ooze_solver *s, const oz_link_pair *fresh, uint64_t n) {
   oz_link_list *l = &s->links;
-  const uint64_t old = l->count;
-  OZ_TRY(room(s, old + n));
+  const uint64_t old = l->shown;
+  OZ_TRY(room(s, l->count + n));
+  memmove(l->pairs + old + n, l->pairs + old, (size_t)(l->count - old) * sizeof *l->pairs);
   for (uint64_t to = old + n, a = old, b = n; b > 0;) { /* from the back, in place */
     --to;
     l->pairs[to] = a > 0 && by_ends(&l->pairs[a - 1], &fresh[b - 1]) > 0 ? l->pairs[--a] : fresh[--b];
   }
-  l->count = old + n;
-  ooze_result r = oz_links_check_rows(s, l->pairs, l->count, s->particles.count, s->particles.ids, s->message);
+  l->count += n, l->shown += n;
+  ooze_result r = oz_links_check_rows(s, l->pairs, l->count, oz_visible(s), s->particles.ids, s->message);
   if (r >= 0) return put_back(s);
   l->known = 0;
   return r;
@@ -227,9 +281,12 @@ ooze_result ooze_links_remove(ooze_solver *s, const uint64_t *pairs, uint64_t co
     if (r >= 0) gone[at] = 1;
   }
   if (r >= 0) {
-    uint64_t n = 0;
-    for (uint64_t k = 0; k < l->count; ++k)
+    uint64_t n = 0, left = 0;
+    for (uint64_t k = 0; k < l->count; ++k) {
+      if (k == l->shown) left = n;
       if (!gone[k]) l->pairs[n++] = l->pairs[k];
+    }
+    l->shown = l->shown == l->count ? n : left;
     l->count = n;
     r = put_back(s);
   }
@@ -239,7 +296,8 @@ ooze_result ooze_links_remove(ooze_solver *s, const uint64_t *pairs, uint64_t co
 
 ooze_result ooze_links_clear(ooze_solver *s) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  s->links.count = 0;
+  oz_links_await(s, NULL, 0);
+  s->links.count = s->links.shown = 0;
   return put_back(s);
 }
 
@@ -249,7 +307,7 @@ ooze_result ooze_links_count(ooze_solver *s, uint64_t *out_count) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   if (!out_count) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: out_count is NULL");
   OZ_TRY(oz_links_fetch(s));
-  *out_count = s->links.count;
+  *out_count = s->links.shown;
   return OOZE_OK;
 }
 
@@ -258,9 +316,9 @@ ooze_result ooze_links_read(ooze_solver *s, uint64_t first, uint64_t count, uint
   if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(oz_links_fetch(s));
   const oz_link_list *l = &s->links;
-  if (first > l->count || count > l->count - first)
+  if (first > l->shown || count > l->shown - first)
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "links: %llu from %llu were asked for; there are %llu",
-                   (unsigned long long)count, (unsigned long long)first, (unsigned long long)l->count);
+                   (unsigned long long)count, (unsigned long long)first, (unsigned long long)l->shown);
   for (uint64_t k = 0; k < count; ++k) {
     const oz_link_pair *p = &l->pairs[first + k];
     if (pairs) pairs[2 * k] = s->particles.ids[p->a], pairs[2 * k + 1] = s->particles.ids[p->b];

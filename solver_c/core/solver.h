@@ -46,12 +46,22 @@ typedef struct oz_particles {
   uint32_t tau_known, has_tau; /* whether any relaxation time is above 0 */
 } oz_particles;
 
-/* All links by rank, ascending by (a, b), as far as the host has asked for them. */
+/* All links by rank, as far as the host has asked for them: those between particles that it sees, then those to boundary
+ * particles, both ascending by (a, b). After a checkpoint is loaded the latter wait until the boundary is there. */
+typedef struct oz_link_wait {
+  uint64_t id;    /* of the particle */
+  uint32_t point; /* of all boundary particles */
+  float rest;
+  uint32_t kind;
+  float spare;
+} oz_link_wait;
 typedef struct oz_link_list {
   oz_link_pair *pairs;
   size_t capacity; /* bytes */
-  uint64_t count;
+  uint64_t count, shown;
   uint32_t known;
+  oz_link_wait *wait;
+  uint64_t waiting;
 } oz_link_list;
 
 typedef struct oz_run {

@@ -34,7 +34,6 @@ typedef struct oz_link_rows {
   float *spare;
   uint32_t pages; /* capacity */
   _Atomic uint32_t next;
-  _Atomic uint64_t count; /* entries without padding: two a link */
   size_t row_bytes, len_bytes, j_bytes, rest_bytes, kind_bytes, spare_bytes;
 } oz_link_rows;
 

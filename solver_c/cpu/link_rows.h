@@ -29,47 +29,92 @@ static int link_room(oz_relink *s, uint32_t *at, uint32_t *left, uint32_t need) 
   return 1;
 }
 
+/* Squared distances now of the particles in one row of j, padded with i, and how many of them are near enough for a new link
+ * (a row's own padding is not). Both ends of a pair get the same bits: every decision about it is made from these. */
+static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t padded_count, float reach2, float *out) {
+  const oz_v3 p = oz_vec_of(f->p, i), x = oz_vec_of(f->x, i);
+  const int at_start = f->list_d[0] == f->list_c && !f->list_d[1]; /* rows of the start positions: see oz_link_seen */
+  const oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
+  oz_real near = zero;
+  for (uint32_t k = 0; k < padded_count; k += OZ_LANES) {
+    const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), p);
+    const oz_real r2 = oz_dot(r, r);
+    oz_mask in = (r2 < oz_set(reach2)) & oz_index_ne(j + k, i);
+    if (at_start) {
+      const oz_v3 s = oz_sub(oz_vec_gather(f->x, j + k), x);
+      in &= oz_dot(s, s) < oz_set(OZ_LINK_INSIDE * f->h2);
+    }
+    near += oz_select(in, one, zero);
+    oz_st(out, k, oz_select(in, -1e-30f - r2, r2)); /* near ones below 0, those on one spot too */
+  }
+  return (uint32_t)oz_sum(near);
+}
+
+/* A row in the making. */
+typedef struct new_row {
+  uint32_t j[OZ_LINKS_MAX + OZ_WORD], kind[OZ_LINKS_MAX + OZ_WORD];
+  float rest[OZ_LINKS_MAX + OZ_WORD], spare[OZ_LINKS_MAX + OZ_WORD];
+} new_row;
+static void row_set(new_row *r, uint32_t m, const oz_link *l) { r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare; }
+
+/* Links to near particles that are not known yet, into their places by rank. */
+static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n, float *r2[2]) {
+  const oz_frame *f = s->f;
+  const uint32_t kept = n;
+  for (uint32_t part = 0; part < 2 && f->list_d[part]; part++) {
+    const uint32_t *near = f->list_d[part] + f->row_d[part][i];
+    for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
+      oz_link l = {near[m], 0.0f, 0, 0.0f};
+      if (!(r2[part][m] < 0.0f) || *known_find(k, l.j)) continue;
+      if (oz_link_room(f, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
+    }
+  }
+  /* the old ones are in order: the new ones move down to their places */
+  for (uint32_t m = kept; m < n; m++) {
+    const oz_link l = {row->j[m], row->rest[m], row->kind[m], row->spare[m]};
+    const uint32_t rank = f->rank[l.j];
+    uint32_t t = m;
+    for (; t > 0 && f->rank[row->j[t - 1]] > rank; t--) {
+      const oz_link up = {row->j[t - 1], row->rest[t - 1], row->kind[t - 1], row->spare[t - 1]};
+      row_set(row, t, &up);
+    }
+    row_set(row, t, &l);
+  }
+  return n;
+}
+
 static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   const oz_frame *f = s->f;
   const oz_link_rows *from = s->from;
   oz_link_rows *to = s->to;
-  oz_link row[OZ_LINKS_MAX];
+  new_row row;
   known k;
+  float r2[OZ_LINKS_MAX + OZ_WORD], near_r2[2][OZ_MAX_NEIGHBOURS + OZ_WORD];
+  float *near[2] = {near_r2[0], near_r2[1]};
   uint32_t at = 0, left = 0;
-  uint64_t count = 0;
   const float reach2 = oz_link_reach2(f, s->rule);
   for (uint32_t i = begin; i < end; i++) {
-    uint32_t n = 0;
-    const uint32_t old = from->len[i];
-    if (old == 0 && !(reach2 > 0.0f)) { /* has none and gets none: most, where only bodies have links */
+    if (!oz_link_has_row(f->owner, i) || (from->len[i] == 0 && !(reach2 > 0.0f))) { /* has none and gets none */
       to->row[i] = at, to->len[i] = 0;
       continue;
     }
-    known_clear(&k, old);
+    uint32_t n = 0;
+    const uint32_t old = from->len[i], first = from->row[i];
+    const uint32_t linked = distances(f, i, from->j + first, padded(old), reach2, r2);
     for (uint32_t m = 0; m < old; m++) {
-      const uint32_t e = from->row[i] + m;
+      const uint32_t e = first + m;
       oz_link l = {from->j[e], from->rest[e], from->kind[e], from->spare[e]};
-      *known_find(&k, l.j) = l.j + 1;
-      if (oz_link_keep(f, s->rule, i, &l, oz_link_distance2(f, i, l.j))) row[n++] = l;
+      if (oz_link_keep(f, s->rule, i, &l, fabsf(r2[m]))) row_set(&row, n++, &l);
     }
-    const uint32_t kept = n;
     if (reach2 > 0.0f && oz_link_room(f, i)) {
-      for (uint32_t part = 0; part < 2 && f->list_d[part]; part++) {
-        const uint32_t *near = f->list_d[part] + f->row_d[part][i];
-        for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
-          oz_link l = {near[m], 0.0f, 0, 0.0f};
-          const float r2 = oz_link_distance2(f, i, l.j);
-          if (!(r2 < reach2) || l.j == i || *known_find(&k, l.j)) continue;
-          if (oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) && oz_link_make(f, s->rule, i, &l, r2)) row[n++] = l;
-        }
-      }
-      /* the old ones are in order: the new ones move down to their places */
-      for (uint32_t m = kept; m < n; m++) {
-        const oz_link l = row[m];
-        const uint32_t rank = f->rank[l.j];
-        uint32_t t = m;
-        for (; t > 0 && f->rank[row[t - 1].j] > rank; t--) row[t] = row[t - 1];
-        row[t] = l;
+      uint32_t all = 0;
+      for (uint32_t part = 0; part < 2 && f->list_d[part]; part++)
+        all += distances(f, i, f->list_d[part] + f->row_d[part][i], f->len_d[part][i], reach2, near[part]);
+      /* near ones with a link are among all near ones: where they are as many, there is nothing to make */
+      if (all != linked) {
+        known_clear(&k, old);
+        for (uint32_t m = 0; m < old; m++) *known_find(&k, from->j[first + m]) = from->j[first + m] + 1;
+        n = new_links(s, i, &k, &row, n, near);
       }
     }
     const uint32_t pn = padded(n);
@@ -79,16 +124,13 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     }
     to->row[i] = at;
     to->len[i] = (uint16_t)n;
-    for (uint32_t m = 0; m < n; m++) {
-      to->j[at + m] = row[m].j;
-      to->rest[at + m] = row[m].rest;
-      to->kind[at + m] = row[m].kind;
-      to->spare[at + m] = row[m].spare;
-    }
-    for (uint32_t m = n; m < pn; m++) to->j[at + m] = i, to->rest[at + m] = 0.0f, to->kind[at + m] = 0, to->spare[at + m] = 0.0f;
+    const oz_link none = {i, 0.0f, 0, 0.0f};
+    for (uint32_t m = n; m < pn; m++) row_set(&row, m, &none);
+    memcpy(to->j + at, row.j, pn * sizeof *row.j);
+    memcpy(to->rest + at, row.rest, pn * sizeof *row.rest);
+    memcpy(to->kind + at, row.kind, pn * sizeof *row.kind);
+    memcpy(to->spare + at, row.spare, pn * sizeof *row.spare);
     at += pn;
     left -= pn;
-    count += n;
   }
-  atomic_fetch_add(&to->count, count);
 }

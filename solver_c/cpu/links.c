@@ -61,7 +61,6 @@ typedef struct move_job {
   oz_cpu *cpu;
   oz_link_rows *now, *next; /* next lends its row and len */
   uint32_t kept, all;
-  _Atomic uint64_t count;
 } move_job;
 #define JOB_RANGE(n) const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < (n) ? begin + OZ_CHUNK : (n)
 
@@ -79,7 +78,6 @@ static void move_chunk(void *arg, uint32_t chunk) {
   move_job *job = arg;
   oz_link_rows *r = job->now;
   const uint32_t *to = job->cpu->order2, lanes = job->cpu->isa->lanes;
-  uint64_t count = 0;
   JOB_RANGE(job->kept);
   for (uint32_t i = begin; i < end; i++) {
     const uint32_t was = job->cpu->order[i], row = r->row[was], len = r->len[was];
@@ -95,16 +93,14 @@ static void move_chunk(void *arg, uint32_t chunk) {
       r->j[row + m] = i, r->rest[row + m] = 0.0f, r->kind[row + m] = 0, r->spare[row + m] = 0.0f;
     job->next->row[i] = row;
     job->next->len[i] = (uint16_t)n;
-    count += n;
   }
-  atomic_fetch_add(&job->count, count);
 }
 
 /* cpu->order tells where the first `kept` of `all` particles were. */
 void oz_cpu_links_move(oz_cpu *cpu, uint32_t kept, uint32_t all) {
   if (!cpu->has_links) return;
   oz_link_rows *now = &cpu->links[cpu->links_now], *next = &cpu->links[1 - cpu->links_now];
-  move_job job = {cpu, now, next, kept, all, 0};
+  move_job job = {cpu, now, next, kept, all};
   if (kept < all) cpu->tasks->run(cpu->tasks, oz_cpu_chunks(all, OZ_CHUNK), none_chunk, &job);
   if (kept) {
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(kept, OZ_CHUNK), inverse_chunk, &job);
@@ -115,7 +111,6 @@ void oz_cpu_links_move(oz_cpu *cpu, uint32_t kept, uint32_t all) {
   const size_t row_bytes = now->row_bytes, len_bytes = now->len_bytes;
   now->row = next->row, now->len = next->len, now->row_bytes = next->row_bytes, now->len_bytes = next->len_bytes;
   next->row = row, next->len = len, next->row_bytes = row_bytes, next->len_bytes = len_bytes;
-  atomic_store(&now->count, atomic_load(&job.count));
 }
 
 /* There are `count` particles now; new ones have no links. */
@@ -168,7 +163,6 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
   for (;;) {
     OZ_TRY(pages_room(cpu, to, pages, why));
     atomic_store(&to->next, 0);
-    atomic_store(&to->count, 0);
     atomic_store(&s.overflow, 0);
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), relink_chunk, &job);
     if (!atomic_load(&s.overflow)) break;
@@ -183,6 +177,9 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
 
 /* ---- to and from the host ---- */
 
+/* As oz_link_has_row, which is for stages. */
+static int has_row(const oz_cpu *cpu, uint32_t i) { return cpu->arrays.owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
+
 ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const uint32_t lanes = cpu->isa->lanes;
@@ -193,7 +190,11 @@ ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pa
   OZ_TRY(pages_room(cpu, to, pages_for(cpu, 2 * count + (uint64_t)cpu->capacity * (lanes - 1)), why));
   if (!at) return OOZE_OK; /* room was all that was asked for */
   memset(to->len, 0, cpu->count * sizeof *to->len);
-  for (uint64_t k = 0; k < count; k++) to->len[at[links[k].a]]++, to->len[at[links[k].b]]++;
+  for (uint64_t k = 0; k < count; k++)
+    for (int turn = 0; turn < 2; turn++) {
+      const uint32_t i = at[turn ? links[k].b : links[k].a];
+      if (has_row(cpu, i)) to->len[i]++;
+    }
   uint32_t next = 0;
   for (uint32_t i = 0; i < cpu->count; i++) {
     const uint32_t pn = (to->len[i] + lanes - 1) / lanes * lanes;
@@ -207,13 +208,14 @@ ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pa
   for (uint64_t k = 0; k < count; k++) {
     const oz_link_pair *l = &links[k];
     for (int turn = 0; turn < 2; turn++) {
-      const uint32_t i = at[turn ? l->b : l->a], e = to->row[i] + to->len[i]++;
+      const uint32_t i = at[turn ? l->b : l->a];
+      if (!has_row(cpu, i)) continue;
+      const uint32_t e = to->row[i] + to->len[i]++;
       to->j[e] = at[turn ? l->a : l->b];
       to->rest[e] = l->rest, to->kind[e] = l->kind, to->spare[e] = l->spare;
     }
   }
   atomic_store(&to->next, next / OZ_PAGE + 1);
-  atomic_store(&to->count, 2 * count);
   cpu->links_now = 1 - cpu->links_now;
   return OOZE_OK;
 }
@@ -223,15 +225,14 @@ ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *ou
   (void)why;
   oz_link_rows *r = &cpu->links[cpu->links_now];
   uint64_t n = 0;
-  *count = cpu->has_links ? atomic_load(&r->count) / 2 : 0;
-  if (!out || !*count) return OOZE_OK;
-  const uint64_t room = *count;
-  for (uint32_t rank = 0; rank < cpu->count; rank++) {
+  const uint64_t room = out ? *count : 0;
+  for (uint32_t rank = 0; cpu->has_links && rank < cpu->count; rank++) {
     const uint32_t i = at[rank];
     for (uint32_t m = 0; m < r->len[i]; m++) {
       const uint32_t e = r->row[i] + m, other = cpu->arrays.rank[r->j[e]];
-      if (other <= rank || n == room) continue; /* the other end has told of it */
-      out[n++] = (oz_link_pair){rank, other, r->rest[e], r->kind[e], r->spare[e]};
+      if (other <= rank) continue; /* the other end has told of it */
+      if (n < room) out[n] = (oz_link_pair){rank, other, r->rest[e], r->kind[e], r->spare[e]};
+      n++;
     }
   }
   *count = n;

@@ -156,7 +156,7 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
       memcpy(to, near, pn * sizeof *to);
       s->main->row[i] = at[0];
       s->main->len[i] = (uint16_t)pn;
-      if (s->main->ghat) fill_gradients(f, i, to, pn, s->main->ghat + 4 * (size_t)at[0]);
+      if (s->main->ghat && !f->plain_rows) fill_gradients(f, i, to, pn, s->main->ghat + 4 * (size_t)at[0]);
       at[0] += pn;
       left[0] -= pn;
       if (s->rest) {

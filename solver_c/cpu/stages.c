@@ -58,19 +58,27 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
     oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e};                     \
     oz_##name##_pair(f, &self, &n, acc);                                                                               \
   }
+/* Rows with nothing in them, those of boundary particles above all, add nothing. */
+#define OZ_NONE_C (!f->len_c[i])
+#define OZ_NONE_D (!f->len_d[0][i] && !(f->list_d[1] && f->len_d[1][i]))
+#define OZ_NONE_LINK (!f->link_len[i])
 #define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_FOLD_MATRIX(nsum)                                                                                           \
   oz_matrix_fold(acc, &kept[0][i - b], BLOCK);                                                                         \
   for (int s = 3; s < nsum; s++) kept[s][i - b] = oz_sum(acc[OZ_MATRIX_ACC - 3 + s]);
 #define OZ_FOLD_SPARE(nsum) oz_spare_fold(acc, &kept[0][i - b], BLOCK);
-#define OZ_GATHER(name, rows, fold, nsum, nred)                                                                              \
+#define OZ_GATHER(name, rows, none, fold, nsum, nred)                                                                        \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     float kept[nsum][BLOCK];                                                                                           \
     memset(kept, 0, sizeof kept);                                                                                      \
     for (uint32_t b = begin; b < end; b += BLOCK) {                                                                    \
       uint32_t stop = b + BLOCK < end ? b + BLOCK : end;                                                               \
       for (uint32_t i = b; i < stop; i++) {                                                                            \
+        if (none) {                                                                                                    \
+          for (int s = 0; s < nsum; s++) kept[s][i - b] = 0.0f;                                                        \
+          continue;                                                                                                    \
+        }                                                                                                              \
         oz_##name##_self self;                                                                                         \
         oz_real acc[nsum + 6]; /* some sums are kept in more parts */                                                  \
         oz_##name##_begin(f, i, &self);                                                                                \
@@ -86,12 +94,12 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
     }                                                                                                                  \
     (void)sums;                                                                                                        \
   }
-#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_PLAIN, nsum, nred)
-#define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_OUTER, nsum, nred)
-#define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_MATRIX, nsum, nred)
-#define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_FOLD_SPARE, nsum, nred)
-#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_FOLD_PLAIN, nsum, nred)
-#define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_OUTER, nsum, nred)
+#define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, nsum, nred)
+#define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, nsum, nred)
+#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     for (uint32_t i = begin; i < end; i += OZ_LANES) {                                                                 \

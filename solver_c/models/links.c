@@ -32,11 +32,14 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
+  f->boundary = s->has_boundary;
+  f->plain_rows = !s->has_heat;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
 
   /* lines 3 to 8: XSPH, forces, predicted positions */
   RUN(material);
+  RUN(link_begin);
   if (f->links.smooth > 0.0f || f->links.smooth_solid > 0.0f) {
     RUN(link_smooth);
     RUN(settle);
@@ -58,6 +61,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   s->rebuilt += built.rebuilt;
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_LINKS, why));
   RUN(link_share);
+  RUN(link_bound);
 
   /* lines 12 to 20 */
   for (uint32_t k = 0; k < p->position_iterations; k++) {

@@ -221,6 +221,7 @@ typedef struct oz_frame {
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   uint32_t boundary;       /* there are boundary particles */
+  uint32_t plain_rows;     /* the model uses no stored gradients (ghat): rows go without */
   float time;              /* s, for random numbers only */
   oz_spring_constants springs;
   oz_link_constants links;

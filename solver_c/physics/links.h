@@ -1,7 +1,7 @@
 /* Links: pairs of particles that stay known to each other from substep to substep, with a rest length.
  *
  * Each end has the link in its own row, with equal bits: gathers then need no second look at the other end, and nothing
- * is scattered. Rows are in ascending id of the other end, so that neither sorting nor a checkpoint changes an order of
+ * is scattered (boundary particles have no rows). Rows are in ascending id of the other end, so that neither sorting nor a checkpoint changes an order of
  * addition. Rules that keep, change, make and drop links decide from what both ends see alike: their distance
  * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, least and greatest of the two. */
 #ifndef OZ_PHYSICS_LINKS_H
@@ -42,6 +42,9 @@ OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return x * x + y * y + z * z < OZ_LINK_INSIDE * f->h2;
 }
+
+/* Boundary particles are held and gather nothing: a link to one is in the other end's row alone. */
+OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) { return owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
 
 /* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row can overflow, and
  * where neither list of neighbours is cut short. */

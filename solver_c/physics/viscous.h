@@ -9,7 +9,9 @@
  *        the mean beta is the factor itself, for a step of links_time (9.06e-4 s, its fig. 6); other steps take it to the
  *        power dt / links_time, so that the step does not change the material.
  *   (10) all links of a particle move it at once. A pair does as much as an average over the links of whichever end has
- *        more of them, times OZ_LINK_RELAX: below 2 this converges whatever the directions, and it keeps momentum.
+ *        more of them (or less mass), times OZ_LINK_RELAX: below 2 this converges whatever the directions, and it keeps
+ *        momentum.
+ *   (7)  the sum under the multiplier is that of a step's first iteration: it changes little, and costs more than the rest.
  *   (4)  pulls as well as pushes. links_cohesion tells how much of the pull is kept. */
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
@@ -19,7 +21,28 @@
 #include "physics/links.h"
 
 #define OZ_LINK_RELAX 1.5f
+#define OZ_LINK_HELD_SHARE 1e6f /* of what cannot be moved: the other end decides */
+#define OZ_LINK_SOLID 1024.0f /* far above any multiplier: tells boundary particles from fluid, and keeps 1e-4 of their weight */
 #define OZ_LINK_DENSITY 0.6f /* of a density's correction, which neighbours' corrections add to */
+
+/* ---- link_begin: what pairs need of each end, once a substep. gate: its part in the velocities of its neighbours; diag: its
+ * beta for a step of this length ---- */
+
+/* Particles are elastic below T_c, viscous above. */
+OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return f->temperature[i] < f->links.solid; }
+/* beta by temperature (3.6), or the material's own. */
+OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
+  const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
+  if (own > 0.0f) return own;
+  const float t = (f->temperature[i] - f->links.cold) * f->links.inv_range;
+  return f->links.beta_cold + (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
+}
+OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
+  const uint32_t owner = f->owner[i];
+  const float weight = f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? f->compliance[i] : 1.0f;
+  f->gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
+  f->diag[i] = owner ? 1.0f : powf(oz_link_beta(f, i), f->links.steps);
+}
 
 /* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is not fluid ---- */
 
@@ -31,9 +54,7 @@ OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_se
 OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n, oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_gather(f->x, n->j)), u = oz_vec_gather(f->u, n->j);
   oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  float part[OZ_LANES];
-  for (int k = 0; k < OZ_LANES; k++) part[k] = f->owner[n->j[k]] ? f->links.smooth_solid : f->links.smooth;
-  oz_real w = oz_ld(part, 0) * (f->w_norm * t * t * t);
+  oz_real w = oz_gather1(f->gate, n->j, 1) * (f->w_norm * t * t * t);
   acc[0] += w * (u.x - s->u.x); acc[1] += w * (u.y - s->u.y); acc[2] += w * (u.z - s->u.z);
 }
 OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -45,37 +66,64 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-/* ---- link_share: what a link of this particle may do, at most ---- */
+/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in row_sum ---- */
 
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
-  f->k_dens[i] = f->links.stiffness * oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
+  const float share = f->links.stiffness * oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
+  f->row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
 }
 
-/* ---- density (4)-(7): multiplier in dx's w, beside the position ---- */
+/* ---- density (4)-(7). p.w is a particle's weight in it: 1, of boundary particles 1 / delta_k times what is at rest. dx
+ * gets (position, multiplier), for boundary particles OZ_LINK_SOLID + weight in its place; y2 (position, share) ---- */
 
+OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
+  oz_v3 p = oz_vec_ld(f->p, i);
+  oz_real C = rho - 1.0f, most = oz_set(0.25f * OZ_LINK_SOLID);
+  C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
+  oz_real lam = oz_max(oz_min(C * oz_ld(f->k_dens, i), most), -most);
+  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_ld(f->compliance, i), lam);
+  oz_st(f->rho, i, rho);
+  oz_vec_st(f->dx, i, p, lam);
+  oz_vec_st(f->y2, i, p, oz_ld(f->row_sum, i));
+}
+/* link_bound: the sum under the multiplier (7), before the first iteration. */
+typedef struct { oz_v3 p; } oz_link_bound_self;
+OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) { s->p = oz_vec_of(f->p, i); }
+OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n, oz_real *acc) {
+  oz_real v[4];
+  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]}, g = oz_density_gradient(f, r);
+  g.x *= v[3]; g.y *= v[3]; g.z *= v[3];
+  acc[0] += g.x; acc[1] += g.y; acc[2] += g.z;
+  acc[3] += oz_dot(g, g);
+}
+OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real w[4];
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
+  oz_real D = acc[3] + oz_dot(own, own);
+  oz_st(f->k_dens, i, -OZ_LINK_DENSITY / oz_max(D, oz_set(0.2f * f->d_ref)));
+}
+/* link_lambda: densities and multipliers of an iteration. */
 typedef struct { oz_v3 p; } oz_link_lambda_self;
 OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
+  oz_real v[4];
+  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  oz_v3 g = oz_density_gradient(f, r);
-  acc[0] += q * q * q;
-  acc[1] += g.x; acc[2] += g.y; acc[3] += g.z;
-  acc[4] += oz_dot(g, g);
+  acc[0] += v[3] * (q * q * q);
 }
 OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4];
   oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_real rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
-  oz_v3 own = {acc[1] + w[0], acc[2] + w[1], acc[3] + w[2]};
-  oz_real D = acc[4] + oz_dot(own, own), C = rho - 1.0f;
-  C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
-  oz_st(f->rho, i, rho);
-  oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), -OZ_LINK_DENSITY * C / oz_max(D, oz_set(0.2f * f->d_ref)));
+  oz_link_send(f, i, f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
 
-/* dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering. */
+/* dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering; boundary
+ * particles answer with the particle's own multiplier, weight (2 lambda_i + s_corr). */
 typedef struct { oz_v3 p; oz_real lam; } oz_link_density_self;
 OZ_FN void oz_link_density_begin(const oz_frame *f, uint32_t i, oz_link_density_self *s) {
   s->p = oz_vec_of(f->dx, i);
@@ -85,36 +133,41 @@ OZ_FN void oz_link_density_pair(const oz_frame *f, const oz_link_density_self *s
   oz_real v[4];
   oz_gather4(f->dx, n->j, 4, 0, v);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
-  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * f->links.inv_q, q2 = q * q, q4 = q2 * q2;
-  oz_real k = s->lam + v[3] - f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
-  oz_v3 g = oz_density_gradient(f, r);
-  acc[0] += k * g.x; acc[1] += k * g.y; acc[2] += k * g.z;
+  oz_real r2 = oz_dot(r, r), ir = oz_rsqrt_fast(oz_max(r2, oz_set(1e-10f * f->h2)));
+  oz_real q = oz_max(f->h2 - r2, oz_set(0.0f)) * f->links.inv_q, q2 = q * q, q4 = q2 * q2;
+  oz_real t = oz_max(f->h - r2 * ir, oz_set(0.0f)), press = f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
+  oz_real k = s->lam + v[3] - press;
+  if (f->boundary) {
+    oz_real weight = v[3] - OZ_LINK_SOLID;
+    k = oz_select(v[3] > oz_set(0.5f * OZ_LINK_SOLID), weight * (2.0f * s->lam - press), k);
+  }
+  k *= (f->grad_norm * f->dens_grad) * (t * t * ir);
+  acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
 }
 OZ_FN void oz_link_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_density_move_end(f, i, acc, red);
 }
 
-/* ---- links (9)-(11), beside the densities: from the same positions in dx ---- */
+/* ---- links (9)-(11), beside the densities: from the same positions, in y2 ---- */
 
-typedef struct { oz_v3 p; oz_real share, omega; } oz_link_pull_self;
+typedef struct { oz_v3 p; oz_real share; } oz_link_pull_self;
 OZ_FN void oz_link_pull_begin(const oz_frame *f, uint32_t i, oz_link_pull_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-  s->share = oz_set(f->k_dens[i]);
-  s->omega = oz_set(f->omega[i]);
+  s->p = oz_vec_of(f->y2, i);
+  s->share = oz_set(f->row_sum[i]);
 }
 OZ_FN void oz_link_pull_pair(const oz_frame *f, const oz_link_pull_self *s, const oz_links *n, oz_real *acc) {
-  oz_v3 e = oz_sub(oz_vec_gather(f->dx, n->j), s->p);
-  oz_real r2 = oz_dot(e, e), tiny = oz_set(1e-12f * f->h2), ir = oz_rsqrt(oz_max(r2, tiny));
-  oz_real other = oz_gather1(f->omega, n->j, 1);
-  oz_real w = oz_max(r2 * ir - n->rest, oz_set(0.0f)) * ir; /* only what is longer pulls */
-  w *= oz_min(s->share, oz_gather1(f->k_dens, n->j, 1)) * (2.0f * s->omega / oz_max(s->omega + other, oz_set(1e-20f)));
+  oz_real v[4];
+  oz_gather4(f->y2, n->j, 4, 0, v);
+  oz_v3 e = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
+  oz_real r2 = oz_dot(e, e), ir = oz_rsqrt(oz_max(r2, oz_set(1e-12f * f->h2)));
+  oz_real w = oz_max(1.0f - n->rest * ir, oz_set(0.0f)) * oz_min(s->share, v[3]); /* only what is longer pulls */
   w = oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w);
   acc[0] += w * e.x; acc[1] += w * e.y; acc[2] += w * e.z;
 }
 OZ_FN void oz_link_pull_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_real y[4], p[4];
-  oz_v3 x = oz_vec_ld(f->x, i), move = {acc[0], acc[1], acc[2]};
+  oz_real y[4], p[4], om = oz_ld(f->omega, i);
+  oz_v3 x = oz_vec_ld(f->x, i), move = {om * acc[0], om * acc[1], om * acc[2]};
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->p, i, 4, 0, p);
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
@@ -125,20 +178,9 @@ OZ_FN void oz_link_pull_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 
 /* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
 
-/* Particles are elastic below T_c, viscous above. */
-OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return f->temperature[i] < f->links.solid; }
-/* beta by temperature (3.6), or the material's own. */
-OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
-  const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
-  if (own > 0.0f) return own;
-  const float t = (f->temperature[i] - f->links.cold) * f->links.inv_range;
-  return f->links.beta_cold + (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
-}
 /* (13): both ends' mean; what is not fluid has that of the fluid that it is linked to. */
 OZ_FN float oz_link_stretch(const oz_frame *f, uint32_t i, uint32_t j) {
-  const float a = oz_link_beta(f, i), b = oz_link_beta(f, j);
-  const float beta = f->owner[i] ? b : f->owner[j] ? a : 0.5f * (a + b);
-  return powf(beta, f->links.steps);
+  return f->owner[i] ? f->diag[j] : f->owner[j] ? f->diag[i] : 0.5f * (f->diag[i] + f->diag[j]);
 }
 OZ_FN int oz_viscous_keep(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (l->kind != OZ_LINK_VISCOUS) return 1;

@@ -95,7 +95,7 @@ static state make(int kind) {
     s.temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
-    const int wall = i >= 2 * s.layer && i < 2 * s.layer + 40; /* boundary particles of the third collider */
+    const int wall = i >= s.n - 40; /* boundary particles of the third collider; they come last */
     s.source[i] = i % 29 == 0 && i >= 2 * s.layer && !wall ? 1 : 0;
     if (wall) s.owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s.compliance[i] = 1.2f;
     /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */

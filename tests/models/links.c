@@ -1,5 +1,7 @@
 /* The model links: what its paper shows, in small. SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS models TIMEOUT 60 */
+#include <stdlib.h>
+
 #include "check.h"
 
 enum { SIDE = 9, N = SIDE * SIDE * SIDE };
@@ -192,5 +194,66 @@ OZ_CASE(momentum_is_kept_between_unlike_masses) {
   for (int c = 0; c < 3; c++) CHECK_NEAR(after.momentum[c], before.momentum[c], 2e-5 * N * 2e-3 * 0.3, "20 steps of single precision");
   CHECK(after.kinetic_energy < 0.7 * before.kinetic_energy, "%g of %g J: links hold nothing", after.kinetic_energy, before.kinetic_energy);
   ooze_solver_destroy(s);
+}
+
+static void floor_of_points(ooze_solver *s, uint32_t boundary) {
+  ooze_collider_desc c;
+  ooze_collider handle;
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_PLANE;
+  c.boundary = boundary;
+  c.half[0] = c.half[2] = 0.15f;
+  c.friction = 0.0f;
+  CHECK_OK(ooze_collider_add(s, &c, &handle), s);
+}
+/* Boundary particles are linked as fluid is (Algorithm 1): a block that is driven along a floor without friction is held. */
+OZ_CASE(fluid_is_linked_to_boundary_particles) {
+  double gone[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    ooze_params p;
+    static float x[N][3];
+    params(&p, -9.81f);
+    p.gravity[0] = 3.0f;
+    p.links_beta_cold = p.links_beta_hot = 1.001f;
+    ooze_solver *s = make(&p);
+    block(s, 0, 0.0f, 0.5f * d);
+    floor_of_points(s, k ? OOZE_BOUNDARY_PARTICLES : OOZE_BOUNDARY_SDF);
+    for (int n = 0; n < 50; n++) CHECK_OK(ooze_step(s, 0.002), s);
+    CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, N, 0, x), s);
+    gone[k] = 0.0;
+    for (int i = 0; i < N; i++)
+      if (i / SIDE % SIDE == 0) gone[k] += (double)(x[i][0] - d * (float)(i % SIDE)) / (SIDE * SIDE * (double)d);
+    ooze_solver_destroy(s);
+  }
+  CHECK(gone[0] > 1.2 && gone[1] < 0.4 * gone[0], "the lowest layer slid %g separations, %g on points", gone[0], gone[1]);
+}
+OZ_CASE(links_to_boundary_particles_are_in_a_checkpoint_and_hidden) {
+  ooze_params p;
+  uint64_t hash[2], count, size;
+  size_t bytes = 0;
+  params(&p, -9.81f);
+  ooze_solver *s = make(&p), *t = make(&p);
+  block(s, 0, 0.0f, 0.5f * d);
+  floor_of_points(s, OOZE_BOUNDARY_PARTICLES);
+  for (int n = 0; n < 10; n++) CHECK_OK(ooze_step(s, 0.003), s);
+  CHECK_OK(ooze_links_count(s, &count), s);
+  uint64_t *pairs = malloc(2 * count * sizeof *pairs);
+  CHECK_OK(ooze_links_read(s, 0, count, pairs, NULL, NULL, NULL), s);
+  for (uint64_t k = 0; k < 2 * count; k++) CHECK(pairs[k] < N, "link %llu has id %llu", (unsigned long long)k / 2, (unsigned long long)pairs[k]);
+  CHECK_OK(ooze_checkpoint_size(s, &bytes), s);
+  void *memory = malloc(bytes);
+  CHECK_OK(ooze_checkpoint_save(s, memory, bytes, &bytes), s);
+  CHECK_OK(ooze_checkpoint_load(t, memory, bytes), t);
+  CHECK_OK(ooze_state_hash(s, &hash[0]), s);
+  CHECK_OK(ooze_state_hash(t, &hash[1]), t);
+  CHECK(hash[0] == hash[1], "what was loaded differs");
+  CHECK_OK(ooze_links_count(t, &size), t);
+  CHECK_EQ(size, count);
+  for (int n = 0; n < 10; n++) CHECK_OK(ooze_step(s, 0.003), s), CHECK_OK(ooze_step(t, 0.003), t);
+  CHECK_OK(ooze_state_hash(s, &hash[0]), s);
+  CHECK_OK(ooze_state_hash(t, &hash[1]), t);
+  CHECK(hash[0] == hash[1], "the resumed run differs");
+  free(pairs), free(memory);
+  ooze_solver_destroy(s), ooze_solver_destroy(t);
 }
 OZ_TEST_MAIN()
