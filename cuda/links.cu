@@ -295,7 +295,8 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   if (!owner) return no_host_memory(count, why);
   if (n) OZ_CUDA(cudaMemcpyAsync(owner, g->arrays.owner, n * 4, cudaMemcpyDeviceToHost, g->stream), "links");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
-  const auto has_row = [owner](uint32_t i) { return oz_link_has_row(owner, i) != 0; };
+  /* as oz_link_has_row, which nvcc compiles for the device alone */
+  const auto has_row = [owner](uint32_t i) { return owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; };
   for (uint64_t k = 0; k < count; k++)
     for (int turn = 0; turn < 2; turn++) {
       const uint32_t i = at[turn ? links[k].b : links[k].a];
