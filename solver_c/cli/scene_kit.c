@@ -263,6 +263,7 @@ int kit_in_figure(const void *context, const double x[3]) {
 /* ---- colliders ---- */
 
 void kit_boundary(kit *k, uint32_t boundary) { k->boundary = boundary; }
+void kit_heat(kit *k, double temperature, double contact) { k->temperature = temperature, k->contact = contact; }
 
 /* The turn that carries +y onto the unit vector n. */
 static void turn_from_y(const double n[3], float q[4]) {
@@ -292,6 +293,7 @@ static ooze_collider add_collider(kit *k, ooze_collider_desc *c) {
   ooze_collider handle = 0;
   c->end = c->start;
   c->boundary = k->boundary;
+  if (k->temperature > 0.0) c->temperature = (float)k->temperature, c->contact = (float)k->contact;
   if (kit_good(k)) took(k, ooze_collider_add(k->solver, c, &handle), "collider");
   return handle;
 }

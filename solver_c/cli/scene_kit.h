@@ -19,6 +19,7 @@ typedef struct kit {
   ooze_params params; /* change, then kit_apply */
   double separation;
   uint32_t boundary; /* of colliders */
+  double temperature, contact; /* of colliders, K and W/(m^2 K); 0: as they come */
   ooze_result result; /* of the first call that failed, or OOZE_OK */
   char message[640];
   double step_seconds;   /* wall time inside ooze_step since kit_open */
@@ -79,6 +80,8 @@ ooze_collider kit_plane(kit *k, const double point[3], const double normal[3], d
 ooze_collider kit_floor(kit *k, double friction); /* solid below y = 0 */
 /* The next colliders are of this kind: OOZE_BOUNDARY_*. */
 void kit_boundary(kit *k, uint32_t boundary);
+/* The next colliders are as warm (K) and conduct so well to fluid (W/(m^2 K)). */
+void kit_heat(kit *k, double temperature, double contact);
 ooze_collider kit_container(kit *k, const double centre[3], const double half[3], double friction);
 ooze_collider kit_bowl(kit *k, const double centre[3], double radius, double half_height, double friction);
 ooze_collider kit_sphere(kit *k, const double centre[3], double radius, double friction);

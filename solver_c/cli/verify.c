@@ -37,7 +37,7 @@ static const verify_check checks[] = {
     {"floating", "light bodies float at Archimedes' depth, a heavy one sinks", VERIFY_QUICK, verify_floating},
     {"springs", "Clavet et al. 2005: a drop swings, sticks beneath a ball; stepped on, it recovers, keeps the print or flows", VERIFY_QUICK,
      verify_springs},
-    {"links", "Takahashi et al. 2014: beta from thick to thin, a lump on a turning bar", VERIFY_QUICK, verify_links},
+    {"links", "Takahashi et al. 2014: figures 2, 4 to 6 and 8 to 12, and its speed", VERIFY_QUICK, verify_links},
     {"stress", "largest stable step of the explicit stress form beside ours", VERIFY_NORMAL, verify_stress},
     {"fig5", "falling streams: whole, as thin as volume demands, as fast as a slender jet", VERIFY_QUICK, verify_fig5},
     {"coiling", "turns of the contact point of streams on a floor", VERIFY_NORMAL, verify_coiling},
