@@ -134,16 +134,17 @@ static ooze_result apply_sets(oz_reader *r) {
 /* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull apart. */
 static void iteration_defaults(ooze_scene *s) {
   uint32_t velocity = 10, position = 5;
+  const int elastic = s->start.params.model == OOZE_MODEL_CONFORMATION; /* the others read neither relaxation time nor yield stress */
   for (uint32_t i = 0; i < s->emitter_count; i++) {
     const ooze_material *m = &s->start.materials[s->start.emitters[i].desc.material - 1];
     velocity = 20;
-    if (m->relaxation_time > 0.0f)
+    if (elastic && m->relaxation_time > 0.0f)
       position = 20;
     else if (position < 10)
       position = 10;
   }
   for (uint32_t i = 0; i < s->material_count; i++) /* what is to stand still for long must be solved well */
-    if (s->start.materials[i].yield_stress > 0.0f) {
+    if (elastic && s->start.materials[i].yield_stress > 0.0f) {
       velocity = 20;
       if (position < 10) position = 10;
     }

@@ -136,30 +136,6 @@ static const oz_field solver_fields[] = {
 };
 #undef P
 
-/* Parameters that begin with the name of another model: allowed, so that a scene may be run with several, but told. */
-static void warn_of_other_models(oz_reader *r, json_t *object, uint32_t model) {
-  ooze_schema_entry e;
-  const char *key;
-  json_t *value;
-  ooze_schema_entry_default(&e);
-  if (!oz_key_find("solver", "model", &e)) return;
-  json_object_foreach(object, key, value) {
-    uint32_t k = 0;
-    for (const char *name = e.menu; *name; k++) {
-      const size_t n = strcspn(name, "|");
-      if (k != model && strncmp(key, name, n) == 0 && key[n] == '_') {
-        size_t mark = oz_down(r, key);
-        const char *chosen = e.menu;
-        for (uint32_t m = 0; m < model; m++) chosen += strcspn(chosen, "|") + 1;
-        oz_warn(r, "has no effect: it belongs to the model %.*s; this scene's is %.*s", (int)n, name,
-                (int)strcspn(chosen, "|"), chosen);
-        oz_up(r, mark);
-      }
-      name += n + (name[n] == '|');
-    }
-  }
-}
-
 ooze_result oz_read_solver(oz_reader *r) {
   ooze_scene *s = r->scene;
   json_t *object = json_object_get(s->doc, "solver");
@@ -168,7 +144,7 @@ ooze_result oz_read_solver(oz_reader *r) {
   if (!object) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected {\"particle_separation\": metres, ...}");
   OZ_IO_TRY(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields,
                           sizeof solver_fields / sizeof *solver_fields, &s->start.params, NULL));
-  warn_of_other_models(r, object, s->start.params.model);
+  oz_warn_of_models(r, "solver", object, s->start.params.model);
   s->separation = 0.0f;
   OZ_IO_TRY(oz_get_float(r, "solver", object, "particle_separation", &s->separation));
   if (!json_object_get(object, "particle_separation")) {
@@ -242,6 +218,7 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   OZ_IO_TRY(result);
   OZ_IO_TRY(oz_get_fields(r, "material", OZ_MATERIAL, index, object, material_fields,
                           sizeof material_fields / sizeof *material_fields, m, NULL));
+  oz_warn_of_models(r, "material", object, s->start.params.model);
   if (json_object_get(object, "compliance")) { /* it speaks where viscosity does not */
     if (!json_object_get(object, "viscosity")) {
       m->viscosity = 0.0f;

@@ -1,0 +1,77 @@
+/* Which keys a model does not read: told when a scene sets them, so that nobody turns a knob that is not connected.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "scene_read.h"
+
+#include <string.h>
+
+/* Keys that only some models read, and which do. Keys that begin with a model's name are that model's and are not listed; a key that
+ * ends in `_` stands for all that begin so. tests/run/models.sh compares this with what the models do. */
+typedef struct readers {
+  const char *group, *key, *models;
+} readers;
+static const readers limited[] = {
+    {"solver", "scheme", "conformation"},
+    {"solver", "velocity_iterations", "conformation"},
+    {"solver", "velocity_tolerance", "conformation"},
+    {"solver", "corotation", "conformation"},
+    {"solver", "gradient_correction", "conformation"},
+    {"solver", "zero_energy", "conformation"},
+    {"solver", "rest_filter", "conformation"},
+    {"solver", "split_compliance", "conformation"},
+    {"solver", "position_iterations", "conformation|links"},
+    {"solver", "wall_density", "conformation|links|blend|cauchy"},
+    {"material", "viscosity", "conformation|blend|cauchy"},
+    {"material", "relaxation_time", "conformation"},
+    {"material", "compliance", "conformation"},
+    {"material", "yield_stress", "conformation"},
+    {"material", "ramp_", "conformation"},
+    {"material", "conductivity", "conformation|links"},
+    {"material", "heat_capacity", "conformation|links"},
+    {"material", "latent_heat", "conformation|links"},
+    {"material", "melting_point", "conformation|links"},
+};
+
+/* Is `name` (n characters) one of "a|b|c"? */
+static int among(const char *list, const char *name, size_t n) {
+  for (const char *at = list; *at;) {
+    const size_t m = strcspn(at, "|");
+    if (m == n && strncmp(at, name, n) == 0) return 1;
+    at += m + (at[m] == '|');
+  }
+  return 0;
+}
+/* The models that read the key, or NULL for all. `menu`: the models there are. */
+static const char *readers_of(const char *group, const char *key, const char *menu, char *out, size_t room) {
+  for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+    const size_t n = strlen(limited[i].key);
+    if (strcmp(limited[i].group, group) == 0 && (limited[i].key[n - 1] == '_' ? strncmp(key, limited[i].key, n) == 0 : strcmp(key, limited[i].key) == 0))
+      return limited[i].models;
+  }
+  const size_t n = strcspn(key, "_");
+  if (key[n] != '_' || !among(menu, key, n) || n + 1 > room) return NULL;
+  memcpy(out, key, n);
+  out[n] = '\0';
+  return out;
+}
+
+void oz_warn_of_models(oz_reader *r, const char *group, const json_t *object, uint32_t model) {
+  ooze_schema_entry e;
+  const char *key, *own;
+  json_t *value;
+  ooze_schema_entry_default(&e);
+  if (!oz_key_find("solver", "model", &e)) return;
+  own = e.menu;
+  for (uint32_t m = 0; m < model; m++) own += strcspn(own, "|") + 1;
+  const size_t n = strcspn(own, "|");
+  json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    char text[64], list[96];
+    const char *who = readers_of(group, key, e.menu, text, sizeof text);
+    if (!who || among(who, own, n)) continue;
+    size_t used = 0;
+    for (; who[used] && used + 1 < sizeof list; used++) list[used] = who[used] == '|' ? ',' : who[used];
+    list[used] = '\0';
+    size_t mark = oz_down(r, key);
+    oz_warn(r, "has no effect: it belongs to the model %s; this scene's is %.*s", list, (int)n, own);
+    oz_up(r, mark);
+  }
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# models.sh OOZE: a key that a model is said not to read has no effect in it, and one that it reads has no such warning.
+# The warnings say which keys those are; a run with all of them set to something else must end the same.
+ooze=$1 failed=0
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+cat >scene.json <<'EOF'
+{"solver": {"particle_separation": 0.02, "substeps": 3},
+ "materials": {"goo": {"viscosity": 5}},
+ "fluids": {"block": {"material": "goo", "shape": "box", "size": [0.1, 0.1, 0.1], "position": [0, 0.07, 0]}},
+ "colliders": {"floor": {"shape": "plane", "friction": 0.4}},
+ "output": {"frames": [1, 4], "fps": 30}}
+EOF
+others="solver.velocity_iterations=3 solver.velocity_tolerance=0.5 solver.corotation=false solver.gradient_correction=false solver.zero_energy=0.5
+ solver.rest_filter=0 solver.split_compliance=false solver.position_iterations=2 solver.wall_density=false
+ materials.goo.viscosity=50 materials.goo.relaxation_time=0.2 materials.goo.yield_stress=30 materials.goo.compliance=0.01
+ solver.links_beta_cold=1.1 solver.links_beta_hot=1.1 solver.springs_elasticity=0.9 solver.springs_viscosity=1 solver.blend_alpha=0.1 solver.cauchy_young=5 solver.cauchy_tension=1
+ solver.scheme=paper"
+end_of() { # end_of KEY=VALUE...: bounds of the positions at the end; what is only carried along is not looked at
+  sets=""
+  for one in "$@"; do sets="$sets --set $one"; done
+  # shellcheck disable=SC2086
+  "$ooze" run scene.json -o out --quiet $sets 2>said && "$ooze" info out/points/scene.0004.bgeo.sc | grep bounds
+}
+for model in conformation links springs blend cauchy; do
+  sets=""
+  for one in $others; do sets="$sets --set $one"; done
+  # shellcheck disable=SC2086
+  "$ooze" info scene.json --set "solver.model=$model" $sets >said 2>&1
+  unread="" read=""
+  for one in $others; do
+    if grep -qF "warning: ${one%%=*}: has no effect" said; then unread="$unread $one"; else read="$read $one"; fi
+  done
+  plain=$(end_of "solver.model=$model")
+  # shellcheck disable=SC2086
+  changed=$(end_of "solver.model=$model" $unread)
+  if [ -z "$plain" ] || [ "$plain" != "$changed" ]; then
+    echo "FAILED: $model: one of$unread is said to have no effect, but it ends with"
+    echo "$changed"
+    echo "and not"
+    echo "$plain"
+    failed=1
+  fi
+  case $model in # what each is known to read must not be warned of
+  conformation) known="solver.velocity_iterations materials.goo.viscosity materials.goo.yield_stress solver.wall_density" ;;
+  links) known="solver.links_beta_cold solver.position_iterations" ;;
+  springs) known="solver.springs_elasticity solver.springs_viscosity" ;;
+  blend) known="solver.blend_alpha materials.goo.viscosity" ;;
+  cauchy) known="solver.cauchy_tension materials.goo.viscosity" ;;
+  esac
+  for key in $known; do
+    case $read in *"$key="*) ;; *) echo "FAILED: $model: $key is said to have no effect" && failed=1 ;; esac
+  done
+done
+"$ooze" info scene.json --set solver.model=springs --set solver.blend_alpha=1 2>&1 | grep -qF 'solver.blend_alpha: has no effect: it belongs to the model blend; this scene'"'"'s is springs' || failed=1
+exit $failed
