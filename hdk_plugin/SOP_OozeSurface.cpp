@@ -79,6 +79,7 @@ private:
     d.position_smoothing = parms.real("possmoothing");
     d.max_stretch = parms.real("maxstretch");
     d.half_width = parms.real("halfwidth");
+    d.threshold = parms.real("threshold");
     myHost.fill(hooks);
     d.hooks = &hooks;
 

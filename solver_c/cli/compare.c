@@ -267,7 +267,7 @@ static void print_json(const outcome *o, uint32_t count, const char *picture) {
   putchar('\n');
 }
 
-static ooze_result picture(const char *path, const char *out, const cli_list *sets, int32_t frame, const outcome *o, uint32_t count, ooze_message *why) {
+static ooze_result picture(const char *path, const char *out, const cli_list *sets, int32_t frame, const outcome *o, uint32_t count, uint32_t *drawn, ooze_message *why) {
   ooze_image image[MOST_MODELS], sheet;
   const ooze_image *each[MOST_MODELS];
   const char *names[MOST_MODELS];
@@ -293,6 +293,7 @@ static ooze_result picture(const char *path, const char *out, const cli_list *se
   sheet.size = (uint32_t)sizeof sheet;
   if (r >= 0 && n) r = ooze_image_sheet(each, names, n, n <= 3 ? n : (n + 1) / 2, 640, &sheet, why);
   if (r >= 0 && n) r = ooze_image_write_png(&sheet, out, why);
+  *drawn = n;
   ooze_image_free(&sheet);
   for (uint32_t i = 0; i < n; ++i) ooze_image_free(&image[i]);
   return r;
@@ -362,14 +363,15 @@ int cli_compare(int argc, char **argv) {
     if (all[i].result < 0) worst = cli_exit_code(all[i].result);
   }
   char file[PATH_ROOM];
+  uint32_t drawn = 0;
   ooze_message why = {""};
   snprintf(file, sizeof file, "%.4000s/compare.png", folder);
-  ooze_result r = picture(scene, file, &sets, last, all, count, &why);
+  ooze_result r = picture(scene, file, &sets, last, all, count, &drawn, &why);
   if (as_json)
-    print_json(all, count, r >= 0 ? file : NULL);
+    print_json(all, count, r >= 0 && drawn ? file : NULL);
   else {
     table(all, count);
-    if (r >= 0) printf("%s\n", file);
+    if (r >= 0 && drawn) printf("%s\n", file);
   }
   if (r < 0) {
     cli_error("%s", why.text);

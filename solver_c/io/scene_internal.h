@@ -74,7 +74,7 @@ typedef struct oz_channel { /* the keyframes of one value */
 } oz_channel;
 
 typedef struct oz_picture {
-  uint32_t width, height, style, colour_by, samples, smoothing, has_eye, has_target;
+  uint32_t width, height, style, colour_by, samples, surface_method, smoothing, has_eye, has_target;
   float range[2], azimuth, elevation, zoom, eye[3], target[3], field_of_view, bounds[6];
   char *caption;
 } oz_picture;
@@ -84,7 +84,7 @@ typedef struct oz_output {
   int32_t first, last;
   double fps;
   uint32_t points, surface, mesh, method, smoothing, stress, strainrate, temperature, checkpoint_every, checkpoint_keep;
-  float voxel;
+  float voxel, threshold;
 } oz_output;
 
 struct ooze_scene {

@@ -15,6 +15,7 @@ ooze_result oz_read_output(oz_reader *r) {
   o->first = 1;
   o->last = 100;
   o->fps = 30.0;
+  o->threshold = 0.85f;
   o->checkpoint_every = 10;
   o->checkpoint_keep = 2;
   if (object) {
@@ -40,6 +41,7 @@ ooze_result oz_read_output(oz_reader *r) {
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface", &o->surface));
     OZ_IO_TRY(oz_get_count(r, "output", object, "mesh", &o->mesh));
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface_method", &o->method));
+    OZ_IO_TRY(oz_get_float(r, "output", object, "surface_threshold", &o->threshold));
     OZ_IO_TRY(oz_get_float(r, "output", object, "surface_voxel", &o->voxel));
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface_smoothing", &o->smoothing));
     OZ_IO_TRY(oz_get_count(r, "output", object, "surface_stress", &o->stress));
@@ -590,6 +592,7 @@ ooze_result oz_read_picture(oz_reader *r) {
   OZ_IO_TRY(oz_get_list(r, "picture", object, "range", 2, list, &has));
   if (has) p->range[0] = (float)list[0], p->range[1] = (float)list[1];
   OZ_IO_TRY(oz_get_count(r, "picture", object, "samples", &p->samples));
+  OZ_IO_TRY(oz_get_count(r, "picture", object, "surface_method", &p->surface_method));
   OZ_IO_TRY(oz_get_count(r, "picture", object, "smoothing", &p->smoothing));
   OZ_IO_TRY(oz_get_float(r, "picture", object, "azimuth", &p->azimuth));
   OZ_IO_TRY(oz_get_float(r, "picture", object, "elevation", &p->elevation));

@@ -270,7 +270,9 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
       ooze_surface_points sp;
       ooze_surface_desc_default(&sd);
       ooze_surface_points_default(&sp);
-      sd.method = OOZE_SURFACE_ANISOTROPIC;
+      static const uint32_t methods[] = {OOZE_SURFACE_ANISOTROPIC, OOZE_SURFACE_SPHERES, OOZE_SURFACE_DENSITY}; /* the menu's order */
+      sd.method = methods[view.surface_method];
+      if (scene) sd.threshold = scene->output.threshold;
       sd.separation = (float)separation;
       sd.smoothing = view.smoothing;
       sd.attributes = OOZE_FILL_NONE;

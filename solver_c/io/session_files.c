@@ -73,6 +73,7 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
   ooze_surface_points_default(&in);
   desc.method = o->method;
   desc.separation = s->base->separation;
+  desc.threshold = o->threshold;
   desc.voxel = o->voxel;
   desc.smoothing = o->smoothing;
   if (s->options.machine) desc.threads = s->options.machine->threads;

@@ -22,9 +22,11 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
   if (d->size != sizeof *d || p->size != sizeof *p)
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a surface struct has size %u or %u; fill it with its _default()",
                            d->size, p->size);
-  if (d->method > OOZE_SURFACE_ANISOTROPIC)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "method is %u; expected OOZE_SURFACE_SPHERES or _ANISOTROPIC",
+  if (d->method > OOZE_SURFACE_DENSITY)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
                            d->method);
+  if (!(d->threshold >= 0.0f && d->threshold <= 1.0f))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "threshold is %g; expected 0 to 1", d->threshold);
   if (!(d->separation > 0.0f) || !isfinite(d->separation))
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0", d->separation);
   if (!(d->radius >= 0.0f) || !isfinite(d->radius))
@@ -175,19 +177,48 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
   return OOZE_OK;
 }
 
+/* The bricks near particles, with a field that is zero on the surface: of kernels, ... */
+static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, float separation, float band, const ooze_surface_desc *d,
+                              const oz_tasks *tasks, ooze_message *why) {
+  oz_kernel_desc kd;
+  oz_kernel *kernels = (oz_kernel *)oz_allocate(c->count, sizeof *kernels);
+  float reach = 0.0f;
+  ooze_result r;
+  if (!kernels) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
+  kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
+  kd.separation = separation;
+  kd.position_smoothing = d->position_smoothing;
+  kd.max_stretch = d->max_stretch;
+  r = oz_kernels_make(&kd, c, tasks, kernels, &reach, why);
+  if (!r) r = oz_bricks_cover(b, c, voxel, fmaxf(reach, 1.1f * separation + band) - 0.5f * separation + 2.0f * voxel, d->max_voxels, why);
+  if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, tasks);
+  oz_release(kernels);
+  return r;
+}
+/* ... or of balls about those that are at the surface by their density. */
+static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, float separation, float radius, float band, const ooze_surface_desc *d,
+                              const oz_tasks *tasks, ooze_message *why) {
+  uint8_t *outer = (uint8_t *)oz_allocate(c->count, 1);
+  ooze_result r;
+  if (!outer) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles", c->count);
+  oz_density_mark(c, separation, d->threshold, tasks, outer);
+  r = oz_bricks_cover(b, c, voxel, oz_density_reach(separation, radius) + band + 2.0f * voxel, d->max_voxels, why);
+  if (!r) oz_density_field(b, c, outer, voxel, separation, radius, tasks);
+  oz_release(outer);
+  return r;
+}
+
 ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points, ooze_surface **out,
                                ooze_message *why) {
   double start = oz_seconds();
   merged_points merged;
   const ooze_surface_points *p = points;
-  oz_kernel_desc kd;
   oz_tasks tasks;
   oz_cells c;
   oz_bricks b;
-  oz_kernel *kernels = NULL;
   float *sharp = NULL;
   ooze_surface *s = NULL;
-  float separation, voxel, reach = 0.0f;
+  float separation, voxel, radius;
   ooze_result r;
   if (!d || !points || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_build: a pointer is NULL");
   *out = NULL;
@@ -225,20 +256,14 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
     r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride, why);
     if (r) goto done;
   }
-  kernels = (oz_kernel *)oz_allocate(c.count, sizeof *kernels);
-  if (!kernels) {
-    r = oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c.count);
-    goto done;
+  radius = OZ_LONE_RADIUS * separation;
+  if (d->method == OOZE_SURFACE_DENSITY) {
+    radius = fmaxf(d->radius > 0.0f && !s->info.merged ? d->radius : OZ_DENSITY_RADIUS * separation, 0.9f * voxel);
+    r = by_density(&b, &c, voxel, separation, radius, s->band, d, &tasks, why);
+  } else {
+    r = by_kernels(&b, &c, voxel, separation, s->band, d, &tasks, why);
   }
-  kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
-  kd.separation = separation;
-  kd.position_smoothing = d->position_smoothing;
-  kd.max_stretch = d->max_stretch;
-  if ((r = oz_kernels_make(&kd, &c, &tasks, kernels, &reach, why))) goto done;
-  r = oz_bricks_cover(&b, &c, voxel, fmaxf(reach, 1.1f * separation + s->band) - 0.5f * separation + 2.0f * voxel,
-                      d->max_voxels, why);
   if (r) goto done;
-  oz_field_evaluate(&b, &c, kernels, voxel, separation, reach, &tasks);
   if ((r = oz_distance_rebuild(&b, d->half_width, &tasks, why))) goto done;
   if (d->smoothing && ((r = oz_distance_smooth(&b, d->smoothing, d->half_width, &tasks, why)) ||
                        (r = oz_distance_rebuild(&b, d->half_width, &tasks, why))))
@@ -255,7 +280,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   s->info.skipped = merged.skipped + c.skipped;
   s->info.voxel = voxel;
   s->info.half_width = s->band;
-  s->info.radius = OZ_LONE_RADIUS * separation;
+  s->info.radius = radius;
   s->info.bytes = sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
                   (uint64_t)s->attribute_bricks * (64 + 2048 * ((s->velocity ? 3 : 0) + s->scalar_count));
   s->info.seconds = oz_seconds() - start;
@@ -265,7 +290,6 @@ done:
   ooze_surface_destroy(s);
   oz_release(merged.block);
   oz_release(sharp);
-  oz_release(kernels);
   oz_cells_free(&c);
   oz_bricks_free(&b);
   return r;

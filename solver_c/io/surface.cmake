@@ -2,11 +2,11 @@
 # OpenVDB has no pkg-config file in Debian and its stock finder wants boost-iostreams: found by its parts instead.
 
 target_sources(ooze_io PRIVATE
-  surface.c surface_tasks.c surface_cells.c surface_kernels.c surface_field.c surface_distance.c surface_attributes.c
+  surface.c surface_tasks.c surface_cells.c surface_kernels.c surface_field.c surface_density.c surface_distance.c surface_attributes.c
   surface_strain.c surface_sdf.c vdb_child.c image.c
   render.c render_text.c render_movie.c render_bvh.c render_setup.c render_scene.c render_march.c render_shade.c render_colour.c)
 # The inner loops of surfaces and rays; no option here changes bits from run to run.
-set_source_files_properties(surface_kernels.c surface_field.c surface_distance.c surface_attributes.c surface_strain.c render_bvh.c
+set_source_files_properties(surface_kernels.c surface_field.c surface_density.c surface_distance.c surface_attributes.c surface_strain.c render_bvh.c
   render_march.c render_shade.c PROPERTIES COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math")
 target_link_libraries(ooze_io PUBLIC Threads::Threads)
 

@@ -163,6 +163,12 @@ void oz_bricks_free(oz_bricks *b);
 /* Fills values with a number that is about the distance in voxels near the surface and has the right sign elsewhere. */
 void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation,
                        float reach, const oz_tasks *tasks);
+/* surface_density.c: who is at the surface (1) by density below a share of a full lattice's; how far from a particle the field goes; and
+ * the field itself, as oz_field_evaluate makes it: least distance to balls of `radius` about those, and larger ones about the rest. */
+void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks, uint8_t *outer);
+float oz_density_reach(float separation, float radius);
+void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel, float separation, float radius, const oz_tasks *tasks);
+#define OZ_DENSITY_RADIUS 0.9f /* separations: of balls about surface particles; above 0.87 they leave no holes between a lattice's */
 /* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or minus band beyond. */
 ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why);
 

@@ -102,6 +102,7 @@ OZ_CASE(defaults_of_the_surface_node_are_the_librarys) {
   SAME("possmoothing", d.position_smoothing);
   SAME("maxstretch", d.max_stretch);
   SAME("halfwidth", d.half_width);
+  SAME("threshold", d.threshold);
 }
 
 OZ_CASE(dialogs_have_every_parameter_and_balanced_braces) {

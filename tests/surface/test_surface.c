@@ -219,11 +219,49 @@ OZ_CASE(heap_in_one_spot_and_bad_numbers_are_handled) {
   free(x);
 }
 
+/* As Takamatsu & Kanai extract it: balls about particles of low density, the inside filled. */
+OZ_CASE(density_makes_balls_about_the_outermost_particles) {
+  enum { N = 14 };
+  float *x = lattice(N, 0.01f, 0.2f), *even = lattice(N, 0.01f, 0.0f), middle[3] = {0.065f, 0.065f, 0.065f}, f;
+  float above[3] = {0.06f, 0.12f, 0.06f}; /* a particle under the top layer's */
+  ooze_surface_desc d;
+  ooze_surface_info info;
+  ooze_surface *s;
+  ooze_surface_desc_default(&d);
+  d.method = OOZE_SURFACE_DENSITY;
+  s = build(&d, even, N * N * N);
+  CHECK_NEAR(distance_along(s, above, up, 0.0005f), 0.019f, 0.0008f, "a separation and a ball of 0.9; voxel 0.005");
+  ooze_surface_info_default(&info);
+  ooze_surface_info_get(s, &info);
+  CHECK_NEAR(info.radius, 0.009f, 1e-6f, "0.9 separations");
+  CHECK_NEAR(cbrt(info.volume), 0.13 + 2 * 0.0085, 0.003, "balls of 9 mm about 13 cm, less what lies between them");
+  ooze_surface_destroy(s);
+  /* below a threshold of 0 nothing is at the surface: balls of 1.2 all over */
+  d.threshold = 0.0f;
+  s = build(&d, even, N * N * N);
+  CHECK_NEAR(distance_along(s, above, up, 0.0005f), 0.022f, 0.0008f, "1.2 separations");
+  ooze_surface_destroy(s);
+  /* disorder leaves no void: from the middle to half a separation below the faces all is inside */
+  d.threshold = 0.85f;
+  s = build(&d, x, N * N * N);
+  for (uint32_t i = 0; i < 1000; ++i) {
+    float p[3] = {0.006f + 0.013f * (float)(i % 10), 0.006f + 0.013f * (float)(i / 10 % 10), 0.006f + 0.013f * (float)(i / 100)};
+    for (int a = 0; a < 3; ++a) p[a] = fminf(p[a], 0.124f);
+    ooze_surface_sample(s, p, 1, &f);
+    CHECK(f < 0.0f, "a void at %g %g %g", p[0], p[1], p[2]);
+  }
+  ooze_surface_sample(s, middle, 1, &f);
+  CHECK_NEAR(f, -0.015f, 1e-6f, "deep inside: the whole band of three voxels");
+  ooze_surface_destroy(s);
+  free(x);
+  free(even);
+}
+
 OZ_CASE(same_bits_for_any_number_of_threads) {
   enum { N = 22 };
   float *x = lattice(N, 0.01f, 0.4f);
   uint32_t method, threads;
-  for (method = 0; method < 2; ++method) {
+  for (method = 0; method < 3; ++method) {
     uint64_t hash[4];
     for (threads = 0; threads < 4; ++threads) {
       ooze_surface_desc d;
@@ -341,6 +379,10 @@ OZ_CASE(refusals_name_what_is_wrong) {
   d.separation = -1.0f;
   CHECK_EQ(ooze_surface_build(&d, &p, &s, &why), OOZE_ERROR_ARGUMENT);
   CHECK(strstr(why.text, "separation"), "%s", why.text);
+  d.separation = 0.01f;
+  d.threshold = 1.5f;
+  CHECK_EQ(ooze_surface_build(&d, &p, &s, &why), OOZE_ERROR_ARGUMENT);
+  CHECK(strstr(why.text, "threshold is 1.5"), "%s", why.text);
   CHECK(s == NULL);
 }
 

@@ -18,7 +18,8 @@ extern "C" {
 
 enum {
   OOZE_SURFACE_SPHERES = 0,    /* smooth spheres: one round kernel a particle, blended */
-  OOZE_SURFACE_ANISOTROPIC = 1 /* kernels flattened along the local shape of the fluid (Yu & Turk 2013) */
+  OOZE_SURFACE_ANISOTROPIC = 1, /* kernels flattened along the local shape of the fluid (Yu & Turk 2013) */
+  OOZE_SURFACE_DENSITY = 2      /* distance to the particles whose density is low (Takamatsu & Kanai 2011) */
 };
 enum { OOZE_FILL_NONE = 0, OOZE_FILL_BAND = 1, OOZE_FILL_INSIDE = 2 }; /* where attribute grids have values */
 
@@ -28,7 +29,7 @@ typedef struct ooze_surface_desc {
   uint32_t size;
   uint32_t method;          /* OOZE_SURFACE_*. Default SPHERES. */
   float separation;         /* m, above 0: the spacing of particles at rest. Default 0.01. */
-  float radius;             /* m: radius of a lone particle; 0: that of its volume, 0.62 separations. Default 0. */
+  float radius;             /* m: radius of a lone particle; 0: that of its volume, 0.62 separations (density: 0.9). Default 0. */
   float voxel;              /* m; 0: half the separation. Default 0. */
   float half_width;         /* voxels of distance kept on either side, 2 to 20. Default 3. */
   uint32_t smoothing;       /* passes of a filter on the distance that keeps volume and thin strands. Default 0. */
@@ -38,6 +39,7 @@ typedef struct ooze_surface_desc {
   uint32_t threads;         /* 0: as many as the machine has. Results do not depend on it. Default 0. */
   uint64_t max_voxels;      /* refuse to hold more. Default 4e9. */
   const ooze_hooks *hooks;  /* parallel_for only; NULL: TBB if built in, else threads of our own */
+  float threshold;          /* 0 to 1: a particle whose density is below this share of a full lattice's is at the surface (density only). Default 0.85. */
 } ooze_surface_desc;
 
 typedef struct ooze_surface_scalar {
@@ -298,6 +300,7 @@ static inline void ooze_surface_desc_default(ooze_surface_desc *d) {
   d->half_width = 3.0f;
   d->position_smoothing = 0.9f;
   d->max_stretch = 2.0f;
+  d->threshold = 0.85f;
   d->attributes = OOZE_FILL_BAND;
   d->max_voxels = 4000000000u;
 }
