@@ -23,6 +23,34 @@ static double slide(verify *v, kit *k, double friction, double viscosity, double
   return speed;
 }
 
+/* Separations from a plate, which rises off a block of viscous fluid, to the highest particle. Walls count in the density. */
+static double lift(verify *v, kit *k, double stick) {
+  const double d = 0.02, speed = 0.1, low[3] = {-4 * d, 0.0, -4 * d}, up[3] = {0.0, speed, 0.0}, half = 2 * d;
+  const uint32_t n[3] = {8, 6, 8};
+  double highest = 0.0, top = 6 * d;
+  ooze_collider_desc c;
+  ooze_collider plate = 0;
+  ooze_pose pose;
+  kit_open(k, verify_machine(v), d);
+  kit_floor(k, 1.0);
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_BOX;
+  c.stick = (float)stick;
+  c.friction = 1.0f;
+  c.half[0] = c.half[2] = (float)(6 * d), c.half[1] = (float)half;
+  c.start.position[1] = (float)(top + half);
+  c.end = pose = c.start;
+  if (kit_good(k)) k->result = ooze_collider_add(k->solver, &c, &plate);
+  kit_block(k, kit_fluid(k, 500.0, 0.0), n, low);
+  for (int step = 0; step < 60 && kit_good(k); ++step) {
+    kit_move(k, plate, &pose, up, DT);
+    kit_step(k, DT, 1);
+    top += DT * speed;
+  }
+  kit_read(k);
+  for (uint32_t i = 0; i < k->count; ++i) highest = fmax(highest, (double)k->x[i][1]);
+  return (top - highest) / d;
+}
 /* Separations that a layer under a sticky ceiling has come down after half a second. */
 static double hang(verify *v, kit *k, double stick) {
   const double d = 0.05, low[3] = {-3 * d, -d, -3 * d};
@@ -68,6 +96,13 @@ void verify_slip(verify *v) {
     }
   }
   if (!verify_wants(v, "stick")) return;
+  double left = lift(v, &k, 1e4);
+  if (verify_ran(v, &k)) verify_at_most(v, left, 0.7, "d", "stick.lifts");
+  verify_note(v, "highest particle from a sticky plate that goes up at 0.1 m/s, after 0.25 s");
+  kit_close(&k);
+  left = lift(v, &k, 0.0);
+  if (verify_ran(v, &k)) verify_at_least(v, left, 2.0, "d", "stick.none");
+  kit_close(&k);
   double fell = hang(v, &k, 20.0);
   if (verify_ran(v, &k)) verify_at_most(v, fell, 0.2, "d", "stick.strong");
   verify_note(v, "20 m/s^2 holds a layer under a ceiling against 9.81");

@@ -46,6 +46,7 @@ typedef struct oz_collider {
 } oz_collider;
 
 /* A wall as one particle sees it: a plane through its neighbourhood. */
+enum { OZ_WALL_STUCK = 2 };
 typedef struct oz_wall {
   float n[3];      /* out of the wall */
   float s;         /* m: distance of the particle's start position from it */
@@ -53,7 +54,7 @@ typedef struct oz_wall {
   float friction;  /* 0 to 1 */
   float stick;     /* m/s^2 */
   uint32_t collider; /* index */
-  uint32_t active; /* takes part in the velocity projection */
+  uint32_t active; /* takes part in the velocity projection: 1, or OZ_WALL_STUCK */
   uint32_t dense;  /* counts in the density */
   float t[3];      /* m: tangential displacement that friction has already acted on in this substep */
   float took[3];   /* m: what wall_filter took of the last correction; wall_load adds it up */

@@ -22,6 +22,7 @@
 
 #define OZ_WALL_LAYER 0.3f  /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
 #define OZ_WALL_TOUCH 0.05f /* d: nearer than this to wall_gap counts as touching */
+#define OZ_WALL_STICK 0.7f  /* d: nearer than this is the layer that a sticky wall holds; where walls count in the density it stands at 0.5 */
 #define OZ_WALL_ENTRY 0.7f  /* cosine: normals of entry and nearest face that differ more are different faces */
 #define OZ_WALL_WEDGE 0.1f  /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
 #define OZ_WALL_SHEAR 0.75f /* d: the layer nearer than this is dragged along by the wall */
@@ -206,6 +207,13 @@ typedef struct oz_hold {
   int shear;              /* plane that drags the particle along without pressing on it, or -1 */
 } oz_hold;
 
+/* m: where the particle starts from, measured from where the wall starts. */
+OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) { return w->s + f->dt * oz_dot3f(w->n, w->u); }
+/* In reach of a wall that holds on to what it touches. */
+OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
+  return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
+}
+
 OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes, oz_hold *h) {
   float total = 0.0f;
   h->count = 0;
@@ -218,7 +226,8 @@ OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes
   for (uint32_t k = 0; k < planes; k++) {
     const oz_wall *w = wall + k;
     if (!w->active) continue;
-    float e[3] = {w->n[0], w->n[1], w->n[2]}, b = (f->wall_gap - w->s) * f->inv_dt;
+    float e[3] = {w->n[0], w->n[1], w->n[2]};
+    float b = w->active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (f->wall_gap - w->s) * f->inv_dt;
     for (int m = 0; m < h->count; m++) {
       float along = oz_dot3f(e, h->e[m]);
       for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
@@ -332,8 +341,16 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     w->active = 0;
     w->keep = oz_wall_keep(f, w, i);
     any |= w->keep < 1.0f;
-    if (oz_wall_leaves(f, i) || !(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) continue;
-    int hold = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
+    if (oz_wall_leaves(f, i)) continue;
+    if (!(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) { /* not into it: away, and stuck? */
+      if (!oz_wall_sticks(f, w) || !(oz_dot3f(w->n, u) - oz_dot3f(w->n, w->u) < w->stick * f->dt)) continue;
+      if (!(oz_dot3f(w->n, u) > oz_dot3f(w->n, w->u))) continue;
+      w->active = OZ_WALL_STUCK;
+      w->keep = 1.0f;
+      any = 1;
+      continue;
+    }
+    int hold = oz_wall_start(f, w) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
     if (!hold) {
       const uint32_t length = f->len_c[i];
       hold = 1;
@@ -400,6 +417,17 @@ OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
   float *u = f->u + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
   if (!(f->omega[i] > 0.0f)) return;
   const float mass = f->m_ref / f->omega[i];
+  for (uint32_t k = 0; k < planes; k++) {
+    if (wall[k].active != OZ_WALL_STUCK) continue;
+    /* what the wall has been given is what it held on with; too much: it lets go */
+    const float pull = oz_dot3f(wall[k].n, impulse + 3 * k) / mass;
+    if (!(pull > wall[k].stick * f->dt)) continue;
+    wall[k].active = 0;
+    for (int a = 0; a < 3; a++) {
+      u[a] += pull * wall[k].n[a];
+      impulse[3 * k + (uint32_t)a] -= mass * pull * wall[k].n[a];
+    }
+  }
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t k = 0; k < planes; k++) {
       if (!wall[k].active) continue;
@@ -490,9 +518,11 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
       oz_wall *w = wall + k;
       float yn = oz_dot3f(w->n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
-      if (!held && w->stick > 0.0f && pass == 0)
-        held = w->s + f->dt * oz_dot3f(w->n, w->u) <= f->wall_gap + OZ_WALL_TOUCH * f->d &&
-               -lift < w->stick * f->dt * f->dt;
+      if (!held && pass == 0 && oz_wall_sticks(f, w)) { /* stays as far off as it was */
+        const float back = oz_maxf(oz_wall_start(f, w), f->wall_gap) - (w->s + yn);
+        held = back < 0.0f && -back < w->stick * f->dt * f->dt;
+        if (held) lift = back;
+      }
       if (!held) continue;
       for (int a = 0; a < 3; a++) y[a] += lift * w->n[a];
       if (pass == 0) {

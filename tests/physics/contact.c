@@ -713,7 +713,7 @@ OZ_CASE(a_sticky_wall_keeps_up_to_its_strength) {
   for (int k = 0; k < 4; k++) {
     world *w = make(1, 1);
     w->c[0].stick = 15.0f;
-    put(w, 0, 0.0f, (k == 3 ? 0.5f : 0.25f) * D, 0.0f);        /* the last one does not touch */
+    put(w, 0, 0.0f, (k == 3 ? 0.9f : k == 1 ? 0.5f : 0.25f) * D, 0.0f); /* the last one does not touch */
     static const float pull[4] = {9.81f, 14.9f, 15.1f, 9.81f}; /* m/s^2 */
     speed(w, 0, 0.0f, pull[k] * w->f.dt, 0.0f);
     planes(w);
