@@ -167,15 +167,23 @@ void kit_block(kit *k, uint32_t material, const uint32_t n[3], const double low[
   kit_spinning_block(k, material, n, low, 0.0);
 }
 
+/* x, off by up to k->jitter separations an axis; the same every time. */
+static const double *jittered(kit *k, const double x[3], double out[3]) {
+  for (int a = 0; a < 3; ++a) {
+    k->seed = k->seed * 6364136223846793005u + 1442695040888963407u;
+    out[a] = x[a] + k->jitter * k->separation * ((double)(k->seed >> 11) / 4503599627370496.0 - 1.0);
+  }
+  return out;
+}
 void kit_fill(kit *k, uint32_t material, const double low[3], const double high[3], kit_inside_fn inside,
               const void *context) {
   cloud c = {NULL, 0, 0};
-  double d = k->separation, x[3];
+  double d = k->separation, x[3], at[3];
   if (!kit_good(k)) return;
   for (x[1] = low[1] + 0.5 * d; x[1] < high[1]; x[1] += d)
     for (x[2] = low[2] + 0.5 * d; x[2] < high[2]; x[2] += d)
       for (x[0] = low[0] + 0.5 * d; x[0] < high[0]; x[0] += d)
-        if (inside(context, x) && !cloud_push(&c, x)) {
+        if (inside(context, x) && !cloud_push(&c, jittered(k, x, at))) {
           fail(k, OOZE_ERROR_MEMORY, "fill", "no memory for its particles");
           free(c.x);
           return;

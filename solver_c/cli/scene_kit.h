@@ -20,6 +20,8 @@ typedef struct kit {
   double separation;
   uint32_t boundary; /* of colliders */
   double temperature, contact; /* of colliders, K and W/(m^2 K); 0: as they come */
+  double jitter;     /* separations: kit_fill moves each particle by up to that */
+  uint64_t seed;
   ooze_result result; /* of the first call that failed, or OOZE_OK */
   char message[640];
   double step_seconds;   /* wall time inside ooze_step since kit_open */

@@ -232,7 +232,7 @@ static ooze_result fill(ooze_solver *s) {
 
 /* The others keep something else where a point's place is. */
 static int model_has_them(uint32_t model) {
-  return model == OOZE_MODEL_CONFORMATION || model == OOZE_MODEL_LINKS || model == OOZE_MODEL_SPRINGS;
+  return model != OOZE_MODEL_BLEND;
 }
 
 ooze_result oz_boundary_before_step(ooze_solver *s) {

@@ -9,6 +9,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   b->table->frame(b, f);
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
+  f->boundary = s->has_boundary;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);
@@ -38,5 +39,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(mps_pressure);
   RUN(mps_move);
   WALLS(wall_project);
-  return b->table->run(b, f, OZ_STAGE_finish, &s->bad, why);
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
+  if (s->has_boundary) RUN(boundary_end);
+  return OOZE_OK;
 }

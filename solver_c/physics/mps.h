@@ -1,6 +1,9 @@
 /* Moving particle semi-implicit method with Cauchy's equation of motion (Mukai, Matsui & Chang; MPS after Koshizuka).
  * Numbers in brackets are the paper's equations.
  *
+ * Solids are boundary particles (boundary.h): they have a velocity, answer a stress with the same stress and a pressure with
+ * the same pressure, and count in the number density by their weights.
+ *
  * What differs from the printed form, and why: gradients are corrected by the inverse of their moment, so that rigid
  * rotation has no strain rate; divergences are the adjoint of that gradient and pressures are added (p_i + p_j), so that
  * pair forces are opposite; the shear rate is sqrt(2 D:D), since (11) is negative for incompressible flow; the fitted
@@ -65,12 +68,6 @@ OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s
   for (int k = 0; k < 6; k++) r.s[k] = viscous * D->s[k] + elastic * strain->s[k];
   return r;
 }
-OZ_FN oz_s3 oz_deviator(const oz_s3 *a) {
-  oz_s3 r = *a;
-  oz_real mean = oz_s3_trace(a) * (1.0f / 3.0f);
-  for (int c = 0; c < 3; c++) r.s[c] -= mean;
-  return r;
-}
 OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   const float norm = 3.0f / f->cauchy.n0;
@@ -83,8 +80,7 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   B = oz_s3_compose(k, &U);
   for (int c = 0; c < 9; c++) raw.m[c] = norm * acc[7 + c];
   L = oz_m3_mul_s(&raw, &B);
-  oz_s3 D = oz_m3_sym(&L);
-  D = oz_deviator(&D);
+  oz_s3 D = oz_m3_sym(&L); /* with its trace, as printed: it is all that resists swelling, since no pressure pulls */
   /* strain: e' = D + W e - e W, W the spin */
   oz_m3 W = L, e = oz_s3_full(&strain), We;
   for (int a = 0; a < 3; a++)
@@ -119,10 +115,12 @@ OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, cons
   g.x = k * r.x; g.y = k * r.y; g.z = k * r.z;
   oz_v3 a = oz_m3_v(&A, g);
   acc[0] += a.x; acc[1] += a.y; acc[2] += a.z;
-  acc[3] += g.x; acc[4] += g.y; acc[5] += g.z;
+  oz_mask fluid = x[3] > oz_set(0.0f);
+  oz_real own = oz_select(fluid, oz_set(1.0f), oz_set(2.0f)); /* what is held answers with this particle's stress */
+  acc[3] += own * g.x; acc[4] += own * g.y; acc[5] += own * g.z;
   oz_real r2 = oz_dot(r, r), ir = oz_rsqrt(oz_max(r2, oz_set(1e-10f * f->h2))), l = r2 * ir;
   oz_mask on = (r2 < oz_set(f->h2)) & (r2 > oz_set(1e-10f * f->h2));
-  oz_real part = oz_select(x[3] > oz_set(0.0f), oz_set(1.0f), oz_set(f->cauchy.wetting)); /* Young: towards solids */
+  oz_real part = oz_select(fluid, oz_set(1.0f), oz_set(f->cauchy.wetting)); /* Young: towards solids */
   oz_real t = oz_select(on, part * (l - f->d) * (l - f->h) * ir, oz_set(0.0f));
   acc[6] += t * r.x; acc[7] += t * r.y; acc[8] += t * r.z;
 }
@@ -143,14 +141,17 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_st4(f->u, i, 4, 0, u);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
+  oz_vec_st(f->p, i, p, f->boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), oz_set(1.0f)) : oz_set(1.0f));
 }
 
 /* ---- pressure: sum_j w (P_i - P_j) = pull (n - n0) / n0, P = 6 dt^2 p / (rho lambda n0): the implicit half of MPS, by
- * conjugate gradients with the diagonal. Free surfaces (n below 0.97 n0) have no pressure. lam's planes hold P, residual,
- * operator times direction, 1 / diagonal (0 at the surface), diagonal. dx is (position, direction). ---- */
+ * conjugate gradients with the diagonal. Free surfaces (n below 0.9 n0; Koshizuka: 0.8 to 0.99) have no pressure. Elsewhere it
+ * may pull: that is what draws threads, since with pushes alone a fluid can swell for nothing. lam's planes hold P, residual,
+ * operator times direction, 1 / diagonal (0 at the surface), diagonal. p's w is 1, of solids minus their weight; dx is (position,
+ * direction), at last (position, P) with that of solids again. Towards solids there is no difference in pressure. ---- */
 
-#define OZ_MPS_SURFACE 0.97f
+#define OZ_MPS_SURFACE 0.9f
+#define OZ_MPS_SOLID 1e9f /* times minus its weight: stands for the pressure of a solid particle; no P is near it */
 enum { OZ_MPS_P = 0, OZ_MPS_R, OZ_MPS_Q, OZ_MPS_INV, OZ_MPS_DIAG };
 OZ_FN oz_real oz_mps_ld(const oz_frame *f, uint32_t i, int plane) { return oz_ld(f->lam + (size_t)plane * f->stride, i); }
 OZ_FN void oz_mps_st(const oz_frame *f, uint32_t i, int plane, oz_real v) { oz_st(f->lam + (size_t)plane * f->stride, i, v); }
@@ -158,13 +159,17 @@ OZ_FN void oz_mps_st(const oz_frame *f, uint32_t i, int plane, oz_real v) { oz_s
 typedef struct { oz_v3 p; } oz_mps_density_self;
 OZ_FN void oz_mps_density_begin(const oz_frame *f, uint32_t i, oz_mps_density_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, const oz_group *n, oz_real *acc) {
-  oz_real k;
-  acc[0] += oz_mps_weight(f, oz_sub(oz_vec_gather(f->p, n->j), s->p), &k);
+  oz_real v[4], k;
+  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
+  oz_real w = oz_mps_weight(f, r, &k), zero = oz_set(0.0f);
+  acc[0] += oz_select(v[3] > zero, w, zero);
+  acc[1] += oz_select(v[3] > zero, zero, -v[3] * w);
 }
 OZ_FN void oz_mps_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_real w[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_real n = acc[0] / f->cauchy.n0 + w[3]; /* walls without particles count as the part of the sphere they fill */
+  oz_real n = (acc[0] + acc[1]) / f->cauchy.n0 + w[3]; /* walls without particles count as the part of the sphere they fill */
   oz_mask inside = (n > oz_set(OZ_MPS_SURFACE)) & (acc[0] > zero);
   oz_real inv = oz_select(inside, one / oz_max(acc[0], oz_set(1e-6f)), zero);
   oz_real r = oz_select(inside, f->cauchy.density_pull * (n - 1.0f), zero);
@@ -212,12 +217,13 @@ OZ_FN void oz_mps_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   v[3] = oz_mps_ld(f, i, OZ_MPS_R) * oz_mps_ld(f, i, OZ_MPS_INV) + be * v[3];
   oz_st4(f->dx, i, 4, 0, v);
 }
-/* Pressures that would pull are none. */
+/* What mps_move gathers. */
 OZ_FN void oz_mps_pressure_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real v[4];
   oz_ld4(f->dx, i, 4, 0, v);
-  v[3] = oz_max(oz_mps_ld(f, i, OZ_MPS_P), oz_set(0.0f));
+  v[3] = oz_mps_ld(f, i, OZ_MPS_P);
+  if (f->boundary) v[3] = oz_select(oz_at_boundary(f, i), -OZ_MPS_SOLID * oz_weight(f, i), v[3]);
   oz_st4(f->dx, i, 4, 0, v);
 }
 
@@ -233,7 +239,7 @@ OZ_FN void oz_mps_move_pair(const oz_frame *f, const oz_mps_move_self *s, const 
   oz_gather4(f->dx, n->j, 4, 0, v);
   oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
   (void)oz_mps_weight(f, r, &k);
-  k = k * (s->P + v[3]);
+  k = k * oz_select(v[3] < oz_set(-1e-6f * OZ_MPS_SOLID), (-2.0f / OZ_MPS_SOLID) * s->P * v[3], s->P + v[3]);
   acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
 }
 OZ_FN void oz_mps_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
