@@ -15,6 +15,7 @@
 #include "physics/density.h"
 #include "physics/filter.h"
 #include "physics/heat.h"
+#include "physics/mixing.h"
 #include "physics/motion.h"
 #include "physics/mps.h"
 #include "physics/nozzle.h"

@@ -21,6 +21,10 @@ static void on_signal(int number) {
   signal(number, SIG_DFL);
 }
 
+typedef struct stage_line {
+  const char *name;
+  double seconds;
+} stage_line;
 typedef struct show {
   int quiet, farm, output_lines, terminal;
   FILE *out; /* where plain lines go */
@@ -29,6 +33,8 @@ typedef struct show {
   uint32_t timed;
   char **files;
   uint32_t file_count, file_room;
+  stage_line stages[160]; /* the solver's own names, which outlive it */
+  uint32_t stage_count;
 } show;
 
 static int on_stop(void *user) {
@@ -50,6 +56,29 @@ static void on_line(void *user, const char *line) {
 static void on_warning(void *user, const char *line) {
   (void)user;
   fprintf(stderr, "ooze: %s\n", line);
+}
+
+static void on_stage(void *user, const ooze_stage_time *time) {
+  show *w = user;
+  if (w->stage_count == sizeof w->stages / sizeof *w->stages) return;
+  w->stages[w->stage_count].name = time->name;
+  w->stages[w->stage_count++].seconds = time->seconds;
+}
+/* Slowest first, and how much of it bodies take. */
+static int by_seconds(const void *a, const void *b) {
+  const stage_line *x = a, *y = b;
+  return x->seconds < y->seconds ? 1 : x->seconds > y->seconds ? -1 : 0;
+}
+static void print_stages(show *w) {
+  double all = 0.0, bodies = 0.0;
+  for (uint32_t i = 0; i < w->stage_count; ++i) {
+    all += w->stages[i].seconds;
+    if (!strncmp(w->stages[i].name, "body_", 5) || !strncmp(w->stages[i].name, "soft_", 5)) bodies += w->stages[i].seconds;
+  }
+  qsort(w->stages, w->stage_count, sizeof *w->stages, by_seconds);
+  for (uint32_t i = 0; i < w->stage_count; ++i)
+    printf("%-18s %9.3f s %5.1f%%\n", w->stages[i].name, w->stages[i].seconds, 100.0 * w->stages[i].seconds / all);
+  printf("%-18s %9.3f s, of which bodies (body_*, soft_*) %.1f%%\n", "all stages", all, 100.0 * bodies / all);
 }
 
 static void on_wrote(void *user, const char *path) {
@@ -169,7 +198,7 @@ static void print_json(const ooze_run_report *r, const show *w, const char *fold
 
 int cli_run(int argc, char **argv) {
   const char *scene_path = NULL, *folder = NULL, *frames = NULL, *wedge = NULL, *watch = NULL;
-  int resume = 0, accept = 0, preview = 0, as_json = 0;
+  int resume = 0, accept = 0, preview = 0, as_json = 0, profile = 0;
   double gigabytes = 0.0;
   uint32_t backend = 0, threads = 0, device = 0, every = 0;
   cli_list sets = {{NULL}, 0};
@@ -201,6 +230,7 @@ int cli_run(int argc, char **argv) {
        "refuse files and fluids that need more, and stop with a checkpoint where emitters bring more", 1e-6, 1e6},
       {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
       {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL, "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
+      {"profile", 0, CLI_FLAG, &profile, NULL, "print the time that each part of the solver's work took", 0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object last", 0, 0},
   };
@@ -269,6 +299,7 @@ int cli_run(int argc, char **argv) {
   run.wrote = on_wrote;
   run.line = on_line;
   run.stop = on_stop;
+  if (profile) run.stage = on_stage;
   if (frames && !parse_frames(frames, info.first_frame, &run.first_frame, &run.last_frame)) {
     cli_error("--frames: '%s' is no range; expected A-B, such as %d-%d", frames, info.first_frame, info.last_frame);
     ooze_scene_destroy(scene);
@@ -291,6 +322,7 @@ int cli_run(int argc, char **argv) {
     printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64 "\n%s\n", report.particles,
            report.substeps, report.seconds, report.frames ? report.seconds / report.frames : 0.0, report.state_hash,
            run.folder);
+  if (profile && !as_json && result >= 0) print_stages(&w);
   for (uint32_t i = 0; i < w.file_count; ++i) free(w.files[i]);
   free(w.files);
   ooze_scene_destroy(scene);

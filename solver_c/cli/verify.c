@@ -31,6 +31,7 @@ static const verify_check checks[] = {
      verify_slip},
     {"bodies", "rigid bodies: free spin, contact with a floor and a slope, momentum of a closed system", VERIFY_QUICK,
      verify_bodies},
+    {"fluids", "several fluids: a sharp interface without a gap, layers by density, mixing", VERIFY_QUICK, verify_fluids},
     {"soft", "soft bodies: a hanging bar, volume, tearing, momentum, floating", VERIFY_QUICK, verify_soft},
     {"blend", "model blend: bars, cubes and a body that parts (Takamatsu & Kanai's figures 2, 3, 5)", VERIFY_QUICK, verify_blend},
     {"cauchy", "model cauchy: the stretching test with four stresses (Mukai et al.), and ours", VERIFY_QUICK, verify_cauchy},

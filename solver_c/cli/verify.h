@@ -57,6 +57,7 @@ void verify_boundary(verify *v);
 void verify_slip(verify *v);
 void verify_floating(verify *v);
 void verify_soft(verify *v);
+void verify_fluids(verify *v);
 void verify_blend(verify *v);
 void verify_cauchy(verify *v);
 void verify_substeps(verify *v);

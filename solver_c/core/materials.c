@@ -36,7 +36,7 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
   s->has_yield = s->has_heat = s->has_ramps = s->ramps_relax = 0;
-  s->diffusivity = 0;
+  s->diffusivity = s->mixing = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
     const ooze_material *m = &s->materials[i];
     matter[i].density = m->density;
@@ -50,6 +50,8 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     matter[i].melt_step = m->latent_heat / m->heat_capacity;
     s->has_heat |= m->conductivity > 0;
     if (m->conductivity * share > s->diffusivity) s->diffusivity = m->conductivity * share;
+    matter[i].mixing = m->mixing;
+    if (m->mixing > s->mixing) s->mixing = m->mixing;
     matter[i].ramp_count = 0;
     float ramp[OZ_RAMP_POINTS][3];
     oz_material_ramp(m, ramp);

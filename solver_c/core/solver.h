@@ -83,9 +83,9 @@ struct ooze_solver {
   ooze_material *materials;
   size_t materials_capacity;
   /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation time among those;
-   * the greatest diffusivity (m^2/s). Known when matter_known is. */
+   * the greatest diffusivity of heat and of what is mixed (m^2/s). Known when matter_known is. */
   uint32_t has_yield, has_heat, has_ramps, ramps_relax;
-  float diffusivity;
+  float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
   uint32_t material_count;
   oz_particles particles;

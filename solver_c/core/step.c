@@ -264,6 +264,8 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_heat = s->has_heat;
   step->has_ramps = s->has_ramps;
   step->diffusivity = s->diffusivity;
+  step->has_mixing = s->mixing > 0;
+  step->mixing = s->mixing;
   step->has_relaxation = s->particles.has_tau || s->has_yield || s->ramps_relax;
   step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
   step->has_nozzles = s->emitters.count > 0;

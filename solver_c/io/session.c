@@ -273,6 +273,11 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
     s.report.particles = ooze_particle_count(s.solver);
     if (result == OOZE_OK && ooze_state_hash(s.solver, &s.report.state_hash) < 0)
       result = oz_io_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file, ooze_solver_message(s.solver));
+    for (uint32_t k = 0; s.options.stage && k < ooze_profile_count(s.solver); k++) {
+      ooze_stage_time time;
+      ooze_stage_time_default(&time);
+      if (ooze_profile_get(s.solver, k, &time) >= 0 && time.calls) s.options.stage(s.options.user, &time);
+    }
     ooze_solver *solver = s.solver;
     s.solver = NULL;
     ooze_solver_destroy(solver);

@@ -169,5 +169,6 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     RUN(settle);
     WALLS(wall_drag);
   }
-  return oz_heat_conduct(s, b, f, why);
+  OZ_TRY(oz_heat_conduct(s, b, f, why));
+  return oz_fluids_mix(s, b, f, why);
 }

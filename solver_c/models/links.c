@@ -78,5 +78,6 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
   if (s->has_boundary) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
-  return oz_heat_conduct(s, b, f, why); /* line 24: where materials conduct */
+  OZ_TRY(oz_heat_conduct(s, b, f, why)); /* line 24: where materials conduct */
+  return oz_fluids_mix(s, b, f, why);
 }

@@ -20,6 +20,8 @@ typedef struct oz_step {
   uint32_t has_heat, has_ramps; /* some material conducts heat; has values that go with temperature */
   float diffusivity;       /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
+  uint32_t has_mixing; /* some material mixes */
+  float mixing;        /* m^2/s: the greatest of all materials */
   uint32_t has_soft, soft_tears; /* there are soft bodies; one has a strain limit */
   float soft_rate, soft_damped;  /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: and times its damping */
   uint32_t born; /* particles that joined for this substep */
@@ -49,6 +51,8 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
  * slots and the arrays dx and r). */
 ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
+/* Fluids that mix, at the end of a substep (list C, and the arrays dx and y2). */
+ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 /* By params.model; NULL where this build has none. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];
 

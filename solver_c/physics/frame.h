@@ -84,6 +84,7 @@ typedef struct oz_matter {
   uint32_t ramp_count;
   float ramp[OZ_RAMP_POINTS][3]; /* K ascending, Pa s, s */
   float links_beta;   /* model links: lengthening of this material; 0: by temperature */
+  float mixing;       /* m^2/s */
 } oz_matter;
 #define OZ_MATTER_FLOATS ((uint32_t)(sizeof(oz_matter) / sizeof(float))) /* step from one to the next in a gather */
 
@@ -220,6 +221,7 @@ typedef struct oz_frame {
   uint32_t yielding;       /* some material has a yield stress */
   uint32_t cold;           /* first position iteration: rotations start from none */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
+  float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   uint32_t boundary;       /* there are boundary particles */
   uint32_t plain_rows;     /* the model uses no stored gradients (ghat): rows go without */

@@ -44,14 +44,14 @@ static const array arrays[] = {
     {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
     {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
     {AT(temperature), 1, PLANES, PURE, 0, 1e-5, "a hundredth of it is exchanged, by stored weights"},
-    {AT(melt), 1, PLANES, PURE, 0, SUMS},      {AT(tau), 1, PLANES, PURE, 0, FEW},
-    {AT(viscosity), 1, PLANES, PURE, 0, FEW},
+    {AT(melt), 1, PLANES, PURE, 0, SUMS},      {AT(tau), 1, PLANES, PURE, 0, SUMS},
+    {AT(viscosity), 1, PLANES, PURE, 0, SUMS}, {AT(density), 1, PLANES, PURE, 0, SUMS},
+    {AT(compliance), 1, PLANES, PURE, 0, SUMS},
 };
 /* Moved from one build to the other, not compared as they are: pu and the first three planes of pe are compared as the
  * matrix that they stand for; the others no stage writes. */
 static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},
-                                {AT(compliance), 1, PLANES, PURE, 0, BITS},
-                                {AT(density), 1, PLANES, PURE, 0, BITS},    {AT(force), 3, PLANES, PURE, 0, BITS},
+                                {AT(force), 3, PLANES, PURE, 0, BITS},
                                 {AT(rest), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
 enum { MOST = 1400 }; /* particles in a scene */
@@ -633,9 +633,9 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
-  const oz_matter matter[2] = {{.density = 1000.0f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
+  const oz_matter matter[2] = {{.density = 1000.0f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
                                 .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-                               {.density = 1000.0f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
+                               {.density = 1000.0f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
                                 .melting_point = 295.0f, .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
   oz_body body[3];
@@ -675,6 +675,8 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_heat = 1;
   step.has_ramps = strcmp(s->name, "corner") == 0;
   step.diffusivity = 2e-5f;
+  step.has_mixing = p.model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */
+  step.mixing = 2e-4f;
   step.has_walls = s->colliders > 0;
   step.has_nozzles = 1;
   step.has_boundary = s->boundary > 0;

@@ -19,7 +19,7 @@ static const array arrays[] = {
     {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 2, 1, 0},      {AT(pp), 6, 2, 1, 0},     {AT(aq), 6, 2, 1, 0},
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
-    {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
+    {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(density), 1, 1, 0, 0}, {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
     {AT(soft_g), 4, 0, 3, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };

@@ -216,6 +216,8 @@ typedef struct ooze_material {
   /* Viscosity and relaxation time by temperature: (K, Pa s, s), ascending; the first point at 0 K ends the list. Particles
    * then take both from here, every substep, between points by their logarithms. Default none. */
   float ramp_1[3], ramp_2[3], ramp_3[3], ramp_4[3], ramp_5[3], ramp_6[3], ramp_7[3], ramp_8[3];
+  float mixing;          /* m^2/s, 0 or more: how fast density, viscosity, relaxation time and compliance diffuse into fluid
+                          * that mixes too. Models conformation and links. Default 0. */
 } ooze_material;
 
 OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index); /* 0 is the default one */

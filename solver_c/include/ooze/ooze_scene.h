@@ -139,6 +139,7 @@ typedef struct ooze_run_options {
   void (*wrote)(void *user, const char *path); /* a file is whole under its name */
   ooze_line_fn line;                           /* news and warnings */
   int (*stop)(void *user);                     /* non-zero: write a checkpoint and return OOZE_CANCELLED */
+  void (*stage)(void *user, const ooze_stage_time *time); /* at the end: each part of the solver's work */
 } ooze_run_options;
 
 typedef struct ooze_run_report {
