@@ -95,7 +95,7 @@ private:
       return false;
     const uint64_t parts[3] = {oz::hash_of(out.sources.gdp(), oz::source_names()),
                                oz::hash_of(out.colliders.gdp(), oz::collider_names()),
-                               oz::hash_of_grids(out.colliders.gdp())};
+                               oz::hash_of_solids(out.colliders.gdp())};
     out.hash = ooze_hash(parts, sizeof parts, 0);
     return true;
   }

@@ -13,14 +13,6 @@
 
 namespace {
 
-// A mesh that frees itself.
-struct Mesh {
-  ooze_mesh m;
-  Mesh() { ooze_mesh_default(&m); }
-  ~Mesh() { ooze_mesh_release(&m); }
-  Mesh(const Mesh &) = delete;
-};
-
 class SourceCook : public oz::Cook {
 public:
   static constexpr const char *node = "source";
@@ -98,7 +90,7 @@ private:
     dress(material, oz::NOZZLE, parms.number("particlesep"));
   }
 
-  bool polygons(const GU_Detail &in, Mesh &mesh, oz::Report &report) {
+  bool polygons(const GU_Detail &in, oz::Mesh &mesh, oz::Report &report) {
     std::vector<uint32_t> triangles;
     for (GA_Iterator it(in.getPrimitiveRange()); !it.atEnd(); ++it) {
       const GEO_Primitive *prim = in.getGEOPrimitive(*it);
@@ -118,7 +110,7 @@ private:
     return true;
   }
 
-  bool pour(const Mesh &mesh, const oz::Parms &parms, std::vector<float> &out, oz::Report &report) {
+  bool pour(const oz::Mesh &mesh, const oz::Parms &parms, std::vector<float> &out, oz::Report &report) {
     ooze_fill_desc d;
     ooze_message why = {""};
     float *x = nullptr;
@@ -143,7 +135,7 @@ private:
     size_t used = 0, strange = 0;
     in.replaceWith(source);
     GU_PrimVDB::convertVolumesToVDBs(in, in, convert, false, false, 0.0, false);
-    Mesh polygon;
+    oz::Mesh polygon;
     if (!polygons(in, polygon, report)) return;
     used += polygon.m.triangle_count > 0;
     if (used && !pour(polygon, parms, x, report)) return;
@@ -156,7 +148,7 @@ private:
         report.warn("VDB %s does not hold floats; it is not filled", vdb->getGridName());
         continue;
       }
-      Mesh mesh;
+      oz::Mesh mesh;
       ooze_message why = {""};
       bool fog = vdb->getConstGridPtr()->getGridClass() == openvdb::GRID_FOG_VOLUME;
       if (!report.ok(ooze_grid_mesh(vdb->getConstGridPtr().get(), fog ? parms.number("isovalue") : 0.0, &mesh.m, &why),

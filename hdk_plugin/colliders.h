@@ -1,4 +1,4 @@
-// Polygons, VDBs and volumes to colliders of the solver. SPDX-License-Identifier: Apache-2.0
+// Polygons, packed primitives, VDBs and volumes to colliders of the solver. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <memory>
@@ -7,15 +7,15 @@
 
 namespace oz {
 
-// How the node wants colliders to be; attributes of the geometry overrule friction, stick and temperature.
+// How the node wants colliders to be; attributes of the geometry overrule all but voxel and thickness.
 struct ColliderSettings {
-  ooze_collider_desc desc; // friction, stick, temperature
+  ooze_collider_desc desc; // friction, stick, temperature, boundary, ...
   uint32_t type = 0;       // 0 automatic, 1 static, 2 rigid, 3 deforming
   uint32_t mode = OOZE_SDF_AUTO;
-  float voxel = 0.01f, thickness = 0;
+  float voxel = 0.01f, thickness = 0, separation = 0.01f;
   bool ground = false;
   float ground_height = 0;
-  bool read(const char *node, const Parms &parms, float separation, Report &report);
+  bool read(const char *node, const Parms &parms, float particle_separation, Report &report);
 };
 
 // Colliders at the end of a step (now) and at its beginning (before, NULL: from `v`). `first` is what they were when
@@ -25,9 +25,9 @@ struct ColliderInput {
   double dt = 0;
 };
 
+struct Piece;
 class Colliders {
 public:
-  ~Colliders();
   // Brings the solver's colliders in line with the input. They depend on the input alone, not on what was before.
   bool update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input, Report &report);
   void forget() { myPlaced.clear(); } // the solver is another one
@@ -35,31 +35,40 @@ public:
   void write_loads(ooze_solver *s, GU_Detail &gdp) const;
 
 private:
-  struct Shape { // bricks, and what they were made of
+  struct Shape { // bricks, or places of points on a mesh, for as long as they are used
     ooze_sdf sdf;
+    ooze_mesh_samples samples;
     uint64_t used = 0;
+    Shape();
+    ~Shape();
+    Shape(const Shape &) = delete;
   };
   struct Placed {
     ooze_collider handle = 0;
-    uint64_t shape = 0; // key into myShapes; 0: analytic
+    uint64_t shape = 0; // key into myShapes; 0: analytic, or points alone
     std::string name;
     ooze_collider_desc desc;
+    std::vector<float> start, end; // points of its boundary; end is empty where they only move with it
   };
-  struct Piece;
-  bool polygons(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
-                std::vector<Placed> &out, Report &report);
-  bool volumes(const GU_Detail &now, const ColliderSettings &settings, std::vector<Placed> &out, Report &report);
+  Shape *keep(uint64_t key, bool &fresh);
   bool place(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
+  bool fit(const Piece &piece, const std::vector<float> &local, bool still, float error[2], ooze_collider_desc &desc,
+           Report &report);
+  bool place_grid(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
   bool voxelise(const std::vector<float> &points, const Piece &piece, const ColliderSettings &settings, Placed &out,
                 Report &report);
+  bool sample(const Piece &piece, bool shell, const ColliderSettings &settings, const std::vector<float> &body,
+              const std::vector<float> &start, const std::vector<float> &end, Placed &out, Report &report);
+  bool deform(const Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
+  bool hand_over(ooze_solver *s, std::vector<Placed> &want, Report &report);
 
   std::vector<Placed> myPlaced;
   std::map<uint64_t, Shape> myShapes;
   uint64_t myUse = 0;
 };
 
-// Names that a collider's geometry may carry, and a hash of the VDBs in it.
+// Names that a collider's geometry may carry, and a hash of the VDBs and packed primitives in it.
 const std::vector<std::string> &collider_names();
-uint64_t hash_of_grids(const GU_Detail *gdp);
+uint64_t hash_of_solids(const GU_Detail *gdp);
 
 } // namespace oz

@@ -55,6 +55,14 @@ bool read_group(const char *node, const Parms &parms, const char *group, const c
 // A hash of every value, to see that something was changed.
 uint64_t hash_of(const char *node, const Parms &parms);
 
+// A mesh that frees itself.
+struct Mesh {
+  ooze_mesh m;
+  Mesh() { ooze_mesh_default(&m); }
+  ~Mesh() { ooze_mesh_release(&m); }
+  Mesh(const Mesh &) = delete;
+};
+
 // Runs a cook's body; whatever it throws becomes an error.
 template <class Body> void guarded(Report &report, Body body) {
   try {

@@ -6,6 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+void ooze_mesh_face_out(ooze_mesh *mesh) {
+  double volume = 0.0;
+  if (!mesh || !mesh->point_count) return;
+  const float *o = mesh->positions; /* any place would do; one of its own keeps the products small */
+  for (uint64_t i = 0; i < mesh->triangle_count; i++) {
+    double e[3][3];
+    for (int c = 0; c < 3; c++)
+      for (int k = 0; k < 3; k++)
+        e[c][k] = (double)mesh->positions[3 * (size_t)mesh->triangles[3 * i + (uint64_t)c] + (size_t)k] - (double)o[k];
+    for (int k = 0; k < 3; k++)
+      volume += e[0][k] * (e[1][(k + 1) % 3] * e[2][(k + 2) % 3] - e[1][(k + 2) % 3] * e[2][(k + 1) % 3]);
+  }
+  for (uint64_t i = 0; volume < 0.0 && i < mesh->triangle_count; i++) {
+    uint32_t t = mesh->triangles[3 * i + 1];
+    mesh->triangles[3 * i + 1] = mesh->triangles[3 * i + 2];
+    mesh->triangles[3 * i + 2] = t;
+  }
+}
+
 void ooze_mesh_release(ooze_mesh *mesh) {
   if (!mesh) return;
   free(mesh->positions);

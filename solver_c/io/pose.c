@@ -44,6 +44,21 @@ void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]) {
   turn(q, v, out);
 }
 
+void ooze_points_carry(float *points, uint32_t count, const float about[3], const float velocity[3],
+                       const float spin[3], double time) {
+  double w[3] = {(double)spin[0], (double)spin[1], (double)spin[2]},
+         rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  double half = 0.5 * rate * time, s = rate > 0.0 ? sin(half) / rate : 0.0,
+         q[4] = {s * w[0], s * w[1], s * w[2], cos(half)};
+  for (size_t i = 0; i < count; i++) {
+    double from[3], to[3];
+    for (int k = 0; k < 3; k++) from[k] = (double)points[3 * i + (size_t)k] - (double)about[k];
+    turn(q, from, to);
+    for (int k = 0; k < 3; k++)
+      points[3 * i + (size_t)k] = (float)((double)about[k] + to[k] + time * (double)velocity[k]);
+  }
+}
+
 void ooze_pose_aim(const float direction[3], ooze_pose *pose) {
   double d[3], length = 0.0;
   for (int k = 0; k < 3; k++) d[k] = (double)direction[k], length += d[k] * d[k];

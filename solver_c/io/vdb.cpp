@@ -1,6 +1,7 @@
 // THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks, and the loop through
 // TBB. Each exported function has one try block; every exception becomes a result. SPDX-License-Identifier: Apache-2.0
 #include <openvdb/openvdb.h>
+#include <openvdb/tools/Interpolation.h>
 #include <openvdb/tools/MeshToVolume.h>
 #include <openvdb/tools/Prune.h>
 #include <openvdb/tools/VolumeToMesh.h>
@@ -173,8 +174,8 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
   return OOZE_OK;
 }
 
-// A level set to bricks. Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling, which
-// the artist's tool does better (VDB Resample).
+// A level set to bricks. Bricks know a voxel size and an offset; turned or squeezed lattices would need resampling,
+// which the artist's tool does better (VDB Resample).
 ooze_result sdf_of(const openvdb::FloatGrid &grid, uint32_t max_bricks, ooze_sdf *out, ooze_message *why,
                    const char *what) {
   if (grid.getGridClass() == openvdb::GRID_FOG_VOLUME)
@@ -316,11 +317,8 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
         for (int a = 0; a < 3; ++a) out->velocities[3 * i + size_t(a)] = v[a];
       }
     }
-    // Which way round OpenVDB winds differs between its versions: the enclosed volume tells.
     size_t n = 0;
-    double volume = 0.0;
     auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
-      volume += openvdb::Vec3d(points[a]).dot(openvdb::Vec3d(points[b]).cross(openvdb::Vec3d(points[c])));
       out->triangles[n++] = a;
       out->triangles[n++] = b;
       out->triangles[n++] = c;
@@ -330,8 +328,7 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
       add(q[0], q[1], q[2]);
       add(q[0], q[2], q[3]);
     }
-    if (volume < 0.0)
-      for (size_t i = 0; i + 2 < n; i += 3) std::swap(out->triangles[i + 1], out->triangles[i + 2]);
+    ooze_mesh_face_out(out); // which way round OpenVDB winds differs between its versions
     return OOZE_OK;
   }
   OZ_CATCH(why, "ooze_surface_mesh")
@@ -401,14 +398,15 @@ ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char 
 
 ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out, ooze_message *why) {
   if (!desc || desc->size != sizeof *desc || !grid || !out)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_grid: a pointer is NULL, or the description is not filled");
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "ooze_sdf_from_grid: a pointer is NULL, or the description is not filled");
   ooze_sdf_default(out);
   try {
     auto *base = static_cast<const openvdb::GridBase *>(grid);
     std::string name = base->getName().empty() ? "VDB" : base->getName();
     if (!base->isType<openvdb::FloatGrid>())
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected a level set of floats", name.c_str(),
-                             base->type().c_str());
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected a level set of floats",
+                             name.c_str(), base->type().c_str());
     ooze_result r = sdf_of(static_cast<const openvdb::FloatGrid &>(*base), desc->max_bricks, out, why, name.c_str());
     if (r) ooze_sdf_free(out);
     return r;
@@ -461,9 +459,74 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
       add(q[0], q[1], q[2]);
       add(q[0], q[2], q[3]);
     }
+    ooze_mesh_face_out(out);
     return OOZE_OK;
   }
   OZ_CATCH(why, "VDB to mesh")
+}
+
+ooze_result ooze_grid_sample(const void *grid, const float *points, uint32_t count, float *out, ooze_message *why) {
+  if (!grid || (count && (!points || !out)))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_sample: a pointer is NULL");
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    if (!base->isType<openvdb::Vec3SGrid>())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected vectors of floats",
+                             base->getName().c_str(), base->type().c_str());
+    const auto &field = static_cast<const openvdb::Vec3SGrid &>(*base);
+    auto values = field.getConstAccessor();
+    const bool staggered = field.getGridClass() == openvdb::GRID_STAGGERED;
+    for (size_t i = 0; i < count; ++i) {
+      const openvdb::Vec3d at(double(points[3 * i]), double(points[3 * i + 1]), double(points[3 * i + 2])),
+          inside = field.worldToIndex(at);
+      const openvdb::Vec3s v = staggered ? openvdb::tools::StaggeredBoxSampler::sample(values, inside)
+                                         : openvdb::tools::BoxSampler::sample(values, inside);
+      for (int k = 0; k < 3; ++k) out[3 * i + size_t(k)] = v[k];
+    }
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "VDB at points")
+}
+
+// Values of leaves and tiles with where they are.
+template <class Grid> static uint64_t hash_of(const Grid &grid) {
+  using Value = typename Grid::ValueType;
+  const auto m = grid.transform().baseMap()->getAffineMap()->getMat4();
+  uint64_t h = ooze_hash(m.asPointer(), 16 * sizeof(double), 0);
+  const Value background = grid.background();
+  h = ooze_hash(&background, sizeof background, h);
+  for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) {
+    const openvdb::Coord o = leaf->origin();
+    const int32_t at[3] = {o.x(), o.y(), o.z()};
+    h = ooze_hash(at, sizeof at, h);
+    h = ooze_hash(leaf->buffer().data(), Grid::TreeType::LeafNodeType::SIZE * sizeof(Value), h);
+    for (openvdb::Index i = 0; i < Grid::TreeType::LeafNodeType::NodeMaskType::WORD_COUNT; ++i) {
+      const uint64_t word = leaf->getValueMask().template getWord<uint64_t>(i);
+      h = ooze_hash(&word, sizeof word, h);
+    }
+  }
+  auto tile = grid.tree().cbeginValueAll();
+  tile.setMaxDepth(tile.getLeafDepth() - 1);
+  for (; tile; ++tile) {
+    const openvdb::Coord o = tile.getCoord();
+    const int32_t at[4] = {o.x(), o.y(), o.z(), tile.isValueOn()};
+    const Value v = *tile;
+    h = ooze_hash(at, sizeof at, h);
+    h = ooze_hash(&v, sizeof v, h);
+  }
+  return h;
+}
+
+uint64_t ooze_grid_hash(const void *grid) {
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    if (!base || !base->transform().isLinear()) return 0;
+    if (base->isType<openvdb::FloatGrid>()) return hash_of(static_cast<const openvdb::FloatGrid &>(*base));
+    if (base->isType<openvdb::Vec3SGrid>()) return hash_of(static_cast<const openvdb::Vec3SGrid &>(*base));
+    return 0;
+  } catch (...) {
+    return 0;
+  }
 }
 
 ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity, uint32_t *out_count,

@@ -36,6 +36,20 @@ void vectors(GU_Detail &gdp, const char *name) {
   GU_PrimVDB::buildFromGrid(gdp, openvdb::Vec3SGrid::create(), nullptr, name);
 }
 
+void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float pivot, float stretch) {
+  auto grid = openvdb::Vec3SGrid::create();
+  grid->setTransform(openvdb::math::Transform::createLinearTransform(0.25));
+  auto access = grid->getAccessor();
+  for (int i = -12; i <= 12; ++i)
+    for (int j = -20; j <= 12; ++j)
+      for (int k = -12; k <= 12; ++k) {
+        const openvdb::Vec3d p = grid->indexToWorld(openvdb::Coord(i, j, k));
+        access.setValue(openvdb::Coord(i, j, k), openvdb::Vec3s(x - turn * float(p[1] - pivot) + stretch * float(p[0]),
+                                                                y + turn * float(p[0]), 0));
+      }
+  GU_PrimVDB::buildFromGrid(gdp, grid, nullptr, name);
+}
+
 void native_sphere(GU_Detail &gdp, const char *name, float radius, float voxel, float y) {
   auto v = std::make_unique<GEO_PrimVolume>();
   int n = int(2 * radius / voxel) + 8;

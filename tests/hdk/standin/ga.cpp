@@ -244,6 +244,32 @@ GA_Offset GU_PrimPoly::buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoin
   return first;
 }
 
+GU_PrimPacked *GU_PrimPacked::build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside, const double (&matrix)[12]) {
+  auto p = std::make_unique<GU_PrimPacked>();
+  GU_PrimPacked *made = p.get();
+  made->inside = inside;
+  std::copy(matrix, matrix + 12, made->rows);
+  made->place = GA_Offset(gdp.prims.size());
+  made->points.push_back(gdp.appendPoint());
+  gdp.setPos3(made->points[0], UT_Vector3(float(matrix[9]), float(matrix[10]), float(matrix[11])));
+  gdp.prims.push_back(std::move(p));
+  for (auto &a : gdp.attributes)
+    if (a->owner == GA_ATTRIB_PRIMITIVE) a->resize(gdp.prims.size());
+  return made;
+}
+
+bool GU_PrimPacked::unpack(GU_Detail &to) const {
+  if (!inside) return false;
+  GA_Offset first = to.getNumPointOffsets();
+  to.merge(*inside);
+  for (GA_Offset o = first; o < to.getNumPointOffsets(); ++o) {
+    UT_Vector3 p = to.getPos3(o), q;
+    for (int k = 0; k < 3; ++k) q[k] = float(p[0] * rows[k] + p[1] * rows[3 + k] + p[2] * rows[6 + k] + rows[9 + k]);
+    to.setPos3(o, q);
+  }
+  return true;
+}
+
 UT_VDBType GEO_PrimVDB::getStorageType() const {
   if (!grid) return UT_VDB_INVALID;
   return grid->isType<openvdb::FloatGrid>()   ? UT_VDB_FLOAT

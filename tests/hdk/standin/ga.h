@@ -148,6 +148,7 @@ public:
   GA_Size getNumPrimitives() const { return GA_Size(prims.size()); }
   GA_Offset pointOffset(GA_Index i) const { return order.at(size_t(i)); }
   GA_Index pointIndex(GA_Offset o) const;
+  GA_Offset primitiveOffset(GA_Index i) const { return GA_Offset(i); } // primitives have no holes here
   bool isPointMapTrivial() const { return GA_Size(order.size()) == offsets; }
   GA_Offset appendPointBlock(GA_Size n);
   GA_Offset appendPoint() { return appendPointBlock(1); }

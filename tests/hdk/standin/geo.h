@@ -2,7 +2,7 @@
 #pragma once
 #include "ga.h"
 
-enum { GEO_PRIMPOLY = 1, GEO_PRIMVDB = 2, GEO_PRIMVOLUME = 3, GEO_PRIMSPHERE = 4 };
+enum { GEO_PRIMPOLY = 1, GEO_PRIMVDB = 2, GEO_PRIMVOLUME = 3, GEO_PRIMSPHERE = 4, GEO_PRIMPACKED = 5 };
 
 class GEO_Primitive {
 public:
@@ -43,3 +43,18 @@ public:
 
 template <class T> T UTverify_cast(const GEO_Primitive *p) { return static_cast<T>(p); }
 template <class T> T UTverify_cast(GEO_Primitive *p) { return static_cast<T>(p); }
+
+// Geometry inside one primitive, with a place of its own: the primitive's point, and a matrix (rows, as Houdini
+// multiplies).
+class GU_PrimPacked : public GEO_Primitive {
+public:
+  GU_PrimPacked() : GEO_Primitive(GEO_PRIMPACKED, "PackedGeometry") {}
+  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GU_PrimPacked>(*this); }
+  static bool isPackedPrimitive(const GEO_Primitive &p) { return p.type == GEO_PRIMPACKED; }
+  bool unpack(GU_Detail &to) const; // its geometry, where it is
+
+  // The stand-in's own.
+  static GU_PrimPacked *build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside, const double (&matrix)[12]);
+  std::shared_ptr<GU_Detail> inside;
+  double rows[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}; // x, y, z axes, and where it is
+};

@@ -5,7 +5,7 @@ function(standin_headers folder)
       dso:UT/UT_DSOVersion.h
       ut:UT/UT_HDKVersion.h,UT/UT_Interrupt.h,UT/UT_ParallelUtil.h,SYS/SYS_Version.h
       ga:GA/GA_Handle.h,GU/GU_Detail.h,GU/GU_DetailHandle.h,GA/GA_Iterator.h
-      geo:GEO/GEO_Primitive.h,GEO/GEO_PrimPoly.h,GEO/GEO_PolyCounts.h,GU/GU_PrimPoly.h
+      geo:GEO/GEO_Primitive.h,GEO/GEO_PrimPoly.h,GEO/GEO_PolyCounts.h,GU/GU_PrimPoly.h,GU/GU_PrimPacked.h
       vdb:GU/GU_PrimVDB.h,GU/GU_ConvertParms.h
       op:OP/OP_Operator.h,OP/OP_OperatorTable.h,OP/OP_Director.h,CH/CH_Manager.h,PRM/PRM_Include.h,PRM/PRM_TemplateBuilder.h,SOP/SOP_Node.h,SOP/SOP_NodeVerb.h,SOP/SOP_NodeParmsOptions.h,DEP/DEP_MicroNode.h
       sim:GAS/GAS_SubSolver.h,SIM/SIM_DopDescription.h,SIM/SIM_GeometryCopy.h,SIM/SIM_Object.h)
