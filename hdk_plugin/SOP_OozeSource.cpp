@@ -6,6 +6,8 @@
 #include <GU/GU_ConvertParms.h>
 #include <GU/GU_PrimVDB.h>
 
+#include <set>
+
 #include "bridge.h"
 #include "nodes.h"
 #include "sources.h"
@@ -64,6 +66,16 @@ private:
     if (!std::strcmp(name, "v") || !std::strcmp(name, "rest")) a->setTypeInfo(GA_TYPE_VECTOR);
   }
 
+  // Numbers of the dialog as attributes.
+  void tell(const char *group, const oz::Parms &parms) {
+    for (auto &p : oz::parms_of(node)) {
+      double value[4] = {0, 0, 0, 0};
+      if (std::strcmp(p.group, group)) continue;
+      for (uint32_t k = 0; k < p.components; ++k) value[k] = parms.number(p.token, int(k));
+      constant(p.token, int(p.components), value, false);
+    }
+  }
+
   // What every born particle carries: the material's numbers, by the schema's list. Points of a ramp that has none are
   // left out: there are many of them, and 0 is what a point without the attribute has.
   void dress(const ooze_material &material, int emission, double separation) {
@@ -81,20 +93,20 @@ private:
   void nozzles(const GU_Detail &in, const oz::Parms &parms, const ooze_material &material, oz::Report &report) {
     gdp->replaceWith(in);
     if (in.getNumPoints() == 0) report.warn("the input has no points to pour from");
-    for (auto &p : oz::parms_of(node)) {
-      double value = p.components == 1 && !std::strcmp(p.group, "emitter") ? parms.number(p.token) : 0;
-      if (!std::strcmp(p.group, "emitter")) constant(p.token, 1, &value, false);
-    }
+    tell("emitter", parms);
     double seed = parms.number("seed");
     constant("seed", 1, &seed, true);
     dress(material, oz::NOZZLE, parms.number("particlesep"));
   }
 
-  bool polygons(const GU_Detail &in, oz::Mesh &mesh, oz::Report &report) {
+  // All of them, or those of one name.
+  bool polygons(const GU_Detail &in, const std::string *only, oz::Mesh &mesh, oz::Report &report) {
     std::vector<uint32_t> triangles;
+    GA_ROHandleS name(in.findAttribute(GA_ATTRIB_PRIMITIVE, "name"));
     for (GA_Iterator it(in.getPrimitiveRange()); !it.atEnd(); ++it) {
       const GEO_Primitive *prim = in.getGEOPrimitive(*it);
       if (prim->getTypeId() != GEO_PRIMPOLY || !UTverify_cast<const GEO_PrimPoly *>(prim)->isClosed()) continue;
+      if (only && name.isValid() && *only != name.get(*it).c_str()) continue;
       for (GA_Size v = 2; v < prim->getVertexCount(); ++v)
         for (GA_Size c : {GA_Size(0), v - 1, v}) triangles.push_back(uint32_t(in.pointIndex(prim->getPointOffset(c))));
     }
@@ -108,6 +120,19 @@ private:
     if (!triangles.empty() && ooze_mesh_is_closed(&mesh.m) == 0)
       report.warn("the polygons have open edges; what is inside of them is a guess");
     return true;
+  }
+
+  struct Part { // what was filled, and the points until then
+    std::string name;
+    size_t end;
+  };
+  static std::set<std::string> names_of(const GU_Detail &in) { // of the polygons
+    std::set<std::string> names;
+    GA_ROHandleS name(in.findAttribute(GA_ATTRIB_PRIMITIVE, "name"));
+    for (GA_Iterator it(in.getPrimitiveRange()); !it.atEnd(); ++it)
+      if (in.getGEOPrimitive(*it)->getTypeId() == GEO_PRIMPOLY)
+        names.insert(name.isValid() ? name.get(*it).c_str() : "");
+    return names;
   }
 
   bool pour(const oz::Mesh &mesh, const oz::Parms &parms, std::vector<float> &out, oz::Report &report) {
@@ -132,13 +157,20 @@ private:
     GU_Detail in;
     GU_ConvertParms convert;
     std::vector<float> x;
+    std::vector<Part> parts;
     size_t used = 0, strange = 0;
     in.replaceWith(source);
     GU_PrimVDB::convertVolumesToVDBs(in, in, convert, false, false, 0.0, false);
-    oz::Mesh polygon;
-    if (!polygons(in, polygon, report)) return;
-    used += polygon.m.triangle_count > 0;
-    if (used && !pour(polygon, parms, x, report)) return;
+    std::set<std::string> names = {""};
+    if (parms.on("body")) names = names_of(in);
+    for (auto &name : names) {
+      oz::Mesh polygon;
+      if (!polygons(in, parms.on("body") ? &name : nullptr, polygon, report)) return;
+      if (polygon.m.triangle_count == 0) continue;
+      ++used;
+      if (!pour(polygon, parms, x, report)) return;
+      parts.push_back({name, x.size() / 3});
+    }
     for (GA_Iterator it(in.getPrimitiveRange()); !it.atEnd(); ++it) {
       const GEO_Primitive *prim = in.getGEOPrimitive(*it);
       strange += prim->getTypeId() != GEO_PRIMPOLY && prim->getTypeId() != GEO_PRIMVDB;
@@ -156,6 +188,7 @@ private:
         return;
       ++used;
       if (!pour(mesh, parms, x, report)) return;
+      parts.push_back({vdb->getGridName(), x.size() / 3});
     }
     if (strange) report.warn("%zu primitives are neither polygons nor volumes; they are not filled", strange);
     if (!used)
@@ -163,6 +196,25 @@ private:
     else if (x.empty())
       report.warn("nothing is as large as a particle; expected a smaller Particle Separation");
     birth(x, parms, material, emission);
+    if (parms.on("body")) embody(x, parts, parms);
+  }
+
+  // Which body each point is of. The number comes from where it is made, so that those of two sources do not fall
+  // together.
+  void embody(const std::vector<float> &x, const std::vector<Part> &parts, const oz::Parms &parms) {
+    gdp->addIntTuple(GA_ATTRIB_POINT, "body", 1, GA_Defaults(0));
+    gdp->addStringTuple(GA_ATTRIB_POINT, "name", 1);
+    GA_RWHandleI number(gdp->findPointAttribute("body"));
+    GA_RWHandleS name(gdp->findPointAttribute("name"));
+    size_t i = 0;
+    for (auto &part : parts) {
+      uint64_t hash = ooze_hash(x.data() + 3 * i, (part.end - i) * 12, 0);
+      for (; i < part.end; ++i) {
+        number.set(gdp->pointOffset(GA_Index(i)), int32(1 + (hash & 0x3fffffff)));
+        name.set(gdp->pointOffset(GA_Index(i)), part.name.c_str());
+      }
+    }
+    tell("body", parms);
   }
 
   void birth(const std::vector<float> &x, const oz::Parms &parms, const ooze_material &material, int emission) {

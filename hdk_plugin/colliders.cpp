@@ -7,8 +7,7 @@
 #include <GU/GU_PrimPacked.h>
 #include <GU/GU_PrimVDB.h>
 
-#include <cctype>
-
+#include "bodies.h"
 #include "bridge.h"
 #include "collider_parts.h"
 
@@ -146,8 +145,7 @@ void Colliders::write_loads(ooze_solver *s, GU_Detail &gdp) const {
     float force[3], torque[3];
     if (p.desc.boundary == OOZE_BOUNDARY_PARTICLES) continue; // the solver does not add up what its particles feel
     if (ooze_collider_load(s, p.handle, force, torque) < 0) continue;
-    std::string name;
-    for (char c : p.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    std::string name = plain_name(p.name);
     write_detail(gdp, ("force_" + name).c_str(), 3, force);
     write_detail(gdp, ("torque_" + name).c_str(), 3, torque);
     write_detail(gdp, ("pivot_" + name).c_str(), 3, p.desc.end.position);

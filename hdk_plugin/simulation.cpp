@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "bodies.h"
+
 namespace oz {
 
 Simulation::~Simulation() { drop(); }
@@ -59,9 +61,11 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   materials.read(gdp);
   if (!number_materials(gdp, materials, report)) return false;
   if (!find_nozzles(input.sources, input.sources_before, input.dt, materials, nozzles, report)) return false;
+  Births births;
+  if (!births.find(gdp, materials, report)) return false;
   materials.write(gdp);
 
-  bool warm = mySolver && myStamp == Bridge::stamp(gdp) && materials == myMaterials;
+  bool warm = mySolver && myStamp == Bridge::stamp(gdp) && materials == myMaterials && births.none();
   std::vector<uint32_t> clock = Bridge::clock(gdp);
   if (!machine(parms, separation, !warm, report)) return false;
   if (ooze_params_set(mySolver, &params) < 0) return report.fail("parameters: %s", ooze_solver_message(mySolver));
@@ -84,6 +88,7 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   myNozzles = there;
   if (!warm && !clock.empty() && ooze_clock_load(mySolver, clock.data(), uint32_t(clock.size())) < 0)
     return report.fail("detail attribute ooze_clock: %s", ooze_solver_message(mySolver));
+  if (!births.none() && (!births.add(mySolver, gdp, report) || !myBridge.adopt(gdp, report))) return false;
   return myColliders.update(mySolver, settings, input.colliders, report);
 }
 
@@ -110,6 +115,7 @@ bool Simulation::step(const char *node, const Parms &parms, const StepInput &inp
       output.mass = parms.on("outmass");
       done = myBridge.store(mySolver, work, output, report);
       if (done && parms.on("outload")) myColliders.write_loads(mySolver, work);
+      if (done && parms.on("outbodies")) write_bodies(mySolver, work);
     }
   });
   if (!done) {

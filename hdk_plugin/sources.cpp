@@ -23,9 +23,10 @@ static bool of_particles(const char *token) {
 
 const std::vector<std::string> &source_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> n = {"P", "v", "id", "N", "orient", "emission", "seed", "rest"};
+    std::vector<std::string> n = {"P", "v", "id", "N", "orient", "emission", "seed", "rest", "body"};
     for (auto &p : parms_of("source"))
-      if (!std::strcmp(p.group, "material") || !std::strcmp(p.group, "emitter")) n.push_back(p.token);
+      if (!std::strcmp(p.group, "material") || !std::strcmp(p.group, "emitter") || !std::strcmp(p.group, "body"))
+        n.push_back(p.token);
     return n;
   }();
   return names;

@@ -149,7 +149,8 @@ ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who,
 
 /* ---- one field by its name ---- */
 
-static const char *const owner_names[] = {"solver_desc", "params", "material", "collider_desc", "emitter_desc"};
+static const char *const owner_names[] = {"solver_desc",   "params",       "material",
+                                          "collider_desc", "emitter_desc", "body_desc"};
 
 static void store(const oz_entry *e, uint32_t k, double value, void *object) {
   unsigned char *at = (unsigned char *)object + e->offset;

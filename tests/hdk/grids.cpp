@@ -66,6 +66,8 @@ void native_sphere(GU_Detail &gdp, const char *name, float radius, float voxel, 
   v->points.push_back(gdp.appendPoint());
   v->place = GA_Offset(gdp.prims.size());
   gdp.prims.push_back(std::move(v));
+  for (auto &a : gdp.attributes)
+    if (a->owner == GA_ATTRIB_PRIMITIVE) a->resize(gdp.prims.size());
 }
 
 std::vector<std::string> names(const GU_Detail &gdp) {

@@ -502,7 +502,7 @@ OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t c
 OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes);
 OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of all particle state in id order, and of links */
 
-/* What is state and belongs to no particle (time, next id, how far each emitter has poured) as 32-bit words, for hosts that
+/* What is state and belongs to no particle (time, next id, how far each emitter has poured, what bodies there are) as 32-bit words, for hosts that
  * keep the particles' attributes themselves. Adding the same particles, parameters, materials, colliders and emitters (under
  * their handles) and then loading the words continues bit for bit. words NULL: only counts. Emitters that are not there, or whose
  * speed or activity is another, keep what they have. */
@@ -529,7 +529,7 @@ typedef struct ooze_schema_entry {
 OOZE_API uint32_t ooze_schema_count(void);
 OOZE_API ooze_result ooze_schema_get(uint32_t index, ooze_schema_entry *out);
 /* Stores the value of one parameter in a struct that its _default() has filled, by names: "params", "velocity_iterations".
- * `owner` is the struct's name without ooze_: solver_desc, params, material, collider_desc, emitter_desc. A number for menus and
+ * `owner` is the struct's name without ooze_: solver_desc, params, material, collider_desc, emitter_desc, body_desc. A number for menus and
  * switches; 3 or 4 numbers for vectors and quaternions. Out of range is refused with a sentence in why (may be NULL). */
 OOZE_API ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
                                        ooze_message *why);

@@ -1,0 +1,177 @@
+// Bodies through the nodes: born of a source or of a point attribute, afloat, written out, and gone on with from the
+// geometry. SPDX-License-Identifier: Apache-2.0
+#include "kit.h"
+using namespace kit;
+
+static const double D = 0.05;
+
+struct Tank { // fluid in a box, and two boxes that fall into it
+  Make water, crates, walls;
+  SOP_Node *fluid, *bodies, *solver;
+  Make both;
+  explicit Tank(double density = 400, int kind = OOZE_BODY_RIGID)
+      : water([](GU_Detail &g, double) { box(g, 0, 0.15, 0, 0.3); }), crates([](GU_Detail &g, double) {
+          box(g, -0.07, 0.42, 0, 0.16), box(g, 0.09, 0.4, 0, 0.1, 0.3);
+          GA_RWHandleS name(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1));
+          for (GA_Offset o = 0; o < 12; ++o) name.set(o, o < 6 ? "big/crate" : "small");
+        }),
+        walls([](GU_Detail &g, double) {
+          box(g, 0, 0.4, 0, 0.8);
+          for (GA_Offset o = 0; o < 8; ++o) { // as wide as the fluid
+            UT_Vector3 p = g.getPos3(o);
+            g.setPos3(o, UT_Vector3(0.4375f * p[0], p[1], 0.4375f * p[2]));
+          }
+          whole(g, GA_ATTRIB_DETAIL, "invert", 1);
+        }),
+        both([this](GU_Detail &g, double f) {
+          g.replaceWith(*fluid->cooked(time_of(f)));
+          g.merge(*bodies->cooked(time_of(f)));
+        }) {
+    fluid = node("ooze::source::1.0", {&water});
+    bodies = node("ooze::source::1.0", {&crates});
+    for (SOP_Node *n : {fluid, bodies}) n->set("particlesep", D), n->set_text("preset", "custom");
+    fluid->set("viscosity", 5);
+    bodies->set("body", 1);
+    bodies->set("bodykind", kind);
+    bodies->set("density", density);
+    bodies->set("velocity", -1, 1);
+    solver = make();
+  }
+  SOP_Node *make() {
+    SOP_Node *n = node("ooze::solver::1.0", {&both, &walls});
+    n->set("particlesep", D);
+    n->set("substeps", 3);
+    n->set("veliterations", 4);
+    n->set("positerations", 3);
+    return n;
+  }
+};
+
+static std::vector<double> detail(const GU_Detail *g, const std::string &name) {
+  const GA_Attribute *a = g->findAttribute(GA_ATTRIB_DETAIL, name.c_str());
+  CHECK(a != nullptr, "no %s", name.c_str());
+  std::vector<double> out;
+  for (int k = 0; k < a->getTupleSize(); ++k) out.push_back(a->number<double>(0, k));
+  return out;
+}
+
+// What orient and pivot make of the places at birth is where the particles are.
+static double worst_place(const GU_Detail *start, const GU_Detail *now, const char *name) {
+  std::vector<double> q = detail(now, std::string("orient_") + name), t = detail(now, std::string("pivot_") + name);
+  double worst = 0, n = 0;
+  GA_ROHandleS called(now->findPointAttribute("name"));
+  for (GA_Index i = 0; i < now->getNumPoints(); ++i) { // the order of points has not changed
+    GA_Offset o = now->pointOffset(i);
+    if (std::string(called.get(o).c_str()) != (std::strcmp(name, "small") ? "big/crate" : "small")) continue;
+    UT_Vector3 a = start->getPos3(start->pointOffset(i)), b = now->getPos3(o);
+    double u[3] = {2 * (q[1] * a[2] - q[2] * a[1]), 2 * (q[2] * a[0] - q[0] * a[2]), 2 * (q[0] * a[1] - q[1] * a[0])};
+    double w[3] = {q[1] * u[2] - q[2] * u[1], q[2] * u[0] - q[0] * u[2], q[0] * u[1] - q[1] * u[0]};
+    for (int k = 0; k < 3; ++k) worst = std::fmax(worst, std::fabs(a[k] + q[3] * u[k] + w[k] + t[k] - b[k]));
+    ++n;
+  }
+  CHECK(n > 5, "%g particles of %s", n, name);
+  return worst;
+}
+
+OZ_CASE(crates_fall_in_float_and_go_on_from_attributes) {
+  fresh_world();
+  Tank tank;
+  GU_Detail start;
+  std::map<int, uint64_t> play;
+  for (int f = 1; f <= 9; ++f) {
+    const GU_Detail *g = cook(tank.solver, f);
+    CHECK(g != nullptr, "%s", said(tank.solver).c_str());
+    play[f] = bits(g);
+    if (f == 1) start.replaceWith(*g);
+  }
+  const GU_Detail *g = tank.solver->gdp;
+  CHECK(tank.solver->messages.empty(), "%s", said(tank.solver).c_str());
+  CHECK_EQ(g->getNumPoints(), start.getNumPoints());
+  CHECK_NEAR(worst_place(&start, g, "big_crate"), 0, 0.02 * D, "rigid, by its attributes");
+  CHECK_NEAR(worst_place(&start, g, "small"), 0, 0.02 * D, "rigid, by its attributes");
+  CHECK(detail(g, "mass_big_crate")[0] > detail(g, "mass_small")[0]);
+  CHECK(detail(g, "centre_big_crate")[1] < 0.4 && detail(g, "centre_big_crate")[1] > 0.15);
+  for (const char *name : {"v_small", "w_small"}) CHECK_EQ(detail(g, name).size(), 3);
+  for (const char *name : {"owner", "bodyrest"}) CHECK(g->findPointAttribute(name) != nullptr, "%s", name);
+  SOP_Node *jumpy = tank.make();
+  jumpy->set("cachemem", 0);
+  for (int f : {9, 4, 7, 2}) {
+    CHECK(cook(jumpy, f) != nullptr);
+    CHECK(bits(jumpy->gdp) == play[f], "frame %d: %s", f, first_difference(jumpy->gdp, cook(tank.solver, f)).c_str());
+  }
+  // a file at frame 5 in a node that knows nothing else
+  GU_Detail file;
+  CHECK(cook(tank.solver, 5) != nullptr);
+  file.replaceWith(*tank.solver->gdp);
+  Make read([&](GU_Detail &d, double) { d.replaceWith(file); }, "file");
+  SOP_Node *resumed = tank.make();
+  resumed->wires.push_back(&read);
+  resumed->set("startframe", 5);
+  CHECK(cook(resumed, 9) != nullptr, "%s", said(resumed).c_str());
+  CHECK(bits(resumed->gdp) == play[9], "%s", first_difference(resumed->gdp, cook(tank.solver, 9)).c_str());
+  whole_world();
+}
+
+OZ_CASE(heavy_ones_sink_and_a_wrangle_can_make_them) {
+  fresh_world();
+  Tank light(300), heavy(6000);
+  CHECK(cook(light.solver, 14) && cook(heavy.solver, 14), "%s", said(heavy.solver).c_str());
+  CHECK(detail(light.solver->gdp, "centre_big_crate")[1] > detail(heavy.solver->gdp, "centre_big_crate")[1] + 0.04,
+        "%g and %g", detail(light.solver->gdp, "centre_big_crate")[1],
+        detail(heavy.solver->gdp, "centre_big_crate")[1]);
+  // plain points with a number
+  Make points([](GU_Detail &g, double) {
+    block(g, 3, 0, 0.2, 0, D);
+    block(g, 3, 0.5, 0.2, 0, D);
+    GA_Attribute *body = g.addIntTuple(GA_ATTRIB_POINT, "body", 1);
+    for (int i = 0; i < 54; ++i) body->put(i, 0, i < 27 ? 7 : 3);
+    number(g, GA_ATTRIB_POINT, "density", 500);
+    GA_Attribute *w = g.addFloatTuple(GA_ATTRIB_POINT, "w", 3);
+    for (int i = 0; i < 27; ++i) w->put(i, 2, 4.0);
+  });
+  SOP_Node *step = node("ooze::step::1.0", {&points});
+  step->set("particlesep", D);
+  const GU_Detail *g = cook(step, 2);
+  CHECK(g != nullptr, "%s", said(step).c_str());
+  CHECK_NEAR(detail(g, "w_body1")[2], 4, 0.05, "spins freely");
+  CHECK_NEAR(detail(g, "w_body2")[2], 0, 0.01, "does not");
+  CHECK_NEAR(detail(g, "mass_body1")[0], 27 * 500 * D * D * D, 0.05,
+             "its particles', each a little lighter than its cube");
+  step->set("outbodies", 0);
+  CHECK(!cook(step, 2)->findAttribute(GA_ATTRIB_DETAIL, "w_body1"));
+  whole_world();
+}
+
+OZ_CASE(what_cannot_be_a_body_is_named) {
+  fresh_world();
+  struct {
+    Make::Function make;
+    const char *words;
+    int model;
+  } const cases[] = {
+      {[](GU_Detail &g, double) { // two points are on one line
+         block(g, 3, 0, 0, 0, D);
+         GA_Attribute *b = g.addIntTuple(GA_ATTRIB_POINT, "body", 1);
+         b->put(0, 0, 5), b->put(1, 0, 5);
+       },
+       "body 5: body: its 2 points lie on one line", 0},
+      {[](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), g.addStringTuple(GA_ATTRIB_POINT, "body", 1); },
+       "point attribute body is text", 0},
+      {[](GU_Detail &g, double) {
+         block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "body", 1), number(g, GA_ATTRIB_POINT, "bodyfriction", -1);
+       },
+       "Friction is -1", 0},
+      {[](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "body", 1); }, "bod",
+       OOZE_MODEL_CAUCHY}};
+  for (auto &c : cases) {
+    Make in(c.make);
+    SOP_Node *step = node("ooze::step::1.0", {&in});
+    step->set("particlesep", D);
+    step->set("model", c.model);
+    CHECK(cook(step, 2) == nullptr, "%s", c.words);
+    CHECK(says(step, c.words), "expected %s: %s", c.words, said(step).c_str());
+    delete step;
+  }
+  whole_world();
+}
+OZ_TEST_MAIN()
