@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host.h"
 
+#include <SYS/SYS_Version.h>
+#include <UT/UT_HDKVersion.h>
 #include <UT/UT_ParallelUtil.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 namespace oz {
@@ -60,6 +63,15 @@ void Host::fill(ooze_hooks &hooks) {
   hooks.user = this;
   hooks.progress = progress;
   hooks.parallel_for = parallel;
+}
+
+void banner(const ooze_solver *s) {
+  static bool said = false; // artists' consoles stay clean
+  const char *farm = std::getenv("OOZE_FARM");
+  if (said || !farm || !*farm || !std::strcmp(farm, "0")) return;
+  said = true;
+  std::fprintf(stderr, "[ooze] Ooze %s (%s), built for Houdini %s (HDK %ld), device %s\n", ooze_version_text(), ooze_build_text(),
+               SYS_VERSION_FULL, long(HDK_API_VERSION), ooze_solver_backend(s));
 }
 
 // ---- parameters ----

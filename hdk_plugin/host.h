@@ -36,6 +36,9 @@ private:
   static void parallel(void *self, uint32_t count, ooze_range_fn body, void *arg);
 };
 
+// One line for a farm's log, where OOZE_FARM is set, when the first solver of the process is made: versions and device.
+void banner(const ooze_solver *s);
+
 // Parameters of a node at the time of its cook, by token.
 class Parms {
 public:

@@ -43,7 +43,9 @@ bool Simulation::machine(const Parms &parms, float separation, bool fresh, Repor
   d.particle_separation = separation;
   myBackend = backend;
   myDevice = device;
-  return report.ok(ooze_solver_create(&d, &mySolver, &why), why, "solver");
+  if (!report.ok(ooze_solver_create(&d, &mySolver, &why), why, "solver")) return false;
+  banner(mySolver);
+  return true;
 }
 
 // The solver with everything that the step needs.

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "kit.h"
 using namespace kit;
 
@@ -28,6 +30,21 @@ static std::vector<std::string> lines_of(const std::string &command) {
   while (std::fgets(line, sizeof line, f)) lines.emplace_back(line, std::strcspn(line, "\n"));
   CHECK_EQ(pclose(f), 0);
   return lines;
+}
+
+// What goes to stderr meanwhile.
+template <class F> static std::string told_by(F f) {
+  char name[] = "hdk_dso_XXXXXX", text[2000] = "";
+  int file = mkstemp(name), stderr_was = dup(2);
+  CHECK(file >= 0 && stderr_was >= 0);
+  dup2(file, 2);
+  f();
+  dup2(stderr_was, 2);
+  close(stderr_was);
+  CHECK(pread(file, text, sizeof text - 1, 0) >= 0);
+  close(file);
+  std::remove(name);
+  return text;
 }
 
 OZ_CASE(only_the_entry_points_and_openvdbs_templates_are_visible) {
@@ -69,17 +86,11 @@ OZ_CASE(another_hdk_is_refused_with_what_is_wanted) {
   fresh_world();
   world().api_version = built() + 7;
   OP_OperatorTable none;
-  char name[] = "hdk_dso_XXXXXX", text[600] = "";
-  int file = mkstemp(name), stderr_was = dup(2);
-  CHECK(file >= 0 && stderr_was >= 0);
-  dup2(file, 2);
-  newSopOperator(&none);
-  entry<void (*)(void *)>("initializeSIM")(nullptr);
-  dup2(stderr_was, 2);
-  close(stderr_was);
-  CHECK(pread(file, text, sizeof text - 1, 0) > 0);
-  close(file);
-  std::remove(name);
+  std::string told = told_by([&] {
+    newSopOperator(&none);
+    entry<void (*)(void *)>("initializeSIM")(nullptr);
+  });
+  const char *text = told.c_str();
   CHECK(none.operators.empty() && !standin::factories().count("gasooze"));
   for (const char *word :
        {"built for Houdini 22.0.100", "HDK 22000100", "this one has HDK 22000107", "Install the build"})
@@ -99,7 +110,12 @@ OZ_CASE(its_nodes_cook) {
   source->set("particlesep", 0.05);
   solver->set("particlesep", 0.05);
   solver->set("substeps", 2);
-  const GU_Detail *out = cook(surface, 3);
+  setenv("OOZE_FARM", "1", 1); // one line of versions and device for the farm's log
+  const GU_Detail *out = nullptr;
+  std::string told = told_by([&] { out = cook(surface, 3); });
+  for (const char *word : {"[ooze] Ooze ", "Houdini 22.0.100 (HDK 22000100)", "device cpu"})
+    CHECK(told.find(word) != std::string::npos, "%s is not in: %s", word, told.c_str());
+  CHECK_EQ(std::count(told.begin(), told.end(), '\n'), 1);
   CHECK(out != nullptr, "%s%s", said(solver).c_str(), said(surface).c_str());
   CHECK_EQ(solver->gdp->getNumPoints(), 64);
   CHECK(mean(solver->gdp, "v", 1) < -0.3);

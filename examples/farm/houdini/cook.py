@@ -167,6 +167,7 @@ def run(args):
         os.environ.get("OOZE_VERSION", "of this package unknown"), hou.applicationVersionString(), sys.version_info[0],
         sys.version_info[1], socket.gethostname(), os.environ.get("OOZE_DEVICE", "as the node says"),
         os.environ.get("HOUDINI_MAXTHREADS", "all")))
+    os.environ["OOZE_FARM"] = "1"  # the plug-in adds a line with its build and the device that it really runs on
     load(args.hip)
     cooks = outputs(args.cook)
     if args.frames:

@@ -34,6 +34,7 @@ if [ "$frame" -ge "$first" ]; then
 fi
 
 echo "[ooze] cook_hbatch: $(command -v "$hbatch" || echo "$hbatch"), Ooze ${OOZE_VERSION:-of this package unknown}, $(hostname), device ${OOZE_DEVICE:-as the node says}"
+export OOZE_FARM=1 # the plug-in adds a line with its build and the device that it really runs on
 parent=${solver%/*}
 {
   if [ "$frame" -ge "$first" ]; then
