@@ -30,6 +30,8 @@ bool ColliderSettings::read(const char *node, const Parms &parms, float particle
   ground = parms.on("useground");
   ground_height = parms.real("groundheight");
   separation = particle_separation;
+  uint32_t model = uint32_t(parms.number("model"));
+  particles = model != OOZE_MODEL_BLEND && model != OOZE_MODEL_CAUCHY;
   if (!(voxel > 0)) voxel = particle_separation;
   return true;
 }
@@ -90,6 +92,10 @@ bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const C
     for (auto &piece : pieces) {
       Placed made;
       if (piece.name.empty()) piece.name = "collider" + std::to_string(want.size() - (settings.ground ? 1 : 0));
+      if (piece.desc.boundary == OOZE_BOUNDARY_PARTICLES && !settings.particles) {
+        report.warn("this model knows no boundary particles: collider %s is met by contact", piece.name.c_str());
+        piece.desc.boundary = OOZE_BOUNDARY_SDF;
+      }
       if (!place(piece, settings, made, report)) return false;
       if (!made.name.empty()) want.push_back(std::move(made));
     }

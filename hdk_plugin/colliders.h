@@ -13,7 +13,7 @@ struct ColliderSettings {
   uint32_t type = 0;       // 0 automatic, 1 static, 2 rigid, 3 deforming
   uint32_t mode = OOZE_SDF_AUTO;
   float voxel = 0.01f, thickness = 0, separation = 0.01f;
-  bool ground = false;
+  bool ground = false, particles = true; // particles: the model knows those of boundaries
   float ground_height = 0;
   bool read(const char *node, const Parms &parms, float particle_separation, Report &report);
 };

@@ -70,8 +70,8 @@ void banner(const ooze_solver *s) {
   const char *farm = std::getenv("OOZE_FARM");
   if (said || !farm || !*farm || !std::strcmp(farm, "0")) return;
   said = true;
-  std::fprintf(stderr, "[ooze] Ooze %s (%s), built for Houdini %s (HDK %ld), device %s\n", ooze_version_text(), ooze_build_text(),
-               SYS_VERSION_FULL, long(HDK_API_VERSION), ooze_solver_backend(s));
+  std::fprintf(stderr, "[ooze] Ooze %s (%s), built for Houdini %s (HDK %ld), device %s\n", ooze_version_text(),
+               ooze_build_text(), SYS_VERSION_FULL, long(HDK_API_VERSION), ooze_solver_backend(s));
 }
 
 // ---- parameters ----

@@ -230,6 +230,16 @@ static void print_presets(int as_json, int markdown) {
       json_number(&j, "relaxation_time", (double)m->relaxation_time);
       json_number(&j, "compliance", compliance);
       json_number(&j, "temperature", (double)m->temperature);
+      for (uint32_t k = 0; k < ooze_schema_count(); ++k) { /* whatever else a material has that is a number */
+        static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance", "temperature"};
+        ooze_schema_entry e;
+        double value[4];
+        int before = 0;
+        ooze_schema_entry_default(&e);
+        if (ooze_schema_get(k, &e) < 0 || strcmp(e.group, "material") != 0 || strcmp(e.type, "vector") == 0) continue;
+        for (size_t n = 0; n < sizeof said / sizeof *said; ++n) before |= strcmp(said[n], e.name) == 0;
+        if (!before && ooze_schema_load("material", e.name, m, value) == OOZE_OK) json_number(&j, e.name, value[0]);
+      }
       json_text(&j, "about", p.about);
       json_text(&j, "source", p.source);
       json_object_end(&j);

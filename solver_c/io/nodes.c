@@ -118,14 +118,17 @@ static void from_schema(const ooze_schema_entry *e, ooze_node_parm *p) {
   p->soft_maximum = e->soft_maximum;
 }
 
-/* The folder of a model's own parameter: that of the model whose word its name begins with. */
-static void model_folder(const char *field, const char *otherwise, char to[48]) {
+/* The folder of a model's own parameter, and when it is hidden: that of the model whose word its name begins with. */
+static void model_folder(const char *field, const char *otherwise, char to[48], char hide[48]) {
   ooze_schema_entry e;
   snprintf(to, 48, "%s", otherwise);
   if (!schema_find("solver", "model", &e)) return;
   for (const char *word = e.menu; *word;) {
     size_t length = strcspn(word, "|");
-    if (!strncmp(field, word, length) && field[length] == '_') title(to, 48, word, length);
+    if (!strncmp(field, word, length) && field[length] == '_') {
+      title(to, 48, word, length);
+      snprintf(hide, 48, "model != %.*s", (int)length, word);
+    }
     word += length + (word[length] == '|');
   }
 }
@@ -156,7 +159,8 @@ static int rest(const row *head, const row *end, const char *group, const char *
       if (ooze_schema_get(i, &e) != OOZE_OK || strcmp(e.group, group) != 0 || taken(head, end, &e)) continue;
       ooze_node_parm p;
       blank(&p);
-      model_folder(e.name, folder, p.folder);
+      model_folder(e.name, folder, p.folder, p.hide_when);
+      if (strcmp(group, "solver") != 0) p.hide_when[0] = 0; /* where there is a model to choose */
       uint32_t at = 0;
       while (at < folders && strcmp(done[at], p.folder) != 0) at++;
       if (at == folders && folders < sizeof done / sizeof done[0]) memcpy(done[folders++], p.folder, sizeof done[0]);

@@ -93,6 +93,7 @@ static void parameter(script *s, const ooze_node_parm *p) {
     range(s, p);
   }
   if (p->disable_when[0]) put(s, "        disablewhen \"{ %s }\"\n", p->disable_when);
+  if (p->hide_when[0]) put(s, "        hidewhen \"{ %s }\"\n", p->hide_when);
   put(s, "        help    ");
   char text[1024];
   snprintf(text, sizeof text, "%s%s%s%s", p->help, p->unit[0] ? " In " : "", p->unit, p->unit[0] ? "." : "");
@@ -123,6 +124,7 @@ ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why) {
       if (folder[0]) put(&s, "    }\n");
       put(&s, "    group {\n        name    \"folder_%s\"\n", name);
       line(&s, "label", p.folder);
+      if (p.hide_when[0]) put(&s, "        hidewhen \"{ %s }\"\n", p.hide_when); /* a model's folder has its parameters alone */
       memcpy(folder, p.folder, sizeof folder);
     }
     parameter(&s, &p);

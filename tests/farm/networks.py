@@ -106,6 +106,23 @@ if os.path.exists(os.path.join(source, "otls/build_assets.py")):
                     expect(any("../%s\")" % parm in e for es in asset["expressions"] for e in es.values()), "%s: %s drives nothing" % (n, parm))
         print("%d files of assets and example scenes" % len(made))
 
+# the presets as recipes: each with the numbers that the program has, which the node takes
+import build_recipes  # noqa: E402
+hou._new_scene()
+with tempfile.TemporaryDirectory() as folder:
+    file = os.path.join(folder, "ooze_recipes.hda")
+    made = build_recipes.build(file)
+    with open(file) as f:
+        recipes = [json.loads(line) for line in f]
+    presets = build_recipes.presets()
+    expect([r["name"] for r in recipes] == ["ooze::material_%s::1.0" % p["name"] for p in presets] and len(presets) > 8, "recipes: %s" % made)
+    for recipe, preset in zip(recipes, presets):
+        values = recipe["parms"]
+        expect(recipe["nodes"] == "ooze::source::1.0" and values["preset"] == "custom", "%s: %s" % (preset["name"], recipe))
+        expect(values["density"] == preset["density"] and values["relaxtime"] == preset["relaxation_time"] and
+               values["yieldstress"] == preset["yield_stress"], "%s has other numbers: %s" % (preset["name"], values))
+    print("%d recipes" % len(recipes))
+
 for p in problems:
     print("FAILED: " + p)
 sys.exit(1 if problems else 0)

@@ -48,7 +48,8 @@ def check_shelf(tree):
     root = xml.fromstring(read(tree, "toolbar/ooze.shelf"))
     tools = {t.get("name"): t for t in root.iter("tool")}
     expect([m.get("name") for m in root.iter("memberTool")] == list(tools), "the shelf's members are not its tools")
-    modules = {n[:-3] for n in os.listdir(os.path.join(tree, "scripts/python"))}
+    modules = {n[:-3] for n in os.listdir(os.path.join(tree, "scripts/python")) if n.endswith(".py")}
+    expect(len(json.loads(read(tree, "scripts/python/ooze_presets.json"))) > 8, "the presets are not in the package")
     expect(set(tools) == {m for m in modules if m != "ooze_kit"}, "tools %s, networks %s" % (sorted(tools), sorted(modules)))
     for name, tool in tools.items():
         expect(os.path.exists(os.path.join(tree, "config/Icons", tool.get("icon") + ".svg")), "%s: no icon %s" % (name, tool.get("icon")))
@@ -56,7 +57,7 @@ def check_shelf(tree):
         code = ast.parse(tool.findtext("script"))
         imported = {a.name for n in ast.walk(code) if isinstance(n, ast.Import) for a in n.names}
         expect(imported <= modules | {"hou"} and name in imported, "%s imports %s" % (name, imported))
-    for name in os.listdir(os.path.join(tree, "scripts/python")) + ["../../farm/cook.py", "../../farm/pdg_wedge.py", "../../otls/build_assets.py"]:
+    for name in ["%s.py" % m for m in modules] + ["../../farm/cook.py", "../../farm/pdg_wedge.py", "../../otls/build_assets.py", "../../otls/build_recipes.py"]:
         ast.parse(read(tree, "scripts/python", name))
 
 

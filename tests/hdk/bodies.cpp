@@ -112,6 +112,34 @@ OZ_CASE(crates_fall_in_float_and_go_on_from_attributes) {
   whole_world();
 }
 
+OZ_CASE(soft_ones_give_way_and_go_on_from_their_links) {
+  fresh_world();
+  Tank tank(400, OOZE_BODY_SOFT);
+  tank.bodies->set("stretchcompliance", 1e-3);
+  std::map<int, uint64_t> play;
+  GU_Detail start;
+  for (int f = 1; f <= 8; ++f) {
+    const GU_Detail *g = cook(tank.solver, f);
+    CHECK(g != nullptr, "%s", said(tank.solver).c_str());
+    play[f] = bits(g);
+    if (f == 1) start.replaceWith(*g);
+  }
+  const GU_Detail *g = tank.solver->gdp;
+  size_t links = 0;
+  const GA_Attribute *kind = g->findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind");
+  CHECK(kind != nullptr);
+  for (size_t i = 0; i < g->prims.size(); ++i) links += kind->number<int>(GA_Offset(i), 0) == OOZE_LINK_SOFT;
+  CHECK(links > 40, "%zu links", links);
+  CHECK(worst_place(&start, g, "big_crate") > 0.02 * D, "it gives way");
+  CHECK(worst_place(&start, g, "big_crate") < 2 * D, "and holds together");
+  SOP_Node *jumpy = tank.make();
+  jumpy->set("cachemem", 0);
+  for (int f : {8, 3, 6})
+    CHECK(cook(jumpy, f) && bits(jumpy->gdp) == play[f], "frame %d: %s", f,
+          first_difference(jumpy->gdp, cook(tank.solver, f)).c_str());
+  whole_world();
+}
+
 OZ_CASE(heavy_ones_sink_and_a_wrangle_can_make_them) {
   fresh_world();
   Tank light(300), heavy(6000);

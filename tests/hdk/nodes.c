@@ -75,6 +75,35 @@ OZ_CASE(a_parameter_of_the_solver_is_on_every_node_that_solves) {
   }
 }
 
+/* A model's parameters are in its folder, and hidden in the others. */
+OZ_CASE(each_model_has_a_folder_that_the_others_hide) {
+  static const char *const words[] = {"links", "blend", "springs", "cauchy"};
+  for (uint32_t n = 0; n < ooze_node_count(); n++) {
+    ooze_node_parm model;
+    char *text = NULL;
+    if (!parm_of(node_at(n).name, "model", &model)) continue;
+    CHECK_EQ(ooze_node_dialog(n, &text, NULL), OOZE_OK);
+    for (int m = 0; m < 4; m++) {
+      uint32_t found = 0;
+      char hide[64], group[128];
+      snprintf(hide, sizeof hide, "model != %s", words[m]);
+      for (uint32_t i = 0; i < node_at(n).parm_count; i++) {
+        ooze_node_parm p = parm_at(n, i);
+        int mine = !strncmp(p.field, words[m], strlen(words[m])) && p.field[strlen(words[m])] == '_';
+        CHECK((strcmp(p.hide_when, hide) == 0) == mine, "%s %s", node_at(n).name, p.token);
+        if (mine) CHECK((p.folder[0] | 32) == words[m][0] && !strcmp(p.folder + 1, words[m] + 1), "%s is in %s", p.token, p.folder);
+        found += (uint32_t)mine;
+      }
+      CHECK(found > 3, "%s has %u", words[m], found);
+      snprintf(group, sizeof group, "hidewhen \"{ %s }\"", hide);
+      uint32_t said = 0;
+      for (const char *at = text; (at = strstr(at, group)) != NULL; at++) said++;
+      CHECK_EQ(said, found + 1); /* and the folder itself */
+    }
+    ooze_io_free(text);
+  }
+}
+
 OZ_CASE(every_preset_is_in_the_menu) {
   ooze_node_parm p;
   CHECK(parm_of("source", "preset", &p));

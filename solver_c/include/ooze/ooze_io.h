@@ -20,23 +20,23 @@ extern "C" {
 /* What a reader may use. NULL in place of a pointer to one means the defaults. */
 typedef struct ooze_io_limits {
   uint32_t size;
-  uint32_t max_depth; /* nested arrays and maps. Default 64. */
-  uint64_t max_bytes; /* memory for what is read, and apart from that for the file's own bytes. Default 16 GiB. */
+  uint32_t max_depth;    /* nested arrays and maps. Default 64. */
+  uint64_t max_bytes;    /* memory for what is read, and apart from that for the file's own bytes. Default 16 GiB. */
 } ooze_io_limits;
 
 typedef struct ooze_write_options {
   uint32_t size;
-  uint32_t sync; /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
-  uint32_t compression; /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
-  uint32_t threads;     /* .bgeo.sc: that many compress. Default 1; with more, equal points may give other bytes. */
-  const char *software; /* named in the file. NULL: "Ooze" and its version. */
+  uint32_t sync;         /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
+  uint32_t compression;  /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
+  uint32_t threads;      /* .bgeo.sc: that many compress. Default 1; with more, equal points may give other bytes. */
+  const char *software;  /* named in the file. NULL: "Ooze" and its version. */
 } ooze_write_options;
 
 /* One line for people, such as "frame.0007.ozc: chunk 3 is damaged; skipped". */
 typedef void (*ooze_line_fn)(void *user, const char *line);
 
-OOZE_API void ooze_io_free(void *memory);      /* for what this header's functions allocate; NULL is fine */
-OOZE_API const char *ooze_io_build_text(void); /* the optional parts of this build: "blosc zstd", ... */
+OOZE_API void ooze_io_free(void *memory);       /* for what this header's functions allocate; NULL is fine */
+OOZE_API const char *ooze_io_build_text(void);  /* the optional parts of this build: "blosc zstd", ... */
 
 /* ---- Points --------------------------------------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ enum {
   OOZE_FLOAT64 = 1,
   OOZE_INT32 = 2,
   OOZE_INT64 = 3,
-  OOZE_UINT64 = 4 /* ids. In files int32 where all fit, else int64, as Houdini has no unsigned type. */
+  OOZE_UINT64 = 4        /* ids. In files int32 where all fit, else int64, as Houdini has no unsigned type. */
 };
 /* What Houdini takes an attribute for: how transforms and blends treat it. */
 enum {
@@ -63,11 +63,11 @@ typedef struct ooze_points ooze_points;
 
 typedef struct ooze_points_attribute {
   uint32_t size;
-  uint32_t type;       /* OOZE_FLOAT32, ... */
-  uint32_t components; /* 1 to 64 */
-  uint32_t meaning;    /* OOZE_MEANING_* */
-  const char *name;    /* "P", "v", "id", ...; lives as long as the points */
-  void *data;          /* count * components values, tightly packed: point after point */
+  uint32_t type;         /* OOZE_FLOAT32, ... */
+  uint32_t components;   /* 1 to 64 */
+  uint32_t meaning;      /* OOZE_MEANING_* */
+  const char *name;      /* "P", "v", "id", ...; lives as long as the points */
+  void *data;            /* count * components values, tightly packed: point after point */
 } ooze_points_attribute;
 
 OOZE_API ooze_result ooze_points_create(uint64_t count, ooze_points **out, ooze_message *why);
@@ -87,20 +87,18 @@ OOZE_API ooze_result ooze_points_find(const ooze_points *points, const char *nam
 OOZE_API ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value, ooze_message *why);
 OOZE_API ooze_result ooze_points_detail_get(const ooze_points *points, const char *name, double *out);
 OOZE_API uint32_t ooze_points_detail_count(const ooze_points *points);
-OOZE_API ooze_result ooze_points_detail_at(const ooze_points *points, uint32_t index, const char **out_name,
-                                           double *out);
+OOZE_API ooze_result ooze_points_detail_at(const ooze_points *points, uint32_t index, const char **out_name, double *out);
 
 /* Of finite positions: xmin ymin zmin xmax ymax zmax. NOT_FOUND where there is no P or no point. */
 OOZE_API ooze_result ooze_points_bounds(const ooze_points *points, double out[6]);
 
 /* By the name's end: .bgeo .geo .bgeo.sc .ply. Text attributes are left out; P must be finite. */
-OOZE_API ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooze_points **out,
-                                      ooze_message *why);
+OOZE_API ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooze_points **out, ooze_message *why);
 OOZE_API ooze_result ooze_points_write(const char *path, const ooze_points *points, const ooze_write_options *options,
                                        ooze_message *why);
 /* The same from memory; name is used for its ending and in messages. */
-OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count,
-                                             const ooze_io_limits *limits, ooze_points **out, ooze_message *why);
+OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
+                                             ooze_points **out, ooze_message *why);
 
 /* Every attribute of a solver that is state, with pscale (half the separation) and the details time and separation.
  * What is read back continues the simulation: particles are added under their ids and given all that the file holds.
@@ -114,26 +112,24 @@ typedef struct ooze_mesh {
   uint32_t size;
   uint32_t point_count;
   uint64_t triangle_count;
-  float *positions;    /* 3 a point, m */
-  uint32_t *triangles; /* 3 a triangle, counter-clockwise seen from outside */
-  float *normals;      /* 3 a point, or NULL */
-  float *velocities;   /* 3 a point, m/s, or NULL */
+  float *positions;      /* 3 a point, m */
+  uint32_t *triangles;   /* 3 a triangle, counter-clockwise seen from outside */
+  float *normals;        /* 3 a point, or NULL */
+  float *velocities;     /* 3 a point, m/s, or NULL */
 } ooze_mesh;
 
 enum { OOZE_MESH_NORMALS = 1, OOZE_MESH_VELOCITIES = 2 };
-/* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release leaves an empty mesh.
- */
+/* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release leaves an empty mesh. */
 OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count, uint32_t with,
                                         ooze_message *why);
 OOZE_API void ooze_mesh_release(ooze_mesh *mesh);
-/* Turns all triangles round where they enclose a negative volume, so that they are counter-clockwise seen from outside.
- */
+/* Turns all triangles round where they enclose a negative volume, so that they are counter-clockwise seen from outside. */
 OOZE_API void ooze_mesh_face_out(ooze_mesh *mesh);
 
-/* Points on a mesh, about `spacing` apart and the same every time, as places in its triangles: ooze_mesh_samples_place
- * gives their positions for these or any other vertices, so that they follow a mesh that deforms. layers 0: on the
- * sheet itself, which may be open; 1 or 2: that many layers inside a closed mesh, half a spacing and one and a half
- * behind its surface, as ooze_collider_points wants them. */
+/* Points on a mesh, about `spacing` apart and the same every time, as places in its triangles: ooze_mesh_samples_place gives
+ * their positions for these or any other vertices, so that they follow a mesh that deforms. layers 0: on the sheet itself,
+ * which may be open; 1 or 2: that many layers inside a closed mesh, half a spacing and one and a half behind its surface, as
+ * ooze_collider_points wants them. */
 typedef struct ooze_mesh_samples {
   uint32_t size;
   uint32_t count;
@@ -146,11 +142,10 @@ OOZE_API void ooze_mesh_samples_release(ooze_mesh_samples *samples);
 OOZE_API ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *samples, const float *positions,
                                              const uint32_t *triangles, float *out); /* out: 3 floats a point */
 
-/* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and every position finite.
- */
+/* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and every position finite. */
 OOZE_API ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why);
-OOZE_API ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count,
-                                           const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why);
+OOZE_API ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
+                                           ooze_mesh *out, ooze_message *why);
 OOZE_API ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
                                      ooze_message *why);
 
@@ -166,9 +161,9 @@ OOZE_API ooze_result ooze_checkpoint_read(const char *path, const ooze_io_limits
 OOZE_API ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size_t count,
                                                  const ooze_io_limits *limits, void **out_memory, size_t *out_bytes,
                                                  char **out_meta, ooze_message *why);
-/* The whole *.ozc file in a folder with the largest number in its name (the last digits before the ending); among
- * equals the latest written. Damaged ones are skipped, each with a line; one that is too large for the limits is an
- * error. NOT_FOUND if there is none. */
+/* The whole *.ozc file in a folder with the largest number in its name (the last digits before the ending); among equals
+ * the latest written. Damaged ones are skipped, each with a line; one that is too large for the limits is an error.
+ * NOT_FOUND if there is none. */
 OOZE_API ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits *limits, ooze_line_fn line,
                                                  void *user, char *out_path, size_t capacity, ooze_message *why);
 
@@ -176,7 +171,7 @@ OOZE_API ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_
 
 typedef struct ooze_file_attribute {
   char name[64];
-  char type[16]; /* "float32", "int64", "text", ... */
+  char type[16];         /* "float32", "int64", "text", ... */
   uint32_t components;
 } ooze_file_attribute;
 
@@ -188,18 +183,17 @@ typedef struct ooze_file_info {
   uint64_t points, vertices, primitives, triangles;
   uint32_t has_bounds;
   uint32_t detail_count;
-  double bounds[6];  /* xmin ymin zmin xmax ymax zmax */
-  char kind[48];     /* "Houdini binary geometry", "PLY binary", "checkpoint", ... */
-  char software[64]; /* that wrote it, if it says so */
-  char meta[1024];   /* of a checkpoint, cut to fit */
+  double bounds[6];         /* xmin ymin zmin xmax ymax zmax */
+  char kind[48];            /* "Houdini binary geometry", "PLY binary", "checkpoint", ... */
+  char software[64];        /* that wrote it, if it says so */
+  char meta[1024];          /* of a checkpoint, cut to fit */
   ooze_file_attribute attributes[OOZE_FILE_ATTRIBUTES];
   char detail_names[OOZE_FILE_DETAILS][64];
   double detail_values[OOZE_FILE_DETAILS];
 } ooze_file_info;
 
 /* Reads all of it, so that what is described is also sound. .vdb files are described by ooze_surface.h. */
-OOZE_API ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, ooze_file_info *out,
-                                        ooze_message *why);
+OOZE_API ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, ooze_file_info *out, ooze_message *why);
 
 /* ---- Files that are whole or not there ------------------------------------------------------------------------ */
 
@@ -209,14 +203,12 @@ typedef struct ooze_file ooze_file;
 OOZE_API ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why);
 OOZE_API const char *ooze_file_path(const ooze_file *file); /* of the temporary file, which exists */
 OOZE_API ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count, ooze_message *why);
-OOZE_API ooze_result ooze_file_commit(ooze_file *file, uint32_t sync,
-                                      ooze_message *why); /* and frees it, whatever happens */
+OOZE_API ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why); /* and frees it, whatever happens */
 OOZE_API void ooze_file_discard(ooze_file *file);
 /* Removes temporary files that killed programs of this machine left in a folder. Returns how many. */
 OOZE_API uint32_t ooze_file_sweep(const char *folder);
 /* A whole file as one block with a zero after its end; free it with ooze_io_free. */
-OOZE_API ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes,
-                                    ooze_message *why);
+OOZE_API ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes, ooze_message *why);
 
 /* ---- Defaults ------------------------------------------------------------------------------------------------- */
 
@@ -233,22 +225,10 @@ static inline void ooze_write_options_default(ooze_write_options *o) {
   o->compression = 1;
   o->threads = 1;
 }
-static inline void ooze_points_attribute_default(ooze_points_attribute *a) {
-  memset(a, 0, sizeof *a);
-  a->size = (uint32_t)sizeof *a;
-}
-static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) {
-  memset(s, 0, sizeof *s);
-  s->size = (uint32_t)sizeof *s;
-}
-static inline void ooze_mesh_default(ooze_mesh *m) {
-  memset(m, 0, sizeof *m);
-  m->size = (uint32_t)sizeof *m;
-}
-static inline void ooze_file_info_default(ooze_file_info *i) {
-  memset(i, 0, sizeof *i);
-  i->size = (uint32_t)sizeof *i;
-}
+static inline void ooze_points_attribute_default(ooze_points_attribute *a) { memset(a, 0, sizeof *a); a->size = (uint32_t)sizeof *a; }
+static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) { memset(s, 0, sizeof *s); s->size = (uint32_t)sizeof *s; }
+static inline void ooze_mesh_default(ooze_mesh *m) { memset(m, 0, sizeof *m); m->size = (uint32_t)sizeof *m; }
+static inline void ooze_file_info_default(ooze_file_info *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,7 @@ typedef struct ooze_node_parm {
   double default_value[4];
   double minimum, maximum;  /* refused outside */
   double soft_maximum;      /* a slider's end */
+  char hide_when[48];       /* Houdini's condition, as disable_when: parameters of one model are hidden in the others */
 } ooze_node_parm;
 
 OOZE_API uint32_t ooze_node_count(void);

@@ -205,9 +205,8 @@ class Node:
         found = self._parm(name)
         return None if isinstance(found, ParmTuple) else found
 
-    def parmTuple(self, name):
-        found = self._parm(name)
-        return found if isinstance(found, ParmTuple) else None
+    def parmTuple(self, name):  # a single value is a tuple of one there
+        return self._parm(name)
 
     def evalParm(self, name):
         return self._parm(name).eval()
@@ -327,6 +326,17 @@ class FloatParmTemplate:
 
 
 IntParmTemplate = FloatParmTemplate
+
+
+class data:
+    """Recipes, as hou.data of 20.5 keeps them: here one JSON object a line."""
+    @staticmethod
+    def saveNodePresetRecipe(name, label, location, node, nodetype_patterns="", submenu="", visible=True, parms=True):
+        if not name or not label or not parms or not all(isinstance(p, Parm) for p in parms):
+            raise TypeError("a recipe wants a name, a label and parameters")
+        with open(location, "a") as f:
+            f.write(json.dumps({"name": name, "label": label, "nodes": nodetype_patterns, "menu": submenu,
+                                "parms": {p.name(): p.eval() for p in parms}}) + "\n")
 
 
 def _hash(*parts):
