@@ -5,17 +5,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-expect() { # expect CODE WORDS COMMAND...: the exit code, and the words somewhere in what is said
-  code=$1 words=$2
-  shift 2
-  "$@" >out 2>&1
-  found=$?
-  if [ $found != "$code" ] || ! grep -qF -- "$words" out; then
-    echo "FAILED: $* -> $found, expected $code and '$words'; it said:"
-    head -5 out
-    failed=1
-  fi
-}
+# shellcheck source=/dev/null
+. "$here/expect.sh"
 small="$here/small.json"
 short="--set output.frames=[1,4] --quiet"
 
