@@ -45,5 +45,6 @@ double cli_seconds(void);                                 /* a wall clock, s */
 uint32_t cli_processors(void);                            /* of this machine; 0 if not known */
 int cli_exit_code(ooze_result result);                    /* the exit code that fits a result of the library */
 CLI_PRINTF(1, 2) void cli_error(const char *format, ...); /* "ooze: ..." and a new line on standard error */
+void cli_warning(void *user, const char *line);           /* the same as a hook of scenes; user is not used */
 
 #endif

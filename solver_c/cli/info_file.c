@@ -43,11 +43,6 @@ static void print_time(double s, char *out, size_t room) {
     snprintf(out, room, "%.0f hours", s / 3600.0);
 }
 
-static void on_warning(void *user, const char *line) {
-  (void)user;
-  fprintf(stderr, "ooze: %s\n", line);
-}
-
 static int info_scene(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json) {
   ooze_message why = {""};
   ooze_scene *scene = NULL;
@@ -55,7 +50,7 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
   ooze_scene_info i;
   ooze_scene_estimate e;
   ooze_scene_options_default(&options);
-  options.warn = on_warning;
+  options.warn = cli_warning;
   options.wedge = wedge;
   options.sets = sets->item;
   options.set_count = sets->count;

@@ -64,6 +64,11 @@ void cli_error(const char *format, ...) {
   fputc('\n', stderr);
 }
 
+void cli_warning(void *user, const char *line) {
+  (void)user;
+  cli_error("%s", line);
+}
+
 static void help(FILE *out) {
   fputs("usage: ooze COMMAND [ARGUMENT...]\n\n"
         "Ooze simulates viscoelastic fluids with particles: honey, cream, slime, dough.\n\ncommands:\n",

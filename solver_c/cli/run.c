@@ -53,11 +53,6 @@ static void on_line(void *user, const char *line) {
   fprintf(stderr, "ooze: %s\n", line);
 }
 
-static void on_warning(void *user, const char *line) {
-  (void)user;
-  fprintf(stderr, "ooze: %s\n", line);
-}
-
 static void on_stage(void *user, const ooze_stage_time *time) {
   show *w = user;
   if (w->stage_count == sizeof w->stages / sizeof *w->stages) return;
@@ -269,7 +264,7 @@ int cli_run(int argc, char **argv) {
   scene_options.sets = sets.item;
   scene_options.set_count = sets.count;
   scene_options.wedge = wedge;
-  scene_options.warn = on_warning;
+  scene_options.warn = cli_warning;
   scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
   ooze_result result = ooze_scene_load(scene_path, &scene_options, &scene, &why);
   if (result < 0) {

@@ -26,6 +26,17 @@ static inline ooze_solver *scene_solver(uint32_t tasks, uint32_t threads) {
   return s;
 }
 
+/* 1 if this build has scene_model. */
+static inline int scene_has_model(void) {
+  ooze_params p;
+  ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1);
+  ooze_params_default(&p);
+  p.model = scene_model;
+  const ooze_result there = ooze_params_set(s, &p);
+  ooze_solver_destroy(s);
+  return there != OOZE_ERROR_UNSUPPORTED;
+}
+
 /* A block of `side`^3 particles with its lowest corner at (x, y, z). Returns the result of adding it. */
 static inline ooze_result scene_block(ooze_solver *s, uint32_t material, int side, float x, float y, float z) {
   int count = side * side * side;
