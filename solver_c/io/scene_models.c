@@ -29,6 +29,7 @@ static const readers limited[] = {
     {"material", "heat_capacity", "conformation|links"},
     {"material", "latent_heat", "conformation|links"},
     {"material", "melting_point", "conformation|links"},
+    {"material", "mixing", "conformation|links"},
 };
 
 /* Is `name` (n characters) one of "a|b|c"? */
