@@ -124,10 +124,11 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   uint32_t at[2] = {0, 0}, left[2] = {0, 0};
   const int margin = s->margin2 > 0.0f;
   for (uint32_t cell = cell_begin; cell < cell_end; cell++) {
-    look_around(s, cell, &a);
-    const uint32_t first = s->cell_start[cell], words = (a.count + OZ_WORD - 1) / OZ_WORD;
+    const uint32_t first = s->cell_start[cell];
+    uint32_t words = 0;
+    int looked = 0;
     for (uint32_t k = first; k < s->cell_start[cell + 1]; k++) {
-      const uint32_t i = s->index ? s->index[k] : k, self = a.own + (k - first);
+      const uint32_t i = s->index ? s->index[k] : k;
       if (f->boundary && f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) { /* they gather nothing */
         s->main->row[i] = 0, s->main->len[i] = 0;
         if (s->rest) s->rest->row[i] = 0, s->rest->len[i] = 0;
@@ -135,6 +136,12 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
         if (s->pad_weight) s->pad_weight[i] = 0.0f;
         continue;
       }
+      if (!looked) { /* a cell of boundary particles alone never gets here */
+        look_around(s, cell, &a);
+        words = (a.count + OZ_WORD - 1) / OZ_WORD;
+        looked = 1;
+      }
+      const uint32_t self = a.own + (k - first);
       const float *x = s->at + 4 * (size_t)k, v[3] = {x[0] - a.corner[0], x[1] - a.corner[1], x[2] - a.corner[2]};
       const float pp = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
       const oz_v3 p = oz_vec_of(v, 0);
