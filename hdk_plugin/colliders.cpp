@@ -31,7 +31,7 @@ bool ColliderSettings::read(const char *node, const Parms &parms, float particle
   ground_height = parms.real("groundheight");
   separation = particle_separation;
   uint32_t model = uint32_t(parms.number("model"));
-  particles = model != OOZE_MODEL_BLEND && model != OOZE_MODEL_CAUCHY;
+  particles = model != OOZE_MODEL_BLEND;
   if (!(voxel > 0)) voxel = particle_separation;
   return true;
 }

@@ -1,17 +1,25 @@
-"""Slime pours onto a plate that slides to and fro: the stream stretches, folds and springs. hython ooze_slime.py slime.hip.
-SPDX-License-Identifier: Apache-2.0"""
+"""Slime is drawn out between two plates: strands hold on while the upper one rises, then part. hython ooze_slime.py slime.hip. The same as
+examples/scenes/slime_stretch.json, which says what lets it stretch. SPDX-License-Identifier: Apache-2.0"""
 import ooze_kit as kit
+
+# The upper plate is pressed down a little, then rises; the names make the plates colliders of their own and name the forces: force_upper.
+RISE = """float t = @Time;
+if (@P.y > 0.06) @P.y += t < 0.1 ? -0.04 * t : -0.004 + 0.0783 * (t - 0.1);"""
 
 
 def build(parent):
     box = kit.network(parent, "slime")
-    tap = kit.nozzle(box, "source", "@P = set(0, 0.13, 0);", preset="slime", particlesep=0.003, radius=0.012, speed=0.5, disturbance=0.003)
-    plate = kit.add(box, "box", "plate", size=(0.2, 0.01, 0.14), t=(0, -0.005, 0))
-    # A collider that moves. Its primitives' name makes it one of its own beside others, and names the forces on it: force_plate.
-    moving = kit.vex(box, "plate_moves", "@P.x += 0.04 * sin(3 * @Time);", plate)
-    named = kit.vex(box, "colliders", 's@name = "plate";', moving, "primitive")
-    out = kit.simulate(box, tap, named, 0.003, substeps=8, veliterations=20, positerations=20, friction=1, stick=20.0)
-    kit.karma(out, "slime", (0.25, 0.75, 0.15), roughness=0.1, transmission=0.4, camera=((0.0, 0.14, 0.42), (-14.0, 0.0, 0.0)))
+    lump = kit.add(box, "tube", "lump", type="poly", cap=1, rad=(0.03, 0.03), height=0.05, t=(0, 0.045, 0), cols=48)
+    source = kit.add(box, "ooze::source::1.0", "source", lump, emission="once", preset="custom", density=1000, viscosity=50, relaxtime=0.1,
+                     particlesep=0.005, jitter=0.15)
+    lower = kit.add(box, "tube", "lower", type="poly", cap=1, rad=(0.04, 0.04), height=0.02, t=(0, 0.01, 0), cols=48)
+    upper = kit.add(box, "tube", "upper", type="poly", cap=1, rad=(0.04, 0.04), height=0.02, t=(0, 0.08, 0), cols=48)
+    plates = kit.add(box, "merge", "plates", kit.vex(box, "lower_name", 's@name = "lower";', lower, "primitive"),
+                     kit.vex(box, "upper_name", 's@name = "upper";', upper, "primitive"))
+    moving = kit.vex(box, "colliders", RISE, plates)
+    out = kit.simulate(box, source, moving, 0.005, substeps=8, veliterations=20, positerations=10, friction=1, stick=100000.0,
+                       gravity=(0, -2, 0), walldensity=0)
+    kit.karma(out, "slime", (0.25, 0.75, 0.15), roughness=0.1, transmission=0.4, camera=((0.0, 0.14, 0.42), (-10.0, 0.0, 0.0)))
     return box
 
 
