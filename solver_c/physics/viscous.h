@@ -26,7 +26,7 @@
 #define OZ_LINK_DENSITY 0.6f /* of a density's correction, which neighbours' corrections add to */
 
 /* ---- link_begin: what pairs need of each end, once a substep. gate: its part in the velocities of its neighbours; diag: its
- * beta for a step of this length ---- */
+ * beta for a step of this length, 0 of what is not fluid ---- */
 
 /* Particles are elastic below T_c, viscous above. */
 OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return f->temperature[i] < f->links.solid; }
@@ -41,7 +41,7 @@ OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   const uint32_t owner = f->owner[i];
   const float weight = f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? f->compliance[i] : 1.0f;
   f->gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
-  f->diag[i] = owner ? 1.0f : powf(oz_link_beta(f, i), f->links.steps);
+  f->diag[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
 
 /* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is not fluid ---- */
@@ -180,14 +180,16 @@ OZ_FN void oz_link_pull_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 
 /* (13): both ends' mean; what is not fluid has that of the fluid that it is linked to. */
 OZ_FN float oz_link_stretch(const oz_frame *f, uint32_t i, uint32_t j) {
-  return f->owner[i] ? f->diag[j] : f->owner[j] ? f->diag[i] : 0.5f * (f->diag[i] + f->diag[j]);
+  const float a = f->diag[i], b = f->diag[j];
+  return a * b > 0.0f ? 0.5f * (a + b) : a + b > 0.0f ? a + b : 1.0f; /* one is 0 where one is not fluid */
 }
 OZ_FN int oz_viscous_keep(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (l->kind != OZ_LINK_VISCOUS) return 1;
   if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j)) return 1;
   if (r2 >= 4.0f * f->h2) return 0;
   const float weak = (1.0f - f->links.slack) * l->rest;
-  if (r2 > weak * weak) l->rest *= oz_link_stretch(f, i, l->j);
+  const float longer = l->rest * oz_link_stretch(f, i, l->j);
+  l->rest = r2 > weak * weak ? longer : l->rest; /* which of them are pulled cannot be guessed: no branch */
   return 1;
 }
 /* Elastic bodies get their links when they are made: while none of their particles has one. */
