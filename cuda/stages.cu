@@ -24,6 +24,7 @@
 #include "physics/soft.h"
 #include "physics/sph.h"
 #include "physics/springs.h"
+#include "physics/tension.h"
 #include "physics/viscous.h"
 #include "physics/wall.h"
 

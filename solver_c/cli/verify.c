@@ -29,6 +29,7 @@ static const verify_check checks[] = {
      verify_boundary},
     {"slip", "friction and stick of walls whatever the viscosity: a drop on a slope, a layer under a ceiling", VERIFY_QUICK,
      verify_slip},
+    {"tension", "surface tension: a drop swings, a cube becomes a sphere, momentum, steps of a frame", VERIFY_QUICK, verify_tension},
     {"bodies", "rigid bodies: free spin, contact with a floor and a slope, momentum of a closed system", VERIFY_QUICK,
      verify_bodies},
     {"fluids", "several fluids: a sharp interface without a gap, layers by density, mixing", VERIFY_QUICK, verify_fluids},

@@ -55,6 +55,7 @@ void verify_poiseuille(verify *v);
 void verify_bodies(verify *v);
 void verify_boundary(verify *v);
 void verify_slip(verify *v);
+void verify_tension(verify *v);
 void verify_floating(verify *v);
 void verify_soft(verify *v);
 void verify_fluids(verify *v);

@@ -35,13 +35,17 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   size_t bytes = s->material_count * sizeof(oz_matter);
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
-  s->has_yield = s->has_heat = s->has_ramps = s->ramps_relax = 0;
+  s->has_tension = s->has_yield = s->has_heat = s->has_ramps = s->ramps_relax = 0;
   s->diffusivity = s->mixing = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
     const ooze_material *m = &s->materials[i];
     matter[i].density = m->density;
     matter[i].links_beta = m->links_beta;
     matter[i].yield_stress = m->yield_stress;
+    matter[i].surface_tension = m->surface_tension;
+    matter[i].cohesion = m->cohesion;
+    matter[i].adhesion = m->adhesion;
+    s->has_tension |= m->surface_tension > 0 || m->cohesion > 0;
     s->has_yield |= m->yield_stress > 0;
     float share = 1.0f / (m->density * m->heat_capacity);
     matter[i].conductivity = m->conductivity;

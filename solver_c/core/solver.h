@@ -68,6 +68,7 @@ typedef struct oz_run {
   uint32_t substeps, contained, born, killed, list_rebuilds;
   uint64_t first_contained;
   double residual, mean_neighbours;
+  uint32_t tension_held; /* by the last substep */
 } oz_run;
 
 struct ooze_solver {
@@ -84,7 +85,7 @@ struct ooze_solver {
   size_t materials_capacity;
   /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation time among those;
    * the greatest diffusivity of heat and of what is mixed (m^2/s). Known when matter_known is. */
-  uint32_t has_yield, has_heat, has_ramps, ramps_relax;
+  uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_relax;
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
   uint32_t material_count;
@@ -101,6 +102,7 @@ struct ooze_solver {
   size_t nozzle_frame_capacity;
   double time;      /* s, simulated */
   oz_run run;       /* of the last ooze_step */
+  uint32_t told_tension; /* the log has heard that tension is held back */
   ooze_result lost; /* OOZE_LOST_*: nothing but clear, load and destroy helps */
 };
 

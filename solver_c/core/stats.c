@@ -81,6 +81,7 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
   t.killed = s->run.killed;
   t.list_rebuilds = s->run.list_rebuilds;
   t.residual = s->run.residual;
+  t.tension_held = s->run.tension_held;
   if (s->particles.count) {
     OZ_TRY(motion(s, &t));
     OZ_TRY(compression(s, &t));

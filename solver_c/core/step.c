@@ -1,5 +1,6 @@
 /* One ooze_step: substeps, what goes in before each and what is taken out after it. */
 #include <math.h>
+#include <stdio.h>
 
 #include "core/particles.h"
 #include "models/models.h"
@@ -262,6 +263,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->time = time;
   step->has_yield = s->has_yield;
   step->has_heat = s->has_heat;
+  step->has_tension = s->has_tension;
   step->has_ramps = s->has_ramps;
   step->diffusivity = s->diffusivity;
   step->has_mixing = s->mixing > 0;
@@ -277,6 +279,20 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   s->particles.results = r < 0 ? 0 : s->particles.count;
   if (r < 0) restore_backup(s);
   return r;
+}
+
+/* Once: that a substep bears less tension than was asked for, and how much it bears. */
+static void tell_of_tension(ooze_solver *s, double dt) {
+  const ooze_hooks *hooks = &s->memory.hooks;
+  char text[240];
+  if (s->told_tension || !hooks->log) return;
+  s->told_tension = 1;
+  double d = (double)s->separation, most = OZ_TENSION_MOST * 1000.0 * d * d * d / (dt * dt);
+  snprintf(text, sizeof text,
+           "surface tension and cohesion are held back for %u of %u particles: a substep of %.3g s bears %.3g N/m at 1000 kg/m^3 and "
+           "this separation, or %.3g Pa; more substeps bear more",
+           (unsigned)s->run.tension_held, (unsigned)s->particles.count, dt, most, most * 3.6 / d);
+  hooks->log(hooks->user, OOZE_LOG_WARNING, text);
 }
 
 /* Time moves on when the model is done. All memory that is needed after that is there before it. */
@@ -312,6 +328,8 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   s->run.born += b->count;
   s->run.list_rebuilds += step.rebuilt;
   s->run.residual = step.residual;
+  s->run.tension_held = (uint32_t)step.tension_held;
+  if (s->run.tension_held) tell_of_tension(s, dt);
   s->run.mean_neighbours = step.mean_neighbours;
   if (step.has_walls && p->count) OZ_TRY(loads(s, dt));
   OZ_TRY(contain(s, step.bad));

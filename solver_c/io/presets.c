@@ -4,13 +4,13 @@
 
 typedef struct preset_row {
   const char *name;
-  float density, viscosity, relaxation_time, compliance, yield_stress, temperature;
+  float density, viscosity, relaxation_time, compliance, yield_stress, temperature, surface_tension;
   const char *about, *source;
 } preset_row;
 
 static const preset_row rows[] = {
-#define OZ_PRESET(name, density, viscosity, tau, compliance, yield_stress, temperature, about, source)                               \
-  {#name, density, viscosity, tau, compliance, yield_stress, temperature, about, source},
+#define OZ_PRESET(name, density, viscosity, tau, compliance, yield_stress, temperature, tension, about, source)                               \
+  {#name, density, viscosity, tau, compliance, yield_stress, temperature, tension, about, source},
 #include "presets.def"
 #undef OZ_PRESET
 };
@@ -31,6 +31,7 @@ ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
   if (rows[index].compliance > 0.0f) p.material.compliance = rows[index].compliance;
   p.material.yield_stress = rows[index].yield_stress;
   p.material.temperature = rows[index].temperature;
+  p.material.surface_tension = rows[index].surface_tension;
   return oz_struct_out(out, &p, sizeof p);
 }
 

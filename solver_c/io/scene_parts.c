@@ -169,7 +169,8 @@ static const oz_field material_fields[] = {M(density),       M(viscosity),   M(r
                                            M(temperature),   M(links_beta),  M(yield_stress),    M(conductivity),
                                            M(heat_capacity), M(latent_heat), M(melting_point),   M3(ramp_1),
                                            M3(ramp_2),       M3(ramp_3),     M3(ramp_4),         M3(ramp_5),
-                                           M3(ramp_6),       M3(ramp_7),     M3(ramp_8),         M(mixing)};
+                                           M3(ramp_6),       M3(ramp_7),     M3(ramp_8),         M(mixing),
+                                           M(surface_tension), M(cohesion), M(adhesion)};
 #undef M
 #undef M3
 

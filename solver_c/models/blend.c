@@ -21,6 +21,7 @@ ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why) {
 
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);
+  OZ_TRY(oz_tension_pull(s, f, why));
   RUN(free_start);
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));

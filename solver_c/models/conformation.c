@@ -130,7 +130,6 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_heat_ramps(s, b, f, why));
   RUN(material);
   RUN(predict);
-  OZ_TRY(oz_bodies_start(b, f, why));
   RUN(gradient);
   if (!explicit_stress && !printed) {
     RUN(bound_sums);
@@ -139,8 +138,11 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
+    s->walls_known = 1;
   }
 
+  OZ_TRY(oz_tension_pull(s, f, why));
+  OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 0, why));
 
   /* project velocities, then positions */

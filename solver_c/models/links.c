@@ -44,6 +44,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     RUN(link_smooth);
     RUN(settle);
   }
+  OZ_TRY(oz_tension_pull(s, f, why));
   RUN(predict);
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));

@@ -18,6 +18,9 @@ typedef struct oz_step {
   uint32_t has_relaxation; /* some particle has tau > 0 */
   uint32_t has_yield;      /* some material has a yield stress; has_relaxation is then set too */
   uint32_t has_heat, has_ramps; /* some material conducts heat; has values that go with temperature */
+  uint32_t has_tension;    /* some material has surface tension or cohesion */
+  double tension_held;     /* particles whose tension was held back to what the substep bears */
+  uint32_t walls_known;    /* wall_planes was run in this substep */
   float diffusivity;       /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
   uint32_t has_mixing; /* some material mixes */
@@ -27,6 +30,7 @@ typedef struct oz_step {
   uint32_t born; /* particles that joined for this substep */
 } oz_step;
 
+#define OZ_TENSION_MOST 0.3 /* of sigma dt^2 / m: more is held back */
 /* Fills the constants that follow from separation, parameters and dt. */
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt, double time);
 /* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
@@ -53,6 +57,9 @@ ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *
 ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 /* Fluids that mix, at the end of a substep (list C, and the arrays dx and y2). */
 ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
+/* Surface tension and cohesion, for any model: onto velocities, over the neighbours at the start. After `material`; where
+ * wall_planes was run in this substep, walls count and pull. */
+ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why);
 /* By params.model; NULL where this build has none. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];
 

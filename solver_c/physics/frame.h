@@ -85,6 +85,7 @@ typedef struct oz_matter {
   float ramp[OZ_RAMP_POINTS][3]; /* K ascending, Pa s, s */
   float links_beta;   /* model links: lengthening of this material; 0: by temperature */
   float mixing;       /* m^2/s */
+  float surface_tension, cohesion, adhesion; /* N/m; Pa; how much walls count */
 } oz_matter;
 #define OZ_MATTER_FLOATS ((uint32_t)(sizeof(oz_matter) / sizeof(float))) /* step from one to the next in a gather */
 
@@ -189,6 +190,13 @@ typedef struct oz_cauchy {
   float density_pull;   /* part of a density error that one substep takes away */
 } oz_cauchy;
 
+/* Constants of surface tension and cohesion (physics/tension.h). */
+#define OZ_TENSION_SHARE 0.36f /* measured: physics/tension.h */
+typedef struct oz_tension {
+  float per_sigma, per_pascal; /* k dt^2 / (m_ref d^2) of 1 N/m, of 1 Pa: a pure number */
+  float most;                  /* what a substep bears of it, over omega */
+} oz_tension;
+
 typedef struct oz_frame {
   uint32_t count;  /* particles */
   uint32_t stride; /* floats from one plane to the next; a multiple of OZ_PAD */
@@ -231,6 +239,7 @@ typedef struct oz_frame {
   oz_blend blend;
   oz_cauchy cauchy;
   oz_soft_constants soft;
+  oz_tension tension;
 
   /* ---- particle state ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */

@@ -185,6 +185,16 @@ OZ_FN oz_mask oz_crowded(const oz_frame *f, uint32_t i) {
   return f->neighbours[i] > OZ_CROWD && f->owner[i] == 0;
 #endif
 }
+/* Lanes of fluid: what belongs neither to a body nor to a boundary. */
+OZ_FN oz_mask oz_fluid(const oz_frame *f, uint32_t i) {
+#if OZ_LANES > 1
+  oz_mask owner;
+  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
+  return owner == 0;
+#else
+  return f->owner[i] == 0;
+#endif
+}
 /* Lanes of boundary particles. */
 OZ_FN oz_mask oz_at_boundary(const oz_frame *f, uint32_t i) {
 #if OZ_LANES > 1

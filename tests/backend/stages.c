@@ -633,9 +633,9 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
-  const oz_matter matter[2] = {{.density = 1000.0f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
+  const oz_matter matter[2] = {{.density = 1000.0f, .surface_tension = 0.05f, .adhesion = 1.5f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
                                 .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-                               {.density = 1000.0f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
+                               {.density = 1000.0f, .surface_tension = 0.02f, .cohesion = 30.0f, .adhesion = 0.5f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
                                 .melting_point = 295.0f, .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
   oz_body body[3];
@@ -673,6 +673,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_relaxation = relaxation;
   step.has_yield = relaxation;
   step.has_heat = 1;
+  step.has_tension = 1;
   step.has_ramps = strcmp(s->name, "corner") == 0;
   step.diffusivity = 2e-5f;
   step.has_mixing = p.model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */

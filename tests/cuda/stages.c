@@ -122,9 +122,9 @@ static void load(oz_backend *b, const state *s) {
   CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
     if (of[k]) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
-  const oz_matter matter[2] = {{.density = 1000.0f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
+  const oz_matter matter[2] = {{.density = 1000.0f, .surface_tension = 0.05f, .adhesion = 1.5f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
                                 .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-                               {.density = 1000.0f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
+                               {.density = 1000.0f, .surface_tension = 0.02f, .cohesion = 30.0f, .adhesion = 0.5f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
                                 .melting_point = 295.0f, .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) >= 0, "%s", why.text);
   oz_body body[3] = {{0}, {0}, soft_body(s)};
@@ -221,7 +221,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   oz_step step;
   memset(&step, 0, sizeof step);
   step.backend = &t.base, step.params = &params, step.separation = D;
-  step.has_heat = 1, step.diffusivity = 2e-5f;
+  step.has_heat = 1, step.has_tension = 1, step.diffusivity = 2e-5f;
   step.has_mixing = model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;

@@ -218,6 +218,9 @@ typedef struct ooze_material {
   float ramp_1[3], ramp_2[3], ramp_3[3], ramp_4[3], ramp_5[3], ramp_6[3], ramp_7[3], ramp_8[3];
   float mixing;          /* m^2/s, 0 or more: how fast density, viscosity, relaxation time and compliance diffuse into fluid
                           * that mixes too. Models conformation and links. Default 0. */
+  float surface_tension; /* N/m, 0 or more: what a substep cannot bear is held back (stats: tension_held). Default 0. */
+  float cohesion;        /* Pa, 0 or more: pull with which the fluid holds together where it is drawn apart. Default 0. */
+  float adhesion;        /* 0 to 2: pull of walls on such fluid; 0 beads, 1 neither, 2 wets. Default 1. */
 } ooze_material;
 
 OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index); /* 0 is the default one */
@@ -479,6 +482,7 @@ typedef struct ooze_stats {
   double residual;          /* of the last velocity projection, relative to its start */
   uint64_t bytes;           /* held by this solver */
   uint64_t bytes_per_particle;
+  uint32_t tension_held;    /* particles whose tension or cohesion the last substep could not bear and held back */
 } ooze_stats;
 OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
 
@@ -617,6 +621,7 @@ static inline void ooze_material_default(ooze_material *m) {
   m->compliance = 1e-4f;
   m->temperature = 293.15f;
   m->heat_capacity = 2000.0f;
+  m->adhesion = 1.0f;
 }
 static inline void ooze_particles_default(ooze_particles *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
 static inline void ooze_links_default(ooze_links *l) { memset(l, 0, sizeof *l); l->size = (uint32_t)sizeof *l; }
