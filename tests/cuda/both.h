@@ -41,6 +41,7 @@ typedef struct both {
   int own_gradients; /* the first rounds gradients to halves: sums of them stay with their backend */
   int soft;          /* the solve of soft bodies runs, on arrays of its own */
   int heat;          /* conduction has begun */
+  int tension;       /* tension counts walls before the velocity solve */
   int position;      /* the position phase has begun */
   int ran_gradient;  /* in this substep */
   int scratch;       /* A and dx hold nothing at present */
