@@ -15,6 +15,28 @@ static const preset_row rows[] = {
 #undef OZ_PRESET
 };
 
+/* What those that melt and set have beside. Conductivity is left at 0, so that heat is reckoned only where a scene asks for it. */
+typedef struct preset_heat {
+  const char *name;
+  float heat_capacity, melting_point, latent_heat;
+  float ramp[4][3];
+} preset_heat;
+static const preset_heat heats[] = {
+#define OZ_PRESET_HEAT(name, capacity, point, latent, ...) {#name, capacity, point, latent, {__VA_ARGS__}},
+#include "presets_heat.def"
+#undef OZ_PRESET_HEAT
+};
+static void add_heat(const char *name, ooze_material *m) {
+  for (size_t i = 0; i < sizeof heats / sizeof *heats; i++) {
+    if (strcmp(heats[i].name, name) != 0) continue;
+    m->heat_capacity = heats[i].heat_capacity;
+    m->melting_point = heats[i].melting_point;
+    m->latent_heat = heats[i].latent_heat;
+    float *const to[4] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4};
+    for (int k = 0; k < 4; k++) memcpy(to[k], heats[i].ramp[k], sizeof heats[i].ramp[k]);
+  }
+}
+
 uint32_t ooze_preset_count(void) { return (uint32_t)(sizeof rows / sizeof rows[0]); }
 
 ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
@@ -32,6 +54,7 @@ ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
   p.material.yield_stress = rows[index].yield_stress;
   p.material.temperature = rows[index].temperature;
   p.material.surface_tension = rows[index].surface_tension;
+  add_heat(p.name, &p.material);
   return oz_struct_out(out, &p, sizeof p);
 }
 

@@ -222,6 +222,9 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   OZ_IO_TRY(oz_get_fields(r, "material", OZ_MATERIAL, index, object, material_fields,
                           sizeof material_fields / sizeof *material_fields, m, NULL));
   oz_warn_of_models(r, "material", object, s->start.params.model);
+  static const char *const fixed[] = {"viscosity", "relaxation_time", "compliance"};
+  for (int k = 0; k < 3; k++) /* what is given holds at any temperature: a preset's ramp does not go over it */
+    if (json_object_get(object, fixed[k]) && !json_object_get(object, "ramp_1")) m->ramp_1[0] = 0.0f;
   if (json_object_get(object, "compliance")) { /* it speaks where viscosity does not */
     if (!json_object_get(object, "viscosity")) {
       m->viscosity = 0.0f;

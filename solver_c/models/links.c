@@ -44,8 +44,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     RUN(link_smooth);
     RUN(settle);
   }
-  OZ_TRY(oz_tension_pull(s, f, why));
   RUN(predict);
+  OZ_TRY(oz_tension_pull(s, f, why)); /* onto velocities; `advance` makes displacements of them */
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));
   RUN(advance);
