@@ -14,7 +14,7 @@ cat >scene.json <<'EOF'
 EOF
 others="solver.velocity_iterations=3 solver.velocity_tolerance=0.5 solver.corotation=false solver.gradient_correction=false solver.zero_energy=0.5
  solver.rest_filter=0 solver.split_compliance=false solver.position_iterations=2 solver.wall_density=false
- materials.goo.viscosity=50 materials.goo.relaxation_time=0.2 materials.goo.yield_stress=30 materials.goo.compliance=0.01 materials.goo.mixing=0.001 materials.goo.conductivity=1
+ materials.goo.viscosity=50 materials.goo.relaxation_time=0.2 materials.goo.yield_stress=30 materials.goo.compliance=0.01 materials.goo.mixing=0.001 materials.goo.conductivity=1 materials.goo.surface_tension=0.05 materials.goo.cohesion=100
  solver.links_beta_cold=1.1 solver.links_beta_hot=1.1 solver.springs_elasticity=0.9 solver.springs_viscosity=1 solver.blend_alpha=0.1 solver.cauchy_young=5 solver.cauchy_tension=1
  solver.scheme=paper"
 end_of() { # end_of KEY=VALUE...: bounds of the positions at the end; what is only carried along is not looked at
@@ -46,7 +46,7 @@ for model in conformation links springs blend cauchy; do
   conformation) known="solver.velocity_iterations materials.goo.viscosity materials.goo.yield_stress solver.wall_density" ;;
   links) known="solver.links_beta_cold solver.position_iterations" ;;
   springs) known="solver.springs_elasticity solver.springs_viscosity" ;;
-  blend) known="solver.blend_alpha materials.goo.viscosity" ;;
+  blend) known="solver.blend_alpha materials.goo.viscosity materials.goo.surface_tension" ;;
   cauchy) known="solver.cauchy_tension materials.goo.viscosity" ;;
   esac
   for key in $known; do
