@@ -129,7 +129,7 @@ static double force_on(const GU_Detail *g, const char *name, int k) {
 
 OZ_CASE(vdbs_move_by_velocity_grids_and_by_their_points_v) {
   fresh_world();
-  auto ball = [](GU_Detail &g, double x = 0) { grids::sphere(g, "surface", 2.0f, 0.05f, float(x), -2.0f, 0); };
+  auto ball = [](GU_Detail &g, double x = 0) { grids::sphere(g, "surface", 2.0f, 0.1f, float(x), -2.0f, 0); };
   auto speed = [&](Make::Function f, std::string *words = nullptr) {
     Slab s(f, OOZE_BOUNDARY_SDF);
     const GU_Detail *g = s.at(6);

@@ -5,7 +5,7 @@
 using namespace kit;
 
 static const double D = 0.1;
-enum { FRAMES = 6, KINDS = 3 };
+enum { FRAMES = 6, KINDS = 5 };
 
 struct Random { // the same on every machine
   uint64_t state;
@@ -15,7 +15,8 @@ struct Random { // the same on every machine
   }
 };
 
-// A network of one of three kinds, with the parameters that sequences change.
+// A network of one of five kinds (once, nozzle, continuous, a body on boundary particles, linked springs), with the parameters that sequences
+// change.
 struct Network {
   Make shape, wall;
   SOP_Node *source, *solver;
@@ -43,6 +44,9 @@ struct Network {
     solver->set("veliterations", 1);
     solver->set("positerations", 1);
     solver->set("useground", 1);
+    source->set("body", kind == 3);
+    solver->set("boundary", kind == 3);
+    solver->set("model", kind == 4 ? OOZE_MODEL_SPRINGS : OOZE_MODEL_CONFORMATION);
   }
   ~Network() {
     delete solver;
