@@ -33,9 +33,6 @@ static const readers limited[] = {
     {"material", "latent_heat", "conformation|links"},
     {"material", "melting_point", "conformation|links"},
     {"material", "mixing", "conformation|links"},
-    {"material", "surface_tension", "conformation|links|blend"},
-    {"material", "cohesion", "conformation|links|blend"},
-    {"material", "adhesion", "conformation|links|blend"},
 };
 
 /* Is `name` (n characters) one of "a|b|c"? */
