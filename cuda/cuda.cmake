@@ -50,11 +50,14 @@ endfunction()
 
 # the long ones first
 set(OZ_CUDA_PARTS 8) # as in queue.cu
-oz_nvcc(neighbours neighbours.cu)
+oz_nvcc(order order.cu)
 math(EXPR oz_last "${OZ_CUDA_PARTS} - 1")
 foreach(part RANGE ${oz_last})
   oz_nvcc(stages_${part} stages.cu -DOZ_PARTS=${OZ_CUDA_PARTS} -DOZ_PART=${part})
 endforeach()
+oz_nvcc(search search.cu)
+oz_nvcc(cells cells.cu)
+oz_nvcc(slots slots.cu)
 oz_nvcc(gpu gpu.cu)
 oz_nvcc(queue queue.cu)
 oz_nvcc(census census.cu)

@@ -360,7 +360,7 @@ static void destroy(oz_backend *b) {
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
                       &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
-                      &g->device_news, &g->ticket, &g->loads, &g->ghat};
+                      &g->device_news, &g->ticket, &g->loads, &g->ghat, &g->near_first, &g->near_j};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
@@ -417,10 +417,10 @@ using namespace OZ_NAMESPACE;
 
 #if !defined(OZ_CUDA_HOST)
 
-/* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are as long as the longest), what
+/* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are as long as the longest; the list that their block shares), what
  * sorting needs. Walls, colliders and links come on top. */
 extern "C" uint64_t oz_cuda_bytes(uint64_t particles) {
-  const uint64_t lists = 48 * 4 + 4 * 4 + 2 * (2 + 1), sorting = 2 * 8 + 2 * 4 + 4 + 14;
+  const uint64_t lists = 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1), sorting = 2 * 8 + 2 * 4 + 4 + 14;
   return particles * (words_per_particle() * 4 + lists + sorting) + (16u << 20);
 }
 
@@ -494,6 +494,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
   if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
   g->threads = 1u << 30;
+  g->share_most = SHARE_MOST;
   g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20; /* MiB; for tests of running out */
 #if defined(OZ_CUDA_HOST)
   snprintf(g->text, sizeof g->text, "cuda kernels as loops");
@@ -502,6 +503,8 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   if (cudaGetDeviceProperties(&p, g->device) == cudaSuccess) {
     snprintf(g->text, sizeof g->text, "cuda %s", p.name);
     g->threads = (uint32_t)p.multiProcessorCount * 1600u;
+    const uint32_t fit = (uint32_t)(p.sharedMemPerBlockOptin - 8192) / 40; /* two records of 16 bytes and a place */
+    if (fit < g->share_most) g->share_most = fit;
   } else cudaGetLastError();
   g->graphs = static_cast<graph_entry *>(oz_alloc(memory, GRAPHS * 32));
   if (!g->graphs) {

@@ -10,11 +10,13 @@ enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS
 enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE, KIND_LINK, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
 enum {
   GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
-  AROUND = 14,    /* blocks that the 27 cells around a cell make (neighbours.cu) */
+  AROUND = 14,    /* blocks that the 27 cells around a cell make (cells.h) */
   QUEUE = 512,    /* stages that wait to be launched together */
   FRAMES = 4,     /* different frames among them */
   GRAPHS = 12,    /* recorded sequences that are kept */
   BLOCK = 128,    /* threads a block in stages */
+  SHARE = OZ_SHARE, /* particles whose neighbours are brought into shared memory together */
+  SHARE_MOST = 2048, /* neighbours that they can have in all; where they have more, each is read from where it is */
   STAGING = 1 << 20, /* bytes */
   STORED_ABOVE = 4, /* threads a particle: with more of them, gradients are read, with fewer computed */
   NONE_U32 = 0x7fffffff
@@ -35,6 +37,8 @@ struct news {
   uint32_t fastest, spare; /* bits of the greatest speed squared */
   unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
   unsigned long long neighbours;
+  unsigned long long shared; /* entries of the lists of neighbours that blocks share */
+  uint32_t widest, spare2;   /* the longest of those within SHARE_MOST */
   double scalar[OZ_SCALAR_COUNT];
 };
 
@@ -48,7 +52,6 @@ struct cells {
 
 struct rows {
   buffer entries, group, len;
-  uint64_t lines; /* capacity, in lines of 32 */
 };
 
 /* Links: where each particle's row begins (its entries lie 32 apart), true length, entries. */
@@ -87,12 +90,15 @@ struct gpu {
   cells grid;
   float cell;      /* m: of the last sort */
   bool box_known;  /* host_news->box is that of the positions as they are, in such cells */
-  uint32_t last;   /* its largest cell coordinate */
+  uint32_t last[3]; /* its largest cell coordinates */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
   int no_table, no_join; /* for tests: sort always; every stage in a kernel of its own */
   rows c, extra;
+  buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
+  uint32_t share_most; /* what fits into the shared memory of a block; SHARE_MOST at most */
+  uint32_t share_room; /* for which gathers have room */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
@@ -144,6 +150,7 @@ struct stage_args {
   oz_frame f;
   const uint32_t *place;      /* start positions, packed (oz_place_ld) */
   place_units units;
+  uint32_t share_room;        /* neighbours for which a block has room */
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;
@@ -174,7 +181,7 @@ ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t al
 void links_frame(const gpu *g, oz_frame *f);
 void links_release(gpu *g);
 
-/* neighbours.cu */
+/* order.cu, search.cu, slots.cu */
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);

@@ -4,7 +4,10 @@
 
 #include "cuda/arrays.cu"
 #include "cuda/census.cu"
-#include "cuda/neighbours.cu"
+#include "cuda/cells.cu"
+#include "cuda/order.cu"
+#include "cuda/search.cu"
+#include "cuda/slots.cu"
 #include "cuda/links.cu"
 #include "cuda/queue.cu"
 #include "cuda/stages.cu"

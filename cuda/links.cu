@@ -5,6 +5,7 @@
 
 #include "physics/lanes.h"
 
+#include "physics/rows.h"
 #include "physics/rules.h"
 
 namespace OZ_NAMESPACE {
@@ -63,11 +64,12 @@ struct relink {
     for (uint32_t m = 0; m < f.link_len[i]; m++)
       if (kept(i, m, &l)) take(l);
     if (!(oz_link_reach2(&f, rule) > 0.0f) || !oz_link_room(&f, i)) return;
-    for (int part = 0; part < 2; part++) { /* what was near at the start, then what has come near since */
-      const uint32_t *list = f.list_d[part] + (size_t)f.row_d[part][i / GROUP] * GROUP + i % GROUP * 4;
-      for (uint32_t m = 0; m < f.len_d[part][i]; m++)
-        if (made(i, list[(m >> 2) * (4 * GROUP) + (m & 3u)], &l)) take(l);
-    }
+    /* what was near at the start, then what has come near since */
+    for (uint32_t m = 0; m < f.len_c[i]; m++)
+      if (made(i, oz_neighbour(&f, i, m), &l)) take(l);
+    const uint32_t *list = f.list_d[1] + (size_t)f.row_d[1][i / GROUP] * GROUP + i % GROUP * 4;
+    for (uint32_t m = 0; m < f.len_d[1][i]; m++)
+      if (made(i, list[(m >> 2) * (4 * GROUP) + (m & 3u)], &l)) take(l);
   }
 };
 struct count_links {

@@ -88,6 +88,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.f = g->frame[l.frame];
   a.place = g->place;
   a.units.set(a.f);
+  a.share_room = g->share_room;
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->walls;
   a.partial = static_cast<double *>(g->partial.at);

@@ -37,6 +37,8 @@ static inline cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 static inline const char *cudaGetErrorString(cudaError_t) { return "refused"; }
 static inline cudaError_t cudaMemGetInfo(size_t *f, size_t *t) { *f = *t = 0; return cudaSuccess; }
 template <class T> inline T oz_atomic_add(T *p, T v) { T old = *p; *p = (T)(old + v); return old; }
+inline void oz_atomic_max(uint32_t *p, uint32_t v) { if (v > *p) *p = v; }
+inline void oz_atomic_or(uint32_t *p, uint32_t v) { *p |= v; }
 inline void oz_atomic_min(int *p, int v) { if (v < *p) *p = v; }
 inline uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { uint32_t old = *p; if (old == was) *p = v; return old; }
 
@@ -55,6 +57,8 @@ template <class K> inline cudaError_t each(cudaStream_t, uint32_t n, const K &k)
 #define OZ_CUDA_CREATE oz_cuda_backend_create
 __device__ __forceinline__ uint32_t oz_atomic_add(uint32_t *p, uint32_t v) { return atomicAdd(p, v); }
 __device__ __forceinline__ unsigned long long oz_atomic_add(unsigned long long *p, unsigned long long v) { return atomicAdd(p, v); }
+__device__ __forceinline__ void oz_atomic_max(uint32_t *p, uint32_t v) { atomicMax(p, v); }
+__device__ __forceinline__ void oz_atomic_or(uint32_t *p, uint32_t v) { atomicOr(p, v); }
 __device__ __forceinline__ void oz_atomic_min(int *p, int v) { atomicMin(p, v); }
 __device__ __forceinline__ uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { return atomicCAS(p, was, v); }
 

@@ -169,153 +169,7 @@ template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real
   maps_of<S>::after(&a.f, i, slot, a.walls);
 }
 
-/* ---- rows ---- */
-
-/* The four halves of an entry. */
-OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
-#if defined(__CUDACC__)
-  const uint2 v = *reinterpret_cast<const uint2 *>(a);
-  g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y, g[3] = (uint16_t)(v.y >> 16);
-#else
-  for (int k = 0; k < 4; k++) g[k] = a[k];
-#endif
-}
-
-/* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
- * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
- * beside the list. */
-template <class S, bool STORED>
-OZ_D void visit(const stage_args &a, oz_place here, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
-  oz_group m;
-  m.j = &j;
-  if (S::KIND == KIND_C && STORED) {
-    m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
-    m.c = oz_ld_half(g + 3);
-  } else if (S::KIND == KIND_C) {
-    oz_frame k; /* only what oz_spiky asks for */
-    float r[3];
-    k.h = a.units.h, k.h2 = a.units.h2, k.grad_norm = a.units.grad_norm, k.hour_norm = a.units.hour_norm, k.inv_d = a.units.inv_d;
-    oz_place_difference(here, oz_place_ld(a.place, j), r);
-    const oz_v3 way = {r[0], r[1], r[2]};
-    m.g = oz_spiky(&k, way, &m.c);
-  }
-  S::pair(&a.f, self, &m, acc);
-}
-/* One row of n entries, a multiple of four: rows are padded with the particle itself, whose gradient is zero. Threads that
- * share a particle take entries that lie side by side, because these are mostly near each other in memory, and a gather costs
- * as many sectors of memory as it touches. Each takes four a round (two, where there are many threads); the entries of the next
- * round are fetched before the neighbours of this one. */
-template <class S, int T, bool STORED> struct strip {
-  static constexpr uint32_t EACH = 4 / T; /* entries of a four that one thread takes; T fours make a round */
-  struct round {
-    uint32_t j[4];
-    OZ_D void fetch(const uint32_t *row, uint32_t k, uint32_t n, uint32_t lane) {
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-      for (int q = 0; q < T; q++) {
-        if (k + 4 * q >= n) break;
-        const uint32_t *four = row + (size_t)q * (4 * GROUP);
-        if (T == 1) oz_entries_ld(four, j);
-        else if (T == 2) {
-          uint32_t e[4];
-          oz_entries_ld(four, e);
-          j[(2 * q) & 3] = lane ? e[1] : e[0], j[(2 * q + 1) & 3] = lane ? e[3] : e[2];
-        } else j[q & 3] = four[lane];
-      }
-    }
-  };
-  const uint32_t *row;
-  uint32_t n;
-  round now;
-  OZ_D void open(const uint32_t *at, const uint16_t *, uint32_t length, uint32_t lane) {
-    row = at, n = (length + 3u) & ~3u;
-    now.fetch(row, 0, n, lane);
-  }
-  OZ_D void walk(const stage_args &a, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    uint32_t k = 0;
-    round next;
-    for (; k + 4 * T <= n; k += 4 * T) {
-      row += T * (4 * GROUP);
-      next.fetch(row, k + 4 * T, n, lane);
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-      for (int m = 0; m < 4; m++) visit<S, false>(a, here, now.j[m], nullptr, self, acc);
-      now = next;
-    }
-    if (T > 1) {
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-      for (uint32_t m = 0; m < 4; m++)
-        if (k + m / EACH * 4 < n) visit<S, false>(a, here, now.j[m], nullptr, self, acc);
-    }
-  }
-};
-template <class S, int T> struct strip<S, T, true> {
-  static constexpr uint32_t STEP = T / 4 * (4 * GROUP);
-  static constexpr bool READ = S::KIND == KIND_C;
-  const uint32_t *row;
-  const uint16_t *ghat;
-  uint32_t n, j[2];
-  uint16_t g[8];
-  OZ_D void fetch(uint32_t k, uint32_t *j, uint16_t *g) const {
-    for (int m = 0; m < 2; m++)
-      if (k + (uint32_t)m * T < n) {
-        j[m] = row[m * STEP];
-        if (READ) oz_halves_ld(ghat + m * (4 * STEP), g + 4 * m);
-      }
-  }
-  OZ_D void open(const uint32_t *at, const uint16_t *gradients, uint32_t length, uint32_t lane) {
-    const uint32_t first = (lane >> 2) * (4 * GROUP) + (lane & 3u);
-    row = at + first, ghat = gradients + 4 * (size_t)first, n = (length + 3u) & ~3u;
-    j[0] = j[1] = 0;
-    fetch(lane, j, g);
-  }
-  OZ_D void walk(const stage_args &a, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    uint32_t next[2] = {0, 0};
-    uint16_t next_g[8];
-    for (uint32_t k = lane; k < n; k += 2 * T) {
-      row += 2 * STEP;
-      ghat += 8 * STEP;
-      fetch(k + 2 * T, next, next_g);
-      visit<S, true>(a, here, j[0], g, self, acc);
-      if (k + T < n) visit<S, true>(a, here, j[1], g + 4, self, acc);
-      for (int m = 0; m < 2; m++) j[m] = next[m];
-      for (int m = 0; m < 8; m++) g[m] = next_g[m];
-    }
-  }
-};
-/* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel before this one is done. */
-template <class S, int T, int KIND = S::KIND> struct walker {
-  strip<S, T, (T > STORED_ABOVE)> near, further;
-  oz_place here;
-  OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
-    const oz_frame *f = &a.f;
-    const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    const size_t c = (size_t)f->row_c[g] * GROUP + at;
-    if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
-    near.open(f->list_c + c, f->ghat + 4 * c, f->len_c[i], lane);
-    if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
-      further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], lane);
-  }
-  OZ_D void walk(const stage_args &a, uint32_t, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    near.walk(a, here, lane, self, acc);
-    if (S::KIND == KIND_D) further.walk(a, here, lane, self, acc);
-  }
-};
-template <class S, int T> struct walker<S, T, KIND_LINK> {
-  OZ_D void open(const stage_args &, uint32_t, uint32_t) {}
-  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    const oz_frame *f = &a.f;
-    for (uint32_t k = lane; k < f->link_len[i]; k += T) {
-      const size_t e = oz_link_at(f, i, k);
-      const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e};
-      S::pair(f, self, &n, acc);
-    }
-  }
-};
+#include "cuda/walk.h"
 
 #if defined(OZ_CUDA_HOST)
 /* ---- loops ---- */
@@ -331,17 +185,45 @@ template <class S, int T> void loop(const stage_args &a, uint32_t i, const typen
     w.walk(a, i, lane, self, acc);
   }
 }
+template <class S, int T> void loop_share(const stage_args &a, uint32_t i, bool copied, const stock<S> &copies, const typename S::self *self, oz_real *acc) {
+  for (uint32_t lane = 0; lane < T; lane++) {
+    share_walker<S, T> w;
+    w.open(a, i, lane);
+    w.walk(a, a.f.near_first[2 * (i / SHARE)], copied, copies, lane, self, acc);
+  }
+}
+/* What shared memory holds on the device. */
+template <class S> void bring(const stage_args &a, uint32_t block, const stock<S> &to) {
+  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], n = a.f.near_first[2 * block + 1];
+  oz_frame f = a.f;
+  for (uint32_t p = 0; p < n; p++) {
+    if constexpr (stock<S>::SHARES)
+      for (int k = 0; k < stock<S>::ARRAYS; k++) {
+        const int words = gathered<S>::RECORDS ? 4 : 1;
+        memcpy(to.copy(k) + (size_t)words * p, gathered<S>::array(f, k) + (size_t)words * j[p], 4 * (size_t)words);
+      }
+    if (stock<S>::PLACED) memcpy(to.places() + 2 * p, a.place + 2 * (size_t)j[p], 8);
+  }
+}
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t) {
   double sum[S::REDS + 1] = {0.0};
+  static float memory[SHARE_MOST * 10];
+  const stock<S> copies = {memory, a.share_room};
+  bool copied = false;
   for (uint32_t i = 0; i < a.f.count; i++) {
     typename S::self self;
     oz_real acc[S::SUMS], red[S::REDS + 1];
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+    if (a.f.near_c && i % SHARE == 0) {
+      copied = stock<S>::SHARES && a.f.near_first[2 * (i / SHARE) + 1] <= a.share_room;
+      if (copied) bring(a, i / SHARE, copies);
+    }
     S::begin(&a.f, i, &self);
-    if (lanes == 1) loop<S, 1>(a, i, &self, acc);
-    else if (lanes == 2) loop<S, 2>(a, i, &self, acc);
-    else if (lanes == 4) loop<S, 4>(a, i, &self, acc);
-    else loop<S, 8>(a, i, &self, acc);
+    if constexpr (S::KIND == KIND_LINK) loop<S, 1>(a, i, &self, acc);
+    else if (!a.f.near_c) loop<S, 8>(a, i, &self, acc);
+    else if (lanes == 1) loop_share<S, 1>(a, i, copied, copies, &self, acc);
+    else if (lanes == 2) loop_share<S, 2>(a, i, copied, copies, &self, acc);
+    else loop_share<S, 4>(a, i, copied, copies, &self, acc);
     S::end(&a.f, i, acc, red);
     if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
@@ -383,8 +265,8 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 
 /* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
  * the sum does not depend on which that was. */
-template <int N> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
-  __shared__ double part[N][BLOCK / 32];
+template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
+  __shared__ double part[N][THREADS / 32];
   __shared__ uint32_t last;
   double v[N];
   for (int r = 0; r < N; r++) {
@@ -396,7 +278,7 @@ template <int N> __device__ __forceinline__ void deliver(const stage_args &a, co
   if (threadIdx.x == 0) {
     for (int r = 0; r < N; r++) {
       double total = 0.0;
-      for (int w = 0; w < BLOCK / 32; w++) total += part[r][w];
+      for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
       a.partial[(size_t)blockIdx.x * N + r] = total;
     }
     __threadfence();
@@ -406,7 +288,7 @@ template <int N> __device__ __forceinline__ void deliver(const stage_args &a, co
   if (!last) return;
   for (int r = 0; r < N; r++) {
     double total = 0.0;
-    for (uint32_t b = threadIdx.x; b < gridDim.x; b += BLOCK) total += __ldcg(a.partial + (size_t)b * N + r);
+    for (uint32_t b = threadIdx.x; b < gridDim.x; b += THREADS) total += __ldcg(a.partial + (size_t)b * N + r);
     for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(0xffffffffu, total, s);
     if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total;
   }
@@ -414,7 +296,7 @@ template <int N> __device__ __forceinline__ void deliver(const stage_args &a, co
   if (threadIdx.x) return;
   for (int r = 0; r < N; r++) {
     double total = 0.0;
-    for (int w = 0; w < BLOCK / 32; w++) total += part[r][w];
+    for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
     a.f.scalar[OZ_SCALAR_SUM + r] = total;
   }
   *a.ticket = 0;
@@ -475,6 +357,106 @@ template <class S, int T>
 __global__ void __launch_bounds__(BLOCK) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   gather_body<S, T, true>(a, &g);
 }
+/* Copies to shared memory that need no registers on their way, on devices that can. */
+template <int BYTES> __device__ __forceinline__ void copy_in(void *to, const void *from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const uint32_t at = (uint32_t)__cvta_generic_to_shared(to);
+  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
+  else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(BYTES));
+#else
+  if (BYTES == 16) *static_cast<uint4 *>(to) = *static_cast<const uint4 *>(from);
+  else if (BYTES == 8) *static_cast<uint2 *>(to) = *static_cast<const uint2 *>(from);
+  else *static_cast<uint32_t *>(to) = *static_cast<const uint32_t *>(from);
+#endif
+}
+__device__ __forceinline__ void copies_are_in() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+  __syncthreads();
+}
+/* One block for the SHARE particles of a list: T threads each. */
+template <class S, int T, bool WALLS>
+__device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *g) {
+  constexpr uint32_t THREADS = SHARE * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
+  extern __shared__ float memory[];
+  const uint32_t lane = threadIdx.x % T, first = a.f.near_first[2 * blockIdx.x], many = a.f.near_first[2 * blockIdx.x + 1];
+  uint32_t i = blockIdx.x * SHARE + threadIdx.x / T;
+  bool there = i < a.f.count;
+  oz_real acc[S::SUMS], red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+  const stock<S> copies = {memory, a.share_room};
+  const bool fits = stock<S>::SHARES && many <= a.share_room;
+  const uint32_t *near = a.f.near_j + first;
+  /* the first few are kept at hand, so that all are under way at once */
+  uint32_t j[AHEAD];
+  if (fits)
+    for (uint32_t u = 0; u < AHEAD; u++) {
+      const uint32_t p = threadIdx.x + u * THREADS;
+      j[u] = p < many ? near[p] : 0u;
+    }
+  share_walker<S, T> w;
+  if (there) w.open(a, i, lane);
+  uint32_t wall = 0; /* slot + 1 of the particle whose end this thread does */
+  if (WALLS && threadIdx.x < SHARE && blockIdx.x * SHARE + threadIdx.x < a.f.count) wall = a.slot_of[blockIdx.x * SHARE + threadIdx.x];
+  if (fits && stock<S>::PLACED) { /* as old as the lists */
+    for (uint32_t u = 0; u < AHEAD; u++) {
+      const uint32_t p = threadIdx.x + u * THREADS;
+      if (p < many) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)j[u]);
+    }
+    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < many; p += THREADS) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)near[p]);
+  }
+  after_the_last();
+  if constexpr (stock<S>::SHARES) {
+    if (fits) {
+      oz_frame f = a.f;
+      for (int k = 0; k < stock<S>::ARRAYS; k++) {
+        constexpr int WORDS = gathered<S>::RECORDS ? 4 : 1;
+        float *to = copies.copy(k);
+        const float *from = gathered<S>::array(f, k);
+        for (uint32_t u = 0; u < AHEAD; u++) {
+          const uint32_t p = threadIdx.x + u * THREADS;
+          if (p < many) copy_in<4 * WORDS>(to + WORDS * p, from + (size_t)WORDS * j[u]);
+        }
+        for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < many; p += THREADS) copy_in<4 * WORDS>(to + WORDS * p, from + (size_t)WORDS * near[p]);
+      }
+    }
+    copies_are_in();
+  }
+  if (there) {
+    typename S::self self;
+    S::begin(&a.f, i, &self);
+    w.walk(a, first, fits, copies, lane, &self, acc);
+  }
+  if constexpr (T > 1) {
+    /* then the first ones take a particle each, so that its end runs in full warps */
+    __syncthreads();
+    for (int s = 0; s < S::SUMS; s++) {
+      for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+      if (lane == 0) memory[s * SHARE + threadIdx.x / T] = acc[s];
+    }
+    __syncthreads();
+    i = blockIdx.x * SHARE + threadIdx.x;
+    there = threadIdx.x < SHARE && i < a.f.count;
+    if (there)
+      for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * SHARE + threadIdx.x];
+  }
+  if (there) {
+    S::end(&a.f, i, acc, red);
+    if (WALLS) {
+      if (wall) walls_of<S>::apply(g, wall - 1, a.walls);
+    }
+  }
+  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS>(a, red);
+}
+template <class S, int T> __global__ void __launch_bounds__(SHARE *T) share_kernel(const __grid_constant__ stage_args a) {
+  share_body<S, T, false>(a, nullptr);
+}
+template <class S, int T>
+__global__ void __launch_bounds__(SHARE *T) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+  share_body<S, T, true>(a, &g);
+}
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
@@ -520,44 +502,66 @@ template <class S> __global__ void one_kernel(const __grid_constant__ stage_args
   after_the_last();
   S::one(&a.f);
 }
-template <class K, class... A> cudaError_t start(K kernel, uint32_t n, uint32_t threads, cudaStream_t stream, const A &...args) {
+/* Every kernel asks for the same division of the first-level cache, as much shared memory as there is: a multiprocessor that has
+ * to divide it anew waits until it is empty. */
+template <auto KERNEL> cudaError_t prepare() {
+  int device = 0, most = 0;
+  cudaFuncAttributes have;
+  cudaError_t e = cudaGetDevice(&device);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (e == cudaSuccess) e = cudaFuncGetAttributes(&have, KERNEL);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)have.sharedSizeBytes);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(KERNEL, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+  return e;
+}
+template <auto KERNEL, class... A> cudaError_t start(uint32_t n, uint32_t threads, size_t memory, cudaStream_t stream, const A &...args) {
+  static const cudaError_t ready = prepare<KERNEL>();
+  if (ready != cudaSuccess) return ready;
   cudaLaunchConfig_t c = {};
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  c.gridDim = dim3(n), c.blockDim = dim3(threads), c.stream = stream;
+  c.gridDim = dim3(n), c.blockDim = dim3(threads), c.stream = stream, c.dynamicSmemBytes = memory;
   c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
-  return cudaLaunchKernelEx(&c, kernel, args...);
+  return cudaLaunchKernelEx(&c, KERNEL, args...);
 }
 
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
 
-template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
-  const uint32_t n = blocks(a.f.count, (uint32_t)lanes);
+template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
+  const uint32_t n = blocks(a.f.count, T);
   if constexpr (walls_of<S>::ANY)
-    if (a.walls) {
-      if (lanes == 16) return start(gather_walls_kernel<S, 16>, n, BLOCK, stream, a, g);
-      if (lanes == 8) return start(gather_walls_kernel<S, 8>, n, BLOCK, stream, a, g);
-      if (lanes == 4) return start(gather_walls_kernel<S, 4>, n, BLOCK, stream, a, g);
-      return start(gather_walls_kernel<S, 2>, n, BLOCK, stream, a, g);
-    }
-  if (lanes == 16) return start(gather_kernel<S, 16>, n, BLOCK, stream, a);
-  if (lanes == 8) return start(gather_kernel<S, 8>, n, BLOCK, stream, a);
-  if (lanes == 4) return start(gather_kernel<S, 4>, n, BLOCK, stream, a);
-  if (lanes == 2) return start(gather_kernel<S, 2>, n, BLOCK, stream, a);
-  return start(gather_kernel<S, 1>, n, BLOCK, stream, a);
+    if (a.walls) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
+  return start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
+}
+template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
+  const uint32_t n = (a.f.count + SHARE - 1) / SHARE;
+  const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
+  const size_t memory = copies > sums ? copies : sums;
+  if constexpr (walls_of<S>::ANY && T > 1)
+    if (a.walls) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
+  return start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a);
+}
+template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+  if constexpr (S::KIND == KIND_LINK) return lanes >= 8 ? start_gather<S, 8>(a, g, stream) : lanes >= 2 ? start_gather<S, 2>(a, g, stream) : start_gather<S, 1>(a, g, stream);
+  else {
+    if (!a.f.near_c) return lanes == 16 ? start_gather<S, 16>(a, g, stream) : start_gather<S, 8>(a, g, stream);
+    if (lanes == 4) return start_share<S, 4>(a, g, stream);
+    if (lanes == 2) return start_share<S, 2>(a, g, stream);
+    return start_share<S, 1>(a, g, stream);
+  }
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
-    if (a.walls) return start(map_joined_kernel<S>, blocks(n, 1), BLOCK, stream, a);
-  return n ? start(map_kernel<S>, blocks(n, 1), BLOCK, stream, a) : cudaSuccess;
+    if (a.walls) return start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, 0, stream, a);
+  return n ? start<map_kernel<S>>(blocks(n, 1), BLOCK, 0, stream, a) : cudaSuccess;
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
-  return a.f.body_count ? start(body_kernel<S>, a.f.body_count, BLOCK, stream, a) : cudaSuccess;
+  return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;
 }
 template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
-  return start(one_kernel<S>, 1, 1, stream, a);
+  return start<one_kernel<S>>(1, 1, 0, stream, a);
 }
 #endif
 

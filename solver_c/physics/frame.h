@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define OZ_PAD 16u             /* particles; the widest vector */
+#define OZ_SHARE 128u          /* particles that share a list of neighbours on the GPU: one block of threads */
 #define OZ_MIN_NEIGHBOURS 4    /* fewer: no conformation constraint, the particle is ballistic (NUMERICS.md 3.1) */
 #define OZ_MAX_NEIGHBOURS 240u /* more are left out: only reached when particles are piled onto each other */
 #define OZ_PLANES 3            /* walls that one particle can touch: a corner of a box */
@@ -285,6 +286,10 @@ typedef struct oz_frame {
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */
   const uint32_t *list_c, *row_c; /* within h at the start positions; entries, first entry of each row */
   const uint16_t *len_c;          /* padded length */
+  /* The GPU's large scenes keep rows of C as places in a list of all the neighbours of OZ_SHARE particles (list_c is then
+   * NULL): the places, where each such list begins (and how long it is), and the lists. */
+  const uint16_t *near_c;
+  const uint32_t *near_first, *near_j;
   uint16_t *ghat;                 /* halves: for each group of lanes ghat x.., y.., z.., weight c.. */
   const uint32_t *list_d[2], *row_d[2]; /* density: within h and a little more at the current positions. A backend may
                                          * keep its rows in two parts; where there is one, the second is NULL. */

@@ -19,6 +19,7 @@
 #define OZ_PHYSICS_WALL_H
 
 #include "physics/contact.h"
+#include "physics/rows.h"
 
 #define OZ_WALL_LAYER 0.3f  /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
 #define OZ_WALL_TOUCH 0.05f /* d: nearer than this to wall_gap counts as touching */
@@ -197,14 +198,15 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
  * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane
  * almost parallel to one before it adds no direction. */
 typedef struct oz_hold {
-  int count;
-  int plane[OZ_PLANES];
+  int count;                 /* planes that add a direction: */
+  int on[OZ_PLANES];
   float e[OZ_PLANES][3];
-  float b[OZ_PLANES]; /* m/s: e_k.u that puts the particle exactly at wall_gap */
+  float b[OZ_PLANES];        /* m/s: e_k.u that puts the particle exactly at wall_gap */
   float keep;
-  float u[3];             /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
-  float share[OZ_PLANES]; /* of each plane in friction */
-  int shear;              /* plane that drags the particle along without pressing on it, or -1 */
+  float u[3];                /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
+  float share[OZ_PLANES];    /* of each plane in friction */
+  int shear;                 /* plane that drags the particle along without pressing on it, or -1; its */
+  float shear_n[3], shear_keep;
 } oz_hold;
 
 /* m: where the particle starts from, measured from where the wall starts. */
@@ -214,21 +216,26 @@ OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
 }
 
+/* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
 OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes, oz_hold *h) {
   float total = 0.0f;
   h->count = 0;
-  h->keep = 1.0f;
+  h->keep = h->shear_keep = 1.0f;
   h->shear = -1;
-  for (uint32_t k = 0; k < planes; k++) /* the strongest: several would not commute, and P must be symmetric */
-    if (wall[k].keep < (h->shear < 0 ? 1.0f : wall[h->shear].keep)) h->shear = (int)k;
-  for (int a = 0; a < 3; a++) h->u[a] = 0.0f;
-  for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f;
-  for (uint32_t k = 0; k < planes; k++) {
+  for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = 0.0f;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f, h->on[k] = 0;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
     const oz_wall *w = wall + k;
+    if (w->keep < h->shear_keep) { /* the strongest: several would not commute, and P must be symmetric */
+      h->shear = (int)k, h->shear_keep = w->keep;
+      for (int a = 0; a < 3; a++) h->shear_n[a] = w->n[a];
+    }
     if (!w->active) continue;
     float e[3] = {w->n[0], w->n[1], w->n[2]};
     float b = w->active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (f->wall_gap - w->s) * f->inv_dt;
-    for (int m = 0; m < h->count; m++) {
+    for (uint32_t m = 0; m < k; m++) {
+      if (!h->on[m]) continue;
       float along = oz_dot3f(e, h->e[m]);
       for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
       b -= along * h->b[m];
@@ -240,9 +247,10 @@ OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes
     float l2 = oz_dot3f(e, e);
     if (!(l2 > OZ_WALL_WEDGE)) continue;
     float inv = 1.0f / sqrtf(l2);
-    for (int a = 0; a < 3; a++) h->e[h->count][a] = e[a] * inv;
-    h->b[h->count] = b * inv;
-    h->plane[h->count++] = (int)k;
+    for (int a = 0; a < 3; a++) h->e[k][a] = e[a] * inv;
+    h->b[k] = b * inv;
+    h->on[k] = 1;
+    h->count++;
   }
   if (total > 0.0f) {
     for (int a = 0; a < 3; a++) h->u[a] /= total;
@@ -250,38 +258,38 @@ OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes
   }
 }
 /* The wall's drag on the layer next to it: v <- D v, D = n n^T + keep (I - n n^T). */
-OZ_FN void oz_wall_shear(const oz_hold *h, const oz_wall *wall, float v[3], float *impulse, float scale) {
-  const oz_wall *w = wall + h->shear;
-  const float vn = oz_dot3f(w->n, v);
+OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float scale) {
+  const float vn = oz_dot3f(h->shear_n, v);
   for (int a = 0; a < 3; a++) {
-    float lost = (1.0f - w->keep) * (v[a] - vn * w->n[a]);
+    float lost = (1.0f - h->shear_keep) * (v[a] - vn * h->shear_n[a]);
     v[a] -= lost;
-    if (impulse) impulse[3 * h->shear + a] += scale * lost;
+    for (int k = 0; k < OZ_PLANES; k++)
+      if (k == h->shear) impulse[3 * k + a] += scale * lost;
   }
 }
 /* v <- N v, N the filter of the active planes; what is taken away goes to each plane's impulse, times scale (kg over
- * whatever v is), if impulse is given. */
+ * whatever v is). */
 OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scale) {
-  for (int m = 0; m < h->count; m++) {
+  for (int m = 0; m < OZ_PLANES; m++) {
+    if (!h->on[m]) continue;
     float along = oz_dot3f(h->e[m], v);
     for (int a = 0; a < 3; a++) {
       v[a] -= along * h->e[m][a];
-      if (impulse) impulse[3 * h->plane[m] + a] += scale * along * h->e[m][a];
+      impulse[3 * m + a] += scale * along * h->e[m][a];
     }
   }
   for (int a = 0; a < 3; a++) {
     float lost = (1.0f - h->keep) * v[a];
     v[a] -= lost;
-    if (impulse)
-      for (int k = 0; k < OZ_PLANES; k++) impulse[3 * k + a] += scale * h->share[k] * lost;
+    for (int k = 0; k < OZ_PLANES; k++) impulse[3 * k + a] += scale * h->share[k] * lost;
   }
 }
 
 /* v <- P v = N D N v: symmetric and positive semi-definite because N and D are. */
-OZ_FN void oz_wall_apply(const oz_hold *h, const oz_wall *wall, float v[3], float *impulse, float scale) {
+OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float scale) {
   if (h->count) oz_wall_stop(h, v, impulse, scale);
   if (h->shear < 0) return;
-  oz_wall_shear(h, wall, v, impulse, scale);
+  oz_wall_shear(h, v, impulse, scale);
   if (h->count) oz_wall_stop(h, v, impulse, scale);
 }
 
@@ -317,15 +325,6 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   return 1.0f - w->friction * eta / (1.0f + eta);
 }
 
-/* Entry m of row i of list C. On the GPU the rows of 32 particles lie interleaved, four entries at a time
- * (cuda/README.md). */
-OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
-#if OZ_GPU
-  return f->list_c[((size_t)f->row_c[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u)];
-#else
-  return f->list_c[f->row_c[i] + m];
-#endif
-}
 /* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
  * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6);
  * the position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that
@@ -368,14 +367,15 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
   if (h.shear >= 0) {
     const float *uw = wall[h.shear].u;
     for (int a = 0; a < 3; a++) rel[a] = u[a] - uw[a];
-    oz_wall_shear(&h, wall, rel, impulse, mass);
+    oz_wall_shear(&h, rel, impulse, mass);
     for (int a = 0; a < 3; a++) u[a] = uw[a] + rel[a];
   }
   if (!h.count) return;
   /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target
    * that has those, nothing but P is needed */
   float goal[3] = {h.u[0], h.u[1], h.u[2]};
-  for (int m = 0; m < h.count; m++) {
+  for (int m = 0; m < OZ_PLANES; m++) {
+    if (!h.on[m]) continue;
     float to = h.b[m] - oz_dot3f(h.e[m], goal);
     for (int a = 0; a < 3; a++) goal[a] += to * h.e[m][a];
   }
@@ -389,23 +389,33 @@ OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   oz_hold h;
   oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
   const uint32_t planes = f->wall_planes[slot];
-  float took[OZ_PLANES * 3];
+  float took[OZ_PLANES * 3], *dx = f->dx + 4 * (size_t)f->wall_particle[slot], v[3] = {dx[0], dx[1], dx[2]};
   for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
   oz_wall_basis(f, wall, planes, &h);
-  oz_wall_apply(&h, wall, f->dx + 4 * (size_t)f->wall_particle[slot], took, 1.0f);
-  for (uint32_t k = 0; k < planes; k++)
-    for (int a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + (uint32_t)a];
+  oz_wall_apply(&h, v, took, 1.0f);
+  for (int a = 0; a < 3; a++) dx[a] = v[a];
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + a];
+  }
 }
 
 /* After cg_alpha: the wall's share of this iteration's step. */
 OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, now[OZ_PLANES * 3];
+  const uint32_t planes = f->wall_planes[slot];
   if (!(f->omega[i] > 0.0f)) return;
   const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++)
-    for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += scale * wall[k].took[a];
+  for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all is read before anything is written */
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) now[3 * k + a] = impulse[3 * k + a] + scale * wall[k].took[a];
+  }
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
+  }
 }
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
@@ -465,33 +475,47 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  const float *y = f->y + 4 * i;
-  float *term = f->wall_term + 4 * i, value[OZ_PLANES], empty = 1.0f, inv_h = 1.0f / f->h;
-  for (uint32_t k = 0; k < planes; k++) {
-    float q = (wall[k].s + oz_dot3f(wall[k].n, y)) * inv_h;
-    int on = f->wall_density && wall[k].dense && q < 1.0f && f->owner[i] == 0;
+  const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  float value[OZ_PLANES], press[OZ_PLANES], n[OZ_PLANES][3] = {{0.0f}}, term[4] = {0.0f, 0.0f, 0.0f, 0.0f}, empty = 1.0f, inv_h = 1.0f / f->h;
+  const int counts = f->wall_density && f->owner[i] == 0;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    value[k] = press[k] = 0.0f;
+    if (k >= planes) continue;
+    for (int a = 0; a < 3; a++) n[k][a] = wall[k].n[a];
+    float q = (wall[k].s + oz_dot3f(n[k], y)) * inv_h;
+    int on = counts && wall[k].dense && q < 1.0f;
     value[k] = on ? oz_half_space(q) : 0.0f;
-    wall[k].press = on ? f->d * inv_h * oz_half_space_slope(q) : 0.0f;
+    press[k] = on ? f->d * inv_h * oz_half_space_slope(q) : 0.0f;
     empty *= 1.0f - value[k];
   }
-  for (int a = 0; a < 3; a++) term[a] = 0.0f;
   term[3] = 1.0f - empty;
-  for (uint32_t k = 0; k < planes; k++) {
-    for (uint32_t m = 0; m < planes; m++)
-      if (m != k) wall[k].press *= 1.0f - value[m];
-    for (int a = 0; a < 3; a++) term[a] -= wall[k].press * wall[k].n[a];
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t m = 0; m < OZ_PLANES; m++)
+      if (m != k && m < planes) press[k] *= 1.0f - value[m];
+    for (int a = 0; a < 3; a++) term[a] -= press[k] * n[k][a];
+    wall[k].press = press[k];
   }
+  for (int a = 0; a < 4; a++) f->wall_term[4 * i + (size_t)a] = term[a];
 }
 /* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle
  * is moved by d omega lambda times the wall's gradient, so its mass cancels. */
 OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
-  if (!(f->omega[i] > 0.0f)) return;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, now[OZ_PLANES * 3];
+  const uint32_t planes = f->wall_planes[slot];
   float scale = f->m_ref * f->d * f->inv_dt * f->dx[4 * i + 3];
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++)
-    for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += scale * wall[k].press * wall[k].n[a];
+  /* nobody pushes */
+  if (!(f->omega[i] > 0.0f) || scale == 0.0f) return;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) now[3 * k + a] = impulse[3 * k + a] + scale * wall[k].press * wall[k].n[a];
+  }
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
+  }
 }
 
 /* ---- Positions ---- */
@@ -508,15 +532,16 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *y = f->y + 4 * i, *p = f->p + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
-  const float *x = f->x + 4 * i;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   int moved = 0;
   if (planes == 0 || oz_wall_leaves(f, i)) return;
   const float to_wall = -f->m_ref / f->omega[i] * f->inv_dt;
   for (int pass = 0; pass < 2; pass++)
-    for (uint32_t k = 0; k < planes; k++) {
+    for (uint32_t k = 0; k < OZ_PLANES; k++) {
+      if (k >= planes) break;
       oz_wall *w = wall + k;
-      float yn = oz_dot3f(w->n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
+      const float n[3] = {w->n[0], w->n[1], w->n[2]};
+      float yn = oz_dot3f(n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
       if (!held && pass == 0 && oz_wall_sticks(f, w)) { /* stays as far off as it was */
         const float back = oz_maxf(oz_wall_start(f, w), f->wall_gap) - (w->s + yn);
@@ -524,21 +549,22 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
         if (held) lift = back;
       }
       if (!held) continue;
-      for (int a = 0; a < 3; a++) y[a] += lift * w->n[a];
+      for (int a = 0; a < 3; a++) y[a] += lift * n[a];
       if (pass == 0) {
-        yn = oz_dot3f(w->n, y);
-        float tn = oz_dot3f(w->n, w->t);
+        const float t[3] = {w->t[0], w->t[1], w->t[2]}, tn = oz_dot3f(n, t), friction = w->friction;
+        yn = oz_dot3f(n, y);
         for (int a = 0; a < 3; a++) {
-          float done = w->t[a] - tn * w->n[a], now = y[a] - yn * w->n[a];
-          w->t[a] = done + (1.0f - w->friction) * (now - done);
-          y[a] = w->t[a] + yn * w->n[a];
+          float done = t[a] - tn * n[a], now = y[a] - yn * n[a], to = done + (1.0f - friction) * (now - done);
+          w->t[a] = to;
+          y[a] = to + yn * n[a];
         }
       }
       moved = 1;
-      for (int a = 0; a < 3; a++) impulse[3 * k + (uint32_t)a] += to_wall * (y[a] - old[a]);
+      float now[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
+      for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[a] + to_wall * (y[a] - old[a]);
     }
   if (moved)
-    for (int a = 0; a < 3; a++) p[a] = x[a] + y[a];
+    for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
 
 /* ---- Rest ---- */

@@ -1,0 +1,173 @@
+/* Cells: which particles lie in each, and around it. */
+#include "cuda/cells.h"
+
+namespace OZ_NAMESPACE {
+namespace {
+
+/* ---- a table of all cells ----
+ * Where the box of the particles is small, a counter for every Morton code takes the place of a sort: count, add up, put each
+ * particle into its cell, and within a cell (a few particles) look how many have a lower id. The order is the same. */
+
+struct tally_item {
+  key_item key;
+  uint32_t *table, *cell, *within; /* cell of each particle, and how many were counted there before it (any order) */
+  OZ_D void operator()(uint32_t i) const {
+    const uint32_t k = (uint32_t)key.of(i);
+    cell[i] = k;
+    within[i] = oz_atomic_add(table + k, 1u);
+  }
+};
+struct fill_item {
+  const uint32_t *start, *cell, *within;
+  uint32_t *member;
+  OZ_D void operator()(uint32_t i) const { member[start[cell[i]] + within[i]] = i; }
+};struct keys {
+  const uint32_t *key32;
+  const uint64_t *key64;
+  OZ_D uint64_t at(uint32_t i) const { return key32 ? key32[i] : key64[i]; }
+};
+
+/* ---- cells ---- */
+
+struct head_item {
+  keys key;
+  uint32_t *head;
+  OZ_D void operator()(uint32_t i) const { head[i] = i == 0 || key.at(i) != key.at(i - 1); }
+};
+OZ_FN uint32_t hash_of(uint64_t key, uint32_t mask) { return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask; }
+
+struct cell_item {
+  keys key;
+  const uint32_t *number; /* cell + 1 of each place */
+  const uint32_t *order;
+  uint32_t *cell_of;      /* by particle */
+  float *sorted, *sorted_x; /* record 4: current (w: particle) and start positions in cell order, or NULL where they are so anyway */
+  const float *at, *x;
+  uint32_t *start, *hash;
+  uint64_t *cell_key;
+  uint32_t n, capacity, mask;
+  uint32_t *cells;
+  OZ_D void operator()(uint32_t k) const {
+    const uint32_t c = number[k] - 1, i = sorted ? order[k] : k;
+    cell_of[i] = c;
+    if (sorted) {
+      oz_real v[4];
+      oz_ld4(at, i, 4, 0, v);
+      v[3] = oz_float_of(i);
+      oz_st4(sorted, k, 4, 0, v);
+      oz_ld4(x, i, 4, 0, v);
+      oz_st4(sorted_x, k, 4, 0, v);
+    }
+    if (k == n - 1) *cells = c + 1;
+    if (c >= capacity) { /* the host sees the number, makes room and comes again */
+      if (c == capacity && (!k || number[k - 1] == c)) start[c] = k;
+      return;
+    }
+    if (k == n - 1) start[c + 1] = n;
+    if (k && number[k - 1] == c + 1) return;
+    start[c] = k;
+    const uint64_t mine = key.at(k);
+    cell_key[c] = mine;
+    uint32_t slot = hash_of(mine, mask);
+    while (oz_atomic_cas(hash + slot, 0u, c + 1) != 0u) slot = (slot + 1) & mask;
+  }
+};
+
+/* The particles of each block around each cell, as ranges. */
+struct around_item {
+  const uint32_t *start, *hash, *cells;
+  const uint64_t *cell_key;
+  uint32_t mask, capacity, last;
+  uint2 *around;
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t c = t / AROUND, b = t % AROUND;
+    if (c >= *cells) return;
+    blocks_around near;
+    uint32_t x, y, z, n;
+    near.set(cell_key[c], last);
+    block_parts(b, &x, &y, &z, &n);
+    const uint64_t first = near.part[0][x] | near.part[1][y] | near.part[2][z];
+    uint2 range = {0, 0};
+    if (first != ~0ull)
+      for (uint64_t want = first; want < first + n; want++)
+        for (uint32_t slot = hash_of(want, mask); hash[slot]; slot = (slot + 1) & mask)
+          if (cell_key[hash[slot] - 1] == want) {
+            if (range.x == range.y) range.x = start[hash[slot] - 1];
+            range.y = start[hash[slot]];
+            break;
+          }
+    around[t] = range;
+  }
+};
+
+} // namespace
+
+uint32_t bits_for(const uint32_t last[3]) {
+  uint32_t bits = 1;
+  while (bits < 21 && (last[0] | last[1] | last[2]) >> bits) bits++;
+  return bits;
+}
+
+key_item key_of(const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3]) {
+  key_item k = {at, f->rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, nullptr, nullptr, nullptr};
+  return k;
+}
+
+/* Codes up to that of the far corner, where every coordinate may be the odd one of its pair. */
+static uint64_t codes_of(const uint32_t last[3]) {
+  uint64_t most = 0;
+  for (uint32_t bit = 0; bit < 21; bit++)
+    for (uint32_t axis = 0; axis < 3; axis++) most |= (uint64_t)((last[axis] | 1u) >> bit & 1u) << (3 * bit + axis);
+  return most + 1;
+}
+/* A table is cleared and added up each time. */
+bool tabled(const gpu *g, const uint32_t last[3]) {
+  return !g->no_table && bits_for(last) <= TABLE_BITS && codes_of(last) <= 65536 + 16 * (uint64_t)g->count;
+}
+/* Particles by cell at positions `at`, through a table. The order within each cell is left to a placement. */
+ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why) {
+  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, cells = (uint32_t)codes_of(last);
+  OZ_TRY(grow(g, &g->table, ((size_t)cells + 1) * 4, "cells", why, true));
+  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *member = as<uint32_t>(g->order[0]);
+  OZ_CUDA(cudaMemsetAsync(table, 0, ((size_t)cells + 1) * 4, g->stream), "cells");
+  OZ_CUDA(each(g->stream, g->count, tally_item{key, table, cell, within}), "cells");
+  OZ_TRY(sum_before(g, table, cells + 1, why));
+  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member}), "cells");
+  *out = {table, cell, member, key.rank};
+  return OOZE_OK;
+}
+
+/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. *//* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given. */
+ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, ooze_message *why) {
+  cells *c = &g->grid;
+  const uint32_t n = g->count;
+  keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
+  uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
+  uint32_t *count = &device_news(g)->cells;
+  OZ_CUDA(each(g->stream, n, head_item{key, number}), "cells");
+  OZ_TRY(add_up(g, number, n, why));
+  OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
+  cell_item item = {key, number, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), sorted, sorted_x, at, x, as<uint32_t>(c->start),
+                    as<uint32_t>(c->hash), as<uint64_t>(c->key), n, c->capacity, c->hash_mask, count};
+  OZ_CUDA(each(g->stream, n, item), "cells");
+  around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity,
+                        (1u << c->bits) - 1u, as<uint2>(c->around)};
+  OZ_CUDA(each(g->stream, c->capacity * AROUND, around), "cells");
+  return OOZE_OK;
+}
+
+ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why) {
+  cells *c = &g->grid;
+  if (wish <= c->capacity) return OOZE_OK;
+  uint32_t size = 64;
+  while (size < 2 * (uint64_t)wish && size < 1u << 31) size *= 2;
+  OZ_TRY(grow(g, &c->start, ((size_t)wish + 1) * 4, "cells", why, true));
+  OZ_TRY(grow(g, &c->key, (size_t)wish * 8, "cells", why, true));
+  OZ_TRY(grow(g, &c->around, (size_t)wish * AROUND * sizeof(uint2), "cells", why, true));
+  OZ_TRY(grow(g, &c->hash, (size_t)size * 4, "cells", why, true));
+  c->capacity = wish;
+  c->hash_mask = size - 1;
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE

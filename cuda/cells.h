@@ -1,0 +1,134 @@
+/* Cells along a space-filling curve, as the sort, the cells and the searches see them. */
+#ifndef OZ_CUDA_CELLS_H
+#define OZ_CUDA_CELLS_H
+
+#include "cuda/gpu.h"
+
+#include "physics/lanes.h"
+
+namespace OZ_NAMESPACE {
+
+enum { CELL_LIMIT = (1 << 20) - 2 };
+
+OZ_FN uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
+  v &= 0x1fffff;
+  v = (v | v << 32) & 0x1f00000000ffffull;
+  v = (v | v << 16) & 0x1f0000ff0000ffull;
+  v = (v | v << 8) & 0x100f00f00f00f00full;
+  v = (v | v << 4) & 0x10c30c30c30c30c3ull;
+  v = (v | v << 2) & 0x1249249249249249ull;
+  return v;
+}
+OZ_FN uint32_t gathered(uint64_t v) { /* and back */
+  v &= 0x1249249249249249ull;
+  v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
+  v = (v | v >> 4) & 0x100f00f00f00f00full;
+  v = (v | v >> 8) & 0x1f0000ff0000ffull;
+  v = (v | v >> 16) & 0x1f00000000ffffull;
+  v = (v | v >> 32) & 0x1fffff;
+  return (uint32_t)v;
+}
+OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) { return spread(x) | spread(y) << 1 | spread(z) << 2; }
+/* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
+OZ_FN int coordinate(float x, float inv) {
+  float c = floorf(x * inv);
+  if (!(c > -(float)CELL_LIMIT)) c = -(float)CELL_LIMIT;
+  if (c > (float)CELL_LIMIT) c = (float)CELL_LIMIT;
+  return (int)c;
+}
+/* Written out, so that both searches round alike. */
+OZ_FN float distance2(const float *a, const float *b) {
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return fmaf(x, x, fmaf(y, y, z * z));
+}
+struct key_item {
+  const float *at;
+  const uint32_t *rank;
+  float inv;
+  int low[3];
+  int last[3];    /* largest coordinates above low; what is beyond shares them */
+  uint32_t *key32;
+  uint64_t *key64; /* one of the two */
+  uint32_t *order;
+  OZ_D uint64_t of(uint32_t i) const {
+    uint32_t c[3];
+    for (int k = 0; k < 3; k++) {
+      int v = coordinate(at[4 * (size_t)i + k], inv) - low[k];
+      c[k] = (uint32_t)(v < 0 ? 0 : v > last[k] ? last[k] : v);
+    }
+    return morton(c[0], c[1], c[2]);
+  }
+  OZ_D void operator()(uint32_t i) const {
+    const uint64_t key = of(i);
+    const uint32_t to = rank[i]; /* by ascending id, so that a stable sort leaves (cell, id) */
+    if (key32) key32[to] = (uint32_t)key;
+    else key64[to] = key;
+    order[to] = i;
+  }
+};
+
+OZ_FN uint32_t spread7(uint32_t v) { /* 7 bits to every third */
+  v = (v | v << 8) & 0x0300f00fu;
+  v = (v | v << 4) & 0x030c30c3u;
+  return (v | v << 2) & 0x09249249u;
+}
+OZ_FN uint32_t gathered7(uint32_t v) {
+  v &= 0x09249249u;
+  v = (v | v >> 2) & 0x030c30c3u;
+  v = (v | v >> 4) & 0x0300f00fu;
+  return (v | v >> 8) & 0xffu;
+}
+enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
+
+/* Place of particle i, which fill_item has put somewhere into its cell. */
+struct placement {
+  const uint32_t *start, *cell, *member, *rank;
+  OZ_D uint32_t of(uint32_t i) const {
+    const uint32_t mine = rank[i], k = cell[i], first = start[k], end = start[k + 1];
+    uint32_t at = first;
+    for (uint32_t m = first; m < end; m++) at += rank[member[m]] < mine;
+    return at;
+  }
+};
+
+/* The 27 cells around a cell, as 14 blocks of cells whose Morton codes follow each other, and so their particles: along each
+ * axis two of the three cells are a pair (an even coordinate and the next), the third stands alone. */
+struct blocks_around {
+  uint64_t part[3][3]; /* of each axis: even one of the pair, odd one, single; all bits set: there is none */
+  OZ_D void set(uint64_t key, uint32_t last) {
+    for (int axis = 0; axis < 3; axis++) {
+      const uint32_t v = gathered(key >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
+      part[axis][0] = spread(even) << axis;
+      part[axis][1] = spread(even + 1) << axis;
+      part[axis][2] = alone <= last ? spread(alone) << axis : ~0ull; /* -1 wraps to the largest */
+    }
+  }
+};
+/* Which of an axis' three, for x, y and z, and how many cells: 1 << the last. */
+OZ_FN void block_parts(uint32_t b, uint32_t *x, uint32_t *y, uint32_t *z, uint32_t *cells) {
+  *x = b < 5 ? 0 : 2;
+  *y = b < 2 ? 0 : b < 5 || b > 10 ? 2 : (b - 5) & 1u;
+  *z = b == 0 ? 0 : b == 2 || b == 3 ? b - 2 : b >= 5 && b < 9 ? (b - 5) >> 1 : b == 11 || b == 12 ? b - 11 : 2;
+  *cells = b == 0 ? 8 : b == 1 ? 4 : b < 5 ? 2 : 1;
+}
+
+inline news *device_news(gpu *g) { return as<news>(g->device_news); }
+
+/* order.cu */
+ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);     /* each becomes the sum up to and with it */
+ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* and without */
+/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. */
+ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3], ooze_message *why);
+
+/* cells.cu */
+uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
+key_item key_of(const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3]);
+bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
+/* Particles by cell at positions `at`, through a table. The order within each cell is left to a placement. */
+ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why);
+/* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given. */
+ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, ooze_message *why);
+ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
+
+} // namespace OZ_NAMESPACE
+#endif

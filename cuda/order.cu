@@ -1,0 +1,279 @@
+/* Order along a space-filling curve: sorting particles, and what sorting needs. */
+#include "cuda/cells.h"
+
+#if defined(OZ_CUDA_HOST)
+#include <algorithm>
+#include <cmath>
+#include <vector>
+#else
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace OZ_NAMESPACE {
+uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
+float *backup_of(float *at, uint32_t capacity);
+namespace {
+
+/* ---- bounding box of the cells ---- */
+
+struct box_item {
+  const float *at;
+  float inv;
+  int *box; /* least, minus greatest */
+  OZ_D void cell(uint32_t i, int c[6]) const {
+    for (int k = 0; k < 3; k++) {
+      c[k] = coordinate(at[4 * (size_t)i + k], inv);
+      c[3 + k] = -c[k];
+    }
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    int c[6];
+    cell(i, c);
+    for (int k = 0; k < 6; k++) oz_atomic_min(box + k, c[k]);
+  }
+#endif
+};
+#if !defined(OZ_CUDA_HOST)
+__device__ __forceinline__ int warp_min(int v) {
+  for (int d = 16; d; d >>= 1) v = min(v, __shfl_xor_sync(0xffffffffu, v, d));
+  return v;
+}
+__global__ void __launch_bounds__(256) box_kernel(const __grid_constant__ box_item b, uint32_t n) {
+  int least[6];
+  for (int k = 0; k < 6; k++) least[k] = NONE_U32;
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) {
+    int c[6];
+    b.cell(i, c);
+    for (int k = 0; k < 6; k++) least[k] = min(least[k], c[k]);
+  }
+  for (int k = 0; k < 6; k++) {
+    least[k] = warp_min(least[k]);
+    if (threadIdx.x % 32 == 0) atomicMin(b.box + k, least[k]);
+  }
+}
+#endif
+/* ---- sorting and adding up ---- */
+
+#if defined(OZ_CUDA_HOST)
+template <class K> void host_sort(K *key, uint32_t *order, uint32_t n) {
+  std::vector<uint32_t> at(n), o(order, order + n);
+  std::vector<K> k(key, key + n);
+  for (uint32_t i = 0; i < n; i++) at[i] = i;
+  std::stable_sort(at.begin(), at.end(), [&](uint32_t a, uint32_t b) { return k[a] < k[b]; });
+  for (uint32_t i = 0; i < n; i++) key[i] = k[at[i]], order[i] = o[at[i]];
+}
+ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t, int *now, ooze_message *) {
+  if (wide) host_sort(static_cast<uint64_t *>(g->key[0].at), static_cast<uint32_t *>(g->order[0].at), n);
+  else host_sort(static_cast<uint32_t *>(g->key[0].at), static_cast<uint32_t *>(g->order[0].at), n);
+  *now = 0;
+  return OOZE_OK;
+}
+ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+  for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
+  return OOZE_OK;
+}
+ooze_result before_each(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+  for (uint32_t i = 0, sum = 0; i < n; i++) {
+    const uint32_t here = v[i];
+    v[i] = sum, sum += here;
+  }
+  return OOZE_OK;
+}
+cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) { return each(g->stream, n, b); }
+#else
+template <class K> ooze_result sort_as(gpu *g, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
+  cub::DoubleBuffer<K> key(static_cast<K *>(g->key[0].at), static_cast<K *>(g->key[1].at));
+  cub::DoubleBuffer<uint32_t> order(static_cast<uint32_t *>(g->order[0].at), static_cast<uint32_t *>(g->order[1].at));
+  size_t bytes = 0;
+  OZ_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, order, (int)n, 0, (int)bits, g->stream), "sorting");
+  OZ_TRY(grow(g, &g->temp, bytes, "sorting", why, true));
+  bytes = g->temp.bytes;
+  OZ_CUDA(cub::DeviceRadixSort::SortPairs(g->temp.at, bytes, key, order, (int)n, 0, (int)bits, g->stream), "sorting");
+  *now = key.selector;
+  if (order.selector != key.selector) return oz_fail(why, OOZE_ERROR_DEVICE, "cuda: sorted keys and values are not together");
+  return OOZE_OK;
+}
+ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
+  return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
+}
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  size_t bytes = 0;
+  OZ_CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, v, v, (int)n, g->stream), "adding up");
+  OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
+  bytes = g->temp.bytes;
+  OZ_CUDA(cub::DeviceScan::InclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
+  return OOZE_OK;
+}
+ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  size_t bytes = 0;
+  OZ_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, v, v, (int)n, g->stream), "adding up");
+  OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
+  bytes = g->temp.bytes;
+  OZ_CUDA(cub::DeviceScan::ExclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
+  return OOZE_OK;
+}
+cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
+  const uint32_t blocks = (n + 1023u) / 1024u;
+  box_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);
+  return cudaGetLastError();
+}
+#endif
+
+/* ---- permuting ---- */
+
+struct permute_item {
+  const uint32_t *order;
+  float *backup; /* record 4: velocity and source, or NULL */
+  oz_frame from, to;
+  OZ_D void operator()(uint32_t k) const { move(order[k], k); }
+  OZ_D void move(uint32_t i, uint32_t k) const {
+    if (backup) { /* a substep changes these in place before it has all its memory */
+      oz_real v[4];
+      oz_ld4(from.u, i, 4, 0, v);
+      v[3] = oz_float_of(from.source[i]);
+      oz_st4(backup, k, 4, 0, v);
+    }
+#define MOVE_RECORD(member, words)                                                                                     \
+  {                                                                                                                    \
+    oz_real v[4];                                                                                                      \
+    oz_ld4(from.member, i, 4, 0, v);                                                                                   \
+    oz_st4(to.member, k, 4, 0, v);                                                                                     \
+  }
+#define MOVE_PLANES(member, words)                                                                                     \
+  for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = from.member[(size_t)c * from.stride + i];
+#define MOVE_WIDE(member, words) to.member[k] = from.member[i];
+#define OZ_FIELD(name, member, words, layout) MOVE_##layout(member, words)
+#define OZ_RESULT(name, member, words, layout)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_RESULT
+  }
+};
+
+struct undo_item {
+  oz_frame f;
+  const float *backup;
+  OZ_D void operator()(uint32_t i) const {
+    oz_real v[4], u[4];
+    oz_ld4(backup, i, 4, 0, v);
+    oz_ld4(f.u, i, 4, 0, u);
+    for (int c = 0; c < 3; c++) u[c] = v[c];
+    oz_st4(f.u, i, 4, 0, u);
+    f.source[i] = oz_bits_of(v[3]);
+  }
+};
+/* The same from a table of cells. */
+struct settle_item {
+  permute_item p;
+  placement where;
+  uint32_t *cell_of, *order; /* order: where each was */
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t i = where.member[t], k = where.of(i); /* i of those near t: their state is read together */
+    cell_of[k] = where.cell[i];
+    order[k] = i;
+    p.move(i, k);
+  }
+};
+
+} // namespace
+
+ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
+ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return before_each(g, v, n, why); }
+
+/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. */
+ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3], ooze_message *why) {
+  const uint32_t bits = bits_for(last);
+  g->grid.bits = bits;
+  g->wide = 3 * bits > 32;
+  key_item k = key_of(f, at, cell, low, last);
+  k.order = as<uint32_t>(g->order[0]);
+  if (g->wide) k.key64 = as<uint64_t>(g->key[0]);
+  else k.key32 = as<uint32_t>(g->key[0]);
+  OZ_CUDA(each(g->stream, g->count, k), "cell keys");
+  return sort_pairs(g, g->wide, g->count, 3 * bits, &g->now, why);
+}
+
+static permute_item permutation(gpu *g, const uint32_t *order, bool keep) {
+  permute_item item;
+  item.order = order;
+  item.backup = keep ? backup_of(static_cast<float *>(g->block.at), g->capacity) : nullptr;
+  item.from = item.to = g->arrays;
+  lay_out(&item.to, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
+  return item;
+}
+static void permuted(gpu *g, const permute_item &item) {
+  g->parity = 1 - g->parity;
+  g->arrays = item.to;
+  g->slot_of = slots_of(static_cast<float *>(g->block.at), g->capacity, g->parity);
+}
+ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why) {
+  const permute_item item = permutation(g, order, keep);
+  OZ_CUDA(each(g->stream, n, item), "sorting");
+  permuted(g, item);
+  return OOZE_OK;
+}
+
+/* A little more than h, because coordinates are rounded. */
+static float cell_of_sort(const oz_frame *f) { return 1.01f * f->h; }
+
+ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why) {
+  OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
+  OZ_CUDA(box_all(g, box_item{f->x, 1.0f / cell_of_sort(f), device_news(g)->box}, g->count), "bounding box");
+  return OOZE_OK;
+}
+
+/* Velocities and sources as they were before the sort: the substep failed after it. */
+ooze_result undo(oz_backend *b, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  g->queued = g->frames = 0; /* what still waits is not done */
+  g->box_known = false;
+  if (!g->backed || !g->count) return OOZE_OK;
+  g->backed = false;
+  OZ_CUDA(each(g->stream, g->count, undo_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}), "undoing a substep");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "undoing a substep");
+  return OOZE_OK;
+}
+
+ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  g->backed = false;
+  OZ_TRY(flush(g, why));
+  f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
+  if (!g->count) return OOZE_OK;
+  timer t(g, TIMER_SORT);
+  const bool known = g->box_known && g->cell == cell_of_sort(f); /* measured where the last substep ended */
+  g->cell = cell_of_sort(f);
+  g->box_known = false;
+  if (!known) {
+    OZ_TRY(launch_box(g, f, why));
+    OZ_TRY(bring_news(g, why));
+  }
+  for (int k = 0; k < 3; k++) {
+    g->grid.low[k] = g->host_news->box[k];
+    g->last[k] = (uint32_t)(-g->host_news->box[3 + k] - g->host_news->box[k]);
+  }
+  const uint32_t *last = g->last;
+  g->by_table = tabled(g, last);
+  if (g->by_table) {
+    placement where;
+    OZ_TRY(table_cells(g, key_of(f, f->x, g->cell, g->grid.low, last), as<uint32_t>(g->key[0]), &where, why));
+    const permute_item item = permutation(g, nullptr, true);
+    g->now = 1;
+    OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
+    permuted(g, item);
+  } else {
+    OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
+    OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, true, why));
+  }
+  g->backed = true;
+  lay_out(f, static_cast<float *>(g->block.at), g->capacity, g->parity);
+  OZ_TRY(links_move(g, as<uint32_t>(g->order[g->now]), g->count, g->count, why));
+  links_frame(g, f);
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE

@@ -1,0 +1,250 @@
+/* How a gather walks the rows of its particle. Included by stages.cu, inside its namespace and after the stages.
+ *
+ * Small scenes (8 threads a particle or more) have rows of particle numbers, with gradients as halves beside them. In large
+ * ones the neighbours of a block's particles are brought into shared memory once, and rows hold places there (search.cu): a
+ * gather from global memory costs as many cycles as it touches sectors of 32 bytes, some 25 for the 32 pairs of a warp, one from
+ * shared memory as many as its worst bank is asked, some 10 for records of 16 bytes. */
+#ifndef OZ_CUDA_WALK_H
+#define OZ_CUDA_WALK_H
+
+/* ---- what a stage gathers ---- */
+
+/* The arrays that the pair of a stage gathers, if it has been told here: records of 16 bytes, and numbers. Its frame then points
+ * to copies of them in shared memory, its j are places there. Stages that are not listed get particle numbers and gather from
+ * the arrays themselves, which is right for every stage, and slower. */
+template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS = 0; };
+#define OZ_GATHERS_RECORD(stage, a)                                                                                    \
+  template <> struct gathered<stage_##stage> {                                                                         \
+    static constexpr int RECORDS = 1, NUMBERS = 0;                                                                     \
+    static OZ_D float *&array(oz_frame &f, int) { return f.a; }                                                        \
+  };
+#define OZ_GATHERS_RECORDS(stage, a, b)                                                                                \
+  template <> struct gathered<stage_##stage> {                                                                         \
+    static constexpr int RECORDS = 2, NUMBERS = 0;                                                                     \
+    static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; }                                            \
+  };
+#define OZ_GATHERS_NUMBER(stage, a)                                                                                    \
+  template <> struct gathered<stage_##stage> {                                                                         \
+    static constexpr int RECORDS = 0, NUMBERS = 1;                                                                     \
+    static OZ_D float *&array(oz_frame &f, int) { return f.a; }                                                        \
+  };
+OZ_GATHERS_RECORD(gradient, x)
+OZ_GATHERS_RECORD(bound_sums, A)
+OZ_GATHERS_NUMBER(bound, k_dens)
+OZ_GATHERS_RECORD(force, A)
+OZ_GATHERS_RECORD(residual, u)
+OZ_GATHERS_RECORD(cg_apply, dx)
+OZ_GATHERS_NUMBER(density_bound, row_sum)
+OZ_GATHERS_RECORD(density_lambda, p)
+OZ_GATHERS_RECORD(density_move, dx)
+OZ_GATHERS_RECORD(strain, y)
+OZ_GATHERS_RECORDS(conform_move, A, y)
+OZ_GATHERS_RECORD(conform_update, y)
+OZ_GATHERS_RECORD(filter_gradient, u)
+OZ_GATHERS_RECORDS(filter_move, A, u)
+
+/* Copies of what a block gathers: records, then packed start positions, then numbers; `room` of each. */
+template <class S> struct stock {
+  static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
+  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_C;
+  static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + (PLACED ? 8 : 0); /* bytes a neighbour */
+  float *at;
+  uint32_t room;
+  OZ_D uint32_t *places() const { return reinterpret_cast<uint32_t *>(at + 4 * (size_t)gathered<S>::RECORDS * room); }
+  OZ_D float *copy(int k) const {
+    return gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (PLACED ? 2 * (size_t)room : 0);
+  }
+};
+
+/* ---- rows ---- */
+
+/* The four halves of an entry. */
+OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
+#if defined(__CUDACC__)
+  const uint2 v = *reinterpret_cast<const uint2 *>(a);
+  g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y, g[3] = (uint16_t)(v.y >> 16);
+#else
+  for (int k = 0; k < 4; k++) g[k] = a[k];
+#endif
+}
+
+/* What a walk reads from: the arrays, or their copies. */
+struct sight {
+  const oz_frame *f;
+  const uint32_t *place;
+  const place_units *units;
+};
+/* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
+ * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
+ * beside the list. */
+template <class S, bool STORED>
+OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
+  oz_group m;
+  m.j = &j;
+  if (S::KIND == KIND_C && STORED) {
+    m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
+    m.c = oz_ld_half(g + 3);
+  } else if (S::KIND == KIND_C) {
+    oz_frame k; /* only what oz_spiky asks for */
+    float r[3];
+    k.h = v.units->h, k.h2 = v.units->h2, k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
+    oz_place_difference(here, oz_place_ld(v.place, j), r);
+    const oz_v3 way = {r[0], r[1], r[2]};
+    m.g = oz_spiky(&k, way, &m.c);
+  }
+  S::pair(v.f, self, &m, acc);
+}
+/* Rows are of a multiple of four entries: padded with the particle itself, whose gradient is zero. Threads that share a
+ * particle take entries that lie side by side, because these are mostly near each other in memory. Entries are fetched a round
+ * before the neighbours that they name. */
+
+/* A row of numbers, or of places, that up to 4 threads walk; each takes four entries a round. ENTRY: uint32_t or uint16_t. */
+template <class S, int T, class ENTRY> struct strip {
+  static constexpr uint32_t EACH = 4 / T; /* entries of a four that one thread takes; T fours make a round */
+  struct round {
+    uint32_t j[4];
+    static OZ_D void four(const uint32_t *a, uint32_t *e) { oz_entries_ld(a, e); }
+    static OZ_D void four(const uint16_t *a, uint32_t *e) {
+#if defined(__CUDACC__)
+      const uint2 w = *reinterpret_cast<const uint2 *>(a);
+      e[0] = w.x & 0xffffu, e[1] = w.x >> 16, e[2] = w.y & 0xffffu, e[3] = w.y >> 16;
+#else
+      for (int k = 0; k < 4; k++) e[k] = a[k];
+#endif
+    }
+    OZ_D void fetch(const ENTRY *row, uint32_t k, uint32_t n, uint32_t lane) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (int q = 0; q < T; q++) {
+        if (k + 4 * q >= n) break;
+        const ENTRY *at = row + (size_t)q * (4 * GROUP);
+        if (T == 1) four(at, j);
+        else if (T == 2) {
+          uint32_t e[4];
+          four(at, e);
+          j[(2 * q) & 3] = lane ? e[1] : e[0], j[(2 * q + 1) & 3] = lane ? e[3] : e[2];
+        } else j[q & 3] = at[lane];
+      }
+    }
+  };
+  const ENTRY *row;
+  uint32_t n;
+  round now;
+  OZ_D void open(const ENTRY *at, uint32_t length, uint32_t lane) {
+    row = at, n = (length + 3u) & ~3u;
+    now.fetch(row, 0, n, lane);
+  }
+  /* map: particles by place, or NULL where entries are what the sight is to be asked for */
+  OZ_D void walk(const sight &v, const uint32_t *map, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    uint32_t k = 0;
+    round next;
+    for (; k + 4 * T <= n; k += 4 * T) {
+      row += T * (4 * GROUP);
+      next.fetch(row, k + 4 * T, n, lane);
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (int m = 0; m < 4; m++) visit<S, false>(v, here, map ? map[now.j[m]] : now.j[m], nullptr, self, acc);
+      now = next;
+    }
+    if (T > 1) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (uint32_t m = 0; m < 4; m++)
+        if (k + m / EACH * 4 < n) visit<S, false>(v, here, map ? map[now.j[m]] : now.j[m], nullptr, self, acc);
+    }
+  }
+};
+/* A row of numbers with gradients beside it that 8 threads or more walk; each takes two entries a round. */
+template <class S, int T> struct stored_strip {
+  static constexpr uint32_t STEP = T / 4 * (4 * GROUP);
+  static constexpr bool READ = S::KIND == KIND_C;
+  const uint32_t *row;
+  const uint16_t *ghat;
+  uint32_t n, j[2];
+  uint16_t g[8];
+  OZ_D void fetch(uint32_t k, uint32_t *j, uint16_t *g) const {
+    for (int m = 0; m < 2; m++)
+      if (k + (uint32_t)m * T < n) {
+        j[m] = row[m * STEP];
+        if (READ) oz_halves_ld(ghat + m * (4 * STEP), g + 4 * m);
+      }
+  }
+  OZ_D void open(const uint32_t *at, const uint16_t *gradients, uint32_t length, uint32_t lane) {
+    const uint32_t first = (lane >> 2) * (4 * GROUP) + (lane & 3u);
+    row = at + first, ghat = gradients + 4 * (size_t)first, n = (length + 3u) & ~3u;
+    j[0] = j[1] = 0;
+    fetch(lane, j, g);
+  }
+  OZ_D void walk(const sight &v, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    uint32_t next[2] = {0, 0};
+    uint16_t next_g[8];
+    for (uint32_t k = lane; k < n; k += 2 * T) {
+      row += 2 * STEP;
+      ghat += 8 * STEP;
+      fetch(k + 2 * T, next, next_g);
+      visit<S, true>(v, here, j[0], g, self, acc);
+      if (k + T < n) visit<S, true>(v, here, j[1], g + 4, self, acc);
+      for (int m = 0; m < 2; m++) j[m] = next[m];
+      for (int m = 0; m < 8; m++) g[m] = next_g[m];
+    }
+  }
+};
+/* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel before this one is done. */
+template <class S, int T, int KIND = S::KIND> struct walker {
+  stored_strip<S, T> near, further;
+  OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
+    const oz_frame *f = &a.f;
+    const uint32_t g = i / GROUP, at = i % GROUP * 4;
+    const size_t c = (size_t)f->row_c[g] * GROUP + at;
+    near.open(f->list_c + c, f->ghat + 4 * c, f->len_c[i], lane);
+    if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
+      further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], lane);
+  }
+  OZ_D void walk(const stage_args &a, uint32_t, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    const sight v = {&a.f, a.place, &a.units};
+    const oz_place nowhere = {0, 0, 0};
+    near.walk(v, nowhere, lane, self, acc);
+    if (S::KIND == KIND_D) further.walk(v, nowhere, lane, self, acc);
+  }
+};
+template <class S, int T> struct walker<S, T, KIND_LINK> {
+  OZ_D void open(const stage_args &, uint32_t, uint32_t) {}
+  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    const oz_frame *f = &a.f;
+    for (uint32_t k = lane; k < f->link_len[i]; k += T) {
+      const size_t e = oz_link_at(f, i, k);
+      const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e};
+      S::pair(f, self, &n, acc);
+    }
+  }
+};
+/* The same where rows hold places. */
+template <class S, int T> struct share_walker {
+  strip<S, T, uint16_t> near;
+  strip<S, T, uint32_t> further;
+  oz_place here;
+  OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
+    const oz_frame *f = &a.f;
+    const uint32_t g = i / GROUP, at = i % GROUP * 4;
+    if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
+    near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
+    if (S::KIND == KIND_D) further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], lane);
+  }
+  /* first: of the block's list; copied: what it gathers is in `copies`, and need not be read from the arrays */
+  OZ_D void walk(const stage_args &a, uint32_t first, bool copied, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    const sight plain = {&a.f, a.place, &a.units};
+    if constexpr (stock<S>::SHARES)
+      if (copied) {
+        oz_frame f = a.f;
+        for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
+        const sight v = {&f, copies.places(), &a.units};
+        near.walk(v, nullptr, here, lane, self, acc);
+      }
+    if (!stock<S>::SHARES || !copied) near.walk(plain, a.f.near_j + first, here, lane, self, acc);
+    if (S::KIND == KIND_D) further.walk(plain, nullptr, here, lane, self, acc);
+  }
+};
+#endif
