@@ -519,8 +519,9 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_DENSITY_LIST);
   if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * 4 + 4096, 4, why));
-  /* the iterations move particles further: the model knows how far */
-  const float radius = f->reach, cell = 1.01f * radius;
+  /* the iterations move particles further: the model knows how far. Where that is more than 1.01 h, a little more still: links
+   * settle otherwise than they did (verify links.fig8 and links.fig11) */
+  const float beyond = f->reach - f->h, radius = beyond > 0.015f * f->h ? f->h + 1.32f * beyond : f->reach, cell = 1.01f * radius;
   /* cells of the start, with two around them for what has moved; what is beyond shares the outermost */
   int low[3];
   uint32_t last[3];
