@@ -4,31 +4,13 @@
 
 #include "cuda/gpu.h"
 
-#include "physics/lanes.h"
+#include "physics/morton.h"
 
 namespace OZ_NAMESPACE {
 
 enum { CELL_LIMIT = (1 << 20) - 2 };
 
-OZ_FN uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
-  v &= 0x1fffff;
-  v = (v | v << 32) & 0x1f00000000ffffull;
-  v = (v | v << 16) & 0x1f0000ff0000ffull;
-  v = (v | v << 8) & 0x100f00f00f00f00full;
-  v = (v | v << 4) & 0x10c30c30c30c30c3ull;
-  v = (v | v << 2) & 0x1249249249249249ull;
-  return v;
-}
-OZ_FN uint32_t gathered(uint64_t v) { /* and back */
-  v &= 0x1249249249249249ull;
-  v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
-  v = (v | v >> 4) & 0x100f00f00f00f00full;
-  v = (v | v >> 8) & 0x1f0000ff0000ffull;
-  v = (v | v >> 16) & 0x1f00000000ffffull;
-  v = (v | v >> 32) & 0x1fffff;
-  return (uint32_t)v;
-}
-OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) { return spread(x) | spread(y) << 1 | spread(z) << 2; }
+OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) { return oz_spread(x) | oz_spread(y) << 1 | oz_spread(z) << 2; }
 /* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
 OZ_FN int coordinate(float x, float inv) {
   float c = floorf(x * inv);
@@ -97,10 +79,10 @@ struct blocks_around {
   uint64_t part[3][3]; /* of each axis: even one of the pair, odd one, single; all bits set: there is none */
   OZ_D void set(uint64_t key, uint32_t last) {
     for (int axis = 0; axis < 3; axis++) {
-      const uint32_t v = gathered(key >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
-      part[axis][0] = spread(even) << axis;
-      part[axis][1] = spread(even + 1) << axis;
-      part[axis][2] = alone <= last ? spread(alone) << axis : ~0ull; /* -1 wraps to the largest */
+      const uint32_t v = (uint32_t)oz_gathered(key >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
+      part[axis][0] = oz_spread(even) << axis;
+      part[axis][1] = oz_spread(even + 1) << axis;
+      part[axis][2] = alone <= last ? oz_spread(alone) << axis : ~0ull; /* -1 wraps to the largest */
     }
   }
 };

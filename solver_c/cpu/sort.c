@@ -4,24 +4,8 @@
 
 #include <math.h>
 
-static uint64_t spread(uint64_t v) { /* 21 bits to every third bit */
-  v &= 0x1fffff;
-  v = (v | v << 32) & 0x1f00000000ffffull;
-  v = (v | v << 16) & 0x1f0000ff0000ffull;
-  v = (v | v << 8) & 0x100f00f00f00f00full;
-  v = (v | v << 4) & 0x10c30c30c30c30c3ull;
-  v = (v | v << 2) & 0x1249249249249249ull;
-  return v;
-}
-static uint64_t gathered(uint64_t v) { /* and back */
-  v &= 0x1249249249249249ull;
-  v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
-  v = (v | v >> 4) & 0x100f00f00f00f00full;
-  v = (v | v >> 8) & 0x1f0000ff0000ffull;
-  v = (v | v >> 16) & 0x1f00000000ffffull;
-  v = (v | v >> 32) & 0x1fffff;
-  return v;
-}
+#include "physics/morton.h"
+
 /* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
 static uint64_t coordinate(float x, float inv) {
   float c = floorf(x * inv), limit = (float)(OZ_CELL_BIAS - 2);
@@ -49,8 +33,8 @@ static void key_chunk(void *arg, uint32_t chunk) {
   OZ_CHUNK_RANGE;
   for (uint32_t i = begin; i < end; i++) {
     const float *x = job->at + 4 * (size_t)i;
-    job->cpu->key[i] = spread(coordinate(x[0], job->inv)) | spread(coordinate(x[1], job->inv)) << 1 |
-                       spread(coordinate(x[2], job->inv)) << 2;
+    job->cpu->key[i] = oz_spread(coordinate(x[0], job->inv)) | oz_spread(coordinate(x[1], job->inv)) << 1 |
+                       oz_spread(coordinate(x[2], job->inv)) << 2;
     job->cpu->order[i] = i;
   }
 }
@@ -139,7 +123,7 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
   for (uint32_t i = 0; i < cpu->count; i++) {
     if (i && cpu->key[i] == cpu->key[i - 1]) continue;
     const uint64_t k = cpu->key[i];
-    const uint64_t packed = gathered(k) | gathered(k >> 1) << 21 | gathered(k >> 2) << 42;
+    const uint64_t packed = oz_gathered(k) | oz_gathered(k >> 1) << 21 | oz_gathered(k >> 2) << 42;
     cells->key[c] = packed;
     cells->start[c] = i;
     uint32_t slot = oz_cell_hash(packed, cells->hash_mask);

@@ -205,16 +205,6 @@ OZ_FN oz_mask oz_at_boundary(const oz_frame *f, uint32_t i) {
   return f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
 #endif
 }
-/* Lanes of fluid: what belongs to no body and no boundary. */
-OZ_FN oz_mask oz_free_fluid(const oz_frame *f, uint32_t i) {
-#if OZ_LANES > 1
-  oz_mask owner;
-  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
-  return owner == 0;
-#else
-  return f->owner[i] == 0;
-#endif
-}
 /* How much a particle counts in the density of its neighbours. Boundary particles have no use for a compliance: it holds
  * this weight. */
 OZ_FN oz_real oz_weight(const oz_frame *f, uint32_t i) {
