@@ -86,7 +86,8 @@ struct gpu {
   void *staging;   /* pinned: what is on its way to the device */
   size_t staged;   /* bytes of it that are taken since the host last waited */
   buffer key[2], order[2], cell_of, table, temp, partial, ticket, device_news;
-  news *host_news;
+  news *host_news; /* pinned; behind it stands the number of the last ones that came */
+  uint32_t told;   /* how often it was asked for */
   cells grid;
   float cell;      /* m: of the last sort */
   bool box_known;  /* host_news->box is that of the positions as they are, in such cells */

@@ -47,7 +47,8 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
     return next == OZ_STAGE_wall_project ? 1u : next == OZ_STAGE_wall_density ? 2u : 0u;
-  if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 1u : next == OZ_STAGE_wall_project ? 2u : 0u;
+  if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
+  if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 1u : 0u;
   if (stage == OZ_STAGE_settle) return next == OZ_STAGE_wall_drag ? 1u : 0u;
   if (stage == OZ_STAGE_material) return next == OZ_STAGE_predict ? 4u : 0u;
   return 0;
@@ -68,8 +69,9 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->one = -1;
   at++;
   const bool join = lanes > 1 && !g->no_join; /* with one thread a particle the further registers cost more than the launch */
-  if (join && l->stage == OZ_STAGE_wall_load && at < g->queued && q[at].stage == OZ_STAGE_cg_update && q[at].frame == l->frame) {
-    l->stage = OZ_STAGE_cg_update; /* does the particle's walls first */
+  const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance : -1;
+  if (join && host >= 0 && at < g->queued && q[at].stage == host && q[at].frame == l->frame) {
+    l->stage = host; /* does the particle's walls first */
     l->walls = 1;
     at++;
   }

@@ -133,40 +133,46 @@ struct walls_of_moves {
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
 template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 
-/* The same for stages of kind MAP: what comes before or after the particle's own item. Bit 4 needs no wall. */
-template <class S> struct maps_of {
-  static constexpr bool ANY = false;
+/* The same for stages of kind MAP: what comes before or after the particle's own item. */
+template <class S> struct maps_of { static constexpr bool ANY = false, WALLS = false; };
+struct map_walls {
+  static constexpr bool ANY = true, WALLS = true; /* WALLS: only what has a slot does more than its item */
   static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
-  static OZ_D void after(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *, uint32_t, uint32_t) {}
 };
-template <> struct maps_of<stage_cg_update> {
-  static constexpr bool ANY = true;
-  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { if (slot) oz_wall_load_item(f, slot - 1); }
-  static OZ_D void after(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+template <> struct maps_of<stage_velocity_start> : map_walls {
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_hold_item(f, slot); }
 };
-template <> struct maps_of<stage_settle> {
-  static constexpr bool ANY = true;
-  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
-  static OZ_D void after(const oz_frame *f, uint32_t, uint32_t slot, uint32_t) { if (slot) oz_wall_drag_item(f, slot - 1); }
+template <> struct maps_of<stage_kick> : maps_of<stage_velocity_start> {};
+template <> struct maps_of<stage_cg_update> : map_walls {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_load_item(f, slot); }
 };
-template <> struct maps_of<stage_advance> {
-  static constexpr bool ANY = true;
-  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
-  static OZ_D void after(const oz_frame *f, uint32_t, uint32_t slot, uint32_t which) {
-    if (slot && (which & 1u)) oz_wall_density_item(f, slot - 1);
-    if (slot && (which & 2u)) oz_wall_project_item(f, slot - 1);
+template <> struct maps_of<stage_settle> : map_walls {
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_drag_item(f, slot); }
+};
+template <> struct maps_of<stage_advance> : map_walls {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t which) {
+    if (which & 1u) oz_wall_clamp_item(f, slot);
+  }
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t which) {
+    if (which & 2u) oz_wall_density_item(f, slot);
+    if (which & 4u) oz_wall_project_item(f, slot);
   }
 };
 template <> struct maps_of<stage_material> {
-  static constexpr bool ANY = true;
-  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
-  static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t, uint32_t) { oz_predict_item(f, i, nullptr); }
+  static constexpr bool ANY = true, WALLS = false;
+  static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
 };
 template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real *red) {
-  const uint32_t slot = a.walls & 3u ? a.slot_of[i] : 0;
-  maps_of<S>::before(&a.f, slot, a.walls);
-  S::item(&a.f, i, red);
-  maps_of<S>::after(&a.f, i, slot, a.walls);
+  if constexpr (maps_of<S>::WALLS) {
+    const uint32_t slot = a.slot_of[i];
+    if (slot) maps_of<S>::before(&a.f, slot - 1, a.walls);
+    S::item(&a.f, i, red);
+    if (slot) maps_of<S>::after(&a.f, slot - 1, a.walls);
+  } else if constexpr (maps_of<S>::ANY) {
+    S::item(&a.f, i, red);
+    maps_of<S>::after(&a.f, i, a.walls);
+  }
 }
 
 #include "cuda/walk.h"
@@ -236,7 +242,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
-    if (a.walls) map_joined<S>(a, i, red);
+    if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
     else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
