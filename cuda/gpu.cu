@@ -531,7 +531,9 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   cudaDeviceProp p;
   if (cudaGetDeviceProperties(&p, g->device) == cudaSuccess) {
     snprintf(g->text, sizeof g->text, "cuda %s", p.name);
-    g->threads = (uint32_t)p.multiProcessorCount * 1600u;
+    g->processors = (uint32_t)p.multiProcessorCount;
+    g->processor_memory = (uint32_t)p.sharedMemPerMultiprocessor;
+    g->threads = g->processors * 1600u;
     const uint32_t fit = (uint32_t)(p.sharedMemPerBlockOptin - 8192) / 40; /* two records of 16 bytes and a place */
     if (fit < g->share_most) g->share_most = fit;
   } else cudaGetLastError();

@@ -125,6 +125,7 @@ struct gpu {
   oz_frame frame[FRAMES];
   int lanes_wish;  /* 0: by particle count */
   uint32_t threads; /* that the device holds at once */
+  uint32_t processors, processor_memory; /* multiprocessors; bytes of shared memory of each */
   int use_graphs, profiling;
   struct graph_entry *graphs;
   uint64_t graph_clock;
@@ -152,6 +153,7 @@ struct stage_args {
   const uint32_t *place;      /* start positions, packed (oz_place_ld) */
   place_units units;
   uint32_t share_room;        /* neighbours for which a block has room */
+  uint32_t even, even_map;    /* bytes of shared memory that a block of a gather, or of a map, asks for at least (queue.cu) */
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;

@@ -14,14 +14,25 @@ OZ_PARTS_LIST(OZ_DECLARE)
 
 int lanes_for(const gpu *g) {
   if (g->lanes_wish && (uint64_t)g->count * (uint64_t)g->lanes_wish / BLOCK < g->partial.bytes / (sizeof(double) * 2)) return g->lanes_wish;
-  /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere */
+  /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere. Two
+   * need more registers than there are in one wave: from 75 thousand particles on, one in an even wave is faster */
   int lanes = 16;
-  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > g->threads) lanes /= 2;
+  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > (lanes == 2 ? g->threads / 10 * 7 : g->threads)) lanes /= 2;
   return lanes;
 }
 
-
 namespace {
+
+/* Blocks of a kernel that starts early take whatever room the one before leaves, so that some multiprocessors get eight and
+ * others three. Where all n blocks are on the device at once, each asks for so much shared memory that none gets more than its
+ * share. 0: they are not, or there is nothing to share out. */
+uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare) {
+  const uint32_t each = g->processors ? (n + g->processors - 1) / g->processors : 0;
+  return each < 2 || each > 8 ? 0 : g->processor_memory / (each + spare) - 1664; /* the device's own 1024, and fixed arrays */
+}
+
+uint32_t blocks_of(const gpu *g) { return (g->count + SHARE - 1) / SHARE; } /* with one thread a particle */
+static_assert(SHARE == BLOCK, "gathers and maps have as many");
 
 const struct { uint8_t kind, reductions; } info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
@@ -68,7 +79,8 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->walls = 0;
   l->one = -1;
   at++;
-  const bool join = lanes > 1 && !g->no_join; /* with one thread a particle the further registers cost more than the launch */
+  /* with one thread a particle the further registers cost more than the launch, unless all are on the device at once */
+  const bool join = (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join;
   const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance : -1;
   if (join && host >= 0 && at < g->queued && q[at].stage == host && q[at].frame == l->frame) {
     l->stage = host; /* does the particle's walls first */
@@ -91,6 +103,8 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.place = g->place;
   a.units.set(a.f);
   a.share_room = g->share_room;
+  a.even = lanes == 1 ? even_memory(g, blocks_of(g), 0) : 0;
+  a.even_map = lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0;
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->walls;
   a.partial = static_cast<double *>(g->partial.at);

@@ -543,8 +543,9 @@ template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz
 template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = (a.f.count + SHARE - 1) / SHARE;
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
-  const size_t memory = copies > sums ? copies : sums;
-  if constexpr (walls_of<S>::ANY && T > 1)
+  size_t memory = copies > sums ? copies : sums;
+  if (memory < a.even) memory = a.even;
+  if constexpr (walls_of<S>::ANY)
     if (a.walls) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
   return start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a);
 }
@@ -560,8 +561,8 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
-    if (a.walls) return start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, 0, stream, a);
-  return n ? start<map_kernel<S>>(blocks(n, 1), BLOCK, 0, stream, a) : cudaSuccess;
+    if (a.walls) return start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
+  return n ? start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a) : cudaSuccess;
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;
