@@ -218,7 +218,7 @@ static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
 static void frame(oz_backend *b, oz_frame *f) {
   gpu *g = GPU(b);
   *f = g->arrays;
-  f->count = g->count;
+  f->count = f->fluid = g->count;
   f->scalar = static_cast<news *>(g->device_news.at)->scalar;
   f->collider = static_cast<const oz_collider *>(g->collider.at);
   f->collider_count = g->collider_count;

@@ -160,7 +160,7 @@ ooze_result lines_room(gpu *g, link_rows *r, uint64_t lines, ooze_message *why) 
   lines += lines / 8 + 256;
   if (lines * GROUP > UINT32_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %llu link entries; %u fit", (unsigned long long)lines * GROUP, UINT32_MAX);
-  buffer *part[] = {&r->j, &r->rest, &r->kind, &r->spare};
+  buffer *part[] = {&r->j, &r->rest, &r->kind, &r->spare, &r->share};
   for (buffer *b : part) OZ_TRY(grow(g, b, (size_t)lines * GROUP * 4, "links", why));
   r->lines = lines;
   return OOZE_OK;
@@ -204,11 +204,12 @@ void links_frame(const gpu *g, oz_frame *f) {
   const row_view v = view(g->links[g->links_now]);
   f->link_row = g->has_links ? v.row : nullptr, f->link_len = g->has_links ? v.len : nullptr;
   f->link_j = v.j, f->link_rest = v.rest, f->link_kind = v.kind, f->link_spare = v.spare;
+  f->link_share = as<float>(g->links[g->links_now].share), f->link_all = nullptr;
 }
 
 void links_release(gpu *g) {
   for (link_rows &r : g->links) {
-    buffer *part[] = {&r.row, &r.len, &r.j, &r.rest, &r.kind, &r.spare};
+    buffer *part[] = {&r.row, &r.len, &r.j, &r.rest, &r.kind, &r.spare, &r.share};
     for (buffer *b : part) drop(g, b, false);
   }
   drop(g, &g->link_width, true);

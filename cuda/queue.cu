@@ -262,7 +262,7 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   on_device here(g);
   if (g->lost) return oz_fail(why, g->lost, "cuda: the device failed before; make a new solver");
   const int reductions = info[stage].reductions;
-  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) || (info[stage].kind == KIND_LINK && !f->link_row)) {
+  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) || ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_BOTH) && !f->link_row)) {
     for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
     return OOZE_OK;
   }

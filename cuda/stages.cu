@@ -40,8 +40,8 @@ namespace {
 
 /* ---- what a stage is, as a type ---- */
 
-#define OZ_TYPE_GATHER(name, kind, group, nsum, nred)                                                                         \
-  struct stage_##name {                                                                                                \
+#define OZ_TYPE_GATHER(type, name, kind, group, nsum, nred)                                                                         \
+  struct stage_##type {                                                                                                \
     static constexpr int KIND = kind, SUMS = nsum, REDS = nred, STAGE = OZ_STAGE_##name; \
     typedef oz_##name##_self self;                                                                                     \
     static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) { oz_##name##_begin(f, i, s); }                     \
@@ -52,9 +52,14 @@ namespace {
       oz_##name##_end(f, i, acc, red);                                                                                 \
     }                                                                                                                  \
   };
-#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_C, oz_group, nsum, nred)
-#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_D, oz_group, nsum, nred)
-#define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, KIND_LINK, oz_links, nsum, nred)
+#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_C, oz_group, nsum, nred)
+#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_D, oz_group, nsum, nred)
+#define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_LINK, oz_links, nsum, nred)
+#define OZ_TYPE_BOTH(name, nsum, nred)                                                                                 \
+  OZ_TYPE_GATHER(name##_near, name, KIND_BOTH, oz_group, nsum, nred)                                                   \
+  struct stage_##name : stage_##name##_near {                                                                          \
+    static OZ_D void link(const oz_frame *f, const self *s, const oz_links *n, oz_real *acc) { oz_##name##_link(f, s, n, acc); } \
+  };
 #define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
 #define OZ_TYPE_MATRIX OZ_TYPE_C
 #define OZ_TYPE_SPARE OZ_TYPE_C
@@ -100,6 +105,7 @@ namespace {
 #define OZ_ONE_MATRIX(name)
 #define OZ_ONE_SPARE(name)
 #define OZ_ONE_LINK(name)
+#define OZ_ONE_BOTH(name)
 #define OZ_ONE_MAP(name)
 #define OZ_ONE_ITEM(name)
 #define OZ_ONE_WALL(name)
@@ -578,6 +584,7 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #define OZ_LAUNCH_MATRIX launch_gather
 #define OZ_LAUNCH_SPARE launch_gather
 #define OZ_LAUNCH_LINK launch_gather
+#define OZ_LAUNCH_BOTH launch_gather
 #define OZ_LAUNCH_MAP launch_map
 #define OZ_LAUNCH_ITEM launch_map
 #define OZ_LAUNCH_WALL launch_map

@@ -192,6 +192,20 @@ template <class S, int T> struct stored_strip {
     }
   }
 };
+/* Whether a stage walks the density list; one of kind BOTH has the links behind it. */
+template <class S> OZ_D constexpr bool dense() { return S::KIND == KIND_D || S::KIND == KIND_BOTH; }
+OZ_D oz_links link_entry(const oz_frame *f, uint32_t i, uint32_t k) {
+  const size_t e = oz_link_at(f, i, k);
+  const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e, f->link_share + e};
+  return n;
+}
+template <class S, int T> OZ_D void walk_links(const oz_frame *f, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  for (uint32_t k = lane; k < f->link_len[i]; k += T) {
+    const oz_links n = link_entry(f, i, k);
+    if constexpr (S::KIND == KIND_BOTH) S::link(f, self, &n, acc);
+    else S::pair(f, self, &n, acc);
+  }
+}
 /* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel before this one is done. */
 template <class S, int T, int KIND = S::KIND> struct walker {
   stored_strip<S, T> near, further;
@@ -200,25 +214,22 @@ template <class S, int T, int KIND = S::KIND> struct walker {
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
     const size_t c = (size_t)f->row_c[g] * GROUP + at;
     near.open(f->list_c + c, f->ghat + 4 * c, f->len_c[i], lane);
-    if (S::KIND == KIND_D) /* what was near at the start, then what has come near since */
+    if (dense<S>()) /* what was near at the start, then what has come near since */
       further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], lane);
   }
-  OZ_D void walk(const stage_args &a, uint32_t, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
     const sight v = {&a.f, a.place, &a.units};
     const oz_place nowhere = {0, 0, 0};
     near.walk(v, nowhere, lane, self, acc);
-    if (S::KIND == KIND_D) further.walk(v, nowhere, lane, self, acc);
+    if (dense<S>()) further.walk(v, nowhere, lane, self, acc);
+    if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, i, lane, self, acc);
+    (void)i;
   }
 };
 template <class S, int T> struct walker<S, T, KIND_LINK> {
   OZ_D void open(const stage_args &, uint32_t, uint32_t) {}
   OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    const oz_frame *f = &a.f;
-    for (uint32_t k = lane; k < f->link_len[i]; k += T) {
-      const size_t e = oz_link_at(f, i, k);
-      const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e};
-      S::pair(f, self, &n, acc);
-    }
+    walk_links<S, T>(&a.f, i, lane, self, acc);
   }
 };
 /* The same where rows hold places. */
@@ -226,12 +237,14 @@ template <class S, int T> struct share_walker {
   strip<S, T, uint16_t> near;
   strip<S, T, uint32_t> further;
   oz_place here;
+  uint32_t own;
   OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
     const oz_frame *f = &a.f;
+    own = i;
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
     if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
     near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
-    if (S::KIND == KIND_D) further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], lane);
+    if (dense<S>()) further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], lane);
   }
   /* first: of the block's list; copied: what it gathers is in `copies`, and need not be read from the arrays */
   OZ_D void walk(const stage_args &a, uint32_t first, bool copied, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
@@ -244,7 +257,8 @@ template <class S, int T> struct share_walker {
         near.walk(v, nullptr, here, lane, self, acc);
       }
     if (!stock<S>::SHARES || !copied) near.walk(plain, a.f.near_j + first, here, lane, self, acc);
-    if (S::KIND == KIND_D) further.walk(plain, nullptr, here, lane, self, acc);
+    if (dense<S>()) further.walk(plain, nullptr, here, lane, self, acc);
+    if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);
   }
 };
 #endif

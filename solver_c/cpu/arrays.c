@@ -147,7 +147,7 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
 void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   oz_cpu *cpu = OZ_CPU(b);
   *f = cpu->arrays;
-  f->count = cpu->count;
+  f->count = f->fluid = cpu->count;
   f->scalar = cpu->scalar;
   f->collider = cpu->collider;
   f->collider_count = cpu->collider_count;
@@ -188,7 +188,7 @@ typedef struct permute_job {
   oz_cpu *cpu;
   const array *a;
   float *scratch;
-  uint32_t plane;
+  uint32_t plane, count;
   int back;
 } permute_job;
 
@@ -196,7 +196,7 @@ typedef struct permute_job {
 static void permute_chunk(void *arg, uint32_t chunk) {
   const permute_job *job = arg;
   const oz_cpu *cpu = job->cpu;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < cpu->count ? begin + OZ_CHUNK : cpu->count;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
   const uint32_t words = job->a->kind == PLANES ? 1 : job->a->words;
   float *p = get(&cpu->arrays, job->a->member) + (job->a->kind == PLANES ? (size_t)job->plane * cpu->arrays.stride : 0);
   if (job->back) memcpy(p + (size_t)begin * words, job->scratch + (size_t)begin * words, (size_t)(end - begin) * words * 4);
@@ -208,11 +208,11 @@ static void permute_chunk(void *arg, uint32_t chunk) {
     for (uint32_t i = begin; i < end; i++) job->scratch[i] = p[cpu->order[i]];
 }
 
-void oz_cpu_permute(oz_cpu *cpu) {
-  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
+void oz_cpu_permute(oz_cpu *cpu, uint32_t count) {
+  const uint32_t chunks = oz_cpu_chunks(count, OZ_CHUNK);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
     for (uint32_t c = 0; c < (fields[k].kind == PLANES ? fields[k].words : 1); c++) {
-      permute_job job = {cpu, &fields[k], cpu->arrays.A, c, 0}; /* A holds nothing between substeps */
+      permute_job job = {cpu, &fields[k], cpu->arrays.A, c, count, 0}; /* A holds nothing between substeps */
       cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
       job.back = 1;
       cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
@@ -228,7 +228,7 @@ ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
   const uint32_t all = cpu->count;
   for (uint32_t i = n; i < all; i++) cpu->order[i] = 0; /* moved, then forgotten */
   if (n < all) {
-    oz_cpu_permute(cpu);
+    oz_cpu_permute(cpu, all);
     oz_cpu_links_move(cpu, n, all);
   }
   cpu->count = n;

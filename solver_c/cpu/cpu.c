@@ -9,7 +9,7 @@ const char *const oz_stage_names[] = {
 #undef OZ_STAGE
     "sort", "lists", "density_list", "walls", "links"};
 
-enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LINK, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE };
+enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LINK, KIND_BOTH, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE };
 static const struct { uint8_t kind, reductions; } stage_info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"
@@ -41,10 +41,11 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   const double t0 = oz_cpu_clock();
   const int kind = stage_info[stage].kind, reductions = stage_info[stage].reductions;
   run_job job = {f, cpu->isa->stage[stage], f->count, OZ_CHUNK, reductions ? cpu->partial : NULL};
+  if (f->skip_boundary && kind <= KIND_MAP) job.count = f->fluid;
   if (kind == KIND_WALL) job.count = f->wall_count;
   if (kind == KIND_MEMBER) job.count = f->member_count;
   if (kind == KIND_BODY) job.count = f->body_count, job.chunk = 1;
-  if (kind == KIND_LINK && !f->link_row) job.count = 0;
+  if ((kind == KIND_LINK || kind == KIND_BOTH) && !f->link_row) job.count = 0;
   if (kind == KIND_ONE) job.fn(f, 0, 1, NULL);
   else if (job.count) {
     const uint32_t chunks = oz_cpu_chunks(job.count, job.chunk);

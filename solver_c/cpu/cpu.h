@@ -14,6 +14,7 @@ typedef struct oz_cells {
   uint32_t *start;     /* (cells + 1) */
   uint32_t *hash;      /* hash_mask + 1 */
   uint32_t count, hash_mask;
+  uint32_t kinds; /* 2 where boundary particles have cells, too */
   size_t key_bytes, start_bytes, hash_bytes;
 } oz_cells;
 
@@ -43,6 +44,9 @@ typedef struct oz_cpu {
   oz_link_rows links[2];
   uint32_t links_now; /* which of the two is theirs */
   int has_links;      /* there is memory for them */
+  uint16_t *link_all;
+  float *link_share;
+  size_t link_all_bytes, link_share_bytes;
 
   /* walls */
   uint8_t *flag;
@@ -72,8 +76,10 @@ uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
 
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
-/* Order of the particles by (Morton code of the cell, id) at `at` (record 4); result in cpu->order and cpu->key. */
-void oz_cpu_order(oz_cpu *cpu, const float *at, float cell);
+/* Order of the particles by (boundary, Morton code of the cell, id) at `at` (record 4); result in cpu->order and cpu->key. Returns
+ * how many of the first may have changed places: boundary particles behind them have not. */
+uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, float cell);
+#define OZ_KEY_BOUNDARY ((uint64_t)1 << 63) /* in keys of cells, whose three coordinates have 21 bits each */
 /* The cells of the order just made. */
 ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);
 
@@ -98,8 +104,8 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f);
 ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
 ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
 ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
-/* Brings all state into the order cpu->order. */
-void oz_cpu_permute(oz_cpu *cpu);
+/* Brings the state of the first `count` particles into the order cpu->order. */
+void oz_cpu_permute(oz_cpu *cpu, uint32_t count);
 
 #define OZ_CPU(b) ((oz_cpu *)(b))
 

@@ -42,6 +42,8 @@ typedef struct oz_relink {
   uint32_t rule;
   const oz_link_rows *from;
   oz_link_rows *to;
+  uint16_t *all;             /* padded length of a row with what is near and has no link */
+  float *share;
   _Atomic uint32_t overflow; /* tasks that found no page */
 } oz_relink;
 
@@ -53,7 +55,7 @@ typedef struct oz_search {
   const uint32_t *cell_start;  /* cells + 1 */
   uint32_t cells;
   const uint32_t *hash;        /* cell + 1, or 0 */
-  uint32_t hash_mask;
+  uint32_t hash_mask, cell_kinds;
   float radius2;               /* main rows: within this */
   float margin2;               /* rest rows: beyond it and within this; 0: no rest rows */
   oz_rows *main, *rest;

@@ -50,23 +50,27 @@ static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint
   return (uint32_t)oz_sum(near);
 }
 
-/* A row in the making. */
+/* A row in the making: links, then near particles that have none. */
+enum { OZ_ROW_MOST = OZ_LINKS_MAX + OZ_MAX_NEIGHBOURS + OZ_WORD };
 typedef struct new_row {
-  uint32_t j[OZ_LINKS_MAX + OZ_WORD], kind[OZ_LINKS_MAX + OZ_WORD];
-  float rest[OZ_LINKS_MAX + OZ_WORD], spare[OZ_LINKS_MAX + OZ_WORD];
+  uint32_t j[OZ_ROW_MOST], kind[OZ_ROW_MOST];
+  float rest[OZ_ROW_MOST], spare[OZ_ROW_MOST];
+  uint32_t loose[OZ_MAX_NEIGHBOURS], loose_count;
 } new_row;
 static void row_set(new_row *r, uint32_t m, const oz_link *l) { r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare; }
 
-/* Links to near particles that are not known yet, into their places by rank. */
+/* Links to near particles that are not known yet, into their places by rank; those that get none are loose. */
 static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n, float *r2[2]) {
   const oz_frame *f = s->f;
   const uint32_t kept = n;
+  const int room = oz_link_room(f, i), both = oz_link_both(s->rule);
   for (uint32_t part = 0; part < 2 && f->list_d[part]; part++) {
     const uint32_t *near = f->list_d[part] + f->row_d[part][i];
     for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
       oz_link l = {near[m], 0.0f, 0, 0.0f};
       if (!(r2[part][m] < 0.0f) || *known_find(k, l.j)) continue;
-      if (oz_link_room(f, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
+      if (room && oz_link_room(f, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
+      else if (both && row->loose_count < OZ_MAX_NEIGHBOURS) row->loose[row->loose_count++] = l.j;
     }
   }
   /* the old ones are in order: the new ones move down to their places */
@@ -93,9 +97,10 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   float *near[2] = {near_r2[0], near_r2[1]};
   uint32_t at = 0, left = 0;
   const float reach2 = oz_link_reach2(f, s->rule);
+  const int both = oz_link_both(s->rule);
   for (uint32_t i = begin; i < end; i++) {
     if (!oz_link_has_row(f->owner, i) || (from->len[i] == 0 && !(reach2 > 0.0f))) { /* has none and gets none */
-      to->row[i] = at, to->len[i] = 0;
+      to->row[i] = at, to->len[i] = 0, s->all[i] = 0;
       continue;
     }
     uint32_t n = 0;
@@ -106,7 +111,8 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
       oz_link l = {from->j[e], from->rest[e], from->kind[e], from->spare[e]};
       if (oz_link_keep(f, s->rule, i, &l, fabsf(r2[m]))) row_set(&row, n++, &l);
     }
-    if (reach2 > 0.0f && oz_link_room(f, i)) {
+    row.loose_count = 0;
+    if (reach2 > 0.0f && (both || oz_link_room(f, i))) {
       uint32_t all = 0;
       for (uint32_t part = 0; part < 2 && f->list_d[part]; part++)
         all += distances(f, i, f->list_d[part] + f->row_d[part][i], f->len_d[part][i], reach2, near[part]);
@@ -117,15 +123,19 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
         n = new_links(s, i, &k, &row, n, near);
       }
     }
-    const uint32_t pn = padded(n);
+    const uint32_t pn = padded(n + row.loose_count);
     if (!link_room(s, &at, &left, pn)) {
       atomic_fetch_add(&s->overflow, 1);
       return;
     }
     to->row[i] = at;
     to->len[i] = (uint16_t)n;
-    const oz_link none = {i, 0.0f, 0, 0.0f};
-    for (uint32_t m = n; m < pn; m++) row_set(&row, m, &none);
+    s->all[i] = (uint16_t)pn;
+    for (uint32_t m = n; m < pn; m++) {
+      const oz_link none = {m - n < row.loose_count ? row.loose[m - n] : i, 0.0f, 0, 0.0f};
+      row_set(&row, m, &none);
+      if (both) s->share[at + m] = 0.0f; /* stages of kind LINK pass some of them by */
+    }
     memcpy(to->j + at, row.j, pn * sizeof *row.j);
     memcpy(to->rest + at, row.rest, pn * sizeof *row.rest);
     memcpy(to->kind + at, row.kind, pn * sizeof *row.kind);

@@ -16,6 +16,8 @@ static ooze_result rows_of_particles(oz_cpu *cpu, uint32_t capacity, ooze_messag
         !oz_grow(cpu->memory, (void **)&r->len, &r->len_bytes, capacity * sizeof *r->len, r->len_bytes))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the links of %u particles", capacity);
   }
+  if (!oz_grow(cpu->memory, (void **)&cpu->link_all, &cpu->link_all_bytes, capacity * sizeof *cpu->link_all, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the links of %u particles", capacity);
   return OOZE_OK;
 }
 ooze_result oz_cpu_links_reserve(oz_cpu *cpu, uint32_t capacity, ooze_message *why) {
@@ -46,6 +48,8 @@ void oz_cpu_links_release(oz_cpu *cpu) {
     void *all[] = {r->row, r->len, r->j, r->rest, r->kind, r->spare};
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) oz_free(cpu->memory, all[m]);
   }
+  oz_free(cpu->memory, cpu->link_all);
+  oz_free(cpu->memory, cpu->link_share);
 }
 
 void oz_cpu_links_frame(const oz_cpu *cpu, oz_frame *f) {
@@ -53,6 +57,7 @@ void oz_cpu_links_frame(const oz_cpu *cpu, oz_frame *f) {
   const int any = cpu->has_links;
   f->link_row = any ? r->row : NULL, f->link_len = any ? r->len : NULL;
   f->link_j = r->j, f->link_rest = r->rest, f->link_kind = r->kind, f->link_spare = r->spare;
+  f->link_share = cpu->link_share ? cpu->link_share : r->spare, f->link_all = cpu->link_all;
 }
 
 /* ---- particles come, go and change places ---- */
@@ -157,11 +162,14 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
   if (!cpu->has_links) return OOZE_OK;
   oz_cpu_links_frame(cpu, f);
   oz_link_rows *from = &cpu->links[cpu->links_now], *to = &cpu->links[1 - cpu->links_now];
-  oz_relink s = {f, rule, from, to, 0};
+  oz_relink s = {f, rule, from, to, cpu->link_all, NULL, 0};
   relink_job job = {cpu, &s};
   uint64_t pages = first ? pages_for(cpu, (uint64_t)cpu->count * 40) : from->pages;
   for (;;) {
     OZ_TRY(pages_room(cpu, to, pages, why));
+    if (rule == OZ_RULE_LINKS && !oz_grow(cpu->memory, (void **)&cpu->link_share, &cpu->link_share_bytes, (size_t)to->pages * OZ_PAGE * sizeof(float), 0))
+      return refused((uint64_t)to->pages * OZ_PAGE, why);
+    s.share = cpu->link_share;
     atomic_store(&to->next, 0);
     atomic_store(&s.overflow, 0);
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), relink_chunk, &job);

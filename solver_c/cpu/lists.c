@@ -108,7 +108,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.f = f;
   s.at = f->x;
   s.cell_key = cpu->cells.key, s.cell_start = cpu->cells.start, s.cells = cpu->cells.count;
-  s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask;
+  s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask, s.cell_kinds = cpu->cells.kinds;
   s.radius2 = f->h2;
   /* no margin rows where velocities already tell that they would not do, or that none is needed */
   const float spread = spread_of(cpu, f, f->u) * f->dt;
@@ -185,7 +185,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.at = f->A;
     s.index = cpu->order;
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
-    s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask;
+    s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask, s.cell_kinds = cpu->cells_d.kinds;
     OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, NULL, why));
     f->list_d[0] = cpu->x.entries, f->row_d[0] = cpu->x.row, f->len_d[0] = cpu->x.len;
   }

@@ -53,24 +53,26 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   for (int32_t z = kz - 1; z <= kz + 1; z++)
     for (int32_t y = ky - 1; y <= ky + 1; y++)
       for (int32_t x = kx - 1; x <= kx + 1; x++) {
-        const uint64_t want = oz_cell_key(x, y, z);
-        uint32_t slot = oz_cell_hash(want, s->hash_mask), found = 0;
-        while (s->hash[slot]) {
-          if (s->cell_key[s->hash[slot] - 1] == want) {
-            found = s->hash[slot];
-            break;
+        for (uint64_t kind = 0; kind < s->cell_kinds; kind++) { /* cells of boundary particles are cells of their own */
+          const uint64_t want = oz_cell_key(x, y, z) | kind << 63;
+          uint32_t slot = oz_cell_hash(want, s->hash_mask), found = 0;
+          while (s->hash[slot]) {
+            if (s->cell_key[s->hash[slot] - 1] == want) {
+              found = s->hash[slot];
+              break;
+            }
+            slot = (slot + 1) & s->hash_mask;
           }
-          slot = (slot + 1) & s->hash_mask;
+          if (!found) continue;
+          const uint32_t first = s->cell_start[found - 1];
+          uint32_t m = s->cell_start[found] - first;
+          if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
+          if (found == cell + 1) a->own = n;
+          uint32_t *to = a->at + n;
+          for (uint32_t k = 0; k < m; k += 4, to += 4) /* what runs over is overwritten by the next cell */
+            to[0] = first + k, to[1] = first + k + 1, to[2] = first + k + 2, to[3] = first + k + 3;
+          n += m;
         }
-        if (!found) continue;
-        const uint32_t first = s->cell_start[found - 1];
-        uint32_t m = s->cell_start[found] - first;
-        if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
-        if (found == cell + 1) a->own = n;
-        uint32_t *to = a->at + n;
-        for (uint32_t k = 0; k < m; k += 4, to += 4) /* what runs over is overwritten by the next cell */
-          to[0] = first + k, to[1] = first + k + 1, to[2] = first + k + 2, to[3] = first + k + 3;
-        n += m;
       }
   a->count = n;
   const uint32_t middle = s->cell_start[cell], end = (n + OZ_WORD - 1) / OZ_WORD * OZ_WORD;

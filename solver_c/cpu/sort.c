@@ -1,5 +1,6 @@
-/* Particles along a space-filling curve. The order is a function of (cell, id) alone, never of an older order, so that a
- * run that was stopped and resumed goes on with the same bits. */
+/* Particles along a space-filling curve, those of boundaries behind all others. The order is a function of (boundary, cell, id)
+ * alone, never of an older order, so that a run that was stopped and resumed goes on with the same bits. Boundary particles
+ * mostly stand still: where they are in order already, only what is in front of them is sorted and moved. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -23,18 +24,20 @@ typedef struct sort_job {
   const uint32_t *order;
   uint64_t *key_to;
   uint32_t *order_to;
+  uint32_t count; /* to be sorted: the first of them */
 } sort_job;
 
 #define OZ_CHUNK_RANGE                                                                                                 \
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count
 
 static void key_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
   OZ_CHUNK_RANGE;
   for (uint32_t i = begin; i < end; i++) {
     const float *x = job->at + 4 * (size_t)i;
+    const uint64_t boundary = job->cpu->arrays.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? OZ_KEY_BOUNDARY : 0;
     job->cpu->key[i] = oz_spread(coordinate(x[0], job->inv)) | oz_spread(coordinate(x[1], job->inv)) << 1 |
-                       oz_spread(coordinate(x[2], job->inv)) << 2;
+                       oz_spread(coordinate(x[2], job->inv)) << 2 | boundary;
     job->cpu->order[i] = i;
   }
 }
@@ -65,7 +68,7 @@ static void ids_chunk(void *arg, uint32_t chunk) {
   while (i > 0 && i < end && key[i] == key[i - 1]) i++; /* belongs to the chunk before */
   while (i < end) {
     uint32_t stop = i + 1;
-    while (stop < job->cpu->count && key[stop] == key[i]) stop++;
+    while (stop < job->count && key[stop] == key[i]) stop++;
     for (uint32_t gap = (stop - i) / 2; gap > 0; gap /= 2) /* shell sort: piled-up cells stay cheap */
       for (uint32_t k = i + gap; k < stop; k++) {
         uint32_t v = order[k], m = k;
@@ -76,12 +79,26 @@ static void ids_chunk(void *arg, uint32_t chunk) {
   }
 }
 
-void oz_cpu_order(oz_cpu *cpu, const float *at, float cell) {
-  const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
-  sort_job job = {cpu, at, 1.0f / cell, 0, NULL, NULL, NULL, NULL};
-  cpu->tasks->run(cpu->tasks, chunks, key_chunk, &job);
+/* How many particles are in front of those of boundaries, if these are in order where they are; otherwise all of them. */
+static uint32_t unsorted(const oz_cpu *cpu) {
+  uint32_t i = cpu->count;
+  const uint64_t *key = cpu->key, *id = cpu->arrays.id;
+  while (i > 0 && key[i - 1] & OZ_KEY_BOUNDARY) {
+    if (i < cpu->count && !(key[i - 1] < key[i] || (key[i - 1] == key[i] && id[i - 1] < id[i]))) return cpu->count;
+    i--;
+  }
+  for (uint32_t k = 0; k < i; k++)
+    if (key[k] & OZ_KEY_BOUNDARY) return cpu->count;
+  return i;
+}
+
+uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, float cell) {
+  sort_job job = {cpu, at, 1.0f / cell, 0, NULL, NULL, NULL, NULL, cpu->count};
+  cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), key_chunk, &job);
+  const uint32_t count = unsorted(cpu), chunks = oz_cpu_chunks(count, OZ_CHUNK);
+  job.count = count;
   uint64_t differ = 0; /* only digits in which keys differ need a pass */
-  for (uint32_t i = 1; i < cpu->count; i++) differ |= cpu->key[i] ^ cpu->key[0];
+  for (uint32_t i = 1; i < count; i++) differ |= cpu->key[i] ^ cpu->key[0];
   uint64_t *key = cpu->key, *key2 = cpu->key2;
   uint32_t *order = cpu->order, *order2 = cpu->order2;
   for (uint32_t shift = 0; shift < 64; shift += 8) {
@@ -99,9 +116,14 @@ void oz_cpu_order(oz_cpu *cpu, const float *at, float cell) {
     uint64_t *tk = key; key = key2; key2 = tk;
     uint32_t *to = order; order = order2; order2 = to;
   }
+  if (key != cpu->key) { /* what was not sorted comes along */
+    memcpy(key + count, cpu->key + count, (cpu->count - count) * sizeof *key);
+    memcpy(order + count, cpu->order + count, (cpu->count - count) * sizeof *order);
+  }
   cpu->key = key, cpu->key2 = key2, cpu->order = order, cpu->order2 = order2;
   job.key = key, job.order_to = order;
   cpu->tasks->run(cpu->tasks, chunks, ids_chunk, &job);
+  return count;
 }
 
 ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
@@ -117,13 +139,14 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
         !oz_grow(cpu->memory, (void **)&cells->hash, &cells->hash_bytes, (size_t)size * sizeof(uint32_t), 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u neighbour cells", n);
   cells->count = n;
+  cells->kinds = n && cpu->key[cpu->count - 1] & OZ_KEY_BOUNDARY ? 2 : 1;
   cells->hash_mask = size - 1;
   memset(cells->hash, 0, (size_t)size * sizeof(uint32_t));
   uint32_t c = 0;
   for (uint32_t i = 0; i < cpu->count; i++) {
     if (i && cpu->key[i] == cpu->key[i - 1]) continue;
     const uint64_t k = cpu->key[i];
-    const uint64_t packed = oz_gathered(k) | oz_gathered(k >> 1) << 21 | oz_gathered(k >> 2) << 42;
+    const uint64_t packed = oz_gathered(k) | oz_gathered(k >> 1) << 21 | oz_gathered(k >> 2) << 42 | (k & OZ_KEY_BOUNDARY);
     cells->key[c] = packed;
     cells->start[c] = i;
     uint32_t slot = oz_cell_hash(packed, cells->hash_mask);
@@ -138,14 +161,16 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
   const double t0 = oz_cpu_clock();
-  oz_cpu_order(cpu, f->x, f->cell);
+  const uint32_t sorted = oz_cpu_order(cpu, f->x, f->cell);
   uint32_t moved = 0;
-  for (uint32_t i = 0; i < cpu->count && !moved; i++) moved = cpu->order[i] != i;
+  for (uint32_t i = 0; i < sorted && !moved; i++) moved = cpu->order[i] != i;
   if (moved) {
-    oz_cpu_permute(cpu);
+    oz_cpu_permute(cpu, sorted);
     oz_cpu_links_move(cpu, cpu->count, cpu->count);
     oz_cpu_links_frame(cpu, f);
   }
+  f->fluid = cpu->count;
+  while (f->fluid > 0 && cpu->key[f->fluid - 1] & OZ_KEY_BOUNDARY) f->fluid--;
   cpu->wall_count = f->wall_count = 0; /* slots name particles by place: walls() makes them anew, if there are walls */
   cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_SORT]++;

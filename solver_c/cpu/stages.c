@@ -57,13 +57,20 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #define OZ_ROWS_LINK(name)                                                                                             \
   for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                                            \
     const size_t e = oz_link_at(f, i, k);                                                                              \
-    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e};                     \
+    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};  \
     oz_##name##_pair(f, &self, &n, acc);                                                                               \
+  }
+#define OZ_ROWS_BOTH(name)                                                                                             \
+  for (uint32_t k = 0; k < f->link_all[i]; k += OZ_LANES) {                                                            \
+    const size_t e = oz_link_at(f, i, k);                                                                              \
+    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};  \
+    oz_##name##_both(f, &self, &n, acc);                                                                               \
   }
 /* Rows with nothing in them, those of boundary particles above all, add nothing. */
 #define OZ_NONE_C (!f->len_c[i])
 #define OZ_NONE_D (!f->len_d[0][i] && !(f->list_d[1] && f->len_d[1][i]))
 #define OZ_NONE_LINK (!f->link_len[i])
+#define OZ_NONE_BOTH (!f->link_all[i])
 #define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_FOLD_MATRIX(nsum)                                                                                           \
@@ -102,6 +109,7 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 #define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, nsum, nred)
 #define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_BOTH(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     for (uint32_t i = begin; i < end; i += OZ_LANES) {                                                                 \

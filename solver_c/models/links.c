@@ -40,11 +40,13 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   /* lines 3 to 8: XSPH, forces, predicted positions */
   RUN(material);
   RUN(link_begin);
+  f->skip_boundary = 1;
   if (f->links.smooth > 0.0f || f->links.smooth_solid > 0.0f) {
     RUN(link_smooth);
     RUN(settle);
   }
   RUN(predict);
+  f->skip_boundary = 0;
   OZ_TRY(oz_tension_pull(s, f, why)); /* onto velocities; `advance` makes displacements of them */
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));
@@ -62,6 +64,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   s->rebuilt += built.rebuilt;
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_LINKS, why));
   RUN(link_share);
+  f->skip_boundary = 1;
+  RUN(link_weigh);
   RUN(link_bound);
 
   /* lines 12 to 20 */
@@ -69,14 +73,14 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     if (k) WALLS(wall_density);
     RUN(link_lambda);
     WALLS(wall_press);
-    RUN(link_density);
-    RUN(link_pull);
+    RUN(link_move);
     WALLS(wall_project);
     OZ_TRY(oz_bodies_project(b, f, k, why));
   }
 
   /* lines 21 to 23 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
+  f->skip_boundary = 0;
   if (s->has_boundary) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   OZ_TRY(oz_heat_conduct(s, b, f, why)); /* line 24: where materials conduct */

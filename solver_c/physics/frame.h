@@ -200,6 +200,8 @@ typedef struct oz_tension {
 
 typedef struct oz_frame {
   uint32_t count;  /* particles */
+  uint32_t fluid;  /* those that a backend has sorted in front of boundary particles; count where it does not sort so */
+  uint32_t skip_boundary; /* gathers and maps need not write what boundary particles would get (models set it stage by stage) */
   uint32_t stride; /* floats from one plane to the next; a multiple of OZ_PAD */
 
   /* ---- constants of the substep ---- */
@@ -302,6 +304,8 @@ typedef struct oz_frame {
   const float *link_rest;            /* m */
   const uint32_t *link_kind;
   float *link_spare;
+  float *link_share;                 /* what a stage notes beside each entry, for the substep */
+  const uint16_t *link_all;          /* (count) padded length with the near particles behind the links that have none (CPU; see BOTH) */
 
   /* ---- walls, compact: only particles near one ---- */
   uint32_t wall_count;

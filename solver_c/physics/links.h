@@ -16,6 +16,7 @@ typedef struct oz_links {
   oz_real rest;         /* m */
   const uint32_t *kind; /* compare with oz_index_ne */
   float *spare;         /* one number a link; a stage may change it, if both ends come to the same */
+  float *share;         /* one number an entry, of the substep alone */
 } oz_links;
 
 /* Entry m of row i. On the GPU the rows of 32 particles were written interleaved. */

@@ -66,15 +66,28 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in row_sum ---- */
+/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in row_sum. Boundary particles, which
+ * no iteration moves, send what they always send (below) ---- */
 
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   const float share = f->links.stiffness * oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
   f->row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
+  if (!f->boundary || f->owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
+  for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
+  f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + f->compliance[i];
 }
+/* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind. Adds nothing up. */
+typedef struct { oz_real share; } oz_link_weigh_self;
+OZ_FN void oz_link_weigh_begin(const oz_frame *f, uint32_t i, oz_link_weigh_self *s) { s->share = oz_set(f->row_sum[i]); }
+OZ_FN void oz_link_weigh_pair(const oz_frame *f, const oz_link_weigh_self *s, const oz_links *n, oz_real *acc) {
+  (void)acc;
+  oz_real w = oz_min(s->share, oz_gather1(f->row_sum, n->j, 1)) * f->inv_d;
+  oz_st(n->share, 0, oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w));
+}
+OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { (void)f; (void)i; (void)acc; (void)red; }
 
 /* ---- density (4)-(7). p.w is a particle's weight in it: 1, of boundary particles 1 / delta_k times what is at rest. dx
- * gets (position, multiplier), for boundary particles OZ_LINK_SOLID + weight in its place; y2 (position, share) ---- */
+ * gets (position, multiplier), for boundary particles OZ_LINK_SOLID + weight in its place ---- */
 
 OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_v3 p = oz_vec_ld(f->p, i);
@@ -84,7 +97,6 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   if (f->boundary) lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_ld(f->compliance, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
-  oz_vec_st(f->y2, i, p, oz_ld(f->row_sum, i));
 }
 /* link_bound: the sum under the multiplier (7), before the first iteration. */
 typedef struct { oz_v3 p; } oz_link_bound_self;
@@ -122,59 +134,54 @@ OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_link_send(f, i, f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
 
-/* dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering; boundary
- * particles answer with the particle's own multiplier, weight (2 lambda_i + s_corr). */
-typedef struct { oz_v3 p; oz_real lam; } oz_link_density_self;
-OZ_FN void oz_link_density_begin(const oz_frame *f, uint32_t i, oz_link_density_self *s) {
+/* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of Algorithm 2). All that a
+ * pair does is along its own direction, so that it is one factor of the difference of positions. ---- */
+
+typedef struct { oz_v3 p; oz_real lam; } oz_link_move_self;
+OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
 }
-OZ_FN void oz_link_density_pair(const oz_frame *f, const oz_link_density_self *s, const oz_group *n, oz_real *acc) {
+typedef struct { oz_v3 r; oz_real lam, r2, ir; } oz_link_apart;
+OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self *s, const uint32_t *j) {
   oz_real v[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
-  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
-  oz_real r2 = oz_dot(r, r), ir = oz_rsqrt_fast(oz_max(r2, oz_set(1e-10f * f->h2)));
-  oz_real q = oz_max(f->h2 - r2, oz_set(0.0f)) * f->links.inv_q, q2 = q * q, q4 = q2 * q2;
-  oz_real t = oz_max(f->h - r2 * ir, oz_set(0.0f)), press = f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
-  oz_real k = s->lam + v[3] - press;
+  oz_link_apart a;
+  oz_gather4(f->dx, j, 4, 0, v);
+  a.r.x = s->p.x - v[0]; a.r.y = s->p.y - v[1]; a.r.z = s->p.z - v[2];
+  a.lam = v[3];
+  a.r2 = oz_dot(a.r, a.r);
+  a.ir = oz_rsqrt_fast(oz_max(a.r2, oz_set(1e-10f * f->h2)));
+  return a;
+}
+/* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering; boundary
+ * particles answer with the particle's own multiplier, weight (2 lambda_i + s_corr). */
+OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const oz_link_apart *a) {
+  oz_real q = oz_max(f->h2 - a->r2, oz_set(0.0f)) * f->links.inv_q, q2 = q * q, q4 = q2 * q2;
+  oz_real t = oz_max(f->h - a->r2 * a->ir, oz_set(0.0f)), press = f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
+  oz_real k = s->lam + a->lam - press;
   if (f->boundary) {
-    oz_real weight = v[3] - OZ_LINK_SOLID;
-    k = oz_select(v[3] > oz_set(0.5f * OZ_LINK_SOLID), weight * (2.0f * s->lam - press), k);
+    oz_real weight = a->lam - OZ_LINK_SOLID;
+    k = oz_select(a->lam > oz_set(0.5f * OZ_LINK_SOLID), weight * (2.0f * s->lam - press), k);
   }
-  k *= (f->grad_norm * f->dens_grad) * (t * t * ir);
-  acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
+  return k * ((f->grad_norm * f->dens_grad) * (t * t * a->ir));
 }
-OZ_FN void oz_link_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_density_move_end(f, i, acc, red);
-}
+/* Links (9)-(11): only what is longer pulls. */
+OZ_FN oz_real oz_link_pull(const oz_link_apart *a, oz_real rest, oz_real share) { return share * oz_max(1.0f - rest * a->ir, oz_set(0.0f)); }
+OZ_FN void oz_link_along(const oz_link_apart *a, oz_real k, oz_real *acc) { acc[0] += k * a->r.x; acc[1] += k * a->r.y; acc[2] += k * a->r.z; }
 
-/* ---- links (9)-(11), beside the densities: from the same positions, in y2 ---- */
-
-typedef struct { oz_v3 p; oz_real share; } oz_link_pull_self;
-OZ_FN void oz_link_pull_begin(const oz_frame *f, uint32_t i, oz_link_pull_self *s) {
-  s->p = oz_vec_of(f->y2, i);
-  s->share = oz_set(f->row_sum[i]);
+OZ_FN void oz_link_move_pair(const oz_frame *f, const oz_link_move_self *s, const oz_group *n, oz_real *acc) {
+  oz_link_apart a = oz_link_apart_of(f, s, n->j);
+  oz_link_along(&a, oz_link_push(f, s, &a), acc);
 }
-OZ_FN void oz_link_pull_pair(const oz_frame *f, const oz_link_pull_self *s, const oz_links *n, oz_real *acc) {
-  oz_real v[4];
-  oz_gather4(f->y2, n->j, 4, 0, v);
-  oz_v3 e = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
-  oz_real r2 = oz_dot(e, e), ir = oz_rsqrt(oz_max(r2, oz_set(1e-12f * f->h2)));
-  oz_real w = oz_max(1.0f - n->rest * ir, oz_set(0.0f)) * oz_min(s->share, v[3]); /* only what is longer pulls */
-  w = oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w);
-  acc[0] += w * e.x; acc[1] += w * e.y; acc[2] += w * e.z;
+OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, const oz_links *n, oz_real *acc) {
+  oz_link_apart a = oz_link_apart_of(f, s, n->j);
+  oz_link_along(&a, -oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
-OZ_FN void oz_link_pull_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_real y[4], p[4], om = oz_ld(f->omega, i);
-  oz_v3 x = oz_vec_ld(f->x, i), move = {om * acc[0], om * acc[1], om * acc[2]};
-  oz_ld4(f->y, i, 4, 0, y);
-  oz_ld4(f->p, i, 4, 0, p);
-  oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
-  oz_st4(f->y, i, 4, 0, y);
-  oz_v3 at = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, at, p[3]);
+OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, const oz_links *n, oz_real *acc) {
+  oz_link_apart a = oz_link_apart_of(f, s, n->j);
+  oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
+OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { oz_density_move_end(f, i, acc, red); }
 
 /* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
 

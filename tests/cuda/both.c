@@ -216,6 +216,7 @@ static void compare(both *t, oz_stage stage) {
     if (stage == OZ_STAGE_blend_match && scale < (double)t->a.f.d) scale = (double)t->a.f.d;
     for (uint32_t i = 0; i < n; i++) {
       difference[i] = 0.0;
+      if (t->a.f.skip_boundary && t->a.at[i] >= t->a.f.fluid) continue; /* the CPU leaves these out */
       for (uint32_t c = 0; c < words; c++) {
         float va = a[(size_t)i * MOST + c], vb = b[(size_t)i * MOST + c];
         if (!memcmp(&va, &vb, 4)) continue;
@@ -418,6 +419,7 @@ static ooze_result both_links_update(oz_backend *o, oz_frame *f, uint32_t rule, 
   ON(&t->b, frame)(t->b.b, &fresh);
   t->b.f.link_row = fresh.link_row, t->b.f.link_len = fresh.link_len, t->b.f.link_j = fresh.link_j;
   t->b.f.link_rest = fresh.link_rest, t->b.f.link_kind = fresh.link_kind, t->b.f.link_spare = fresh.link_spare;
+  t->b.f.link_share = fresh.link_share, t->b.f.link_all = fresh.link_all;
   free(a), free(b);
   *f = t->a.f;
   return OOZE_OK;
