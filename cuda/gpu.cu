@@ -219,6 +219,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   gpu *g = GPU(b);
   *f = g->arrays;
   f->count = f->fluid = g->count;
+  f->seen_at = f->x;
   f->scalar = static_cast<news *>(g->device_news.at)->scalar;
   f->collider = static_cast<const oz_collider *>(g->collider.at);
   f->collider_count = g->collider_count;

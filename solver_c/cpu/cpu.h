@@ -38,6 +38,7 @@ typedef struct oz_cpu {
   float *pad_weight_d;
   int has_margin;          /* x holds this substep's margin */
   int still;               /* nothing moves far enough to need them */
+  int foreseen;            /* rows of C were made where particles were headed: those positions are in arrays.A */
   int pad_is_c;            /* pad_weight_d is that of the rows of C */
 
   /* links */
@@ -76,9 +77,11 @@ uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
 
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
-/* Order of the particles by (boundary, Morton code of the cell, id) at `at` (record 4); result in cpu->order and cpu->key. Returns
- * how many of the first may have changed places: boundary particles behind them have not. */
-uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, float cell);
+/* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4; u may be NULL); result in cpu->order
+ * and cpu->key. Returns how many of the first may have changed places: boundary particles behind them have not. */
+uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, const float *u, float dt, float cell);
+/* Size of a cell: no larger than rows reach, where there is no margin. */
+static inline float oz_cpu_cell(const oz_frame *f) { return f->foresee ? 1.005f * f->reach : f->cell; }
 #define OZ_KEY_BOUNDARY ((uint64_t)1 << 63) /* in keys of cells, whose three coordinates have 21 bits each */
 /* The cells of the order just made. */
 ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);

@@ -30,32 +30,30 @@ static int link_room(oz_relink *s, uint32_t *at, uint32_t *left, uint32_t need) 
 }
 
 /* Squared distances now of the particles in one row of j, padded with i, and how many of them are near enough for a new link
- * (a row's own padding is not). Both ends of a pair get the same bits: every decision about it is made from these. */
-static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t padded_count, float reach2, float *out) {
-  const oz_v3 p = oz_vec_of(f->p, i), x = oz_vec_of(f->x, i);
-  const int at_start = f->list_d[0] == f->list_c && !f->list_d[1]; /* rows of the start positions: see oz_link_seen */
+ * (a row's own padding is not). far: one of them is so far that a viscous link is dropped. Both ends of a pair get the same bits: every decision about it is made from these. */
+static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t padded_count, float reach2, float *out, int *far) {
+  const oz_v3 p = oz_vec_of(f->p, i);
   const oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_real near = zero;
+  oz_mask beyond = zero > one;
   for (uint32_t k = 0; k < padded_count; k += OZ_LANES) {
     const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), p);
     const oz_real r2 = oz_dot(r, r);
-    oz_mask in = (r2 < oz_set(reach2)) & oz_index_ne(j + k, i);
-    if (at_start) {
-      const oz_v3 s = oz_sub(oz_vec_gather(f->x, j + k), x);
-      in &= oz_dot(s, s) < oz_set(OZ_LINK_INSIDE * f->h2);
-    }
+    const oz_mask in = (r2 < oz_set(reach2)) & oz_index_ne(j + k, i);
     near += oz_select(in, one, zero);
+    beyond |= r2 >= oz_set(4.0f * f->h2);
     oz_st(out, k, oz_select(in, -1e-30f - r2, r2)); /* near ones below 0, those on one spot too */
   }
+  *far = oz_any(beyond);
   return (uint32_t)oz_sum(near);
 }
 
 /* A row in the making: links, then near particles that have none. */
-enum { OZ_ROW_MOST = OZ_LINKS_MAX + OZ_MAX_NEIGHBOURS + OZ_WORD };
+enum { OZ_ROW_MOST = OZ_LINKS_MAX + 2 * OZ_MAX_NEIGHBOURS + OZ_WORD }; /* rows of near ones have two parts */
 typedef struct new_row {
   uint32_t j[OZ_ROW_MOST], kind[OZ_ROW_MOST];
   float rest[OZ_ROW_MOST], spare[OZ_ROW_MOST];
-  uint32_t loose[OZ_MAX_NEIGHBOURS], loose_count;
+  uint32_t loose[OZ_ROW_MOST], loose_count;
 } new_row;
 static void row_set(new_row *r, uint32_t m, const oz_link *l) { r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare; }
 
@@ -69,8 +67,8 @@ static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row
     for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
       oz_link l = {near[m], 0.0f, 0, 0.0f};
       if (!(r2[part][m] < 0.0f) || *known_find(k, l.j)) continue;
-      if (room && oz_link_room(f, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
-      else if (both && row->loose_count < OZ_MAX_NEIGHBOURS) row->loose[row->loose_count++] = l.j;
+      if (room && oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
+      else if (both) row->loose[row->loose_count++] = l.j;
     }
   }
   /* the old ones are in order: the new ones move down to their places */
@@ -83,6 +81,55 @@ static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row
       row_set(row, t, &up);
     }
     row_set(row, t, &l);
+  }
+  return n;
+}
+
+/* A row in which nothing comes or goes, straight to its new place. */
+static void copy_row(const oz_relink *s, uint32_t i, uint32_t first, uint32_t count, const float *r2, uint32_t at) {
+  const oz_link_rows *from = s->from;
+  const oz_link_rows *to = s->to;
+  for (uint32_t m = 0; m < count; m += OZ_LANES) {
+    const uint32_t e = first + m;
+    uint32_t j[OZ_LANES], kind[OZ_LANES];
+    float spare[OZ_LANES];
+    memcpy(j, from->j + e, sizeof j), memcpy(kind, from->kind + e, sizeof kind), memcpy(spare, from->spare + e, sizeof spare);
+    oz_real rest = oz_ld(from->rest + e, 0);
+    (void)oz_viscous_drop(s->f, i, j, kind, oz_abs(oz_ld(r2, m)), &rest);
+    memcpy(to->j + at + m, j, sizeof j), memcpy(to->kind + at + m, kind, sizeof kind), memcpy(to->spare + at + m, spare, sizeof spare);
+    oz_st(to->rest + at, m, rest);
+  }
+}
+
+/* The links that stay, as they are from now on. Those that go while their ends are near are loose. */
+static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint32_t old, const float *r2, new_row *row) {
+  const oz_frame *f = s->f;
+  const oz_link_rows *from = s->from;
+  const int both = oz_link_both(s->rule);
+  const int grouped = s->rule == OZ_RULE_LINKS; /* most rows lose none */
+  const oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
+  float gone[OZ_ROW_MOST];
+  uint32_t n = 0;
+  if (grouped) {
+    oz_real any = zero;
+    const size_t bytes = padded(old) * sizeof(uint32_t);
+    memcpy(row->j, from->j + first, bytes), memcpy(row->kind, from->kind + first, bytes), memcpy(row->spare, from->spare + first, bytes);
+    for (uint32_t m = 0; m < old; m += OZ_LANES) {
+      oz_real rest = oz_ld(from->rest + first, m);
+      const oz_real drop = oz_select(oz_viscous_drop(f, i, row->j + m, row->kind + m, oz_abs(oz_ld(r2, m)), &rest), one, zero);
+      oz_st(row->rest, m, rest);
+      oz_st(gone, m, drop);
+      any = oz_max(any, drop);
+    }
+    if (!f->body_count && !oz_any(any > zero)) return old;
+  }
+  for (uint32_t m = 0; m < old; m++) {
+    const uint32_t e = first + m;
+    oz_link l = {from->j[e], grouped ? row->rest[m] : from->rest[e], from->kind[e], from->spare[e]};
+    const int stays = !grouped ? oz_link_keep(f, s->rule, i, &l, fabsf(r2[m]))
+                               : gone[m] == 0.0f && (l.kind != OZ_LINK_SOFT || oz_soft_keep(f, i, &l, fabsf(r2[m])));
+    if (stays) row_set(row, n++, &l);
+    else if (both && r2[m] < 0.0f) row->loose[row->loose_count++] = l.j;
   }
   return n;
 }
@@ -103,25 +150,31 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
       to->row[i] = at, to->len[i] = 0, s->all[i] = 0;
       continue;
     }
-    uint32_t n = 0;
-    const uint32_t old = from->len[i], first = from->row[i];
-    const uint32_t linked = distances(f, i, from->j + first, padded(old), reach2, r2);
-    for (uint32_t m = 0; m < old; m++) {
-      const uint32_t e = first + m;
-      oz_link l = {from->j[e], from->rest[e], from->kind[e], from->spare[e]};
-      if (oz_link_keep(f, s->rule, i, &l, fabsf(r2[m]))) row_set(&row, n++, &l);
-    }
     row.loose_count = 0;
-    if (reach2 > 0.0f && (both || oz_link_room(f, i))) {
-      uint32_t all = 0;
-      for (uint32_t part = 0; part < 2 && f->list_d[part]; part++)
-        all += distances(f, i, f->list_d[part] + f->row_d[part][i], f->len_d[part][i], reach2, near[part]);
-      /* near ones with a link are among all near ones: where they are as many, there is nothing to make */
-      if (all != linked) {
-        known_clear(&k, old);
-        for (uint32_t m = 0; m < old; m++) *known_find(&k, from->j[first + m]) = from->j[first + m] + 1;
-        n = new_links(s, i, &k, &row, n, near);
+    const uint32_t old = from->len[i], first = from->row[i];
+    int far, none_far;
+    const uint32_t linked = distances(f, i, from->j + first, padded(old), reach2, r2, &far);
+    /* near ones with a link are among all near ones: where they are as many, there is nothing to make */
+    uint32_t all = 0;
+    const int looks = reach2 > 0.0f && (both || oz_link_room(f, i));
+    for (uint32_t part = 0; looks && part < 2 && f->list_d[part]; part++)
+      all += distances(f, i, f->list_d[part] + f->row_d[part][i], f->len_d[part][i], reach2, near[part], &none_far);
+    if (both && all == linked && !far && !f->body_count) {
+      const uint32_t pn = padded(old);
+      if (!link_room(s, &at, &left, pn)) {
+        atomic_fetch_add(&s->overflow, 1);
+        return;
       }
+      to->row[i] = at, to->len[i] = (uint16_t)old, s->all[i] = (uint16_t)pn;
+      copy_row(s, i, first, old, r2, at);
+      at += pn, left -= pn;
+      continue;
+    }
+    uint32_t n = keep_links(s, i, first, old, r2, &row);
+    if (looks && all != linked) {
+      known_clear(&k, old);
+      for (uint32_t m = 0; m < old; m++) *known_find(&k, from->j[first + m]) = from->j[first + m] + 1;
+      n = new_links(s, i, &k, &row, n, near);
     }
     const uint32_t pn = padded(n + row.loose_count);
     if (!link_room(s, &at, &left, pn)) {

@@ -61,7 +61,7 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
 
 typedef struct box_job {
   const oz_frame *f;
-  const float *v; /* record 4 */
+  const float *v, *from; /* record 4; from, which may be NULL, is taken away */
   float *box;     /* 6 a chunk: least and greatest */
 } box_job;
 static void box_chunk(void *arg, uint32_t chunk) {
@@ -70,7 +70,7 @@ static void box_chunk(void *arg, uint32_t chunk) {
   float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (uint32_t i = begin; i < end; i++)
     for (int c = 0; c < 3; c++) {
-      const float y = job->v[4 * (size_t)i + c];
+      const float y = job->v[4 * (size_t)i + c] - (job->from ? job->from[4 * (size_t)i + c] : 0.0f);
       if (y < lo[c]) lo[c] = y;
       if (y > hi[c]) hi[c] = y;
     }
@@ -79,9 +79,9 @@ static void box_chunk(void *arg, uint32_t chunk) {
 
 /* Two particles that were further apart than h + margin are still beyond h if no two displacements differ by more than
  * the margin: the diagonal of the box of all displacements bounds that. */
-static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v) {
+static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v, const float *from) {
   const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
-  box_job job = {f, v, (float *)cpu->partial}; /* 6 floats fit in OZ_REDUCTIONS doubles */
+  box_job job = {f, v, from, (float *)cpu->partial}; /* 6 floats fit in OZ_REDUCTIONS doubles */
   cpu->tasks->run(cpu->tasks, chunks, box_chunk, &job);
   float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, s = 0.0f;
   for (uint32_t k = 0; k < chunks; k++)
@@ -96,6 +96,19 @@ static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v) {
 /* Where displacements differ by less than this part of h, a pair that was beyond h and is within it now adds less than
  * 1e-5 of the density: (1 - 0.98^2)^3 of a particle's own part. Then no margin is needed at all. */
 #define OZ_STILL 0.02f
+/* Where the model evaluates its kernels anew and looks ahead, twice as much: 1e-4 of a particle's own part. */
+#define OZ_FORESEEN 0.04f
+
+typedef struct ahead_job {
+  const oz_frame *f;
+  float *to;
+} ahead_job;
+static void ahead_chunk(void *arg, uint32_t chunk) {
+  const ahead_job *job = arg;
+  const oz_frame *f = job->f;
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < f->count ? begin + OZ_CHUNK : f->count;
+  for (size_t k = 4 * (size_t)begin; k < 4 * (size_t)end; k++) job->to[k] = f->x[k] + f->dt * f->u[k];
+}
 
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
@@ -111,9 +124,17 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask, s.cell_kinds = cpu->cells.kinds;
   s.radius2 = f->h2;
   /* no margin rows where velocities already tell that they would not do, or that none is needed */
-  const float spread = spread_of(cpu, f, f->u) * f->dt;
-  cpu->still = spread <= 0.75f * OZ_STILL * f->h;
+  const float spread = f->foresee ? 0.0f : spread_of(cpu, f, f->u, NULL) * f->dt;
+  cpu->foreseen = f->foresee != 0;
+  cpu->still = cpu->foreseen || spread <= 0.75f * OZ_STILL * f->h;
   cpu->has_margin = !cpu->still && spread <= 0.67f * f->margin;
+  if (cpu->foreseen) { /* A has room for them before the sort's keys, and no stage of such a model writes it */
+    ahead_job ahead = {f, f->A};
+    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), ahead_chunk, &ahead);
+    s.at = f->A;
+    s.radius2 = f->reach * f->reach;
+  }
+  f->seen_at = s.at, f->seen2 = s.radius2;
   s.pad_weight = cpu->pad_weight_d;
   cpu->pad_is_c = 1;
   if (cpu->has_margin) {
@@ -153,7 +174,7 @@ static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
-  const float spread = spread_of(cpu, f, f->y);
+  const float spread = cpu->foreseen ? spread_of(cpu, f, f->p, f->A) : spread_of(cpu, f, f->y, NULL);
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
@@ -161,7 +182,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   s.pad_weight = cpu->pad_weight_d;
   s.radius2 = f->reach * f->reach;
   /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
-  const int still = cpu->still && spread <= OZ_STILL * f->h, narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
+  const int still = cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h : OZ_STILL * f->h), narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
   out->rebuilt = !still && !narrow;
   f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
   f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
@@ -178,7 +199,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
     f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
   } else if (!still) {
-    oz_cpu_order(cpu, f->p, f->cell);
+    oz_cpu_order(cpu, f->p, NULL, 0.0f, oz_cpu_cell(f));
+    cpu->foreseen = 0;
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
     copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), copy_chunk, &copy);

@@ -17,8 +17,8 @@ static uint64_t coordinate(float x, float inv) {
 
 typedef struct sort_job {
   oz_cpu *cpu;
-  const float *at;
-  float inv;
+  const float *at, *u;
+  float dt, inv;
   uint32_t shift;
   const uint64_t *key;
   const uint32_t *order;
@@ -34,7 +34,8 @@ static void key_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
   OZ_CHUNK_RANGE;
   for (uint32_t i = begin; i < end; i++) {
-    const float *x = job->at + 4 * (size_t)i;
+    float x[3];
+    for (int c = 0; c < 3; c++) x[c] = job->at[4 * (size_t)i + (size_t)c] + (job->u ? job->dt * job->u[4 * (size_t)i + (size_t)c] : 0.0f);
     const uint64_t boundary = job->cpu->arrays.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? OZ_KEY_BOUNDARY : 0;
     job->cpu->key[i] = oz_spread(coordinate(x[0], job->inv)) | oz_spread(coordinate(x[1], job->inv)) << 1 |
                        oz_spread(coordinate(x[2], job->inv)) << 2 | boundary;
@@ -92,8 +93,8 @@ static uint32_t unsorted(const oz_cpu *cpu) {
   return i;
 }
 
-uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, float cell) {
-  sort_job job = {cpu, at, 1.0f / cell, 0, NULL, NULL, NULL, NULL, cpu->count};
+uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, const float *u, float dt, float cell) {
+  sort_job job = {cpu, at, u, dt, 1.0f / cell, 0, NULL, NULL, NULL, NULL, cpu->count};
   cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), key_chunk, &job);
   const uint32_t count = unsorted(cpu), chunks = oz_cpu_chunks(count, OZ_CHUNK);
   job.count = count;
@@ -161,7 +162,7 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
   const double t0 = oz_cpu_clock();
-  const uint32_t sorted = oz_cpu_order(cpu, f->x, f->cell);
+  const uint32_t sorted = oz_cpu_order(cpu, f->x, f->foresee ? f->u : NULL, f->dt, oz_cpu_cell(f));
   uint32_t moved = 0;
   for (uint32_t i = 0; i < sorted && !moved; i++) moved = cpu->order[i] != i;
   if (moved) {

@@ -113,6 +113,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->split = params->split_compliance;
   f->beta = 1.9f;
   f->time = (float)time;
+  f->foresee = 0;
   f->boundary = 0; /* a model that runs the stages of boundary.h says so */
   f->plain_rows = 0;
   blend_constants(f, params);

@@ -34,6 +34,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   constants(f, p, dt);
   f->boundary = s->has_boundary;
   f->plain_rows = !s->has_heat;
+  f->foresee = 1;
+  f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
 
   OZ_TRY(oz_find_neighbours(s, f, why));
 
@@ -70,8 +72,10 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 12 to 20 */
   for (uint32_t k = 0; k < p->position_iterations; k++) {
-    if (k) WALLS(wall_density);
-    RUN(link_lambda);
+    if (k) {
+      WALLS(wall_density);
+      RUN(link_lambda);
+    }
     WALLS(wall_press);
     RUN(link_move);
     WALLS(wall_project);

@@ -27,19 +27,30 @@ OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i
   else
     oz_pose_out(c->p0, c->q0, local, out);
 }
+/* It stays where it is throughout the substep. */
+OZ_FN int oz_boundary_still(const oz_frame *f, const oz_collider *c, uint32_t i) {
+  int still = 1;
+  for (int k = 0; k < 3; k++) still &= c->p0[k] == c->p1[k] && f->force[(size_t)k * f->stride + i] == 0.0f;
+  for (int k = 0; k < 4; k++) still &= c->q0[k] == c->q1[k];
+  return still;
+}
 /* boundary: where it is, and the velocity that takes it to where it will be. */
 OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);
   if (!c) return;
   float *x = f->x + 4 * (size_t)i, *u = f->u + 4 * (size_t)i, to[3];
   oz_boundary_place(f, c, i, 0, x);
+  if (oz_boundary_still(f, c, i)) {
+    u[0] = u[1] = u[2] = 0.0f;
+    return;
+  }
   oz_boundary_place(f, c, i, 1, to);
   for (int k = 0; k < 3; k++) u[k] = (to[k] - x[k]) * f->inv_dt;
 }
 /* boundary_end: exactly there, so that a resumed run, which places the points anew, has the same bits. */
 OZ_FN void oz_boundary_end_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);
-  if (c) oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
+  if (c && !oz_boundary_still(f, c, i)) oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
 }
 
 #endif

@@ -236,6 +236,7 @@ typedef struct oz_frame {
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   uint32_t boundary;       /* there are boundary particles */
   uint32_t plain_rows;     /* the model uses no stored gradients (ghat): rows go without */
+  uint32_t foresee;        /* the model evaluates its kernels anew: a backend may look for neighbours once, where particles are headed */
   float time;              /* s, for random numbers only */
   oz_spring_constants springs;
   oz_link_constants links;
@@ -288,6 +289,8 @@ typedef struct oz_frame {
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */
   const uint32_t *list_c, *row_c; /* within h at the start positions; entries, first entry of each row */
   const uint16_t *len_c;          /* padded length */
+  const float *seen_at;           /* record 4: m, the positions at which rows of C were made */
+  float seen2;                    /* m^2: and the distance within which, squared */
   /* The GPU's large scenes keep rows of C as places in a list of all the neighbours of OZ_SHARE particles (list_c is then
    * NULL): the places, where each such list begins (and how long it is), and the lists. */
   const uint16_t *near_c;

@@ -36,12 +36,12 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
 
 /* At h itself rounding decides who is in whose list: links are made a little nearer. Of h^2. */
 #define OZ_LINK_INSIDE 0.9998f
-/* Where the rows of the start positions serve as density rows, what was at h then is seen by neither end. */
+/* Where rows of C serve as density rows, what was at their edge when they were made is seen by neither end. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
   if (f->list_d[0] != f->list_c || f->list_d[1]) return 1;
-  const float *a = f->x + 4 * (size_t)i, *b = f->x + 4 * (size_t)j;
+  const float *a = f->seen_at + 4 * (size_t)i, *b = f->seen_at + 4 * (size_t)j;
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-  return x * x + y * y + z * z < OZ_LINK_INSIDE * f->h2;
+  return x * x + y * y + z * z < OZ_LINK_INSIDE * f->seen2;
 }
 
 /* Boundary particles are held and gather nothing: a link to one is in the other end's row alone. */

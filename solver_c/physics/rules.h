@@ -17,11 +17,14 @@ OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
 OZ_FN int oz_link_both(uint32_t rule) { return rule == OZ_RULE_LINKS; }
 
 /* What becomes of link l of particle i: 0 drops it. r2: squared distance now, m^2. What is not of the rule's own kind is
- * left alone, but soft bodies tear in any model. */
+ * left alone, but soft bodies tear in any model. Where lanes are links, those of OZ_RULE_LINKS are decided in groups
+ * (oz_viscous_drop). */
 OZ_FN int oz_link_keep(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
   if (l->kind == OZ_LINK_SOFT) return oz_soft_keep(f, i, l, r2);
   if (rule == OZ_RULE_SPRINGS) return oz_spring_keep(f, l, r2);
-  if (rule == OZ_RULE_LINKS) return oz_viscous_keep(f, i, l, r2);
+#if OZ_LANES == 1
+  if (rule == OZ_RULE_LINKS) return !oz_viscous_drop(f, i, &l->j, &l->kind, r2, &l->rest);
+#endif
   return 1;
 }
 

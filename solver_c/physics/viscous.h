@@ -28,7 +28,7 @@
 /* ---- link_begin: what pairs need of each end, once a substep. gate: its part in the velocities of its neighbours; diag: its
  * beta for a step of this length, 0 of what is not fluid ---- */
 
-/* Particles are elastic below T_c, viscous above. */
+/* Particles are elastic below T_c, viscous above: links between two elastic ones are kept as they are. */
 OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return f->temperature[i] < f->links.solid; }
 /* beta by temperature (3.6), or the material's own. */
 OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
@@ -98,7 +98,7 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
-/* link_bound: the sum under the multiplier (7), before the first iteration. */
+/* link_bound: the sum under the multiplier (7), and the densities of the first iteration with it. */
 typedef struct { oz_v3 p; } oz_link_bound_self;
 OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n, oz_real *acc) {
@@ -108,6 +108,8 @@ OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, co
   g.x *= v[3]; g.y *= v[3]; g.z *= v[3];
   acc[0] += g.x; acc[1] += g.y; acc[2] += g.z;
   acc[3] += oz_dot(g, g);
+  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
+  acc[4] += v[3] * (q * q * q);
 }
 OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -116,8 +118,9 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
   oz_real D = acc[3] + oz_dot(own, own);
   oz_st(f->k_dens, i, -OZ_LINK_DENSITY / oz_max(D, oz_set(0.2f * f->d_ref)));
+  oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
-/* link_lambda: densities and multipliers of an iteration. */
+/* link_lambda: densities and multipliers of the other iterations. */
 typedef struct { oz_v3 p; } oz_link_lambda_self;
 OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n, oz_real *acc) {
@@ -185,19 +188,17 @@ OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 
 /* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
 
-/* (13): both ends' mean; what is not fluid has that of the fluid that it is linked to. */
-OZ_FN float oz_link_stretch(const oz_frame *f, uint32_t i, uint32_t j) {
-  const float a = f->diag[i], b = f->diag[j];
-  return a * b > 0.0f ? 0.5f * (a + b) : a + b > 0.0f ? a + b : 1.0f; /* one is 0 where one is not fluid */
-}
-OZ_FN int oz_viscous_keep(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
-  if (l->kind != OZ_LINK_VISCOUS) return 1;
-  if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j)) return 1;
-  if (r2 >= 4.0f * f->h2) return 0;
-  const float weak = (1.0f - f->links.slack) * l->rest;
-  const float longer = l->rest * oz_link_stretch(f, i, l->j);
-  l->rest = r2 > weak * weak ? longer : l->rest; /* which of them are pulled cannot be guessed: no branch */
-  return 1;
+/* A group of links of particle i, whose ends are apart by the root of r2: which of them go, and how long the others are. The
+ * factor (13) is both ends' mean; what is not fluid has that of the fluid that it is linked to. */
+OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j, const uint32_t *kind, oz_real r2, oz_real *rest) {
+  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->diag[i]), b = oz_gather1(f->diag, j, 1), sum = a + b;
+  const oz_real factor = oz_select(a * b > zero, 0.5f * sum, oz_select(sum > zero, sum, one)); /* one is 0 where one is not fluid */
+  const oz_real weak = (1.0f - f->links.slack) * *rest;
+  const oz_mask other = oz_index_ne(kind, OZ_LINK_VISCOUS);
+  oz_mask fixed = other;
+  if (f->temperature[i] < f->links.solid) fixed |= oz_gather1(f->temperature, j, 1) < oz_set(f->links.solid);
+  *rest = oz_select(oz_not(fixed) & (r2 > weak * weak), *rest * factor, *rest);
+  return oz_not(fixed) & (r2 >= oz_set(4.0f * f->h2));
 }
 /* Elastic bodies get their links when they are made: while none of their particles has one. */
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
