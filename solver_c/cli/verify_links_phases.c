@@ -11,13 +11,16 @@ static const double d = LINKS_D;
 
 typedef struct poured {
   double early, late; /* m/s: how fast the front goes down the slope, while it is hot and at the end */
+  double reach;       /* m: how far it has come at the end */
   double solid;       /* share colder than T_c */
 } poured;
 static int pour(verify *v, double slope_at, poured *out) {
   const int quick = verify_at(v) == VERIFY_QUICK;
-  const double angle = 0.5, dt = 0.003, hot = 400.0, middle = 0.45;
+  const double angle = 0.5, dt = 0.003, hot = 400.0;
   const double origin[3] = {0, 0, 0}, normal[3] = {sin(angle), cos(angle), 0.0};
-  const int steps = quick ? 400 : 700;
+  /* it is poured for so many steps, timed while it runs, and timed again when it has had time to cool: the small one was
+   * timed at four fifths congealed before, when it may still creep */
+  const int pouring = quick ? 180 : 315, window = quick ? 80 : 140, steps = quick ? 560 : 840;
   double front[4] = {0};
   kit k;
   kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_LINKS, -9.81);
@@ -31,9 +34,9 @@ static int pour(verify *v, double slope_at, poured *out) {
   const uint32_t n[3] = {3, 1, 3};
   const double low[3] = {-1.5 * d, 0.06, -1.5 * d};
   for (int step = 0; step < steps && kit_good(&k); ++step) {
-    if (step % 6 == 0 && step < middle * steps) links_layer(&k, m, n, low, 0.55, 0.0);
+    if (step % 6 == 0 && step < pouring) links_layer(&k, m, n, low, 0.55, 0.0);
     kit_step(&k, dt, 1);
-    const int mark = step == steps / 5 ? 0 : step == 2 * steps / 5 ? 1 : step == 4 * steps / 5 ? 2 : step == steps - 1 ? 3 : -1;
+    const int mark = step == window ? 0 : step == 2 * window ? 1 : step == steps - 1 - window ? 2 : step == steps - 1 ? 3 : -1;
     if (mark < 0) continue;
     kit_read(&k);
     /* how far down the slope the foremost fiftieth is */
@@ -42,7 +45,8 @@ static int pour(verify *v, double slope_at, poured *out) {
     front[mark] = s && k.count ? measure_percentile(s, k.count, 0.98) : (double)NAN;
     free(s);
   }
-  out->early = (front[1] - front[0]) / (0.2 * steps * dt), out->late = (front[3] - front[2]) / (0.2 * steps * dt);
+  out->early = (front[1] - front[0]) / (window * dt), out->late = (front[3] - front[2]) / (window * dt);
+  out->reach = front[3];
   out->solid = 0.0;
   for (uint32_t i = 0; kit_good(&k) && i < k.count; ++i) {
     float t = 0.0f;
@@ -57,10 +61,10 @@ static void fig11(verify *v) {
   poured cold, warm;
   if (!pour(v, 280.0, &cold)) return;
   verify_at_least(v, cold.early, 0.02, "m/s", "fig11.runs");
-  verify_at_most(v, fabs(cold.late), 0.1 * cold.early, "m/s", "fig11.stands-still");
+  verify_at_most(v, fabs(cold.late), 0.02 * cold.early, "m/s", "fig11.stands-still");
   verify_at_least(v, cold.solid, 0.8, "of the fluid", "fig11.congealed");
   if (verify_at(v) == VERIFY_QUICK || !pour(v, 400.0, &warm)) return;
-  verify_at_least(v, warm.late, 3.0 * fabs(cold.late), "m/s", "fig11.on-a-warm-slope-it-runs-on");
+  verify_at_least(v, warm.reach / cold.reach, 1.2, "", "fig11.on-a-warm-slope-it-runs-on");
 }
 
 /* ---- fig. 12: a cold elastic ball rolls down a slope, bounces, reaches a hot wall, sticks and melts ---- */

@@ -34,7 +34,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   constants(f, p, dt);
   f->boundary = s->has_boundary;
   f->plain_rows = !s->has_heat;
-  f->foresee = 1;
+  f->foresee = !(s->has_heat || s->has_mixing || s->has_tension); /* these are about the start positions */
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
 
   OZ_TRY(oz_find_neighbours(s, f, why));

@@ -152,14 +152,15 @@ OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self 
   oz_gather4(f->dx, j, 4, 0, v);
   a.r.x = s->p.x - v[0]; a.r.y = s->p.y - v[1]; a.r.z = s->p.z - v[2];
   a.lam = v[3];
-  a.r2 = oz_dot(a.r, a.r);
-  a.ir = oz_rsqrt_fast(oz_max(a.r2, oz_set(1e-10f * f->h2)));
+  a.r2 = a.r.x * a.r.x + oz_set(1e-10f * f->h2); /* so that what is on one spot has a distance */
+  a.r2 += a.r.y * a.r.y; a.r2 += a.r.z * a.r.z;
+  a.ir = oz_rsqrt_fast(a.r2);
   return a;
 }
 /* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering; boundary
  * particles answer with the particle's own multiplier, weight (2 lambda_i + s_corr). */
 OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const oz_link_apart *a) {
-  oz_real q = oz_max(f->h2 - a->r2, oz_set(0.0f)) * f->links.inv_q, q2 = q * q, q4 = q2 * q2;
+  oz_real q = oz_max(f->h2 * f->links.inv_q - a->r2 * f->links.inv_q, oz_set(0.0f)), q2 = q * q, q4 = q2 * q2;
   oz_real t = oz_max(f->h - a->r2 * a->ir, oz_set(0.0f)), press = f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
   oz_real k = s->lam + a->lam - press;
   if (f->boundary) {

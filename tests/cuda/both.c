@@ -333,7 +333,10 @@ static ooze_result both_lists(oz_backend *o, oz_frame *f, oz_build_result *out, 
   get(&t->a, a, t->a.f.neighbours, (size_t)t->n * 4);
   get(&t->b, b, t->b.f.neighbours, (size_t)t->n * 4);
   double sum = 0.0;
-  for (uint32_t r = 0; r < t->n; r++) t->list_differences += a[t->a.at[r]] != b[t->b.at[r]], sum += b[t->b.at[r]];
+  for (uint32_t r = 0; r < t->n; r++) { /* where a model looks ahead, the CPU counts at other places than the GPU */
+    if (!f->foresee) t->list_differences += a[t->a.at[r]] != b[t->b.at[r]];
+    sum += b[t->b.at[r]];
+  }
   CHECK_NEAR(other.mean_neighbours, sum / t->n, 1e-9, "the mean is that of the counts");
   free(a), free(b);
   *f = t->a.f;
@@ -385,6 +388,8 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   compare(t, stage);
   double difference = fabs(sa[0] - sb[0]);
   judge(t, stage, "sum", &difference, 1, fmax(fabs(sa[0]), 1e-30));
+  /* link_bound comes with the first iteration's densities; those of the others are the same where nothing has moved */
+  if (stage == OZ_STAGE_link_bound) return both_run(o, f, OZ_STAGE_link_lambda, NULL, why);
   return OOZE_OK;
 }
 
