@@ -162,7 +162,7 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   hg = hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f)); /* what is held pulls as its fluid would */
   hg = oz_select(oz_enough(f, i), hg, oz_set(0.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-  oz_vec_st(f->y, i, zero, hg);
+  oz_vec_st(f->y, i, zero, 0.5f * hg);
 
   oz_v3 own = {acc[6], acc[7], acc[8]};
   oz_st(f->diag, i, acc[10]);
@@ -444,22 +444,21 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
   oz_real y[4];
   oz_ld4(f->y, i, 4, 0, y);
-  oz_real kh = (0.5f * f->hour_arm) * y[3];
+  oz_real kh = f->hour_arm * y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   oz_matrix_st(f->A, i, &A);
 }
 
 /* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5) ---- */
 
-typedef struct { float y[3], half_h; } oz_conform_move_self;
+typedef struct { oz_own y; } oz_conform_move_self;
 OZ_FN void oz_conform_move_begin(const oz_frame *f, uint32_t i, oz_conform_move_self *s) {
   const float *y = f->y + 4 * (size_t)i;
-  for (int c = 0; c < 3; c++) s->y[c] = y[c];
-  s->half_h = 0.5f * y[3];
+  s->y = oz_own_of(y, y[3]);
 }
 OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s, const oz_group *n, oz_real *acc) {
   oz_matrix_product(acc, f->A, n->j, n->g.x, n->g.y, n->g.z);
-  oz_pull_gather(acc, f->y, n->j, s->y, s->half_h, n->c);
+  oz_pull_gather(acc, f->y, n->j, &s->y, n->c);
 }
 OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

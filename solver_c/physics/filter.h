@@ -30,13 +30,13 @@ OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *
 /* ---- filter_move: u_i += 0.8 omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates drop out by
  * themselves, and what i gains j loses ---- */
 
-typedef struct { float u[3]; } oz_filter_move_self;
+typedef struct { oz_own u; } oz_filter_move_self;
 OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_self *s) {
-  for (int c = 0; c < 3; c++) s->u[c] = f->u[4 * (size_t)i + (size_t)c];
+  s->u = oz_own_of(f->u + 4 * (size_t)i, 0.0f);
 }
 OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n, oz_real *acc) {
   oz_matrix_product_spare(acc, f->A, f->u, n->j, n->g.x, n->g.y, n->g.z);
-  oz_pull_gather(acc + OZ_SPARE_ACC, f->u, n->j, s->u, 0.0f, n->c + n->c);
+  oz_pull_gather(acc + OZ_SPARE_ACC, f->u, n->j, &s->u, n->c);
 }
 OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

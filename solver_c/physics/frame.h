@@ -263,7 +263,7 @@ typedef struct oz_frame {
   /* ---- one substep ---- */
   float *omega;   /* (count) m_ref / m; 0 for particles that are held */
   float *a;       /* (count) compliance as a pure number, written by material */
-  float *y;       /* record 4: m, displacement since the start; w: zero-energy strength over omega */
+  float *y;       /* record 4: m, displacement since the start; w: half the zero-energy strength over omega */
   float *y2;      /* record 4: the other half of the ping-pong */
   float *p;       /* record 4: m, current position; w: weight in the density sum: 1, of boundary particles their own */
   float *dx;      /* record 4: m, correction */

@@ -93,12 +93,17 @@ OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz
   for (int r = 0; r < 3; r++) acc[r] += x[r] * gx + y[r] * gy + z[r] * gz;
 }
 #endif
-/* sum of c (half_i + w_j / 2) (v_j - v_i), w the fourth float of the records */
-OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const float vi[3], float half_i, oz_real c) {
+/* sum of c (w_i + w_j) (v_j - v_i), v the first three floats of the records and w the fourth */
+typedef struct { float v[3], w; } oz_own;
+OZ_FN oz_own oz_own_of(const float *record, float w) {
+  oz_own r = {{record[0], record[1], record[2]}, w};
+  return r;
+}
+OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const oz_own *own, oz_real c) {
   oz_real v[4];
   oz_gather4(a, j, 4, 0, v);
-  oz_real k = c * (half_i + 0.5f * v[3]);
-  for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - vi[r]);
+  oz_real k = c * (own->w + v[3]);
+  for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - own->v[r]);
 }
 /* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of the columns' spares) */
 #define OZ_SPARE_ACC 6

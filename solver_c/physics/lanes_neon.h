@@ -93,14 +93,14 @@ OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz
   OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
 #undef OZ_STEP
 }
-/* sum over neighbours of c (half_i + w_j / 2) (v_j - v_i), w the fourth float of the records */
-OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const float vi[3], float half_i, oz_real c) {
-  const float own[4] = {vi[0], vi[1], vi[2], -2.0f * half_i}; /* so that lane 3 of the difference is w_j + 2 half_i */
-  const float32x4_t v0 = vld1q_f32(own), half_c = vmulq_n_f32((float32x4_t)c, 0.5f);
+/* sum over neighbours of c (w_i + w_j) (v_j - v_i), v the first three floats of the records and w the fourth */
+typedef float32x4_t oz_own; /* v_i, and -w_i: lane 3 of a difference is then w_j + w_i. A vector, so that no loop puts it together */
+OZ_FN oz_own oz_own_of(const float *record, float w) { return vsetq_lane_f32(-w, vld1q_f32(record), 3); }
+OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const oz_own *own, oz_real c) {
 #define OZ_STEP(l, at)                                                                                                 \
   {                                                                                                                    \
-    const float32x4_t v = vsubq_f32(vld1q_f32(a + 4 * (size_t)j[l]), v0);                                              \
-    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vmulq_laneq_f32(v, v, 3), half_c, l);                     \
+    const float32x4_t v = vsubq_f32(vld1q_f32(a + 4 * (size_t)j[l]), *own);                                            \
+    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vmulq_laneq_f32(v, v, 3), (float32x4_t)c, l);             \
   }
   OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 3) OZ_STEP(3, 4)
 #undef OZ_STEP
