@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "json.h"
 #include "options.h"
@@ -71,6 +72,7 @@ struct verify {
   int left_out; /* the filter dropped the row just given */
   int out_of_memory;
   double mark; /* when the time of the next row began */
+  struct { int ran; double seconds, processor; } time[CHECK_COUNT];
   uint32_t passed, failed, reported;
 };
 
@@ -322,6 +324,19 @@ static int asked_for(const verify_check *c, const char *name, const char **row_f
   return 0;
 }
 
+/* What each check took: wall time, and processor time of all threads, which another program's load does not change. */
+static void print_times(const verify *v) {
+  double seconds = 0.0, processor = 0.0;
+  fprintf(v->table, "%-44s %14s %20s\n", "check", "seconds", "processor seconds");
+  for (int i = 0; i < CHECK_COUNT; ++i) {
+    if (!v->time[i].ran) continue;
+    fprintf(v->table, "%-44s %14.1f %20.1f\n", checks[i].name, v->time[i].seconds, v->time[i].processor);
+    seconds += v->time[i].seconds;
+    processor += v->time[i].processor;
+  }
+  fprintf(v->table, "%-44s %14.1f %20.1f\n", "all", seconds, processor);
+}
+
 static void print_json(const verify *v) {
   json j = {stdout, 0};
   json_object(&j, NULL);
@@ -342,6 +357,16 @@ static void print_json(const verify *v) {
     json_object_end(&j);
   }
   json_array_end(&j);
+  json_array(&j, "times");
+  for (int i = 0; i < CHECK_COUNT; ++i) {
+    if (!v->time[i].ran) continue;
+    json_object(&j, NULL);
+    json_text(&j, "name", checks[i].name);
+    json_number(&j, "seconds", v->time[i].seconds);
+    json_number(&j, "processor_seconds", v->time[i].processor);
+    json_object_end(&j);
+  }
+  json_array_end(&j);
   json_integer(&j, "passed", v->passed);
   json_integer(&j, "failed", v->failed);
   json_integer(&j, "reported", v->reported);
@@ -351,7 +376,7 @@ static void print_json(const verify *v) {
 
 int cli_verify(int argc, char **argv) {
   static verify v; /* zero */
-  int list = 0, quick = 0, longer = 0, as_json = 0;
+  int list = 0, quick = 0, longer = 0, as_json = 0, times = 0;
   const char *name = NULL;
   size_t names = 0;
   const cli_option options[] = {
@@ -360,6 +385,7 @@ int cli_verify(int argc, char **argv) {
       {"long", 0, CLI_FLAG, &longer, NULL, "also what takes longer: more seeds, finer cubes, the peer's cube", 0, 0},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object on standard output, the table on standard error", 0,
        0},
+      {"times", 0, CLI_FLAG, &times, NULL, "print what each check took, at the end", 0, 0},
       {"backend", 0, CLI_CHOICE, &v.machine.backend, "auto|cpu|cuda", "where to run", 0, 0},
       {"threads", 't', CLI_COUNT, &v.machine.threads, "N", "threads to use; 0, the default, is all", 0, 4096},
       {"isa", 0, CLI_CHOICE, &v.machine.isa, "auto|scalar|neon|sse|avx2|avx512", "vector build to use", 0, 0},
@@ -426,13 +452,18 @@ int cli_verify(int argc, char **argv) {
     if (checks[i].from > v.level && !(name && v.level != VERIFY_QUICK)) continue; /* named: run, however long */
     v.check = &checks[i];
     v.filter = filter;
-    v.mark = cli_seconds();
+    const double began = v.mark = cli_seconds();
+    const clock_t worked = clock();
     v.check->run(&v);
     print_pending(&v);
+    v.time[i].ran = 1;
+    v.time[i].seconds = cli_seconds() - began;
+    v.time[i].processor = (double)(clock() - worked) / CLOCKS_PER_SEC;
     ++run;
   }
   fprintf(v.table, "%u passed, %u failed, %u reported in %.1f s\n", v.passed, v.failed, v.reported,
           cli_seconds() - start);
+  if (times && run) print_times(&v);
   if (!run) fprintf(v.table, "%s is not part of --quick\n", name);
   if (as_json) print_json(&v);
   free(v.rows);
