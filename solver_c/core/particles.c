@@ -156,7 +156,7 @@ static ooze_result reserve(ooze_solver *s, uint32_t count) {
 }
 
 /* One block of new particles goes through scratch at a time, so that a large fluid needs no large detour. */
-enum { OZ_BLOCK = 65536 };
+enum { OZ_BLOCK = 2048 };
 
 static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t n) {
   return s->backend->table->upload(s->backend, field, s->particles.count + first, n, s->particles.scratch, s->message);

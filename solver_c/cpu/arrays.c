@@ -19,15 +19,17 @@ static const array fields[OZ_FIELD_COUNT] = {
 #undef OZ_FIELD
 #undef OZ_RESULT
 };
-/* Work arrays. r, pp and aq are dead when the position phase begins, so its own arrays lie over them. */
+/* Work arrays. r, pp and aq, which follow each other, hold something in the velocity phase alone. What is not needed in it lies
+ * over them, so many words on: rotations and positions of the position phase, and what comes before (predicted positions, soft
+ * bodies) and after (heat, in r itself). */
 static const array work[] = {
-    {AT(omega), 1, PLANES}, {AT(y), 4, RECORD},     {AT(p), 4, RECORD},      {AT(dx), 4, RECORD},
+    {AT(omega), 1, PLANES}, {AT(y), 4, RECORD},     {AT(dx), 4, RECORD},
     {AT(A), 12, RECORD},   {AT(K), 6, BLOCKS},      {AT(B), 6, BLOCKS},      {AT(sg), 3, BLOCKS},
     {AT(pu), 4, BLOCKS},   {AT(pe), 4, BLOCKS},     {AT(r), 6, BLOCKS},      {AT(pp), 6, BLOCKS},
     {AT(aq), 6, BLOCKS},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(diag), 1, PLANES},   {AT(row_sum), 1, PLANES},
   };
-static const struct { size_t member, over; } shared[] = {
-    {AT(rot), AT(r)}, {AT(soft_g), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
+static const struct { size_t member, over; uint32_t words; } shared[] = {
+    {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(r), 6}, {AT(p), AT(r), 10}, {AT(wall_term), AT(r), 14}, {AT(u2), AT(dx), 0},
 };
 
 static float *get(const oz_frame *f, size_t member) {
@@ -49,7 +51,7 @@ static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
     used += (size_t)work[k].words * capacity;
   }
   if (at)
-    for (size_t k = 0; k < sizeof shared / sizeof *shared; k++) set(f, shared[k].member, get(f, shared[k].over));
+    for (size_t k = 0; k < sizeof shared / sizeof *shared; k++) set(f, shared[k].member, get(f, shared[k].over) + (size_t)shared[k].words * capacity);
   return used;
 }
 

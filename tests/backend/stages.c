@@ -31,8 +31,8 @@ static const array arrays[] = {
     {AT(x), 4, RECORD, METRES, 0, FEW},        {AT(u), 4, RECORD, SPEED, 0, SUMS},
     {AT(q), 6, PLANES, PURE, 0, INVERSE},      {AT(source), 1, PLANES, PURE, 0, BITS},
     {AT(omega), 1, PLANES, PURE, 0, FEW},      {AT(a), 1, PLANES, PURE, 0, FEW},
-    {AT(y), 4, RECORD, METRES, 0, INVERSE},    {AT(y2), 4, RECORD, METRES, 1, INVERSE},
-    {AT(p), 4, RECORD, METRES, 0, SUMS},       {AT(dx), 4, RECORD, METRES, 0, INVERSE},
+    {AT(y), 4, RECORD, METRES, 1, INVERSE},    {AT(y2), 4, RECORD, METRES, 1, INVERSE},
+    {AT(p), 4, RECORD, METRES, 1, SUMS},       {AT(dx), 4, RECORD, METRES, 0, INVERSE},
     {AT(u2), 4, RECORD, SPEED, 0, INVERSE},    {AT(A), 12, RECORD, METRES, 0, INVERSE},
     {AT(K), 6, BLOCKS, PURE, 0, SUMS},         {AT(B), 6, BLOCKS, PURE, 0, INVERSE},
     {AT(sg), 3, BLOCKS, PURE, 0, SUMS},        {AT(lam), 6, PLANES, PURE, 0, INVERSE},
@@ -167,10 +167,16 @@ static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c)
               : a->layout == BLOCKS ? ((size_t)(i / OZ_PAD) * a->words + c) * OZ_PAD + i % OZ_PAD
                                     : (size_t)c * f->stride + i;
   if (!a->shared) return (ptrdiff_t)at;
-  /* those that share are records of 4, blocks of 4 and blocks of 6 */
-  const size_t four = 4 * (size_t)f->stride, n = f->count;
-  if (at < four && (at >= 4 * n || at / (4 * OZ_PAD) * OZ_PAD + at % OZ_PAD >= n)) return -1;
-  if (at / (6 * OZ_PAD) * OZ_PAD + at % OZ_PAD >= n) return -1;
+  /* all that lies over r, pp and aq, in planes from r on (cpu/arrays.c) */
+  static const struct { uint32_t first, words, blocks; } over[] = {{0, 6, 1}, {6, 6, 1}, {12, 6, 1}, {0, 4, 1}, {0, 4, 0}, {6, 4, 0}, {10, 4, 0}, {14, 4, 0}};
+  const float *from = (const float *)(const void *)f->r, *here = pointer(f, a->member) + at;
+  if (here < from || here >= from + 18 * (size_t)f->stride) return (ptrdiff_t)at; /* y and y2 change places */
+  for (size_t k = 0; k < sizeof over / sizeof *over; ++k) {
+    const size_t first = over[k].first * (size_t)f->stride, off = (size_t)(here - from) - first;
+    if ((size_t)(here - from) < first || off >= over[k].words * (size_t)f->stride) continue;
+    const size_t particle = over[k].blocks ? off / (over[k].words * OZ_PAD) * OZ_PAD + off % OZ_PAD : off / over[k].words;
+    if (particle >= f->count) return -1;
+  }
   return (ptrdiff_t)at;
 }
 /* Vectors and their fourth component have sizes of their own. */

@@ -122,7 +122,8 @@ static int live(const both *t, const array *a) {
   if (t->paper && !strcmp(a->name, "y2")) return 1;
   if (t->tension && (!strcmp(a->name, "aq") || !strcmp(a->name, "wall_term"))) return a->name[0] == 'w'; /* it lies over aq */
   if (t->heat && (!strcmp(a->name, "r") || !strcmp(a->name, "rot"))) return a->name[1] == 0; /* its work array is r, under rot */
-  return !a->when || a->when == (t->position ? 2 : 1);
+  if (!strcmp(a->name, "p")) return t->position || !t->velocity; /* on the CPU it lies over r, pp and aq */
+  return !a->when || (a->when == 1 ? t->velocity && !t->position : t->position);
 }
 
 /* ---- walls, by rank ---- */
@@ -304,7 +305,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   ON(&t->a, frame)(t->a.b, &t->a.f);
   ON(&t->b, frame)(t->b.b, &t->b.f);
   t->n = t->a.f.count;
-  t->position = t->ran_gradient = t->scratch = t->heat = t->soft = t->tension = 0;
+  t->velocity = t->position = t->ran_gradient = t->scratch = t->heat = t->soft = t->tension = 0;
   t->keys = 1;
   *f = t->a.f;
 }
@@ -376,6 +377,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_heat_begin) t->heat = 1;
   if (stage == OZ_STAGE_tension_clear) t->tension = 1;
   if (stage == OZ_STAGE_velocity_start) t->tension = 0;
+  if (stage == OZ_STAGE_residual) t->velocity = 1;
   if (stage == OZ_STAGE_advance) t->position = 1; /* its arrays lie over the velocity phase's */
   give_arrays(t);
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));

@@ -42,7 +42,7 @@ typedef struct both {
   int soft;          /* the solve of soft bodies runs, on arrays of its own */
   int heat;          /* conduction has begun */
   int tension;       /* tension counts walls before the velocity solve */
-  int position;      /* the position phase has begun */
+  int velocity, position; /* these phases have begun */
   int ran_gradient;  /* in this substep */
   int scratch;       /* A and dx hold nothing at present */
   int keys;          /* A holds the CPU's sort keys: until gradient */
