@@ -1,4 +1,4 @@
-/* How a gather walks the rows of its particle. Included by stages.cu, inside its namespace and after the stages.
+/* How a gather walks the rows of its particle. Included by kinds.h, inside its namespace and after the stages.
  *
  * Small scenes (8 threads a particle or more) have rows of particle numbers, with gradients as halves beside them. In large
  * ones the neighbours of a block's particles are brought into shared memory once, and rows hold places there (search.cu): a

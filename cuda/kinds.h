@@ -1,0 +1,182 @@
+/* What a stage is to the kernels: a type with the functions of its physics text, what may run inside its kernel, and how it walks its
+ * rows. Included by stages.cu. */
+#ifndef OZ_CUDA_KINDS_H
+#define OZ_CUDA_KINDS_H
+
+#include "cuda/gpu.h"
+
+#include "physics/lanes.h"
+
+#include "physics/arrive.h"
+#include "physics/body.h"
+#include "physics/boundary.h"
+#include "physics/conformation.h"
+#include "physics/density.h"
+#include "physics/filter.h"
+#include "physics/heat.h"
+#include "physics/mixing.h"
+#include "physics/motion.h"
+#include "physics/mps.h"
+#include "physics/nozzle.h"
+#include "physics/paper.h"
+#include "physics/rules.h"
+#include "physics/soft.h"
+#include "physics/sph.h"
+#include "physics/springs.h"
+#include "physics/tension.h"
+#include "physics/viscous.h"
+#include "physics/wall.h"
+
+static_assert(OZ_OUTER_ACC == 9 && OZ_MATRIX_ACC == 3, "sums of one lane need no folding");
+
+namespace OZ_NAMESPACE {
+namespace {
+
+/* ---- what a stage is, as a type ---- */
+
+#define OZ_TYPE_GATHER(type, name, kind, group, nsum, nred)                                                                         \
+  struct stage_##type {                                                                                                \
+    static constexpr int KIND = kind, SUMS = nsum, REDS = nred, STAGE = OZ_STAGE_##name; \
+    typedef oz_##name##_self self;                                                                                     \
+    static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) { oz_##name##_begin(f, i, s); }                     \
+    static OZ_D void pair(const oz_frame *f, const self *s, const group *n, oz_real *acc) {                            \
+      oz_##name##_pair(f, s, n, acc);                                                                                  \
+    }                                                                                                                  \
+    static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {                            \
+      oz_##name##_end(f, i, acc, red);                                                                                 \
+    }                                                                                                                  \
+  };
+#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_C, oz_group, nsum, nred)
+#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_D, oz_group, nsum, nred)
+#define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_LINK, oz_links, nsum, nred)
+#define OZ_TYPE_BOTH(name, nsum, nred)                                                                                 \
+  OZ_TYPE_GATHER(name##_near, name, KIND_BOTH, oz_group, nsum, nred)                                                   \
+  struct stage_##name : stage_##name##_near {                                                                          \
+    static OZ_D void link(const oz_frame *f, const self *s, const oz_links *n, oz_real *acc) { oz_##name##_link(f, s, n, acc); } \
+  };
+#define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
+#define OZ_TYPE_MATRIX OZ_TYPE_C
+#define OZ_TYPE_SPARE OZ_TYPE_C
+#define OZ_TYPE_MAP(name, nsum, nred)                                                                                  \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_MAP, REDS = nred, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *red) { oz_##name##_item(f, i, red); }                \
+  };
+#define OZ_TYPE_ITEM(name, nsum, nred)                                                                                 \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_ITEM, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
+  };
+#define OZ_TYPE_WALL(name, nsum, nred)                                                                                 \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_WALL, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
+  };
+#define OZ_TYPE_MEMBER(name, nsum, nred)                                                                                \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_MEMBER, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); }                        \
+  };
+#define OZ_TYPE_BODY(name, nsum, nred)                                                                                  \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_BODY, SUMS = nsum, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) { oz_##name##_pair(f, b, i, acc); }  \
+    static OZ_D void end(const oz_frame *f, uint32_t b, const double *acc) { oz_##name##_end(f, b, acc); }             \
+  };
+#define OZ_TYPE_ONE(name, nsum, nred)                                                                                  \
+  struct stage_##name {                                                                                                \
+    static constexpr int KIND = KIND_ONE, REDS = 0, STAGE = OZ_STAGE_##name; \
+    static OZ_D void one(const oz_frame *f) { oz_##name##_item(f); }                                                   \
+  };
+#define OZ_STAGE(name, kind, nsum, nred) OZ_TYPE_##kind(name, nsum, nred)
+#include "physics/stages.def"
+#undef OZ_STAGE
+
+/* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage before. */
+#define OZ_ONE_C(name)
+#define OZ_ONE_D(name)
+#define OZ_ONE_OUTER(name)
+#define OZ_ONE_MATRIX(name)
+#define OZ_ONE_SPARE(name)
+#define OZ_ONE_LINK(name)
+#define OZ_ONE_BOTH(name)
+#define OZ_ONE_MAP(name)
+#define OZ_ONE_ITEM(name)
+#define OZ_ONE_WALL(name)
+#define OZ_ONE_MEMBER(name)
+#define OZ_ONE_BODY(name)
+#define OZ_ONE_ONE(name) if (stage == OZ_STAGE_##name) stage_##name::one(f);
+OZ_FN void run_one(int stage, const oz_frame *f) {
+#define OZ_STAGE(name, kind, nsum, nred) OZ_ONE_##kind(name)
+#include "physics/stages.def"
+#undef OZ_STAGE
+}
+
+/* Wall stages that may follow a gather in the same kernel, since they touch nothing but their own particle (queue.cu
+ * knows the same pairs). */
+template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t) {} };
+template <> struct walls_of<stage_force> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_filter_item(g, slot); }
+};
+template <> struct walls_of<stage_density_lambda> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_press_item(g, slot); }
+};
+struct walls_of_moves {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t which) {
+    if (which & 1u) oz_wall_project_item(g, slot);
+    if (which & 2u) oz_wall_density_item(g, slot);
+  }
+};
+template <> struct walls_of<stage_density_move> : walls_of_moves {};
+template <> struct walls_of<stage_conform_move> : walls_of_moves {};
+
+/* The same for stages of kind MAP: what comes before or after the particle's own item. */
+template <class S> struct maps_of { static constexpr bool ANY = false, WALLS = false; };
+struct map_walls {
+  static constexpr bool ANY = true, WALLS = true; /* WALLS: only what has a slot does more than its item */
+  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *, uint32_t, uint32_t) {}
+};
+template <> struct maps_of<stage_velocity_start> : map_walls {
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_hold_item(f, slot); }
+};
+template <> struct maps_of<stage_kick> : maps_of<stage_velocity_start> {};
+template <> struct maps_of<stage_cg_update> : map_walls {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_load_item(f, slot); }
+};
+template <> struct maps_of<stage_settle> : map_walls {
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_drag_item(f, slot); }
+};
+template <> struct maps_of<stage_advance> : map_walls {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t which) {
+    if (which & 1u) oz_wall_clamp_item(f, slot);
+  }
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t which) {
+    if (which & 2u) oz_wall_density_item(f, slot);
+    if (which & 4u) oz_wall_project_item(f, slot);
+  }
+};
+template <> struct maps_of<stage_material> {
+  static constexpr bool ANY = true, WALLS = false;
+  static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
+};
+template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real *red) {
+  if constexpr (maps_of<S>::WALLS) {
+    const uint32_t slot = a.slot_of[i];
+    if (slot) maps_of<S>::before(&a.f, slot - 1, a.walls);
+    S::item(&a.f, i, red);
+    if (slot) maps_of<S>::after(&a.f, slot - 1, a.walls);
+  } else if constexpr (maps_of<S>::ANY) {
+    S::item(&a.f, i, red);
+    maps_of<S>::after(&a.f, i, a.walls);
+  }
+}
+
+#include "cuda/walk.h"
+
+} // namespace
+} // namespace OZ_NAMESPACE
+#endif
