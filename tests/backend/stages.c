@@ -188,6 +188,8 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   const float *p = pointer(f, a->member), *q = pointer(g, a->member), *was = t->before[k];
   double size[2] = {1e-60, 1e-60}; /* root mean square: the largest would hide what happens to the rest */
   uint32_t written[2] = {0, 0}, coarse = 0;
+  /* boundary particles that are passed by: the vector that holds the last of the fluid writes some of them all the same */
+  const uint32_t count = f->skip_boundary ? f->fluid : f->count;
   if (a->tolerance == 0) {
     for (uint32_t i = 0; i < f->count; ++i)
       CHECK(memcmp(p + i, q + i, 4) == 0, "%s, %s: %s[%u] differs", t->scene, name, a->name, i);
@@ -197,7 +199,7 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   int tensor = a->member == offsetof(oz_frame, q);
 #define EACH_WRITTEN_WORD                                                                                              \
   for (uint32_t c = frames ? 3 : 0; c < a->words; ++c)                                                                 \
-    for (uint32_t i = 0; i < f->count; ++i) {                                                                          \
+    for (uint32_t i = 0; i < count; ++i) {                                                                             \
       ptrdiff_t at = word(a, f, i, c);                                                                                 \
       if (at < 0 || (memcmp(p + at, was + at, 4) == 0 && memcmp(q + at, was + at, 4) == 0)) continue;                  \
       if (tensor && stretched(f, i)) continue;                                                                         \
