@@ -33,7 +33,7 @@ typedef struct oz_cpu {
   uint32_t *order, *order2;
   uint32_t *histogram;     /* chunks * 256 */
   oz_cells cells, cells_d;
-  oz_rows c, x;            /* conformation rows; margin rows, then those of the density list: what C lacks, or made anew */
+  oz_rows c, x;            /* conformation rows; margin rows, then what the density list has beyond C */
   size_t c_bytes, g_bytes, x_bytes;
   float *pad_weight_d;
   int has_margin;          /* x holds this substep's margin */

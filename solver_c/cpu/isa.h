@@ -59,7 +59,7 @@ typedef struct oz_search {
   float radius2;               /* main rows: within this */
   float margin2;               /* rest rows: beyond it and within this; 0: no rest rows */
   oz_rows *main, *rest;
-  const oz_rows *wide;         /* narrow: rows of C, with rest the rows of the margin */
+  const oz_rows *wide;         /* rows of C, where main is to hold what they lack; or NULL */
   uint32_t *neighbours;        /* true count of main rows, or NULL */
   float *pad_weight;
   _Atomic uint32_t overflow;   /* pages that were missing */

@@ -1,6 +1,6 @@
 /* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
  * a little beyond. The density constraint uses C and what comes within reach out of the margin, as long as nothing has
- * moved further than that; otherwise it has rows of its own, searched for at the current positions, in the margin's place. */
+ * moved further than that; otherwise what C lacks is searched for at the current positions, in the margin's place. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -191,7 +191,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   else {
     cpu->pad_is_c = 0;
     cpu->has_margin = 0; /* its rows are those of the density list now; another in this substep is made anew */
-    if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 36, why));
+    if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 8, why));
   }
   if (narrow) {
     list_job job = {cpu, &s};
@@ -200,7 +200,9 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
   } else if (!still) {
     oz_cpu_order(cpu, f->p, NULL, 0.0f, oz_cpu_cell(f));
+    const int anew = f->seen_at != f->x; /* where C was looked for is about to be forgotten */
     cpu->foreseen = 0;
+    if (!anew) s.wide = &cpu->c;
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
     copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), copy_chunk, &copy);
@@ -209,7 +211,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
     s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask, s.cell_kinds = cpu->cells_d.kinds;
     OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, NULL, why));
-    f->list_d[0] = cpu->x.entries, f->row_d[0] = cpu->x.row, f->len_d[0] = cpu->x.len;
+    const int part = !anew;
+    f->list_d[part] = cpu->x.entries, f->row_d[part] = cpu->x.row, f->len_d[part] = cpu->x.len;
   }
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;

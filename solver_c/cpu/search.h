@@ -118,6 +118,35 @@ static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bit
   return n;
 }
 
+/* Of a row that is near now, what was not near at the start: the rest is in C. Which side of h a pair was on is C's own answer
+ * where roundings could make another. */
+static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_t *row, uint32_t n, uint32_t *out_padded) {
+  const oz_v3 x = oz_vec_of(f->x, i);
+  const oz_real out = oz_set(1.0001f * f->h2), in = oz_set(0.9999f * f->h2);
+  const uint32_t *mine = c->entries + c->row[i];
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < n; k += OZ_LANES) {
+    const oz_v3 r = oz_sub(oz_vec_gather(f->x, row + k), x);
+    const oz_real r2 = oz_dot(r, r);
+    oz_mask lacks = r2 > out;
+    if (oz_any(oz_not(lacks) & (r2 > in))) {
+      float l2[OZ_LANES];
+      int32_t m[OZ_LANES];
+      memcpy(l2, &r2, sizeof l2);
+      for (uint32_t l = 0; l < OZ_LANES; l++) {
+        int known = l2[l] < 0.9999f * f->h2;
+        for (uint32_t e = 0; e < c->len[i] && !known && l2[l] <= 1.0001f * f->h2; e++) known = mine[e] == row[k + l];
+        m[l] = known ? 0 : -1;
+      }
+      memcpy(&lacks, m, sizeof lacks);
+    }
+    kept += oz_pack(row + kept, lacks & oz_index_ne(row + k, i), row + k);
+  }
+  for (uint32_t k = 0; k < OZ_LANES; k++) row[kept + k] = i;
+  *out_padded = padded(kept);
+  return kept;
+}
+
 static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   const oz_frame frame = *s->f, *f = &frame; /* a copy that nothing written here can be part of */
   oz_around a;
@@ -157,7 +186,8 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
         for (uint32_t w = 0; w < words; w++) near_bits(a.v + 4 * OZ_WORD * w, p, limit, limit, &in[w], NULL);
       if (self < a.count) in[self / OZ_WORD] &= ~((uint64_t)1 << self % OZ_WORD);
       uint32_t pn, pr = 0;
-      const uint32_t nn = take(s, &a, in, i, near, &pn);
+      uint32_t nn = take(s, &a, in, i, near, &pn), pads = 0;
+      if (s->wide) nn = lacking(f, s->wide, i, near, nn, &pn), pads = s->wide->len[i] - f->neighbours[i];
       if (margin) (void)take(s, &a, wide, i, rest, &pr);
       uint32_t *to = row_room(s, s->main, &at[0], &left[0], pn);
       uint32_t *to_rest = pr ? row_room(s, s->rest, &at[1], &left[1], pr) : NULL;
@@ -176,7 +206,7 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
         left[1] -= pr;
       }
       if (s->neighbours) s->neighbours[i] = nn;
-      if (s->pad_weight) s->pad_weight[i] = (float)(pn - nn) * f->w_self;
+      if (s->pad_weight) s->pad_weight[i] = (float)(pads + pn - nn) * f->w_self;
     }
   }
 }

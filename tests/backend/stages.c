@@ -101,6 +101,7 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
     memcpy((char *)g + pointers[k], &there, sizeof there);
   }
   const oz_frame *own = &t->lists;
+  g->seen_at = f->seen_at == f->A ? g->A : g->x;
   g->list_c = own->list_c, g->row_c = own->row_c, g->len_c = own->len_c, g->ghat = own->ghat;
   for (int k = 0; k < 2; ++k) g->list_d[k] = own->list_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
   g->pad_weight = own->pad_weight;
