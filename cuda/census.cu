@@ -31,10 +31,16 @@ struct load_item {
   oz_frame f;
   const uint32_t *slots;
   double *part; /* (collider, chunk, 6) */
-  OZ_D void add(uint32_t c, uint32_t plane, double *sum) const {
-    const uint32_t slot = plane / OZ_PLANES;
-    if (plane % OZ_PLANES >= f.wall_planes[slot] || f.wall[plane].collider != c) return;
-    const float *j = f.wall_impulse + 3 * (size_t)plane, *x = f.p + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
+  OZ_D void add(uint32_t c, uint32_t slot, double *sum) const {
+    for (uint32_t k = 0; k < f.wall_planes[slot]; k++) {
+      const uint32_t plane = slot * OZ_PLANES + k;
+      if (f.wall[plane].collider == c) give(c, slot, f.wall_impulse + 3 * (size_t)plane, sum);
+    }
+    for (uint32_t k = 0; f.load && k < f.load[slot].count; k++)
+      if (f.load[slot].handle[k] == f.collider[c].handle) give(c, slot, f.load[slot].sum[k], sum);
+  }
+  OZ_D void give(uint32_t c, uint32_t slot, const float *j, double *sum) const {
+    const float *x = f.p + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
     if (!(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return; /* contained ones have NaN */
     const double r[3] = {(double)x[0] - (double)at[0], (double)x[1] - (double)at[1], (double)x[2] - (double)at[2]};
     const double g[3] = {(double)j[0], (double)j[1], (double)j[2]};
@@ -43,7 +49,7 @@ struct load_item {
     for (int k = 0; k < 3; k++) sum[k] += g[k], sum[3 + k] += turn[k];
   }
   OZ_D void range(uint32_t chunk, uint32_t *first, uint32_t *end) const {
-    const uint32_t all = *slots * OZ_PLANES, each = (all + CHUNKS - 1) / CHUNKS;
+    const uint32_t all = *slots, each = (all + CHUNKS - 1) / CHUNKS;
     *first = chunk * each < all ? chunk * each : all;
     *end = *first + each < all ? *first + each : all;
   }

@@ -238,6 +238,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->wall = static_cast<oz_wall *>(g->wall.at);
   f->wall_planes = static_cast<uint32_t *>(g->wall_planes.at);
   f->wall_impulse = static_cast<float *>(g->wall_impulse.at);
+  f->load = g->has_load ? static_cast<oz_load *>(g->load.at) : nullptr;
   links_frame(g, f);
 }
 
@@ -388,7 +389,7 @@ static void destroy(oz_backend *b) {
 #endif
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
-                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
+                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
                       &g->device_news, &g->ticket, &g->loads, &g->ghat, &g->near_first, &g->near_j};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};

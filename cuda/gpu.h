@@ -111,10 +111,11 @@ struct gpu {
   buffer link_width;  /* by group of 32 particles */
 
   /* walls, colliders */
-  buffer wall, wall_particle, wall_planes, wall_impulse, collider, brick_key, brick_values, nozzle, matter, body, body_state, member, loads;
+  buffer wall, wall_particle, wall_planes, wall_impulse, load, collider, brick_key, brick_values, nozzle, matter, body, body_state, member, loads;
   void *collider_copy; /* what the device has */
   size_t collider_copy_bytes;
   bool has_loads;
+  bool has_load; /* the last slots have loads of boundary particles */
   double *host_loads;
   size_t host_loads_bytes;
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;

@@ -1,6 +1,7 @@
 /* Wall slots: the particles that are near a wall. */
 #include "cuda/cells.h"
 
+#include "physics/boundary.h"
 #include "physics/wall.h"
 
 namespace OZ_NAMESPACE {
@@ -11,11 +12,11 @@ struct flag_item {
   float reach;
   uint32_t *flag;
   OZ_D void operator()(uint32_t i) const {
-    if (f.boundary && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) {
+    if ((f.boundary || f.loads) && oz_is_boundary(&f, i)) {
       flag[i] = 0;
       return;
     }
-    flag[i] = (uint32_t)oz_wall_near_path(&f, f.x + 4 * (size_t)i, f.p + 4 * (size_t)i, reach);
+    flag[i] = (uint32_t)(oz_wall_near_path(&f, f.x + 4 * (size_t)i, f.p + 4 * (size_t)i, reach) || oz_load_near(&f, i));
   }
 };
 struct slot_item {
@@ -57,10 +58,14 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       g->wall_capacity = (uint32_t)room;
     }
     g->wall_count = g->host_news->walls;
+    if (f->loads && g->wall_capacity * sizeof(oz_load) > g->load.bytes)
+      OZ_TRY(grow(g, &g->load, g->wall_capacity * sizeof(oz_load), "loads of boundaries", why));
   }
   f->wall_count = g->wall_count;
   f->wall_particle = as<uint32_t>(g->wall_particle), f->wall = as<oz_wall>(g->wall);
   f->wall_planes = as<uint32_t>(g->wall_planes), f->wall_impulse = as<float>(g->wall_impulse);
+  g->has_load = f->loads != 0;
+  f->load = as<oz_load>(g->load);
   return OOZE_OK;
 }
 

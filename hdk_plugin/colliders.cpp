@@ -149,7 +149,6 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
 void Colliders::write_loads(ooze_solver *s, GU_Detail &gdp) const {
   for (auto &p : myPlaced) {
     float force[3], torque[3];
-    if (p.desc.boundary == OOZE_BOUNDARY_PARTICLES) continue; // the solver does not add up what its particles feel
     if (ooze_collider_load(s, p.handle, force, torque) < 0) continue;
     std::string name = plain_name(p.name);
     write_detail(gdp, ("force_" + name).c_str(), 3, force);

@@ -64,6 +64,38 @@ static int broken(verify *v, const dam *c, profile *out) {
   return ran;
 }
 
+/* Mean load (N) on a box with a block of fluid in it, over the last quarter second of 1.25 s. */
+static int weighed(verify *v, uint32_t boundary, double out[3], double *weight) {
+  const double d = 0.02, dt = 1.0 / 240.0, half[3] = {4 * d, 16 * d, 4 * d}, centre[3] = {0.0, 16 * d, 0.0}, low[3] = {-4 * d, 0.0, -4 * d};
+  const uint32_t n[3] = {8, 8, 8};
+  kit k;
+  kit_open(&k, verify_machine(v), d);
+  kit_boundary(&k, boundary);
+  ooze_collider box = kit_container(&k, centre, half, 1.0);
+  kit_block(&k, kit_fluid(&k, 2.0, 0.0), n, low);
+  out[0] = out[1] = out[2] = 0.0;
+  for (int step = 0; kit_good(&k) && step < 300; ++step) {
+    float force[3], torque[3];
+    kit_step(&k, dt, 1);
+    if (step < 240 || !kit_good(&k)) continue;
+    k.result = ooze_collider_load(k.solver, box, force, torque);
+    for (int a = 0; a < 3; ++a) out[a] += (double)force[a] / 60.0;
+  }
+  *weight = 1000.0 * 512 * d * d * d * 9.81;
+  const int ran = verify_ran(v, &k);
+  kit_close(&k);
+  return ran;
+}
+static void verify_loads(verify *v) {
+  static const char *const names[] = {"load.sdf", "load.particles"};
+  for (uint32_t boundary = 0; boundary < 2; ++boundary) {
+    double force[3], weight;
+    if (!verify_wants(v, names[boundary]) || !weighed(v, boundary, force, &weight)) continue;
+    verify_within(v, -force[1], weight, 0.03, "N", "%s", names[boundary]);
+    verify_note(v, "a box carries the weight of what is in it; sideways %.2f N", hypot(force[0], force[2]));
+  }
+}
+
 void verify_boundary(verify *v) {
   static const struct { const char *name; uint32_t boundary; } kinds[] = {{"particles", 1}, {"sdf", 0}};
   const int quick = verify_at(v) == VERIFY_QUICK;
@@ -90,4 +122,5 @@ void verify_boundary(verify *v) {
     }
     verify_report(v, p.processor, (double)NAN, "s", "%s.processor", name);
   }
+  verify_loads(v);
 }

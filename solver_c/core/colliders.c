@@ -366,23 +366,30 @@ void oz_colliders_begin_step(oz_colliders *c) {
     for (int k = 0; k < 3; k++) c->slot[i].impulse[k] = c->slot[i].turn[k] = 0.0;
 }
 
-void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t slots, const uint32_t *particle,
-                          const oz_wall *wall, const uint32_t *planes, const float *impulse, const float *p,
-                          double dt) {
+/* Impulse j (N s) at x onto collider k. */
+static void give(oz_colliders *c, const oz_collider *frame, uint32_t k, const float *j, const float *x) {
+  double r[3], g[3];
+  if (k >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return; /* contained ones have NaN */
+  oz_collider_slot *slot = c->slot + k;
+  for (int a = 0; a < 3; a++) r[a] = (double)x[a] - (double)frame[k].p1[a], g[a] = (double)j[a];
+  double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
+  if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) return;
+  for (int a = 0; a < 3; a++) slot->impulse[a] += g[a], slot->turn[a] += turn[a];
+}
+
+void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, const oz_frame *f, double dt) {
   c->load_time += dt;
-  for (uint32_t s = 0; s < slots; s++)
-    for (uint32_t k = 0; k < planes[s]; k++) {
-      const oz_wall *w = wall + (size_t)s * OZ_PLANES + k;
-      const float *j = impulse + ((size_t)s * OZ_PLANES + k) * 3, *x = p + 4 * (size_t)particle[s];
-      double r[3], g[3];
-      if (w->collider >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f))
-        continue; /* contained ones have NaN */
-      oz_collider_slot *slot = c->slot + w->collider;
-      for (int a = 0; a < 3; a++) r[a] = (double)x[a] - (double)frame[w->collider].p1[a], g[a] = (double)j[a];
-      double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
-      if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) continue;
-      for (int a = 0; a < 3; a++) slot->impulse[a] += g[a], slot->turn[a] += turn[a];
+  for (uint32_t s = 0; s < f->wall_count; s++) {
+    const float *x = f->p + 4 * (size_t)f->wall_particle[s];
+    for (uint32_t k = 0; k < f->wall_planes[s]; k++) {
+      const size_t plane = (size_t)s * OZ_PLANES + k;
+      give(c, frame, f->wall[plane].collider, f->wall_impulse + 3 * plane, x);
     }
+    for (uint32_t k = 0; f->load && k < f->load[s].count; k++) {
+      const oz_collider_slot *to = find(c, f->load[s].handle[k]);
+      if (to) give(c, frame, (uint32_t)(to - c->slot), f->load[s].sum[k], x);
+    }
+  }
 }
 
 void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt) {

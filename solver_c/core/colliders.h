@@ -60,9 +60,8 @@ int oz_colliders_have(const oz_colliders *c, uint32_t role);
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out);
 
 void oz_colliders_begin_step(oz_colliders *c);
-/* Adds one substep's wall_impulse, in slot order. All pointers are on the host; `p` is record 4. */
-void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, uint32_t slots, const uint32_t *particle,
-                          const oz_wall *wall, const uint32_t *planes, const float *impulse, const float *p, double dt);
+/* Adds what one substep put on walls and on boundary particles, in slot order. All pointers of f are on the host. */
+void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, const oz_frame *f, double dt);
 /* The same from sums that a device made: impulse and its moment, 6 a collider; NULL: they come later. */
 void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt);
 /* The step ended, or was cancelled, at this fraction: poses start from there next time, loads become means. */

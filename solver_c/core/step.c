@@ -139,8 +139,7 @@ static ooze_result loads(ooze_solver *s, double dt) {
   }
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
-  oz_colliders_collect(&s->colliders, s->collider_frame, f.wall_count, f.wall_particle, f.wall, f.wall_planes,
-                       f.wall_impulse, f.p, dt);
+  oz_colliders_collect(&s->colliders, s->collider_frame, &f, dt);
   return OOZE_OK;
 }
 
@@ -269,7 +268,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_mixing = s->mixing > 0;
   step->mixing = s->mixing;
   step->has_relaxation = s->particles.has_tau || s->has_yield || s->ramps_relax;
-  step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE);
+  step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE) || s->particles.hidden > 0;
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
   step->has_boundary = s->particles.hidden > 0;

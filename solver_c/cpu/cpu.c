@@ -93,6 +93,9 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
         !oz_grow(cpu->memory, (void **)&cpu->wall_particle, &cpu->wall_particle_bytes, room * sizeof(uint32_t), 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
   }
+  if (f->loads && n * sizeof *cpu->load > cpu->load_bytes &&
+      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes, ((size_t)n + n / 2 + 256) * sizeof *cpu->load, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
   uint32_t k = 0;
   if (n)
     for (uint32_t i = 0; i < cpu->count; i++)
@@ -102,6 +105,8 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->wall_count = n;
   f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse;
+  cpu->has_load = f->loads != 0;
+  f->load = cpu->load;
   cpu->seconds[OZ_TIMER_WALLS] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_WALLS]++;
   return OOZE_OK;
@@ -175,7 +180,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->c.entries, cpu->c.ghat,     cpu->c.row,         cpu->c.len,        cpu->x.entries,  cpu->x.row,
                  cpu->x.len,     cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
-                 cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->collider,
+                 cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->load, cpu->collider,
                  cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter,
                  cpu->body, cpu->body_state, cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);

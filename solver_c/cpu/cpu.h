@@ -54,6 +54,9 @@ typedef struct oz_cpu {
   uint32_t *wall_particle, *wall_planes;
   oz_wall *wall;
   float *wall_impulse;
+  oz_load *load; /* where there are boundary particles */
+  size_t load_bytes;
+  int has_load; /* the last slots have them */
   size_t wall_particle_bytes, wall_planes_bytes, wall_bytes, wall_impulse_bytes;
   oz_collider *collider;
   uint64_t *brick_key;

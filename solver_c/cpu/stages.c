@@ -10,6 +10,7 @@
 #include "physics/density.h"
 #include "physics/filter.h"
 #include "physics/heat.h"
+#include "physics/load.h"
 #include "physics/mixing.h"
 #include "physics/motion.h"
 #include "physics/mps.h"
@@ -151,8 +152,8 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag) {
   const float reach = oz_wall_reach(f);
   for (uint32_t i = begin; i < end; i++)
-    flag[i] = (uint8_t)(!(f->boundary && f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) &&
-                        oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach));
+    flag[i] = (uint8_t)(!((f->boundary || f->loads) && oz_is_boundary(f, i)) &&
+                        (oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach) || oz_load_near(f, i)));
 }
 
 #define OZ_TABLE_NAME(isa) OZ_CAT(oz_isa_, isa)

@@ -9,7 +9,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   b->table->frame(b, f);
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
-  f->boundary = s->has_boundary;
+  f->boundary = f->loads = s->has_boundary;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);
@@ -17,11 +17,13 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
+    LOADS(load_start);
   }
 
   /* explicit: (2) without pressure */
   RUN(mps_stress);
   RUN(mps_force);
+  LOADS(load_mps_force);
 
   /* implicit: pressure that brings the number density back */
   WALLS(wall_density);
@@ -38,6 +40,8 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   }
   RUN(mps_pressure);
   RUN(mps_move);
+  LOADS(load_rows);
+  LOADS(load_mps_move);
   WALLS(wall_project);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
   if (s->has_boundary) RUN(boundary_end);

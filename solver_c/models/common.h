@@ -9,6 +9,11 @@
   do {                                                                                                                 \
     if (f->wall_count) RUN(stage);                                                                                     \
   } while (0)
+/* What boundary particles carry (physics/load.h). */
+#define LOADS(stage)                                                                                                   \
+  do {                                                                                                                 \
+    if (f->loads && f->wall_count) RUN(stage);                                                                         \
+  } while (0)
 
 /* Sorts, puts what is held where it belongs, and finds neighbours at the start positions. */
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why);

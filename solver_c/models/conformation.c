@@ -49,15 +49,18 @@ static ooze_result density_iteration(oz_backend *b, const oz_frame *f, uint32_t 
   WALLS(wall_press);
   RUN(density_move);
   WALLS(wall_project);
+  LOADS(load_density);
   return OOZE_OK;
 }
 
-static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation, ooze_message *why) {
+static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation, int stressed, ooze_message *why) {
   oz_build_result built = {0, 0.0};
   WALLS(wall_density);
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
+  LOADS(load_rows);
+  if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
@@ -68,6 +71,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
       RUN(conform_move);
       swap(&f->y, &f->y2);
       WALLS(wall_project);
+      LOADS(load_conform);
     }
     OZ_TRY(oz_bodies_project(b, f, k, why));
   }
@@ -78,10 +82,12 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
 static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_build_result built = {0, 0.0};
   OZ_TRY(b->table->density_list(b, f, &built, why)); /* neighbours at x* */
+  LOADS(load_rows);
   RUN(paper_volume);
   for (uint32_t k = 0; k < s->params->velocity_iterations; k++) {
     RUN(paper_strain_u);
     RUN(paper_force);
+    LOADS(load_paper);
     OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(kick);
   }
@@ -92,6 +98,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
+  LOADS(load_rows);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
@@ -99,6 +106,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(paper_sync);
     RUN(paper_strain);
     RUN(paper_force);
+    LOADS(load_paper);
     RUN(paper_shift);
     WALLS(wall_project);
     OZ_TRY(oz_bodies_project(b, f, k, why));
@@ -120,7 +128,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int printed = f->scheme == OOZE_SCHEME_PAPER;
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
-  f->boundary = s->has_boundary;
+  f->boundary = f->loads = s->has_boundary;
   f->cold = 1;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h;
@@ -140,6 +148,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
+    LOADS(load_start);
     s->walls_known = 1;
   }
 
@@ -159,7 +168,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
       OZ_TRY(project_velocities(s, b, f, why));
     RUN(advance);
     OZ_TRY(oz_bodies_drive(b, f, why));
-    OZ_TRY(project_positions(s, b, f, !explicit_stress, why));
+    OZ_TRY(project_positions(s, b, f, !explicit_stress, explicit_stress || (!positions_only && s->params->velocity_iterations), why));
   }
 
   /* conformation and velocity at the end of the step */

@@ -32,7 +32,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
-  f->boundary = s->has_boundary;
+  f->boundary = f->loads = s->has_boundary;
   f->plain_rows = !s->has_heat;
   f->foresee = !(s->has_heat || s->has_mixing || s->has_tension); /* these are about the start positions */
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
@@ -57,6 +57,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
+    LOADS(load_start);
     WALLS(wall_density);
     WALLS(wall_project);
   }
@@ -69,6 +70,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   f->skip_boundary = 1;
   RUN(link_weigh);
   RUN(link_bound);
+  LOADS(load_rows);
 
   /* lines 12 to 20 */
   for (uint32_t k = 0; k < p->position_iterations; k++) {
@@ -79,6 +81,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     WALLS(wall_press);
     RUN(link_move);
     WALLS(wall_project);
+    LOADS(load_link_density);
+    LOADS(load_link_pull);
     OZ_TRY(oz_bodies_project(b, f, k, why));
   }
 

@@ -60,6 +60,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
+  f->loads = s->has_boundary;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
 
@@ -78,6 +79,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
+    LOADS(load_start);
   }
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
@@ -92,6 +94,8 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   /* lines 16 and 17: densities, walls */
   RUN(spring_density);
   RUN(spring_relax);
+  LOADS(load_rows);
+  LOADS(load_relax);
   if (f->springs.stick > 0.0f) WALLS(spring_stick);
   WALLS(wall_project);
   OZ_TRY(oz_bodies_project(b, f, 0, why));

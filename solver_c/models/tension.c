@@ -36,6 +36,7 @@ ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why) {
   if (walls) RUN(wall_density);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_tension_start, &s->tension_held, why));
   RUN(tension);
+  if (s->walls_known) LOADS(load_tension);
   if (walls) RUN(tension_wall);
   return OOZE_OK;
 }

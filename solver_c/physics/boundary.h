@@ -5,7 +5,17 @@
 #define OZ_PHYSICS_BOUNDARY_H
 
 #include "physics/contact.h"
+#include "physics/rows.h"
 
+OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) { return f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY; }
+/* Does any row of C that i has hold a boundary particle? Such a particle has a wall slot, whether or not a wall is near. */
+OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
+  const uint32_t length = f->len_c[i];
+  if (!f->loads) return 0;
+  for (uint32_t m = 0; m < length; m++)
+    if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;
+  return 0;
+}
 OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   const uint32_t handle = f->owner[i] & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->collider_count;

@@ -63,6 +63,16 @@ typedef struct oz_wall {
   float press;     /* this wall's part of d grad C is -press n, written by wall_density */
 } oz_wall;
 
+/* What a particle puts on the boundary particles near it, by collider (physics/load.h). One for each wall slot. */
+#define OZ_LOADS 4     /* colliders that one particle can touch so */
+#define OZ_LOAD_SUMS 10
+typedef struct oz_load {
+  uint32_t count;
+  uint32_t handle[OZ_LOADS];
+  uint32_t near[4];                  /* bits: which groups of both parts of its density row hold boundary particles */
+  float sum[OZ_LOADS][OZ_LOAD_SUMS]; /* impulse (kg m/s) of this substep; sums of ghat (3), of c, of c y (3) over them */
+} oz_load;
+
 /* What a nozzle is to the physics: fluid moves along -y of its frame and is held until it has passed y = 0. */
 typedef struct oz_nozzle {
   uint32_t handle;    /* public handle; particle.source refers to it */
@@ -235,6 +245,7 @@ typedef struct oz_frame {
   float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   uint32_t boundary;       /* there are boundary particles */
+  uint32_t loads;          /* and what is put on them is added up */
   uint32_t plain_rows;     /* the model uses no stored gradients (ghat): rows go without */
   uint32_t foresee;        /* the model evaluates its kernels anew: a backend may look for neighbours once, where particles are headed */
   float time;              /* s, for random numbers only */
@@ -316,6 +327,7 @@ typedef struct oz_frame {
   oz_wall *wall;            /* (wall_count * OZ_PLANES) */
   uint32_t *wall_planes;    /* (wall_count) how many of them */
   float *wall_impulse;      /* (wall_count * OZ_PLANES * 3) kg m/s given to the wall in this substep */
+  oz_load *load;            /* (wall_count) where `loads` */
   const oz_collider *collider;
   uint32_t collider_count;
   const uint64_t *brick_key; /* sorted within a collider */

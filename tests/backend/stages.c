@@ -87,7 +87,7 @@ typedef struct twin {
   float *before[ARRAYS];         /* what both started the stage with */
   const char *scene;
   uint32_t rebuilt, filtered; /* density lists */
-  uint64_t links;
+  uint64_t links, loads;
   double slack; /* by which a single value may exceed its tolerance: 1 but for scenes of ill-conditioned cases */
 } twin;
 #define TWIN(b) ((twin *)(void *)(b))
@@ -109,6 +109,7 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
   g->scalar = t->vector->scalar;
   g->body_state = t->vector->body_state, g->member = t->vector->member;
   g->wall = t->wall, g->wall_impulse = t->impulse, g->wall_planes = t->planes, g->wall_particle = t->particle;
+  g->load = t->vector->load;
 }
 
 static void copy_array(const array *a, const oz_frame *from, const oz_frame *to) {
@@ -127,6 +128,12 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   memcpy(t->impulse, f->wall_impulse, f->wall_count * OZ_PLANES * 3 * sizeof *f->wall_impulse);
   memcpy(t->planes, f->wall_planes, f->wall_count * sizeof *f->wall_planes);
   memcpy(t->particle, f->wall_particle, f->wall_count * sizeof *f->wall_particle);
+  for (uint32_t k = 0; f->loads && f->load && g->load && k < f->wall_count; ++k) { /* but for the groups of rows, which each build has its own */
+    uint32_t own[4];
+    memcpy(own, g->load[k].near, sizeof own);
+    g->load[k] = f->load[k];
+    memcpy(g->load[k].near, own, sizeof own);
+  }
 }
 
 static void compare(twin *t, const char *stage, const char *name, uint32_t i, uint32_t c, double one, double other,
@@ -259,6 +266,26 @@ static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
   }
 }
 
+/* What boundary particles carry, and the sums that it comes of: each within a part of the greatest. */
+static void compare_loads(twin *t, const oz_frame *f, const oz_frame *g, oz_stage stage) {
+  double most[OZ_LOAD_SUMS] = {0};
+  if (!f->loads || stage < OZ_STAGE_load_start || stage > OZ_STAGE_load_mps_move) return;
+  for (uint32_t k = 0; k < f->wall_count; ++k) {
+    CHECK(f->load[k].count == g->load[k].count, "%s, %s: slot %u touches %u boundaries, %u in the vector build", t->scene, oz_stage_names[stage], k,
+          f->load[k].count, g->load[k].count);
+    for (uint32_t m = 0; m < f->load[k].count; ++m)
+      for (int c = 0; c < OZ_LOAD_SUMS; ++c) most[c] = fmax(most[c], fabs((double)f->load[k].sum[m][c]));
+  }
+  for (uint32_t k = 0; k < f->wall_count; ++k)
+    for (uint32_t m = 0; m < f->load[k].count; ++m) {
+      CHECK_EQ(f->load[k].handle[m], g->load[k].handle[m]);
+      t->loads += most[0] > 0;
+      for (uint32_t c = 0; c < OZ_LOAD_SUMS; ++c)
+        compare(t, oz_stage_names[stage], "load", k, c, (double)f->load[k].sum[m][c], (double)g->load[k].sum[m][c], fmax(most[c], c < 3 ? (stage == OZ_STAGE_load_link_pull ? 1e-4 : 1e-5) * (double)(f->m_ref * f->d * f->inv_dt) : 1e-9), 1e-3,
+                "sums of a few terms that differ by roundings", &t->worst[stage]);
+    }
+}
+
 static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage stage) {
   const char *name = oz_stage_names[stage];
   double *worst = &t->worst[stage];
@@ -284,6 +311,7 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
     compare(t, name, "scalar", (uint32_t)k, 0, f->scalar[k], g->scalar[k], fmax(fabs(f->scalar[k]), 1e-20), 1e-4,
             "a sum over all particles", worst);
   compare_walls(t, f, g, stage);
+  compare_loads(t, f, g, stage);
 }
 
 static ooze_result twin_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
@@ -787,6 +815,7 @@ static void check_isa(uint32_t isa) {
   for (int k = 0; k < OZ_STAGE_COUNT; ++k)
     if (!t.ran[k]) missing++, fprintf(stderr, "%s was never run\n", oz_stage_names[k]);
   CHECK(missing == 0, "%u stages were never run: the list and the models differ", missing);
+  CHECK(t.loads > 1000, "%llu loads that are not zero", (unsigned long long)t.loads);
   CHECK(t.links > 10000, "%llu links", (unsigned long long)t.links);
   CHECK(t.rebuilt && t.filtered, "density lists: %u made anew, %u filtered", t.rebuilt, t.filtered);
   t.plain->base.table->destroy(&t.plain->base);

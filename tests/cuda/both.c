@@ -129,21 +129,40 @@ static int live(const both *t, const array *a) {
 /* ---- walls, by rank ---- */
 
 typedef struct wall_copy {
+  oz_load *load; /* zero where there are none */
   oz_wall *wall;
   uint32_t *planes;
   float *impulse;
 } wall_copy;
 static wall_copy read_walls(const side *s) {
   const size_t n = s->f.wall_count;
-  wall_copy w = {calloc(n * OZ_PLANES + 1, sizeof *w.wall), calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4)};
+  wall_copy w = {calloc(n + 1, sizeof *w.load), calloc(n * OZ_PLANES + 1, sizeof *w.wall), calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4)};
   if (n) {
     get(s, w.wall, s->f.wall, n * OZ_PLANES * sizeof *w.wall);
     get(s, w.planes, s->f.wall_planes, n * 4);
     get(s, w.impulse, s->f.wall_impulse, n * OZ_PLANES * 12);
+    if (s->f.loads) get(s, w.load, s->f.load, n * sizeof *w.load);
   }
   return w;
 }
-static void free_walls(wall_copy *w) { free(w->wall), free(w->planes), free(w->impulse); }
+static void free_walls(wall_copy *w) { free(w->load), free(w->wall), free(w->planes), free(w->impulse); }
+/* Where that of collider `handle` is; -1: nowhere. */
+static int load_of(const oz_load *l, uint32_t handle) {
+  for (uint32_t k = 0; k < l->count && k < OZ_LOADS; k++)
+    if (l->handle[k] == handle) return (int)k;
+  return -1;
+}
+/* How far two are apart, and the size of the first: impulse and the sums that it comes of by themselves. */
+static void compare_load(const oz_load *a, const oz_load *b, double size[2], double off[2]) {
+  for (uint32_t k = 0; k < a->count && k < OZ_LOADS; k++) {
+    const int m = load_of(b, a->handle[k]);
+    for (int c = 0; c < OZ_LOAD_SUMS; c++) {
+      const int which = c >= 3;
+      size[which] = fmax(size[which], fabs((double)a->sum[k][c]));
+      off[which] = fmax(off[which], m < 0 ? fabs((double)a->sum[k][c]) : fabs((double)a->sum[k][c] - (double)b->sum[m][c]));
+    }
+  }
+}
 
 static void sync_walls(const both *t) {
   if (!t->a.f.wall_count || !t->b.f.wall_count) return;
@@ -154,11 +173,16 @@ static void sync_walls(const both *t) {
     memcpy(b.wall + (size_t)(sb - 1) * OZ_PLANES, a.wall + (size_t)(sa - 1) * OZ_PLANES, OZ_PLANES * sizeof(oz_wall));
     memcpy(b.impulse + (size_t)(sb - 1) * OZ_PLANES * 3, a.impulse + (size_t)(sa - 1) * OZ_PLANES * 3, OZ_PLANES * 12);
     b.planes[sb - 1] = a.planes[sa - 1];
+    uint32_t near[4]; /* is about rows, which each has its own */
+    memcpy(near, b.load[sb - 1].near, sizeof near);
+    b.load[sb - 1] = a.load[sa - 1];
+    memcpy(b.load[sb - 1].near, near, sizeof near);
   }
   const size_t n = t->b.f.wall_count;
   CHECK(t->b.copy(t->b.b, t->b.f.wall, b.wall, n * OZ_PLANES * sizeof *b.wall));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_planes, b.planes, n * 4));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * OZ_PLANES * 12));
+  if (t->b.f.loads) CHECK(t->b.copy(t->b.b, t->b.f.load, b.load, n * sizeof *b.load));
   free_walls(&a), free_walls(&b);
 }
 
@@ -254,6 +278,19 @@ static void compare(both *t, oz_stage stage) {
         if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], 1.0), worst[1] / scale[1]);
       }
     judge(t, stage, "walls", difference, m, 1.0);
+    if (t->a.f.loads && stage >= OZ_STAGE_load_start && stage <= OZ_STAGE_load_mps_move) {
+      double size[2] = {1e-30, 1e-30};
+      m = 0;
+      for (int pass = 0; pass < 2; pass++)
+        for (uint32_t r = 0; r < n; r++) {
+          const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
+          double off[2] = {0.0, 0.0};
+          if (!sa || !sb) continue;
+          compare_load(&wa.load[sa - 1], &wb.load[sb - 1], size, off);
+          if (pass) difference[m++] = fmax(off[0] / size[0], off[1] / size[1]);
+        }
+      judge(t, stage, "loads", difference, m, 1.0);
+    }
     free_walls(&wa), free_walls(&wb);
   }
   free(a), free(b), free(pa), free(pb), free(difference);

@@ -238,7 +238,10 @@ OZ_CASE(loads_are_mean_force_and_torque) {
     impulse[9] = 0.002f; /* slot 1: particle 0 at +0.5: pulls along x */
     impulse[13] = NAN;   /* its second plane is no number, and is left out */
     oz_colliders_frame(&c, 0.25 * k, 0.25 * (k + 1), 0.01, frame);
-    oz_colliders_collect(&c, frame, 2, particle, wall, planes, impulse, p, 0.01);
+    oz_frame f;
+    memset(&f, 0, sizeof f);
+    f.wall_count = 2, f.wall_particle = particle, f.wall = wall, f.wall_planes = planes, f.wall_impulse = impulse, f.p = p;
+    oz_colliders_collect(&c, frame, &f, 0.01);
   }
   oz_colliders_end_step(&c, 1.0);
   float force[3], torque[3];

@@ -1,0 +1,295 @@
+/* What the fluid puts on boundary particles, added up by collider: the other side of what they do to it.
+ *
+ * A particle that a boundary particle moves by dx in a substep was given the momentum m dx / dt, and the collider gave it.
+ * The parts of the gathers that come of boundary particles are therefore taken once more, for the particles near them alone
+ * (wall slots), neighbour by neighbour, by the gathers' own `pair`, and go to the collider of each. The velocity solve is
+ * linear and its gradients stand still, so that there the sum of all multipliers is enough, once.
+ *
+ * Order in a substep: load_start after the wall slots are found; load_rows whenever the density rows are new; load_stress
+ * between the velocity and the position phase; the others behind the stage whose name they have, while what that one
+ * gathered (dx, A, y of before) is still there. */
+#ifndef OZ_PHYSICS_LOAD_H
+#define OZ_PHYSICS_LOAD_H
+
+#include "physics/boundary.h"
+#include "physics/conformation.h"
+#include "physics/mps.h"
+#include "physics/paper.h"
+#include "physics/rows.h"
+#include "physics/springs.h"
+#include "physics/tension.h"
+#include "physics/viscous.h"
+
+#define OZ_LOAD_GROUP (OZ_LANES > 4 ? OZ_LANES : 4) /* entries of a row that one bit of oz_load.near stands for */
+
+/* Where the collider of boundary particle j has its sums. What touches more than OZ_LOADS of them gives the rest to the last. */
+OZ_FN float *oz_load_of(const oz_frame *f, oz_load *l, uint32_t j) {
+  const uint32_t handle = f->owner[j] & OZ_OWNER_HANDLE;
+  uint32_t k = 0;
+  while (k < l->count && l->handle[k] != handle) k++;
+  if (k == OZ_LOADS) k = OZ_LOADS - 1;
+  else if (k == l->count) {
+    l->handle[k] = handle;
+    for (int c = 0; c < OZ_LOAD_SUMS; c++) l->sum[k][c] = 0.0f;
+    l->count++;
+  }
+  return l->sum[k];
+}
+enum { OZ_LOAD_G = 3, OZ_LOAD_C = 6, OZ_LOAD_CY = 7 }; /* in oz_load.sum, behind the impulse */
+
+OZ_FN uint32_t oz_minu(uint32_t a, uint32_t b) { return a < b ? a : b; }
+OZ_FN float oz_first(oz_real v) { /* of numbers that are the same in every lane */
+  float lane[OZ_LANES];
+  oz_st(lane, 0, v);
+  return lane[0];
+}
+/* Nothing where the particle is held. */
+OZ_FN oz_load *oz_load_at(const oz_frame *f, uint32_t slot, uint32_t *i) {
+  *i = f->wall_particle[slot];
+  return f->omega[*i] > 0.0f ? f->load + slot : NULL;
+}
+
+OZ_FN void oz_load_start_item(const oz_frame *f, uint32_t slot) {
+  f->load[slot].count = 0;
+  for (int k = 0; k < 4; k++) f->load[slot].near[k] = 0;
+}
+
+/* ---- rows ---- */
+
+/* Entry m of either part of density row i, and how many there are. */
+OZ_FN uint32_t oz_load_neighbour(const oz_frame *f, int part, uint32_t i, uint32_t m) {
+#if OZ_GPU
+  return part ? f->list_d[1][((size_t)f->row_d[1][i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u)] : oz_neighbour(f, i, m);
+#else
+  return f->list_d[part][f->row_d[part][i] + m];
+#endif
+}
+OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) { return f->list_d[part] || part == 0 ? f->len_d[part][i] : 0; }
+
+/* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat, c, c y. */
+OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  for (int k = 0; k < 4; k++) l->near[k] = 0;
+  for (uint32_t k = 0; k < l->count; k++)
+    for (int c = OZ_LOAD_G; c < OZ_LOAD_SUMS; c++) l->sum[k][c] = 0.0f;
+  for (int part = 0; part < 2; part++) {
+    const uint32_t length = oz_load_length(f, part, i);
+    for (uint32_t m = 0; m < length; m++) {
+      const uint32_t j = oz_load_neighbour(f, part, i, m);
+      if (!oz_is_boundary(f, j)) continue;
+      const uint32_t bit = m / OZ_LOAD_GROUP;
+      l->near[2 * part + (int)(bit >> 5)] |= (uint32_t)1 << (bit & 31u);
+    }
+  }
+  const uint32_t length = f->len_c[i];
+  const oz_v3 x = oz_vec_of(f->x, i);
+  for (uint32_t m = 0; m < length; m++) {
+    const uint32_t j = oz_neighbour(f, i, m);
+    if (!oz_is_boundary(f, j)) continue;
+    oz_real c;
+    const oz_v3 g = oz_spiky(f, oz_sub(x, oz_vec_of(f->x, j)), &c);
+    const float *y = f->y + 4 * (size_t)j;
+    float *sum = oz_load_of(f, l, j), one = oz_first(c);
+    sum[OZ_LOAD_G] += oz_first(g.x), sum[OZ_LOAD_G + 1] += oz_first(g.y), sum[OZ_LOAD_G + 2] += oz_first(g.z);
+    sum[OZ_LOAD_C] += one;
+    for (int k = 0; k < 3; k++) sum[OZ_LOAD_CY + k] += one * y[k];
+  }
+}
+
+/* One pair function over the boundary particles of a row, lane by lane; OZ_LOAD_GIVE takes what lane k has to `sum`, the
+ * collider's. */
+#define OZ_LOAD_LANES(pair, sums)                                                                                      \
+  oz_real acc[sums];                                                                                                   \
+  for (int s = 0; s < sums; s++) acc[s] = oz_set(0.0f);                                                                \
+  oz_group n = {j, {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)}, oz_set(0.0f)};                                          \
+  pair(f, &self, &n, acc);                                                                                             \
+  float lane[sums][OZ_LANES];                                                                                          \
+  for (int s = 0; s < sums; s++) oz_st(lane[s], 0, acc[s]);                                                            \
+  for (uint32_t k = 0; k < OZ_LANES; k++) {                                                                            \
+    if (!oz_is_boundary(f, j[k])) continue;                                                                            \
+    float *sum = oz_load_of(f, l, j[k]);                                                                               \
+    OZ_LOAD_GIVE                                                                                                       \
+  }
+#define OZ_LOAD_ROW_D(pair, sums)                                                                                      \
+  for (int part = 0; part < 2; part++)                                                                                 \
+    for (int word = 0; word < 2; word++)                                                                               \
+      for (uint32_t bits = l->near[2 * part + word], bit = 32u * (uint32_t)word; bits; bits >>= 1, bit++)              \
+        for (uint32_t m = bit * OZ_LOAD_GROUP, end = oz_minu(m + OZ_LOAD_GROUP, oz_load_length(f, part, i)); (bits & 1u) && m < end; m += OZ_LANES) { \
+          uint32_t j[OZ_LANES];                                                                                        \
+          for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_load_neighbour(f, part, i, m + k);                         \
+          OZ_LOAD_LANES(pair, sums)                                                                                    \
+        }
+#define OZ_LOAD_ROW_C(pair, sums)                                                                                      \
+  for (uint32_t m = 0, end = f->len_c[i]; m < end; m += OZ_LANES) {                                                    \
+    uint32_t j[OZ_LANES];                                                                                              \
+    int any = 0;                                                                                                       \
+    for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_neighbour(f, i, m + k), any |= oz_is_boundary(f, j[k]);          \
+    if (!any) continue;                                                                                                \
+    OZ_LOAD_LANES(pair, sums)                                                                                          \
+  }
+
+/* ---- any model ---- */
+
+/* dx = scale sum, and what the particle gets the wall loses. */
+#define OZ_LOAD_GIVE for (int c = 0; c < 3; c++) sum[c] -= scale * lane[c][k];
+
+OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float scale = 6.0f * f->w_norm * f->d * f->d * f->inv_dt * f->m_ref;
+  oz_tension_self self;
+  oz_tension_begin(f, i, &self);
+  OZ_LOAD_ROW_C(oz_tension_pair, 3)
+}
+
+/* ---- conformation ---- */
+
+/* All that the velocity phase did: A = -d Lam B with the multipliers that it has left, dx = omega A sum of ghat. Boundary
+ * particles have no multiplier of their own. */
+OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l || !l->count) return;
+  oz_s3 lam, B;
+  for (uint32_t c = 0; c < 6; c++) {
+    lam.s[c] = oz_set(f->lam[(size_t)c * f->stride + i]);
+    B.s[c] = oz_set(*oz_block_at(f->B, 6, c, f->stride, i));
+  }
+  const oz_m3 A = oz_s3_mul_s(&lam, &B);
+  const float scale = f->m_ref * f->inv_dt * f->d;
+  for (uint32_t k = 0; k < l->count; k++) {
+    float *sum = l->sum[k];
+    const oz_v3 g = {oz_set(sum[OZ_LOAD_G]), oz_set(sum[OZ_LOAD_G + 1]), oz_set(sum[OZ_LOAD_G + 2])};
+    const oz_v3 v = oz_m3_v(&A, g);
+    sum[0] += scale * oz_first(v.x), sum[1] += scale * oz_first(v.y), sum[2] += scale * oz_first(v.z);
+  }
+}
+OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l || f->dx[4 * (size_t)i + 3] == 0.0f) return;
+  const float scale = f->m_ref * f->d * f->inv_dt;
+  oz_density_move_self self;
+  oz_density_move_begin(f, i, &self);
+  OZ_LOAD_ROW_D(oz_density_move_pair, 3)
+}
+/* The matrix that particle i sends, times a vector. */
+OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float out[3]) {
+  uint32_t j[OZ_LANES];
+  oz_m3 A;
+  for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = i;
+  oz_matrix_gather(f->A, j, &A);
+  const oz_v3 g = {oz_set(v[0]), oz_set(v[1]), oz_set(v[2])}, r = oz_m3_v(&A, g);
+  out[0] = oz_first(r.x), out[1] = oz_first(r.y), out[2] = oz_first(r.z);
+}
+/* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), y being that of before, which lies in y2 by now. */
+OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float *y = f->y2 + 4 * (size_t)i, half_h = 0.5f * y[3], scale = f->m_ref * f->inv_dt;
+  for (uint32_t k = 0; k < l->count; k++) {
+    float *sum = l->sum[k], moved[3];
+    oz_load_sent(f, i, sum + OZ_LOAD_G, moved);
+    for (int c = 0; c < 3; c++) sum[c] -= scale * (moved[c] + half_h * (sum[OZ_LOAD_CY + c] - sum[OZ_LOAD_C] * y[c]));
+  }
+}
+
+/* ---- links ---- */
+
+OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float scale = f->m_ref * f->d * f->inv_dt;
+  oz_link_density_self self;
+  oz_link_density_begin(f, i, &self);
+  OZ_LOAD_ROW_D(oz_link_density_pair, 3)
+}
+OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l || !f->link_row) return;
+  const float scale = f->m_ref * f->inv_dt;
+  oz_link_pull_self self;
+  oz_link_pull_begin(f, i, &self);
+  for (uint32_t m = 0; m < f->link_len[i]; m += OZ_LANES) {
+    const size_t e = oz_link_at(f, i, m);
+    const uint32_t *j = f->link_j + e;
+    int any = 0;
+    for (uint32_t k = 0; k < OZ_LANES && m + k < f->link_len[i]; k++) any |= oz_is_boundary(f, j[k]);
+    if (!any) continue;
+    oz_real acc[3] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
+    oz_links n = {j, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e};
+    oz_link_pull_pair(f, &self, &n, acc);
+    float lane[3][OZ_LANES];
+    for (int s = 0; s < 3; s++) oz_st(lane[s], 0, acc[s]);
+    for (uint32_t k = 0; k < OZ_LANES && m + k < f->link_len[i]; k++) {
+      if (!oz_is_boundary(f, j[k])) continue;
+      float *sum = oz_load_of(f, l, j[k]);
+      OZ_LOAD_GIVE
+    }
+  }
+}
+
+/* ---- springs: displacements, not yet by mass ---- */
+
+OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float scale = f->m_ref / f->omega[i] * f->inv_dt;
+  oz_spring_relax_self self;
+  oz_spring_relax_begin(f, i, &self);
+  OZ_LOAD_ROW_D(oz_spring_relax_pair, 3)
+}
+
+/* ---- cauchy ---- */
+
+OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float scale = -0.5f * f->cauchy.lambda * f->m_ref / f->omega[i] * f->inv_dt;
+  oz_mps_move_self self;
+  oz_mps_move_begin(f, i, &self);
+  OZ_LOAD_ROW_D(oz_mps_move_pair, 3)
+}
+
+#undef OZ_LOAD_GIVE
+/* Stress: the sum of what is held has the particle's own matrix, (3) to (5); its pull (6) to (8). */
+#define OZ_LOAD_GIVE                                                                                                   \
+  float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3];                                                           \
+  oz_load_sent(f, i, v, own);                                                                                          \
+  for (int c = 0; c < 3; c++) sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k]);
+OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm; /* m / rho = Vm */
+  oz_mps_force_self self;
+  oz_mps_force_begin(f, i, &self);
+  OZ_LOAD_ROW_C(oz_mps_force_pair, 9)
+}
+#undef OZ_LOAD_GIVE
+
+/* ---- conformation as printed: own matrix times the sum of vol g, (3) to (5) ---- */
+
+#define OZ_LOAD_GIVE                                                                                                   \
+  float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3];                                                           \
+  oz_load_sent(f, i, v, own);                                                                                          \
+  for (int c = 0; c < 3; c++) sum[c] -= scale * (f->y2[4 * (size_t)i + 3] * lane[c][k] + own[c]);
+OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t slot) {
+  uint32_t i;
+  oz_load *l = oz_load_at(f, slot, &i);
+  if (!l) return;
+  const float scale = f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->gate[i], 1.0f));
+  oz_paper_force_self self;
+  oz_paper_force_begin(f, i, &self);
+  OZ_LOAD_ROW_D(oz_paper_force_pair, 6)
+}
+#undef OZ_LOAD_GIVE
+#endif
