@@ -28,9 +28,10 @@ typedef struct result {
   stage stages[STAGES];
 } result;
 
+enum { WALLS_SDF, WALLS_PARTICLES, WALLS_BOTH };
 typedef struct settings {
   kit_machine machine;
-  uint32_t frames, warmup, particles, steps, velocity, position, model;
+  uint32_t frames, warmup, particles, steps, velocity, position, model, walls;
   double dt;
 } settings;
 
@@ -65,6 +66,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   double start = cli_seconds();
   kit_open(&k, &machine, s->separation);
   k.params.model = o->model;
+  kit_boundary(&k, o->walls == WALLS_PARTICLES);
   kit_iterations(&k, o->velocity, o->position);
   s->build(&k, o->particles);
   r->setup_seconds = cli_seconds() - start;
@@ -121,6 +123,20 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   kit_close(&k);
 }
 
+/* Both kinds of walls, in turns because the machine may not be idle: the quicker of two runs of each. */
+static void run_walls(const bench_scene *s, const settings *o, result *particles, result *contact) {
+  static result again;
+  settings with = *o;
+  for (int round = 0; round < 2; ++round)
+    for (int kind = 0; kind < 2; ++kind) {
+      result *to = kind ? particles : contact;
+      with.walls = kind ? WALLS_PARTICLES : WALLS_SDF;
+      if (round && to->code < 0) continue;
+      run_scene(s, &with, OOZE_ISA_AUTO, round ? &again : to);
+      if (round && (again.code < 0 || again.processor_per_step < to->processor_per_step)) *to = again;
+    }
+}
+
 static const stage *stage_of(const result *r, const char *name) {
   for (uint32_t i = 0; i < r->stage_count; ++i)
     if (strcmp(r->stages[i].name, name) == 0) return &r->stages[i];
@@ -143,27 +159,32 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
   printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s; %u frames after %u to warm "
          "up\n",
          r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->frames, o->warmup);
+  const char *other_name = o->walls == WALLS_BOTH ? "contact" : "scalar";
+  if (o->walls) printf("  walls are boundary particles%s\n", twin ? "; beside them, plain contact" : "");
+  if (o->walls == WALLS_BOTH)
+    printf("  %-26s %+12.1f%% of contact's processor time\n", "boundary particles", 100.0 * (r->processor_per_step / twin->processor_per_step - 1.0));
   printf("  %-26s %12.5g", "seconds a frame", r->seconds_per_frame);
-  if (twin) printf(" %12.5g scalar %8.2fx", twin->seconds_per_frame, twin->seconds_per_frame / r->seconds_per_frame);
+  if (twin) printf(" %12.5g %s %8.2fx", twin->seconds_per_frame, other_name, twin->seconds_per_frame / r->seconds_per_frame);
   if (s->paper_seconds > 0.0) printf("   (the paper, on a GTX 1070: %g)", s->paper_seconds);
   printf("\n  %-26s %12.5g", "seconds a step", r->seconds_per_step);
   if (twin) printf(" %12.5g", twin->seconds_per_step);
   printf("\n  %-26s %12.5g", "processor seconds a step", r->processor_per_step);
-  if (twin) printf(" %12.5g scalar %8.2fx", twin->processor_per_step, twin->processor_per_step / r->processor_per_step);
+  if (twin) printf(" %12.5g %s %8.2fx", twin->processor_per_step, other_name, twin->processor_per_step / r->processor_per_step);
   printf("\n  %-26s %12.5g\n", "seconds a simulated second", r->seconds_per_step / o->dt);
   printf("  %-26s %12.5g\n", "microseconds a particle", 1e6 * r->seconds_per_step / r->particles);
   printf("  %-26s %12.4g ns a particle", "velocity iteration", r->velocity_ns);
-  if (twin) printf(" %12.4g scalar %8.2fx", twin->velocity_ns, twin->velocity_ns / r->velocity_ns);
+  if (twin) printf(" %12.4g %s %8.2fx", twin->velocity_ns, other_name, twin->velocity_ns / r->velocity_ns);
   printf("\n  %-26s %12.4g ns a particle", "position iteration", r->position_ns);
-  if (twin) printf(" %12.4g scalar %8.2fx", twin->position_ns, twin->position_ns / r->position_ns);
+  if (twin) printf(" %12.4g %s %8.2fx", twin->position_ns, other_name, twin->position_ns / r->position_ns);
   printf("\n  %-26s %12.4g ns a particle\n", "neighbour work of a step", r->lists_ns);
   printf("  %-26s %12.2f\n", "neighbours", r->neighbours);
   printf("  %-26s %12" PRIu64 "   (%.1f MiB in all)\n", "bytes a particle", r->bytes_per_particle,
          (double)r->bytes / 1048576.0);
   printf("  %-26s   %016" PRIx64 "%s\n", "state", r->hash,
-         twin ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)" : "");
-  printf("  %-26s %12s %8s %12s%s\n", "stage", "ms a step", "share", "calls a step",
-         twin ? "   scalar ms        x" : "");
+         twin && !o->walls ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)" : "");
+  printf("  %-26s %12s %8s %12s", "stage", "ms a step", "share", "calls a step");
+  if (twin) printf(" %9s ms        x", other_name);
+  putchar('\n');
   double total = r->seconds_per_step * steps;
   for (uint32_t i = 0; i < r->stage_count; ++i) {
     const stage *t = &r->stages[i], *other = twin ? stage_of(twin, t->name) : NULL;
@@ -220,12 +241,14 @@ static void print_json(json *j, const bench_scene *s, const settings *o, const r
   json_number(j, "mean_compression", r->compression);
   json_number(j, "max_speed", r->max_speed);
   json_number(j, "paper_seconds_per_frame", s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
+  json_text(j, "walls", o->walls ? "particles" : "contact");
   if (twin) {
-    json_object(j, "scalar");
+    json_object(j, o->walls ? "contact" : "scalar");
     json_number(j, "seconds_per_frame", twin->seconds_per_frame);
     json_number(j, "seconds_per_step", twin->seconds_per_step);
     json_number(j, "velocity_iteration_ns", twin->velocity_ns);
     json_number(j, "position_iteration_ns", twin->position_ns);
+    json_number(j, "processor_seconds_per_step", twin->processor_per_step);
     json_number(j, "speedup", twin->seconds_per_step / r->seconds_per_step);
     json_object_end(j);
   }
@@ -284,6 +307,7 @@ int cli_bench(int argc, char **argv) {
       {"isa", 0, CLI_CHOICE, &given.machine.isa, "auto|scalar|neon|sse|avx2|avx512", "vector build to use", 0, 0},
       {"tasks", 0, CLI_CHOICE, &given.machine.tasks, "auto|host|tbb|pool|serial|shuffled", "who runs the chunks", 0, 0},
       {"model", 0, CLI_CHOICE, &given.model, models, "who moves the fluid, with its default parameters", 0, 0},
+      {"walls", 0, CLI_CHOICE, &given.walls, "contact|particles|both", "how fluid meets walls; both compares them, in turns", 0, 0},
       {"particles", 'n', CLI_COUNT, &given.particles, "N", "about so many particles instead of the scene's own", 8,
        4e9},
       {"steps", 0, CLI_COUNT, &given.steps, "N", "steps a frame", 1, 10000},
@@ -305,6 +329,10 @@ int cli_bench(int argc, char **argv) {
   int code = cli_parse(&syntax, argc, argv, names, MOST, &count);
   if (code != CLI_PARSED) return code;
   if (list) return list_scenes(as_json);
+  if (scalar && given.walls == WALLS_BOTH) {
+    cli_error("bench: --scalar and --walls both are two comparisons at once; one of them would fit");
+    return CLI_USAGE;
+  }
   if (device != unset) given.machine.device = (int32_t)device;
   if (!given.machine.threads) given.machine.threads = cli_processors();
   for (size_t i = 0; i < count; ++i) {
@@ -340,18 +368,20 @@ int cli_bench(int argc, char **argv) {
       cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps, o.dt, o.dt * o.steps);
       return CLI_USAGE;
     }
-    run_scene(s, &o, OOZE_ISA_AUTO, &r);
+    const int two = scalar || o.walls == WALLS_BOTH;
+    if (o.walls == WALLS_BOTH) run_walls(s, &o, &r, &twin);
+    else run_scene(s, &o, OOZE_ISA_AUTO, &r);
     if (scalar && r.code >= 0) run_scene(s, &o, OOZE_ISA_SCALAR, &twin);
-    if (r.code < 0 || (scalar && twin.code < 0)) {
+    if (r.code < 0 || (two && twin.code < 0)) {
       const result *bad = r.code < 0 ? &r : &twin;
       cli_error("bench: %s: %s", s->name, bad->message);
       failed = cli_exit_code(bad->code);
       continue;
     }
     if (as_json)
-      print_json(&j, s, &o, &r, scalar ? &twin : NULL);
+      print_json(&j, s, &o, &r, two ? &twin : NULL);
     else
-      print_table(s, &o, &r, scalar ? &twin : NULL);
+      print_table(s, &o, &r, two ? &twin : NULL);
   }
   if (as_json && count != 1) {
     json_array_end(&j);

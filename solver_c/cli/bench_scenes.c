@@ -55,6 +55,7 @@ static void pour(kit *k, uint32_t particles, double radius, double height, uint3
   }
   double reach = fmax(p.mound, radius) + d;
   const double low[3] = {-reach, 0.0, -reach}, high[3] = {reach, height, reach};
+  k->patch = 1.25 * reach; /* it spreads a little */
   kit_floor(k, 1.0);
   kit_fill(k, material, low, high, in_poured, &p);
 }

@@ -311,6 +311,7 @@ ooze_collider kit_plane(kit *k, const double point[3], const double normal[3], d
   ooze_collider_desc_default(&c);
   c.shape = OOZE_SHAPE_PLANE;
   c.friction = (float)friction;
+  if (k->patch > 0.0) c.half[0] = c.half[2] = (float)k->patch;
   kit_pose_of_plane(&c.start, point, normal);
   return add_collider(k, &c);
 }

@@ -19,6 +19,7 @@ typedef struct kit {
   ooze_params params; /* change, then kit_apply */
   double separation;
   uint32_t boundary; /* of colliders */
+  double patch;      /* m: half the side of planes made of boundary particles; 0: as they come */
   double temperature, contact; /* of colliders, K and W/(m^2 K); 0: as they come */
   double jitter;     /* separations: kit_fill moves each particle by up to that */
   uint64_t seed;
@@ -81,7 +82,7 @@ extern const uint32_t kit_giant_parts;
 ooze_collider kit_plane(kit *k, const double point[3], const double normal[3], double friction);
 ooze_collider kit_floor(kit *k, double friction); /* solid below y = 0 */
 /* The next colliders are of this kind: OOZE_BOUNDARY_*. */
-void kit_boundary(kit *k, uint32_t boundary);
+void kit_boundary(kit *k, uint32_t boundary); /* planes are then a patch of k->patch to each side */
 /* The next colliders are as warm (K) and conduct so well to fluid (W/(m^2 K)). */
 void kit_heat(kit *k, double temperature, double contact);
 ooze_collider kit_container(kit *k, const double centre[3], const double half[3], double friction);

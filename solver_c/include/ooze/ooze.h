@@ -329,7 +329,7 @@ enum {
 };
 /* How fluid meets a collider. SDF: contact with its surface, with friction and stick. PARTICLES: points of its surface are in
  * the fluid's density and viscosity sums and hold it off; no slip. Thin and open sheets and meshes that deform need them.
- * The models blend and cauchy know contact alone. */
+ * The model blend knows contact alone. */
 enum { OOZE_BOUNDARY_SDF = 0, OOZE_BOUNDARY_PARTICLES = 1 };
 enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes what enters */
 
@@ -377,7 +377,8 @@ OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider
  * rank and no id, and are not in the state hash. */
 OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count, const float *start,
                                           const float *end);
-/* Mean force (N) and torque about its position (N m) that the fluid put on it during the last ooze_step. */
+/* Mean force (N) and torque about its position (N m) that the fluid put on it, on its surface and on its boundary particles,
+ * during the last ooze_step. (What the models links and springs smooth of velocities at boundary particles is not in it.) */
 OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]);
 
 /* ---- Bodies --------------------------------------------------------------------------------------------------- */
