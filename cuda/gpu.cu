@@ -225,6 +225,8 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->collider_count = g->collider_count;
   f->brick_key = static_cast<const uint64_t *>(g->brick_key.at);
   f->brick_values = static_cast<const float *>(g->brick_values.at);
+  f->grip_key = static_cast<const uint64_t *>(g->grip_key.at);
+  f->grip_values = static_cast<const float *>(g->grip_values.at);
   f->nozzle = static_cast<const oz_nozzle *>(g->nozzle.at);
   f->nozzle_count = g->nozzle_count;
   f->matter = static_cast<const oz_matter *>(g->matter.at);
@@ -336,6 +338,13 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
   g->collider_count = count;
   return OOZE_OK;
 }
+static ooze_result grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  OZ_TRY(put(g, &g->grip_key, keys, bricks * sizeof *keys, "colliders' friction", why));
+  return put(g, &g->grip_values, values, (size_t)bricks * OZ_GRIP_FLOATS * sizeof *values, "colliders' friction", why);
+}
 static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -389,7 +398,7 @@ static void destroy(oz_backend *b) {
 #endif
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
-                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
+                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->grip_key, &g->grip_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
                       &g->device_news, &g->ticket, &g->loads, &g->ghat, &g->near_first, &g->near_j};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
@@ -413,7 +422,7 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest};
+    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest, grips};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

@@ -13,6 +13,7 @@
  * other. */
 #include "cuda/cells.h"
 
+#include "physics/boundary.h"
 #include "physics/pairs.h"
 
 #include <type_traits>
@@ -121,7 +122,8 @@ struct search {
   uint32_t *neighbours;
   uint32_t *place; /* receives the packed positions, or NULL */
   float h;
-  const uint32_t *owner; /* where there are boundary particles: they gather nothing */
+  const uint32_t *owner; /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
+  const uint32_t *slip;  /* their word (boundary.h), or NULL */
 
   /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of. */
   struct surroundings {
@@ -188,7 +190,7 @@ struct search {
   template <bool AGAIN, int TEAM, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, TAKE take) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return;
-    if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) return;
+    if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY && !(slip && slip[i] > OZ_SLIP_WORD)) return;
     surroundings nearby;
     look_around(c, &nearby);
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -485,7 +487,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
       s.shared = &device_news(g)->shared, s.widest = &device_news(g)->widest, s.most = g->share_most;
     }
     s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
-    s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr;
+    s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;
@@ -548,7 +550,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2;
     s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
     s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
-    s.owner = f->boundary ? f->owner : nullptr;
+    s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     OZ_TRY(bring_news(g, why));
     const news *n = g->host_news;

@@ -7,7 +7,7 @@
 static const double G = 9.81, DT = 1.0 / 240.0;
 
 /* Mean speed (m/s) down a slope after `duration` s from rest. */
-static double slide(verify *v, kit *k, double friction, double viscosity, double angle, double duration) {
+static double slide(verify *v, kit *k, uint32_t boundary, double friction, double viscosity, double angle, double duration) {
   const double d = 0.05, normal[3] = {0.0, 1.0, 0.0}, foot[3] = {0, 0, 0}, low[3] = {-3 * d, 0.0, -3 * d};
   const uint32_t n[3] = {6, 4, 6};
   double speed = 0.0;
@@ -15,12 +15,45 @@ static double slide(verify *v, kit *k, double friction, double viscosity, double
   /* the slope lies flat and gravity leans */
   k->params.gravity[0] = (float)(G * sin(angle)), k->params.gravity[1] = (float)(-G * cos(angle));
   kit_apply(k);
+  kit_boundary(k, boundary);
+  k->patch = 20 * d;
   kit_plane(k, foot, normal, friction);
   kit_block(k, kit_fluid(k, viscosity, 0.0), n, low);
   for (int step = 0; kit_good(k) && step < (int)lround(duration / DT); ++step) kit_step(k, DT, 1);
   kit_read(k);
   for (uint32_t i = 0; i < k->count; ++i) speed += (double)k->v[i][0] / k->count;
   return speed;
+}
+
+/* One slope, slippery where z is below 0 and not above, with a drop on each half: their mean speeds (m/s) after `duration` s. */
+static int halves(verify *v, uint32_t boundary, double viscosity, double angle, double duration, double speed[2]) {
+  enum { SIDE = 41 };
+  const double d = 0.05, normal[3] = {0.0, 1.0, 0.0}, foot[3] = {0, 0, 0};
+  const uint32_t n[3] = {6, 4, 6};
+  static float place[SIDE * SIDE][3], friction[SIDE * SIDE];
+  kit k;
+  kit_open(&k, verify_machine(v), d);
+  k.params.gravity[0] = (float)(G * sin(angle)), k.params.gravity[1] = (float)(-G * cos(angle));
+  kit_apply(&k);
+  kit_boundary(&k, boundary);
+  k.patch = 0.5 * (SIDE - 1) * d;
+  ooze_collider slope = kit_plane(&k, foot, normal, 0.5);
+  for (int i = 0; i < SIDE * SIDE; ++i) {
+    place[i][0] = (float)((i / SIDE - SIDE / 2) * d), place[i][1] = 0.0f, place[i][2] = (float)((i % SIDE - SIDE / 2) * d);
+    friction[i] = i % SIDE < SIDE / 2 ? 0.0f : 1.0f;
+  }
+  if (kit_good(&k)) k.result = ooze_collider_grip(k.solver, slope, (float)d, SIDE * SIDE, place[0], friction, NULL);
+  for (int side = 0; side < 2; ++side) {
+    const double low[3] = {-12 * d, 0.0, (side ? 6 : -12) * d};
+    kit_block(&k, kit_fluid(&k, viscosity, 0.0), n, low);
+  }
+  for (int step = 0; kit_good(&k) && step < (int)lround(duration / DT); ++step) kit_step(&k, DT, 1);
+  kit_read(&k);
+  speed[0] = speed[1] = 0.0;
+  for (uint32_t i = 0; i < k.count; ++i) speed[k.x[i][2] > 0.0f] += 2.0 * (double)k.v[i][0] / k.count;
+  const int ran = verify_ran(v, &k);
+  kit_close(&k);
+  return ran;
 }
 
 /* Separations from a plate, which rises off a block of viscous fluid, to the highest particle. Walls count in the density. */
@@ -81,19 +114,39 @@ void verify_slip(verify *v) {
   for (int i = 0; i < 2; ++i) {
     double speed;
     if (verify_wants(v, "free")) {
-      speed = slide(v, &k, 0.0, thick[i], angle, time);
+      speed = slide(v, &k, 0, 0.0, thick[i], angle, time);
       if (verify_ran(v, &k)) verify_within(v, speed, free_speed, 0.05, "m/s", "free.viscosity-%.0f", thick[i]);
       verify_note(v, "g sin a t, a = %.1f rad, %.1f s, friction 0", angle, time);
       kit_close(&k);
     }
+    if (verify_wants(v, "particles")) {
+      speed = slide(v, &k, 1, 0.0, thick[i], angle, time);
+      if (verify_ran(v, &k)) verify_within(v, speed, free_speed, 0.05, "m/s", "particles.free.viscosity-%.0f", thick[i]);
+      verify_note(v, "a slope of boundary particles, friction 0");
+      kit_close(&k);
+      speed = slide(v, &k, 1, 1.0, thick[i], angle, time);
+      if (verify_ran(v, &k)) {
+        if (i) verify_at_most(v, speed, 0.05 * free_speed, "m/s", "particles.held.viscosity-%.0f", thick[i]);
+        else verify_report(v, speed, 0.0, "m/s", "particles.held.viscosity-%.0f", thick[i]);
+      }
+      kit_close(&k);
+    }
     if (verify_wants(v, "held")) {
-      speed = slide(v, &k, 1.0, thick[i], angle, time);
+      speed = slide(v, &k, 0, 1.0, thick[i], angle, time);
       if (verify_ran(v, &k)) {
         if (i) verify_at_most(v, speed, 0.05 * free_speed, "m/s", "held.viscosity-%.0f", thick[i]);
         else verify_report(v, speed, 0.0, "m/s", "held.viscosity-%.0f", thick[i]); /* it flows over the layer that is held */
       }
       kit_close(&k);
     }
+  }
+  for (uint32_t boundary = 0; boundary < 2; ++boundary) {
+    const char *name = boundary ? "places.particles" : "places.contact";
+    double speed[2];
+    if (!verify_wants(v, name) || !halves(v, boundary, thick[1], angle, time, speed)) continue;
+    verify_within(v, speed[0], free_speed, 0.05, "m/s", "%s.slippery-half", name);
+    verify_note(v, "one slope, friction 0 on one half and 1 on the other: g sin a t");
+    verify_at_most(v, speed[1], 0.05 * free_speed, "m/s", "%s.sticky-half", name);
   }
   if (!verify_wants(v, "stick")) return;
   double left = lift(v, &k, 1e4);

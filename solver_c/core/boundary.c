@@ -4,7 +4,7 @@
 
 #include "core/links.h"
 #include "core/particles.h"
-#include "physics/contact.h"
+#include "physics/boundary.h"
 
 enum { MAGIC = 0x42425a4f, VERSION = 1 }; /* "OZBB" */
 
@@ -202,11 +202,27 @@ static ooze_result place(ooze_solver *s) {
   return OOZE_OK;
 }
 
+/* How freely fluid slips at one point, as a word. */
+static uint32_t slip_at(const oz_collider_slot *slot, const float local[3]) {
+  float friction = slot->desc.friction, stick;
+  if (slot->grip.count) {
+    oz_frame f;
+    oz_collider c;
+    memset(&f, 0, sizeof f);
+    memset(&c, 0, sizeof c);
+    f.grip_key = slot->grip.key, f.grip_values = slot->grip.values;
+    c.grip_voxel = slot->grip.voxel, c.grip_count = slot->grip.count;
+    (void)oz_grip_at(&f, &c, local, &friction, &stick);
+  }
+  return oz_slip_word(1.0f - friction);
+}
+
 /* What each point needs besides: its weight where fluid has its compliance, its way where that has a force, its collider's
  * temperature. */
 static ooze_result fill(ooze_solver *s) {
-  static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REST, OZ_FIELD_TEMPERATURE};
+  static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REST, OZ_FIELD_TEMPERATURE, OZ_FIELD_MATERIAL};
   oz_particles *p = &s->particles;
+  s->boundary.slips = 0;
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
     void *copy;
     uint32_t rank = p->count - p->hidden;
@@ -220,6 +236,11 @@ static ooze_result fill(ooze_solver *s) {
         uint32_t at = p->at[rank];
         if (fields[f] == OZ_FIELD_COMPLIANCE) to[at] = set->weight[k];
         else if (fields[f] == OZ_FIELD_TEMPERATURE) to[at] = temperature;
+        else if (fields[f] == OZ_FIELD_MATERIAL) {
+          const uint32_t word = slip_at(slot_of(s, set->collider), set->rest + 3 * (size_t)k);
+          s->boundary.slips |= word > OZ_SLIP_WORD;
+          memcpy(to + at, &word, sizeof word);
+        }
         else
           for (uint32_t c = 0; c < 3; c++) to[oz_field_at(fields[f], p->count, at, c)] = (fields[f] == OZ_FIELD_REST ? set->rest : set->way)[3 * (size_t)k + c];
       }

@@ -27,6 +27,7 @@ typedef struct oz_boundary {
   uint32_t count;
   uint32_t placed; /* the particles are those of the sets */
   uint32_t fresh;  /* and rest and way are theirs */
+  uint32_t slips;  /* some of them let fluid slip */
 } oz_boundary;
 
 void oz_boundary_init(oz_boundary *b, oz_memory *memory);

@@ -7,7 +7,7 @@
 #include "core/schema.h"
 #include "physics/contact.h"
 
-enum { MAGIC = 0x4c435a4f, VERSION = 2 };   /* "OZCL" */
+enum { MAGIC = 0x4c435a4f, VERSION = 3 };   /* "OZCL" */
 static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
 static const uint32_t BRICK_BIAS = 1u << 20;
 
@@ -150,6 +150,9 @@ void oz_colliders_init(oz_colliders *c, oz_memory *memory) {
 }
 
 void oz_colliders_destroy(oz_colliders *c) {
+  for (uint32_t i = 0; i < c->count; i++) oz_grip_release(c->memory, &c->slot[i].grip);
+  oz_free(c->memory, c->grip_key);
+  oz_free(c->memory, c->grip_values);
   oz_free(c->memory, c->slot);
   oz_free(c->memory, c->key);
   oz_free(c->memory, c->values);
@@ -303,6 +306,8 @@ ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *
   oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
   uint32_t first = slot->brick_first, n = slot->desc.brick_count, at = (uint32_t)(slot - c->slot);
+  c->grips_changed |= slot->grip.count > 0;
+  oz_grip_release(c->memory, &slot->grip);
   memmove(slot, slot + 1, (c->count - at - 1) * sizeof *slot);
   c->count--;
   drop_bricks(c, first, n);
@@ -315,6 +320,38 @@ ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float forc
   if (!slot) return not_found(handle, why);
   memcpy(force, slot->force, sizeof slot->force);
   memcpy(torque, slot->torque, sizeof slot->torque);
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_grip(oz_colliders *c, uint32_t handle, double spacing, uint32_t count, const float *positions, const float *friction,
+                              const float *stick, ooze_message *why) {
+  char who[32];
+  oz_collider_slot *slot = find(c, handle);
+  if (!slot) return not_found(handle, why);
+  snprintf(who, sizeof who, "collider %u", handle);
+  if (count) OZ_TRY(oz_grip_make(c->memory, who, spacing, count, positions, friction, slot->desc.friction, stick, slot->desc.stick, &slot->grip, why));
+  else oz_grip_release(c->memory, &slot->grip);
+  c->grips_changed = 1;
+  return OOZE_OK;
+}
+
+ooze_result oz_colliders_join_grips(oz_colliders *c, ooze_message *why) {
+  size_t all = 0;
+  for (uint32_t i = 0; i < c->count; i++) all += c->slot[i].grip.count;
+  if (all > OZ_GRIP_BRICKS_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%zu bricks for friction that differs from place to place; expected at most %u", all, OZ_GRIP_BRICKS_MAX);
+  if (!oz_grow(c->memory, (void **)&c->grip_key, &c->grip_key_capacity, all * sizeof *c->grip_key, 0) ||
+      !oz_grow(c->memory, (void **)&c->grip_values, &c->grip_value_capacity, all * OZ_GRIP_FLOATS * sizeof(float), 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %zu bricks of friction", all);
+  all = 0;
+  for (uint32_t i = 0; i < c->count; i++) {
+    const oz_grip *g = &c->slot[i].grip;
+    if (!g->count) continue;
+    memcpy(c->grip_key + all, g->key, g->count * sizeof *g->key);
+    memcpy(c->grip_values + all * OZ_GRIP_FLOATS, g->values, (size_t)g->count * OZ_GRIP_FLOATS * sizeof(float));
+    all += g->count;
+  }
+  c->grip_bricks = (uint32_t)all;
   return OOZE_OK;
 }
 
@@ -331,6 +368,7 @@ int oz_colliders_have(const oz_colliders *c, uint32_t role) {
  */
 
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out) {
+  uint32_t grips = 0;
   for (uint32_t i = 0; i < c->count; i++, out++) {
     const ooze_collider_desc *d = &c->slot[i].desc;
     ooze_pose from, to;
@@ -348,7 +386,12 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     out->stick = d->stick;
     out->temperature = d->temperature;
     out->contact = d->contact;
-    if (d->boundary && c->particles) out->friction = out->stick = 0.0f, out->wall_density = 0; /* a guard behind its particles, no more */
+    out->grip_voxel = c->slot[i].grip.voxel;
+    out->grip_first = grips, out->grip_count = c->slot[i].grip.count;
+    out->grip_power = (float)(dt / OZ_FRICTION_STEP);
+    grips += c->slot[i].grip.count;
+    /* a guard behind its particles: what slides they hold, what comes off it does */
+    if (d->boundary && c->particles) out->friction = out->grip_power = 0.0f, out->wall_density = 0;
     memcpy(out->p0, from.position, sizeof out->p0);
     memcpy(out->q0, from.rotation, sizeof out->q0);
     memcpy(out->p1, to.position, sizeof out->p1);
@@ -428,7 +471,9 @@ typedef struct saved_head {
 } saved_head;
 
 size_t oz_colliders_bytes(const oz_colliders *c) {
-  return sizeof(saved_head) + c->count * sizeof(saved_collider) + (size_t)c->bricks * sizeof(ooze_sdf_brick);
+  size_t bytes = sizeof(saved_head) + c->count * sizeof(saved_collider) + (size_t)c->bricks * sizeof(ooze_sdf_brick);
+  for (uint32_t i = 0; i < c->count; i++) bytes += oz_grip_bytes(&c->slot[i].grip);
+  return bytes;
 }
 
 void oz_colliders_write(const oz_colliders *c, void *out) {
@@ -454,6 +499,7 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
       at = oz_bytes_put(at, origin, sizeof origin);
       at = oz_bytes_put(at, c->values + ((size_t)slot->brick_first + b) * 512, 512 * sizeof(float));
     }
+    at = oz_grip_write(&slot->grip, at);
   }
 }
 
@@ -492,7 +538,7 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT; /* the sentence stays: it names the field */
   memcpy(c->slot[c->count - 1].force, s.force, sizeof s.force);
   memcpy(c->slot[c->count - 1].torque, s.torque, sizeof s.torque);
-  return OOZE_OK;
+  return oz_grip_read(c->memory, who, in, &c->slot[c->count - 1].grip, why);
 }
 
 ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used, ooze_message *why) {
@@ -512,7 +558,7 @@ ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, siz
       return r;
     }
   }
-  fresh.bricks_changed = 1;
+  fresh.bricks_changed = fresh.grips_changed = 1;
   oz_colliders_destroy(c);
   *c = fresh;
   *used = bytes - from.left;

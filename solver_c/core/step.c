@@ -87,6 +87,11 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
   OZ_TRY(s->backend->table->colliders(s->backend, s->collider_frame, c->count, c->bricks_changed ? c->key : NULL,
                                       c->bricks_changed ? c->values : NULL, c->bricks, s->message));
   c->bricks_changed = 0;
+  if (c->grips_changed) {
+    OZ_TRY(oz_colliders_join_grips(c, s->message));
+    OZ_TRY(s->backend->table->grips(s->backend, c->grip_key, c->grip_values, c->grip_bricks, s->message));
+    c->grips_changed = 0;
+  }
   OZ_TRY(oz_materials_to_backend(s));
   OZ_TRY(oz_bodies_to_backend(s));
   oz_emitters_frame(e, f0, f1, dt, s->nozzle_frame);
@@ -272,6 +277,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
   step->has_boundary = s->particles.hidden > 0;
+  step->has_slip = step->has_boundary && s->boundary.slips;
   soft_bodies(s, step);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   oz_particles_moved(s);

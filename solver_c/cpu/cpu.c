@@ -128,6 +128,16 @@ static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t c
   return OOZE_OK;
 }
 
+static ooze_result cpu_grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  const size_t floats = (size_t)bricks * OZ_GRIP_FLOATS;
+  if (!oz_grow(cpu->memory, (void **)&cpu->grip_key, &cpu->grip_key_bytes, bricks * sizeof *keys, 0) ||
+      !oz_grow(cpu->memory, (void **)&cpu->grip_values, &cpu->grip_value_bytes, floats * sizeof *values, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks of friction", bricks);
+  if (bricks) memcpy(cpu->grip_key, keys, bricks * sizeof *keys), memcpy(cpu->grip_values, values, floats * sizeof *values);
+  return OOZE_OK;
+}
+
 static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (!oz_grow(cpu->memory, (void **)&cpu->nozzle, &cpu->nozzle_bytes, count * sizeof *n, 0))
@@ -181,7 +191,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->x.len,     cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
                  cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->load, cpu->collider,
-                 cpu->brick_key, cpu->brick_values, cpu->nozzle, cpu->matter,
+                 cpu->brick_key, cpu->brick_values, cpu->grip_key, cpu->grip_values, cpu->nozzle, cpu->matter,
                  cpu->body, cpu->body_state, cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
   oz_cpu_links_release(cpu);
@@ -192,7 +202,7 @@ static void cpu_destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
     oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL};
+    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL, cpu_grips};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {

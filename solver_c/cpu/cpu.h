@@ -59,8 +59,9 @@ typedef struct oz_cpu {
   int has_load; /* the last slots have them */
   size_t wall_particle_bytes, wall_planes_bytes, wall_bytes, wall_impulse_bytes;
   oz_collider *collider;
-  uint64_t *brick_key;
-  float *brick_values;
+  uint64_t *brick_key, *grip_key;
+  float *brick_values, *grip_values;
+  size_t grip_key_bytes, grip_value_bytes;
   oz_nozzle *nozzle;
   oz_matter *matter;
   oz_body *body;

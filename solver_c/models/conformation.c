@@ -59,6 +59,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
+  if (f->slips) RUN(boundary_slide);
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
@@ -129,6 +130,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
   f->boundary = f->loads = s->has_boundary;
+  f->slips = s->has_slip && !printed;
   f->cold = 1;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h;
@@ -140,6 +142,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_heat_ramps(s, b, f, why));
   RUN(material);
   RUN(predict);
+  if (f->slips) RUN(boundary_slip);
   RUN(gradient);
   if (!explicit_stress && !printed) {
     RUN(bound_sums);
@@ -167,6 +170,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     } else if (!positions_only && s->params->velocity_iterations)
       OZ_TRY(project_velocities(s, b, f, why));
     RUN(advance);
+    if (f->slips) RUN(boundary_hold);
     OZ_TRY(oz_bodies_drive(b, f, why));
     OZ_TRY(project_positions(s, b, f, !explicit_stress, explicit_stress || (!positions_only && s->params->velocity_iterations), why));
   }

@@ -33,6 +33,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
   f->boundary = f->loads = s->has_boundary;
+  f->slips = s->has_slip;
   f->plain_rows = !s->has_heat;
   f->foresee = !(s->has_heat || s->has_mixing || s->has_tension); /* these are about the start positions */
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
@@ -41,6 +42,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 3 to 8: XSPH, forces, predicted positions */
   RUN(material);
+  if (f->slips) RUN(boundary_slip);
   RUN(link_begin);
   f->skip_boundary = 1;
   if (f->links.smooth > 0.0f || f->links.smooth_solid > 0.0f) {
@@ -53,6 +55,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));
   RUN(advance);
+  if (f->slips) RUN(boundary_hold);
   OZ_TRY(oz_bodies_drive(b, f, why));
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));

@@ -5,6 +5,7 @@
 #define OZ_PHYSICS_BOUNDARY_H
 
 #include "physics/contact.h"
+#include "physics/pairs.h"
 #include "physics/rows.h"
 
 OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) { return f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY; }
@@ -16,6 +17,15 @@ OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
     if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;
   return 0;
 }
+/* How freely fluid slips along boundary particle i: 0 holds it, 1 not at all. They are of no material: that word tells it. */
+#define OZ_SLIP_WORD 0x40000000u
+OZ_FN uint32_t oz_slip_word(float slip) { return OZ_SLIP_WORD + (uint32_t)(65535.0f * slip + 0.5f); }
+OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
+  const uint32_t word = f->material[i];
+  return f->slips && word >= OZ_SLIP_WORD && oz_is_boundary(f, i) ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f) : 0.0f;
+}
+/* Boundary particles gather nothing and have no rows, but for those that look at the fluid's velocity. */
+OZ_FN int oz_boundary_idle(const oz_frame *f, uint32_t i) { return oz_is_boundary(f, i) && !(oz_slip(f, i) > 0.0f); }
 OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   const uint32_t handle = f->owner[i] & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->collider_count;
@@ -56,6 +66,46 @@ OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
   }
   oz_boundary_place(f, c, i, 1, to);
   for (int k = 0; k < 3; k++) u[k] = (to[k] - x[k]) * f->inv_dt;
+}
+/* boundary_slip: where fluid slips, it is to see no velocity but its own: the mean of that around the point, or a part of it.
+ * After forces are in the velocities, or what slides would be held back by a substep's worth of them. Its own place does not
+ * follow (boundary_hold), but in the sums of displacements it does (boundary_slide). */
+typedef struct { oz_v3 x; } oz_boundary_slip_self;
+OZ_FN void oz_boundary_slip_begin(const oz_frame *f, uint32_t i, oz_boundary_slip_self *s) { s->x = oz_vec_of(f->x, i); }
+OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s, const oz_group *n, oz_real *acc) {
+  oz_real x[4];
+  oz_gather4(f->x, n->j, 4, 0, x);
+  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_gather(f->u, n->j);
+  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * (1.0f / f->h2);
+  oz_real w = oz_select(x[3] > oz_set(0.0f), q * q * q, oz_set(0.0f)); /* of what is not held */
+  acc[0] += w * u.x; acc[1] += w * u.y; acc[2] += w * u.z; acc[3] += w;
+}
+OZ_FN void oz_boundary_slip_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real u[4];
+  float slip[OZ_LANES];
+  int any = 0;
+  for (uint32_t k = 0; k < OZ_LANES; k++) slip[k] = oz_slip(f, i + k), any |= slip[k] > 0.0f;
+  if (!any) return;
+  oz_real part = oz_select(acc[3] > oz_set(0.0f), oz_ld(slip, 0), oz_set(0.0f));
+  oz_real inv = 1.0f / oz_max(acc[3], oz_set(1e-30f));
+  oz_ld4(f->u, i, 4, 0, u);
+  for (int c = 0; c < 3; c++) u[c] += part * (acc[c] * inv - u[c]);
+  oz_st4(f->u, i, 4, 0, u);
+}
+/* boundary_hold, after `advance`: where it will be, and how far it goes. */
+OZ_FN void oz_boundary_hold_item(const oz_frame *f, uint32_t i) {
+  const oz_collider *c = oz_boundary_of(f, i);
+  if (!c) return;
+  float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
+  const float *x = f->x + 4 * (size_t)i;
+  oz_boundary_place(f, c, i, 1, p);
+  for (int k = 0; k < 3; k++) y[k] = p[k] - x[k];
+}
+/* boundary_slide, when the density rows are made: what sums of displacements see. */
+OZ_FN void oz_boundary_slide_item(const oz_frame *f, uint32_t i) {
+  if (!(oz_slip(f, i) > 0.0f)) return;
+  for (size_t k = 0; k < 3; k++) f->y[4 * (size_t)i + k] = f->dt * f->u[4 * (size_t)i + k];
 }
 /* boundary_end: exactly there, so that a resumed run, which places the points anew, has the same bits. */
 OZ_FN void oz_boundary_end_item(const oz_frame *f, uint32_t i) {

@@ -468,7 +468,7 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
   oz_st4(f->y2, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_weight(f, i));
+  oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
 }
 
 /* ---- conform_update: Q at the end of the substep (6; 3.8) ---- */

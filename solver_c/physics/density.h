@@ -69,6 +69,7 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_ld4(f->wall_term, i, 4, 0, w);
   /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
   rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
+  if (f->slips) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho); /* nobody asks; and their padding has their weight */
   oz_real lam = -oz_ld(f->k_dens, i) * oz_max(rho - 1.0f, oz_set(0.0f));
   oz_st(f->rho, i, rho);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
@@ -106,6 +107,6 @@ OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-  oz_vec_st(f->p, i, p, oz_weight(f, i));
+  oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
 }
 #endif

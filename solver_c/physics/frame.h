@@ -44,7 +44,11 @@ typedef struct oz_collider {
   uint32_t handle;    /* boundary particles refer to it */
   float f0, f1;       /* part of the step that is over at the start of the substep, and at its end */
   float reach;        /* m: no fluid further than this from p1 can touch it; 0 for planes */
+  float grip_voxel;   /* m: friction and stick that differ from place to place, in bricks of their own; */
+  uint32_t grip_first, grip_count; /* range in grip_key / grip_values, sorted by key; none: friction and stick as above */
+  float grip_power;   /* friction as given to that of the substep: 1 - (1 - friction)^power */
 } oz_collider;
+#define OZ_GRIP_FLOATS 1024u /* of a brick: friction and stick of each voxel; friction below 0: not known there */
 
 /* A wall as one particle sees it: a plane through its neighbourhood. */
 enum { OZ_WALL_STUCK = 2 };
@@ -246,6 +250,7 @@ typedef struct oz_frame {
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   uint32_t boundary;       /* there are boundary particles */
   uint32_t loads;          /* and what is put on them is added up */
+  uint32_t slips;          /* and some of them let fluid slip: those have rows */
   uint32_t plain_rows;     /* the model uses no stored gradients (ghat): rows go without */
   uint32_t foresee;        /* the model evaluates its kernels anew: a backend may look for neighbours once, where particles are headed */
   float time;              /* s, for random numbers only */
@@ -332,6 +337,8 @@ typedef struct oz_frame {
   uint32_t collider_count;
   const uint64_t *brick_key; /* sorted within a collider */
   const float *brick_values; /* 512 a brick */
+  const uint64_t *grip_key;
+  const float *grip_values;  /* OZ_GRIP_FLOATS a brick */
   const oz_nozzle *nozzle;
   uint32_t nozzle_count;
   const oz_matter *matter; /* by material number */

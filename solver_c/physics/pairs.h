@@ -211,6 +211,14 @@ OZ_FN oz_real oz_weight(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f);
   return f->boundary ? oz_select(oz_at_boundary(f, i), oz_ld(f->compliance, i), one) : one;
 }
+/* Where a particle that has moved to p is: boundary particles along which fluid slips stay where they are (boundary.h). */
+OZ_FN oz_v3 oz_held_place(const oz_frame *f, uint32_t i, oz_v3 p) {
+  if (!f->slips) return p;
+  oz_v3 was = oz_vec_ld(f->p, i);
+  oz_mask held = oz_at_boundary(f, i);
+  oz_v3 r = {oz_select(held, was.x, p.x), oz_select(held, was.y, p.y), oz_select(held, was.z, p.z)};
+  return r;
+}
 /* Lanes (as 0 / -1, or 0 / 1) of particles that have a conformation constraint: fluid with enough neighbours. What belongs
  * to a body or a boundary has none. */
 OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {

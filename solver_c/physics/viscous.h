@@ -16,7 +16,7 @@
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
 
-#include "physics/contact.h"
+#include "physics/boundary.h"
 #include "physics/density.h"
 #include "physics/links.h"
 
@@ -91,6 +91,7 @@ OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 
 OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_v3 p = oz_vec_ld(f->p, i);
+  if (f->slips) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho);
   oz_real C = rho - 1.0f, most = oz_set(0.25f * OZ_LINK_SOLID);
   C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
   oz_real lam = oz_max(oz_min(C * oz_ld(f->k_dens, i), most), -most);
@@ -204,6 +205,7 @@ OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j, 
 /* Elastic bodies get their links when they are made: while none of their particles has one. */
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (f->owner[i] && f->owner[l->j]) return 0;
+  if (f->slips && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0; /* what slips is not tied */
   if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j])) return 0;
   l->kind = OZ_LINK_VISCOUS;
   l->rest = sqrtf(r2);

@@ -131,6 +131,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
   if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
   w.friction = c->friction;
   w.stick = c->stick;
+  if (c->grip_count && oz_grip_at(f, c, foot, &w.friction, &w.stick))
+    w.friction = 1.0f - powf(oz_maxf(1.0f - w.friction, 0.0f), c->grip_power);
   w.collider = collider;
   w.active = 0;
   w.dense = c->wall_density;

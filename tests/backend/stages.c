@@ -8,6 +8,7 @@
 #include "check.h"
 #include "cpu/cpu.h"
 #include "models/models.h"
+#include "physics/boundary.h"
 
 /* ---- what is compared ----------------------------------------------------------------------------------------- */
 
@@ -512,6 +513,7 @@ static void put_block(scene *s, int nx, int ny, int nz, float spacing, float jit
 static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
   oz_collider *c = &s->collider[s->colliders++];
   memset(c, 0, sizeof *c);
+  c->grip_voxel = 0.1f, c->grip_count = 8, c->grip_power = 0.5f;
   c->shape = shape;
   c->half[0] = c->half[1] = c->half[2] = half;
   c->q0[3] = c->q1[3] = 1;
@@ -610,6 +612,19 @@ static void tie(oz_backend *b, const scene *s, uint32_t from, uint32_t to) {
   CHECK(b->table->links_put(b, at, pairs, n, &why) == OOZE_OK, "%s", why.text);
 }
 
+/* Friction and stick from place to place, in the eight bricks about the origin. */
+static void grip(oz_backend *b) {
+  static uint64_t key[8];
+  static float values[8 * OZ_GRIP_FLOATS];
+  ooze_message why = {""};
+  for (int k = 0; k < 8; k++) key[k] = oz_brick_key((k >> 2) - 1, (k >> 1 & 1) - 1, (k & 1) - 1);
+  for (uint32_t k = 0; k < 8 * 512; k++) {
+    values[2 * k] = k % 11 == 5 ? -1.0f : 0.1f * (float)(k % 9); /* some are not known */
+    values[2 * k + 1] = (float)(k % 5);
+  }
+  CHECK(b->table->grips(b, key, values, 8, &why) == OOZE_OK, "%s", why.text);
+}
+
 static void fill(oz_cpu *cpu, const scene *s) {
   oz_backend *b = &cpu->base;
   ooze_message why = {""};
@@ -644,10 +659,10 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(DENSITY, one, i % 7 ? 1000.0f : 1400.0f);
   UP_ONE(TEMPERATURE, one, i % 9 == 2 ? 295.0f : 270.0f + 60.0f * random_float(&state));
   UP_ONE(MELT, one, i % 9 == 2 ? 0.3f : 0.0f);
-  UP_ONE(MATERIAL, word32, i % 4 == 1);
+  const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
+  UP_ONE(MATERIAL, word32, i >= solid && i < solid + s->boundary ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
-  const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
   UP_ONE(OWNER, word32,
          i < rigid                 ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size)
          : i < solid               ? (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | (1 + s->bodies)
@@ -661,6 +676,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
   for (uint32_t i = 0; i < 3 * n; ++i) force[i] = (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(&state);
   UP(FORCE, force);
   CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s", why.text);
+  grip(b);
   oz_nozzle z;
   memset(&z, 0, sizeof z);
   z.handle = 7;
@@ -717,7 +733,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.mixing = 2e-4f;
   step.has_walls = s->colliders > 0;
   step.has_nozzles = 1;
-  step.has_boundary = s->boundary > 0;
+  step.has_boundary = step.has_slip = s->boundary > 0;
   const oz_body soft = soft_body(s);
   step.has_soft = step.soft_tears = s->soft_size > 0;
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;

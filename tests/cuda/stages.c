@@ -7,6 +7,8 @@
  * of what particles send each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest may stand at
  * one of the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
 #define _DEFAULT_SOURCE 1 /* setenv */
+#include "physics/boundary.h"
+
 #include "cuda/both.h"
 
 #include "check.h"
@@ -104,7 +106,7 @@ static state make(int kind) {
     if (i < 2 * s.layer) s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
     for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = (k == 0 ? x[1] : k == 1 ? -x[0] : x[2]) + 0.02f * D * sinf((float)(3 * i + k)); /* leaves the random numbers of what follows as they were */
     if (soft_one(&s, i)) s.owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s.source[i] = 0;
-    s.word[i] = i % 4 == 1;
+    s.word[i] = wall ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1;
     if (s.calm && !wall) s.owner[i] = 0;
     if (wall)
       for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = x[k] - (k == 1 ? 0.155f : 0.0f);
@@ -140,6 +142,18 @@ static void load(oz_backend *b, const state *s) {
   tie(b, s);
 }
 
+/* Friction and stick from place to place, in the eight bricks about the origin. */
+static void grip(oz_backend *b) {
+  static uint64_t key[8];
+  static float values[8 * OZ_GRIP_FLOATS];
+  ooze_message why = {""};
+  for (int k = 0; k < 8; k++) key[k] = oz_brick_key((k >> 2) - 1, (k >> 1 & 1) - 1, (k & 1) - 1);
+  for (uint32_t k = 0; k < 8 * 512; k++) {
+    values[2 * k] = k % 11 == 5 ? -1.0f : 0.1f * (float)(k % 9); /* some are not known */
+    values[2 * k + 1] = (float)(k % 5);
+  }
+  CHECK(b->table->grips(b, key, values, 8, &why) == OOZE_OK, "%s", why.text);
+}
 static void surround(oz_backend *b) {
   oz_collider c[4];
   ooze_message why = {""};
@@ -158,7 +172,9 @@ static void surround(oz_backend *b) {
   c[2].stick = 10.0f;
   c[3].shape = OOZE_SHAPE_CYLINDER, c[3].half[0] = 0.02f, c[3].half[1] = 0.01f, c[3].p0[0] = c[3].p1[0] = 0.05f, c[3].p0[1] = c[3].p1[1] = 0.142f;
   c[3].reach = 0.03f, c[3].q1[2] = 0.02f, c[3].q1[3] = 0.9998f;
+  for (int k = 0; k < 2; k++) c[k].grip_voxel = 0.15f, c[k].grip_count = 8, c[k].grip_power = 0.5f;
   CHECK(b->table->colliders(b, c, 4, NULL, NULL, 0, &why) >= 0, "%s", why.text);
+  grip(b);
   oz_nozzle z;
   memset(&z, 0, sizeof z);
   z.handle = 1, z.q0[3] = z.q1[3] = 1.0f, z.p0[1] = z.p1[1] = 6.0f, z.speed = 0.05f, z.disturbance = 0.02f, z.seed = 3;
@@ -229,7 +245,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   step.has_mixing = model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
-  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = 1;
+  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
   step.has_soft = step.soft_tears = kind != CALM;
   if (kind == CALM) step.has_heat = step.has_mixing = step.has_tension = 0; /* the CPU looks ahead then */

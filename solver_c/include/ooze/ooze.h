@@ -328,7 +328,9 @@ enum {
   OOZE_SHAPE_SDF = 5       /* 8x8x8 bricks */
 };
 /* How fluid meets a collider. SDF: contact with its surface, with friction and stick. PARTICLES: points of its surface are in
- * the fluid's density and viscosity sums and hold it off; no slip. Thin and open sheets and meshes that deform need them.
+ * the fluid's density and viscosity sums and hold it off. With friction 1 they hold fluid as its viscosity does; with less it
+ * slips along them, with 0 freely (models conformation and links). stick needs a surface, which a sheet of points has not.
+ * Thin and open sheets and meshes that deform need them.
  * The model blend knows contact alone. */
 enum { OOZE_BOUNDARY_SDF = 0, OOZE_BOUNDARY_PARTICLES = 1 };
 enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes what enters */
@@ -377,6 +379,12 @@ OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider
  * rank and no id, and are not in the state hash. */
 OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count, const float *start,
                                           const float *end);
+/* Friction and stick that differ from place to place on a collider, in place of its own: `count` places on its surface, 3 floats
+ * each, m, in its frame, about `spacing` apart and no further (ooze_mesh_sample finds such places on a mesh). What touches it
+ * takes those of the places around, contact and boundary particles alike. friction or stick NULL: the collider's own. They stay
+ * until they are given anew; count 0 takes them back. */
+OOZE_API ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing, uint32_t count, const float *positions,
+                                        const float *friction, const float *stick);
 /* Mean force (N) and torque about its position (N m) that the fluid put on it, on its surface and on its boundary particles,
  * during the last ooze_step. (What the models links and springs smooth of velocities at boundary particles is not in it.) */
 OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]);
