@@ -59,6 +59,18 @@ static void read_points(const GU_Detail &gdp, const char *name, const std::vecto
   for (size_t i = 0; i < index.size(); ++i) std::memcpy(&out[3 * i], h.get(gdp.pointOffset(index[i])).data(), 12);
 }
 
+// One number a point, where points differ in it. A primitive's own goes before, as everywhere.
+static void read_values(const GU_Detail &gdp, const char *name, const std::vector<GA_Offset> &points, std::vector<float> &out) {
+  GA_ROHandleF h(gdp.findPointAttribute(name));
+  if (!h.isValid() || gdp.findAttribute(GA_ATTRIB_PRIMITIVE, name)) return;
+  bool differ = false;
+  for (GA_Offset o : points) {
+    out.push_back(h.get(o));
+    differ |= out.back() != out.front();
+  }
+  if (!differ) out.clear();
+}
+
 static bool same_topology(const GU_Detail *a, const GU_Detail &b) {
   return a && a->getNumPoints() == b.getNumPoints() && a->getNumPrimitives() == b.getNumPrimitives();
 }
@@ -114,6 +126,8 @@ static bool polygons(const GU_Detail &now, const ColliderSettings &settings, con
     std::vector<GA_Index> index(points.size());
     for (size_t i = 0; i < index.size(); ++i) index[i] = now.pointIndex(points[i]);
     read_points(now, "P", index, p.now);
+    read_values(now, "friction", points, p.friction);
+    read_values(now, "stick", points, p.stick);
     read_points(now, "rest", index, p.first);
     if (p.first.empty() && same_topology(input.first, now)) read_points(*input.first, "P", index, p.first);
     if (same_topology(input.before, now)) {

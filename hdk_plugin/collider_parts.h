@@ -13,6 +13,7 @@ struct Piece {
   uint32_t mode = 0;       // solid or shell: OOZE_SDF_*
   std::vector<uint32_t> triangles;
   std::vector<float> now, before, first; // 3 a point; first may be empty
+  std::vector<float> friction, stick;    // 1 a point, where its points differ in them
   const void *grid = nullptr;            // of a VDB, whose points are its surface, made where they are needed
   bool moves = false;                    // of a VDB: `before` is known
 };

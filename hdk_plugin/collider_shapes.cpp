@@ -69,6 +69,35 @@ bool Colliders::sample(const Piece &piece, bool shell, const ColliderSettings &s
   return true;
 }
 
+// Friction and stick between points that differ in them: places on the mesh, about a separation apart.
+bool Colliders::grip(const Piece &piece, const ColliderSettings &settings, const std::vector<float> &points, Placed &out,
+                     Report &report) {
+  if (piece.friction.empty() && piece.stick.empty()) return true;
+  bool fresh = false;
+  Mesh mesh;
+  ooze_message why = {""};
+  uint64_t key = key_of(points, piece.triangles, settings.separation, 1.0f, -2.0f);
+  Shape *shape = keep(key, fresh);
+  if (!mesh_of(points, piece.triangles, mesh, report)) return false;
+  if (fresh && !report.ok(ooze_mesh_sample(&mesh.m, double(settings.separation), 0, &shape->samples, &why), why,
+                          ("collider " + piece.name).c_str())) {
+    myShapes.erase(key);
+    return false;
+  }
+  const size_t n = shape->samples.count;
+  out.apart = settings.separation;
+  out.places.resize(3 * n);
+  ooze_mesh_samples_place(&shape->samples, points.data(), mesh.m.triangles, out.places.data());
+  auto put = [&](const std::vector<float> &values, std::vector<float> &to) {
+    if (values.empty()) return;
+    to.resize(n);
+    ooze_mesh_samples_values(&shape->samples, values.data(), mesh.m.triangles, to.data());
+  };
+  put(piece.friction, out.friction);
+  put(piece.stick, out.stick);
+  return true;
+}
+
 static void centre_of(const std::vector<float> &p, float c[3]) {
   double sum[3] = {0, 0, 0};
   for (size_t i = 0; i < p.size(); ++i) sum[i % 3] += p[i];
@@ -108,8 +137,8 @@ bool Colliders::deform(const Piece &piece, const ColliderSettings &settings, Pla
   out.desc.shape = OOZE_SHAPE_SDF;
   out.desc.voxel = settings.voxel;
   const std::vector<float> &body = piece.first.empty() ? piece.now : piece.first;
-  return sample(piece, is_shell(piece, report), settings, body, about(piece.before, c), about(piece.now, c), out,
-                report);
+  return grip(piece, settings, about(piece.before, c), out, report) &&
+         sample(piece, is_shell(piece, report), settings, body, about(piece.before, c), about(piece.now, c), out, report);
 }
 
 // The shape is made of points about their middle, so that torques are about it; poses carry it to where the points are.
@@ -139,6 +168,7 @@ bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &ou
       report.warn("collider %s is called rigid but bends by %g m", piece.name.c_str(),
                   double(std::max(error[0], error[1])));
   }
+  if (!grip(piece, settings, local, out, report)) return false;
   bool shell = particles && is_shell(piece, report);
   if (particles && !sample(piece, shell, settings, local, local, {}, out, report)) return false;
   if (shell) { // a sheet of points has no inside

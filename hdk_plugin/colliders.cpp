@@ -125,15 +125,20 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
     if (!same_count) {
       r = ooze_collider_add(s, &w.desc, &w.handle);
     } else {
-      Placed &had = myPlaced[i];
-      w.handle = had.handle;
-      ooze_collider_desc a = had.desc, b = w.desc;
+      const Placed &was = myPlaced[i];
+      w.handle = was.handle;
+      ooze_collider_desc a = was.desc, b = w.desc;
       a.start = b.start, a.end = b.end;
-      if (had.shape == w.shape && !std::memcmp(&a, &b, sizeof a)) // only moved: its bricks need not be copied again
+      if (was.shape == w.shape && !std::memcmp(&a, &b, sizeof a)) // only moved: its bricks need not be copied again
         r = ooze_collider_move(s, w.handle, &w.desc.start, &w.desc.end);
       else
         r = ooze_collider_set(s, w.handle, &w.desc);
     }
+    static const Placed none{};
+    const Placed &had = same_count ? myPlaced[i] : none;
+    if (r >= 0 && (w.places != had.places || w.friction != had.friction || w.stick != had.stick))
+      r = ooze_collider_grip(s, w.handle, w.apart, uint32_t(w.places.size() / 3), w.places.data(),
+                             w.friction.empty() ? nullptr : w.friction.data(), w.stick.empty() ? nullptr : w.stick.data());
     if (r >= 0 && w.desc.boundary == OOZE_BOUNDARY_PARTICLES)
       r = ooze_collider_points(s, w.handle, uint32_t(w.start.size() / 3), w.start.data(),
                                w.end.empty() ? nullptr : w.end.data());

@@ -49,6 +49,8 @@ private:
     std::string name;
     ooze_collider_desc desc;
     std::vector<float> start, end; // points of its boundary; end is empty where they only move with it
+    std::vector<float> places, friction, stick; // where these two differ from place to place,
+    float apart = 0;                            // m: about so far
   };
   Shape *keep(uint64_t key, bool &fresh);
   bool place(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
@@ -59,6 +61,7 @@ private:
                 Report &report);
   bool sample(const Piece &piece, bool shell, const ColliderSettings &settings, const std::vector<float> &body,
               const std::vector<float> &start, const std::vector<float> &end, Placed &out, Report &report);
+  bool grip(const Piece &piece, const ColliderSettings &settings, const std::vector<float> &points, Placed &out, Report &report);
   bool deform(const Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
   bool hand_over(ooze_solver *s, std::vector<Placed> &want, Report &report);
 

@@ -131,7 +131,7 @@ ooze_result ooze_points_write(const char *path, const ooze_points *points, const
 }
 
 /* Names that a points struct on the stack can borrow. */
-static char name_p[] = "P", name_n[] = "N", name_v[] = "v";
+static char name_p[] = "P", name_n[] = "N", name_v[] = "v", name_friction[] = "friction", name_stick[] = "stick";
 
 /* ---- Meshes --------------------------------------------------------------------------------------------------- */
 
@@ -163,13 +163,15 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_
   if (format == OZ_OBJ) return oz_obj_write(path, mesh, &full, why);
   if (!holds_points(format)) return unknown(path, mesh_endings, why);
   /* The mesh's own arrays serve as attributes: nothing is copied. */
-  oz_attribute attributes[3] = {{name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT}};
+  oz_attribute attributes[5] = {{name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT}};
   ooze_points points = {.count = mesh->point_count, .attributes = attributes, .attribute_count = 1};
   if (mesh->normals)
     attributes[points.attribute_count++] = (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL};
   if (mesh->velocities)
     attributes[points.attribute_count++] =
         (oz_attribute){name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR};
+  if (mesh->friction) attributes[points.attribute_count++] = (oz_attribute){name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
+  if (mesh->stick) attributes[points.attribute_count++] = (oz_attribute){name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
   return oz_geo_write(path, format, &points, mesh, &full, why);
 }
 

@@ -150,7 +150,7 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
   OZ_IO_TRY(read_definition(reader, &def));
   bool position = strcmp(def.name, "P") == 0 && into == reader->points;
   bool wanted = def.numeric && def.shared &&
-                (!reader->want_mesh || position || strcmp(def.name, "v") == 0 || strcmp(def.name, "N") == 0);
+                (!reader->want_mesh || position || strcmp(def.name, "v") == 0 || strcmp(def.name, "N") == 0 || strcmp(def.name, "friction") == 0 || strcmp(def.name, "stick") == 0);
   if (!wanted) {
     if (listed && def.shared)
       oz_info_attribute(reader->source->info, def.name, def.length, def.numeric ? "number" : "text", 1);
@@ -281,18 +281,23 @@ static ooze_result read_file(geo_reader *reader) {
 
 static ooze_result give_mesh(geo_reader *reader, ooze_mesh *out) {
   const oz_attribute *p = oz_points_find(reader->points, "P", 1), *v = oz_points_find(reader->points, "v", 1),
-                     *n = oz_points_find(reader->points, "N", 1);
+                     *n = oz_points_find(reader->points, "N", 1), *f = oz_points_find(reader->points, "friction", 8),
+                     *k = oz_points_find(reader->points, "stick", 5);
   if (reader->point_count > UINT32_MAX) return geo_bad(&reader->lex, "more points than a mesh can have");
   bool has_v = v && v->type == OOZE_FLOAT32 && v->components == 3,
-       has_n = n && n->type == OOZE_FLOAT32 && n->components == 3;
-  OZ_IO_TRY(geo_budget(reader, reader->point_count * 36, "the mesh"));
+       has_n = n && n->type == OOZE_FLOAT32 && n->components == 3, has_f = f && f->type == OOZE_FLOAT32 && f->components == 1,
+       has_k = k && k->type == OOZE_FLOAT32 && k->components == 1;
+  OZ_IO_TRY(geo_budget(reader, reader->point_count * 44, "the mesh"));
   OZ_IO_TRY(ooze_mesh_allocate(out, (uint32_t)reader->point_count, 0,
-                               (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u),
+                               (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u) |
+                                   (has_f ? OOZE_MESH_FRICTION : 0u) | (has_k ? OOZE_MESH_STICK : 0u),
                                reader->source->why));
   size_t bytes = (size_t)reader->point_count * 12;
   memcpy(out->positions, p->data, bytes);
   if (has_v) memcpy(out->velocities, v->data, bytes);
   if (has_n) memcpy(out->normals, n->data, bytes);
+  if (has_f) memcpy(out->friction, f->data, bytes / 3);
+  if (has_k) memcpy(out->stick, k->data, bytes / 3);
   if (reader->triangle_count) {
     free(out->triangles);
     out->triangles = reader->triangles;

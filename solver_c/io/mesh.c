@@ -31,7 +31,9 @@ void ooze_mesh_release(ooze_mesh *mesh) {
   free(mesh->triangles);
   free(mesh->normals);
   free(mesh->velocities);
-  mesh->positions = mesh->normals = mesh->velocities = NULL;
+  free(mesh->friction);
+  free(mesh->stick);
+  mesh->positions = mesh->normals = mesh->velocities = mesh->friction = mesh->stick = NULL;
   mesh->triangles = NULL;
   mesh->point_count = 0;
   mesh->triangle_count = 0;
@@ -48,8 +50,11 @@ ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t t
   made.triangles = triangle_count < SIZE_MAX / 12 - 1 ? calloc((size_t)triangle_count + 1, 12) : NULL;
   if (with & OOZE_MESH_NORMALS) made.normals = calloc((size_t)point_count + 1, 12);
   if (with & OOZE_MESH_VELOCITIES) made.velocities = calloc((size_t)point_count + 1, 12);
+  if (with & OOZE_MESH_FRICTION) made.friction = calloc((size_t)point_count + 1, 4);
+  if (with & OOZE_MESH_STICK) made.stick = calloc((size_t)point_count + 1, 4);
   if (!made.positions || !made.triangles || ((with & OOZE_MESH_NORMALS) && !made.normals) ||
-      ((with & OOZE_MESH_VELOCITIES) && !made.velocities)) {
+      ((with & OOZE_MESH_VELOCITIES) && !made.velocities) || ((with & OOZE_MESH_FRICTION) && !made.friction) ||
+      ((with & OOZE_MESH_STICK) && !made.stick)) {
     ooze_mesh_release(&made);
     return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for a mesh of %u points and %llu triangles", point_count,
                       (unsigned long long)triangle_count);

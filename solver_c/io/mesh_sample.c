@@ -148,3 +148,14 @@ ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *s, const float *pos
   }
   return OOZE_OK;
 }
+
+ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *s, const float *values, const uint32_t *triangles, float *out) {
+  if (!s || !values || !triangles || (s->count && !out)) return OOZE_ERROR_ARGUMENT;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const uint32_t *t = triangles + 3 * (size_t)s->triangle[i];
+    const float *w = s->weights + 4 * (size_t)i;
+    const float a = values[t[0]], b = values[t[1]], c = values[t[2]], value = a + w[1] * (b - a) + w[2] * (c - a);
+    out[i] = fminf(fmaxf(value, fminf(a, fminf(b, c))), fmaxf(a, fmaxf(b, c))); /* roundings do not lead beyond the corners */
+  }
+  return OOZE_OK;
+}

@@ -57,9 +57,9 @@ static ooze_result read_faces(oz_source *source, ply_walk *walk, const ply_eleme
   return OOZE_OK;
 }
 
-static const float *floats_of(const ooze_points *points, const char *name) {
-  const oz_attribute *a = oz_points_find(points, name, 1);
-  return a && a->type == OOZE_FLOAT32 && a->components == 3 ? a->data : NULL;
+static const float *floats_of(const ooze_points *points, const char *name, uint32_t components) {
+  const oz_attribute *a = oz_points_find(points, name, strlen(name));
+  return a && a->type == OOZE_FLOAT32 && a->components == components ? a->data : NULL;
 }
 
 /* The vertices are read as points are; the faces in a second walk, so that either order in the file is fine. */
@@ -81,14 +81,19 @@ ooze_result oz_ply_read_mesh(oz_source *source, ooze_mesh *out) {
     }
   }
   if (result == OOZE_OK) {
-    const float *n = floats_of(points, "N"), *v = floats_of(points, "v");
+    const float *n = floats_of(points, "N", 3), *v = floats_of(points, "v", 3), *f = floats_of(points, "friction", 1),
+                *k = floats_of(points, "stick", 1);
     result = ooze_mesh_allocate(out, (uint32_t)points->count, 0,
-                                (n ? OOZE_MESH_NORMALS : 0u) | (v ? OOZE_MESH_VELOCITIES : 0u), source->why);
+                                (n ? OOZE_MESH_NORMALS : 0u) | (v ? OOZE_MESH_VELOCITIES : 0u) | (f ? OOZE_MESH_FRICTION : 0u) |
+                                    (k ? OOZE_MESH_STICK : 0u),
+                                source->why);
     if (result == OOZE_OK) {
       size_t bytes = (size_t)points->count * 12;
-      memcpy(out->positions, floats_of(points, "P"), bytes);
+      memcpy(out->positions, floats_of(points, "P", 3), bytes);
       if (n) memcpy(out->normals, n, bytes);
       if (v) memcpy(out->velocities, v, bytes);
+      if (f) memcpy(out->friction, f, bytes / 3);
+      if (k) memcpy(out->stick, k, bytes / 3);
       if (t.at) {
         free(out->triangles);
         out->triangles = t.at;
@@ -106,7 +111,7 @@ ooze_result oz_ply_read_mesh(oz_source *source, ooze_mesh *out) {
 ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
                               ooze_message *why) {
   enum { FACES = 4096, FACE = 13 };
-  uint32_t wide = 3u + (mesh->normals ? 3u : 0u) + (mesh->velocities ? 3u : 0u);
+  uint32_t wide = 3u + (mesh->normals ? 3u : 0u) + (mesh->velocities ? 3u : 0u) + (mesh->friction ? 1u : 0u) + (mesh->stick ? 1u : 0u);
   oz_out out;
   OZ_IO_TRY(oz_out_open(&out, path, why));
   uint8_t *faces = malloc(FACES * FACE);
@@ -117,6 +122,8 @@ ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh, const ooz
               options->software, mesh->point_count);
   if (mesh->normals) oz_out_text(&out, "property float nx\nproperty float ny\nproperty float nz\n");
   if (mesh->velocities) oz_out_text(&out, "property float vx\nproperty float vy\nproperty float vz\n");
+  if (mesh->friction) oz_out_text(&out, "property float friction\n");
+  if (mesh->stick) oz_out_text(&out, "property float stick\n");
   oz_out_text(&out, "element face %llu\nproperty list uchar int vertex_indices\nend_header\n",
               (unsigned long long)mesh->triangle_count);
   if (wide == 3) oz_out_put(&out, mesh->positions, (size_t)mesh->point_count * 12);
@@ -124,6 +131,8 @@ ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh, const ooz
     oz_out_put(&out, mesh->positions + i * (size_t)3, 12);
     if (mesh->normals) oz_out_put(&out, mesh->normals + i * (size_t)3, 12);
     if (mesh->velocities) oz_out_put(&out, mesh->velocities + i * (size_t)3, 12);
+    if (mesh->friction) oz_out_put(&out, mesh->friction + i, 4);
+    if (mesh->stick) oz_out_put(&out, mesh->stick + i, 4);
   }
   for (uint64_t first = 0; first < mesh->triangle_count && out.result == OOZE_OK; first += FACES) {
     uint64_t n = mesh->triangle_count - first < FACES ? mesh->triangle_count - first : FACES;

@@ -129,6 +129,36 @@ static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *sol
   return result < 0 ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text) : OOZE_OK;
 }
 
+/* Friction and stick that a mesh's file has for each of its points. */
+static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why) {
+  const oz_collider_item *item = &s->colliders[i];
+  const ooze_mesh *mesh = &item->shape.mesh;
+  ooze_mesh_samples samples;
+  ooze_message inner = {""};
+  if (item->shape.kind != OZ_SHAPE_MESH || !(mesh->friction || mesh->stick)) return OOZE_OK;
+  ooze_mesh_samples_default(&samples);
+  ooze_result result = ooze_mesh_sample(mesh, (double)s->separation, 0, &samples, &inner);
+  float *x = result >= 0 ? malloc(((size_t)samples.count + 1) * 20) : NULL;
+  if (result >= 0 && !x) result = OOZE_ERROR_MEMORY;
+  if (result >= 0) {
+    float *friction = x + 3 * (size_t)samples.count, *stick = friction + samples.count;
+    (void)ooze_mesh_samples_place(&samples, mesh->positions, mesh->triangles, x);
+    for (size_t k = 0; k < 3 * (size_t)samples.count; k++) x[k] -= item->sdf.offset[k % 3];
+    if (mesh->friction) (void)ooze_mesh_samples_values(&samples, mesh->friction, mesh->triangles, friction);
+    if (mesh->stick) (void)ooze_mesh_samples_values(&samples, mesh->stick, mesh->triangles, stick);
+    result = ooze_collider_grip(solver, handle, s->separation, samples.count, x, mesh->friction ? friction : NULL, mesh->stick ? stick : NULL);
+    if (result < 0) snprintf(inner.text, sizeof inner.text, "%s", ooze_solver_message(solver));
+  }
+  free(x);
+  ooze_mesh_samples_release(&samples);
+  return result < 0 ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text) : OOZE_OK;
+}
+
+ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why) {
+  OZ_IO_TRY(give_points(s, i, solver, handle, why));
+  return give_grip(s, i, solver, handle, why);
+}
+
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
                                  ooze_emitter *emitters, ooze_message *why) {
   OZ_IO_TRY(said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
@@ -145,7 +175,7 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
     ooze_collider handle = 0;
     OZ_IO_TRY(oz_collider_desc_of(s, i, &s->start, &desc));
     OZ_IO_TRY(said(solver, ooze_collider_add(solver, &desc, &handle), s, "collider", s->colliders[i].name, why));
-    OZ_IO_TRY(give_points(s, i, solver, handle, why));
+    OZ_IO_TRY(oz_scene_dress_collider(s, i, solver, handle, why));
     if (colliders) colliders[i] = handle;
   }
   for (uint32_t i = 0; i < s->emitter_count; i++) {

@@ -119,6 +119,8 @@ void oz_state_release(oz_state *state);
 void oz_store(oz_kind kind, const double v[4], void *at);
 void oz_state_at(const ooze_scene *scene, double time, oz_state *state); /* into a copy */
 /* Adds materials, colliders, emitters and, if `fluids`, particles. Arrays of handles may be NULL. */
+/* Boundary particles, friction and stick from place to place, of a collider that the solver has got. */
+ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why);
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
                                  ooze_emitter *emitters, ooze_message *why);
 /* Every fluid's particles in turn, handed to `take`; at most `most`. */

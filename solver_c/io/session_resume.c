@@ -175,6 +175,7 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
     if (value) continue;
     result = oz_collider_desc_of(scene, i, &scene->start, &desc);
     if (result >= 0) result = ooze_collider_add(s->solver, &desc, &s->colliders[i]);
+    if (result >= 0) OZ_IO_TRY(oz_scene_dress_collider(scene, i, s->solver, s->colliders[i], s->why));
   }
   for (uint32_t i = 0; i < scene->emitter_count && result >= 0; i++) {
     value = json_object_get(old_emitters, scene->emitters[i].name);

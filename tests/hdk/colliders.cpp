@@ -203,6 +203,38 @@ OZ_CASE(a_sheet_of_boundary_particles_holds_the_fluid) {
   whole_world();
 }
 
+OZ_CASE(friction_may_differ_from_point_to_point) {
+  fresh_world();
+  for (int boundary = 0; boundary < 2; ++boundary) {
+    auto speed = [&](double z, double *other) { // of the drops over z < 0 and z > 0
+      Slab s(
+          [&](GU_Detail &g, double) {
+            sheet(g, 8, 1.6, 0);
+            GA_Attribute *f = g.addFloatTuple(GA_ATTRIB_POINT, "friction", 1);
+            for (GA_Offset o : g.order) f->put(o, 0, g.getPos3(o)[2] < -0.1f ? 0.0 : 1.0);
+          },
+          boundary);
+      s.shape.change([&](GU_Detail &g, double) { box(g, 0, 0.1 + 0.06, -z, 0.2), box(g, 0, 0.1 + 0.06, z, 0.2); });
+      s.solver->set("gravity", 2.0, 0);
+      const GU_Detail *g = s.at(7);
+      CHECK(s.solver->messages.empty(), "%s", said(s.solver).c_str());
+      double sum[2] = {0, 0}, n[2] = {0, 0};
+      for (GA_Offset o : g->order) {
+        int right = g->getPos3(o)[2] > 0;
+        if (g->getPos3(o)[1] > 2 * D) continue; // what is held leans: the lowest layer tells
+        sum[right] += g->findPointAttribute("v")->number<double>(o, 0), n[right] += 1;
+      }
+      CHECK(n[0] > 4 && n[1] > 4);
+      *other = sum[1] / n[1];
+      return sum[0] / n[0];
+    };
+    double held, slides = speed(0.5, &held);
+    CHECK_NEAR(slides, 2.0 * 0.25, 0.1, "2 m/s^2 for six frames");
+    CHECK(held < 0.4 * slides, "%g and %g m/s", held, slides);
+  }
+  whole_world();
+}
+
 OZ_CASE(every_vertex_of_a_bending_mesh_carries_the_fluid_its_own_way) {
   fresh_world();
   auto spread = [](int boundary) { // mean of v.x on the right minus that on the left

@@ -15,6 +15,8 @@ static ooze_mesh tetrahedron(uint32_t with) {
   for (int i = 0; i < 12; i++) {
     if (mesh.normals) mesh.normals[i] = (float)i / 7.0f;
     if (mesh.velocities) mesh.velocities[i] = -(float)i / 3.0f;
+    if (mesh.friction && i < 4) mesh.friction[i] = 0.25f * (float)i;
+    if (mesh.stick && i < 4) mesh.stick[i] = 7.0f * (float)i;
   }
   return mesh;
 }
@@ -22,7 +24,7 @@ static ooze_mesh tetrahedron(uint32_t with) {
 OZ_CASE(a_mesh_comes_back_in_every_format) {
   static const char *const names[] = {"m.ply", "m.obj", "m.bgeo", "m.geo", "m.bgeo.sc"};
   for (int i = 0; i < 5; i++)
-    for (uint32_t with = 0; with < 4; with++) {
+    for (uint32_t with = 0; with < 16; with++) {
       ooze_mesh a = tetrahedron(with), b;
       ooze_mesh_default(&b);
       CHECK_GOOD(ooze_mesh_write(io_path(names[i]), &a, NULL, why));
@@ -33,9 +35,25 @@ OZ_CASE(a_mesh_comes_back_in_every_format) {
       CHECK(memcmp(a.triangles, b.triangles, 48) == 0, "%s", names[i]);
       if (i != 1 && a.normals) CHECK(b.normals && memcmp(a.normals, b.normals, 48) == 0, "%s", names[i]);
       if (i != 1 && a.velocities) CHECK(b.velocities && memcmp(a.velocities, b.velocities, 48) == 0, "%s", names[i]);
+      if (i != 1) CHECK(!a.friction == !b.friction && (!a.friction || memcmp(a.friction, b.friction, 16) == 0), "%s", names[i]);
+      if (i != 1) CHECK(!a.stick == !b.stick && (!a.stick || memcmp(a.stick, b.stick, 16) == 0), "%s", names[i]);
       ooze_mesh_release(&a);
       ooze_mesh_release(&b);
     }
+}
+OZ_CASE(points_on_a_mesh_have_what_its_corners_have) {
+  ooze_mesh m = tetrahedron(OOZE_MESH_FRICTION);
+  ooze_mesh_samples s;
+  float x[4096][3], f[4096];
+  ooze_mesh_samples_default(&s);
+  CHECK_GOOD(ooze_mesh_sample(&m, 0.05, 0, &s, why));
+  CHECK(s.count > 100 && s.count < 4096, "%u", s.count);
+  for (int i = 0; i < 4; i++) m.friction[i] = 0.2f + 0.3f * m.positions[3 * i] + 0.1f * m.positions[3 * i + 1]; /* linear */
+  CHECK_EQ(ooze_mesh_samples_place(&s, m.positions, m.triangles, x[0]), OOZE_OK);
+  CHECK_EQ(ooze_mesh_samples_values(&s, m.friction, m.triangles, f), OOZE_OK);
+  for (uint32_t i = 0; i < s.count; i++) CHECK_NEAR(f[i], 0.2 + 0.3 * (double)x[i][0] + 0.1 * (double)x[i][1], 1e-5, "linear between corners");
+  ooze_mesh_samples_release(&s);
+  ooze_mesh_release(&m);
 }
 
 OZ_CASE(polygons_become_fans_and_negative_indices_count_back) {

@@ -29,6 +29,56 @@ static double nearest_pair(float (*x)[3], uint32_t n) {
   return sqrt(best);
 }
 
+OZ_CASE(a_mesh_file_tells_friction_point_by_point) {
+  /* a plate, 0.4 by 0.02 by 0.4, slippery where z is below 0 */
+  static const uint32_t t[36] = {0, 1, 2, 1, 3, 2, 4, 6, 5, 5, 6, 7, 0, 4, 1, 1, 4, 5, 2, 3, 6, 3, 7, 6, 0, 2, 4, 2, 6, 4, 1, 5, 3, 3, 5, 7};
+  static const char *const walls[] = {"sdf", "particles"};
+  for (int b = 0; b < 2; b++) {
+    ooze_mesh m;
+    float(*x)[3], (*v)[3];
+    uint32_t n;
+    ooze_mesh_default(&m);
+    CHECK_EQ(ooze_mesh_allocate(&m, 12, 20, OOZE_MESH_FRICTION, &why), OOZE_OK);
+    for (uint32_t i = 0; i < 12; i++) { /* four more points cut it along z = 0, so that friction steps there */
+      const int high = (int)(i / 2 % 2), far = (int)(i / 4); /* z: -0.2, 0, 0.2 */
+      m.positions[3 * i] = i % 2 ? 0.2f : -0.2f, m.positions[3 * i + 1] = high ? 0.0f : -0.02f, m.positions[3 * i + 2] = 0.2f * (float)(far - 1);
+      m.friction[i] = far == 2 ? 1.0f : 0.0f;
+    }
+    uint32_t k = 0;
+    for (uint32_t part = 0; part < 2; part++)
+      for (uint32_t i = 0; i < 36; i += 3) {
+        const int end = i < 6 ? 0 : i < 12 ? 1 : -1; /* the faces at z of each half; the inner two are not there */
+        if (end == (part ? 0 : 1)) continue;
+        for (uint32_t c = 0; c < 3; c++) m.triangles[k++] = t[i + c] + 4 * part;
+      }
+    CHECK_EQ(k, 60);
+    ooze_mesh_face_out(&m);
+    CHECK(ooze_mesh_write("grip_plate.ply", &m, NULL, &why) == OOZE_OK, "%s", why.text);
+    ooze_mesh_release(&m);
+    char text[600];
+    snprintf(text, sizeof text,
+             "\"materials\": {\"thick\": {\"viscosity\": 1000}}, \"colliders\": {\"plate\": {\"shape\": \"mesh\", \"file\": \"grip_plate.ply\", \"boundary\": \"%s\"}}, "
+             "\"fluids\": {\"a\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, 0.04, 0.06], \"position\": [0, 0.02, -0.1]}, "
+             "\"b\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, 0.04, 0.06], \"position\": [0, 0.02, 0.17]}}",
+             walls[b]);
+    ooze_solver *s = fill(text, &x, &n);
+    ooze_params p;
+    ooze_params_default(&p);
+    CHECK_OK(ooze_params_get(s, &p), s);
+    p.gravity[0] = 2.0f;
+    CHECK_OK(ooze_params_set(s, &p), s);
+    for (int step = 0; step < 4; step++) CHECK_OK(ooze_step(s, 0.025), s);
+    v = malloc(n * sizeof *v);
+    CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, n, 0, v), s);
+    double mean[2] = {0, 0};
+    for (uint32_t i = 0; i < n; i++) mean[x[i][2] > 0.0f] += 2.0 * (double)v[i][0] / n;
+    CHECK_NEAR(mean[0], 0.2, 0.02, "2 m/s^2 for a tenth of a second where it is slippery");
+    CHECK(mean[1] < 0.05, "and %g m/s where it is not", mean[1]);
+    free(x), free(v);
+    ooze_solver_destroy(s);
+  }
+}
+
 OZ_CASE(shapes_hold_their_volume) {
   static const struct {
     const char *fluid;

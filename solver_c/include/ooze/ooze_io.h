@@ -116,9 +116,11 @@ typedef struct ooze_mesh {
   uint32_t *triangles;   /* 3 a triangle, counter-clockwise seen from outside */
   float *normals;        /* 3 a point, or NULL */
   float *velocities;     /* 3 a point, m/s, or NULL */
+  float *friction;       /* 1 a point, 0 to 1, or NULL: of a collider (ooze_collider_grip) */
+  float *stick;          /* 1 a point, m/s^2, or NULL */
 } ooze_mesh;
 
-enum { OOZE_MESH_NORMALS = 1, OOZE_MESH_VELOCITIES = 2 };
+enum { OOZE_MESH_NORMALS = 1, OOZE_MESH_VELOCITIES = 2, OOZE_MESH_FRICTION = 4, OOZE_MESH_STICK = 8 };
 /* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release leaves an empty mesh. */
 OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count, uint32_t with,
                                         ooze_message *why);
@@ -141,6 +143,8 @@ OOZE_API ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uin
 OOZE_API void ooze_mesh_samples_release(ooze_mesh_samples *samples);
 OOZE_API ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *samples, const float *positions,
                                              const uint32_t *triangles, float *out); /* out: 3 floats a point */
+/* The same for one number a vertex: friction, say. */
+OOZE_API ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *samples, const float *vertex_values, const uint32_t *triangles, float *out);
 
 /* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and every position finite. */
 OOZE_API ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why);
