@@ -205,17 +205,17 @@ OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t slot) {
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l) return;
   const float scale = f->m_ref * f->d * f->inv_dt;
-  oz_link_density_self self;
-  oz_link_density_begin(f, i, &self);
-  OZ_LOAD_ROW_D(oz_link_density_pair, 3)
+  oz_link_move_self self;
+  oz_link_move_begin(f, i, &self);
+  OZ_LOAD_ROW_D(oz_link_move_pair, 3)
 }
 OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l || !f->link_row) return;
-  const float scale = f->m_ref * f->inv_dt;
-  oz_link_pull_self self;
-  oz_link_pull_begin(f, i, &self);
+  const float scale = f->m_ref * f->d * f->inv_dt;
+  oz_link_move_self self;
+  oz_link_move_begin(f, i, &self);
   for (uint32_t m = 0; m < f->link_len[i]; m += OZ_LANES) {
     const size_t e = oz_link_at(f, i, m);
     const uint32_t *j = f->link_j + e;
@@ -223,8 +223,8 @@ OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
     for (uint32_t k = 0; k < OZ_LANES && m + k < f->link_len[i]; k++) any |= oz_is_boundary(f, j[k]);
     if (!any) continue;
     oz_real acc[3] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-    oz_links n = {j, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e};
-    oz_link_pull_pair(f, &self, &n, acc);
+    oz_links n = {j, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};
+    oz_link_move_link(f, &self, &n, acc);
     float lane[3][OZ_LANES];
     for (int s = 0; s < 3; s++) oz_st(lane[s], 0, acc[s]);
     for (uint32_t k = 0; k < OZ_LANES && m + k < f->link_len[i]; k++) {
