@@ -282,7 +282,7 @@ static void compare_loads(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
       CHECK_EQ(f->load[k].handle[m], g->load[k].handle[m]);
       t->loads += most[0] > 0;
       for (uint32_t c = 0; c < OZ_LOAD_SUMS; ++c)
-        compare(t, oz_stage_names[stage], "load", k, c, (double)f->load[k].sum[m][c], (double)g->load[k].sum[m][c], fmax(most[c], c < 3 ? (stage == OZ_STAGE_load_link_pull ? 1e-3 : 1e-5) * (double)(f->m_ref * f->d * f->inv_dt) : 1e-9), 1e-3,
+        compare(t, oz_stage_names[stage], "load", k, c, (double)f->load[k].sum[m][c], (double)g->load[k].sum[m][c], fmax(most[c], c < 3 ? (stage == OZ_STAGE_load_link_pull ? 1e-2 : 1e-5) * (double)(f->m_ref * f->d * f->inv_dt) : 1e-9), 1e-3,
                 "sums of a few terms that differ by roundings", &t->worst[stage]);
     }
 }
