@@ -54,6 +54,7 @@ void verify_couette(verify *v);
 void verify_poiseuille(verify *v);
 void verify_bodies(verify *v);
 void verify_boundary(verify *v);
+void verify_shells(verify *v); /* part of boundary */
 void verify_slip(verify *v);
 void verify_tension(verify *v);
 void verify_floating(verify *v);
