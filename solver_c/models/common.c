@@ -4,10 +4,10 @@
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_build_result built = {0, 0.0};
+  if (s->has_boundary) RUN(boundary); /* first: what a substep left of their velocity must not matter to the order */
   OZ_TRY(b->table->sort(b, f, why));
   OZ_TRY(oz_bodies_find(b, f, why));
   if (s->has_nozzles) RUN(nozzle);
-  if (s->has_boundary) RUN(boundary);
   OZ_TRY(b->table->lists(b, f, &built, why));
   s->mean_neighbours = built.mean_neighbours;
   return OOZE_OK;

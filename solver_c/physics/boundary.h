@@ -110,7 +110,7 @@ OZ_FN void oz_boundary_slide_item(const oz_frame *f, uint32_t i) {
 /* boundary_end: exactly there, so that a resumed run, which places the points anew, has the same bits. */
 OZ_FN void oz_boundary_end_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);
-  if (c && !oz_boundary_still(f, c, i)) oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
+  if (c && (f->slips || !oz_boundary_still(f, c, i))) oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
 }
 
 #endif

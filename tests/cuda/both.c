@@ -344,6 +344,13 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   t->n = t->a.f.count;
   t->velocity = t->position = t->ran_gradient = t->scratch = t->heat = t->soft = t->tension = 0;
   t->keys = 1;
+  /* a stage may run before they are sorted */
+  t->a.y = t->a.f.y, t->a.y2 = t->a.f.y2;
+  t->b.y = t->b.f.y, t->b.y2 = t->b.f.y2;
+  map_ranks(t, &t->a);
+  map_ranks(t, &t->b);
+  memset(t->a.slot, 0, (size_t)t->n * 4);
+  memset(t->b.slot, 0, (size_t)t->n * 4);
   *f = t->a.f;
 }
 static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {

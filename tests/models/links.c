@@ -196,20 +196,21 @@ OZ_CASE(momentum_is_kept_between_unlike_masses) {
   ooze_solver_destroy(s);
 }
 
-static void floor_of_points(ooze_solver *s, uint32_t boundary) {
+static void floor_of_points(ooze_solver *s, uint32_t boundary, float friction) {
   ooze_collider_desc c;
   ooze_collider handle;
   ooze_collider_desc_default(&c);
   c.shape = OOZE_SHAPE_PLANE;
   c.boundary = boundary;
   c.half[0] = c.half[2] = 0.15f;
-  c.friction = 0.0f;
+  c.friction = friction;
   CHECK_OK(ooze_collider_add(s, &c, &handle), s);
 }
-/* Boundary particles are linked as fluid is (Algorithm 1): a block that is driven along a floor without friction is held. */
+/* Boundary particles are linked as fluid is (Algorithm 1): a block that is driven along a floor without friction slides, one on points is held,
+ * unless they have no friction either. */
 OZ_CASE(fluid_is_linked_to_boundary_particles) {
-  double gone[2];
-  for (uint32_t k = 0; k < 2; k++) {
+  double gone[3];
+  for (uint32_t k = 0; k < 3; k++) {
     ooze_params p;
     static float x[N][3];
     params(&p, -9.81f);
@@ -217,7 +218,7 @@ OZ_CASE(fluid_is_linked_to_boundary_particles) {
     p.links_beta_cold = p.links_beta_hot = 1.001f;
     ooze_solver *s = make(&p);
     block(s, 0, 0.0f, 0.5f * d);
-    floor_of_points(s, k ? OOZE_BOUNDARY_PARTICLES : OOZE_BOUNDARY_SDF);
+    floor_of_points(s, k ? OOZE_BOUNDARY_PARTICLES : OOZE_BOUNDARY_SDF, k == 1 ? 1.0f : 0.0f);
     for (int n = 0; n < 50; n++) CHECK_OK(ooze_step(s, 0.002), s);
     CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, N, 0, x), s);
     gone[k] = 0.0;
@@ -226,15 +227,16 @@ OZ_CASE(fluid_is_linked_to_boundary_particles) {
     ooze_solver_destroy(s);
   }
   CHECK(gone[0] > 1.2 && gone[1] < 0.4 * gone[0], "the lowest layer slid %g separations, %g on points", gone[0], gone[1]);
+  CHECK(gone[2] > 1.2, "%g on points without friction", gone[2]);
 }
-OZ_CASE(links_to_boundary_particles_are_in_a_checkpoint_and_hidden) {
+static void resumed_on_points(float friction) {
   ooze_params p;
   uint64_t hash[2], count, size;
   size_t bytes = 0;
   params(&p, -9.81f);
   ooze_solver *s = make(&p), *t = make(&p);
   block(s, 0, 0.0f, 0.5f * d);
-  floor_of_points(s, OOZE_BOUNDARY_PARTICLES);
+  floor_of_points(s, OOZE_BOUNDARY_PARTICLES, friction);
   for (int n = 0; n < 10; n++) CHECK_OK(ooze_step(s, 0.003), s);
   CHECK_OK(ooze_links_count(s, &count), s);
   uint64_t *pairs = malloc(2 * count * sizeof *pairs);
@@ -255,5 +257,9 @@ OZ_CASE(links_to_boundary_particles_are_in_a_checkpoint_and_hidden) {
   CHECK(hash[0] == hash[1], "the resumed run differs");
   free(pairs), free(memory);
   ooze_solver_destroy(s), ooze_solver_destroy(t);
+}
+OZ_CASE(links_to_boundary_particles_are_in_a_checkpoint_and_hidden) {
+  resumed_on_points(1.0f);
+  resumed_on_points(0.3f);
 }
 OZ_TEST_MAIN()
