@@ -22,7 +22,7 @@ const region state_regions[] = {
     {{{AT(u), 4}}},
     {{{AT(q), 6}}},
     {{{AT(tau), 1}, {AT(compliance), 1}, {AT(viscosity), 1}, {AT(density), 1}, {AT(temperature), 1}, {AT(force), 3},
-      {AT(material), 1}, {AT(source), 1}, {AT(rank), 1}, {AT(owner), 1}, {AT(rest), 3}, {AT(melt), 1}}},
+      {AT(material), 1}, {AT(source), 1}, {AT(rank), 1}, {AT(owner), 1}, {AT(rest), 3}, {AT(melt), 1}, {AT(pressure), 1}}},
     {{{AT(id), 2}}},
 };
 const region work_regions[] = {
@@ -30,7 +30,7 @@ const region work_regions[] = {
     {{{AT(p), 4}}},
     {{{AT(pp), 6}}},
     {{{AT(K), 6}, {AT(k_dens), 1}, {AT(gate), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1},
-      {AT(sg), 3}, {AT(rho), 1}, {AT(neighbours), 1}}},
+      {AT(sg), 3}, {AT(rho), 1}, {AT(neighbours), 1}, {(size_t)-1, 1}}}, /* as many words as the region above */
     {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };

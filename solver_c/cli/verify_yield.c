@@ -62,7 +62,7 @@ static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, doubl
       worst = fmax(worst, r2);
     }
     if (kit_good(&k)) {
-      verify_at_most(v, sqrt(sum / k.count) / d, 0.25, "d", "%s.drift", name);
+      verify_at_most(v, sqrt(sum / k.count) / d, 0.05, "d", "%s.drift", name);
       verify_note(v, "root mean square of all particles in %g s", rest);
       verify_report(v, sqrt(worst) / d, 0.0, "d", "%s.drift.max", name);
     }
@@ -78,8 +78,8 @@ void verify_slump(verify *v) {
     slump(v, 0.3, 10, 4, 1.0, 1.0, 1);
     return;
   }
-  slump(v, 0.05, 16, 8, 6.0, 0.0, 1);
-  slump(v, 0.1, 16, 8, 6.0, 0.0, 1);
-  slump(v, 0.2, 16, 8, 6.0, 10.0, 1);
-  slump(v, 0.3, 16, 8, 4.0, 10.0, 1);
+  slump(v, 0.05, 12, 8, 4.0, 0.0, 1);
+  slump(v, 0.1, 12, 8, 3.0, 0.0, 1);
+  slump(v, 0.2, 12, 8, 2.0, 10.0, 1);
+  slump(v, 0.3, 12, 8, 2.0, 10.0, 1);
 }

@@ -15,6 +15,7 @@ enum {
   OZ_CHECK_FORCE,
   OZ_CHECK_MATERIAL,
   OZ_CHECK_FRACTION,
+  OZ_CHECK_PRESSURE,
   OZ_CHECK_SCHEMA
 };
 
@@ -45,6 +46,7 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_OWNER] = {"owner", 1, 1, 1, 1, OZ_CHECK_NONE, OZ_FIELD_OWNER, NULL},
     [OOZE_REST] = {"bodyrest", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_REST, NULL},
     [OOZE_MELT] = {"melt", 1, 0, 1, 1, OZ_CHECK_FRACTION, OZ_FIELD_MELT, NULL},
+    [OOZE_PRESSURE] = {"pressure", 1, 0, 1, 1, OZ_CHECK_PRESSURE, OZ_FIELD_PRESSURE, NULL},
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
@@ -172,6 +174,8 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
     return all_within(value, 3, OZ_HARD) ? NULL : "finite values of at most 1e9 m/s^2";
   case OZ_CHECK_FRACTION:
     return *value >= 0.0f && *value <= 1.0f ? NULL : "0 to 1";
+  case OZ_CHECK_PRESSURE:
+    return all_within(value, 1, OZ_HARD) ? NULL : "a finite value of at most 1e9 Pa";
   case OZ_CHECK_TENSOR:
     if (s->params.model == OOZE_MODEL_CAUCHY) /* there it is 1 plus the strain */
       return all_within(value, 6, 1e6) ? NULL : "a tensor of finite values, xx yy zz xy xz yz";

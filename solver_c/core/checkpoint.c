@@ -19,7 +19,7 @@
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-enum { OZ_CHECKPOINT_VERSION = 2, OZ_STRUCT_MAX = 4096 };
+enum { OZ_CHECKPOINT_VERSION = 3, OZ_STRUCT_MAX = 4096 };
 
 typedef struct oz_header {
   char magic[8];
@@ -342,6 +342,7 @@ static const struct {
     {OOZE_OWNER, OZ_FIELD_OWNER, 1},
     {OOZE_REST, OZ_FIELD_REST, 3},
     {OOZE_MELT, OZ_FIELD_MELT, 1},
+    {OOZE_PRESSURE, OZ_FIELD_PRESSURE, 1},
     {OOZE_ID, OZ_FIELD_ID, 2},
 };
 enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };

@@ -20,6 +20,8 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   OZ_TRY(oz_params_check(&in, s->message));
   /* shape matching needs a shape: where particles are when the model is chosen */
   if (in.model == OOZE_MODEL_BLEND && s->params.model != in.model) OZ_TRY(oz_particles_rest_here(s));
+  /* and elsewhere what stood for it would be something else */
+  if (in.model != OOZE_MODEL_BLEND && s->params.model == OOZE_MODEL_BLEND) OZ_TRY(oz_particles_rest_nowhere(s));
   s->params = in;
   return OOZE_OK;
 }

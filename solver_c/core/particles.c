@@ -199,6 +199,23 @@ ooze_result oz_particles_rest_here(ooze_solver *s) {
   return s->backend->table->upload(s->backend, OZ_FIELD_REST, 0, p->count, planes, s->message);
 }
 
+ooze_result oz_particles_rest_nowhere(ooze_solver *s) {
+  const oz_particles *p = &s->particles;
+  void *copy;
+  if (p->count == 0) return OOZE_OK;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_OWNER, &copy));
+  size_t bytes = (size_t)p->count * 4; /* the copy holds one field at a time */
+  uint32_t *owner = oz_alloc(&s->memory, bytes);
+  if (!owner) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for reference shapes", bytes);
+  memcpy(owner, copy, bytes);
+  ooze_result r = oz_host_copy(s, OZ_FIELD_REST, &copy);
+  for (uint32_t i = 0; i < p->count && r >= 0; ++i)
+    for (uint32_t k = 0; k < 3 && owner[i] == 0; ++k) ((float *)copy)[oz_field_at(OZ_FIELD_REST, p->count, i, k)] = 0.0f;
+  if (r >= 0) oz_host_dirty(s);
+  oz_free(&s->memory, owner);
+  return r;
+}
+
 static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t first, uint32_t n) {
   OZ_TRY(put_vectors(s, OZ_FIELD_X, first, n, a->positions, a->position_stride));
   OZ_TRY(put_vectors(s, OZ_FIELD_U, first, n, a->velocities, a->velocity_stride));

@@ -43,6 +43,7 @@ typedef struct oz_arrivals {
 } oz_arrivals;
 /* Each particle's place becomes its place in the reference shape. */
 ooze_result oz_particles_rest_here(ooze_solver *s);
+ooze_result oz_particles_rest_nowhere(ooze_solver *s); /* of free fluid */
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 /* Keeps those whose flag (backend's order, s->particles.flags) is set. */
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);

@@ -29,11 +29,11 @@ static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_att
   return OOZE_OK;
 }
 
-/* What only bodies and melting use is left out where no particle has it: reading then gives the same zeros. */
+/* What only bodies, melting and what remembers its shape use is left out where no particle has it: reading then gives the same zeros. */
 static bool all_zero(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info) {
   unsigned char page[256 * 24];
   const size_t row = (size_t)info->components * info->element_bytes;
-  if (which != OOZE_OWNER && which != OOZE_REST && which != OOZE_MELT) return false;
+  if (which != OOZE_OWNER && which != OOZE_REST && which != OOZE_MELT && which != OOZE_PRESSURE) return false;
   for (uint32_t first = 0, count = ooze_particle_count(s); first < count; first += 256) {
     const uint32_t n = count - first < 256 ? count - first : 256;
     if (ooze_attribute_read(s, which, first, n, 0, page) != OOZE_OK) return false;

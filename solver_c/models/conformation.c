@@ -4,6 +4,21 @@
 
 #include <math.h>
 
+static void swap(float **a, float **b) {
+  float *t = *a;
+  *a = *b;
+  *b = t;
+}
+
+/* The filter on non-affine velocity once, on what is in p; to u2. */
+static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
+  swap(&f->u, &f->p);
+  RUN(filter_gradient);
+  RUN(filter_move);
+  swap(&f->u, &f->p);
+  return OOZE_OK;
+}
+
 /* Velocity projection by preconditioned conjugate gradients; multipliers are kept for the position phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   const uint32_t iterations = s->params->velocity_iterations;
@@ -11,6 +26,11 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(force);
     OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(kick);
+    if (s->has_yield) {
+      RUN(slip_hold);
+      OZ_TRY(slip(b, f, why));
+      RUN(slip_push);
+    }
   }
   WALLS(wall_hold);
   double first = 0.0, rz = 0.0;
@@ -33,13 +53,12 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(cg_direction);
   }
   WALLS(wall_clamp);
+  if (s->has_yield) {
+    RUN(slip_look);
+    OZ_TRY(slip(b, f, why));
+    RUN(slip_take);
+  }
   return OOZE_OK;
-}
-
-static void swap(float **a, float **b) {
-  float *t = *a;
-  *a = *b;
-  *b = t;
 }
 
 /* One Jacobi iteration of the density constraint, number k of the substep. */

@@ -36,15 +36,9 @@ OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, c
   return oz_s3_rotate(&e, U);
 }
 
-/* dev(Q) / q: what the stored stretch asks for; without the split Q - I. What has a yield stress also remembers its volume,
- * det Q: with nothing to pull it together again it would swell while it holds its shape. */
-OZ_FN oz_s3 oz_stretch(const oz_frame *f, uint32_t i, const oz_s3 *q, oz_real inv_q) {
+/* dev(Q) / q: what the stored stretch asks for; without the split Q - I. */
+OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
   oz_real mean = f->split ? oz_s3_trace(q) * (1.0f / 3.0f) : oz_set(1.0f);
-  if (f->yielding && f->split) {
-    oz_m3 full = oz_s3_full(q);
-    oz_real swollen = oz_clamp((oz_det(&full) - 1.0f) * (1.0f / 3.0f), oz_set(-0.1f), oz_set(0.1f)) / inv_q;
-    mean -= oz_select(oz_yield(f, i) > oz_set(0.0f), swollen, oz_set(0.0f));
-  }
   oz_s3 r;
   for (int c = 0; c < 6; c++) r.s[c] = (q->s[c] - (c < 3 ? mean : oz_set(0.0f))) * inv_q;
   return r;
@@ -66,9 +60,8 @@ OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, fl
 /* Yield stress (Saramito 2007): below it the material is elastic and forgets nothing, above it only the excess relaxes, so
  * that in steady shear stress = yield + viscosity * rate. Q is carried along by F = I + S; then its deviator comes back
  * towards the yield surface |dev Q| / sqrt(2) = strain by the implicit step of relaxation: of the excess
- * 1 / (1 + dt / tau) stays, nothing for tau = 0. What flows, or is pressed together (dense), takes its present volume for
- * its own: det Q = 1. */
-OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real strain, oz_mask dense, float dt) {
+ * 1 / (1 + dt / tau) stays, nothing for tau = 0; *out_kept is what stays of a deviator. Volume is not its business: det Q = 1. */
+OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real strain, float dt, oz_real *out_kept) {
   oz_m3 F = *s, t, full = oz_s3_full(q);
   F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
   t = oz_m3_mul(&F, &full);
@@ -77,14 +70,13 @@ OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real s
   oz_real mean = oz_s3_trace(&r) * (1.0f / 3.0f), zero = oz_set(0.0f), one = oz_set(1.0f);
   for (int c = 0; c < 3; c++) r.s[c] -= mean;
   oz_real size = oz_sqrt(0.5f * oz_s3_dot(&r, &r)), over = oz_max(size - strain, zero);
-  oz_mask flows = over > zero;
-  oz_real keep = oz_select(flows, (strain + over * (tau / (tau + dt))) / oz_max(size, oz_set(1e-20f)), one);
+  oz_real keep = oz_select(over > zero, (strain + over * (tau / (tau + dt))) / oz_max(size, oz_set(1e-20f)), one);
+  *out_kept = keep;
   for (int c = 0; c < 6; c++) r.s[c] = keep * r.s[c] + (c < 3 ? mean : zero);
   /* the inverse cube root of det Q, which is near 1: Newton's steps from 1 */
   full = oz_s3_full(&r);
   oz_real J = oz_clamp(oz_det(&full), oz_set(0.3f), oz_set(2.5f)), k = one;
   for (int n = 0; n < 3; n++) k *= (4.0f - J * k * k * k) * (1.0f / 3.0f);
-  k = oz_select(flows | (dense & (J > one)), k, one);
   for (int c = 0; c < 6; c++) r.s[c] *= k;
   return r;
 }
@@ -222,8 +214,8 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_block6_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
-  oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f), tau = oz_ld(f->tau, i);
-  oz_mask elastic = ((tau > oz_set(0.0f)) | (oz_yield(f, i) > oz_set(0.0f))) & oz_enough(f, i);
+  oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f);
+  oz_mask elastic = oz_solid(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
   oz_mask stretched = elastic & (far > oz_set(0.05f));
   if (f->split && oz_any(stretched)) {
@@ -232,13 +224,24 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_s3_eigen(&Q, 4, w, &U);
     q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
   }
-  /* the elastic stress that the particles already carry; gf = min(1, 10 a) / a keeps stiff ones from blowing up */
-  oz_real gf = oz_min(oz_set(1.0f), 10.0f * a) / a;
-  oz_s3 dev = oz_stretch(f, i, &Q, gf);
+  /* the stress that the particles already carry. Of stiff ones min(1, 10 a), which keeps them from blowing up; yielding does
+   * too, so that what yields has all of it, up to its yield stress */
+  oz_real yield = oz_yield(f, i), part = oz_min(oz_set(1.0f), 10.0f * a), unit = oz_set(1.0f / oz_pressure_unit(f));
+  oz_s3 dev = oz_stretch(f, &Q, 1.0f / a);
+  if (f->yielding) {
+    oz_real size = oz_sqrt(0.5f * oz_s3_dot(&dev, &dev)), most = yield * unit;
+    oz_real held = oz_select(size > most, most / oz_max(size, oz_set(1e-20f)), oz_set(1.0f));
+    oz_mask yields = yield > oz_set(0.0f);
+    for (int c = 0; c < 6; c++) dev.s[c] *= oz_select(yields, held, part);
+    part = oz_select(yields, oz_set(1.0f), part);
+  } else
+    for (int c = 0; c < 6; c++) dev.s[c] *= part;
+  oz_real pressure = oz_ld(f->pressure, i) * unit * part;
+  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f)); /* a thousand separations in a substep: no pressure */
   oz_mask start = f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
   if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
     for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
-  for (int c = 0; c < 6; c++) lam.s[c] = oz_select(start, -dev.s[c], oz_set(0.0f));
+  for (int c = 0; c < 6; c++) lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
   oz_planes6_st(f->lam, f->stride, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_st(f->a, i, a / q);
@@ -296,7 +299,7 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
   oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
   oz_real a = oz_ld(f->a, i), p[3];
-  oz_s3 stretch = oz_stretch(f, i, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
+  oz_s3 stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
   oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
@@ -421,7 +424,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   if (f->relaxing) {
     oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
     Q = oz_s3_rotate(&Q, &R);
-    stretch = oz_stretch(f, i, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
+    stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
   } else
     for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
   oz_real a = oz_ld(f->a, i), p[3], tr = oz_s3_trace(&e), shift = oz_set(0.0f);
@@ -492,8 +495,14 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   if (f->yielding) { /* strain at the yield stress: times compliance, a being a / q by now */
     oz_real yield = oz_yield(f, i), unit = oz_set(f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d));
     oz_real strain = yield * unit * oz_ld(f->a, i) / oz_block_ld(f->pe, 4, 3, f->stride, i);
-    oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, oz_ld(f->rho, i) > oz_set(1.0f), f->dt);
+    oz_real kept;
+    oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
     Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);
+    oz_v3 w = oz_planes3_ld(f->rest, f->stride, i), turned = oz_m3_v(&R, w); /* filter.h */
+    oz_mask fluid = oz_fluid(f, i);
+    oz_st(f->rest, i, oz_select(fluid, kept * turned.x, w.x));
+    oz_st(f->rest + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
+    oz_st(f->rest + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
   }
   Q = oz_conformation_clamp(&Q);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);

@@ -51,7 +51,7 @@ typedef struct oz_collider {
 #define OZ_GRIP_FLOATS 1024u /* of a brick: friction and stick of each voxel; friction below 0: not known there */
 
 /* A wall as one particle sees it: a plane through its neighbourhood. */
-enum { OZ_WALL_STUCK = 2 };
+enum { OZ_WALL_FREE = 0, OZ_WALL_HELD = 1, OZ_WALL_STUCK = 2, OZ_WALL_STANDS = 3 };
 typedef struct oz_wall {
   float n[3];      /* out of the wall */
   float s;         /* m: distance of the particle's start position from it */
@@ -59,7 +59,7 @@ typedef struct oz_wall {
   float friction;  /* 0 to 1 */
   float stick;     /* m/s^2 */
   uint32_t collider; /* index */
-  uint32_t active; /* takes part in the velocity projection: 1, or OZ_WALL_STUCK */
+  uint32_t active; /* takes part in the velocity projection: 0, or how */
   uint32_t dense;  /* counts in the density */
   float t[3];      /* m: tangential displacement that friction has already acted on in this substep */
   float took[3];   /* m: what wall_filter took of the last correction; wall_load adds it up */
@@ -274,6 +274,7 @@ typedef struct oz_frame {
   uint32_t *owner; /* body or boundary that the particle belongs to; 0: free fluid */
   float *rest;     /* planes 3: m, place in the owner's frame or in the reference shape */
   float *melt;     /* 0 solid to 1 liquid: latent heat taken up */
+  float *pressure; /* Pa: what the projection of velocities starts from where shape is remembered; else 0. Written by finish */
   uint64_t *id;
 
   /* ---- one substep ---- */

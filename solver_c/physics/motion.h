@@ -4,6 +4,8 @@
 
 #include "physics/pairs.h"
 
+#define OZ_PRESSURE_RATE 0.3f
+
 /* Lanes of particles that are held in a nozzle, or belong to a boundary. */
 OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
 #if OZ_LANES > 1
@@ -112,20 +114,19 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e4f)) & (load < oz_set(1e30f)) &
                  (u[3] < oz_set(0.5f));
   red[0] = oz_select(good, zero, one);
+  if (f->relaxing) { /* where the next substep's multipliers start: what lasts of the pressure. That of an impact goes by */
+    oz_real now = oz_s3_trace(&lam) * (oz_pressure_unit(f) / 3.0f), was = oz_ld(f->pressure, i);
+    oz_st(f->pressure, i, oz_select(oz_solid(f, i) & free & good, was + OZ_PRESSURE_RATE * (now - was), zero));
+  }
   Q = oz_s3_select(good, &Q, &rest);
   oz_planes6_st(f->q, f->stride, i, &Q);
   v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
   oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
   oz_vec_st(f->x, i, at, zero);
 
-  /* gate: thick enough all around that the gradient is trusted (thin sheets and spray are left alone), scaled as the
-   * zero-energy weights are */
-  oz_s3 K = oz_block6_ld(f->K, f->stride, i), B = oz_block6_ld(f->B, f->stride, i);
-  oz_m3 KB = oz_s3_mul_s(&K, &B);
-  oz_real least = oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]);
-  oz_mask open = oz_enough(f, i) & (least > oz_set(0.9f)) & good;
-  oz_real g = oz_ld(f->gate, i) * oz_rsqrt(oz_max(om, one)); /* light particles: the same strength among themselves */
-  oz_vec_st(f->u, i, v, oz_select(good, oz_select(open, g, zero), oz_set(-1e-20f))); /* below 0, and no weight in the filter */
+  /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either */
+  oz_real g = oz_select(oz_thick(f, i), oz_filter_weight(f, i), zero);
+  oz_vec_st(f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
 }
 
 /* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */

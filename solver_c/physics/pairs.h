@@ -173,6 +173,8 @@ OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
 OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
   return f->yielding ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
 }
+/* Pa: of a multiplier. */
+OZ_FN float oz_pressure_unit(const oz_frame *f) { return f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt); }
 /* Lanes of fluid among more neighbours than any fluid has (33 at rest): a heap that was put, or pressed, into one spot. */
 #define OZ_CROWD 72
 OZ_FN oz_mask oz_crowded(const oz_frame *f, uint32_t i) {
@@ -230,5 +232,20 @@ OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {
 #else
   return f->neighbours[i] >= OZ_MIN_NEIGHBOURS && f->owner[i] == 0;
 #endif
+}
+/* Lanes with neighbours all around, so that the gradient is to be trusted: thin sheets and spray are not among them. */
+OZ_FN oz_mask oz_thick(const oz_frame *f, uint32_t i) {
+  oz_s3 K = oz_block6_ld(f->K, f->stride, i), B = oz_block6_ld(f->B, f->stride, i);
+  oz_m3 KB = oz_s3_mul_s(&K, &B);
+  return oz_enough(f, i) & (oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]) > oz_set(0.9f));
+}
+/* What a particle weighs in the filter on non-affine velocity; light ones have the same strength among themselves. */
+OZ_FN oz_real oz_filter_weight(const oz_frame *f, uint32_t i) {
+  return oz_ld(f->gate, i) * oz_rsqrt(oz_max(oz_ld(f->omega, i), oz_set(1.0f)));
+}
+/* Lanes that remember their shape. */
+OZ_FN oz_mask oz_solid(const oz_frame *f, uint32_t i) {
+  oz_real zero = oz_set(0.0f);
+  return ((oz_ld(f->tau, i) > zero) | (oz_yield(f, i) > zero)) & oz_enough(f, i);
 }
 #endif

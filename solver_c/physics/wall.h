@@ -211,6 +211,10 @@ typedef struct oz_hold {
   float shear_n[3], shear_keep;
 } oz_hold;
 
+/* Does it remember its shape? */
+OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
+  return f->tau[i] > 0.0f || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
+}
 /* m: where the particle starts from, measured from where the wall starts. */
 OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) { return w->s + f->dt * oz_dot3f(w->n, w->u); }
 /* In reach of a wall that holds on to what it touches. */
@@ -218,8 +222,16 @@ OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
 }
 
+/* m: how near the velocity projection lets it come. A wall that counts in the density keeps its distance by pressure, in the
+ * position phase; but what remembers its shape must know of it while its stress is solved for, or it falls freely there and
+ * is pushed back out of balance, every substep. So it comes no nearer than it is, or than half a separation. */
+OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
+  if (!f->wall_density || !w->dense || !oz_wall_solid(f, i)) return f->wall_gap;
+  return oz_maxf(f->wall_gap, oz_minf(0.5f * f->d, oz_wall_start(f, w)));
+}
+
 /* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
-OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes, oz_hold *h) {
+OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes, oz_hold *h) {
   float total = 0.0f;
   h->count = 0;
   h->keep = h->shear_keep = 1.0f;
@@ -235,17 +247,18 @@ OZ_FN void oz_wall_basis(const oz_frame *f, const oz_wall *wall, uint32_t planes
     }
     if (!w->active) continue;
     float e[3] = {w->n[0], w->n[1], w->n[2]};
-    float b = w->active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (f->wall_gap - w->s) * f->inv_dt;
+    float b = w->active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (oz_wall_floor(f, w, i) - w->s) * f->inv_dt;
     for (uint32_t m = 0; m < k; m++) {
       if (!h->on[m]) continue;
       float along = oz_dot3f(e, h->e[m]);
       for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
       b -= along * h->b[m];
     }
-    h->keep *= 1.0f - w->friction;
-    h->share[k] = w->friction;
-    total += w->friction;
-    for (int a = 0; a < 3; a++) h->u[a] += w->friction * w->u[a];
+    const float friction = w->active == OZ_WALL_STANDS ? 0.0f : w->friction; /* what stands off is dragged by shear */
+    h->keep *= 1.0f - friction;
+    h->share[k] = friction;
+    total += friction;
+    for (int a = 0; a < 3; a++) h->u[a] += friction * w->u[a];
     float l2 = oz_dot3f(e, e);
     if (!(l2 > OZ_WALL_WEDGE)) continue;
     float inv = 1.0f / sqrtf(l2);
@@ -324,7 +337,14 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   if (oz_wall_leaves(f, i) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
   const float eta = (f->tau[i] + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
-  return 1.0f - w->friction * eta / (1.0f + eta);
+  float keep = 1.0f / (1.0f + eta);
+  if (f->yielding) { /* and a yield stress holds it up to that: what pulls at it is what its velocity has become without */
+    const float *u = f->u + 4 * i, rel[3] = {u[0] - w->u[0], u[1] - w->u[1], u[2] - w->u[2]}, along = oz_dot3f(rel, w->n);
+    const float slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));
+    const float held = f->matter[f->material[i]].yield_stress * f->dt * f->omega[i] / (1000.0f * f->d);
+    keep *= held < slides ? 1.0f - held / slides : 0.0f;
+  }
+  return 1.0f - w->friction * (1.0f - keep);
 }
 
 /* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
@@ -343,7 +363,8 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
     w->keep = oz_wall_keep(f, w, i);
     any |= w->keep < 1.0f;
     if (oz_wall_leaves(f, i)) continue;
-    if (!(w->s + f->dt * oz_dot3f(w->n, u) < f->wall_gap)) { /* not into it: away, and stuck? */
+    const float ends = w->s + f->dt * oz_dot3f(w->n, u), floor = oz_wall_floor(f, w, i);
+    if (!(ends < floor)) { /* not into it: away, and stuck? */
       if (!oz_wall_sticks(f, w) || !(oz_dot3f(w->n, u) - oz_dot3f(w->n, w->u) < w->stick * f->dt)) continue;
       if (!(oz_dot3f(w->n, u) > oz_dot3f(w->n, w->u))) continue;
       w->active = OZ_WALL_STUCK;
@@ -351,21 +372,22 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
       any = 1;
       continue;
     }
-    int hold = oz_wall_start(f, w) <= f->wall_gap + OZ_WALL_TOUCH * f->d;
+    int hold = oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d;
     if (!hold) {
       const uint32_t length = f->len_c[i];
       hold = 1;
       for (uint32_t m = 0; m < length && hold; m++)
         hold = !oz_wall_nearer(f, w, i, oz_neighbour(f, i, m)); /* i itself never is */
     }
-    w->active = (uint32_t)hold;
-    if (hold) w->keep = 1.0f; /* friction has it */
+    w->active = OZ_WALL_FREE;
+    if (hold) w->active = ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
+    if (w->active == OZ_WALL_HELD) w->keep = 1.0f; /* friction has it */
     any |= hold;
   }
   if (!any) return;
   oz_hold h;
   float rel[3], *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, mass = f->m_ref / f->omega[i];
-  oz_wall_basis(f, wall, planes, &h);
+  oz_wall_basis(f, i, wall, planes, &h);
   if (h.shear >= 0) {
     const float *uw = wall[h.shear].u;
     for (int a = 0; a < 3; a++) rel[a] = u[a] - uw[a];
@@ -389,11 +411,12 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
 /* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   oz_hold h;
+  const size_t i = f->wall_particle[slot];
   oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
   const uint32_t planes = f->wall_planes[slot];
-  float took[OZ_PLANES * 3], *dx = f->dx + 4 * (size_t)f->wall_particle[slot], v[3] = {dx[0], dx[1], dx[2]};
+  float took[OZ_PLANES * 3], *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
   for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
-  oz_wall_basis(f, wall, planes, &h);
+  oz_wall_basis(f, i, wall, planes, &h);
   oz_wall_apply(&h, v, took, 1.0f);
   for (int a = 0; a < 3; a++) dx[a] = v[a];
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
@@ -443,7 +466,7 @@ OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t k = 0; k < planes; k++) {
       if (!wall[k].active) continue;
-      float lift = (f->wall_gap - wall[k].s) * f->inv_dt - oz_dot3f(wall[k].n, u);
+      float lift = (oz_wall_floor(f, wall + k, i) - wall[k].s) * f->inv_dt - oz_dot3f(wall[k].n, u);
       if (!(lift > 0.0f)) continue;
       for (int a = 0; a < 3; a++) {
         u[a] += lift * wall[k].n[a];

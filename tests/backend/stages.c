@@ -45,22 +45,22 @@ static const array arrays[] = {
     {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
     {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
     {AT(temperature), 1, PLANES, PURE, 0, 1e-5, "a hundredth of it is exchanged, by stored weights"},
-    {AT(melt), 1, PLANES, PURE, 0, SUMS},      {AT(tau), 1, PLANES, PURE, 0, SUMS},
+    {AT(melt), 1, PLANES, PURE, 0, SUMS},      {AT(pressure), 1, PLANES, PURE, 0, INVERSE},
+    {AT(rest), 3, PLANES, PURE, 0, INVERSE},   {AT(tau), 1, PLANES, PURE, 0, SUMS},
     {AT(viscosity), 1, PLANES, PURE, 0, SUMS}, {AT(density), 1, PLANES, PURE, 0, SUMS},
     {AT(compliance), 1, PLANES, PURE, 0, SUMS},
 };
 /* Moved from one build to the other, not compared as they are: pu and the first three planes of pe are compared as the
  * matrix that they stand for; the others no stage writes. */
 static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},
-                                {AT(force), 3, PLANES, PURE, 0, BITS},
-                                {AT(rest), 3, PLANES, PURE, 0, BITS}};
+                                {AT(force), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
 enum { MOST = 1400 }; /* particles in a scene */
 /* All pointers to particle arrays, to be translated from one build to the other. */
 static const size_t pointers[] = {
 #define P(m) offsetof(oz_frame, m)
     P(x),     P(u),        P(q),       P(tau),  P(compliance), P(viscosity), P(density), P(temperature),
-    P(owner), P(rest),     P(melt),
+    P(owner), P(rest),     P(melt),    P(pressure),
     P(force), P(material), P(source),  P(rank), P(id),         P(omega),     P(a),       P(y),
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
     P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens),

@@ -279,7 +279,7 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   if (!oz_cuda_usable(&detail)) OZ_SKIP(detail);
   const double tolerance = 5e-4;
 #else
-  const double tolerance = 3e-3;
+  const double tolerance = 4e-3; /* density: rows of both end within the skin, and what moved further than it counts in one alone */
 #endif
   stages(LATTICE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);

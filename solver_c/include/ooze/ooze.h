@@ -249,8 +249,10 @@ typedef enum ooze_attribute {
   OOZE_STRESS,          /* 6 float, Pa: the viscoelastic stress at the last substep (its deviator, with split_compliance); read only */
   OOZE_NEIGHBOURS,      /* uint32: neighbours within the kernel at the last substep; read only */
   OOZE_OWNER,           /* uint32: the body or boundary that the particle belongs to; 0 is free fluid */
-  OOZE_REST,            /* 3 float, m: its place in the owner's frame, or in the reference shape */
+  OOZE_REST,            /* 3 float, m: its place in the owner's frame, or in the reference shape; of fluid with a yield stress, m/s^2: what
+                         * holds it where its stress alone does not (model conformation) */
   OOZE_MELT,            /* float: latent heat taken up, 0 solid to 1 liquid */
+  OOZE_PRESSURE,        /* float, Pa: of the last substep, from which the next one starts; 0 in what is only viscous */
   OOZE_ATTRIBUTE_COUNT
 } ooze_attribute;
 
