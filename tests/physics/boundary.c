@@ -125,6 +125,25 @@ OZ_CASE(a_resumed_run_has_the_same_bits) {
   ooze_solver_destroy(b);
 }
 
+OZ_CASE(a_material_that_is_set_anew_leaves_the_walls_alone) {
+  uint64_t h[2];
+  for (int again = 0; again < 2; again++) {
+    ooze_solver *s = make();
+    ooze_material m;
+    fill(s);
+    tray(s, 0);
+    ooze_material_default(&m);
+    CHECK_EQ(ooze_material_set(s, 0, &m), OOZE_OK);
+    for (int k = 0; k < 4; k++) {
+      if (again && k == 2) CHECK_EQ(ooze_material_set(s, 0, &m), OOZE_OK); /* as a keyframe does: boundary particles are of no material */
+      CHECK(ooze_step(s, 1.0 / 60.0) == OOZE_OK, "%s", ooze_solver_message(s));
+    }
+    h[again] = hash(s);
+    ooze_solver_destroy(s);
+  }
+  CHECK(h[0] == h[1], "setting a material to what it is changed the run");
+}
+
 OZ_CASE(points_that_move_push_what_is_before_them) {
   ooze_solver *s = make();
   uint32_t n = fill(s);
