@@ -89,10 +89,11 @@ cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream
 
 struct speed_item {
   const float *u;
+  const uint32_t *owner; /* what belongs to a boundary does not count */
   uint32_t *fastest; /* bits: those of floats that are not negative are in their order */
   OZ_D float of(uint32_t i) const {
     const float *v = u + 4 * (size_t)i, s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    return s > 0.0f ? s : 0.0f; /* no number counts as none */
+    return s > 0.0f && owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY ? s : 0.0f; /* no number counts as none */
   }
 #if defined(OZ_CUDA_HOST)
   void operator()(uint32_t i) const {
@@ -128,7 +129,7 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
   OZ_TRY(flush(g, why));
   uint32_t *most = &static_cast<news *>(g->device_news.at)->fastest;
   OZ_CUDA(cudaMemsetAsync(most, 0, sizeof *most, g->stream), "the greatest speed");
-  OZ_CUDA(speed_all(speed_item{g->arrays.u, most}, g->count, g->stream), "the greatest speed");
+  OZ_CUDA(speed_all(speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream), "the greatest speed");
   OZ_TRY(bring_news(g, why));
   float speed2;
   memcpy(&speed2, &g->host_news->fastest, sizeof speed2);

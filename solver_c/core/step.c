@@ -16,16 +16,18 @@ double oz_stress_scale(const ooze_solver *s) {
 
 /* ---- how long the next substep is ---- */
 
+/* Of what the host sees: boundary particles have the velocity that the last substep gave them, which a resumed run does not know. */
 static ooze_result max_speed(ooze_solver *s, double *out) {
   void *copy;
   if (s->backend->table->fastest) {
     OZ_TRY(oz_host_flush(s));
     return s->backend->table->fastest(s->backend, out, s->message);
   }
+  if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
   OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
-  const float *u = copy;
   float most = 0;
-  for (uint32_t i = 0; i < s->particles.count; ++i, u += 4) {
+  for (uint32_t i = 0; i < oz_visible(s); ++i) {
+    const float *u = (const float *)copy + 4 * (size_t)(s->particles.hidden ? s->particles.at[i] : i);
     float speed2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
     if (speed2 > most) most = speed2;
   }
