@@ -1,7 +1,7 @@
 """A bar of chocolate melts over a warm cake. hython ooze_chocolate.py chocolate.hip. SPDX-License-Identifier: Apache-2.0
 
 The cake warms what lies on it (the solver's Collider Temperature), heat spreads through the bar (Conductivity), and the ramp of the material makes
-it run: 5000 Pa s below 27 C, 3 Pa s, that of melted chocolate, from 35 C. Chocolate conducts 0.2 W/(m K); here it is 100, a time lapse of
+it run: 5000 Pa s below 27 C, 12 Pa s, that of thick couverture, from 35 C; there is enough of it to run over the edge, where the cake holds on to it (Stick). Chocolate conducts 0.2 W/(m K); here it is 100, a time lapse of
 minutes in four seconds. Beside it stands the same by hand, to show Ooze Step: a Solver SOP whose wrangle warms particles."""
 import ooze_kit as kit
 
@@ -12,14 +12,14 @@ f@temperature += (lerp(293.15, 318.15, near) - @temperature) * @TimeInc / lerp(2
 
 def build(parent):
     box = kit.network(parent, "chocolate")
-    squares = [kit.add(box, "box", "square%d" % i, size=(0.026, 0.012, 0.026), t=(0.03 * (i % 3 - 1), 0.058, 0.03 * (i // 3) - 0.015))
+    squares = [kit.add(box, "box", "square%d" % i, size=(0.027, 0.02, 0.028), t=(0.028 * (i % 3 - 1), 0.061, 0.029 * (i // 3) - 0.0145))
                for i in range(6)]
     bar = kit.add(box, "merge", "bar", *squares)
     source = kit.add(box, "ooze::source::1.0", "source", bar, emission="once", preset="custom", density=1270, viscosity=5000,
                      relaxtime=0.5, temperature=293.15, conductivity=100.0, heatcapacity=1600.0, ramp1=(293, 5000, 0.5), ramp2=(300, 5000, 0.5),
-                     ramp3=(308, 3, 0.001), particlesep=0.002, rest=1)
-    cake = kit.add(box, "tube", "colliders", type="poly", cap=1, rad=(0.06, 0.065), height=0.05, t=(0, 0.025, 0), cols=48)
-    out = kit.simulate(box, source, cake, 0.002, substeps=6, veliterations=15, positerations=8, friction=1, collidertemperature=335.0, useground=1)
+                     ramp3=(308, 12, 0.001), particlesep=0.002, rest=1)
+    cake = kit.add(box, "tube", "colliders", type="poly", cap=1, rad=(0.05, 0.05), height=0.05, t=(0, 0.025, 0), cols=48)
+    out = kit.simulate(box, source, cake, 0.002, substeps=6, veliterations=15, positerations=8, friction=1, stick=8, collidertemperature=335.0, useground=1)
     by_hand(box, source, cake)
     kit.karma(out, "chocolate", (0.16, 0.06, 0.025), roughness=0.25, camera=((0.0, 0.16, 0.26), (-26.0, 0.0, 0.0)))
     return box
@@ -31,7 +31,7 @@ def by_hand(box, source, cake):
     inside = loop.node("d/s")
     melt = kit.vex(inside, "melt", MELT, inside.node("Prev_Frame"))
     step = kit.add(inside, "ooze::step::1.0", "step", melt, inside.node("Input_2"), particlesep=0.002, substeps=6, veliterations=15,
-                   positerations=8, friction=1, useground=1)
+                   positerations=8, friction=1, stick=8, useground=1)
     step.setDisplayFlag(True)
     step.setRenderFlag(True)
 
