@@ -159,6 +159,36 @@ static void links(kit *k, uint32_t particles) {
   }
 }
 
+/* The stretching test of Mukai et al. at its size: a column between two solids of particles, 30,000 and 17,000 of them. */
+static int in_column(const void *context, const double x[3]) {
+  const double *radius = context;
+  return x[0] * x[0] + x[2] * x[2] < radius[0] * radius[0];
+}
+static void cauchy(kit *k, uint32_t particles) {
+  const double d = k->separation, height = 20.0 * d, radius = d * sqrt(particles / (20.0 * MEASURE_PI)), thick = 3.0 * d;
+  const double low[3] = {-radius, 0.0, -radius}, high[3] = {radius, height, radius};
+  k->params.model = OOZE_MODEL_CAUCHY;
+  kit_apply(k);
+  for (int upper = 0; upper < 2; ++upper) {
+    ooze_collider_desc c;
+    ooze_collider handle = 0;
+    ooze_collider_desc_default(&c);
+    c.shape = OOZE_SHAPE_BOX;
+    c.boundary = OOZE_BOUNDARY_PARTICLES;
+    c.friction = 1.0f;
+    c.half[0] = c.half[2] = (float)(upper ? radius : 1.65 * radius);
+    c.half[1] = (float)thick;
+    c.start.position[1] = (float)(upper ? height + thick : -thick);
+    c.end = c.start;
+    if (kit_good(k)) k->result = ooze_collider_add(k->solver, &c, &handle);
+  }
+  ooze_material m;
+  ooze_material_default(&m);
+  m.density = 1160.0f;
+  m.viscosity = 28.0f;
+  kit_fill(k, kit_add(k, &m), low, high, in_column, &radius);
+}
+
 const bench_scene bench_scenes[] = {
     {"drop24", "a viscoelastic 24^3 cube that lands: the prototype's drop", 13824, 0.05, 1.0 / 240, 8, 10, 5, 3, 0, 0,
      drop24, NULL},
@@ -172,6 +202,7 @@ const bench_scene bench_scenes[] = {
     {"honey", "a viscous stream on its mound (Fig. 12)", 105000, 0.002, 1.0 / 300, 10, 5, 5, 1, 0.15, 0, honey, NULL},
     {"column", "a column in a container", 250000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 0, column, NULL},
     {"links", "model links: three lumps on a floor of 59.5k boundary particles (its Fig. 4)", 27600, 0.01, 9.06e-4, 10, 0, 6, 2, 0, 0, links, NULL},
+    {"cauchy", "model cauchy: the stretching test of Mukai et al., 30k fluid and 17k solid particles", 30000, 0.003, 4.5e-5, 10, 0, 0, 2, 0, 0, cauchy, NULL},
     {"million", "a block of a million that collapses", 1000000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 1, million, NULL},
     {"giants", "six soft giants, twelve million particles (Fig. 11)", 12000000, 0.01, 1.0 / 150, 5, 10, 5, 1, 19, 1,
      giants, NULL},

@@ -6,7 +6,8 @@
  *
  * What differs from the printed form, and why: gradients are corrected by the inverse of their moment, so that rigid
  * rotation has no strain rate; divergences are the adjoint of that gradient and pressures are added (p_i + p_j), so that
- * pair forces are opposite; the shear rate is sqrt(2 D:D), since (11) is negative for incompressible flow; the fitted
+ * pair forces are opposite; viscosity acts between pairs, along their direction, because layers that move against each other have
+ * no gradient (with the tensor (4), suction pulled layers together in twos, and the column parted between them after 0.05 s); the shear rate is sqrt(2 D:D), since (11) is negative for incompressible flow; the fitted
  * parabolas (9) and (21) are held at their lowest point, beyond which they would rise again; the strain is carried with
  * the rotation of its neighbourhood. Conformation's tensor q holds I + strain. */
 #ifndef OZ_PHYSICS_MPS_H
@@ -32,7 +33,8 @@ OZ_FN oz_real oz_mps_fit(oz_real rate, float a, float b, float c) {
 
 #define OZ_MPS_STRAIN 3.0f
 
-/* ---- mps_stress: velocity gradient (5), strain, deviatoric stress (3)-(8), (16)-(20); sends stress times moment^-1 ---- */
+/* ---- mps_stress: velocity gradient (5), strain, deviatoric stress (3)-(8), (16)-(20); sends its elastic part times moment^-1, and
+ * velocity and viscosity ---- */
 
 typedef struct { oz_v3 x, u; } oz_mps_stress_self;
 OZ_FN void oz_mps_stress_begin(const oz_frame *f, uint32_t i, oz_mps_stress_self *s) {
@@ -50,22 +52,23 @@ OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, co
   acc[10] += u.y * g.x; acc[11] += u.y * g.y; acc[12] += u.y * g.z;
   acc[13] += u.z * g.x; acc[14] += u.z * g.y; acc[15] += u.z * g.z;
 }
-/* Deviatoric stress from the strain rate and the strain, by the chosen law. */
-OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s3 *strain) {
+/* Deviatoric stress from the strain rate and the strain, by the chosen law: the elastic part as a tensor, the viscous one as
+ * the viscosity that pairs act with. */
+OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s3 *strain, oz_real *viscosity) {
   const oz_cauchy *c = &f->cauchy;
-  oz_real rate = oz_sqrt(oz_max(2.0f * oz_s3_dot(D, D), oz_set(0.0f))), viscous, elastic;
+  oz_real rate = oz_sqrt(oz_max(2.0f * oz_s3_dot(D, D), oz_set(0.0f))), elastic;
   oz_real eta = oz_min(oz_ld(f->viscosity, i), oz_set(c->most_viscous)), zero = oz_set(0.0f);
   if (c->stress == 3) { /* (20), (21): |E*| = E w eta / sqrt(E^2 + (w eta)^2) */
     oz_real we = c->omega * oz_mps_fit(rate, 1.80e-4f, 1.11e-2f, 3.62e-1f), E = oz_set(c->young);
-    viscous = zero;
+    *viscosity = zero;
     elastic = E * we * oz_rsqrt(E * E + we * we + 1e-20f);
   } else {
     oz_real alpha = c->stress == 0 ? oz_mps_fit(rate, 4.99e-4f, 3.07e-2f, 1.0f) : oz_set(c->stress == 1 ? 1.0f : 0.0f);
-    viscous = 2.0f * alpha * eta;
+    *viscosity = alpha * eta;
     elastic = 2.0f * (1.0f - alpha) * c->shear;
   }
   oz_s3 r;
-  for (int k = 0; k < 6; k++) r.s[k] = viscous * D->s[k] + elastic * strain->s[k];
+  for (int k = 0; k < 6; k++) r.s[k] = elastic * strain->s[k];
   return r;
 }
 OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -95,22 +98,37 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   for (int c = 0; c < 6; c++) strain.s[c] = oz_select(hold > oz_set(0.0f), strain.s[c] * hold, oz_set(0.0f));
   for (int c = 0; c < 6; c++) q.s[c] = strain.s[c] + (c < 3 ? 1.0f : 0.0f);
   oz_planes6_st(f->q, f->stride, i, &q);
-  oz_s3 tau = oz_mps_law(f, i, &D, &strain);
+  oz_real eta, u[4];
+  oz_s3 tau = oz_mps_law(f, i, &D, &strain, &eta);
   oz_m3 A = oz_s3_mul_s(&tau, &B);
   for (int c = 0; c < 9; c++) A.m[c] *= norm;
   oz_matrix_st(f->A, i, &A);
+  oz_ld4(f->u, i, 4, 0, u);
+  u[3] = f->boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), eta) : eta;
+  oz_st4(f->dx, i, 4, 0, u); /* free until mps_density: velocity and viscosity, of solids minus their weight */
 }
 
 /* ---- mps_force: stress, surface tension (14) and outside forces onto velocities; displacement by them ---- */
 
-typedef struct { oz_v3 x; } oz_mps_force_self;
-OZ_FN void oz_mps_force_begin(const oz_frame *f, uint32_t i, oz_mps_force_self *s) { s->x = oz_vec_of(f->x, i); }
+typedef struct { oz_v3 x, u; oz_real eta; } oz_mps_force_self;
+OZ_FN void oz_mps_force_begin(const oz_frame *f, uint32_t i, oz_mps_force_self *s) {
+  s->x = oz_vec_of(f->x, i);
+  s->u = oz_vec_of(f->dx, i);
+  s->eta = oz_set(f->dx[4 * (size_t)i + 3]);
+}
 OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, const oz_group *n, oz_real *acc) {
   oz_real x[4], k;
   oz_m3 A;
   oz_gather4(f->x, n->j, 4, 0, x);
   oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, g;
   (void)oz_mps_weight(f, r, &k);
+  /* viscosity along the pair, which keeps angular momentum: sum of w (u_ji . r) r / r^2 is n0 lambda / 30 of the Laplacian */
+  oz_real v[4];
+  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_mask solid = v[3] < oz_set(0.0f);
+  oz_real eta = oz_select(solid, -s->eta * v[3], 0.5f * (s->eta + v[3]));
+  oz_real drag = k * eta * ((v[0] - s->u.x) * r.x + (v[1] - s->u.y) * r.y + (v[2] - s->u.z) * r.z);
+  acc[9] += drag * r.x; acc[10] += drag * r.y; acc[11] += drag * r.z;
   oz_matrix_gather(f->A, n->j, &A);
   g.x = k * r.x; g.y = k * r.y; g.z = k * r.z;
   oz_v3 a = oz_m3_v(&A, g);
@@ -133,9 +151,10 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real u[4], y[4], zero = oz_set(0.0f), inv = 1.0f / oz_ld(f->density, i), pull = f->cauchy.pair / f->Vm * inv;
   oz_mask free = oz_ld(f->omega, i) > zero;
   oz_ld4(f->u, i, 4, 0, u);
-  oz_real a[3] = {inv * (acc[0] + own.x) + pull * acc[6] + f->gravity[0] + force.x,
-                  inv * (acc[1] + own.y) + pull * acc[7] + f->gravity[1] + force.y,
-                  inv * (acc[2] + own.z) + pull * acc[8] + f->gravity[2] + force.z};
+  const float viscous = 30.0f / (f->cauchy.n0 * f->cauchy.lambda);
+  oz_real a[3] = {inv * (acc[0] + own.x + viscous * acc[9]) + pull * acc[6] + f->gravity[0] + force.x,
+                  inv * (acc[1] + own.y + viscous * acc[10]) + pull * acc[7] + f->gravity[1] + force.y,
+                  inv * (acc[2] + own.z + viscous * acc[11]) + pull * acc[8] + f->gravity[2] + force.z};
   for (int c = 0; c < 3; c++) u[c] += oz_select(free, f->dt * a[c], zero), y[c] = f->dt * u[c];
   y[3] = zero;
   oz_st4(f->u, i, 4, 0, u);
