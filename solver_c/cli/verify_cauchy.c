@@ -2,7 +2,7 @@
  * paper still lacks with ours. SPDX-License-Identifier: Apache-2.0
  *
  * A column of fluid stands between two solids; the upper one is pulled up, its speed rising as a sine over 100 of his
- * steps. His solids are particles, and so are they here. Ours holds on to sticky walls, and its particles do not stand on
+ * steps. His solids are particles, and so are they here; ours holds on to sticky walls. Particles do not stand on
  * a lattice: level layers part one from the next before they mix. */
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int run(verify *v, const pull *p, pulled *out) {
   k.params.model = p->model;
   k.params.cauchy_stress = p->stress;
   kit_iterations(&k, 20, 20);
-  if (p->model != OOZE_MODEL_CAUCHY) k.jitter = 0.1;
+  k.jitter = p->model == OOZE_MODEL_CAUCHY ? 0.2 : 0.1;
   uint32_t material = 0;
   ooze_material m;
   ooze_material_default(&m);
@@ -158,8 +158,8 @@ void verify_cauchy(verify *v) {
       verify_report(v, drawn, torn, "m", "drawn.viscous-against-elastic");
     } else {
       verify_at_least(v, drawn / torn, 2.0, "", "drawn.viscous-against-elastic");
-      verify_at_least(v, r[1].length / 0.06, 1.5, "", "drawn.viscous.stretch");
-      verify_at_least(v, r[0].length / 0.06, 1.3, "", "drawn.mixed.stretch");
+      verify_at_least(v, r[1].length / 0.06, 1.8, "", "drawn.viscous.stretch");
+      verify_at_least(v, r[0].length / 0.06, 1.8, "", "drawn.mixed.stretch");
       verify_at_least(v, r[0].dispersed - r[1].dispersed, 0.0, "", "dispersed.mixed-more-than-viscous");
     }
   }

@@ -13,7 +13,7 @@ void links_layer(kit *k, uint32_t material, const uint32_t n[3], const double lo
 /* By extension coefficient (0: by temperature), conductivity in W/(m K) at 1000 J/(kg K), temperature in K. */
 uint32_t links_material(kit *k, double beta, double conductivity, double temperature);
 
-void verify_links_figures(verify *v); /* 2, 5, 6, 8, 9 */
+void verify_links_figures(verify *v); /* 2, 5 to 9 */
 void verify_links_phases(verify *v);  /* 11, 12 */
 
 #endif

@@ -1,4 +1,4 @@
-/* Figures 2, 5, 6, 8 and 9 of Takahashi, Nishita & Fujishiro 2014 with the model links, in small.
+/* Figures 2 and 5 to 9 of Takahashi, Nishita & Fujishiro 2014 with the model links, in small.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -257,6 +257,47 @@ static void fig8(verify *v) {
   verify_at_most(v, thin, thick / 3.0, "turns", "fig8.thin-fluid-does-not");
 }
 
+/* ---- fig. 7: a thread that falls on the ground coils: how often the place where it lands goes round ---- */
+
+static const double RADIUS = 0.012; /* m, of the nozzle */
+static int thread(verify *v, double beta, measure_turns *turns, double *mound) {
+  const int quick = verify_at(v) == VERIFY_QUICK;
+  const double e = 0.005, radius = RADIUS, top = 0.2, dt = 1.0 / 240.0;
+  const int steps = quick ? 288 : verify_at(v) == VERIFY_LONG ? 1440 : 600; /* 1.2, 6 and 2.5 s */
+  kit k;
+  measure_turns_begin(turns, 0.2 * e);
+  kit_open_model(&k, verify_machine(v), e, OOZE_MODEL_LINKS, -9.81);
+  k.params.position_iterations = 12;
+  kit_apply(&k);
+  kit_floor(&k, 0.5);
+  kit_nozzle(&k, links_material(&k, beta, 0.0, 293.0), top, radius, 0.35, 0.01, 0.0, 1);
+  for (int step = 1; kit_good(&k) && step <= steps; ++step) {
+    kit_step(&k, dt, 1);
+    if (step < 96 || step % 2) continue; /* it has landed, and leans one way */
+    double at[3];
+    kit_read(&k);
+    if (kit_good(&k) && measure_contact((measure_points)k.x, (measure_points)k.v, k.count, e, 0.9 * top, radius, at)) measure_turns_add(turns, at[0], at[2]);
+  }
+  *mound = kit_good(&k) ? measure_surface((measure_points)k.x, k.count, k.count / 2) / radius : (double)NAN;
+  const int ran = verify_ran(v, &k);
+  kit_close(&k);
+  return ran;
+}
+static void fig7(verify *v) {
+  measure_turns thick, thin;
+  double mound[2];
+  if (!thread(v, 1.00005, &thick, &mound[0]) || !thread(v, 1.03, &thin, &mound[1])) return;
+  /* a thick thread lands beside the axis, further than it is wide, and goes round it; a thin one runs away under its own foot */
+  const double beside = thick.samples ? thick.radius / thick.samples : 0.0, under = thin.samples ? thin.radius / thin.samples : (double)NAN;
+  const int quick = verify_at(v) == VERIFY_QUICK;
+  verify_at_least(v, beside / RADIUS, quick ? 0.5 : 1.0, "radii", "fig7.lands-beside-the-axis");
+  verify_at_most(v, under / beside, 0.5, "", "fig7.thin-fluid-does-not");
+  verify_at_least(v, mound[0] / mound[1], 1.5, "times as high", "fig7.piles-up");
+  if (quick) return;
+  verify_at_least(v, fabs(thick.net) / (2.0 * MEASURE_PI), 0.75, "turns", "fig7.turns");
+  verify_note(v, "%.1f turns to and fro, of the thread's end %.1f mm from the axis", thick.total / (2.0 * MEASURE_PI), 1e3 * beside);
+}
+
 /* ---- fig. 9: lumps of unlike viscosity fall on a solid one after the other ---- */
 
 static void fig9(verify *v) {
@@ -295,6 +336,7 @@ void verify_links_figures(verify *v) {
   if (verify_wants(v, "fig2")) fig2(v);
   if (verify_wants(v, "fig5")) fig5(v);
   if (verify_wants(v, "fig6")) fig6(v);
+  if (verify_wants(v, "fig7")) fig7(v);
   if (verify_wants(v, "fig8")) fig8(v);
   if (verify_wants(v, "fig9")) fig9(v);
 }
