@@ -202,8 +202,10 @@ static void tank(verify *v) {
   if (!verify_wants(v, "fig10")) return;
   drowned light;
   if (!drown(v, 350.0, &light) || !drown(v, 700.0, &b)) return;
-  /* Pairs of fluid and block attract as those of fluid do: it is drawn in by about one separation more than its weight asks for, whatever
-   * its size. Between two weights that drops out, and Archimedes holds, with the fluid as dense as it is squashed. */
+  /* Pairs of fluid and block attract as those of fluid do: it is wetted, and drawn in by more than its weight asks for: a block of
+   * 8 x 8 by 1.1 and 0.85 separations (350 and 700 kg/m^3), one of 14 x 14 by 0.24 and 0.72. Less with size, as a pull along its edge
+   * would be, and uncertain by a quarter of a separation. Between two weights that drops out, and Archimedes holds, with the fluid as
+   * dense as it is squashed. */
   verify_at_most(v, light.draught, 0.8, "of its height", "fig10.floats.350");
   verify_within(v, b.draught - light.draught, 0.35 * 0.5 * (b.squashed + light.squashed), quick ? 0.7 : 0.25, "of its height", "fig10.heavier-is-deeper");
   verify_report(v, b.draught, 0.7 * b.squashed, "of its height", "fig10.draught.700");
