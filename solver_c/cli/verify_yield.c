@@ -62,7 +62,7 @@ static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, doubl
       worst = fmax(worst, r2);
     }
     if (kit_good(&k)) {
-      verify_at_most(v, sqrt(sum / k.count) / d, 0.05, "d", "%s.drift", name);
+      verify_at_most(v, sqrt(sum / k.count) / d, 0.005 * rest, "d", "%s.drift", name);
       verify_note(v, "root mean square of all particles in %g s", rest);
       verify_report(v, sqrt(worst) / d, 0.0, "d", "%s.drift.max", name);
     }
