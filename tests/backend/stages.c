@@ -184,7 +184,7 @@ static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c)
     const size_t first = over[k].first * (size_t)f->stride, off = (size_t)(here - from) - first;
     if ((size_t)(here - from) < first || off >= over[k].words * (size_t)f->stride) continue;
     const size_t particle = over[k].blocks ? off / (over[k].words * OZ_PAD) * OZ_PAD + off % OZ_PAD : off / over[k].words;
-    if (particle >= f->count) return -1;
+    if (particle >= (f->skip_boundary ? f->fluid : f->count)) return -1; /* of passed-by boundary particles too */
   }
   return (ptrdiff_t)at;
 }
