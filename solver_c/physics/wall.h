@@ -211,9 +211,9 @@ typedef struct oz_hold {
   float shear_n[3], shear_keep;
 } oz_hold;
 
-/* Does it remember its shape? */
+/* Does it remember its shape, and give way? Without compliance there is no stress to be kept in balance. */
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
-  return f->tau[i] > 0.0f || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
+  return (f->tau[i] > 0.0f && f->compliance[i] > 0.0f) || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 /* m: where the particle starts from, measured from where the wall starts. */
 OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) { return w->s + f->dt * oz_dot3f(w->n, w->u); }
