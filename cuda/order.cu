@@ -98,21 +98,20 @@ template <class K> ooze_result sort_as(gpu *g, uint32_t n, uint32_t bits, int *n
 ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
   return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
 }
-ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+/* scan(room, bytes): CUB's habit of telling first how much room it needs. */
+template <class SCAN> ooze_result with_room(gpu *g, const SCAN &scan, ooze_message *why) {
   size_t bytes = 0;
-  OZ_CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, v, v, (int)n, g->stream), "adding up");
+  OZ_CUDA(scan(nullptr, bytes), "adding up");
   OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
   bytes = g->temp.bytes;
-  OZ_CUDA(cub::DeviceScan::InclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
+  OZ_CUDA(scan(g->temp.at, bytes), "adding up");
   return OOZE_OK;
 }
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  return with_room(g, [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, v, v, (int)n, g->stream); }, why);
+}
 ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
-  size_t bytes = 0;
-  OZ_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, v, v, (int)n, g->stream), "adding up");
-  OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
-  bytes = g->temp.bytes;
-  OZ_CUDA(cub::DeviceScan::ExclusiveSum(g->temp.at, bytes, v, v, (int)n, g->stream), "adding up");
-  return OOZE_OK;
+  return with_room(g, [&](void *room, size_t &bytes) { return cub::DeviceScan::ExclusiveSum(room, bytes, v, v, (int)n, g->stream); }, why);
 }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
   const uint32_t blocks = (n + 1023u) / 1024u;

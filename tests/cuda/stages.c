@@ -11,6 +11,7 @@
 
 #include "cuda/both.h"
 
+#include "backend/grip.h"
 #include "check.h"
 
 static uint32_t seed;
@@ -142,18 +143,6 @@ static void load(oz_backend *b, const state *s) {
   tie(b, s);
 }
 
-/* Friction and stick from place to place, in the eight bricks about the origin. */
-static void grip(oz_backend *b) {
-  static uint64_t key[8];
-  static float values[8 * OZ_GRIP_FLOATS];
-  ooze_message why = {""};
-  for (int k = 0; k < 8; k++) key[k] = oz_brick_key((k >> 2) - 1, (k >> 1 & 1) - 1, (k & 1) - 1);
-  for (uint32_t k = 0; k < 8 * 512; k++) {
-    values[2 * k] = k % 11 == 5 ? -1.0f : 0.1f * (float)(k % 9); /* some are not known */
-    values[2 * k + 1] = (float)(k % 5);
-  }
-  CHECK(b->table->grips(b, key, values, 8, &why) == OOZE_OK, "%s", why.text);
-}
 static void surround(oz_backend *b) {
   oz_collider c[4];
   ooze_message why = {""};
