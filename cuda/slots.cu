@@ -12,7 +12,7 @@ struct flag_item {
   float reach;
   uint32_t *flag;
   OZ_D void operator()(uint32_t i) const {
-    if ((f.boundary || f.loads) && oz_is_boundary(&f, i)) {
+    if (oz_is_boundary(&f, i)) {
       flag[i] = 0;
       return;
     }

@@ -70,6 +70,7 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   bool warm = mySolver && myStamp == Bridge::stamp(gdp) && materials == myMaterials && births.none();
   std::vector<uint32_t> clock = Bridge::clock(gdp);
   if (!machine(parms, separation, !warm, report)) return false;
+  ooze_collider_loads(mySolver, parms.on("outload"));
   if (ooze_params_set(mySolver, &params) < 0) return report.fail("parameters: %s", ooze_solver_message(mySolver));
   warm = warm && !(myStamp == Stamp());
   if (!warm) {

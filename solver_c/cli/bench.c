@@ -65,6 +65,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   if (isa != OOZE_ISA_AUTO) machine.isa = isa;
   double start = cli_seconds();
   kit_open(&k, &machine, s->separation);
+  if (k.solver) (void)ooze_collider_loads(k.solver, 0); /* as `ooze run`, whose files do not tell them */
   k.params.model = o->model;
   kit_boundary(&k, o->walls == WALLS_PARTICLES);
   kit_iterations(&k, o->velocity, o->position);

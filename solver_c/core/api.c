@@ -124,7 +124,17 @@ ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider) {
 
 ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]) {
   if (!s) return OOZE_ERROR_ARGUMENT;
+  if (s->no_loads)
+    return oz_fail(s->message, OOZE_ERROR_UNSUPPORTED, "collider %u: loads are not added up; expected ooze_collider_loads(s, 1) before the step",
+                   (unsigned)collider);
   return oz_colliders_load(&s->colliders, collider, force, torque, s->message);
+}
+
+ooze_result ooze_collider_loads(ooze_solver *s, uint32_t on) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  if (on > 1) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider loads: on is %u; expected 0 or 1", (unsigned)on);
+  s->no_loads = !on;
+  return OOZE_OK;
 }
 
 /* ---- emitters ---- */

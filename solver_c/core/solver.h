@@ -92,6 +92,7 @@ struct ooze_solver {
   oz_particles particles;
   oz_link_list links;
   oz_colliders colliders;
+  uint32_t no_loads; /* what is put on colliders is not added up */
   oz_emitters emitters;
   oz_bodies bodies;
   oz_boundary boundary;

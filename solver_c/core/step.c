@@ -139,7 +139,7 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
 
 /* What the fluid put on the walls: a device adds it up itself, the CPU's slots are reached directly. */
 static ooze_result loads(ooze_solver *s, double dt) {
-  if (s->colliders.count == 0) return OOZE_OK;
+  if (s->colliders.count == 0 || s->no_loads) return OOZE_OK;
   if (s->backend->table->wall_loads) {
     oz_colliders_add_loads(&s->colliders, NULL, dt);
     return s->backend->table->wall_loads(s->backend, NULL, s->message);
@@ -153,7 +153,7 @@ static ooze_result loads(ooze_solver *s, double dt) {
 /* What a device has added up of all the substeps. */
 static ooze_result fetch_loads(ooze_solver *s) {
   uint32_t n = s->colliders.count;
-  if (n == 0 || s->run.substeps == 0 || !s->backend->table->wall_loads) return OOZE_OK;
+  if (n == 0 || s->no_loads || s->run.substeps == 0 || !s->backend->table->wall_loads) return OOZE_OK;
   double *sums = oz_alloc(&s->memory, (size_t)n * 6 * sizeof *sums);
   if (!sums) return short_of_memory(s, "loads of colliders");
   ooze_result r = s->backend->table->wall_loads(s->backend, sums, s->message);
@@ -279,6 +279,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
   step->has_boundary = s->particles.hidden > 0;
+  step->has_loads = step->has_boundary && !s->no_loads;
   step->has_slip = step->has_boundary && s->boundary.slips;
   soft_bodies(s, step);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);

@@ -152,7 +152,7 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag) {
   const float reach = oz_wall_reach(f);
   for (uint32_t i = begin; i < end; i++)
-    flag[i] = (uint8_t)(!((f->boundary || f->loads) && oz_is_boundary(f, i)) &&
+    flag[i] = (uint8_t)(!oz_is_boundary(f, i) &&
                         (oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach) || oz_load_near(f, i)));
 }
 

@@ -205,7 +205,8 @@ static ooze_result open_solver(oz_session *s) {
   OZ_IO_TRY(oz_state_copy(scene, &s->sent, s->why));
   OZ_IO_TRY(oz_state_copy(scene, &s->want, s->why));
   OZ_IO_TRY(oz_state_copy(scene, &s->next, s->why));
-  return ooze_solver_create(&desc, &s->solver, s->why);
+  OZ_IO_TRY(ooze_solver_create(&desc, &s->solver, s->why));
+  return ooze_collider_loads(s->solver, 0); /* no file tells them */
 }
 
 static ooze_result run(oz_session *s) {

@@ -148,7 +148,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int printed = f->scheme == OOZE_SCHEME_PAPER;
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
-  f->boundary = f->loads = s->has_boundary;
+  f->boundary = s->has_boundary;
+  f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;
   f->cold = 1;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */

@@ -32,7 +32,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
-  f->boundary = f->loads = s->has_boundary;
+  f->boundary = s->has_boundary;
+  f->loads = s->has_loads;
   f->slips = s->has_slip;
   f->plain_rows = !s->has_heat;
   f->foresee = !(s->has_heat || s->has_mixing || s->has_tension); /* these are about the start positions */

@@ -234,7 +234,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   step.has_mixing = model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
-  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = step.has_slip = 1;
+  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
   step.has_soft = step.soft_tears = kind != CALM;
   if (kind == CALM) step.has_heat = step.has_mixing = step.has_tension = 0; /* the CPU looks ahead then */

@@ -139,4 +139,30 @@ OZ_CASE(any_number_of_threads_adds_up_to_the_same_bits) {
     ooze_solver_destroy(s);
   }
 }
+OZ_CASE(a_host_that_does_not_ask_gets_the_same_bits_without_them) {
+  const uint32_t all[] = {OOZE_MODEL_CONFORMATION, OOZE_MODEL_LINKS, OOZE_MODEL_SPRINGS, OOZE_MODEL_CAUCHY, OOZE_MODEL_BLEND};
+  for (int k = 0; k < 5; k++) {
+    uint64_t hash[2];
+    float force[3], torque[3];
+    for (uint32_t on = 0; on < 2; on++) {
+      ooze_solver *s = make(all[k], 1);
+      ooze_collider c = guarded(s);
+      CHECK_EQ(ooze_collider_loads(s, on), OOZE_OK);
+      CHECK(ooze_step(s, 1.0 / 24.0) == OOZE_OK, "%s", ooze_solver_message(s));
+      CHECK_EQ(ooze_state_hash(s, &hash[on]), OOZE_OK);
+      CHECK_EQ(ooze_collider_load(s, c, force, torque), on ? OOZE_OK : OOZE_ERROR_UNSUPPORTED);
+      if (!on) { /* asked for: from the next step on */
+        CHECK_EQ(ooze_collider_loads(s, 1), OOZE_OK);
+        CHECK(ooze_step(s, 1.0 / 24.0) == OOZE_OK, "%s", ooze_solver_message(s));
+        CHECK_EQ(ooze_collider_load(s, c, force, torque), OOZE_OK);
+        CHECK(force[1] < 0.0f, "model %u: %g N", all[k], (double)force[1]);
+      }
+      ooze_solver_destroy(s);
+    }
+    CHECK(hash[0] == hash[1], "model %u: %016llx without loads, %016llx with them", all[k], (unsigned long long)hash[0], (unsigned long long)hash[1]);
+  }
+  ooze_solver *s = make(OOZE_MODEL_LINKS, 1);
+  CHECK_EQ(ooze_collider_loads(s, 2), OOZE_ERROR_ARGUMENT);
+  ooze_solver_destroy(s);
+}
 OZ_TEST_MAIN()
