@@ -42,6 +42,29 @@ typedef struct oz_around {
   uint32_t count, own; /* own: where the cell's own particles begin */
 } oz_around;
 
+/* Leaves those of the first n out that no particle of the cell can reach: a third of what 27 cells hold. Keeps their order;
+ * returns how many there are. Entries up to the next full group of lanes may be read. */
+static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, uint32_t n) {
+  const uint32_t first = s->cell_start[cell], end = (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES;
+  const float *v = s->at + 4 * (size_t)first, reach2 = 1.001f * (s->margin2 > s->radius2 ? s->margin2 : s->radius2);
+  float lo[3] = {v[0], v[1], v[2]}, hi[3] = {v[0], v[1], v[2]};
+  for (uint32_t k = first + 1; k < s->cell_start[cell + 1]; k++) {
+    v += 4;
+    for (int c = 0; c < 3; c++) lo[c] = v[c] < lo[c] ? v[c] : lo[c], hi[c] = v[c] > hi[c] ? v[c] : hi[c];
+  }
+  const oz_v3 low = oz_vec_of(lo, 0), high = oz_vec_of(hi, 0);
+  const oz_real zero = oz_set(0.0f), limit = oz_set(reach2);
+  uint32_t kept = 0;
+  for (uint32_t k = n; k < end; k++) at[k] = first; /* within reach: they are the last ones kept */
+  for (uint32_t k = 0; k < end; k += OZ_LANES) {
+    const oz_v3 x = oz_vec_gather(s->at, at + k);
+    const oz_real dx = oz_max(oz_max(low.x - x.x, x.x - high.x), zero), dy = oz_max(oz_max(low.y - x.y, x.y - high.y), zero);
+    const oz_real dz = oz_max(oz_max(low.z - x.z, x.z - high.z), zero);
+    kept += oz_pack(at + kept, oz_not(dx * dx + dy * dy + dz * dz > limit), at + k);
+  }
+  return kept - (end - n);
+}
+
 /* Looks the 27 cells up; every particle of the cell in the middle will run along what they hold. */
 static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   const int32_t bits = (1 << 21) - 1;
@@ -67,13 +90,15 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
           const uint32_t first = s->cell_start[found - 1];
           uint32_t m = s->cell_start[found] - first;
           if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
-          if (found == cell + 1) a->own = n;
           uint32_t *to = a->at + n;
           for (uint32_t k = 0; k < m; k += 4, to += 4) /* what runs over is overwritten by the next cell */
             to[0] = first + k, to[1] = first + k + 1, to[2] = first + k + 2, to[3] = first + k + 3;
           n += m;
         }
       }
+  n = within_reach(s, cell, a->at, n);
+  for (uint32_t k = 0; k < n && a->own == OZ_CANDIDATES; k++)
+    if (a->at[k] == s->cell_start[cell]) a->own = k;
   a->count = n;
   const uint32_t middle = s->cell_start[cell], end = (n + OZ_WORD - 1) / OZ_WORD * OZ_WORD;
   memcpy(a->corner, s->at + 4 * (size_t)middle, sizeof a->corner);
@@ -104,12 +129,22 @@ OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uin
   if (out2) *out2 = oz_bits_join(b2);
 }
 
-/* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. */
+/* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. Four are written at a time: how many
+ * of 64 are near cannot be guessed either, by fours it mostly can. What is written too much is overwritten. */
 static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bits, uint32_t i, uint32_t *row, uint32_t *out_padded) {
+  const uint64_t last = (uint64_t)1 << (OZ_WORD - 1); /* for a number without bits */
   uint32_t n = 0;
   for (uint32_t c = 0; c < a->count; c += OZ_WORD) {
     const uint32_t *at = a->at + c;
-    for (uint64_t b = *bits++; b && n < OZ_MAX_NEIGHBOURS; b &= b - 1) row[n++] = at[__builtin_ctzll(b)];
+    uint64_t b = *bits++;
+    uint32_t *to = row + n;
+    n += (uint32_t)__builtin_popcountll(b);
+    for (; b; to += 4)
+      for (uint32_t k = 0; k < 4; k++, b &= b - 1) to[k] = at[__builtin_ctzll(b | last)];
+    if (n > OZ_MAX_NEIGHBOURS) { /* there is room for a word more */
+      n = OZ_MAX_NEIGHBOURS;
+      break;
+    }
   }
   if (s->index)
     for (uint32_t k = 0; k < n; k++) row[k] = s->index[row[k]];
