@@ -62,10 +62,15 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
     oz_##name##_pair(f, &self, &n, acc);                                                                               \
   }
 #define OZ_ROWS_BOTH(name)                                                                                             \
-  for (uint32_t k = 0; k < f->link_all[i]; k += OZ_LANES) {                                                            \
+  const float *records = oz_##name##_records(f);                                                                       \
+  oz_real next[4];                                                                                                     \
+  oz_gather4(records, f->link_j + oz_link_at(f, i, 0), 4, 0, next);                                                    \
+  for (uint32_t k = 0, all = f->link_all[i]; k < all; k += OZ_LANES) {                                                 \
     const size_t e = oz_link_at(f, i, k);                                                                              \
     oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};  \
-    oz_##name##_both(f, &self, &n, acc);                                                                               \
+    const oz_real v[4] = {next[0], next[1], next[2], next[3]};                                                         \
+    oz_gather4(records, n.j + (k + OZ_LANES < all ? OZ_LANES : 0), 4, 0, next);                                        \
+    oz_##name##_both(f, &self, v, &n, acc);                                                                            \
   }
 /* Rows with nothing in them, those of boundary particles above all, add nothing. */
 #define OZ_NONE_C (!f->len_c[i])

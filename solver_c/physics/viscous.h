@@ -147,16 +147,19 @@ OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *
   s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
 }
 typedef struct { oz_v3 r; oz_real lam, r2, ir; } oz_link_apart;
-OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self *s, const uint32_t *j) {
-  oz_real v[4];
+OZ_FN oz_link_apart oz_link_apart_from(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4]) {
   oz_link_apart a;
-  oz_gather4(f->dx, j, 4, 0, v);
   a.r.x = s->p.x - v[0]; a.r.y = s->p.y - v[1]; a.r.z = s->p.z - v[2];
   a.lam = v[3];
   a.r2 = a.r.x * a.r.x + oz_set(1e-10f * f->h2); /* so that what is on one spot has a distance */
   a.r2 += a.r.y * a.r.y; a.r2 += a.r.z * a.r.z;
   a.ir = oz_rsqrt_fast(a.r2);
   return a;
+}
+OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self *s, const uint32_t *j) {
+  oz_real v[4];
+  oz_gather4(f->dx, j, 4, 0, v);
+  return oz_link_apart_from(f, s, v);
 }
 /* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering; boundary
  * particles answer with the particle's own multiplier, weight (2 lambda_i + s_corr). */
@@ -182,8 +185,9 @@ OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, cons
   oz_link_apart a = oz_link_apart_of(f, s, n->j);
   oz_link_along(&a, -oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
-OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, const oz_links *n, oz_real *acc) {
-  oz_link_apart a = oz_link_apart_of(f, s, n->j);
+OZ_FN const float *oz_link_move_records(const oz_frame *f) { return f->dx; }
+OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4], const oz_links *n, oz_real *acc) {
+  oz_link_apart a = oz_link_apart_from(f, s, v);
   oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
 OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { oz_density_move_end(f, i, acc, red); }
