@@ -206,6 +206,7 @@ static void keep_backup(ooze_solver *s) {
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < p->count; ++i) {
+    if (f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue; /* each substep gives them their velocity */
     float *to = backup + 4 * (size_t)f.rank[i];
     memcpy(to, f.u + 4 * (size_t)i, 12);
     memcpy(to + 3, &f.source[i], 4);
@@ -220,6 +221,7 @@ static void restore_backup(ooze_solver *s) {
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < p->count; ++i) {
+    if (f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue;
     const float *from = backup + 4 * (size_t)f.rank[i];
     memcpy(f.u + 4 * (size_t)i, from, 12);
     memcpy(&f.source[i], from + 3, 4);
@@ -257,6 +259,17 @@ static void soft_bodies(const ooze_solver *s, oz_step *step) {
   }
 }
 
+/* Boundary particles that the substep before this one, of the same step, left where this one leaves them, too. */
+static uint32_t boundary_still(const ooze_solver *s) {
+  const oz_collider *c = s->collider_frame;
+  if (!s->particles.hidden || s->run.substeps == 0 || s->boundary.slips) return 0;
+  for (uint32_t i = 0; i < s->boundary.count; ++i)
+    if (s->boundary.set[i].moving) return 0;
+  for (uint32_t i = 0; i < s->colliders.count; ++i)
+    if (memcmp(c[i].p0, c[i].p1, sizeof c[i].p0) || memcmp(c[i].q0, c[i].q1, sizeof c[i].q0)) return 0;
+  return 1;
+}
+
 static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt, oz_step *step) {
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
@@ -279,6 +292,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
   step->has_boundary = s->particles.hidden > 0;
+  step->boundary_still = boundary_still(s);
   step->has_loads = step->has_boundary && !s->no_loads;
   step->has_slip = step->has_boundary && s->boundary.slips;
   soft_bodies(s, step);

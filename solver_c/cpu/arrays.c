@@ -142,6 +142,7 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
     else memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)fresh * fields[k].words * 4);
   }
   oz_cpu_links_resize(cpu, count);
+  if (count != cpu->count) cpu->boundary_keys = 0;
   cpu->count = count;
   return OOZE_OK;
 }
@@ -183,6 +184,7 @@ ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint3
 }
 ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
+  OZ_CPU(b)->boundary_keys = 0;
   if (count) copy_in(&OZ_CPU(b)->arrays, &fields[field], first, count, in);
   return OOZE_OK;
 }
@@ -236,6 +238,7 @@ ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
     oz_cpu_permute(cpu, all);
     oz_cpu_links_move(cpu, n, all);
   }
+  if (n != all) cpu->boundary_keys = 0;
   cpu->count = n;
   *out_count = n;
   return OOZE_OK;

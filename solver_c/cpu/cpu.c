@@ -186,7 +186,7 @@ static void cpu_profile_reset(oz_backend *b) {
 static void cpu_destroy(oz_backend *b) {
   oz_cpu *cpu = OZ_CPU(b);
   oz_memory *m = cpu->memory;
-  void *all[] = {cpu->block,     cpu->histogram,
+  void *all[] = {cpu->block,     cpu->histogram,    cpu->boundary_key,
                  cpu->c.entries, cpu->c.ghat,     cpu->c.row,         cpu->c.len,        cpu->x.entries,  cpu->x.row,
                  cpu->x.len,     cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,

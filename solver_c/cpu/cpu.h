@@ -32,6 +32,10 @@ typedef struct oz_cpu {
   uint64_t *key, *key2;    /* (capacity) Morton code. These four lie in arrays.A: what they hold is gone when a stage writes it */
   uint32_t *order, *order2;
   uint32_t *histogram;     /* chunks * 256 */
+  uint64_t *boundary_key;  /* keys of the last particles, which are of boundaries, as of the last sort */
+  uint32_t boundary_keys;  /* how many; 0 when particles have come, gone or been written since */
+  float boundary_cell;     /* m: and of which cells */
+  size_t boundary_key_bytes;
   oz_cells cells, cells_d;
   oz_rows c, x;            /* conformation rows; margin rows, then what the density list has beyond C */
   size_t c_bytes, g_bytes, x_bytes;
@@ -83,7 +87,7 @@ uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
 /* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4; u may be NULL); result in cpu->order
  * and cpu->key. Returns how many of the first may have changed places: boundary particles behind them have not. */
-uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, const float *u, float dt, float cell);
+uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt, float cell);
 /* Size of a cell: no larger than rows reach, where there is no margin. */
 static inline float oz_cpu_cell(const oz_frame *f) { return f->foresee ? 1.005f * f->reach : f->cell; }
 #define OZ_KEY_BOUNDARY ((uint64_t)1 << 63) /* in keys of cells, whose three coordinates have 21 bits each */

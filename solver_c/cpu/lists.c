@@ -199,7 +199,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
     f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
   } else if (!still) {
-    oz_cpu_order(cpu, f->p, NULL, 0.0f, oz_cpu_cell(f));
+    oz_cpu_order(cpu, f, f->p, NULL, 0.0f, oz_cpu_cell(f));
     const int anew = f->seen_at != f->x; /* where C was looked for is about to be forgotten */
     cpu->foreseen = 0;
     if (!anew) s.wide = &cpu->c;

@@ -80,6 +80,23 @@ static void ids_chunk(void *arg, uint32_t chunk) {
   }
 }
 
+/* Keys of boundary particles that stay where they are, from the sort before. */
+static uint32_t kept_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
+  const uint32_t kept = cpu->boundary_keys;
+  if (!kept || !f->boundary_still || cpu->boundary_cell != cell) return 0;
+  const uint32_t first = cpu->count - kept;
+  memcpy(cpu->key + first, cpu->boundary_key, kept * sizeof *cpu->key);
+  for (uint32_t i = first; i < cpu->count; i++) cpu->order[i] = i;
+  return kept;
+}
+static void keep_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
+  const uint32_t kept = cpu->count - f->fluid;
+  cpu->boundary_keys = 0;
+  if (!kept || !oz_grow(cpu->memory, (void **)&cpu->boundary_key, &cpu->boundary_key_bytes, kept * sizeof *cpu->boundary_key, 0)) return; /* then without */
+  memcpy(cpu->boundary_key, cpu->key + f->fluid, kept * sizeof *cpu->key);
+  cpu->boundary_keys = kept, cpu->boundary_cell = cell;
+}
+
 /* How many particles are in front of those of boundaries, if these are in order where they are; otherwise all of them. */
 static uint32_t unsorted(const oz_cpu *cpu) {
   uint32_t i = cpu->count;
@@ -93,10 +110,11 @@ static uint32_t unsorted(const oz_cpu *cpu) {
   return i;
 }
 
-uint32_t oz_cpu_order(oz_cpu *cpu, const float *at, const float *u, float dt, float cell) {
-  sort_job job = {cpu, at, u, dt, 1.0f / cell, 0, NULL, NULL, NULL, NULL, cpu->count};
-  cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), key_chunk, &job);
-  const uint32_t count = unsorted(cpu), chunks = oz_cpu_chunks(count, OZ_CHUNK);
+uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt, float cell) {
+  const uint32_t kept = u || at == f->x ? kept_keys(cpu, f, cell) : 0;
+  sort_job job = {cpu, at, u, dt, 1.0f / cell, 0, NULL, NULL, NULL, NULL, cpu->count - kept};
+  cpu->tasks->run(cpu->tasks, oz_cpu_chunks(job.count, OZ_CHUNK), key_chunk, &job);
+  const uint32_t count = kept ? job.count : unsorted(cpu), chunks = oz_cpu_chunks(count, OZ_CHUNK);
   job.count = count;
   uint64_t differ = 0; /* only digits in which keys differ need a pass */
   for (uint32_t i = 1; i < count; i++) differ |= cpu->key[i] ^ cpu->key[0];
@@ -162,7 +180,8 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
   const double t0 = oz_cpu_clock();
-  const uint32_t sorted = oz_cpu_order(cpu, f->x, f->foresee ? f->u : NULL, f->dt, oz_cpu_cell(f));
+  const float cell = oz_cpu_cell(f);
+  const uint32_t sorted = oz_cpu_order(cpu, f, f->x, f->foresee ? f->u : NULL, f->dt, cell);
   uint32_t moved = 0;
   for (uint32_t i = 0; i < sorted && !moved; i++) moved = cpu->order[i] != i;
   if (moved) {
@@ -172,6 +191,7 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   }
   f->fluid = cpu->count;
   while (f->fluid > 0 && cpu->key[f->fluid - 1] & OZ_KEY_BOUNDARY) f->fluid--;
+  keep_keys(cpu, f, cell);
   cpu->wall_count = f->wall_count = 0; /* slots name particles by place: walls() makes them anew, if there are walls */
   cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_SORT]++;

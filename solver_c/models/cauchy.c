@@ -45,6 +45,6 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   LOADS(load_mps_move);
   WALLS(wall_project);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
-  if (s->has_boundary) RUN(boundary_end);
+  if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   return OOZE_OK;
 }

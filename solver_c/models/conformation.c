@@ -198,7 +198,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* conformation and velocity at the end of the step */
   if (s->has_relaxation && !printed) RUN(conform_update);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
-  if (s->has_boundary) RUN(boundary_end);
+  if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   for (uint32_t k = 0; k < s->params->rest_filter && !printed; k++) {
     RUN(filter_gradient);

@@ -93,7 +93,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   /* lines 21 to 23 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
   f->skip_boundary = 0;
-  if (s->has_boundary) RUN(boundary_end);
+  if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   OZ_TRY(oz_heat_conduct(s, b, f, why)); /* line 24: where materials conduct */
   return oz_fluids_mix(s, b, f, why);

@@ -23,6 +23,7 @@ typedef struct oz_step {
   uint32_t walls_known;    /* wall_planes was run in this substep */
   float diffusivity;       /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
+  uint32_t boundary_still; /* they are where the last substep had them, and stay there */
   uint32_t has_loads; /* there are boundary particles, and the host wants to know what is put on them */
   uint32_t has_slip; /* some boundary particles let fluid slip */
   uint32_t has_mixing; /* some material mixes */

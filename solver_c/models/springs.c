@@ -102,6 +102,6 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 18 to 20 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
-  if (s->has_boundary) RUN(boundary_end);
+  if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   return oz_bodies_finish(b, f, why);
 }

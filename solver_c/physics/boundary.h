@@ -56,9 +56,14 @@ OZ_FN int oz_boundary_still(const oz_frame *f, const oz_collider *c, uint32_t i)
 }
 /* boundary: where it is, and the velocity that takes it to where it will be. */
 OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
+  float *x = f->x + 4 * (size_t)i, *u = f->u + 4 * (size_t)i, to[3];
+  if (!oz_is_boundary(f, i)) return;
+  if (f->boundary_still) {
+    u[0] = u[1] = u[2] = 0.0f;
+    return;
+  }
   const oz_collider *c = oz_boundary_of(f, i);
   if (!c) return;
-  float *x = f->x + 4 * (size_t)i, *u = f->u + 4 * (size_t)i, to[3];
   oz_boundary_place(f, c, i, 0, x);
   if (oz_boundary_still(f, c, i)) {
     u[0] = u[1] = u[2] = 0.0f;

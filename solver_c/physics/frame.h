@@ -249,6 +249,7 @@ typedef struct oz_frame {
   float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
   uint32_t boundary;       /* there are boundary particles */
+  uint32_t boundary_still; /* they are where the last substep had them, and stay there */
   uint32_t loads;          /* and what is put on them is added up */
   uint32_t slips;          /* and some of them let fluid slip: those have rows */
   uint32_t plain_rows;     /* the model uses no stored gradients (ghat): rows go without */
