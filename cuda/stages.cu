@@ -131,6 +131,7 @@ template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(co
   if (!last) return;
   for (int r = 0; r < N; r++) {
     double total = 0.0;
+#pragma unroll 16 /* twelve million particles are 94 thousand blocks, and everything else waits for this one */
     for (uint32_t b = threadIdx.x; b < gridDim.x; b += THREADS) total += __ldcg(a.partial + (size_t)b * N + r);
     for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(0xffffffffu, total, s);
     if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total;

@@ -98,36 +98,42 @@ OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
   }
 }
 
-/* One pair function over the boundary particles of a row, lane by lane; OZ_LOAD_GIVE takes what lane k has to `sum`, the
+enum { /* how many sums the gathers have */
+#define OZ_STAGE(name, kind, sums, reductions) OZ_SUMS_##name = sums,
+#include "physics/stages.def"
+#undef OZ_STAGE
+};
+
+/* The pair function of a stage over the boundary particles of a row, lane by lane; OZ_LOAD_GIVE takes what lane k has to `sum`, the
  * collider's. */
-#define OZ_LOAD_LANES(pair, sums)                                                                                      \
-  oz_real acc[sums];                                                                                                   \
-  for (int s = 0; s < sums; s++) acc[s] = oz_set(0.0f);                                                                \
+#define OZ_LOAD_LANES(stage)                                                                                           \
+  oz_real acc[OZ_SUMS_##stage];                                                                                        \
+  for (int s = 0; s < OZ_SUMS_##stage; s++) acc[s] = oz_set(0.0f);                                                     \
   oz_group n = {j, {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)}, oz_set(0.0f)};                                          \
-  pair(f, &self, &n, acc);                                                                                             \
-  float lane[sums][OZ_LANES];                                                                                          \
-  for (int s = 0; s < sums; s++) oz_st(lane[s], 0, acc[s]);                                                            \
+  oz_##stage##_pair(f, &self, &n, acc);                                                                                \
+  float lane[OZ_SUMS_##stage][OZ_LANES];                                                                               \
+  for (int s = 0; s < OZ_SUMS_##stage; s++) oz_st(lane[s], 0, acc[s]);                                                 \
   for (uint32_t k = 0; k < OZ_LANES; k++) {                                                                            \
     if (!oz_is_boundary(f, j[k])) continue;                                                                            \
     float *sum = oz_load_of(f, l, j[k]);                                                                               \
     OZ_LOAD_GIVE                                                                                                       \
   }
-#define OZ_LOAD_ROW_D(pair, sums)                                                                                      \
+#define OZ_LOAD_ROW_D(stage)                                                                                           \
   for (int part = 0; part < 2; part++)                                                                                 \
     for (int word = 0; word < 2; word++)                                                                               \
       for (uint32_t bits = l->near[2 * part + word], bit = 32u * (uint32_t)word; bits; bits >>= 1, bit++)              \
         for (uint32_t m = bit * OZ_LOAD_GROUP, end = oz_minu(m + OZ_LOAD_GROUP, oz_load_length(f, part, i)); (bits & 1u) && m < end; m += OZ_LANES) { \
           uint32_t j[OZ_LANES];                                                                                        \
           for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_load_neighbour(f, part, i, m + k);                         \
-          OZ_LOAD_LANES(pair, sums)                                                                                    \
+          OZ_LOAD_LANES(stage)                                                                                          \
         }
-#define OZ_LOAD_ROW_C(pair, sums)                                                                                      \
+#define OZ_LOAD_ROW_C(stage)                                                                                           \
   for (uint32_t m = 0, end = f->len_c[i]; m < end; m += OZ_LANES) {                                                    \
     uint32_t j[OZ_LANES];                                                                                              \
     int any = 0;                                                                                                       \
     for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_neighbour(f, i, m + k), any |= oz_is_boundary(f, j[k]);          \
     if (!any) continue;                                                                                                \
-    OZ_LOAD_LANES(pair, sums)                                                                                          \
+    OZ_LOAD_LANES(stage)                                                                                                \
   }
 
 /* ---- any model ---- */
@@ -142,7 +148,7 @@ OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
   const float scale = 6.0f * f->w_norm * f->d * f->d * f->inv_dt * f->m_ref;
   oz_tension_self self;
   oz_tension_begin(f, i, &self);
-  OZ_LOAD_ROW_C(oz_tension_pair, 3)
+  OZ_LOAD_ROW_C(tension)
 }
 
 /* ---- conformation ---- */
@@ -174,7 +180,7 @@ OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->d * f->inv_dt;
   oz_density_move_self self;
   oz_density_move_begin(f, i, &self);
-  OZ_LOAD_ROW_D(oz_density_move_pair, 3)
+  OZ_LOAD_ROW_D(density_move)
 }
 /* The matrix that particle i sends, times a vector. */
 OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float out[3]) {
@@ -207,7 +213,7 @@ OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->d * f->inv_dt;
   oz_link_move_self self;
   oz_link_move_begin(f, i, &self);
-  OZ_LOAD_ROW_D(oz_link_move_pair, 3)
+  OZ_LOAD_ROW_D(link_move)
 }
 OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -244,7 +250,7 @@ OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref / f->omega[i] * f->inv_dt;
   oz_spring_relax_self self;
   oz_spring_relax_begin(f, i, &self);
-  OZ_LOAD_ROW_D(oz_spring_relax_pair, 3)
+  OZ_LOAD_ROW_D(spring_relax)
 }
 
 /* ---- cauchy ---- */
@@ -256,23 +262,23 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t slot) {
   const float scale = -0.5f * f->cauchy.lambda * f->m_ref / f->omega[i] * f->inv_dt;
   oz_mps_move_self self;
   oz_mps_move_begin(f, i, &self);
-  OZ_LOAD_ROW_D(oz_mps_move_pair, 3)
+  OZ_LOAD_ROW_D(mps_move)
 }
 
 #undef OZ_LOAD_GIVE
-/* Stress: the sum of what is held has the particle's own matrix, (3) to (5); its pull (6) to (8). */
+/* Stress: the sum of what is held has the particle's own matrix, (3) to (5); its pull (6) to (8); viscosity (9) to (11). */
 #define OZ_LOAD_GIVE                                                                                                   \
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3];                                                           \
   oz_load_sent(f, i, v, own);                                                                                          \
-  for (int c = 0; c < 3; c++) sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k]);
+  for (int c = 0; c < 3; c++) sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k] + viscous * lane[9 + c][k]);
 OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l) return;
-  const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm; /* m / rho = Vm */
+  const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm, viscous = oz_mps_viscous(f); /* m / rho = Vm */
   oz_mps_force_self self;
   oz_mps_force_begin(f, i, &self);
-  OZ_LOAD_ROW_C(oz_mps_force_pair, 9)
+  OZ_LOAD_ROW_C(mps_force)
 }
 #undef OZ_LOAD_GIVE
 
@@ -289,7 +295,7 @@ OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->gate[i], 1.0f));
   oz_paper_force_self self;
   oz_paper_force_begin(f, i, &self);
-  OZ_LOAD_ROW_D(oz_paper_force_pair, 6)
+  OZ_LOAD_ROW_D(paper_force)
 }
 #undef OZ_LOAD_GIVE
 #endif

@@ -142,6 +142,7 @@ OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, cons
   oz_real t = oz_select(on, part * (l - f->d) * (l - f->h) * ir, oz_set(0.0f));
   acc[6] += t * r.x; acc[7] += t * r.y; acc[8] += t * r.z;
 }
+OZ_FN float oz_mps_viscous(const oz_frame *f) { return 30.0f / (f->cauchy.n0 * f->cauchy.lambda); }
 OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 A;
@@ -151,7 +152,7 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real u[4], y[4], zero = oz_set(0.0f), inv = 1.0f / oz_ld(f->density, i), pull = f->cauchy.pair / f->Vm * inv;
   oz_mask free = oz_ld(f->omega, i) > zero;
   oz_ld4(f->u, i, 4, 0, u);
-  const float viscous = 30.0f / (f->cauchy.n0 * f->cauchy.lambda);
+  const float viscous = oz_mps_viscous(f);
   oz_real a[3] = {inv * (acc[0] + own.x + viscous * acc[9]) + pull * acc[6] + f->gravity[0] + force.x,
                   inv * (acc[1] + own.y + viscous * acc[10]) + pull * acc[7] + f->gravity[1] + force.y,
                   inv * (acc[2] + own.z + viscous * acc[11]) + pull * acc[8] + f->gravity[2] + force.z};

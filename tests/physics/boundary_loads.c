@@ -99,7 +99,7 @@ OZ_CASE(a_box_of_them_carries_the_weight_of_what_is_in_it) {
     ooze_solver *s = make(models[k], 1);
     double force[3], torque[3], w = weight(s);
     ooze_collider c = guarded(s);
-    loads(s, &c, 1, 5, 5, force, torque);
+    loads(s, &c, 1, models[k] == OOZE_MODEL_CAUCHY ? 10 : 5, 5, force, torque); /* its viscosity drags on the walls until it rests */
     printf("  model %u: %.4f of the weight\n", models[k], -force[1] / w);
     CHECK_NEAR(-force[1] / w, 1.0, 0.03, "as walls without particles: it is still settling a little");
     CHECK_NEAR(force[0] / w, 0.0, 0.02, "sideways in balance");
