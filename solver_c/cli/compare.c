@@ -353,6 +353,14 @@ int cli_compare(int argc, char **argv) {
   machine.backend = OOZE_BACKEND_CPU;
   machine.threads = threads;
   if (!folder) folder = "compare";
+  ooze_scene *any = NULL; /* a file that is not there is told once, not for each model */
+  ooze_message first_why = {""};
+  ooze_result first = load(scene, all[0].name, NULL, &sets, &any, &first_why);
+  ooze_scene_destroy(any);
+  if (first < 0) {
+    cli_error("compare: %s", first_why.text);
+    return cli_exit_code(first);
+  }
   int worst = CLI_DONE;
   int32_t last = 0;
   for (uint32_t i = 0; i < count; ++i) {

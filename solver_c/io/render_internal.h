@@ -93,6 +93,7 @@ typedef struct oz_shape {
   float gloss;
   oz_bvh mesh;
   float *normals; /* nine a triangle, in tree order */
+  float reach;    /* m: of a ball about its centre that holds it; 0: it has no end */
 } oz_shape;
 
 typedef struct oz_look {

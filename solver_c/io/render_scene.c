@@ -98,10 +98,18 @@ static int span_capsule(oz_v3 o, oz_v3 d, float r, float half, float t[2], oz_v3
   return found;
 }
 
+/* A word's letters are some sixty capsules, and most rays pass by them all. */
+static int passes_by(const oz_shape *shape, oz_v3 o, oz_v3 d) {
+  oz_v3 to = v3_sub(shape->centre, o);
+  float along = v3_dot(to, d), away = v3_dot(to, to) - along * along, r2 = shape->reach * shape->reach;
+  return shape->reach > 0.0f && (away > r2 || (along < 0.0f && v3_dot(to, to) > r2));
+}
+
 int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *t, oz_v3 *n) {
-  oz_v3 lo = to_local(shape, v3_sub(o, shape->centre)), ld = to_local(shape, d), m[2];
+  oz_v3 lo, ld, m[2];
   float s[2];
   int hit = 0, which;
+  if (passes_by(shape, o, d)) return 0;
   if (shape->mesh.count) {
     uint32_t i;
     const float *v;
@@ -125,6 +133,8 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
     if (v3_dot(face, d) > 0.0f) *n = v3_scale(*n, -1.0f);
     return 1;
   }
+  lo = to_local(shape, v3_sub(o, shape->centre));
+  ld = to_local(shape, d);
   switch (shape->kind) {
   case OOZE_SHAPE_PLANE:
     if (fabsf(ld.y) < 1e-9f) return 0;
@@ -199,20 +209,33 @@ static uint32_t material_of(const oz_scene *s, uint32_t particle) {
   return m < s->look_count ? m : 0;
 }
 
-/* A sphere has its particle's look; a point of the level set the mean of the particles around it. */
-void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out) {
+/* Hot rock: black below 800 K, dull red, orange, pale yellow at 1500 K. Chosen by eye: a black body's brightness rises by a thousand
+ * over this range, more than a picture can show. */
+static void heat_look(float kelvin, oz_look *l) {
+  static const oz_v3 shine[4] = {{0.2f, 0.01f, 0.0f}, {0.6f, 0.04f, 0.0f}, {0.95f, 0.2f, 0.01f}, {1.15f, 0.55f, 0.08f}};
+  static const oz_v3 crust = {0.022f, 0.019f, 0.018f};
+  float t = oz_clamp((kelvin - 800.0f) / 700.0f, 0.0f, 1.0f), at = t * 3.0f;
+  int i = at >= 3.0f ? 2 : (int)at;
+  oz_v3 lit = v3_mix(shine[i], shine[i + 1], at - (float)i);
+  float molten = oz_smooth(0.0f, 0.45f, t);
+  l->gloss = 0.12f + molten * (l->gloss - 0.12f);
+  l->colour = v3_mix(crust, v3_scale(lit, 0.15f), molten); /* it shines far more than it reflects */
+  l->glow *= molten / (0.15f * 0.55f);             /* 0.55: the preset's */
+}
+
+/* Looks of the particles around p. Each material counts by the sixth power of its share, so that where two meet the edge is about as
+ * sharp as particles are apart, and even; within one all is as smooth as can be. */
+typedef struct share {
+  uint32_t look;
+  float weight;
+} share;
+enum { MOST_SHARES = 8 };
+static int shares_around(const oz_scene *s, oz_v3 p, share *out, float *temperature, oz_v3 *tint) {
   const oz_cells *c = &s->cells;
-  float radius = 5.0f * s->desc->particle_radius, total = 0.0f;
-  int lo[3], hi[3], x, y, z;
-  if (!s->march.s) {
-    uint32_t particle = s->spheres.order[hit->index];
-    *out = s->looks[material_of(s, particle)];
-    if (s->tints) out->colour = s->tints[particle];
-    return;
-  }
-  *out = s->looks[0];
-  if (!c->count) return;
-  memset(out, 0, sizeof *out);
+  float radius = 5.0f * s->desc->particle_radius, total = 0.0f, most;
+  int lo[3], hi[3], x, y, z, n = 0, k;
+  *temperature = 0.0f;
+  *tint = v3(0, 0, 0);
   for (x = 0; x < 3; ++x) {
     lo[x] = (int)floorf(((&p.x)[x] - radius) / c->cell);
     hi[x] = (int)floorf(((&p.x)[x] + radius) / c->cell);
@@ -225,29 +248,60 @@ void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out) 
         for (; j < end; ++j) {
           oz_v3 to = v3_sub(v3_of(c->x + 3 * (size_t)j), p);
           float w = 1.0f - v3_dot(to, to) / (radius * radius);
-          const oz_look *l;
+          uint32_t look;
           if (w <= 0.0f) continue;
           w *= w * w;
-          l = &s->looks[material_of(s, c->order[j])];
+          look = material_of(s, c->order[j]);
+          for (k = 0; k < n && out[k].look != look; ++k) {
+          }
+          if (k == MOST_SHARES) continue;
+          if (k == n) out[n].look = look, out[n++].weight = 0.0f;
+          out[k].weight += w;
           total += w;
-          out->colour = v3_madd(out->colour, s->tints ? s->tints[c->order[j]] : l->colour, w);
-          out->absorb = v3_madd(out->absorb, l->absorb, w);
-          out->depth += w * l->depth;
-          out->clarity += w * l->clarity;
-          out->gloss += w * l->gloss;
-          out->softness += w * l->softness;
-          out->glow += w * l->glow;
+          if (s->tints) *tint = v3_madd(*tint, s->tints[c->order[j]], w);
+          if (s->desc->temperatures) *temperature += w * s->desc->temperatures[c->order[j]];
         }
       }
-  if (!(total > 0.0f)) {
-    *out = s->looks[0];
+  if (!(total > 0.0f)) return 0;
+  *tint = v3_scale(*tint, 1.0f / total);
+  *temperature /= total;
+  for (most = 0.0f, k = 0; k < n; ++k) most = fmaxf(most, out[k].weight);
+  for (total = 0.0f, k = 0; k < n; ++k) {
+    float f = out[k].weight / most, f3 = f * f * f;
+    out[k].weight = f3 * f3;
+    total += out[k].weight;
+  }
+  for (k = 0; k < n; ++k) out[k].weight /= total;
+  return n;
+}
+
+/* A sphere has its particle's look; a point of the level set that of the particles around it. */
+void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out) {
+  share around[MOST_SHARES];
+  float kelvin = 0.0f;
+  oz_v3 tint = v3(0, 0, 0);
+  int n, k;
+  if (!s->march.s) {
+    uint32_t particle = s->spheres.order[hit->index];
+    *out = s->looks[material_of(s, particle)];
+    if (s->tints) out->colour = s->tints[particle];
+    if (s->desc->temperatures && out->glow > 0.0f) heat_look(s->desc->temperatures[particle], out);
     return;
   }
-  out->colour = v3_scale(out->colour, 1.0f / total);
-  out->absorb = v3_scale(out->absorb, 1.0f / total);
-  out->depth /= total;
-  out->clarity /= total;
-  out->gloss /= total;
-  out->softness /= total;
-  out->glow /= total;
+  *out = s->looks[0];
+  if (!s->cells.count || !(n = shares_around(s, p, around, &kelvin, &tint))) return;
+  memset(out, 0, sizeof *out);
+  for (k = 0; k < n; ++k) {
+    const oz_look *l = &s->looks[around[k].look];
+    float w = around[k].weight;
+    out->colour = v3_madd(out->colour, l->colour, w);
+    out->absorb = v3_madd(out->absorb, l->absorb, w);
+    out->depth += w * l->depth;
+    out->clarity += w * l->clarity;
+    out->gloss += w * l->gloss;
+    out->softness += w * l->softness;
+    out->glow += w * l->glow;
+  }
+  if (s->tints) out->colour = tint;
+  if (s->desc->temperatures && out->glow > 0.0f) heat_look(kelvin, out);
 }

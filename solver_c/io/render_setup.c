@@ -114,6 +114,7 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
       for (a = 0; a < 3; ++a) h[a] = r > 0.0f ? r : to.half[a];
       if (to.kind >= OOZE_SHAPE_CAPSULE)
         h[1] = to.half[1] + (to.kind == OOZE_SHAPE_CAPSULE ? to.half[0] : 0.0f), h[2] = to.half[0];
+      to.reach = 1.0001f * v3_length(v3_of(h));
       for (k = 0; k < 8; ++k) {
         oz_v3 c = v3_madd(to.centre, v3_of(to.axes), k & 1 ? h[0] : -h[0]);
         c = v3_madd(c, v3_of(to.axes + 3), k & 2 ? h[1] : -h[1]);
@@ -221,7 +222,7 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
       return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw the surface");
     lo = v3_of(d->surface->info.lower);
     hi = v3_of(d->surface->info.upper);
-    if (d->particle_count && (d->scalars || (d->materials && d->look_count > 1))) {
+    if (d->particle_count && (d->scalars || d->temperatures || (d->materials && d->look_count > 1))) {
       r = oz_cells_build(&s->cells, 5.0f * d->particle_radius, d->particle_count, d->positions, 3 * sizeof(float), why);
       if (r) return r;
     }
@@ -300,6 +301,10 @@ ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_task
   if (d->ground == 1) s->ground = d->ground_height;
   if (d->ground == 2 && !s->has_ground) s->ground = s->lower.y;
   s->has_ground = d->ground != 0;
+  if (v3_length(v3_sub(v3_of(d->bounds + 3), v3_of(d->bounds))) > 0.0f) { /* what is framed: ground and haze do not change with the fluid */
+    s->lower = v3_of(d->bounds);
+    s->upper = v3_of(d->bounds + 3);
+  }
   s->size = fmaxf(v3_length(v3_sub(s->upper, s->lower)), 1e-6f);
   s->skin = s->march.s ? 0.75f * s->march.s->voxel : fmaxf(0.02f * d->particle_radius, 1e-5f * s->size);
   if (!s->march.s && !s->spheres.count) s->skin = 1e-4f * s->size;

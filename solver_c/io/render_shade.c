@@ -42,7 +42,13 @@ static float fresnel(float cosine, float base) {
 static oz_v3 key_through(const oz_scene *s, oz_v3 p, oz_v3 towards) {
   int what = oz_scene_blocked(s, p, towards, 1e30f);
   if (!what) return v3(1, 1, 1);
-  if (what == OZ_HIT_FLUID && s->march.s) return v3_scale(s->looks[0].colour, 0.55f * s->looks[0].clarity);
+  if (what == OZ_HIT_FLUID && s->march.s) {
+    oz_look look = s->looks[0];
+    oz_hit hit = {1e30f, {0, 0, 0}, OZ_HIT_FLUID, 0};
+    if (s->look_count > 1 && oz_march_trace(&s->march, p, towards, 0.0f, &hit.t, 0))
+      oz_scene_look(s, &hit, v3_madd(p, towards, hit.t), &look); /* syrup's shadow is red, that of the cream below it is not */
+    return v3_scale(look.colour, 0.55f * look.clarity);
+  }
   return v3(0, 0, 0);
 }
 

@@ -174,6 +174,7 @@ static ooze_result read_all(oz_reader *r) {
   for (uint32_t i = 0; i < s->emitter_count; i++)
     if (s->start.emitters[i].posed.uses_rotate)
       oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
+  OZ_IO_TRY(oz_check_bodies(r));
   OZ_IO_TRY(oz_check_slips(r));
   json_t *run = json_deep_copy(s->doc);
   if (run) json_object_del(run, "wedge"); /* it has been applied */

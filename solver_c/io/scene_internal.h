@@ -110,6 +110,19 @@ struct ooze_scene {
   uint64_t max_memory;   /* bytes that a run may hold; 0: no limit */
 };
 
+/* What a picture shows beside the fluid (scene_shown.c). Meshes that it points to are its own or the scene's. */
+typedef struct oz_shown {
+  ooze_render_shape *shapes;
+  ooze_mesh *meshes;
+  uint32_t count, mesh_count;
+  float *fluid;    /* where bodies are shown: the particles that are left, 3 floats each; else NULL */
+  uint32_t *which; /* and their numbers, rising */
+  uint32_t fluid_count;
+} oz_shown;
+ooze_result oz_show_colliders(const ooze_scene *s, double frame, oz_shown *d, ooze_message *why);
+ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, double separation, uint32_t threads, oz_shown *d,
+                           ooze_message *why);
+void oz_shown_release(oz_shown *d);
 /* Every body of the scene, filled, in turn. `fill` remembers their room. */
 typedef ooze_result (*oz_body_fn)(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why);
 ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user, ooze_message *why);

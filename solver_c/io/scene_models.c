@@ -58,15 +58,34 @@ static const char *readers_of(const char *group, const char *key, const char *me
   return out;
 }
 
+/* The name of a model in the menu "a|b|c", and its length. */
+static const char *name_of(const char *menu, uint32_t model, size_t *n) {
+  for (uint32_t m = 0; m < model; m++) menu += strcspn(menu, "|") + 1;
+  *n = strcspn(menu, "|");
+  return menu;
+}
+
+/* The solver would refuse its first step, when a run has written its first frame already. */
+ooze_result oz_check_bodies(oz_reader *r) {
+  ooze_schema_entry e;
+  size_t n;
+  ooze_schema_entry_default(&e);
+  if (!r->scene->body_count || !oz_key_find("solver", "model", &e)) return OOZE_OK;
+  const char *own = name_of(e.menu, r->scene->start.params.model, &n);
+  if (among("conformation|links|springs", own, n)) return OOZE_OK;
+  oz_down(r, "bodies");
+  return oz_refuse(r, OOZE_ERROR_UNSUPPORTED, "the model %.*s has no bodies, and there are %u; expected solver.model conformation, links or springs",
+                   (int)n, own, r->scene->body_count);
+}
+
 void oz_warn_of_models(oz_reader *r, const char *group, const json_t *object, uint32_t model) {
   ooze_schema_entry e;
   const char *key, *own;
   json_t *value;
   ooze_schema_entry_default(&e);
   if (!oz_key_find("solver", "model", &e)) return;
-  own = e.menu;
-  for (uint32_t m = 0; m < model; m++) own += strcspn(own, "|") + 1;
-  const size_t n = strcspn(own, "|");
+  size_t n;
+  own = name_of(e.menu, model, &n);
   json_object_foreach((json_t *)(uintptr_t)object, key, value) {
     char text[64], list[96];
     const char *who = readers_of(group, key, e.menu, text, sizeof text);

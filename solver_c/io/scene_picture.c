@@ -85,86 +85,10 @@ static uint32_t *materials_of(const ooze_points *points, uint32_t looks) {
   return out;
 }
 
-typedef struct shown { /* colliders as drawn */
-  ooze_render_shape *shapes;
-  ooze_mesh *meshes;
-  uint32_t count, mesh_count;
-} shown;
-
-static void shown_release(shown *d) {
-  for (uint32_t i = 0; i < d->mesh_count; i++) ooze_mesh_release(&d->meshes[i]);
-  free(d->meshes);
-  free(d->shapes);
-}
-
-static ooze_result show(const ooze_scene *s, double frame, shown *d, ooze_message *why) {
-  size_t room = 1;
-  oz_state state;
-  for (uint32_t i = 0; i < s->collider_count; i++) room += 1 + s->colliders[i].shape.capsule_count;
-  d->shapes = calloc(room, sizeof *d->shapes);
-  d->meshes = calloc(s->collider_count + 1, sizeof *d->meshes);
-  if (!d->shapes || !d->meshes) return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
-  OZ_IO_TRY(oz_state_copy(s, &state, why));
-  oz_state_at(s, oz_frame_time(s, frame), &state);
-  ooze_result result = OOZE_OK;
-  for (uint32_t i = 0; i < s->collider_count && result >= 0; i++) {
-    const oz_collider_item *item = &s->colliders[i];
-    const oz_shape *shape = &item->shape;
-    const ooze_collider_desc *desc = &state.colliders[i].desc;
-    uint32_t pieces = shape->kind == OZ_SHAPE_CAPSULES ? shape->capsule_count : 1;
-    if (desc->role == OOZE_ROLE_KILL || shape->kind == OZ_SHAPE_VDB) continue;
-    for (uint32_t c = 0; c < pieces; c++) {
-      ooze_render_shape *out = &d->shapes[d->count++];
-      ooze_render_shape_default(out);
-      out->shape = desc->shape;
-      out->invert = desc->invert;
-      out->hidden = item->hidden;
-      out->pose = desc->start;
-      memcpy(out->half, desc->half, sizeof out->half);
-      memcpy(out->colour, item->colour, sizeof out->colour);
-      if (shape->kind == OZ_SHAPE_CAPSULES) { /* stood up along its own axis */
-        const float *p = shape->capsules[c];
-        double along[3], middle[3], length = 0.0, at[3], q[4], n = 0.0;
-        for (int k = 0; k < 3; k++) {
-          along[k] = (double)p[3 + k] - (double)p[k];
-          middle[k] = 0.5 * ((double)p[3 + k] + (double)p[k]);
-          length += along[k] * along[k];
-        }
-        length = sqrt(length);
-        for (int k = 0; k < 3; k++) along[k] = length > 0.0 ? along[k] / length : k == 1;
-        q[0] = along[2], q[1] = 0.0, q[2] = -along[0], q[3] = 1.0 + along[1]; /* from y to the axis */
-        if (q[3] < 1e-6) q[0] = 1.0, q[2] = 0.0, q[3] = 0.0;
-        for (int k = 0; k < 4; k++) n += q[k] * q[k];
-        for (int k = 0; k < 4; k++) q[k] /= sqrt(n);
-        const float *o = desc->start.rotation;
-        double r[4] = {(double)o[0], (double)o[1], (double)o[2], (double)o[3]};
-        out->pose.rotation[0] = (float)(r[3] * q[0] + r[0] * q[3] + r[1] * q[2] - r[2] * q[1]);
-        out->pose.rotation[1] = (float)(r[3] * q[1] + r[1] * q[3] + r[2] * q[0] - r[0] * q[2]);
-        out->pose.rotation[2] = (float)(r[3] * q[2] + r[2] * q[3] + r[0] * q[1] - r[1] * q[0]);
-        out->pose.rotation[3] = (float)(r[3] * q[3] - r[0] * q[0] - r[1] * q[1] - r[2] * q[2]);
-        oz_pose_apply(&desc->start, middle, at);
-        for (int k = 0; k < 3; k++) out->pose.position[k] = (float)at[k];
-        out->shape = OOZE_SHAPE_CAPSULE;
-        out->half[0] = p[6];
-        out->half[1] = (float)(0.5 * length);
-      } else if (shape->kind == OZ_SHAPE_REVOLVE || shape->kind == OZ_SHAPE_MESH) {
-        ooze_mesh *made = NULL;
-        const ooze_mesh *mesh = &shape->mesh;
-        if (shape->kind == OZ_SHAPE_REVOLVE) {
-          made = &d->meshes[d->mesh_count++];
-          ooze_mesh_default(made);
-          result = oz_shape_tessellate(shape, made, why);
-          mesh = made;
-        }
-        out->point_count = mesh->point_count;
-        out->points = mesh->positions;
-        out->triangle_count = (uint32_t)mesh->triangle_count;
-        out->triangles = mesh->triangles;
-      }
-    }
-  }
-  oz_state_release(&state);
-  return result;
+static int glows(const ooze_scene *s) {
+  for (uint32_t i = 0; i < s->material_count; i++)
+    if (s->looks[i].look.glow > 0.0f) return 1;
+  return 0;
 }
 
 ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points,
@@ -241,7 +165,7 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
   ooze_look *looks = NULL;
   float *values = NULL;
   uint32_t *materials = NULL;
-  shown drawn;
+  oz_shown drawn;
   memset(&drawn, 0, sizeof drawn);
   ooze_result result = OOZE_OK;
   if (scene) {
@@ -251,9 +175,27 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
     desc.look_count = looks ? scene->material_count : 0;
     materials = materials_of(points, scene->material_count);
     desc.materials = materials;
-    result = show(scene, frame, &drawn, why);
+    result = oz_show_colliders(scene, frame, &drawn, why);
+    /* Bodies have shapes of their own, which a surface about all particles would melt into the fluid. A colour that stands for a
+     * number is one of particles, though, and spheres are what was asked for. */
+    if (result >= 0 && style == OOZE_PICTURE_SURFACE && !source && scene->body_count) {
+      result = oz_show_bodies(scene, points, separation, o.threads, &drawn, why);
+      if (drawn.fluid && result >= 0) { /* what is left for the surface */
+        count = drawn.fluid_count;
+        for (uint64_t i = 0; materials && i < count; i++) materials[i] = materials[drawn.which[i]]; /* which[i] >= i */
+        x = drawn.fluid;
+        desc.positions = x;
+        desc.particle_count = (uint32_t)count;
+      }
+    }
     desc.shapes = drawn.shapes;
     desc.shape_count = drawn.count;
+  }
+  const float *heat = floats(points, "temperature", 1);
+  if (result >= 0 && scene && !source && heat && glows(scene)) {
+    values = malloc((size_t)(count + 1) * sizeof *values);
+    for (uint64_t i = 0; values && i < count; i++) values[i] = heat[drawn.which ? drawn.which[i] : i];
+    desc.temperatures = values;
   }
   if (result >= 0 && source) {
     values = values_of(points, source, why);
@@ -288,7 +230,7 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
   }
   if (result >= 0) result = ooze_render(&desc, out, why);
   ooze_surface_destroy(built);
-  shown_release(&drawn);
+  oz_shown_release(&drawn);
   free(looks);
   free(values);
   free(materials);

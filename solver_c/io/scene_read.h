@@ -24,6 +24,7 @@ void oz_up(oz_reader *r, size_t mark);
 ooze_result oz_refuse(oz_reader *r, ooze_result result, const char *format, ...) OZ_PRINTF(3, 4);
 void oz_warn(oz_reader *r, const char *format, ...) OZ_PRINTF(2, 3);
 /* Warns of the object's keys that the model does not read: allowed, so that a scene may be run with several, but told. */
+ooze_result oz_check_bodies(oz_reader *r); /* that the model has some */
 void oz_warn_of_models(oz_reader *r, const char *group, const json_t *object, uint32_t model);
 
 /* Every key of the object is one of the group's, or "note". */

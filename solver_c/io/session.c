@@ -211,15 +211,17 @@ static ooze_result open_solver(oz_session *s) {
 
 static ooze_result run(oz_session *s) {
   int found = 0;
-  OZ_IO_TRY(oz_session_folders(s));
+  OZ_IO_TRY(oz_session_folder_fits(s));
   OZ_IO_TRY(open_solver(s));
   if (s->options.resume) OZ_IO_TRY(oz_session_resume(s, &found));
   if (!found) {
     OZ_IO_TRY(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
     s->frame = s->stepping = s->base->output.first;
     s->sent_is_known = 1;
-    oz_session_forget(s);
   }
+  /* Nothing on disk has changed until here: what is refused leaves neither empty folders nor a run without checkpoints. */
+  OZ_IO_TRY(oz_session_folders(s));
+  if (!found) oz_session_forget(s);
   OZ_IO_TRY(oz_session_write_scene(s));
   s->report.frame = s->frame;
   if (!found && s->frame >= s->first) { /* the first frame is the beginning itself */

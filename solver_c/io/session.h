@@ -37,6 +37,7 @@ ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame
 void oz_session_sent(oz_session *s, const oz_state *state); /* what the solver has now */
 
 /* session_files.c */
+ooze_result oz_session_folder_fits(oz_session *s);
 ooze_result oz_session_folders(oz_session *s);
 ooze_result oz_session_write_frame(oz_session *s);
 ooze_result oz_session_write_scene(oz_session *s);

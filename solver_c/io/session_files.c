@@ -25,10 +25,14 @@ static ooze_result folder(oz_session *s, const char *part) {
   return OOZE_OK;
 }
 
-ooze_result oz_session_folders(oz_session *s) {
-  const oz_output *o = &s->base->output;
+ooze_result oz_session_folder_fits(oz_session *s) {
   if (strlen(s->options.folder) > 2000)
     return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", s->options.folder);
+  return OOZE_OK;
+}
+
+ooze_result oz_session_folders(oz_session *s) {
+  const oz_output *o = &s->base->output;
   OZ_IO_TRY(folder(s, ""));
   OZ_IO_TRY(folder(s, "checkpoints"));
   if (point_endings[o->points]) OZ_IO_TRY(folder(s, "points"));

@@ -53,5 +53,17 @@ for model in conformation links springs blend cauchy; do
     case $read in *"$key="*) ;; *) echo "FAILED: $model: $key is said to have no effect" && failed=1 ;; esac
   done
 done
+# bodies: a scene is refused where its model has none, before anything is written, and runs elsewhere
+body='bodies={"b": {"material": "goo", "shape": "box", "size": [0.08, 0.08, 0.08], "position": [0, 0.25, 0]}}'
+for model in conformation links springs blend cauchy; do
+  "$ooze" run scene.json -o "body_$model" --quiet --frames 1-2 --set "solver.model=$model" --set "$body" >said 2>&1
+  code=$?
+  case $model in
+  blend | cauchy)
+    [ $code = 2 ] && grep -qF "bodies: the model $model has no bodies" said && [ ! -e "body_$model" ] ||
+      { echo "FAILED: $model with a body: code $code"; cat said; failed=1; } ;;
+  *) [ $code = 0 ] || { echo "FAILED: $model with a body: code $code"; cat said; failed=1; } ;;
+  esac
+done
 "$ooze" info scene.json --set solver.model=springs --set solver.blend_alpha=1 2>&1 | grep -qF 'solver.blend_alpha: has no effect: it belongs to the model blend; this scene'"'"'s is springs' || failed=1
 exit $failed

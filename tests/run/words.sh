@@ -38,6 +38,20 @@ expect 2 '--set solver.substeps=-1: solver.substeps: -1 is out of range; expecte
   "$ooze" run "$small" --set solver.substeps=-1
 expect 1 'no range' "$ooze" run "$small" --frames x
 expect 2 'no wedge table' "$ooze" run "$small" --wedge 3
+# what is refused leaves nothing behind: neither folders nor files, and an old run keeps its checkpoints
+mkdir clean && cd clean || exit 1
+expect 2 'not in this build' "$ooze" run "$small" --backend cuda --device 0 -o new/deeper 2>/dev/null
+[ -e new ] && grep -q 'cuda' out && { echo 'FAILED: a run that was refused left folders'; failed=1; }
+expect 2 'memory allowed' "$ooze" run "$small" -o new --max-memory 0.0001
+expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new/a.png
+expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new.mp4
+expect 2 'nothing.json' "$ooze" compare nothing.json -o new
+expect 2 'is not among the choices' "$ooze" compare "$small" --models mud -o new --frames 2
+[ "$(ls -A)" = out ] || { echo "FAILED: what was refused left $(ls -A)"; failed=1; }
+cp -r ../a old && sum=$(cat old/checkpoints/* | cksum)
+expect 2 'memory allowed' "$ooze" run "$small" -o old --max-memory 0.0001
+[ "$(cat old/checkpoints/* | cksum)" = "$sum" ] || { echo 'FAILED: a run that was refused removed the checkpoints before it'; failed=1; }
+cd .. || exit 1
 # farm and PDG lines
 "$ooze" run "$small" -o f --set 'output.frames=[1,5]' --farm --output-lines >out 2>&1
 grep -q '^ALF_PROGRESS [0-9]*%$' out || { echo "no ALF_PROGRESS line"; failed=1; }

@@ -295,6 +295,7 @@ typedef struct ooze_render_desc {
   float bounds[6];             /* m: lower then upper, what the automatic camera frames; all 0: the fluid and the shapes */
   const char *caption;         /* small text at the lower left; NULL: none */
   const ooze_hooks *hooks;     /* parallel_for only; may be NULL */
+  const float *temperatures;   /* K, one a particle: looks that glow do so by them, as rock does, and darken as they cool; NULL: evenly */
 } ooze_render_desc;
 
 OOZE_API ooze_result ooze_render(const ooze_render_desc *desc, ooze_image *out, ooze_message *why);
