@@ -2,6 +2,7 @@
 #include "scene_read.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* By the material's own name or by its preset, what it ought to be like. */
 static int expected_like(const ooze_scene *s, uint32_t index, ooze_preset *out) {
@@ -45,10 +46,69 @@ static void check_material(oz_reader *r, uint32_t index) {
   oz_up(r, mark);
 }
 
+static const json_t *part_of(const ooze_scene *s, const char *group, const char *name) {
+  return json_object_get(json_object_get(s->doc, group), name);
+}
+static void warn_at(oz_reader *r, const char *group, const char *name, const char *key, const char *text) {
+  size_t mark = oz_down(r, group);
+  oz_down(r, name);
+  oz_down(r, key);
+  oz_warn(r, "%s", text);
+  oz_up(r, mark);
+}
+static void warn_cold(oz_reader *r, const char *group, const char *name, const char *key, float kelvin) {
+  char text[120];
+  if (!(kelvin > 0.0f && kelvin < 150.0f)) return;
+  snprintf(text, sizeof text, "%g K is colder than liquid gas; room temperature is 293 K (was it in degrees Celsius?)", (double)kelvin);
+  warn_at(r, group, name, key, text);
+}
+
+/* Temperatures that look like Celsius, and keys that nothing reads as the scene stands. */
+static void check_heat(oz_reader *r) {
+  const ooze_scene *s = r->scene;
+  int conducts = 0;
+  for (uint32_t i = 0; i < s->material_count; i++) {
+    const ooze_material *m = &s->start.materials[i];
+    const char *name = s->looks[i].name;
+    const float *const ramp[] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4, m->ramp_5, m->ramp_6, m->ramp_7, m->ramp_8};
+    conducts |= m->conductivity > 0.0f;
+    warn_cold(r, "materials", name, "melting_point", m->melting_point);
+    for (int k = 0; k < 8; k++) {
+      char key[8];
+      snprintf(key, sizeof key, "ramp_%d", k + 1);
+      if (json_object_get(part_of(s, "materials", name), key)) warn_cold(r, "materials", name, key, ramp[k][0]);
+    }
+    static const char *const fixed[] = {"viscosity", "relaxation_time", "compliance"};
+    for (int k = 0; k < 3; k++)
+      if (json_object_get(part_of(s, "materials", name), fixed[k]) && json_object_get(part_of(s, "materials", name), "ramp_1") && m->ramp_1[0] > 0.0f)
+        warn_at(r, "materials", name, fixed[k], "has no effect: ramp_1 and what follows give it by temperature; leave one of them out");
+  }
+  for (uint32_t i = 0; i < s->collider_count; i++) {
+    const oz_collider_item *c = &s->colliders[i];
+    const json_t *given = part_of(s, "colliders", c->name);
+    if (json_object_get(given, "temperature")) warn_cold(r, "colliders", c->name, "temperature", s->start.colliders[i].desc.temperature);
+    if (json_object_get(given, "temperature") && !conducts)
+      warn_at(r, "colliders", c->name, "temperature", "has no effect: no material has a conductivity");
+    if (c->shell && s->start.colliders[i].desc.stick > 0.0f)
+      warn_at(r, "colliders", c->name, "stick", "has no effect: a shell has no surface to stick to");
+  }
+}
+
+static void check_bodies(oz_reader *r) {
+  const ooze_scene *s = r->scene;
+  static const char *const soft[] = {"stretch_compliance", "volume_compliance", "keep_volume", "damping", "strain_limit"};
+  for (uint32_t i = 0; i < s->body_count; i++)
+    for (size_t k = 0; s->bodies[i].desc.kind == OOZE_BODY_RIGID && k < sizeof soft / sizeof *soft; k++)
+      if (json_object_get(part_of(s, "bodies", s->bodies[i].fill.name), soft[k]))
+        warn_at(r, "bodies", s->bodies[i].fill.name, soft[k], "has no effect: this body is rigid; \"kind\": \"soft\" makes one that gives way");
+}
+
 ooze_result oz_check_slips(oz_reader *r) {
   const ooze_scene *s = r->scene;
   double d = (double)s->separation;
   for (uint32_t i = 0; i < s->material_count; i++) check_material(r, i);
+  check_heat(r);
+  check_bodies(r);
 
   const float *g = s->start.params.gravity;
   size_t mark = oz_down(r, "solver");

@@ -210,6 +210,9 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
     if (result == OOZE_OK) *m = p.material;
   }
   /* Colours: by look, else by preset, else by the material's own name. */
+  static const float other[8][3] = {{0.36f, 0.60f, 0.86f}, {0.90f, 0.55f, 0.25f}, {0.45f, 0.74f, 0.42f}, {0.80f, 0.38f, 0.45f},
+                                    {0.62f, 0.52f, 0.82f}, {0.88f, 0.78f, 0.36f}, {0.40f, 0.72f, 0.74f}, {0.66f, 0.56f, 0.48f}};
+  memcpy(l->look.colour, index % 8 ? other[index % 8] : l->look.colour, sizeof l->look.colour); /* what has no look can be told apart */
   const char *by = look ? look : preset ? preset : name;
   if (result == OOZE_OK && !ooze_look_preset(by, &l->look) && look) {
     oz_down(r, "look");

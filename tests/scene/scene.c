@@ -94,6 +94,10 @@ OZ_CASE(unit_slips_are_noticed) {
   warned(MINIMAL(",\"materials\": {\"honey\": {\"temperature\": 20, \"viscosity\": 10}}"), NULL, "Celsius");
   warned(MINIMAL(""), "solver.gravity=[0,-981,0]", "cm/s^2");
   warned(MINIMAL(",\"materials\": {\"j\": {\"compliance\": 2000}}"), NULL, "the modulus in Pa");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"melting_point\": 57, \"conductivity\": 1}}"), NULL, "materials.w.melting_point: 57 K is colder");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"ramp_1\": [20, 1, 0], \"ramp_2\": [300, 1, 0]}}"), NULL, "materials.w.ramp_1: 20 K is colder");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"conductivity\": 1}}, \"colliders\": {\"p\": {\"shape\": \"plane\", \"temperature\": 80}}"), NULL,
+         "colliders.p.temperature: 80 K is colder");
   refused(MINIMAL(""), "solver.particle_separation=0.1", "no particle fits in");
   refused(MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.001}}"), NULL,
           "less than half of particle_separation");
@@ -101,6 +105,18 @@ OZ_CASE(unit_slips_are_noticed) {
   CHECK(s != NULL, "%s", why.text);
   CHECK_STR(warnings, "");
   ooze_scene_destroy(s);
+}
+
+OZ_CASE(keys_that_nothing_reads_are_told) {
+  warned(MINIMAL(",\"colliders\": {\"p\": {\"shape\": \"plane\", \"temperature\": 400}}"), NULL, "no material has a conductivity");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, \"ramp_1\": [300, 9, 0], \"ramp_2\": [310, 1, 0]}}"), NULL,
+         "materials.w.viscosity: has no effect: ramp_1");
+  warned(MINIMAL(",\"bodies\": {\"b\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05], \"position\": [1, 0, 0], "
+                 "\"strain_limit\": 0.2}}"),
+         NULL, "bodies.b.strain_limit: has no effect: this body is rigid");
+  refused("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"blend\"}, \"bodies\": {\"b\": {\"material\": \"honey\", \"shape\": \"box\", "
+          "\"size\": [0.05, 0.05, 0.05]}}}",
+          NULL, "bodies: the model blend has no bodies");
 }
 
 OZ_CASE(parameters_of_another_model_are_told) {
