@@ -80,11 +80,11 @@ ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message
 }
 
 #if defined(OZ_CUDA_HOST)
-ooze_result bring_news(gpu *g, ooze_message *) {
+ooze_result tell_news(gpu *g, ooze_message *) {
   memcpy(g->host_news, g->device_news.at, sizeof(news));
-  g->staged = 0;
   return OOZE_OK;
 }
+ooze_result await_news(gpu *, ooze_message *) { return OOZE_OK; }
 #else
 namespace {
 __global__ void tell_kernel(const uint32_t *from, volatile uint32_t *to, uint32_t words, uint32_t number) {
@@ -95,24 +95,31 @@ __global__ void tell_kernel(const uint32_t *from, volatile uint32_t *to, uint32_
   to[words] = number;
 }
 } // namespace
-/* Everything that kernels have left for the host, once they are done. A kernel writes it into the host's memory, which takes a
- * few microseconds less than a copy that is waited for. */
-ooze_result bring_news(gpu *g, ooze_message *why) {
-  const uint32_t words = sizeof(news) / 4, number = ++g->told;
-  uint32_t *to = reinterpret_cast<uint32_t *>(g->host_news);
-  const volatile uint32_t *now = to + words;
-  tell_kernel<<<1, 32, 0, g->stream>>>(as<uint32_t>(g->device_news), to, words, number);
+/* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy that is waited for. */
+ooze_result tell_news(gpu *g, ooze_message *why) {
+  tell_kernel<<<1, 32, 0, g->stream>>>(as<uint32_t>(g->device_news), reinterpret_cast<uint32_t *>(g->host_news), sizeof(news) / 4, ++g->told);
   OZ_CUDA(cudaGetLastError(), "reading results");
+  return OOZE_OK;
+}
+ooze_result await_news(gpu *g, ooze_message *why) {
+  const uint32_t number = g->told;
+  const volatile uint32_t *now = reinterpret_cast<uint32_t *>(g->host_news) + sizeof(news) / 4;
   for (uint32_t n = 1; *now != number; n++)
     if (n % 1024 == 0) {
       const cudaError_t e = cudaStreamQuery(g->stream);
       if (e != cudaErrorNotReady && *now != number) return fail_cuda(g, e == cudaSuccess ? cudaErrorUnknown : e, "a substep", why);
     }
   std::atomic_thread_fence(std::memory_order_acquire);
-  g->staged = 0;
   return OOZE_OK;
 }
 #endif
+/* Everything that kernels have left for the host, once they are done. */
+ooze_result bring_news(gpu *g, ooze_message *why) {
+  OZ_TRY(tell_news(g, why));
+  OZ_TRY(await_news(g, why));
+  g->staged = 0;
+  return OOZE_OK;
+}
 
 ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what, ooze_message *why) {
   if (!bytes) return OOZE_OK;
@@ -531,6 +538,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->profiling = number_of("OOZE_PROFILE", 0) != 0;
   g->no_table = number_of("OOZE_CUDA_TABLE", 1) == 0;
   g->no_join = number_of("OOZE_CUDA_JOIN", 1) == 0;
+  g->no_late = number_of("OOZE_CUDA_LATE", 1) == 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
   if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
   g->threads = 1u << 30;

@@ -34,7 +34,8 @@ struct news {
   uint32_t cells;
   uint32_t walls;
   uint32_t lost, links; /* particles; lines of link rows asked for */
-  uint32_t fastest, spare; /* bits of the greatest speed squared */
+  uint32_t fastest;        /* bits of the greatest speed squared */
+  uint32_t slots;          /* walls that have room */
   unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
   unsigned long long neighbours;
   unsigned long long shared; /* entries of the lists of neighbours that blocks share */
@@ -88,6 +89,9 @@ struct gpu {
   buffer key[2], order[2], cell_of, table, temp, partial, ticket, device_news;
   news *host_news; /* pinned; behind it stands the number of the last ones that came */
   uint32_t told;   /* how often it was asked for */
+  uint32_t due;    /* what the substep went on without knowing whether it has room: DUE_ bits */
+  bool knows_near, knows_further; /* such lists have had room before */
+  int no_late;     /* for tests: wait for every answer */
   cells grid;
   float cell;      /* m: of the last sort */
   bool box_known;  /* host_news->box is that of the positions as they are, in such cells */
@@ -100,6 +104,8 @@ struct gpu {
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
   uint32_t share_most; /* what fits into the shared memory of a block; SHARE_MOST at most */
   uint32_t share_room; /* for which gathers have room */
+  uint32_t widest;     /* the longest of them when that was last known */
+  double mean_neighbours; /* likewise */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
@@ -118,6 +124,8 @@ struct gpu {
   bool has_load; /* the last slots have loads of boundary particles */
   double *host_loads;
   size_t host_loads_bytes;
+  uint32_t wall_last; /* slots of the last substep whose number is known */
+  uint32_t wall_room; /* slots that this one has */
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;
 
   /* stages */
@@ -170,6 +178,15 @@ typedef cudaError_t (*stage_fn)(const stage_args &a, const oz_frame &g, int lane
 ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why);
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
 ooze_result bring_news(gpu *g, ooze_message *why);
+ooze_result tell_news(gpu *g, ooze_message *why);  /* bring_news without waiting */
+ooze_result await_news(gpu *g, ooze_message *why); /* for what was told last */
+enum { DUE_NEAR = 1, DUE_WALLS = 2, DUE_FURTHER = 4 };
+/* Whether to go on before the answer is there. Large scenes win nothing, and a substep that is run again costs them more. */
+enum { LATE_MOST = 200000 };
+inline bool goes_on(const gpu *g, const oz_frame *f) { return f->repeated && !g->no_late && g->count <= LATE_MOST; }
+ooze_result check_due(gpu *g, ooze_message *why); /* search.cu: OZ_AGAIN, with room made, where something had none */
+ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why); /* slots.cu: by the news */
+uint32_t rounded(uint32_t n); /* queue.cu: as launches of wall stages are cut */
 /* Copies to the device; `from` is the caller's again. Small ones do not wait. */
 ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what, ooze_message *why);
 

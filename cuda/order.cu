@@ -229,6 +229,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
   on_device here(g);
   g->queued = g->frames = 0; /* what still waits is not done */
   g->box_known = false;
+  g->due = 0;
   if (!g->backed || !g->count) return OOZE_OK;
   g->backed = false;
   OZ_CUDA(each(g->stream, g->count, undo_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}), "undoing a substep");
@@ -240,6 +241,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   g->backed = false;
+  g->due = 0;
   OZ_TRY(flush(g, why));
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
   if (!g->count) return OOZE_OK;

@@ -106,7 +106,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.even = lanes == 1 ? even_memory(g, blocks_of(g), 0) : 0;
   a.even_map = lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0;
   a.slot_of = g->slot_of;
-  a.wall_count = &static_cast<const news *>(g->device_news.at)->walls;
+  a.wall_count = &static_cast<const news *>(g->device_news.at)->slots;
   a.partial = static_cast<double *>(g->partial.at);
   a.ticket = static_cast<uint32_t *>(g->ticket.at);
   a.walls = l.walls;
@@ -251,7 +251,7 @@ ooze_result flush(gpu *g, ooze_message *why) {
 }
 
 /* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */
-static uint32_t rounded(uint32_t n) {
+uint32_t rounded(uint32_t n) {
   uint32_t room = n ? 1024 : 0;
   while (room < n) room *= 2;
   return room;
@@ -265,6 +265,10 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) || ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_BOTH) && !f->link_row)) {
     for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
     return OOZE_OK;
+  }
+  if (g->due && (stage == OZ_STAGE_conform_update || stage == OZ_STAGE_finish)) { /* these change what undo does not bring back */
+    OZ_TRY(flush(g, why));
+    OZ_TRY(check_due(g, why));
   }
   if (g->queued == QUEUE) OZ_TRY(flush(g, why));
   /* of what follows `finish` only the rest filter is known to leave positions alone */

@@ -267,8 +267,8 @@ struct search {
     if (place) oz_place_st(place, i, own + 4 * (size_t)i, h);
   }
   /* Of a block's list: where it begins, how long it is. */
-  OZ_D void note_share(uint32_t block, const pages *book) const {
-    near_first[2 * (size_t)block] = book->first, near_first[2 * (size_t)block + 1] = book->total;
+  OZ_D void note_share(uint32_t block, const pages *book, bool fits) const {
+    near_first[2 * (size_t)block] = book->first, near_first[2 * (size_t)block + 1] = fits ? book->total : 0;
     if (book->total <= most) oz_atomic_max(widest, book->total);
   }
 };
@@ -299,8 +299,8 @@ template <class BOOK> void search_block(const search &s, uint32_t first, uint32_
       for (uint32_t u = 0; u < book->many; u++) book->number(u);
     const unsigned long long at = oz_atomic_add(s.shared, (unsigned long long)book->total);
     book->first = (uint32_t)at;
-    s.note_share(first / SHARE, book);
     fits = fits && at + book->total <= s.near_room;
+    s.note_share(first / SHARE, book, at + book->total <= s.near_room);
     for (uint32_t u = 0; u < book->many && fits && !book->full; u++) {
       const uint32_t p = book->used[u];
       for (uint32_t b = book->bits[p]; b; b &= b - 1) s.near_j[book->first + book->place(p, lowest(b))] = (book->key[p] - 1) * 32 + lowest(b);
@@ -375,7 +375,7 @@ template <int TEAM, int P, class BOOK> __global__ void __launch_bounds__(TEAM *P
     if (threadIdx.x == 0) {
       at = atomicAdd(s.shared, (unsigned long long)book.total);
       book.first = (uint32_t)at;
-      s.note_share(blockIdx.x, &book);
+      s.note_share(blockIdx.x, &book, at + book.total <= s.near_room);
     }
     __syncthreads();
     fits = at + book.total <= s.near_room;
@@ -457,7 +457,44 @@ ooze_result shares_room(gpu *g, uint64_t entries, ooze_message *why) {
   return grow(g, &g->near_j, (size_t)entries * 4, "neighbour lists", why);
 }
 
+/* By the news: did list C have room, and the further rows? Makes it where not. */
+ooze_result fit_near(gpu *g, bool *fits, ooze_message *why) {
+  const news *n = g->host_news;
+  const bool shared = lanes_for(g) <= STORED_ABOVE;
+  const size_t entry = shared ? 2 : 4;
+  const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
+  g->knows_near = *fits = false;
+  if (!g->by_table && n->cells > g->grid.capacity) return cells_room(g, n->cells + n->cells / 4 + 1024, why);
+  if (n->groups[0] > lines) return rows_room(g, &g->c, n->groups[0] + n->groups[0] / 16 + 1024, entry, why);
+  if (shared && n->shared > room) return shares_room(g, n->shared + n->shared / 16 + 1024, why);
+  g->knows_near = *fits = true;
+  g->widest = n->widest;
+  g->mean_neighbours = (double)n->neighbours / g->count;
+  return OOZE_OK;
+}
+ooze_result fit_further(gpu *g, bool *fits, ooze_message *why) {
+  const news *n = g->host_news;
+  g->knows_further = *fits = false;
+  if (!g->by_table && n->cells > g->grid.capacity) return cells_room(g, n->cells + n->cells / 4 + 1024, why);
+  if (n->groups[1] > g->extra.entries.bytes / (GROUP * 4)) return rows_room(g, &g->extra, n->groups[1] + n->groups[1] / 4 + 1024, 4, why);
+  g->knows_further = *fits = true;
+  return OOZE_OK;
+}
+
 } // namespace
+
+/* The host comes here while the device is still at what followed: nobody waits. */
+ooze_result check_due(gpu *g, ooze_message *why) {
+  const uint32_t due = g->due;
+  bool near = true, slots = true, further = true;
+  g->due = 0;
+  if (!due) return OOZE_OK;
+  OZ_TRY(await_news(g, why));
+  if (due & DUE_NEAR) OZ_TRY(fit_near(g, &near, why));
+  if (due & DUE_WALLS) OZ_TRY(fit_walls(g, &slots, why));
+  if (due & DUE_FURTHER) OZ_TRY(fit_further(g, &further, why));
+  return near && slots && further ? OOZE_OK : OZ_AGAIN;
+}
 
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   gpu *g = GPU(b);
@@ -466,6 +503,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_LISTS);
   const bool shared = lanes_for(g) <= STORED_ABOVE;
+  const bool late = goes_on(g, f) && g->knows_near;
   const size_t entry = shared ? 2 : 4;
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   if (!g->c.entries.at) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * 36 + 4096, entry, why));
@@ -489,18 +527,23 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
     s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
+    if (late) { /* there was room in the last substep, so mostly there is in this one */
+      OZ_TRY(tell_news(g, why));
+      g->due = DUE_NEAR;
+      break;
+    }
+    bool fits;
     OZ_TRY(bring_news(g, why));
-    const news *n = g->host_news;
-    if (!g->by_table && n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
-    else if (n->groups[0] > lines) OZ_TRY(rows_room(g, &g->c, n->groups[0] + n->groups[0] / 16 + 1024, entry, why));
-    else if (shared && n->shared > room) OZ_TRY(shares_room(g, n->shared + n->shared / 16 + 1024, why));
-    else break;
+    OZ_TRY(fit_near(g, &fits, why));
+    if (fits) break;
   }
   f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
   f->list_c = shared ? nullptr : as<uint32_t>(g->c.entries);
   f->near_c = shared ? as<uint16_t>(g->c.entries) : nullptr;
   f->near_first = as<uint32_t>(g->near_first), f->near_j = as<uint32_t>(g->near_j);
-  g->share_room = shared ? (g->host_news->widest + 31u) & ~31u : 0;
+  /* what has no room gathers without: slower, the same bits */
+  const uint32_t wide = (g->widest + (late ? 95u : 31u)) & ~31u, most = (g->share_most + 31u) & ~31u;
+  g->share_room = !shared ? 0 : wide < most ? wide : most;
   f->ghat = nullptr;
   if (!shared) {
     OZ_TRY(grow(g, &g->ghat, g->c.entries.bytes * 2, "gradients", why));
@@ -509,7 +552,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     item.u.set(*f);
     OZ_CUDA(each(g->stream, 4 * g->count, item), "gradients");
   }
-  out->mean_neighbours = (double)g->host_news->neighbours / g->count;
+  out->mean_neighbours = g->mean_neighbours;
   return OOZE_OK;
 }
 
@@ -519,6 +562,9 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   OZ_TRY(flush(g, why));
   out->rebuilt = 0;
   if (!g->count) return OOZE_OK;
+  OZ_TRY(check_due(g, why));
+  out->mean_neighbours = g->mean_neighbours;
+  const bool late = goes_on(g, f) && g->knows_further;
   timer t(g, TIMER_DENSITY_LIST);
   if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * 4 + 4096, 4, why));
   /* the iterations move particles further: the model knows how far. Where that is more than 1.01 h, a little more still: links
@@ -552,11 +598,15 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
     s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
+    if (late) {
+      OZ_TRY(tell_news(g, why));
+      g->due = DUE_FURTHER;
+      break;
+    }
+    bool fits;
     OZ_TRY(bring_news(g, why));
-    const news *n = g->host_news;
-    if (!g->by_table && n->cells > g->grid.capacity) OZ_TRY(cells_room(g, n->cells + n->cells / 4 + 1024, why));
-    else if (n->groups[1] > lines) OZ_TRY(rows_room(g, &g->extra, n->groups[1] + n->groups[1] / 4 + 1024, 4, why));
-    else break;
+    OZ_TRY(fit_further(g, &fits, why));
+    if (fits) break;
   }
   f->list_d[0] = f->list_c, f->row_d[0] = f->row_c, f->len_d[0] = f->len_c;
   f->list_d[1] = as<uint32_t>(g->extra.entries), f->row_d[1] = as<uint32_t>(g->extra.group), f->len_d[1] = as<uint16_t>(g->extra.len);

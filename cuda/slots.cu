@@ -21,17 +21,35 @@ struct flag_item {
 };
 struct slot_item {
   const uint32_t *number; /* slots up to and with this particle */
-  uint32_t *slot_of, *particle, *count;
+  uint32_t *slot_of, *particle, *count, *slots;
   uint32_t n, capacity;
   OZ_D void operator()(uint32_t i) const {
     const uint32_t k = number[i], before = i ? number[i - 1] : 0;
-    slot_of[i] = k != before ? k : 0;
-    if (k != before && k <= capacity) particle[k - 1] = i;
-    if (i == n - 1) *count = k;
+    const bool has = k != before && k <= capacity;
+    slot_of[i] = has ? k : 0;
+    if (has) particle[k - 1] = i;
+    if (i == n - 1) *count = k, *slots = k < capacity ? k : capacity;
   }
 };
 
 } // namespace
+
+ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
+  const uint32_t n = g->wall_last = g->host_news->walls;
+  if (n <= g->wall_room) {
+    g->wall_count = n;
+    return OOZE_OK;
+  }
+  *fits = false;
+  if (n <= g->wall_capacity) return OOZE_OK; /* no room was only guessed */
+  const size_t room = (size_t)n + n / 2 + 1024;
+  OZ_TRY(grow(g, &g->wall_planes, room * 4, "walls", why));
+  OZ_TRY(grow(g, &g->wall, room * OZ_PLANES * sizeof(oz_wall), "walls", why));
+  OZ_TRY(grow(g, &g->wall_impulse, room * OZ_PLANES * 12, "walls", why));
+  OZ_TRY(grow(g, &g->wall_particle, room * 4, "walls", why));
+  g->wall_capacity = (uint32_t)room;
+  return OOZE_OK;
+}
 
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
@@ -44,20 +62,23 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     flag_item item = {*f, f->h + f->d, flag}; /* oz_wall_reach */
     OZ_CUDA(each(g->stream, g->count, item), "walls");
     OZ_TRY(add_up(g, flag, g->count, why));
+    const bool late = goes_on(g, f) && g->wall_last;
     for (;;) {
-      slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, g->count, g->wall_capacity};
+      const uint32_t guess = rounded(g->wall_last + g->wall_last / 8);
+      g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
+      slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
       OZ_CUDA(each(g->stream, g->count, slots), "walls");
-      OZ_TRY(bring_news(g, why));
-      const size_t n = g->host_news->walls;
-      if (n <= g->wall_capacity) break;
-      const size_t room = n + n / 2 + 1024;
-      OZ_TRY(grow(g, &g->wall_planes, room * 4, "walls", why));
-      OZ_TRY(grow(g, &g->wall, room * OZ_PLANES * sizeof(oz_wall), "walls", why));
-      OZ_TRY(grow(g, &g->wall_impulse, room * OZ_PLANES * 12, "walls", why));
-      OZ_TRY(grow(g, &g->wall_particle, room * 4, "walls", why));
-      g->wall_capacity = (uint32_t)room;
+      bool fits = true;
+      if (late) {
+        OZ_TRY(tell_news(g, why));
+        g->due |= DUE_WALLS;
+        g->wall_count = g->wall_room;
+      } else {
+        OZ_TRY(bring_news(g, why));
+        OZ_TRY(fit_walls(g, &fits, why));
+      }
+      if (fits) break;
     }
-    g->wall_count = g->host_news->walls;
     if (f->loads && g->wall_capacity * sizeof(oz_load) > g->load.bytes)
       OZ_TRY(grow(g, &g->load, g->wall_capacity * sizeof(oz_load), "loads of boundaries", why));
   }

@@ -297,6 +297,11 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_slip = step->has_boundary && s->boundary.slips;
   soft_bodies(s, step);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
+  for (int more = 0; r == OZ_AGAIN && more < 8; more++) { /* each time there is more room */
+    restore_backup(s);
+    r = oz_models[s->params.model](step, (float)dt, s->message);
+  }
+  if (r == OZ_AGAIN) r = oz_fail(s->message, OOZE_ERROR_DEVICE, "step: neighbour lists outgrew their room eight times in one substep");
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;
   if (r < 0) restore_backup(s);

@@ -78,6 +78,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
+  if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours; /* known only by now */
   if (f->slips) RUN(boundary_slide);
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
@@ -152,6 +153,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;
   f->cold = 1;
+  f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h;
   if (printed) f->split = 0, f->gradient_correction = 0;

@@ -223,6 +223,7 @@ typedef struct oz_frame {
   float d, inv_d;          /* m: particle separation */
   float h, h2;             /* m, m^2: kernel support, 2.2 d */
   float cell, margin;      /* m: size of a neighbour cell (h + margin); margin of the density list */
+  uint32_t repeated;       /* until conform_update and finish nothing changes but velocities and sources: a device need not wait (OZ_AGAIN) */
   float reach;             /* m: of the density rows: h and a little more, for what comes together while iterations run */
   float V0;                /* m^3: d^3 */
   float Vm;                /* m^3: volume of one particle in the density sum, 1 / sum over the lattice of W */
