@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS models TIMEOUT 60 */
 #include "check.h"
-#include "springs_reference.h"
+#include "cli/springs_printed.h"
 
 enum { SIDE = 7, N = SIDE * SIDE * SIDE };
 static const float d = 0.01f;
@@ -72,21 +72,18 @@ static void compare(float gravity, int springs, float viscosity, int steps, doub
   if (gravity < 0) floor_at_zero(s, 1.0f);
   float *x = malloc(N * 12);
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, N, 0, x), s);
-  reference r;
-  memset(&r, 0, sizeof r);
-  r.n = N;
-  r.x = calloc(N, sizeof *r.x), r.v = calloc(N, sizeof *r.v), r.before = calloc(N, sizeof *r.before), r.L = calloc((size_t)N * N, sizeof *r.L);
+  printed r;
+  CHECK(printed_open(&r, N, springs), "memory");
   for (int i = 0; i < N; i++)
     for (int c = 0; c < 3; c++) r.x[i][c] = (double)x[3 * i + c] / h;
-  r.dt = 1.0, r.gravity = (double)gravity * T * T / h, r.rho0 = 10.0, r.k = 0.004, r.k_near = 0.01, r.k_spring = 0.3, r.alpha = 0.3;
-  r.yield = 0.1, r.sigma = (double)viscosity, r.beta = 0.2, r.friction = 1.0, r.springs = springs;
-  r.floor_gap = gravity < 0 ? 0.5 * (double)d / h : -1e10;
+  r.gravity = (double)gravity * T * T / h, r.sigma = (double)viscosity, r.friction = 1.0;
+  r.has_floor = gravity < 0, r.gap = 0.5 * (double)d / h;
   worst[0] = worst[1] = 0.0;
   float *y = malloc(N * 12);
   for (int k = 0; k < steps; k++) {
     double a[2], b[2];
     CHECK_OK(ooze_step(s, T), s);
-    ref_step(&r);
+    printed_step(&r);
     CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, N, 0, x), s);
     for (int i = 0; i < N; i++)
       for (int c = 0; c < 3; c++) y[3 * i + c] = (float)r.x[i][c];
@@ -97,7 +94,8 @@ static void compare(float gravity, int springs, float viscosity, int steps, doub
     worst[1] = fmax(worst[1], fabs(a[1] - b[1]) / b[0]);
   }
   printf("  gravity %g, springs %d, sigma %g: width differs by %.3f, height by %.3f of the width\n", (double)gravity, springs, (double)viscosity, worst[0], worst[1]);
-  free(x), free(y), free(r.x), free(r.v), free(r.before), free(r.L);
+  free(x), free(y);
+  printed_close(&r);
   ooze_solver_destroy(s);
 }
 
