@@ -17,7 +17,7 @@ static void open_blend(verify *v, kit *k, double separation, double alpha) {
  * to their weight. Gives the sag of its middle below its ends over its length, the mean of the last three quarters of the run,
  * since nothing but contact damps a solid (alpha 0) and it swings about where it would rest; and how far its ends reach at
  * least, over where they stood: what has slipped off does not sag. */
-static int sag(verify *v, double support, int frames, double *out, double *reach) {
+static int sag(verify *v, double support, int frames, uint32_t substeps, double *out, double *reach) {
   const double d = 0.02;
   const uint32_t n[3] = {18, 4, 4};
   kit k;
@@ -43,7 +43,7 @@ static int sag(verify *v, double support, int frames, double *out, double *reach
   double sum = 0.0, least = 1e9;
   int samples = 0;
   for (int f = 0; f < frames && kit_good(&k); ++f) {
-    kit_step(&k, 1.0 / 24.0, 16);
+    kit_step(&k, 1.0 / 24.0, substeps);
     if (4 * f < frames) continue;
     kit_read(&k);
     double middle = 0.0, ends = 0.0;
@@ -61,6 +61,46 @@ static int sag(verify *v, double support, int frames, double *out, double *reach
   int ran = verify_ran(v, &k);
   kit_close(&k);
   return ran;
+}
+
+/* (12): his step is such that nothing moves further in it than the support radius, which is what `cfl` is. A cube that strikes the floor at
+ * 20 m/s: speed times step over the radius, at most; and the steps of the slowest and of the busiest frame. (13): the bar of figure 2 sags as
+ * much with half the step. */
+static void steps(verify *v) {
+  const double d = 0.02, low[3] = {-0.1, 0.9, -0.1}, frame = 1.0 / 24.0;
+  const uint32_t n[3] = {10, 10, 10};
+  const int quick = verify_at(v) == VERIFY_QUICK;
+  double most = 0.0, once, twice, reach;
+  uint32_t fewest = UINT32_MAX, greatest = 0;
+  kit k;
+  open_blend(v, &k, d, 0.7);
+  k.params.cfl = k.params.blend_support;
+  kit_apply(&k);
+  kit_floor(&k, 0.3);
+  kit_block(&k, kit_fluid(&k, 1.0, 0.0), n, low);
+  const float down[3] = {0.0f, -20.0f, 0.0f};
+  for (uint32_t i = 0; i < n[0] * n[1] * n[2] && kit_good(&k); ++i) k.result = ooze_attribute_write(k.solver, OOZE_VELOCITY, i, 1, 0, down);
+  for (int f = 0; f < 24 && kit_good(&k); ++f) {
+    ooze_stats stats;
+    ooze_stats_default(&stats);
+    if (f && kit_good(&k)) k.result = ooze_stats_get(k.solver, &stats);
+    const double before = f ? stats.max_speed : 20.0;
+    kit_step(&k, frame, 1);
+    if (kit_good(&k)) k.result = ooze_stats_get(k.solver, &stats);
+    /* substeps get shorter or longer with the speed, from what it was to what it is: their mean is no longer than the longest */
+    const double step = frame / stats.substeps;
+    most = fmax(most, step * fmin(before, stats.max_speed) / (d * (double)k.params.blend_support));
+    if (stats.substeps < fewest) fewest = stats.substeps;
+    if (stats.substeps > greatest) greatest = stats.substeps;
+  }
+  const int ran = verify_ran(v, &k);
+  kit_close(&k);
+  if (!ran) return;
+  verify_at_most(v, most, 1.0, "of the support radius", "step.moves");
+  verify_note(v, "%u substeps in the slowest frame, %u in the busiest", (unsigned)fewest, (unsigned)greatest);
+  verify_at_least(v, (double)greatest / fewest, 2.0, "", "step.adapts");
+  if (!sag(v, 2.25, quick ? 36 : 96, 16, &once, &reach) || !sag(v, 2.25, quick ? 36 : 96, 32, &twice, &reach)) return;
+  verify_within(v, twice, once, 0.3, "of its length", "step.sag-with-half-of-it"); /* (8) alone would halve it; the bar swings */
 }
 
 /* Figure 3: a cube falls on the floor. */
@@ -245,7 +285,7 @@ void verify_blend(verify *v) {
     double before = (double)NAN;
     for (int i = 0; i < 3; i += quick ? 2 : 1) { /* quick: the narrowest and the widest */
       double s, reach;
-      if (!sag(v, supports[i], quick ? 36 : 96, &s, &reach)) return;
+      if (!sag(v, supports[i], quick ? 36 : 96, 16, &s, &reach)) return;
       if (i)
         verify_at_most(v, s, 0.75 * before, "of its length", "fig2.sag.support%.2f", supports[i]);
       else
@@ -254,6 +294,7 @@ void verify_blend(verify *v) {
       before = s;
     }
   }
+  if (verify_wants(v, "step")) steps(v);
   if (verify_wants(v, "fig3")) {
     double before = 0.0, height, width;
     for (int i = 0; i < 4; i += quick ? 3 : 1) {

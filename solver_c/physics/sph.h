@@ -4,7 +4,7 @@
  * What differs from the printed form, and why: pressure and viscosity are pairwise (Mueller 2003's spiky and viscosity
  * kernels, sums of both sides), so that momentum is kept; pressure is one-sided, because (1) pulls particles into clumps
  * where density is below rest; the pressure coefficient and the viscosity are lowered to what an explicit step of this
- * length bears, where he shortens the step (12). (7) is read as the rigid motion of j's neighbourhood applied to i: its
+ * length bears; he shortens the step (12) so that nothing moves further than the support radius, which is `cfl` = blend_support (core/step.c). (7) is read as the rigid motion of j's neighbourhood applied to i: its
  * x_j^ref is the centre of that neighbourhood, as in Rivers & James. */
 #ifndef OZ_PHYSICS_SPH_H
 #define OZ_PHYSICS_SPH_H
