@@ -106,6 +106,13 @@ static float into_distance(const oz_scene *s, oz_v3 p) {
   return oz_smooth(1.2f * s->size, 8.0f * s->size, v3_length(v3(p.x - centre.x, 0.0f, p.z - centre.z)));
 }
 
+/* A collider or body with plain light. */
+static oz_v3 shade_shape(const oz_scene *s, uint32_t shape, oz_v3 p, oz_v3 n) {
+  oz_v3 light = v3_scale(v3(1.0f, 0.97f, 0.92f), KEY * fmaxf(v3_dot(n, s->key), 0.0f));
+  light = v3_mul(light, key_through(s, v3_madd(p, n, s->skin), s->key));
+  return v3_mul(s->shapes[shape].colour, v3_add(light, v3_scale(oz_sky(s, n), 0.6f)));
+}
+
 /* What a mirrored or bent ray sees: the same scene with plain light. */
 static oz_v3 shade_plain(const oz_scene *s, oz_v3 o, oz_v3 d, float gloss, oz_v3 key_visible) {
   oz_hit hit;
@@ -121,10 +128,7 @@ static oz_v3 shade_plain(const oz_scene *s, oz_v3 o, oz_v3 d, float gloss, oz_v3
     return v3_mix(v3_mul(colour, v3_add(light, v3(0.40f, 0.42f, 0.44f))), oz_sky(s, v3(d.x, fabsf(d.y) * 0.2f, d.z)),
                   into_distance(s, p));
   }
-  if (hit.what == OZ_HIT_SHAPE) {
-    light = v3_mul(light, key_through(s, v3_madd(p, hit.n, s->skin), s->key));
-    return v3_mul(s->shapes[hit.index].colour, v3_add(light, v3_scale(oz_sky(s, hit.n), 0.6f)));
-  }
+  if (hit.what == OZ_HIT_SHAPE) return shade_shape(s, hit.index, p, hit.n);
   oz_scene_look(s, &hit, p, &look);
   return v3_add(v3_mul(look.colour, v3_add(v3_scale(light, 0.8f), v3_scale(oz_sky(s, hit.n), 0.6f))),
                 v3_scale(look.colour, look.glow));
@@ -137,16 +141,29 @@ static int refract(oz_v3 d, oz_v3 n, float eta, oz_v3 *out) { /* n against d; 0:
   return 1;
 }
 
-/* Through clear fluid: bent at the entry, mirrored inside at most twice, coloured by the way it went. */
+/* What is left after a way through fluid. Beyond a way or two the colour no longer deepens but darkens: pure absorption would
+ * end in a glaring red. */
+static oz_v3 left_after(const oz_look *look, float way) {
+  float dark = fmaxf(way / look->depth - 1.6f, 0.0f);
+  return v3_scale(exp3(v3_scale(look->absorb, fminf(way, 1.6f * look->depth))), expf(-0.14f * dark));
+}
+
+/* Through clear fluid: bent at the entry, mirrored inside at most twice, coloured by the way it went. What stands in the fluid ends the way.
+ * The fluid's surface reaches a little into solids, or leaves a gap of a few voxels around them: fluid wets them, there is no air to be mirrored by. */
 static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, oz_v3 key_visible) {
   oz_v3 dir, at = v3_madd(p, n, -0.6f * s->march.s->voxel), out;
-  float way = 0.0f, dark;
+  float way = 0.0f;
   int bounce;
   if (!refract(d, n, 1.0f / INDEX, &dir)) return v3(0, 0, 0);
   for (bounce = 0; bounce < 3; ++bounce) {
-    float t = 1e30f;
-    oz_v3 m;
+    float t = 1e30f, wet;
+    uint32_t i, solid = UINT32_MAX;
+    oz_v3 m, face = n;
     if (!oz_march_trace(&s->march, at, dir, 0.0f, &t, 1)) break;
+    wet = t + 5.0f * s->march.s->voxel;
+    for (i = 0; i < s->shape_count; ++i)
+      if (!s->shapes[i].invert && oz_shape_trace(&s->shapes[i], at, dir, 0.0f, &wet, &face)) solid = i;
+    if (solid != UINT32_MAX) return v3_mul(left_after(look, way + fminf(t, wet)), shade_shape(s, solid, v3_madd(at, dir, wet), face));
     way += t;
     at = v3_madd(at, dir, t);
     m = v3_scale(oz_march_normal(&s->march, at), -1.0f);
@@ -158,10 +175,7 @@ static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz
     dir = reflect(dir, m);
     at = v3_madd(at, m, 0.6f * s->march.s->voxel);
   }
-  /* Beyond a way or two the colour no longer deepens but darkens: pure absorption would end in a glaring red. */
-  dark = fmaxf(way / look->depth - 1.6f, 0.0f);
-  return v3_mul(v3_scale(exp3(v3_scale(look->absorb, fminf(way, 1.6f * look->depth))), expf(-0.14f * dark)),
-                shade_plain(s, at, dir, look->gloss, key_visible));
+  return v3_mul(left_after(look, way), shade_plain(s, at, dir, look->gloss, key_visible));
 }
 
 static void shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look, const chooser *c,
