@@ -30,6 +30,7 @@ typedef struct oz_shape {
   uint32_t capsule_count;
   ooze_mesh mesh; /* read when the scene is loaded; scaled */
   char *file;     /* as found on disk, or NULL */
+  uint32_t sequence; /* 1: `file` has #### for the frame's number; `mesh` is that of the scene's first frame */
   uint64_t file_hash;
 } oz_shape;
 

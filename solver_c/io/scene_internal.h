@@ -110,6 +110,10 @@ struct ooze_scene {
   uint64_t max_memory;   /* bytes that a run may hold; 0: no limit */
 };
 
+/* A mesh for each frame (scene_shape.c): #### of the pattern is the frame's number. */
+ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size_t room, ooze_message *why);
+/* That of one frame, scaled, with as many points and triangles as the first. Release it. */
+ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame, ooze_mesh *out, ooze_message *why);
 /* What a picture shows beside the fluid (scene_shown.c). Meshes that it points to are its own or the scene's. */
 typedef struct oz_shown {
   ooze_render_shape *shapes;

@@ -441,6 +441,10 @@ ooze_result oz_read_colliders(oz_reader *r) {
       oz_down(r, "shell");
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"mesh\" and \"boundary\": \"particles\" alone");
     }
+    if (item->shape.sequence && state->desc.boundary != OOZE_BOUNDARY_PARTICLES) {
+      oz_down(r, "file");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a mesh for each frame, which may deform, works with \"boundary\": \"particles\" alone");
+    }
     if (item->shape.kind <= OZ_SHAPE_CYLINDER) {
       state->desc.shape = shapes[item->shape.kind];
     } else {
@@ -452,7 +456,7 @@ ooze_result oz_read_colliders(oz_reader *r) {
         return oz_refuse(r, OOZE_ERROR_ARGUMENT,
                          "this shape has no surface to put particles on; expected a mesh, a revolve or a simple shape");
       }
-      if (item->shell) { /* an open sheet has no inside */
+      if (item->shell || item->shape.sequence) { /* an open sheet has no inside; a distance would be that of one moment */
         ooze_sdf_default(&item->sdf);
       } else {
         OZ_IO_TRY(make_sdf(r, item, state->desc.voxel));

@@ -1,5 +1,6 @@
 /* The shape of a fluid or a collider, from a scene. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_read.h"
+#include "session_os.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +78,55 @@ static uint64_t hash_of(const unsigned char *bytes, size_t count) { /* FNV-1a */
   return h;
 }
 
+/* The #### in a file's name, or NULL; a folder may well be called #1. */
+static const char *frame_mark(const char *path) {
+  const char *name = path;
+  for (const char *c = path; *c; c++)
+    if (oz_os_is_slash(*c)) name = c + 1;
+  return strchr(name, '#');
+}
+
+ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size_t room, ooze_message *why) {
+  const char *mark = frame_mark(pattern);
+  const int before = mark ? (int)(mark - pattern) : 0, digits = mark ? (int)strspn(mark, "#") : 0;
+  int n = mark ? snprintf(out, room, "%.*s%0*d%s", before, pattern, digits, frame, mark + digits) : snprintf(out, room, "%s", pattern);
+  if (n < 0 || (size_t)n >= room) return oz_io_fail(why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", pattern);
+  return OOZE_OK;
+}
+
+ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame, ooze_mesh *out, ooze_message *why) {
+  char path[4000];
+  ooze_mesh_default(out);
+  OZ_IO_TRY(oz_sequence_path(shape->file, frame, path, sizeof path, why));
+  OZ_IO_TRY(ooze_mesh_read(path, &s->limits, out, why));
+  if (out->point_count != shape->mesh.point_count || out->triangle_count != shape->mesh.triangle_count) {
+    const uint32_t points = out->point_count;
+    const unsigned long long triangles = (unsigned long long)out->triangle_count;
+    ooze_mesh_release(out);
+    return oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: has %u points and %llu triangles; expected %u and %llu, as the first frame's mesh has", path, points,
+                      triangles, shape->mesh.point_count, (unsigned long long)shape->mesh.triangle_count);
+  }
+  for (size_t i = 0; i < (size_t)out->point_count * 3; i++) out->positions[i] *= shape->scale;
+  return OOZE_OK;
+}
+
+/* A run that fails at its hundredth frame for want of a file has cost more than looking for them all. */
+static ooze_result all_there(oz_reader *r, const oz_shape *shape) {
+  char path[4000];
+  ooze_message inner = {""};
+  for (int32_t frame = r->scene->output.first; frame <= r->scene->output.last; frame++) {
+    if (oz_sequence_path(shape->file, frame, path, sizeof path, &inner) < 0) return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s: cannot be opened; expected a file for each frame from %d to %d", path, r->scene->output.first,
+                       r->scene->output.last);
+    fclose(f);
+  }
+  return OOZE_OK;
+}
+
 /* Beside the scene file unless the path is absolute. */
-static ooze_result find_file(oz_reader *r, json_t *object, oz_shape *out) {
+static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz_shape *out) {
   char *name = NULL;
   if (!json_object_get(object, "file")) return needs(r, "file", "the path of a file beside the scene");
   ooze_result result = oz_get_text(r, "", object, "file", &name);
@@ -93,22 +141,31 @@ static ooze_result find_file(oz_reader *r, json_t *object, oz_shape *out) {
   void *bytes = NULL;
   size_t count = 0;
   size_t mark = oz_down(r, "file");
-  result = ooze_file_read(out->file, r->scene->limits.max_bytes, &bytes, &count, &inner);
+  char path[4000];
+  if (frame_mark(out->file)) {
+    if (strcmp(group, "collider") != 0 || out->kind != OZ_SHAPE_MESH)
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "#### stands for the frame's number in the meshes of a collider alone");
+    out->sequence = 1;
+    OZ_IO_TRY(all_there(r, out));
+  }
+  if (oz_sequence_path(out->file, r->scene->output.first, path, sizeof path, &inner) < 0) return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
+  result = ooze_file_read(path, r->scene->limits.max_bytes, &bytes, &count, &inner);
   if (result < 0) return oz_refuse(r, result, "%s; expected a file that can be read", inner.text);
   out->file_hash = hash_of(bytes, count);
   if (out->kind == OZ_SHAPE_MESH) {
     ooze_mesh_default(&out->mesh);
-    result = ooze_mesh_read_memory(out->file, bytes, count, &r->scene->limits, &out->mesh, &inner);
+    result = ooze_mesh_read_memory(path, bytes, count, &r->scene->limits, &out->mesh, &inner);
     if (result >= 0 && !out->mesh.triangle_count) {
       result = OOZE_ERROR_FORMAT;
-      snprintf(inner.text, sizeof inner.text, "%s: has no triangle", out->file);
+      snprintf(inner.text, sizeof inner.text, "%.400s: has no triangle", path);
     }
     for (size_t i = 0; result >= 0 && i < (size_t)out->mesh.point_count * 3; i++) out->mesh.positions[i] *= out->scale;
   }
   ooze_io_free(bytes);
   if (result < 0) return oz_refuse(r, result, "%s", inner.text);
   /* What is written as the scene that was run must find it from anywhere. */
-  json_object_set_new(object, "file", json_string(out->file));
+  oz_absolute_path(out->file, path, sizeof path);
+  json_object_set_new(object, "file", json_string(path));
   oz_up(r, mark);
   return OOZE_OK;
 }
@@ -187,7 +244,7 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
   case OZ_SHAPE_MESH:
   case OZ_SHAPE_VDB:
   case OZ_SHAPE_POINTS:
-    OZ_IO_TRY(find_file(r, object, out));
+    OZ_IO_TRY(find_file(r, group, object, out));
     break;
   case OZ_SHAPE_PLANE:
     break;

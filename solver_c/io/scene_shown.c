@@ -51,7 +51,7 @@ static void lay(const float *p, const ooze_pose *pose, ooze_render_shape *out) {
 }
 
 /* The pieces of one shape; `like` has what they share. Room was made. */
-static ooze_result put(oz_shown *d, const oz_shape *shape, const ooze_render_shape *like, ooze_message *why) {
+static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_shape *shape, const ooze_render_shape *like, ooze_message *why) {
   uint32_t pieces = shape->kind == OZ_SHAPE_CAPSULES ? shape->capsule_count : 1;
   for (uint32_t c = 0; c < pieces; c++) {
     ooze_render_shape *out = &d->shapes[d->count++];
@@ -60,10 +60,10 @@ static ooze_result put(oz_shown *d, const oz_shape *shape, const ooze_render_sha
       lay(shape->capsules[c], &like->pose, out);
     } else if (shape->kind == OZ_SHAPE_REVOLVE || shape->kind == OZ_SHAPE_MESH) {
       const ooze_mesh *mesh = &shape->mesh;
-      if (shape->kind == OZ_SHAPE_REVOLVE) {
+      if (shape->kind == OZ_SHAPE_REVOLVE || shape->sequence) {
         ooze_mesh *made = &d->meshes[d->mesh_count++];
         ooze_mesh_default(made);
-        OZ_IO_TRY(oz_shape_tessellate(shape, made, why));
+        OZ_IO_TRY(shape->sequence ? oz_sequence_mesh(s, shape, (int32_t)lround(frame), made, why) : oz_shape_tessellate(shape, made, why));
         mesh = made;
       }
       out->point_count = mesh->point_count;
@@ -93,7 +93,7 @@ ooze_result oz_show_colliders(const ooze_scene *s, double frame, oz_shown *d, oo
     memcpy(like.half, desc->half, sizeof like.half);
     memcpy(like.colour, item->colour, sizeof like.colour);
     result = make_room(d, 1 + item->shape.capsule_count, 1, why);
-    if (result >= 0) result = put(d, &item->shape, &like, why);
+    if (result >= 0) result = put(d, s, frame, &item->shape, &like, why);
   }
   oz_state_release(&state);
   return result;
@@ -171,7 +171,7 @@ static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *
   static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX, OOZE_SHAPE_CAPSULE, OOZE_SHAPE_CYLINDER};
   like.shape = shape->kind <= OZ_SHAPE_CYLINDER ? shapes[shape->kind] : OOZE_SHAPE_SDF;
   OZ_IO_TRY(ooze_pose_fit(rest, x, count, &like.pose, NULL, why));
-  OZ_IO_TRY(put(d, shape, &like, why));
+  OZ_IO_TRY(put(d, s, 0.0, shape, &like, why));
   *drawn = 1;
   return OOZE_OK;
 }

@@ -105,6 +105,7 @@ static ooze_result apply(oz_session *s) {
                                     : ooze_collider_set(s->solver, s->colliders[i], &desc);
     OZ_IO_TRY(solver_said(s, result, "collider", scene->colliders[i].name));
   }
+  OZ_IO_TRY(oz_session_deform(s));
   for (uint32_t i = 0; i < scene->emitter_count; i++) {
     ooze_emitter_desc now = s->want.emitters[i].desc;
     const ooze_emitter_desc *was = &s->sent.emitters[i].desc;
@@ -291,6 +292,7 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   ooze_scene_destroy(s.watched);
   json_decref(s.watch_values);
   free(s.watch_text);
+  oz_session_deform_release(&s);
   free(s.colliders);
   free(s.emitters);
   free(s.snapshot);

@@ -20,6 +20,7 @@ typedef struct oz_session {
   int32_t first, last; /* frames that files are written for */
   int32_t frame;       /* the state's */
   int32_t stepping;    /* the frame being stepped to */
+  struct oz_follow *follow; /* one a collider: what follows a mesh that deforms */
   void *snapshot;      /* the state of `frame` */
   size_t snapshot_bytes, snapshot_room;
   int told_no_checkpoints, told_no_watch;
@@ -35,6 +36,10 @@ ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame
                             size_t room);
 
 void oz_session_sent(oz_session *s, const oz_state *state); /* what the solver has now */
+
+/* session_deform.c: the points of colliders with a mesh for each frame, for the step to `stepping` */
+ooze_result oz_session_deform(oz_session *s);
+void oz_session_deform_release(oz_session *s);
 
 /* session_files.c */
 ooze_result oz_session_folder_fits(oz_session *s);

@@ -4,6 +4,7 @@
 #else
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 #endif
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,18 @@ static int make_one(const char *path) {
 #else
   return mkdir(path, 0777);
 #endif
+}
+
+void oz_absolute_path(const char *path, char *out, size_t room) {
+  char here[4000];
+#ifdef _WIN32
+  const char *at = _getcwd(here, sizeof here);
+#else
+  const char *at = getcwd(here, sizeof here);
+#endif
+  const int whole = oz_os_is_slash(path[0]) || (path[0] && path[1] == ':');
+  int n = whole || !at ? snprintf(out, room, "%s", path) : snprintf(out, room, "%s/%s", at, path);
+  if (n < 0 || (size_t)n >= room) snprintf(out, room, "%s", path);
 }
 
 ooze_result oz_make_folder(const char *path, ooze_message *why) {

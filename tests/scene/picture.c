@@ -112,6 +112,28 @@ OZ_CASE(bodies_do_not_melt_into_the_fluid_and_fluids_meet_at_an_edge) {
   }
 }
 
+OZ_CASE(what_stands_in_clear_fluid_is_seen_and_is_no_bubble) {
+  ooze_points *points = NULL;
+  ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.1}, \"materials\": {\"water\": {\"colour\": [0.8, 0.9, 1], \"clarity\": 0.9, \"depth\": 5}},"
+                             "\"fluids\": {\"a\": {\"material\": \"water\", \"shape\": \"box\", \"size\": [1.6, 1.6, 1.6]}},"
+                             "\"colliders\": {\"ball\": {\"shape\": \"sphere\", \"radius\": 0.4, \"colour\": [0.9, 0.05, 0.05]}},"
+                             "\"output\": {\"frames\": [1, 2]}, " CAMERA "}",
+                             &points);
+  ooze_image image = draw(s, points, OOZE_PICTURE_SURFACE);
+  int red = 0, all = 0;
+  for (double x = -0.3; x <= 0.3; x += 0.05)
+    for (double y = -0.3; y <= 0.3; y += 0.05)
+      if (x * x + y * y < 0.09) { /* within three quarters of its outline */
+        const uint8_t *p = at(&image, x, y, 0.0, 2.0);
+        all++;
+        red += p[0] > p[1] + 30;
+      }
+  CHECK(red > 9 * all / 10, "%d of %d places show the ball; 0 where the gap around it was taken for air", red, all);
+  ooze_image_free(&image);
+  ooze_points_destroy(points);
+  ooze_scene_destroy(s);
+}
+
 OZ_CASE(lava_glows_by_its_temperature) {
   ooze_points *points = NULL;
   ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.15}, \"materials\": {\"rock\": {\"preset\": \"lava\"}},"
