@@ -118,17 +118,26 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   oz_state state;
   OZ_IO_TRY(oz_state_copy(s, &state, why));
   double emitted = 0.0, d = (double)s->separation, steps = 0.0, work = 0.0;
+  double *each_emitted = calloc(s->emitter_count + 1, sizeof *each_emitted); /* of each emitter: max_particles ends it */
+  if (!each_emitted) {
+    oz_state_release(&state);
+    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+  }
   for (int32_t f = s->output.first; f < s->output.last; f++) {
     oz_state_at(s, oz_frame_time(s, f), &state);
     steps += state.params.substeps;
     for (uint32_t i = 0; i < s->emitter_count; i++) {
       const ooze_emitter_desc *em = &state.emitters[i].desc;
-      if (em->active)
-        emitted += 3.14159265358979 * (double)em->radius * (double)em->radius * (double)em->speed *
-                   (double)state.params.time_scale / s->output.fps / (d * d * d);
+      const double more = 3.14159265358979 * (double)em->radius * (double)em->radius * (double)em->speed * (double)state.params.time_scale /
+                          s->output.fps / (d * d * d),
+                   room = em->max_particles ? (double)em->max_particles - each_emitted[i] : more;
+      if (!em->active || room <= 0.0) continue;
+      each_emitted[i] += more < room ? more : room;
+      emitted += more < room ? more : room;
     }
     work += state.params.substeps * ((double)c.count + emitted);
   }
+  free(each_emitted);
   oz_state_release(&state);
   e.emitted = (uint64_t)emitted;
   e.steps = (uint64_t)steps;

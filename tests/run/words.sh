@@ -16,6 +16,7 @@ expect 0 'P ' "$ooze" info a/points/small.0004.bgeo.sc
 expect 0 'checkpoint' "$ooze" info a/checkpoints/small.0004.ozc
 expect 0 'particles   216' "$ooze" info "$small"
 expect 0 '"particles_filled":216' "$ooze" info "$small" --json
+expect 0 'about 100 more from 1 emitter' "$ooze" info "$small" --set emitters.tap.max_particles=100
 expect 0 'points' "$ooze" convert a/points/small.0004.bgeo.sc b.ply
 expect 0 'points' "$ooze" convert b.ply c.geo
 expect 0 'points' "$ooze" convert c.geo d.bgeo.sc
