@@ -382,7 +382,11 @@ static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, ui
 
 /* ---- the rest ---- */
 
-static uint64_t bytes(const oz_backend *b) { return reinterpret_cast<const gpu *>(b)->bytes; }
+static uint64_t bytes(const oz_backend *b, uint64_t *out_scratch) {
+  const gpu *g = reinterpret_cast<const gpu *>(b);
+  *out_scratch = g->scratch_bytes;
+  return g->bytes;
+}
 static const char *describe(const oz_backend *b) { return reinterpret_cast<const gpu *>(b)->text; }
 static void profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls) {
   gpu *g = GPU(b);

@@ -98,7 +98,7 @@ typedef struct oz_backend_table {
   ooze_result (*links_get)(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why);
   /* Runs one stage over all its items. One of kind LINK does nothing where there are no links. `sums` (may be NULL) receives the stage's reductions on the host. */
   ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
-  uint64_t (*bytes)(const oz_backend *b);
+  uint64_t (*bytes)(const oz_backend *b, uint64_t *out_scratch); /* held; and besides, what only sorting and searching need */
   void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls); /* stage OZ_STAGE_COUNT + k: sort, lists, ... */
   void (*profile_reset)(oz_backend *b);
   /* For backends whose memory is not the host's; NULL where it is.

@@ -20,7 +20,7 @@ typedef struct result {
   ooze_result code;
   char message[640], backend[96];
   uint32_t particles, stage_count, frames;
-  uint64_t steps, bytes_per_particle, bytes, hash;
+  uint64_t steps, bytes_per_particle, bytes, device_bytes, device_scratch, hash;
   double neighbours, seconds_per_frame, seconds_per_step, processor_per_step, compression, max_speed;
   double setup_seconds;
   double velocity_ns, position_ns,
@@ -96,6 +96,8 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
     r->particles = stats.particles;
     r->neighbours = stats.mean_neighbours;
     r->bytes = stats.bytes;
+    r->device_bytes = stats.device_bytes;
+    r->device_scratch = stats.device_scratch;
     r->bytes_per_particle = stats.bytes_per_particle;
     r->compression = stats.mean_compression;
     r->max_speed = stats.max_speed;
@@ -181,6 +183,9 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
   printf("  %-26s %12.2f\n", "neighbours", r->neighbours);
   printf("  %-26s %12" PRIu64 "   (%.1f MiB in all)\n", "bytes a particle", r->bytes_per_particle,
          (double)r->bytes / 1048576.0);
+  if (r->device_bytes)
+    printf("  %-26s %12" PRIu64 "   (and %" PRIu64 " for sorting and searching)\n", "on the device", r->device_bytes / r->particles,
+           r->device_scratch / r->particles);
   printf("  %-26s   %016" PRIx64 "%s\n", "state", r->hash,
          twin && !o->walls ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)" : "");
   printf("  %-26s %12s %8s %12s", "stage", "ms a step", "share", "calls a step");
@@ -239,6 +244,8 @@ static void print_json(json *j, const bench_scene *s, const settings *o, const r
   json_number(j, "neighbour_work_ns", r->lists_ns);
   json_number(j, "setup_seconds", r->setup_seconds);
   json_integer(j, "bytes", r->bytes);
+  json_integer(j, "device_bytes", r->device_bytes);
+  json_integer(j, "device_scratch", r->device_scratch);
   json_number(j, "mean_compression", r->compression);
   json_number(j, "max_speed", r->max_speed);
   json_number(j, "paper_seconds_per_frame", s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);

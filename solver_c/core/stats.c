@@ -87,7 +87,10 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
     OZ_TRY(compression(s, &t));
   }
   t.bytes = s->memory.bytes;
-  if (s->backend_kind != OOZE_BACKEND_CPU) t.bytes += s->backend->table->bytes(s->backend);
+  if (s->backend_kind != OOZE_BACKEND_CPU) {
+    t.device_bytes = s->backend->table->bytes(s->backend, &t.device_scratch);
+    t.bytes += t.device_bytes + t.device_scratch;
+  }
   t.bytes_per_particle = s->particles.count ? t.bytes / s->particles.count : 0;
   return oz_struct_write(out, &t, sizeof t, "stats", s->message);
 }

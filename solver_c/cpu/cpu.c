@@ -169,7 +169,10 @@ static ooze_result cpu_bodies(oz_backend *b, const oz_body *body, uint32_t count
 
 /* ---- the rest ------------------------------------------------------------------------------------------------- */
 
-static uint64_t cpu_bytes(const oz_backend *b) { return ((const oz_cpu *)b)->memory->bytes; }
+static uint64_t cpu_bytes(const oz_backend *b, uint64_t *out_scratch) {
+  *out_scratch = 0;
+  return ((const oz_cpu *)b)->memory->bytes;
+}
 static const char *cpu_describe(const oz_backend *b) { return ((const oz_cpu *)b)->text; }
 
 static void cpu_profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls) {

@@ -494,9 +494,11 @@ typedef struct ooze_stats {
   double max_compression;
   double mean_neighbours;
   double residual;          /* of the last velocity projection, relative to its start */
-  uint64_t bytes;           /* held by this solver */
+  uint64_t bytes;           /* held by this solver, on the host and on its device */
   uint64_t bytes_per_particle;
   uint32_t tension_held;    /* particles whose tension or cohesion the last substep could not bear and held back */
+  uint64_t device_bytes;    /* of `bytes`: on the device, particles and lists */
+  uint64_t device_scratch;  /* of `bytes`: on the device, what only sorting and searching need */
 } ooze_stats;
 OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
 
