@@ -30,14 +30,14 @@ const region work_regions[] = {
     {{{AT(p), 4}}},
     {{{AT(pp), 6}}},
     {{{AT(K), 6}, {AT(k_dens), 1}, {AT(gate), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1},
-      {AT(sg), 3}, {AT(rho), 1}, {AT(neighbours), 1}, {(size_t)-1, 1}}}, /* as many words as the region above */
+      {AT(sg), 3}, {AT(rho), 1}, {AT(neighbours), 1}, {AT(a), 1}}}, /* as many words as the region above */
     {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays that stay. Results of a substep are among them and above: they are read until the next sort. */
 const array fixed[] = {
-    {AT(lam), 6}, {AT(a), 1},  {AT(dx), 4}, {AT(A), 4}, {AT(B), 6}, {AT(pu), 4}, {AT(pe), 4}, {AT(r), 6}, {AT(aq), 6},
+    {AT(lam), 6}, {AT(dx), 4}, {AT(A), 4}, {AT(B), 6}, {AT(pu), 4}, {AT(pe), 4}, {AT(r), 6}, {AT(aq), 6},
     {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };

@@ -42,7 +42,7 @@ ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
   }
   *fits = false;
   if (n <= g->wall_capacity) return OOZE_OK; /* no room was only guessed */
-  const size_t room = (size_t)n + n / 2 + 1024;
+  const size_t room = (size_t)n + n / 8 + 1024;
   OZ_TRY(grow(g, &g->wall_planes, room * 4, "walls", why));
   OZ_TRY(grow(g, &g->wall, room * OZ_PLANES * sizeof(oz_wall), "walls", why));
   OZ_TRY(grow(g, &g->wall_impulse, room * OZ_PLANES * 12, "walls", why));
