@@ -58,11 +58,12 @@ OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s
   const oz_cauchy *c = &f->cauchy;
   oz_real rate = oz_sqrt(oz_max(2.0f * oz_s3_dot(D, D), oz_set(0.0f))), elastic;
   oz_real eta = oz_min(oz_ld(f->viscosity, i), oz_set(c->most_viscous)), zero = oz_set(0.0f);
-  if (c->stress == 3) { /* (20), (21): |E*| = E w eta / sqrt(E^2 + (w eta)^2) */
+  if (c->stress == 3) { /* sim 4: (16) by its size (20), eta by (21): |E*| = E w eta / sqrt(E^2 + (w eta)^2) */
     oz_real we = c->omega * oz_mps_fit(rate, 1.80e-4f, 1.11e-2f, 3.62e-1f), E = oz_set(c->young);
     *viscosity = zero;
     elastic = E * we * oz_rsqrt(E * E + we * we + 1e-20f);
   } else {
+    /* (3): alpha by (9) in sim 1, 1 in sim 2, 0 in sim 3; (4) and (8) */
     oz_real alpha = c->stress == 0 ? oz_mps_fit(rate, 4.99e-4f, 3.07e-2f, 1.0f) : oz_set(c->stress == 1 ? 1.0f : 0.0f);
     *viscosity = alpha * eta;
     elastic = 2.0f * (1.0f - alpha) * c->shear;
