@@ -68,6 +68,9 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
   for (uint32_t k = 0, all = f->link_all[i]; k < all; k += OZ_LANES) {                                                 \
     const size_t e = oz_link_at(f, i, k);                                                                              \
     oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};  \
+    /* three streams at once are more than the machine foresees by itself */                                           \
+    __builtin_prefetch(f->link_j + e + 128), __builtin_prefetch(f->link_rest + e + 128);                               \
+    __builtin_prefetch(f->link_share + e + 128);                                                                       \
     const oz_real v[4] = {next[0], next[1], next[2], next[3]};                                                         \
     oz_gather4(records, n.j + (k + OZ_LANES < all ? OZ_LANES : 0), 4, 0, next);                                        \
     oz_##name##_both(f, &self, v, &n, acc);                                                                            \
@@ -84,7 +87,8 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
   for (int s = 3; s < nsum; s++) kept[s][i - b] = oz_sum(acc[OZ_MATRIX_ACC - 3 + s]);
 #define OZ_FOLD_SPARE(nsum) oz_spare_fold(acc, &kept[0][i - b], BLOCK);
 #define OZ_GATHER(name, rows, none, fold, nsum, nred)                                                                        \
-  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
+  static void run_##name(const oz_frame *given, uint32_t begin, uint32_t end, double *sums) {                          \
+    const oz_frame frame = *given, *f = &frame; /* a copy that nothing written here can be part of */                 \
     float kept[nsum][BLOCK];                                                                                           \
     memset(kept, 0, sizeof kept);                                                                                      \
     for (uint32_t b = begin; b < end; b += BLOCK) {                                                                    \
