@@ -99,9 +99,9 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     print_bytes(e.bytes, size, sizeof size);
     printf("%s: scene%s%s\n", path, wedge ? ", wedge " : "", wedge ? wedge : "");
     if (i.about[0]) printf("  %s\n", i.about);
-    printf("  particles   %llu at the first frame, about %llu more from %u emitter%s; separation %g m\n",
-           (unsigned long long)e.filled, (unsigned long long)e.emitted, i.emitters, i.emitters == 1 ? "" : "s",
-           (double)i.separation);
+    printf("  particles   %llu at the first frame", (unsigned long long)e.filled);
+    if (i.emitters) printf(", about %llu more from %u emitter%s", (unsigned long long)e.emitted, i.emitters, i.emitters == 1 ? "" : "s");
+    printf("; separation %g m\n", (double)i.separation);
     printf("  memory      about %s; %llu bytes a particle in the solver\n", size,
            (unsigned long long)e.bytes_per_particle);
     if (device) {
