@@ -74,8 +74,8 @@ static void layers(verify *v, double below, double above, const char *name) {
       }
       verify_at_most(v, (double)lost / (2.0 * half_count), 0.05, "", "%s.out-of-place", name);
       verify_note(v, "share of particles more than a separation on the wrong side of the interface after 4 s; %g over %g kg/m^3", above, below);
-      /* nothing pushes off the floor what lies on it: walls answer with the particle's own pressure */
-      verify_report(v, (double)film / (n[0] * n[2]), 0.0, "", "%s.left-on-the-floor", name);
+      verify_at_most(v, (double)film / (n[0] * n[2]), 0.15, "", "%s.left-on-the-floor", name);
+      verify_note(v, "of a layer: the light fluid's particles nearer than a separation to the floor");
     } else {
       /* layers of equal volume: 1/2 and 3/2 of their height */
       verify_at_most(v, fabs(yl - 3.0 * yh) / D, 0.25, "d", "%s.gap", name);

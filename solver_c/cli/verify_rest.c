@@ -20,7 +20,7 @@ static void one(verify *v, const column *c, double duration) {
   double kinetic = 0.0, speed = 0.0, squeeze = 0.0, most = 0.0, frames = 0.0, blown = 0.0;
   double surface0 = (double)NAN, middle0 = (double)NAN;
   if (!verify_wants(v, c->name)) return;
-  int steps = (int)lround(duration / dt), settled = (int)lround(1.0 / dt); /* by then it has stopped sloshing: below 1e-4 J/kg */
+  int steps = (int)lround(duration / dt), settled = (int)lround((duration > 5.0 ? duration - 5.0 : 1.0) / dt); /* by 3 s the lattice has melted */
   kit_open(&k, verify_machine(v), d);
   k.params.rest_filter = c->rest_filter;
   kit_iterations(&k, 10, 10);
@@ -55,10 +55,11 @@ static void one(verify *v, const column *c, double duration) {
       if (blown > 0.0) verify_note(v, "blew up at %.2f s", blown);
       verify_report(v, most, 0.023, "", "%s.compression.max", c->name);
       verify_at_most(v, fabs(b.centre[1] / middle0 - 1.0) + bad, 0.01, "", "%s.volume-drift", c->name);
-      verify_note(v, "of the centre's height, 5 s from 1 s on");
+      verify_note(v, "of the centre's height, the last 5 s (quick: from 1 s on)");
       verify_report(v, surface / surface0 - 1.0, 0.0, "", "%s.surface-drift", c->name);
       verify_report(v, (surface + 0.5 * d) / full, 1.025, "", "%s.surface", c->name);
-      verify_report(v, b.centre[1] / (0.5 * full), 1.0, "", "%s.centre", c->name);
+      verify_at_least(v, b.centre[1] / (0.5 * full) + bad, 0.97, "", "%s.centre", c->name);
+      verify_note(v, "over the lattice's: all that was lost since the start");
       verify_at_most(v, kinetic / frames + bad, 5e-5, "J/kg", "%s.kinetic", c->name);
       verify_report(v, speed / frames, 0.02, "m/s", "%s.speed.max", c->name);
     } else {
@@ -113,8 +114,8 @@ void verify_column(verify *v) {
     one(v, &quick, 2.5);
     return;
   }
-  one(v, &mu10, 6.0);
-  one(v, &mu1, 6.0);
+  one(v, &mu10, 8.0);
+  one(v, &mu1, 8.0);
   one(v, &bare, 2.0);
   slosh(v);
 }

@@ -66,6 +66,7 @@ static ooze_result density_iteration(oz_backend *b, const oz_frame *f, uint32_t 
   if (k) WALLS(wall_density); /* before the first it is known already */
   RUN(density_lambda);
   WALLS(wall_press);
+  WALLS(wall_mirror);
   RUN(density_move);
   WALLS(wall_project);
   LOADS(load_density);

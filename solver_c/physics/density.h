@@ -33,7 +33,9 @@ OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *ac
   oz_real w[4], c = oz_set(f->dens_grad), om = oz_ld(f->omega, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_v3 g = oz_block3_ld(f->sg, f->stride, i), own = {c * g.x + w[0], c * g.y + w[1], c * g.z + w[2]};
-  oz_real D = c * c * oz_ld(f->diag, i) + om * oz_dot(own, own);
+  /* where a wall is, it pushes twice as hard as the density feels it: with the particle's own multiplier, and with that of its images (wall.h) */
+  oz_v3 push = {own.x + w[0], own.y + w[1], own.z + w[2]};
+  oz_real D = c * c * oz_ld(f->diag, i) + om * oz_max(oz_dot(own, own), oz_dot(own, push));
   oz_real row = c * acc[0] + oz_ld(f->row_sum, i) * oz_length(own);
   oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
   oz_st(f->k_dens, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));

@@ -125,6 +125,31 @@ OZ_CASE(loads_add_up_what_the_wall_took) {
   CHECK_NEAR(w->impulse[1] - before, -(1e-3f * 240.0f) * (D * 2.0f * w->wall[0].press), 1e-8, "action and reaction");
 }
 
+OZ_CASE(images_push_off_the_wall_and_keep_momentum_along_it) {
+  world *w = make(8, 1);
+  uint64_t state = 1;
+  double along[2] = {0.0, 0.0}, most = 0.0;
+  w->f.grad_norm = -1.0f, w->f.dens_grad = 1.0f;
+  for (uint32_t i = 0; i < 8; i++) {
+    put(w, i, number(&state, 0.0f, 1.5f * D), number(&state, 0.3f * D, 1.05f * D), number(&state, 0.0f, 1.5f * D));
+    for (uint32_t a = 0; a < 3; a++) w->dx[4 * i + a] = w->x[4 * i + a];
+    w->dx[4 * i + 3] = number(&state, -2.0f, -1.0f);
+  }
+  planes(w);
+  for (uint32_t i = 0; i < 8; i++) {
+    oz_wall_density_item(&w->f, i);
+    oz_wall_mirror_item(&w->f, i);
+    const float push = w->y[4 * i + 1];
+    CHECK(push >= 0.98f * D * w->wall[OZ_PLANES * i].press && push <= 1.96f * D * w->wall[OZ_PLANES * i].press, "with multipliers between 1 and 2");
+    CHECK_NEAR(w->impulse[9 * i + 1], -1e-3f * 240.0f * push, 1e-8, "action and reaction");
+    along[0] += (double)w->y[4 * i], along[1] += (double)w->y[4 * i + 2];
+    most = fmax(most, fabs((double)w->y[4 * i]));
+  }
+  CHECK(most > 1e-7, "images push along the wall, too: %g", most);
+  CHECK_NEAR(along[0], 0.0, 1e-5 * most, "pair by pair; rounding");
+  CHECK_NEAR(along[1], 0.0, 1e-5 * most, "pair by pair; rounding");
+}
+
 /* ---- Nozzle and random numbers ---- */
 
 OZ_CASE(a_nozzle_moves_what_it_holds_and_lets_go_at_the_mouth) {
