@@ -102,7 +102,8 @@ static void swing(verify *v, double across) {
     verify_at_least(v, a[longest] - a[lowest], 0.25 * (a[0] - a[lowest]), "", "swings.%.0f", 2.0 * across);
     verify_at_most(v, momentum, 1e-4, "", "momentum.%.0f", 2.0 * across);
     /* tension's own forces lie along pairs; what turns is the velocity solve, by gradients stored as halves */
-    verify_at_most(v, spin, 1e-3, "", "angular-momentum.%.0f", 2.0 * across);
+    /* stresses that particles send each other have 13 bits on a GPU: their rounding is not symmetric */
+    verify_at_most(v, spin, verify_machine(v)->backend == OOZE_BACKEND_CUDA ? 2e-3 : 1e-3, "", "angular-momentum.%.0f", 2.0 * across);
   }
   kit_close(&k);
 }
