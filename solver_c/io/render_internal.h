@@ -68,12 +68,14 @@ int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint3
 
 /* ---- The level set (render_march.c) ---- */
 
+enum { OZ_MARCH_LEVELS = 2 };
 typedef struct oz_march {
   const ooze_surface *s;
   int lo[3], hi[3]; /* bricks */
   uint32_t *grid;   /* brick numbers by place, or NULL where that would be too large */
   uint32_t *corner; /* 8 a brick: the bricks at +x +y +z in all combinations */
   float side, inv_voxel;
+  oz_map coarse[OZ_MARCH_LEVELS]; /* blocks of 256, and of 16, bricks a side that hold any; where the bricks lie far apart */
 } oz_march;
 int oz_march_init(oz_march *m, const ooze_surface *s); /* 0 without memory */
 void oz_march_free(oz_march *m);

@@ -1,5 +1,26 @@
-/* Rays through the bricks of a level set: empty bricks are crossed in one step, full ones by steps of the distance. */
+/* Rays through the bricks of a level set: empty bricks are crossed in one step, full ones by steps of the distance. Where a few particles have flown
+ * far off, so are empty blocks of 16 or 256 bricks a side. */
 #include "render_internal.h"
+
+static const int coarse_shift[OZ_MARCH_LEVELS] = {8, 4};
+
+static int coarse_init(oz_march *m, uint32_t total) {
+  for (int l = 0; l < OZ_MARCH_LEVELS; ++l) {
+    if (!oz_map_init(&m->coarse[l], 64)) return 0;
+    for (uint32_t i = 0; i < total; ++i) {
+      int k[3];
+      oz_key_split(m->s->keys[i], k);
+      if (oz_map_put(&m->coarse[l], oz_key(k[0] >> coarse_shift[l], k[1] >> coarse_shift[l], k[2] >> coarse_shift[l]), 0) < 0) return 0;
+    }
+  }
+  return 1;
+}
+/* How large a block around an empty brick is empty, as a power of two. */
+static int empty_around(const oz_march *m, const int k[3]) {
+  for (int l = 0; l < OZ_MARCH_LEVELS && m->coarse[l].keys; ++l)
+    if (oz_map_get(&m->coarse[l], oz_key(k[0] >> coarse_shift[l], k[1] >> coarse_shift[l], k[2] >> coarse_shift[l])) == OZ_NONE) return coarse_shift[l];
+  return 0;
+}
 
 int oz_march_init(oz_march *m, const ooze_surface *s) {
   uint32_t total = s->brick_count + s->inside_count, i;
@@ -36,12 +57,15 @@ int oz_march_init(oz_march *m, const ooze_surface *s) {
               (size_t)(k[2] - m->lo[2])] = i;
     }
   }
+  const int wide = 64; /* bricks; less is crossed as fast without */
+  if ((m->hi[0] - m->lo[0] > wide || m->hi[1] - m->lo[1] > wide || m->hi[2] - m->lo[2] > wide) && !coarse_init(m, total)) return 0;
   return 1;
 }
 
 void oz_march_free(oz_march *m) {
   oz_release(m->grid);
   oz_release(m->corner);
+  for (int l = 0; l < OZ_MARCH_LEVELS; ++l) oz_map_free(&m->coarse[l]);
   memset(m, 0, sizeof *m);
 }
 
@@ -134,14 +158,17 @@ int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, i
         *t = near;
         return 1;
       }
+      const int size = within ? 0 : empty_around(m, k);
+      /* far out a float's last bit is more than a hair of a voxel */
+      const float past = fmaxf(nudge, 2.5e-7f * (near + fmaxf(fabsf(p[0]), fmaxf(fabsf(p[1]), fabsf(p[2])))));
       for (a = 0; a < 3; ++a) {
-        float edge = ((float)(k[a] + (dir[a] > 0.0f)) * m->side - from[a]) * inv[a];
-        if (edge > near - nudge) exit = fminf(exit, edge);
+        float edge = ((float)((k[a] >> size) + (dir[a] > 0.0f)) * (float)(1 << size) * m->side - from[a]) * inv[a];
+        if (edge > near - past) exit = fminf(exit, edge);
       }
       started = 1;
       last_t = near;
       last_f = m->s->band;
-      near = fmaxf(exit, near) + nudge;
+      near = fmaxf(exit, near) + past;
       continue;
     }
     f = sign * in_brick(m, b, p[0] * m->inv_voxel - 8.0f * (float)k[0], p[1] * m->inv_voxel - 8.0f * (float)k[1],

@@ -79,6 +79,29 @@ OZ_CASE(silhouette_of_a_ball_has_the_right_area) {
   ooze_surface_destroy(s);
 }
 
+/* What has flown off far must not keep rays from what is seen: here 4,400 empty bricks lie before it, of a box with 50,000. */
+OZ_CASE(a_particle_far_away_hides_nothing) {
+  float x[6] = {0, 0, 0, 0, 0.5f, 800.0f};
+  ooze_render_desc d;
+  ooze_surface_desc sd;
+  ooze_image empty, ball;
+  stage(&d);
+  d.eye[2] = 70.0f;
+  d.field_of_view = 1.01f;
+  render(&d, &empty);
+  ooze_surface_desc_default(&sd);
+  sd.separation = sd.radius = 0.01f, sd.voxel = 0.002f;
+  ooze_surface *s = build(&sd, x, 2);
+  d.surface = s;
+  render(&d, &ball);
+  const double across = 240.0 * 0.01 / (70.0 * 2.0 * tan(0.5 * 1.01 * 3.14159265 / 180.0)), pixels = 3.14159265 * across * across;
+  CHECK_NEAR(differing(&empty, &ball, 2), pixels, 0.5 * pixels + 4.0, "a ball of 1 cm, four pixels wide");
+  CHECK(differing(&empty, &ball, 2) >= 6, "it is seen");
+  ooze_image_free(&ball);
+  ooze_image_free(&empty);
+  ooze_surface_destroy(s);
+}
+
 OZ_CASE(every_shape_is_drawn_and_casts_a_shadow) {
   float points[24];
   uint32_t triangles[36], kind;
