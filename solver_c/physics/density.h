@@ -41,6 +41,12 @@ OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *ac
   oz_st(f->k_dens, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
 }
 
+/* A paste comes to rest with particles as they were squeezed together, some of them on one spot. Pushing them apart in every
+ * substep, which the volume term of the conformation does not ask for, makes it creep for ever, while a push of a separation in
+ * a substep would still be below its yield stress: nothing in nature moves by it. So below the speed of what rests
+ * (rest_speed, with the same flank as wall_drag) an excess up to this is borne; beyond it the constraint acts as ever. Spots of four have 1.3. */
+#define OZ_STILL_MOST 0.3f
+
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass ---- */
 
 typedef struct { oz_v3 p; } oz_density_lambda_self;
@@ -72,7 +78,13 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
   rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
   if (f->slips) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho); /* nobody asks; and their padding has their weight */
-  oz_real lam = -oz_ld(f->k_dens, i) * oz_max(rho - 1.0f, oz_set(0.0f));
+  oz_real over = oz_max(rho - 1.0f, oz_set(0.0f));
+  if (f->yielding) { /* what rests and has a yield stress bears particles that stand too close: see OZ_STILL_MOST */
+    oz_v3 u = oz_vec_ld(f->u, i);
+    oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)), still = oz_min(over, oz_set(OZ_STILL_MOST));
+    over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
+  }
+  oz_real lam = -oz_ld(f->k_dens, i) * over;
   oz_st(f->rho, i, rho);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
   if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_ld(f->compliance, i), lam);
