@@ -191,39 +191,55 @@ ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_
 
 /* ---- permuting ------------------------------------------------------------------------------------------------ */
 
+/* What moves together: up to four words a particle, since that much scratch there is (oz_cpu_reserve). */
+enum { PERMUTE_WORDS = 4 };
+typedef struct permute_strip {
+  float *at;
+  uint32_t words; /* of one particle, which lie together: 1, 2 or 4 */
+} permute_strip;
 typedef struct permute_job {
-  oz_cpu *cpu;
-  const array *a;
-  float *scratch;
-  uint32_t plane, count;
+  const oz_cpu *cpu;
+  permute_strip strip[PERMUTE_WORDS];
+  uint32_t strips, words, count;
   int back;
 } permute_job;
 
 /* Chunks first gather into scratch; a second round copies back, when nobody reads the old order any more. */
 static void permute_chunk(void *arg, uint32_t chunk) {
   const permute_job *job = arg;
-  const oz_cpu *cpu = job->cpu;
+  const uint32_t *order = job->cpu->order;
   const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
-  const uint32_t words = job->a->kind == PLANES ? 1 : job->a->words;
-  float *p = get(&cpu->arrays, job->a->member) + (job->a->kind == PLANES ? (size_t)job->plane * cpu->arrays.stride : 0);
-  if (job->back) memcpy(p + (size_t)begin * words, job->scratch + (size_t)begin * words, (size_t)(end - begin) * words * 4);
-  else if (words == 4)
-    for (uint32_t i = begin; i < end; i++) memcpy(job->scratch + 4 * (size_t)i, p + 4 * (size_t)cpu->order[i], 16);
-  else if (words == 2)
-    for (uint32_t i = begin; i < end; i++) memcpy(job->scratch + 2 * (size_t)i, p + 2 * (size_t)cpu->order[i], 8);
-  else
-    for (uint32_t i = begin; i < end; i++) job->scratch[i] = p[cpu->order[i]];
+  float *scratch = job->cpu->arrays.A; /* holds nothing between substeps */
+  for (uint32_t k = 0; k < job->strips; k++) {
+    const uint32_t words = job->strip[k].words;
+    float *p = job->strip[k].at;
+    if (job->back) memcpy(p + (size_t)begin * words, scratch + (size_t)begin * words, (size_t)(end - begin) * words * 4);
+    else if (words == 4)
+      for (uint32_t i = begin; i < end; i++) memcpy(scratch + 4 * (size_t)i, p + 4 * (size_t)order[i], 16);
+    else if (words == 2)
+      for (uint32_t i = begin; i < end; i++) memcpy(scratch + 2 * (size_t)i, p + 2 * (size_t)order[i], 8);
+    else
+      for (uint32_t i = begin; i < end; i++) scratch[i] = p[order[i]];
+    scratch += (size_t)words * job->count;
+  }
+}
+static void permute_together(permute_job *job) {
+  const uint32_t chunks = oz_cpu_chunks(job->count, OZ_CHUNK);
+  for (job->back = 0; job->back < 2; job->back++) job->cpu->tasks->run(job->cpu->tasks, chunks, permute_chunk, job);
+  job->strips = job->words = 0;
 }
 
 void oz_cpu_permute(oz_cpu *cpu, uint32_t count) {
-  const uint32_t chunks = oz_cpu_chunks(count, OZ_CHUNK);
+  permute_job job = {cpu, {{NULL, 0}}, 0, 0, count, 0};
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
     for (uint32_t c = 0; c < (fields[k].kind == PLANES ? fields[k].words : 1); c++) {
-      permute_job job = {cpu, &fields[k], cpu->arrays.A, c, count, 0}; /* A holds nothing between substeps */
-      cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
-      job.back = 1;
-      cpu->tasks->run(cpu->tasks, chunks, permute_chunk, &job);
+      const permute_strip strip = {get(&cpu->arrays, fields[k].member) + (fields[k].kind == PLANES ? (size_t)c * cpu->arrays.stride : 0),
+                                   fields[k].kind == PLANES ? 1 : fields[k].words};
+      if (job.words + strip.words > PERMUTE_WORDS) permute_together(&job);
+      job.strip[job.strips++] = strip;
+      job.words += strip.words;
     }
+  permute_together(&job);
 }
 
 ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {

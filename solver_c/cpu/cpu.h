@@ -12,7 +12,7 @@ enum { OZ_TIMER_SORT = OZ_STAGE_COUNT, OZ_TIMER_LISTS, OZ_TIMER_DENSITY_LIST, OZ
 typedef struct oz_cells {
   uint64_t *key;       /* (cells) */
   uint32_t *start;     /* (cells + 1) */
-  uint32_t *hash;      /* hash_mask + 1 */
+  uint32_t *hash;      /* hash_mask + 1 places with `kinds` cells each, or 0: what fluid and what a boundary has there */
   uint32_t count, hash_mask;
   uint32_t kinds; /* 2 where boundary particles have cells, too */
   size_t key_bytes, start_bytes, hash_bytes;
@@ -90,7 +90,6 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
 uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt, float cell);
 /* Size of a cell: no larger than rows reach, where there is no margin. */
 static inline float oz_cpu_cell(const oz_frame *f) { return f->foresee ? 1.005f * f->reach : f->cell; }
-#define OZ_KEY_BOUNDARY ((uint64_t)1 << 63) /* in keys of cells, whose three coordinates have 21 bits each */
 /* The cells of the order just made. */
 ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);
 

@@ -93,5 +93,14 @@ static inline uint32_t oz_cell_hash(uint64_t key, uint32_t mask) {
   key *= 0x9e3779b97f4a7c15ull;
   return (uint32_t)(key >> 32) & mask;
 }
+#define OZ_KEY_BOUNDARY ((uint64_t)1 << 63) /* in keys of cells, whose three coordinates have 21 bits each */
+/* Where the cells of a place are in the hash, or the empty slot where they would be. */
+static inline uint32_t oz_cell_slot(const uint32_t *hash, uint32_t mask, uint32_t kinds, const uint64_t *cell_key, uint64_t place) {
+  uint32_t slot = oz_cell_hash(place, mask);
+  for (;; slot = (slot + 1) & mask) {
+    const uint32_t *here = hash + (size_t)slot * kinds, any = here[0] ? here[0] : kinds > 1 ? here[1] : 0;
+    if (!any || (cell_key[any - 1] & ~OZ_KEY_BOUNDARY) == place) return slot;
+  }
+}
 
 #endif

@@ -145,9 +145,9 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.neighbours = f->neighbours;
   OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->g_bytes, &cpu->x_bytes, why));
   f->list_c = cpu->c.entries, f->row_c = cpu->c.row, f->len_c = cpu->c.len, f->ghat = cpu->c.ghat;
-  double sum = 0.0;
+  uint64_t sum = 0;
   for (uint32_t i = 0; i < cpu->count; i++) sum += f->neighbours[i];
-  out->mean_neighbours = cpu->count ? sum / cpu->count : 0.0;
+  out->mean_neighbours = cpu->count ? (double)sum / cpu->count : 0.0;
   cpu->seconds[OZ_TIMER_LISTS] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_LISTS]++;
   return OOZE_OK;

@@ -76,16 +76,9 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   for (int32_t z = kz - 1; z <= kz + 1; z++)
     for (int32_t y = ky - 1; y <= ky + 1; y++)
       for (int32_t x = kx - 1; x <= kx + 1; x++) {
-        for (uint64_t kind = 0; kind < s->cell_kinds; kind++) { /* cells of boundary particles are cells of their own */
-          const uint64_t want = oz_cell_key(x, y, z) | kind << 63;
-          uint32_t slot = oz_cell_hash(want, s->hash_mask), found = 0;
-          while (s->hash[slot]) {
-            if (s->cell_key[s->hash[slot] - 1] == want) {
-              found = s->hash[slot];
-              break;
-            }
-            slot = (slot + 1) & s->hash_mask;
-          }
+        const uint32_t *here = s->hash + oz_cell_slot(s->hash, s->hash_mask, s->cell_kinds, s->cell_key, oz_cell_key(x, y, z)) * (size_t)s->cell_kinds;
+        for (uint32_t kind = 0; kind < s->cell_kinds; kind++) { /* cells of boundary particles are cells of their own */
+          const uint32_t found = here[kind];
           if (!found) continue;
           const uint32_t first = s->cell_start[found - 1];
           uint32_t m = s->cell_start[found] - first;

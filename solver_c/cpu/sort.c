@@ -91,6 +91,7 @@ static uint32_t kept_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
 }
 static void keep_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
   const uint32_t kept = cpu->count - f->fluid;
+  if (kept && kept == cpu->boundary_keys && f->boundary_still && cpu->boundary_cell == cell) return; /* these are they */
   cpu->boundary_keys = 0;
   if (!kept || !oz_grow(cpu->memory, (void **)&cpu->boundary_key, &cpu->boundary_key_bytes, kept * sizeof *cpu->boundary_key, 0)) return; /* then without */
   memcpy(cpu->boundary_key, cpu->key + f->fluid, kept * sizeof *cpu->key);
@@ -152,15 +153,17 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
   uint32_t size = 64;
   while (size < 2 * n) size *= 2;
   const size_t want_key = (size_t)n + n / 4 + 16;
-  if (n * sizeof(uint64_t) > cells->key_bytes || (n + 1) * sizeof(uint32_t) > cells->start_bytes || size * sizeof(uint32_t) > cells->hash_bytes)
+  const uint32_t kinds = n && cpu->key[cpu->count - 1] & OZ_KEY_BOUNDARY ? 2 : 1;
+  const size_t hash_bytes = (size_t)size * kinds * sizeof(uint32_t);
+  if (n * sizeof(uint64_t) > cells->key_bytes || (n + 1) * sizeof(uint32_t) > cells->start_bytes || hash_bytes > cells->hash_bytes)
     if (!oz_grow(cpu->memory, (void **)&cells->key, &cells->key_bytes, want_key * sizeof(uint64_t), 0) ||
         !oz_grow(cpu->memory, (void **)&cells->start, &cells->start_bytes, (want_key + 1) * sizeof(uint32_t), 0) ||
-        !oz_grow(cpu->memory, (void **)&cells->hash, &cells->hash_bytes, (size_t)size * sizeof(uint32_t), 0))
+        !oz_grow(cpu->memory, (void **)&cells->hash, &cells->hash_bytes, hash_bytes, 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u neighbour cells", n);
   cells->count = n;
-  cells->kinds = n && cpu->key[cpu->count - 1] & OZ_KEY_BOUNDARY ? 2 : 1;
+  cells->kinds = kinds;
   cells->hash_mask = size - 1;
-  memset(cells->hash, 0, (size_t)size * sizeof(uint32_t));
+  memset(cells->hash, 0, hash_bytes);
   uint32_t c = 0;
   for (uint32_t i = 0; i < cpu->count; i++) {
     if (i && cpu->key[i] == cpu->key[i - 1]) continue;
@@ -168,9 +171,8 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
     const uint64_t packed = oz_gathered(k) | oz_gathered(k >> 1) << 21 | oz_gathered(k >> 2) << 42 | (k & OZ_KEY_BOUNDARY);
     cells->key[c] = packed;
     cells->start[c] = i;
-    uint32_t slot = oz_cell_hash(packed, cells->hash_mask);
-    while (cells->hash[slot]) slot = (slot + 1) & cells->hash_mask;
-    cells->hash[slot] = ++c;
+    const uint64_t place = packed & ~OZ_KEY_BOUNDARY;
+    cells->hash[oz_cell_slot(cells->hash, cells->hash_mask, kinds, cells->key, place) * (size_t)kinds + (packed != place)] = ++c;
   }
   cells->start[n] = cpu->count;
   return OOZE_OK;
@@ -189,7 +191,7 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     oz_cpu_links_move(cpu, cpu->count, cpu->count);
     oz_cpu_links_frame(cpu, f);
   }
-  f->fluid = cpu->count;
+  f->fluid = sorted; /* all but boundary particles that were in order; or all */
   while (f->fluid > 0 && cpu->key[f->fluid - 1] & OZ_KEY_BOUNDARY) f->fluid--;
   keep_keys(cpu, f, cell);
   cpu->wall_count = f->wall_count = 0; /* slots name particles by place: walls() makes them anew, if there are walls */
