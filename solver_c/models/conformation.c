@@ -154,7 +154,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;
   f->cold = 1;
-  f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
+  f->repeated = !printed && !s->has_soft && !s->has_boundary && !s->has_yield && !f->body_count; /* slip_take writes what undo does not know */
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h;
   if (printed) f->split = 0, f->gradient_correction = 0;
