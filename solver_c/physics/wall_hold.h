@@ -1,0 +1,297 @@
+/* Walls in the velocity projection: what they hold, and the filter that conjugate gradients need for it. See wall.h. */
+#ifndef OZ_PHYSICS_WALL_HOLD_H
+#define OZ_PHYSICS_WALL_HOLD_H
+
+#include "physics/rows.h"
+#include "physics/wall_planes.h"
+
+#define OZ_WALL_LAYER 0.3f  /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
+#define OZ_WALL_TOUCH 0.05f /* d: nearer than this to wall_gap counts as touching */
+#define OZ_WALL_STICK 0.7f  /* d: nearer than this is the layer that a sticky wall holds; where walls count in the density it stands at 0.5 */
+#define OZ_WALL_WEDGE 0.1f  /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+#define OZ_WALL_SHEAR 0.75f /* d: the layer nearer than this is dragged along by the wall */
+
+/* The active planes of one particle as an orthonormal set, so that the filter
+ *     P = keep (I - sum_k e_k e_k^T),      keep = product of (1 - friction)
+ * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane
+ * almost parallel to one before it adds no direction. */
+typedef struct oz_hold {
+  int count;                 /* planes that add a direction: */
+  int on[OZ_PLANES];
+  float e[OZ_PLANES][3];
+  float b[OZ_PLANES];        /* m/s: e_k.u that puts the particle exactly at wall_gap */
+  float keep;
+  float u[3];                /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
+  float share[OZ_PLANES];    /* of each plane in friction */
+  int shear;                 /* plane that drags the particle along without pressing on it, or -1; its */
+  float shear_n[3], shear_keep;
+} oz_hold;
+
+/* Does it remember its shape, and give way? Without compliance there is no stress to be kept in balance. */
+OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
+  return (f->tau[i] > 0.0f && f->compliance[i] > 0.0f) || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
+}
+/* m: where the particle starts from, measured from where the wall starts. */
+OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) { return w->s + f->dt * oz_dot3f(w->n, w->u); }
+/* In reach of a wall that holds on to what it touches. */
+OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
+  return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
+}
+
+/* m: how near the velocity projection lets it come. A wall that counts in the density keeps its distance by pressure, in the
+ * position phase; but what remembers its shape must know of it while its stress is solved for, or it falls freely there and
+ * is pushed back out of balance, every substep. So it comes no nearer than it is, or than half a separation. */
+OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
+  if (!f->wall_density || !w->dense || !oz_wall_solid(f, i)) return f->wall_gap;
+  return oz_maxf(f->wall_gap, oz_minf(0.5f * f->d, oz_wall_start(f, w)));
+}
+
+/* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
+OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes, oz_hold *h) {
+  float total = 0.0f;
+  h->count = 0;
+  h->keep = h->shear_keep = 1.0f;
+  h->shear = -1;
+  for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = 0.0f;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f, h->on[k] = 0;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    const oz_wall *w = wall + k;
+    if (w->keep < h->shear_keep) { /* the strongest: several would not commute, and P must be symmetric */
+      h->shear = (int)k, h->shear_keep = w->keep;
+      for (int a = 0; a < 3; a++) h->shear_n[a] = w->n[a];
+    }
+    if (!w->active) continue;
+    float e[3] = {w->n[0], w->n[1], w->n[2]};
+    float b = w->active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (oz_wall_floor(f, w, i) - w->s) * f->inv_dt;
+    for (uint32_t m = 0; m < k; m++) {
+      if (!h->on[m]) continue;
+      float along = oz_dot3f(e, h->e[m]);
+      for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
+      b -= along * h->b[m];
+    }
+    const float friction = w->active == OZ_WALL_STANDS ? 0.0f : w->friction; /* what stands off is dragged by shear */
+    h->keep *= 1.0f - friction;
+    h->share[k] = friction;
+    total += friction;
+    for (int a = 0; a < 3; a++) h->u[a] += friction * w->u[a];
+    float l2 = oz_dot3f(e, e);
+    if (!(l2 > OZ_WALL_WEDGE)) continue;
+    float inv = 1.0f / sqrtf(l2);
+    for (int a = 0; a < 3; a++) h->e[k][a] = e[a] * inv;
+    h->b[k] = b * inv;
+    h->on[k] = 1;
+    h->count++;
+  }
+  if (total > 0.0f) {
+    for (int a = 0; a < 3; a++) h->u[a] /= total;
+    for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= total;
+  }
+}
+/* The wall's drag on the layer next to it: v <- D v, D = n n^T + keep (I - n n^T). */
+OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float scale) {
+  const float vn = oz_dot3f(h->shear_n, v);
+  for (int a = 0; a < 3; a++) {
+    float lost = (1.0f - h->shear_keep) * (v[a] - vn * h->shear_n[a]);
+    v[a] -= lost;
+    for (int k = 0; k < OZ_PLANES; k++)
+      if (k == h->shear) impulse[3 * k + a] += scale * lost;
+  }
+}
+/* v <- N v, N the filter of the active planes; what is taken away goes to each plane's impulse, times scale (kg over
+ * whatever v is). */
+OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scale) {
+  for (int m = 0; m < OZ_PLANES; m++) {
+    if (!h->on[m]) continue;
+    float along = oz_dot3f(h->e[m], v);
+    for (int a = 0; a < 3; a++) {
+      v[a] -= along * h->e[m][a];
+      impulse[3 * m + a] += scale * along * h->e[m][a];
+    }
+  }
+  for (int a = 0; a < 3; a++) {
+    float lost = (1.0f - h->keep) * v[a];
+    v[a] -= lost;
+    for (int k = 0; k < OZ_PLANES; k++) impulse[3 * k + a] += scale * h->share[k] * lost;
+  }
+}
+
+/* v <- P v = N D N v: symmetric and positive semi-definite because N and D are. */
+OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float scale) {
+  if (h->count) oz_wall_stop(h, v, impulse, scale);
+  if (h->shear < 0) return;
+  oz_wall_shear(h, v, impulse, scale);
+  if (h->count) oz_wall_stop(h, v, impulse, scale);
+}
+
+/* Is neighbour j nearer to wall w than particle i, by more than a layer? Both are where they start. Against a curved or
+ * small collider the plane alone would call everything behind it nearer, so there the collider itself is asked. */
+OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j) {
+  const float *xi = f->x + 4 * i, *xj = f->x + 4 * j, layer = OZ_WALL_LAYER * f->d;
+  float r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
+  const oz_collider *c = f->collider + w->collider;
+  if (!(oz_dot3f(w->n, r) < -layer)) return 0;
+  if (c->shape == OZ_SHAPE_PLANE || oz_is_container(c)) return 1;
+  float a[3], b[3], n[3];
+  oz_face fi, fj;
+  oz_pose_in(c->p0, c->q0, xi, a);
+  oz_pose_in(c->p0, c->q0, xj, b);
+  oz_collider_face(f, c, a, oz_wall_reach(f), &fi);
+  oz_collider_face(f, c, b, oz_wall_reach(f), &fj);
+  oz_turn(c->q0, fj.n, n);
+  /* on the same side, and truly nearer */
+  return oz_dot3f(n, w->n) > 0.0f && fj.dist < fi.dist - layer;
+}
+
+/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between the wall and the
+ * centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; implicitly, that is a
+ * factor 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at the first particles, and thin fluids,
+ * whose boundary layer is finer than a particle, are not held at all. Friction scales it: 0 slides whatever the
+ * viscosity. */
+OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
+  const float s0 = w->s + f->dt * oz_dot3f(w->n, w->u);
+  if (oz_wall_leaves(f, i) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
+  /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
+  const float eta = (f->tau[i] + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
+  float keep = 1.0f / (1.0f + eta);
+  if (f->yielding) { /* and a yield stress holds it up to that: what pulls at it is what its velocity has become without */
+    const float *u = f->u + 4 * i, rel[3] = {u[0] - w->u[0], u[1] - w->u[1], u[2] - w->u[2]}, along = oz_dot3f(rel, w->n);
+    const float slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));
+    const float held = f->matter[f->material[i]].yield_stress * f->dt * f->omega[i] / (1000.0f * f->d);
+    keep *= held < slides ? 1.0f - held / slides : 0.0f;
+  }
+  return 1.0f - w->friction * (1.0f - keep);
+}
+
+/* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
+ * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6);
+ * the position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that
+ * moves fast into the fluid must not pin all the layers that it will have passed. */
+OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const uint32_t planes = f->wall_planes[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *u = f->u + 4 * i;
+  int any = 0;
+  for (uint32_t k = 0; k < planes; k++) {
+    oz_wall *w = wall + k;
+    w->active = 0;
+    w->keep = oz_wall_keep(f, w, i);
+    any |= w->keep < 1.0f;
+    if (oz_wall_leaves(f, i)) continue;
+    const float ends = w->s + f->dt * oz_dot3f(w->n, u), floor = oz_wall_floor(f, w, i);
+    if (!(ends < floor)) { /* not into it: away, and stuck? */
+      if (!oz_wall_sticks(f, w) || !(oz_dot3f(w->n, u) - oz_dot3f(w->n, w->u) < w->stick * f->dt)) continue;
+      if (!(oz_dot3f(w->n, u) > oz_dot3f(w->n, w->u))) continue;
+      w->active = OZ_WALL_STUCK;
+      w->keep = 1.0f;
+      any = 1;
+      continue;
+    }
+    int hold = oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d;
+    if (!hold) {
+      const uint32_t length = f->len_c[i];
+      hold = 1;
+      for (uint32_t m = 0; m < length && hold; m++)
+        hold = !oz_wall_nearer(f, w, i, oz_neighbour(f, i, m)); /* i itself never is */
+    }
+    w->active = OZ_WALL_FREE;
+    if (hold) w->active = ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
+    if (w->active == OZ_WALL_HELD) w->keep = 1.0f; /* friction has it */
+    any |= hold;
+  }
+  if (!any) return;
+  oz_hold h;
+  float rel[3], *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, mass = f->m_ref / f->omega[i];
+  oz_wall_basis(f, i, wall, planes, &h);
+  if (h.shear >= 0) {
+    const float *uw = wall[h.shear].u;
+    for (int a = 0; a < 3; a++) rel[a] = u[a] - uw[a];
+    oz_wall_shear(&h, rel, impulse, mass);
+    for (int a = 0; a < 3; a++) u[a] = uw[a] + rel[a];
+  }
+  if (!h.count) return;
+  /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target
+   * that has those, nothing but P is needed */
+  float goal[3] = {h.u[0], h.u[1], h.u[2]};
+  for (int m = 0; m < OZ_PLANES; m++) {
+    if (!h.on[m]) continue;
+    float to = h.b[m] - oz_dot3f(h.e[m], goal);
+    for (int a = 0; a < 3; a++) goal[a] += to * h.e[m][a];
+  }
+  for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a];
+  oz_wall_stop(&h, rel, impulse, mass);
+  for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
+}
+
+/* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
+OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
+  oz_hold h;
+  const size_t i = f->wall_particle[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  const uint32_t planes = f->wall_planes[slot];
+  float took[OZ_PLANES * 3], *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
+  for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
+  oz_wall_basis(f, i, wall, planes, &h);
+  oz_wall_apply(&h, v, took, 1.0f);
+  for (int a = 0; a < 3; a++) dx[a] = v[a];
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + a];
+  }
+}
+
+/* After cg_alpha: the wall's share of this iteration's step. */
+OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, now[OZ_PLANES * 3];
+  const uint32_t planes = f->wall_planes[slot];
+  if (!(f->omega[i] > 0.0f)) return;
+  const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all is read before anything is written */
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) now[3 * k + a] = impulse[3 * k + a] + scale * wall[k].took[a];
+  }
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
+  }
+}
+
+/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
+ * rounding; planes that added no direction of their own are put right here.) */
+OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const uint32_t planes = f->wall_planes[slot];
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *u = f->u + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  if (!(f->omega[i] > 0.0f)) return;
+  const float mass = f->m_ref / f->omega[i];
+  for (uint32_t k = 0; k < planes; k++) {
+    if (wall[k].active != OZ_WALL_STUCK) continue;
+    /* what the wall has been given is what it held on with; too much: it lets go */
+    const float pull = oz_dot3f(wall[k].n, impulse + 3 * k) / mass;
+    if (!(pull > wall[k].stick * f->dt)) continue;
+    wall[k].active = 0;
+    for (int a = 0; a < 3; a++) {
+      u[a] += pull * wall[k].n[a];
+      impulse[3 * k + (uint32_t)a] -= mass * pull * wall[k].n[a];
+    }
+  }
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t k = 0; k < planes; k++) {
+      if (!wall[k].active) continue;
+      float lift = (oz_wall_floor(f, wall + k, i) - wall[k].s) * f->inv_dt - oz_dot3f(wall[k].n, u);
+      if (!(lift > 0.0f)) continue;
+      for (int a = 0; a < 3; a++) {
+        u[a] += lift * wall[k].n[a];
+        impulse[3 * k + (uint32_t)a] -= mass * lift * wall[k].n[a];
+      }
+    }
+  for (uint32_t k = 0; k < planes; k++)
+    if (wall[k].active || wall[k].keep < 1.0f)
+      for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* Which particles are near walls, and the planes that these put before them. See wall.h. */
+#ifndef OZ_PHYSICS_WALL_PLANES_H
+#define OZ_PHYSICS_WALL_PLANES_H
+
+#include "physics/contact.h"
+
+#define OZ_WALL_ENTRY 0.7f  /* cosine: normals of entry and nearest face that differ more are different faces */
+
+/* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h,
+ * and one separation for what the solve may add to the prediction. The backend selects particles with it. */
+OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
+
+/* What belongs to a body touches walls with Coulomb's friction (body_wall in body.h); the stages here leave it alone. */
+OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
+  return !(f->omega[i] > 0.0f) || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
+}
+
+/* ---- Selecting particles ---- */
+
+/* Could x come within `reach` of any wall at its end pose? */
+OZ_FN int oz_wall_near(const oz_frame *f, const float x[3], float reach) {
+  if (!oz_finite3f(x)) return 0;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    if (c->role == OZ_ROLE_COLLIDE && oz_collider_distance(f, c, x, reach) < reach) return 1;
+  }
+  return 0;
+}
+/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays further than `reach` from
+ * the bounding sphere. */
+OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3], float reach, float a[3], float b[3],
+                       float *length) {
+  float r0[3], r1[3], d[3];
+  for (int k = 0; k < 3; k++) r0[k] = x[k] - c->p0[k], r1[k] = p[k] - c->p1[k], d[k] = r1[k] - r0[k];
+  float moved = sqrtf(oz_dot3f(d, d));
+  if (c->reach > 0.0f) {
+    /* turning by dq moves a point at distance r by at most 2 |dq| r */
+    float turn = 0.0f, l0 = sqrtf(oz_dot3f(r0, r0));
+    for (int k = 0; k < 4; k++) turn += (c->q1[k] - c->q0[k]) * (c->q1[k] - c->q0[k]);
+    if (!(l0 - moved - 2.0f * sqrtf(turn) * l0 <= c->reach + reach)) return 0;
+  }
+  oz_turn_back(c->q0, r0, a);
+  oz_turn_back(c->q1, r1, b);
+  for (int k = 0; k < 3; k++) d[k] = b[k] - a[k];
+  *length = sqrtf(oz_dot3f(d, d));
+  return 1;
+}
+/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too? Nothing that moves past
+ * a thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. */
+OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) {
+  if (!oz_finite3f(x) || !oz_finite3f(p)) return 0;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    float a[3], b[3], mid[3], length;
+    oz_face face;
+    if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
+    /* a point of the way is within reach only if its middle is within reach and half the way */
+    float half = 0.5f * length;
+    for (int m = 0; m < 3; m++) mid[m] = 0.5f * (a[m] + b[m]);
+    oz_collider_face(f, c, mid, reach + half, &face);
+    if (face.dist < reach + half) return 1;
+    /* far from every brick is all that is known here: look closer if the way is long as bricks go */
+    if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d) return 1;
+  }
+  return 0;
+}
+/* Is x inside a kill volume? */
+OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
+  if (!oz_finite3f(x)) return 0;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    if (c->role == OZ_ROLE_KILL && oz_collider_distance(f, c, x, 0.0f) < 0.0f) return 1;
+  }
+  return 0;
+}
+
+/* ---- Planes ---- */
+
+/* Keeps the nearest OZ_PLANES of what is offered; rank is the distance at p. */
+OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, const oz_wall *w, float dist) {
+  uint32_t at = *count;
+  while (at > 0 && rank[at - 1] > dist) at--;
+  if (at >= OZ_PLANES) return;
+  if (*count < OZ_PLANES) (*count)++;
+  for (uint32_t k = *count - 1; k > at; k--) wall[k] = wall[k - 1], rank[k] = rank[k - 1];
+  wall[at] = *w;
+  rank[at] = dist;
+}
+/* The plane that touches the collider's face as seen from the local point `at`. */
+OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3], const oz_face *face, const float x[3],
+                         const float p[3], float reach, oz_wall *wall, float *rank, uint32_t *count) {
+  const oz_collider *c = f->collider + collider;
+  oz_wall w;
+  float world[3], foot[3], nx = 0.0f, np = 0.0f;
+  if (!(oz_dot3f(face->n, face->n) > 0.5f)) return; /* no direction */
+  oz_turn(c->q1, face->n, w.n);
+  oz_pose_out(c->p1, c->q1, at, world);
+  for (int k = 0; k < 3; k++) {
+    nx += w.n[k] * (x[k] - world[k]);
+    np += w.n[k] * (p[k] - world[k]);
+    foot[k] = at[k] - face->dist * face->n[k];
+  }
+  w.s = face->dist + nx;
+  oz_collider_velocity(c, foot, f->inv_dt, w.u);
+  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep it from getting
+   * there.) */
+  if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
+  w.friction = c->friction;
+  w.stick = c->stick;
+  if (c->grip_count && oz_grip_at(f, c, foot, &w.friction, &w.stick))
+    w.friction = 1.0f - powf(oz_maxf(1.0f - w.friction, 0.0f), c->grip_power);
+  w.collider = collider;
+  w.active = 0;
+  w.dense = c->wall_density;
+  for (int k = 0; k < 3; k++) w.t[k] = f->dt * w.u[k];
+  w.press = 0.0f;
+  w.keep = 1.0f;
+  for (int k = 0; k < 3; k++) w.took[k] = 0.0f;
+  oz_wall_offer(wall, rank, count, &w, face->dist + np);
+}
+
+OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
+  const size_t i = f->wall_particle[slot];
+  const float *x = f->x + 4 * i, *p = f->p + 4 * i;
+  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  float rank[OZ_PLANES] = {0.0f, 0.0f, 0.0f};
+  uint32_t count = 0;
+  for (int k = 0; k < OZ_PLANES * 3; k++) impulse[k] = 0.0f;
+  f->wall_planes[slot] = 0;
+  if (!oz_finite3f(x) || !oz_finite3f(p)) return;
+  for (uint32_t k = 0; k < f->collider_count; k++) {
+    const oz_collider *c = f->collider + k;
+    const float reach = oz_wall_reach(f);
+    float a[3], b[3], length;
+    if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
+    if (oz_is_container(c)) {
+      oz_face faces[OZ_FACES];
+      int n = oz_container_faces(c, b, reach + length, faces);
+      for (int m = 0; m < n; m++) oz_wall_plane(f, k, b, faces + m, x, p, reach, wall, rank, &count);
+      continue;
+    }
+    oz_face face, from, entry;
+    float e[3], t = 2.0f;
+    oz_collider_face(f, c, b, reach, &face);
+    if (c->shape == OZ_SHAPE_PLANE) {
+      oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+      continue;
+    }
+    /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
+    oz_collider_face(f, c, a, length + reach, &from);
+    /* (far from every brick, all that is known is that a brick's width is free) */
+    if (from.dist > 0.0f && !((from.dist < OZ_FAR ? from.dist : 8.0f * c->voxel) > length))
+      t = oz_trace(f, c, a, b, &from, 1e-3f * f->d);
+    if (t <= 1.0f) {
+      for (int m = 0; m < 3; m++) e[m] = a[m] + t * (b[m] - a[m]);
+      oz_collider_face(f, c, e, reach, &entry);
+      if (oz_dot3f(entry.n, entry.n) > 0.5f && (!(face.dist < reach) || oz_dot3f(entry.n, face.n) < OZ_WALL_ENTRY)) {
+        oz_wall_plane(f, k, e, &entry, x, p, reach, wall, rank, &count);
+        continue;
+      }
+    }
+    /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is that of its start. */
+    if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) || (from.dist < reach && !(face.dist < reach)))
+      oz_wall_plane(f, k, a, &from, x, p, reach, wall, rank, &count);
+    else if (face.dist < OZ_FAR)
+      oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+  }
+  f->wall_planes[slot] = count;
+}
+
+#endif
