@@ -124,15 +124,19 @@ template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_press_item(g, slot); }
 };
+enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4 };
 struct walls_of_moves {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t which) {
-    if (which & 1u) oz_wall_project_item(g, slot);
-    if (which & 2u) oz_wall_density_item(g, slot);
+    if (which & JOIN_PROJECT) oz_wall_project_item(g, slot);
+    if (which & JOIN_DENSITY) oz_wall_density_item(g, slot);
   }
 };
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
 template <> struct walls_of<stage_conform_move> : walls_of_moves {};
+/* wall_mirror comes before the end of a move, which adds to what it wrote. */
+template <class S> constexpr bool mirrors = false;
+template <> constexpr bool mirrors<stage_density_move> = true;
 
 /* The same for stages of kind MAP: what comes before or after the particle's own item. */
 template <class S> struct maps_of { static constexpr bool ANY = false, WALLS = false; };
@@ -176,6 +180,7 @@ template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real
   }
 }
 
+#include "cuda/mirror.h"
 #include "cuda/walk.h"
 
 } // namespace

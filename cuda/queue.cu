@@ -57,7 +57,7 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
-    return next == OZ_STAGE_wall_project ? 1u : next == OZ_STAGE_wall_density ? 2u : 0u;
+    return next == OZ_STAGE_wall_project ? 2u : next == OZ_STAGE_wall_density ? 4u : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 1u : 0u;
   if (stage == OZ_STAGE_settle) return next == OZ_STAGE_wall_drag ? 1u : 0u;
@@ -81,7 +81,8 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   at++;
   /* with one thread a particle the further registers cost more than the launch, unless all are on the device at once */
   const bool join = (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join;
-  const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance : -1;
+  const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
+                   l->stage == OZ_STAGE_wall_mirror ? OZ_STAGE_density_move : -1;
   if (join && host >= 0 && at < g->queued && q[at].stage == host && q[at].frame == l->frame) {
     l->stage = host; /* does the particle's walls first */
     l->walls = 1;

@@ -67,6 +67,14 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     else if (lanes == 1) loop_share<S, 1>(a, i, copied, copies, &self, acc);
     else if (lanes == 2) loop_share<S, 2>(a, i, copied, copies, &self, acc);
     else loop_share<S, 4>(a, i, copied, copies, &self, acc);
+    if constexpr (mirrors<S>)
+      if ((a.walls & JOIN_MIRROR) && a.slot_of[i]) {
+        const mirror_rows rows = {&a.f, copied ? copies.copy(0) : nullptr, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u};
+        if (!a.f.near_c) mirror<8>(&a.f, rows, i, a.slot_of[i] - 1, 0);
+        else if (lanes == 1) mirror<1>(&a.f, rows, i, a.slot_of[i] - 1, 0);
+        else if (lanes == 2) mirror<2>(&a.f, rows, i, a.slot_of[i] - 1, 0);
+        else mirror<4>(&a.f, rows, i, a.slot_of[i] - 1, 0);
+      }
     S::end(&a.f, i, acc, red);
     if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
@@ -74,12 +82,20 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   if (S::REDS) deliver<S::REDS>(a, sum);
   return cudaSuccess;
 }
-template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
+  switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
+    case 2: return mirror_slot<2>(a, slot, 0);
+    case 4: return mirror_slot<4>(a, slot, 0);
+    default: return mirror_slot<8>(a, slot, 0);
+  }
+}
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t) {
   double sum[S::REDS + 1] = {0.0};
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
-    if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
+    if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
+    else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
     else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
@@ -171,6 +187,10 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
     typename S::self self;
     S::begin(&a.f, i, &self);
     w.walk(a, i, lane, &self, acc);
+    if constexpr (WALLS && mirrors<S>) {
+      const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
+      if (slot) mirror<T>(&a.f, mirror_rows{&a.f, nullptr, 0u}, i, slot - 1, lane);
+    }
   }
   if constexpr (T > 1) {
     /* all threads come here; then the first ones take a particle each, so that its end runs in full warps */
@@ -197,8 +217,10 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
   gather_body<S, T, false>(a, nullptr);
 }
+/* Blocks that a multiprocessor is to hold: mirroring must not cost a wave. */
+template <class S, int T> constexpr int held = !mirrors<S> ? 0 : T >= 8 ? 12 : T == 4 ? 2 : T == 2 ? 5 : 9;
 template <class S, int T>
-__global__ void __launch_bounds__(BLOCK) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+__global__ void __launch_bounds__(BLOCK, (held<S, T>)) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   gather_body<S, T, true>(a, &g);
 }
 /* Copies to shared memory that need no registers on their way, on devices that can. */
@@ -272,6 +294,10 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     typename S::self self;
     S::begin(&a.f, i, &self);
     w.walk(a, first, fits, copies, lane, &self, acc);
+    if constexpr (WALLS && mirrors<S>) {
+      const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
+      if (slot) mirror<T>(&a.f, mirror_rows{&a.f, fits ? copies.copy(0) : nullptr, first}, i, slot - 1, lane);
+    }
   }
   if constexpr (T > 1) {
     /* then the first ones take a particle each, so that its end runs in full warps */
@@ -298,7 +324,7 @@ template <class S, int T> __global__ void __launch_bounds__(SHARE *T) share_kern
   share_body<S, T, false>(a, nullptr);
 }
 template <class S, int T>
-__global__ void __launch_bounds__(SHARE *T) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+__global__ void __launch_bounds__(SHARE *T, (held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   share_body<S, T, true>(a, &g);
 }
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
@@ -309,6 +335,11 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) S::item(&a.f, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+}
+template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  after_the_last();
+  if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
 template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
@@ -396,7 +427,20 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     return start_share<S, 1>(a, g, stream);
   }
 }
-template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
+template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cudaStream_t stream) {
+  const uint32_t n = a.f.wall_count;
+  switch (n ? mirror_lanes(a, lanes) : 0) {
+    case 0: return cudaSuccess;
+    case 1: return start<mirror_kernel<S, 1>>(blocks(n, 1), BLOCK, 0, stream, a);
+    case 2: return start<mirror_kernel<S, 2>>(blocks(n, 2), BLOCK, 0, stream, a);
+    case 4: return start<mirror_kernel<S, 4>>(blocks(n, 4), BLOCK, 0, stream, a);
+    case 8: return start<mirror_kernel<S, 8>>(blocks(n, 8), BLOCK, 0, stream, a);
+    default: return start<mirror_kernel<S, 16>>(blocks(n, 16), BLOCK, 0, stream, a);
+  }
+}
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t stream) {
+  if constexpr (S::STAGE == OZ_STAGE_wall_mirror) return launch_mirror<S>(a, lanes, stream);
+  (void)lanes;
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
     if (a.walls) return start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, a.even_map, stream, a);

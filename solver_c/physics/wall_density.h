@@ -75,49 +75,81 @@ OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
  * where nothing but contact holds it, a light one under a heavy one for ever; and the layer next to an upright wall, which lacks
  * neighbours, hangs on the others. So here, before density_move: along the wall what images do, pair by pair, so that
  * momentum is kept; towards it the wall's own push with the mean of the images' multipliers, which counts as a load. An image of
- * j is sqrt(r^2 + 4 D_i D_j) away. Beyond half of h a particle has only its own image, if any. */
+ * j is sqrt(r^2 + 4 D_i D_j) away. Beyond half of h a particle has only its own image, if any. A backend whose threads share a
+ * row adds the pairs up in its own way, hence the parts. */
+typedef struct oz_mirror { /* particle i before one of its planes */
+  float at[3], lam;
+  float n[3], D;
+} oz_mirror;
+#define OZ_MIRROR_SUMS 5
+
+OZ_FN int oz_mirror_open(const oz_frame *f, size_t i, oz_mirror *m) {
+  const float *own = f->dx + 4 * i;
+  for (int a = 0; a < 3; a++) m->at[a] = own[a];
+  m->lam = own[3];
+  return f->wall_density && f->omega[i] > 0.0f;
+}
+/* Turns to plane w. 1 if there are images of others to be added up. */
+OZ_FN int oz_mirror_plane(const oz_frame *f, size_t i, const oz_wall *w, oz_mirror *m) {
+  const float *x = f->x + 4 * i, y[3] = {m->at[0] - x[0], m->at[1] - x[1], m->at[2] - x[2]};
+  for (int a = 0; a < 3; a++) m->n[a] = w->n[a];
+  m->D = oz_maxf(w->s + oz_dot3f(m->n, y), 0.0f);
+  return 0.5f * f->h - m->D > 0.0f;
+}
+/* v: a neighbour's record, position and multiplier. */
+OZ_FN void oz_mirror_pair(const oz_frame *f, const oz_mirror *m, const oz_real *v, oz_real *acc) {
+  const oz_real zero = oz_set(0.0f), tiny = oz_set(1e-10f * f->h2);
+  const float *n = m->n;
+  oz_real rx = m->at[0] - v[0], ry = m->at[1] - v[1], rz = m->at[2] - v[2], r2 = rx * rx + ry * ry + rz * rz;
+  oz_real along = rx * n[0] + ry * n[1] + rz * n[2], Dj = oz_max(m->D - along, zero), image = r2 + (4.0f * m->D) * Dj;
+  oz_mask on = (image < oz_set(f->h2)) & (Dj < oz_set(0.5f * f->h)) & (r2 > zero) & oz_not(v[3] > zero);
+  oz_real inv = oz_rsqrt_fast(oz_max(image, tiny)), t = f->h - image * inv, slope = oz_select(on, t * t * inv, zero);
+  oz_real part = slope * (m->D + Dj), g = slope * (m->lam + v[3]);
+  acc[0] += part;
+  acc[1] += part * v[3];
+  acc[2] += g * (rx - along * n[0]); acc[3] += g * (ry - along * n[1]); acc[4] += g * (rz - along * n[2]);
+}
+/* What the images behind one plane do to the particle's move, and to the wall. sum: of all pairs, or NULL if there are none. */
+OZ_FN void oz_mirror_push(const oz_frame *f, const oz_mirror *m, const oz_wall *w, const float *sum, float *impulse, float move[3]) {
+  const float near = 0.5f * f->h - m->D, self = 4.0f * near * near; /* its own image, 2 D away */
+  const float now[3] = {impulse[0], impulse[1], impulse[2]};
+  float mean = m->lam;
+  if (sum) {
+    const float scale = f->grad_norm * f->dens_grad;
+    mean = (sum[1] + self * m->lam) / (sum[0] + self);
+    for (int a = 0; a < 3; a++) move[a] += scale * sum[2 + a];
+  }
+  const float push = OZ_WALL_IMAGE * mean * w->press, load = f->m_ref * f->d * f->inv_dt * push;
+  for (int a = 0; a < 3; a++) impulse[a] = now[a] + load * m->n[a];
+  for (int a = 0; a < 3; a++) move[a] -= push * m->n[a];
+}
+OZ_FN void oz_mirror_close(const oz_frame *f, size_t i, const float move[3]) {
+  const float scale = f->d * f->omega[i], now[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = now[a] + scale * move[a];
+}
 OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
   const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  const float *x = f->x + 4 * i, *own = f->dx + 4 * i, at[3] = {own[0], own[1], own[2]}, lam = own[3], half = 0.5f * f->h;
-  const oz_real zero = oz_set(0.0f), tiny = oz_set(1e-10f * f->h2);
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, move[3] = {0.0f, 0.0f, 0.0f};
-  if (!f->wall_density || !(f->omega[i] > 0.0f)) return;
-  for (uint32_t k = 0; k < OZ_PLANES; k++) {
-    if (k >= planes) break;
-    const oz_wall *w = wall + k;
-    const float n[3] = {w->n[0], w->n[1], w->n[2]}, y[3] = {at[0] - x[0], at[1] - x[1], at[2] - x[2]};
-    const float D = oz_maxf(w->s + oz_dot3f(n, y), 0.0f), near = half - D;
-    float mean = lam;
-    if (!w->dense) continue;
-    if (near > 0.0f) {
-      oz_real weight = zero, sum = zero, ax = zero, ay = zero, az = zero;
-      for (uint32_t m = 0; m < length; m += OZ_LANES) { /* rows end with the particle itself, as often as it takes */
-        uint32_t j[OZ_LANES];
-        oz_real v[4];
-        for (uint32_t c = 0; c < OZ_LANES; c++) j[c] = oz_neighbour(f, i, m + c);
-        oz_gather4(f->dx, j, 4, 0, v);
-        oz_real rx = at[0] - v[0], ry = at[1] - v[1], rz = at[2] - v[2], r2 = rx * rx + ry * ry + rz * rz;
-        oz_real along = rx * n[0] + ry * n[1] + rz * n[2], Dj = oz_max(D - along, zero), image = r2 + (4.0f * D) * Dj;
-        oz_mask on = (image < oz_set(f->h2)) & (Dj < oz_set(half)) & (r2 > zero) & oz_not(v[3] > zero);
-        oz_real inv = oz_rsqrt_fast(oz_max(image, tiny)), t = f->h - image * inv, slope = oz_select(on, t * t * inv, zero);
-        oz_real part = slope * (D + Dj), g = slope * (lam + v[3]);
-        weight += part;
-        sum += part * v[3];
-        ax += g * (rx - along * n[0]); ay += g * (ry - along * n[1]); az += g * (rz - along * n[2]);
-      }
-      const float self = 4.0f * near * near, scale = f->grad_norm * f->dens_grad; /* self: its own image, 2 D away */
-      mean = (oz_sum(sum) + self * lam) / (oz_sum(weight) + self);
-      move[0] += scale * oz_sum(ax), move[1] += scale * oz_sum(ay), move[2] += scale * oz_sum(az);
+  float move[3] = {0.0f, 0.0f, 0.0f}, sum[OZ_MIRROR_SUMS];
+  oz_mirror m;
+  if (!oz_mirror_open(f, i, &m)) return;
+  for (uint32_t k = 0; k < planes; k++) {
+    oz_real acc[OZ_MIRROR_SUMS];
+    if (!wall[k].dense) continue;
+    const int others = oz_mirror_plane(f, i, wall + k, &m);
+    for (int s = 0; s < OZ_MIRROR_SUMS; s++) acc[s] = oz_set(0.0f);
+    for (uint32_t e = 0; others && e < length; e += OZ_LANES) { /* rows end with the particle itself, as often as it takes */
+      uint32_t j[OZ_LANES];
+      oz_real v[4];
+      for (uint32_t c = 0; c < OZ_LANES; c++) j[c] = oz_neighbour(f, i, e + c);
+      oz_gather4(f->dx, j, 4, 0, v);
+      oz_mirror_pair(f, &m, v, acc);
     }
-    const float push = OZ_WALL_IMAGE * mean * w->press, load = f->m_ref * f->d * f->inv_dt * push;
-    const float now[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
-    for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[a] + load * n[a];
-    for (int a = 0; a < 3; a++) move[a] -= push * n[a];
+    for (int s = 0; s < OZ_MIRROR_SUMS; s++) sum[s] = oz_sum(acc[s]);
+    oz_mirror_push(f, &m, wall + k, others ? sum : NULL, f->wall_impulse + ((size_t)slot * OZ_PLANES + k) * 3, move);
   }
-  const float scale = f->d * f->omega[i], now[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
-  for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = now[a] + scale * move[a];
+  oz_mirror_close(f, i, move);
 }
 
 #endif

@@ -371,7 +371,7 @@ static void by_rank(oz_backend *b, oz_field field, uint32_t n, uint32_t words, f
 }
 
 /* Joined or each for itself, by a table of cells or by sorting: every formula runs on the same numbers in the same order. */
-OZ_CASE(ways_of_launching_give_the_same_bits) {
+static void same_bits(const char *lanes) {
   static const char *const ways[] = {NULL, "OOZE_CUDA_JOIN", "OOZE_CUDA_TABLE"};
   seed = 99;
   state s = make(RANDOM);
@@ -380,16 +380,22 @@ OZ_CASE(ways_of_launching_give_the_same_bits) {
     oz_memory memory;
     ooze_message why = {""};
     if (ways[w]) setenv(ways[w], "0", 1);
+    if (lanes) setenv("OOZE_CUDA_LANES", lanes, 1);
     oz_backend *b = open_loops(&memory);
     if (ways[w]) unsetenv(ways[w]);
+    unsetenv("OOZE_CUDA_LANES");
     load(b, &s), surround(b);
     for (int k = 0; k < 2; k++) CHECK(substep(b, &why) >= 0, "%s", why.text);
     by_rank(b, OZ_FIELD_U, s.n, 4, w ? now : first);
-    if (w) CHECK(!memcmp(first, now, (size_t)s.n * 16), "%s=0 gives other velocities", ways[w]);
+    if (w) CHECK(!memcmp(first, now, (size_t)s.n * 16), "%s=0 gives other velocities, %s threads a particle", ways[w], lanes ? lanes : "8");
     b->table->destroy(b);
   }
   free(first), free(now);
   drop_state(&s);
+}
+OZ_CASE(ways_of_launching_give_the_same_bits) {
+  same_bits(NULL);
+  same_bits("2"); /* rows of places, neighbours in shared memory */
 }
 
 /* With ever more memory: until it is enough, the substep fails here or there and leaves velocities and sources. */
