@@ -120,6 +120,10 @@ template <> struct walls_of<stage_force> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_filter_item(g, slot); }
 };
+template <> struct walls_of<stage_filter_move> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_drag_item(g, slot); }
+};
 template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_press_item(g, slot); }
@@ -151,9 +155,6 @@ template <> struct maps_of<stage_velocity_start> : map_walls {
 template <> struct maps_of<stage_kick> : maps_of<stage_velocity_start> {};
 template <> struct maps_of<stage_cg_update> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_load_item(f, slot); }
-};
-template <> struct maps_of<stage_settle> : map_walls {
-  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_drag_item(f, slot); }
 };
 template <> struct maps_of<stage_advance> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t which) {

@@ -60,7 +60,7 @@ uint32_t joins(int stage, int next) {
     return next == OZ_STAGE_wall_project ? 2u : next == OZ_STAGE_wall_density ? 4u : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 1u : 0u;
-  if (stage == OZ_STAGE_settle) return next == OZ_STAGE_wall_drag ? 1u : 0u;
+  if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;
   if (stage == OZ_STAGE_material) return next == OZ_STAGE_predict ? 4u : 0u;
   return 0;
 }

@@ -203,11 +203,16 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
-  for (uint32_t k = 0; k < s->params->rest_filter && !printed; k++) {
+  const uint32_t sweeps = printed ? 0 : s->params->rest_filter;
+  for (uint32_t k = 0; k < sweeps; k++) { /* from u to u2, and back with the next */
     RUN(filter_gradient);
     RUN(filter_move);
-    RUN(settle);
+    swap(&f->u, &f->u2);
     WALLS(wall_drag);
+  }
+  if (sweeps % 2) {
+    swap(&f->u, &f->u2);
+    RUN(settle);
   }
   OZ_TRY(oz_heat_conduct(s, b, f, why));
   return oz_fluids_mix(s, b, f, why);
