@@ -20,8 +20,15 @@ struct tally_item {
 struct fill_item {
   const uint32_t *start, *cell, *within;
   uint32_t *member;
-  OZ_D void operator()(uint32_t i) const { member[start[cell[i]] + within[i]] = i; }
-};struct keys {
+  news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
+  OZ_D void operator()(uint32_t i) const {
+    member[start[cell[i]] + within[i]] = i;
+    if (i) return;
+    ready->clear_groups();
+    ready->clear_box();
+  }
+};
+struct keys {
   const uint32_t *key32;
   const uint64_t *key64;
   OZ_D uint64_t at(uint32_t i) const { return key32 ? key32[i] : key64[i]; }
@@ -132,7 +139,8 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
   OZ_CUDA(cudaMemsetAsync(table, 0, ((size_t)cells + 1) * 4, g->stream), "cells");
   OZ_CUDA(each(g->stream, g->count, tally_item{key, table, cell, within}), "cells");
   OZ_TRY(sum_before(g, table, cells + 1, why));
-  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member}), "cells");
+  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member, device_news(g)}), "cells");
+  g->groups_clear = g->box_clear = true;
   *out = {table, cell, member, key.rank};
   return OOZE_OK;
 }

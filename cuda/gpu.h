@@ -41,6 +41,10 @@ struct news {
   unsigned long long shared; /* entries of the lists of neighbours that blocks share */
   uint32_t widest, spare2;   /* the longest of those within SHARE_MOST */
   double scalar[OZ_SCALAR_COUNT];
+  OZ_D void clear_box() {
+    for (int k = 0; k < 6; k++) box[k] = NONE_U32;
+  }
+  OZ_D void clear_groups() { groups[0] = groups[1] = neighbours = shared = 0, widest = 0; }
 };
 
 /* Particles by cell. */
@@ -95,6 +99,9 @@ struct gpu {
   cells grid;
   float cell;      /* m: of the last sort */
   bool box_known;  /* host_news->box is that of the positions as they are, in such cells */
+  bool box_told;   /* it will be once the last news are there */
+  bool box_clear, groups_clear; /* a kernel has made these of the news ready for what adds to them */
+  bool untold;     /* due, but no news of it are under way yet */
   uint32_t last[3]; /* its largest cell coordinates */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
@@ -184,6 +191,7 @@ enum { DUE_NEAR = 1, DUE_WALLS = 2, DUE_FURTHER = 4 };
 /* Whether to go on before the answer is there. Large scenes win nothing, and a substep that is run again costs them more. */
 enum { LATE_MOST = 200000 };
 inline bool goes_on(const gpu *g, const oz_frame *f) { return f->repeated && !g->no_late && g->count <= LATE_MOST; }
+ooze_result tell_due(gpu *g, ooze_message *why);  /* search.cu: news of what is due, unless they are under way */
 ooze_result check_due(gpu *g, ooze_message *why); /* search.cu: OZ_AGAIN, with room made, where something had none */
 ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why); /* slots.cu: by the news */
 uint32_t rounded(uint32_t n); /* queue.cu: as launches of wall stages are cut */
@@ -219,6 +227,7 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
 
 /* queue.cu */
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
+ooze_result finished(oz_backend *b, double *sums, ooze_message *why);
 ooze_result flush(gpu *g, ooze_message *why);
 void forget_graphs(gpu *g);
 int lanes_for(const gpu *g); /* threads a particle in gathers */

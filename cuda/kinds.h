@@ -149,10 +149,16 @@ struct map_walls {
   static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
   static OZ_D void after(const oz_frame *, uint32_t, uint32_t) {}
 };
-template <> struct maps_of<stage_velocity_start> : map_walls {
-  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_hold_item(f, slot); }
+template <> struct maps_of<stage_kick> : map_walls {
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t which) {
+    if (which & 2u) oz_wall_hold_item(f, slot);
+  }
 };
-template <> struct maps_of<stage_kick> : maps_of<stage_velocity_start> {};
+template <> struct maps_of<stage_velocity_start> : maps_of<stage_kick> {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t which) {
+    if (which & 1u) oz_wall_planes_item(f, slot);
+  }
+};
 template <> struct maps_of<stage_cg_update> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_load_item(f, slot); }
 };

@@ -59,7 +59,7 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
     return next == OZ_STAGE_wall_project ? 2u : next == OZ_STAGE_wall_density ? 4u : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
-  if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 1u : 0u;
+  if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 2u : 0u;
   if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;
   if (stage == OZ_STAGE_material) return next == OZ_STAGE_predict ? 4u : 0u;
   return 0;
@@ -82,7 +82,8 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   /* with one thread a particle the further registers cost more than the launch, unless all are on the device at once */
   const bool join = (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join;
   const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
-                   l->stage == OZ_STAGE_wall_mirror ? OZ_STAGE_density_move : -1;
+                   l->stage == OZ_STAGE_wall_mirror ? OZ_STAGE_density_move :
+                   l->stage == OZ_STAGE_wall_planes && lanes > 1 ? OZ_STAGE_velocity_start : -1; /* 96 registers: not one wave of large scenes */
   if (join && host >= 0 && at < g->queued && q[at].stage == host && q[at].frame == l->frame) {
     l->stage = host; /* does the particle's walls first */
     l->walls = 1;
@@ -258,6 +259,15 @@ uint32_t rounded(uint32_t n) {
   return room;
 }
 
+/* Waits for the last news that were told of, which have the sums of a stage. */
+static ooze_result answer(gpu *g, int reductions, double *sums, ooze_message *why) {
+  OZ_TRY(await_news(g, why));
+  g->staged = 0;
+  g->box_known = g->box_told;
+  for (int r = 0; r < reductions; r++) sums[r] = g->host_news->scalar[OZ_SCALAR_SUM + r];
+  return OOZE_OK;
+}
+
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -274,7 +284,8 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   if (g->queued == QUEUE) OZ_TRY(flush(g, why));
   /* of what follows `finish` only the rest filter is known to leave positions alone */
   if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move && stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag)
-    g->box_known = false;
+    g->box_known = g->box_told = false;
+  if (stage == OZ_STAGE_velocity_start) OZ_TRY(tell_due(g, why)); /* walls, if there are any, have been looked for */
   oz_frame copy = *f;
   copy.wall_count = rounded(f->wall_count);
   if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* only counted random numbers ask for it */
@@ -290,14 +301,23 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   }
   g->queue[g->queued].stage = (uint16_t)stage;
   g->queue[g->queued++].frame = (uint16_t)k;
-  if (!sums) return OOZE_OK;
-  OZ_TRY(flush(g, why));
   const bool at_the_end = stage == OZ_STAGE_finish; /* the next sort asks for the box: so it need not wait for it */
+  if (!sums && !at_the_end) return OOZE_OK;
+  OZ_TRY(flush(g, why));
   if (at_the_end) OZ_TRY(launch_box(g, f, why));
-  OZ_TRY(bring_news(g, why));
-  g->box_known = at_the_end && g->cell > 0.0f;
-  for (int r = 0; r < reductions; r++) sums[r] = g->host_news->scalar[OZ_SCALAR_SUM + r];
-  return OOZE_OK;
+  OZ_TRY(tell_news(g, why));
+  g->box_told = at_the_end && g->cell > 0.0f;
+  return sums ? answer(g, reductions, sums, why) : OOZE_OK;
+}
+
+/* What came after `finish` is launched before the host waits for what that delivered. */
+ooze_result finished(oz_backend *b, double *sums, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  *sums = 0.0;
+  if (!g->count) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  return answer(g, info[OZ_STAGE_finish].reductions, sums, why);
 }
 
 } // namespace OZ_NAMESPACE

@@ -450,6 +450,12 @@ ooze_result rows_room(gpu *g, rows *r, uint64_t lines, size_t entry, ooze_messag
                    (unsigned long long)UINT32_MAX * GROUP);
   return grow(g, &r->entries, (size_t)lines * GROUP * entry, "neighbour lists", why);
 }
+/* What a search counts begins at zero. */
+ooze_result clear_groups(gpu *g, ooze_message *why) {
+  if (!g->groups_clear) OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, offsetof(news, scalar) - offsetof(news, groups), g->stream), "lists");
+  g->groups_clear = false;
+  return OOZE_OK;
+}
 ooze_result shares_room(gpu *g, uint64_t entries, ooze_message *why) {
   if (entries > UINT32_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %llu neighbours of blocks; a list holds %llu", (unsigned long long)entries,
@@ -483,12 +489,19 @@ ooze_result fit_further(gpu *g, bool *fits, ooze_message *why) {
 
 } // namespace
 
+ooze_result tell_due(gpu *g, ooze_message *why) {
+  if (!g->untold) return OOZE_OK;
+  g->untold = false;
+  return tell_news(g, why);
+}
+
 /* The host comes here while the device is still at what followed: nobody waits. */
 ooze_result check_due(gpu *g, ooze_message *why) {
   const uint32_t due = g->due;
   bool near = true, slots = true, further = true;
   g->due = 0;
   if (!due) return OOZE_OK;
+  OZ_TRY(tell_due(g, why));
   OZ_TRY(await_news(g, why));
   if (due & DUE_NEAR) OZ_TRY(fit_near(g, &near, why));
   if (due & DUE_WALLS) OZ_TRY(fit_walls(g, &slots, why));
@@ -511,7 +524,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (shared) OZ_TRY(grow(g, &g->near_first, ((size_t)g->capacity / SHARE + 1) * 8, "neighbour lists", why));
   for (;;) {
     const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
-    OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, offsetof(news, scalar) - offsetof(news, groups), g->stream), "lists");
+    OZ_TRY(clear_groups(g, why));
     if (!g->by_table) OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, why));
     search s = {};
     s.own = s.at = f->x;
@@ -528,8 +541,8 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     if (late) { /* there was room in the last substep, so mostly there is in this one */
-      OZ_TRY(tell_news(g, why));
       g->due = DUE_NEAR;
+      g->untold = true;
       break;
     }
     bool fits;
@@ -578,7 +591,6 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   for (;;) {
     const uint64_t lines = g->extra.entries.bytes / (GROUP * 4);
-    OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, offsetof(news, scalar) - offsetof(news, groups), g->stream), "lists");
     if (g->by_table) { /* A and dx are free until the first iteration */
       placement where;
       OZ_TRY(table_cells(g, key_of(f, f->p, cell, low, last), as<uint32_t>(g->cell_of), &where, why));
@@ -587,6 +599,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
       OZ_TRY(order_by_cell(g, f, f->p, cell, low, last, why));
       OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, why));
     }
+    OZ_TRY(clear_groups(g, why));
     search s = {};
     s.own = f->p, s.at = f->A;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);

@@ -23,14 +23,69 @@ struct slot_item {
   const uint32_t *number; /* slots up to and with this particle */
   uint32_t *slot_of, *particle, *count, *slots;
   uint32_t n, capacity;
-  OZ_D void operator()(uint32_t i) const {
-    const uint32_t k = number[i], before = i ? number[i - 1] : 0;
-    const bool has = k != before && k <= capacity;
+  OZ_D void operator()(uint32_t i) const { give(i, number[i], number[i] != (i ? number[i - 1] : 0)); }
+  /* k: slots up to and with this one */
+  OZ_D void give(uint32_t i, uint32_t k, bool near) const {
+    const bool has = near && k <= capacity;
     slot_of[i] = has ? k : 0;
     if (has) particle[k - 1] = i;
     if (i == n - 1) *count = k, *slots = k < capacity ? k : capacity;
   }
 };
+
+/* Up to SLOTS_SMALL particles: one block adds up flags and hands out slots, in place of three launches. */
+enum { SLOTS_SMALL = 32768, SLOTS_BLOCK = 1024 };
+#if defined(OZ_CUDA_HOST)
+cudaError_t slots_at_once(gpu *, const slot_item &s, const uint32_t *flag) {
+  for (uint32_t i = 0, number = 0; i < s.n; i++) {
+    number += flag[i];
+    s.give(i, number, flag[i] != 0);
+  }
+  return cudaSuccess;
+}
+#else
+__global__ void __launch_bounds__(SLOTS_BLOCK) slots_kernel(const __grid_constant__ slot_item s, const uint32_t *flag) {
+  __shared__ uint32_t part[SLOTS_BLOCK / 32];
+  const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  uint32_t before = 0;
+  for (uint32_t first = 0; first < s.n; first += 4 * SLOTS_BLOCK) { /* four side by side a thread */
+    const uint32_t i = first + 4 * threadIdx.x;
+    uint32_t v[4], own = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+      v[k] = i + k < s.n ? flag[i + k] : 0u;
+      own += v[k];
+    }
+    uint32_t sum = own;
+    for (uint32_t d = 1; d < 32; d *= 2) {
+      const uint32_t low = __shfl_up_sync(0xffffffffu, sum, d);
+      if (lane >= d) sum += low;
+    }
+    if (lane == 31) part[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+      uint32_t all = part[lane];
+      for (uint32_t d = 1; d < 32; d *= 2) {
+        const uint32_t low = __shfl_up_sync(0xffffffffu, all, d);
+        if (lane >= d) all += low;
+      }
+      part[lane] = all;
+    }
+    __syncthreads();
+    uint32_t number = before + (warp ? part[warp - 1] : 0u) + sum - own;
+    before += part[SLOTS_BLOCK / 32 - 1];
+    __syncthreads();
+    for (uint32_t k = 0; k < 4; k++)
+      if (i + k < s.n) {
+        number += v[k];
+        s.give(i + k, number, v[k] != 0);
+      }
+  }
+}
+cudaError_t slots_at_once(gpu *g, const slot_item &s, const uint32_t *flag) {
+  slots_kernel<<<1, SLOTS_BLOCK, 0, g->stream>>>(s, flag);
+  return cudaGetLastError();
+}
+#endif
 
 } // namespace
 
@@ -61,14 +116,16 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     uint32_t *flag = as<uint32_t>(g->cell_of);
     flag_item item = {*f, f->h + f->d, flag}; /* oz_wall_reach */
     OZ_CUDA(each(g->stream, g->count, item), "walls");
-    OZ_TRY(add_up(g, flag, g->count, why));
+    const bool at_once = g->count <= SLOTS_SMALL;
+    if (!at_once) OZ_TRY(add_up(g, flag, g->count, why));
     const bool late = goes_on(g, f) && g->wall_last;
     for (;;) {
       const uint32_t guess = rounded(g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
       slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
-      OZ_CUDA(each(g->stream, g->count, slots), "walls");
+      OZ_CUDA(at_once ? slots_at_once(g, slots, flag) : each(g->stream, g->count, slots), "walls");
       bool fits = true;
+      g->untold = false; /* list C's answer comes along */
       if (late) {
         OZ_TRY(tell_news(g, why));
         g->due |= DUE_WALLS;

@@ -111,6 +111,8 @@ typedef struct oz_backend_table {
    * fastest: the greatest speed, m/s. */
   ooze_result (*undo)(oz_backend *b, ooze_message *why);
   ooze_result (*fastest)(oz_backend *b, double *out, ooze_message *why);
+  /* What the stage `finish` delivered, if it was run without sums: so that the device has something to do while the host waits. */
+  ooze_result (*finished)(oz_backend *b, double *sums, ooze_message *why);
   /* Friction and stick from place to place, of all colliders: OZ_GRIP_FLOATS a brick. After `colliders`, when they changed. */
   ooze_result (*grips)(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why);
 } oz_backend_table;

@@ -200,7 +200,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* conformation and velocity at the end of the step */
   if (s->has_relaxation && !printed) RUN(conform_update);
-  OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, &s->bad, why));
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   const uint32_t sweeps = printed ? 0 : s->params->rest_filter;
@@ -214,6 +214,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     swap(&f->u, &f->u2);
     RUN(settle);
   }
+  if (b->table->finished) OZ_TRY(b->table->finished(b, &s->bad, why));
   OZ_TRY(oz_heat_conduct(s, b, f, why));
   return oz_fluids_mix(s, b, f, why);
 }

@@ -14,7 +14,7 @@ typedef struct array {
 #define AT(m) #m, offsetof(oz_frame, m)
 static const array arrays[] = {
     {AT(x), 4, 0, 0, 0},      {AT(u), 4, 0, 0, 0},       {AT(q), 6, 1, 0, 0},      {AT(source), 1, 1, 0, 0}, {AT(omega), 1, 1, 0, 0},
-    {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},
+    {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(u2), 4, 0, 0, 0},
     {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 2, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
     {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 2, 1, 0},      {AT(pp), 6, 2, 1, 0},     {AT(aq), 6, 2, 1, 0},
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 0, 0},  {AT(rho), 1, 1, 0, 0},    {AT(diag), 1, 1, 0, 1},   {AT(row_sum), 1, 1, 0, 1},
@@ -308,7 +308,11 @@ static void constants(both *t, const oz_frame *f) {
   const int swapped = f->y != t->a.y;
   t->b.f.y = swapped ? t->b.y2 : t->b.y;
   t->b.f.y2 = swapped ? t->b.y : t->b.y2;
+  const int turned = f->u == t->a.u2; /* a sweep of the rest filter */
+  t->b.f.u = turned ? t->b.u2 : t->b.u;
+  t->b.f.u2 = turned ? t->b.u : t->b.u2;
 }
+static void keep_places(side *s) { s->y = s->f.y, s->y2 = s->f.y2, s->u = s->f.u, s->u2 = s->f.u2; }
 static void map_ranks(both *t, side *s) {
   uint32_t *rank = malloc(((size_t)t->n + 1) * 4);
   ooze_message why = {""};
@@ -345,8 +349,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   t->velocity = t->position = t->ran_gradient = t->scratch = t->heat = t->soft = t->tension = 0;
   t->keys = 1;
   /* a stage may run before they are sorted */
-  t->a.y = t->a.f.y, t->a.y2 = t->a.f.y2;
-  t->b.y = t->b.f.y, t->b.y2 = t->b.f.y2;
+  keep_places(&t->a), keep_places(&t->b);
   map_ranks(t, &t->a);
   map_ranks(t, &t->b);
   memset(t->a.slot, 0, (size_t)t->n * 4);
@@ -355,12 +358,11 @@ static void both_frame(oz_backend *o, oz_frame *f) {
 }
 static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {
   T;
-  t->a.y = f->y, t->a.y2 = f->y2;
+  t->a.y = f->y, t->a.y2 = f->y2, t->a.u = f->u, t->a.u2 = f->u2;
   constants(t, f);
   OZ_TRY(ON(&t->a, sort)(t->a.b, &t->a.f, why));
   OZ_TRY(ON(&t->b, sort)(t->b.b, &t->b.f, why));
-  t->a.y = t->a.f.y, t->a.y2 = t->a.f.y2;
-  t->b.y = t->b.f.y, t->b.y2 = t->b.f.y2;
+  keep_places(&t->a), keep_places(&t->b);
   map_ranks(t, &t->a);
   map_ranks(t, &t->b);
   memset(t->a.slot, 0, (size_t)t->n * 4);
