@@ -53,11 +53,17 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(cg_direction);
   }
   WALLS(wall_clamp);
-  if (s->has_yield) {
-    RUN(slip_look);
-    OZ_TRY(slip(b, f, why));
-    RUN(slip_take);
-  }
+  return OOZE_OK;
+}
+
+/* What the filter would take of the projected velocity, which is still in u, is remembered (filter.h). At the end of the substep,
+ * because it is state, and a substep that fails has not happened; y2 has no use any more, p has. */
+static ooze_result remember_slip(oz_backend *b, oz_frame *f, ooze_message *why) {
+  swap(&f->p, &f->y2);
+  RUN(slip_look);
+  OZ_TRY(slip(b, f, why));
+  RUN(slip_take);
+  swap(&f->p, &f->y2);
   return OOZE_OK;
 }
 
@@ -147,14 +153,14 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
   const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
-  const int printed = f->scheme == OOZE_SCHEME_PAPER;
+  const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress && !positions_only && !printed && s->params->velocity_iterations;
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
   f->boundary = s->has_boundary;
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;
   f->cold = 1;
-  f->repeated = !printed && !s->has_soft && !s->has_boundary && !s->has_yield && !f->body_count; /* slip_take writes what undo does not know */
+  f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h;
   if (printed) f->split = 0, f->gradient_correction = 0;
@@ -190,15 +196,16 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
       RUN(force);
       OZ_TRY(oz_bodies_filter(b, f, why));
       RUN(kick);
-    } else if (!positions_only && s->params->velocity_iterations)
+    } else if (projects)
       OZ_TRY(project_velocities(s, b, f, why));
     RUN(advance);
     if (f->slips) RUN(boundary_hold);
     OZ_TRY(oz_bodies_drive(b, f, why));
-    OZ_TRY(project_positions(s, b, f, !explicit_stress, explicit_stress || (!positions_only && s->params->velocity_iterations), why));
+    OZ_TRY(project_positions(s, b, f, !explicit_stress, explicit_stress || projects, why));
   }
 
   /* conformation and velocity at the end of the step */
+  if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
   if (s->has_relaxation && !printed) RUN(conform_update);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);

@@ -71,8 +71,8 @@ OZ_FN oz_real oz_slip_most(const oz_frame *f, uint32_t i) { /* m/s^2 */
   return oz_yield(f, i) * oz_ld(f->omega, i) * (f->inv_d / 1000.0f);
 }
 
-/* What is remembered, as a velocity for the filter: in p, which has no use until `advance` and which the
- * model puts in the place of u for it. */
+/* What is remembered, as a velocity for the filter: in p, which has no use until `advance` (at the end of the substep y2 stands in
+ * for it) and which the model puts in the place of u for it. */
 OZ_FN void oz_slip_hold_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_v3 w = oz_planes3_ld(f->rest, f->stride, i);

@@ -121,7 +121,7 @@ static void check_create_and_fill(long rest) {
     }
 }
 
-static void check_step(long rest) {
+static void check_step(long rest, float yield_stress) {
   uint64_t expected[2] = {0, 0}; /* after one and two steps */
   for (long k = -1;; ++k) {
     counter c = plenty;
@@ -130,6 +130,11 @@ static void check_step(long rest) {
     c.fail_rest = rest;
     CHECK(make(&c, &s, &why) == OOZE_OK, "%s", why.text);
     CHECK_OK(scene_fill(s), s);
+    ooze_material m;
+    ooze_material_default(&m);
+    CHECK_OK(ooze_material_get(s, 1, &m), s);
+    m.yield_stress = yield_stress;
+    CHECK_OK(ooze_material_set(s, 1, &m), s);
     /* one substep a step: a refused step leaves the last whole substep, and here that is where it began */
     ooze_params params;
     ooze_params_default(&params);
@@ -157,7 +162,8 @@ static void check_step(long rest) {
 
 OZ_CASE(any_single_allocation_of_set_up_may_fail) { check_create_and_fill(0); }
 OZ_CASE(memory_may_run_out_during_set_up) { check_create_and_fill(1); }
-OZ_CASE(any_single_allocation_of_a_step_may_fail) { check_step(0); }
-OZ_CASE(memory_may_run_out_during_a_step) { check_step(1); }
+OZ_CASE(any_single_allocation_of_a_step_may_fail) { check_step(0, 0.0f); }
+OZ_CASE(memory_may_run_out_during_a_step) { check_step(1, 0.0f); }
+OZ_CASE(what_yields_remembers_nothing_of_a_step_that_failed) { check_step(0, 100.0f); }
 
 OZ_TEST_MAIN()

@@ -424,7 +424,6 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_tension_clear) t->tension = 1;
   if (stage == OZ_STAGE_velocity_start) t->tension = 0;
   if (stage == OZ_STAGE_residual) t->velocity = 1;
-  if (stage == OZ_STAGE_slip_look) t->velocity = 0; /* it is over, and p is in use */
   if (stage == OZ_STAGE_advance) t->position = 1; /* its arrays lie over the velocity phase's */
   give_arrays(t);
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));

@@ -9,7 +9,7 @@ enum { EDGE = 24, LAYERS = 6, COUNT = EDGE * LAYERS * EDGE, STEPS = 10 };
 static const float D = 0.01f;
 
 /* A slab that comes down on a floor: 576 particles, then 1152, then 1728 are near it. */
-static oz_backend *slab(oz_memory *memory) {
+static oz_backend *slab(oz_memory *memory, float yield_stress) {
   static float x[4 * COUNT], u[4 * COUNT], q[6 * COUNT], compliance[COUNT], viscosity[COUNT], density[COUNT];
   static uint32_t rank[COUNT];
   static uint64_t id[COUNT];
@@ -33,7 +33,7 @@ static oz_backend *slab(oz_memory *memory) {
       {OZ_FIELD_VISCOSITY, viscosity}, {OZ_FIELD_DENSITY, density}, {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
   CHECK(b->table->resize(b, COUNT, &why) >= 0, "%s", why.text);
   for (size_t k = 0; k < sizeof of / sizeof *of; k++) CHECK(b->table->upload(b, of[k].field, 0, COUNT, of[k].from, &why) >= 0, "%s", why.text);
-  const oz_matter matter = {.density = 1000.0f};
+  const oz_matter matter = {.density = 1000.0f, .yield_stress = yield_stress};
   CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
   oz_collider floor;
   memset(&floor, 0, sizeof floor);
@@ -41,14 +41,14 @@ static oz_backend *slab(oz_memory *memory) {
   CHECK(b->table->colliders(b, &floor, 1, NULL, NULL, 0, &why) >= 0, "%s", why.text);
   return b;
 }
-/* Positions by id after STEPS substeps; returns how many had to be run again. */
-static int run(float *out) {
+/* Positions, and what yielding fluid remembers, by id after STEPS substeps; returns how many had to be run again. */
+static int run(float *out, float yield_stress) {
   oz_memory memory;
-  oz_backend *b = slab(&memory);
+  oz_backend *b = slab(&memory, yield_stress);
   ooze_message why = {""};
   ooze_params params;
   oz_step step;
-  static float x[4 * COUNT];
+  static float x[4 * COUNT], rest[3 * COUNT];
   static uint64_t id[COUNT];
   int again = 0;
   ooze_params_default(&params);
@@ -56,6 +56,7 @@ static int run(float *out) {
   for (int k = 0; k < STEPS; k++) {
     memset(&step, 0, sizeof step);
     step.backend = b, step.params = &params, step.separation = D, step.has_walls = 1;
+    step.has_yield = step.has_relaxation = yield_stress > 0.0f;
     ooze_result r = oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why);
     while (r == OZ_AGAIN && again < 20) {
       again++;
@@ -67,27 +68,38 @@ static int run(float *out) {
   }
   CHECK(b->table->download(b, OZ_FIELD_X, 0, COUNT, x, &why) >= 0, "%s", why.text);
   CHECK(b->table->download(b, OZ_FIELD_ID, 0, COUNT, id, &why) >= 0, "%s", why.text);
-  for (uint32_t i = 0; i < COUNT; i++) memcpy(out + 3 * (id[i] - 1), x + 4 * i, 12);
+  CHECK(b->table->download(b, OZ_FIELD_REST, 0, COUNT, rest, &why) >= 0, "%s", why.text);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    float *to = out + 6 * (id[i] - 1);
+    memcpy(to, x + 4 * i, 12);
+    for (uint32_t k = 0; k < 3; k++) to[3 + k] = rest[k * COUNT + i];
+  }
   b->table->destroy(b);
   return again;
 }
 
-OZ_CASE(a_substep_that_outgrows_its_room_is_run_again_with_the_same_bits) {
-  static float late[3 * COUNT], waiting[3 * COUNT];
+static void same_bits(float yield_stress) {
+  static float late[6 * COUNT], waiting[6 * COUNT];
   static const char *const lanes[] = {"16", "1"}; /* as small scenes run, and as large ones */
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < (yield_stress > 0.0f ? 1 : 2); k++) {
     setenv("OOZE_CUDA_LANES", lanes[k], 1);
-    const int again = run(late);
+    const int again = run(late, yield_stress);
     setenv("OOZE_CUDA_LATE", "0", 1);
-    CHECK_EQ(run(waiting), 0);
+    CHECK_EQ(run(waiting, yield_stress), 0);
     unsetenv("OOZE_CUDA_LATE"), unsetenv("OOZE_CUDA_LANES");
     printf("  %s threads a particle: %d of %d substeps twice\n", lanes[k], again, STEPS);
     CHECK(again > 0 && again < STEPS / 2, "%d substeps were run again", again);
-    CHECK(memcmp(late, waiting, sizeof late) == 0, "positions differ");
-    float low = 1.0f;
-    for (uint32_t i = 0; i < COUNT; i++) low = late[3 * i + 1] < low ? late[3 * i + 1] : low;
+    CHECK(memcmp(late, waiting, sizeof late) == 0, "positions, or what is remembered, differ");
+    float low = 1.0f, most = 0.0f;
+    for (uint32_t i = 0; i < COUNT; i++) {
+      low = late[6 * i + 1] < low ? late[6 * i + 1] : low;
+      most = late[6 * i + 4] > most ? late[6 * i + 4] : most;
+    }
     CHECK(low < 0.6f * D && low > 0.2f * D, "it has come down, and lies: lowest at %g", (double)low);
+    CHECK((most > 0.0f) == (yield_stress > 0.0f), "%g m/s^2 are remembered", (double)most);
   }
 }
+OZ_CASE(a_substep_that_outgrows_its_room_is_run_again_with_the_same_bits) { same_bits(0.0f); }
+OZ_CASE(so_it_is_with_a_yield_stress_and_what_it_remembers) { same_bits(300.0f); }
 
 OZ_TEST_MAIN()
