@@ -18,6 +18,7 @@ static void took(kit *k, ooze_result r, const char *what) {
 }
 
 int kit_good(const kit *k) { return k->result >= 0; }
+int kit_on_gpu(const kit *k) { return k->solver && strncmp(ooze_solver_backend(k->solver), "cuda", 4) == 0; }
 
 void kit_open(kit *k, const kit_machine *machine, double separation) {
   ooze_solver_desc desc;

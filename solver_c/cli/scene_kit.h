@@ -41,6 +41,7 @@ void kit_open(kit *k, const kit_machine *machine, double separation);
 void kit_open_model(kit *k, const kit_machine *machine, double separation, uint32_t model, double gravity);
 void kit_close(kit *k);
 int kit_good(const kit *k); /* 1 while nothing failed */
+int kit_on_gpu(const kit *k); /* whatever was asked for: `auto` may have taken one */
 void kit_apply(kit *k);     /* hands params to the solver */
 void kit_iterations(kit *k, uint32_t velocity, uint32_t position);
 

@@ -103,7 +103,7 @@ static void swing(verify *v, double across) {
     verify_at_most(v, momentum, 1e-4, "", "momentum.%.0f", 2.0 * across);
     /* tension's own forces lie along pairs; what turns is the velocity solve, by gradients stored as halves */
     /* stresses that particles send each other have 13 bits on a GPU: their rounding is not symmetric */
-    verify_at_most(v, spin, verify_machine(v)->backend == OOZE_BACKEND_CUDA ? 2e-3 : 1e-3, "", "angular-momentum.%.0f", 2.0 * across);
+    verify_at_most(v, spin, kit_on_gpu(&k) ? 2e-3 : 1e-3, "", "angular-momentum.%.0f", 2.0 * across);
   }
   kit_close(&k);
 }

@@ -17,30 +17,35 @@ ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame
   return OOZE_OK;
 }
 
-static ooze_result folder(oz_session *s, const char *part) {
-  char path[3600];
-  snprintf(path, sizeof path, "%s%s%s", s->options.folder, part[0] ? "/" : "", part);
-  OZ_IO_TRY(oz_make_folder(path, s->why));
+static ooze_result make_folder(const char *path, ooze_message *why) {
+  OZ_IO_TRY(oz_make_folder(path, why));
   ooze_file_sweep(path); /* what killed runs left */
+  return OOZE_OK;
+}
+/* For the run's folder and those in it that its outputs go to. */
+static ooze_result each_folder(oz_session *s, ooze_result (*call)(const char *, ooze_message *)) {
+  const oz_output *o = &s->base->output;
+  const struct { const char *part; int wanted; } folders[] = {{"", 1},
+                                                              {"checkpoints", 1},
+                                                              {"points", point_endings[o->points] != NULL},
+                                                              {"surface", o->surface != 0},
+                                                              {"mesh", mesh_endings[o->mesh] != NULL},
+                                                              {"preview", s->options.preview != 0}};
+  for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+    char path[3600];
+    if (!folders[k].wanted) continue;
+    snprintf(path, sizeof path, "%s%s%s", s->options.folder, folders[k].part[0] ? "/" : "", folders[k].part);
+    OZ_IO_TRY(call(path, s->why));
+  }
   return OOZE_OK;
 }
 
 ooze_result oz_session_folder_fits(oz_session *s) {
   if (strlen(s->options.folder) > 2000)
     return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", s->options.folder);
-  return OOZE_OK;
+  return each_folder(s, oz_folder_fits);
 }
-
-ooze_result oz_session_folders(oz_session *s) {
-  const oz_output *o = &s->base->output;
-  OZ_IO_TRY(folder(s, ""));
-  OZ_IO_TRY(folder(s, "checkpoints"));
-  if (point_endings[o->points]) OZ_IO_TRY(folder(s, "points"));
-  if (o->surface) OZ_IO_TRY(folder(s, "surface"));
-  if (mesh_endings[o->mesh]) OZ_IO_TRY(folder(s, "mesh"));
-  if (s->options.preview) OZ_IO_TRY(folder(s, "preview"));
-  return OOZE_OK;
-}
+ooze_result oz_session_folders(oz_session *s) { return each_folder(s, make_folder); }
 
 ooze_result oz_session_write_scene(oz_session *s) {
   char path[3600];

@@ -2,13 +2,13 @@
 #ifdef _WIN32
 #include <direct.h>
 #else
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <unistd.h>
 #endif
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 #include "io_internal.h"
 #include "session_os.h"
@@ -31,6 +31,21 @@ void oz_absolute_path(const char *path, char *out, size_t room) {
   const int whole = oz_os_is_slash(path[0]) || (path[0] && path[1] == ':');
   int n = whole || !at ? snprintf(out, room, "%s", path) : snprintf(out, room, "%s/%s", at, path);
   if (n < 0 || (size_t)n >= room) snprintf(out, room, "%s", path);
+}
+
+ooze_result oz_folder_fits(const char *path, ooze_message *why) {
+  char part[4000];
+  size_t length = strlen(path);
+  struct stat about;
+  if (!length || length >= sizeof part) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+  for (size_t i = 1; i <= length; i++) {
+    if (i < length && !oz_os_is_slash(path[i])) continue;
+    memcpy(part, path, i);
+    part[i] = 0;
+    if (stat(part, &about) == 0 && !S_ISDIR(about.st_mode))
+      return oz_io_fail(why, OOZE_ERROR_IO, "%s: a file is where a folder is to be; expected a folder, or nothing", part);
+  }
+  return OOZE_OK;
 }
 
 ooze_result oz_make_folder(const char *path, ooze_message *why) {

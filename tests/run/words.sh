@@ -49,6 +49,10 @@ expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new.mp4
 expect 2 'nothing.json' "$ooze" compare nothing.json -o new
 expect 2 'is not among the choices' "$ooze" compare "$small" --models mud -o new --frames 2
 [ "$(ls -A)" = out ] || { echo "FAILED: what was refused left $(ls -A)"; failed=1; }
+mkdir taken && : >taken/points
+expect 2 'taken/points: a file is where a folder is to be' "$ooze" run "$small" -o taken --quiet
+expect 2 'taken/points: a file is where a folder is to be' "$ooze" run "$small" -o taken/points/new --quiet
+[ "$(ls -A taken)" = points ] || { echo "FAILED: what was refused left $(ls -A taken)"; failed=1; }
 cp -r ../a old && sum=$(cat old/checkpoints/* | cksum)
 expect 2 'memory allowed' "$ooze" run "$small" -o old --max-memory 0.0001
 [ "$(cat old/checkpoints/* | cksum)" = "$sum" ] || { echo 'FAILED: a run that was refused removed the checkpoints before it'; failed=1; }
