@@ -7,68 +7,7 @@
 #include "core/schema.h"
 #include "physics/contact.h"
 
-enum { MAGIC = 0x4c435a4f, VERSION = 3 };   /* "OZCL" */
 static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
-static const uint32_t BRICK_BIAS = 1u << 20;
-
-/* ---- Poses and bytes ------------------------------------------------------------------------------------------------
- */
-
-static void unit4(double q[4]) {
-  double l = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  for (int k = 0; k < 4; k++) q[k] /= l;
-}
-
-void oz_pose_unit(ooze_pose *pose) {
-  double q[4], l2 = 0.0;
-  for (int k = 0; k < 4; k++) q[k] = (double)pose->rotation[k], l2 += q[k] * q[k];
-  if (fabs(l2 - 1.0) < 1e-6) return; /* as near as floats come: a saved pose must come back as it was */
-  unit4(q);
-  for (int k = 0; k < 4; k++) pose->rotation[k] = (float)q[k];
-}
-
-void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose *out) {
-  if (f <= 0.0 || memcmp(a, b, sizeof *a) == 0) {
-    *out = *a;
-    return;
-  }
-  if (f >= 1.0) {
-    *out = *b;
-    return;
-  }
-  double q[4], dot = 0.0;
-  for (int k = 0; k < 3; k++) {
-    double from = (double)a->position[k];
-    out->position[k] = (float)(from + f * ((double)b->position[k] - from));
-  }
-  for (int k = 0; k < 4; k++) dot += (double)a->rotation[k] * (double)b->rotation[k];
-  double side = dot < 0.0 ? -1.0 : 1.0, wa = 1.0 - f, wb = f; /* q and -q turn the same: take the shorter arc */
-  dot *= side;
-  if (dot < 0.9999) { /* at an even pace; nearer together a straight line is as good */
-    double angle = acos(dot), s = sin(angle);
-    wa = sin((1.0 - f) * angle) / s;
-    wb = sin(f * angle) / s;
-  }
-  for (int k = 0; k < 4; k++) q[k] = wa * (double)a->rotation[k] + side * wb * (double)b->rotation[k];
-  unit4(q);
-  for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
-}
-
-void oz_bytes_take(oz_bytes *b, void *out, size_t bytes) {
-  if (b->bad || bytes > b->left) {
-    b->bad = 1;
-    memset(out, 0, bytes);
-    return;
-  }
-  memcpy(out, b->at, bytes);
-  b->at += bytes;
-  b->left -= bytes;
-}
-
-unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes) {
-  memcpy(at, in, bytes);
-  return at + bytes;
-}
 
 /* ---- Checks ---------------------------------------------------------------------------------------------------------
  */
@@ -185,7 +124,7 @@ static int by_key(const void *a, const void *b) {
 /* As oz_brick_key in contact.h; a test compares. */
 static uint64_t key_of(const int32_t origin[3]) {
   uint64_t key = 0;
-  for (int k = 0; k < 3; k++) key = key << 21 | (uint64_t)((uint32_t)(origin[k] / 8) + BRICK_BIAS);
+  for (int k = 0; k < 3; k++) key = key << 21 | (uint64_t)((uint32_t)(origin[k] / 8) + OZ_BRICK_BIAS);
   return key;
 }
 
@@ -247,7 +186,7 @@ static void fill(oz_colliders *c, oz_collider_slot *slot, const ooze_collider_de
     slot->desc.brick_count = 0;
 }
 
-static ooze_result add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who,
+ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who,
                        ooze_message *why) {
   OZ_TRY(check(desc, who, why));
   if (c->count >= OZ_COLLIDERS_MAX)
@@ -267,7 +206,7 @@ static ooze_result add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t
 
 ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle, ooze_message *why) {
   if (c->next_handle == 0) return oz_fail(why, OOZE_ERROR_LIMIT, "new collider: all handles have been used");
-  OZ_TRY(add(c, desc, c->next_handle, "new collider", why));
+  OZ_TRY(oz_colliders_put(c, desc, c->next_handle, "new collider", why));
   *out_handle = c->next_handle++;
   return OOZE_OK;
 }
@@ -454,113 +393,4 @@ void oz_colliders_end_step(oz_colliders *c, double fraction) {
       slot->torque[k] = (float)(slot->turn[k] * per);
     }
   }
-}
-
-/* ---- Checkpoint -----------------------------------------------------------------------------------------------------
- */
-
-/* What a collider is in a checkpoint, bricks behind it. Words only, so that there is no padding. */
-typedef struct saved_collider {
-  uint32_t handle, shape, role, invert, wall_density, brick_count, boundary;
-  float half[3], friction, stick, temperature, contact, voxel;
-  ooze_pose start, end;
-  float force[3], torque[3];
-} saved_collider;
-typedef struct saved_head {
-  uint32_t magic, version, count, next_handle;
-} saved_head;
-
-size_t oz_colliders_bytes(const oz_colliders *c) {
-  size_t bytes = sizeof(saved_head) + c->count * sizeof(saved_collider) + (size_t)c->bricks * sizeof(ooze_sdf_brick);
-  for (uint32_t i = 0; i < c->count; i++) bytes += oz_grip_bytes(&c->slot[i].grip);
-  return bytes;
-}
-
-void oz_colliders_write(const oz_colliders *c, void *out) {
-  saved_head head = {MAGIC, VERSION, c->count, c->next_handle};
-  unsigned char *at = oz_bytes_put(out, &head, sizeof head);
-  for (uint32_t i = 0; i < c->count; i++) {
-    const oz_collider_slot *slot = c->slot + i;
-    const ooze_collider_desc *d = &slot->desc;
-    saved_collider s;
-    memset(&s, 0, sizeof s);
-    s.handle = slot->handle, s.shape = d->shape, s.role = d->role, s.invert = d->invert;
-    s.wall_density = d->wall_density, s.brick_count = d->brick_count, s.boundary = d->boundary;
-    memcpy(s.half, d->half, sizeof s.half);
-    s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature, s.contact = d->contact, s.voxel = d->voxel;
-    s.start = d->start, s.end = d->end;
-    memcpy(s.force, slot->force, sizeof s.force);
-    memcpy(s.torque, slot->torque, sizeof s.torque);
-    at = oz_bytes_put(at, &s, sizeof s);
-    for (uint32_t b = 0; b < d->brick_count; b++) {
-      uint64_t key = c->key[slot->brick_first + b];
-      int32_t origin[3];
-      for (int k = 2; k >= 0; k--, key >>= 21) origin[k] = 8 * ((int32_t)(key & 0x1fffffu) - (int32_t)BRICK_BIAS);
-      at = oz_bytes_put(at, origin, sizeof origin);
-      at = oz_bytes_put(at, c->values + ((size_t)slot->brick_first + b) * 512, 512 * sizeof(float));
-    }
-    at = oz_grip_write(&slot->grip, at);
-  }
-}
-
-static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint32_t next_handle, ooze_message *why) {
-  saved_collider s;
-  ooze_collider_desc d;
-  ooze_sdf_brick *bricks = NULL;
-  char who[48];
-  oz_bytes_take(in, &s, sizeof s);
-  if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the colliders end early");
-  snprintf(who, sizeof who, "checkpoint: collider %u", s.handle);
-  if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last,
-                   next_handle);
-  *last = s.handle;
-  if (s.brick_count > in->left / sizeof(ooze_sdf_brick) || (s.brick_count && s.shape != OOZE_SHAPE_SDF))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s has %u bricks, which cannot be", who, s.brick_count);
-  ooze_collider_desc_default(&d);
-  d.shape = s.shape, d.role = s.role, d.invert = s.invert, d.wall_density = s.wall_density;
-  memcpy(d.half, s.half, sizeof d.half);
-  d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.contact = s.contact, d.voxel = s.voxel;
-  d.start = s.start, d.end = s.end;
-  d.brick_count = s.brick_count;
-  d.boundary = s.boundary;
-  for (int k = 0; k < 3; k++)
-    if (!(fabsf(s.force[k]) < 1e38f) || !(fabsf(s.torque[k]) < 1e38f))
-      return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its load is not finite", who);
-  if (s.brick_count) {
-    bricks = oz_alloc(c->memory, s.brick_count * sizeof *bricks);
-    if (!bricks) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks", who, s.brick_count);
-    oz_bytes_take(in, bricks, s.brick_count * sizeof *bricks);
-    d.bricks = bricks;
-  }
-  ooze_result r = add(c, &d, s.handle, who, why);
-  oz_free(c->memory, bricks);
-  if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT; /* the sentence stays: it names the field */
-  memcpy(c->slot[c->count - 1].force, s.force, sizeof s.force);
-  memcpy(c->slot[c->count - 1].torque, s.torque, sizeof s.torque);
-  return oz_grip_read(c->memory, who, in, &c->slot[c->count - 1].grip, why);
-}
-
-ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used, ooze_message *why) {
-  oz_bytes from = {in, bytes, 0};
-  oz_colliders fresh;
-  saved_head head;
-  uint32_t last = 0;
-  oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_COLLIDERS_MAX)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of colliders of version %d", VERSION);
-  oz_colliders_init(&fresh, c->memory);
-  fresh.next_handle = head.next_handle;
-  for (uint32_t i = 0; i < head.count; i++) {
-    ooze_result r = read_one(&fresh, &from, &last, head.next_handle, why);
-    if (r < 0) {
-      oz_colliders_destroy(&fresh);
-      return r;
-    }
-  }
-  fresh.bricks_changed = fresh.grips_changed = 1;
-  oz_colliders_destroy(c);
-  *c = fresh;
-  *used = bytes - from.left;
-  return OOZE_OK;
 }

@@ -50,6 +50,8 @@ typedef struct oz_colliders {
 void oz_colliders_init(oz_colliders *c, oz_memory *memory);
 void oz_colliders_destroy(oz_colliders *c);
 
+/* Behind the others, with this handle; `who` begins the sentence of a failure. */
+ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who, ooze_message *why);
 /* As their public namesakes. On failure nothing has changed. */
 ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle, ooze_message *why);
 ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc, ooze_message *why);

@@ -84,6 +84,25 @@ ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t coun
 void oz_cloud_release(oz_cloud *cloud);
 uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
 
+/* ---- Inside of a mesh (fill_inside.c) ---------------------------------------------------------------------------- */
+
+/* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding number of a cell is the
+ * sum of signs before it. Works for meshes of several overlapping pieces. */
+typedef struct oz_crossing {
+  uint32_t row;
+  float x;
+  int sign;
+} oz_crossing;
+
+typedef struct oz_rows {
+  oz_crossing *list;
+  size_t count, room;
+  size_t *first; /* of each row */
+} oz_rows;
+int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double d, const uint32_t n[3]); /* 0: no memory */
+void oz_rows_release(oz_rows *w);
+int oz_winding(const oz_rows *w, size_t row, double x);
+
 /* ---- Poses (pose.c) --------------------------------------------------------------------------------------------- */
 
 void oz_pose_rotate(const float degrees[3], float quaternion[4]);

@@ -1,0 +1,60 @@
+/* Poses between poses, and the bytes of a checkpoint: shared by colliders, emitters and bodies. */
+#include "core/colliders.h"
+
+#include <math.h>
+
+static void unit4(double q[4]) {
+  double l = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (int k = 0; k < 4; k++) q[k] /= l;
+}
+
+void oz_pose_unit(ooze_pose *pose) {
+  double q[4], l2 = 0.0;
+  for (int k = 0; k < 4; k++) q[k] = (double)pose->rotation[k], l2 += q[k] * q[k];
+  if (fabs(l2 - 1.0) < 1e-6) return; /* as near as floats come: a saved pose must come back as it was */
+  unit4(q);
+  for (int k = 0; k < 4; k++) pose->rotation[k] = (float)q[k];
+}
+
+void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose *out) {
+  if (f <= 0.0 || memcmp(a, b, sizeof *a) == 0) {
+    *out = *a;
+    return;
+  }
+  if (f >= 1.0) {
+    *out = *b;
+    return;
+  }
+  double q[4], dot = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double from = (double)a->position[k];
+    out->position[k] = (float)(from + f * ((double)b->position[k] - from));
+  }
+  for (int k = 0; k < 4; k++) dot += (double)a->rotation[k] * (double)b->rotation[k];
+  double side = dot < 0.0 ? -1.0 : 1.0, wa = 1.0 - f, wb = f; /* q and -q turn the same: take the shorter arc */
+  dot *= side;
+  if (dot < 0.9999) { /* at an even pace; nearer together a straight line is as good */
+    double angle = acos(dot), s = sin(angle);
+    wa = sin((1.0 - f) * angle) / s;
+    wb = sin(f * angle) / s;
+  }
+  for (int k = 0; k < 4; k++) q[k] = wa * (double)a->rotation[k] + side * wb * (double)b->rotation[k];
+  unit4(q);
+  for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
+}
+
+void oz_bytes_take(oz_bytes *b, void *out, size_t bytes) {
+  if (b->bad || bytes > b->left) {
+    b->bad = 1;
+    memset(out, 0, bytes);
+    return;
+  }
+  memcpy(out, b->at, bytes);
+  b->at += bytes;
+  b->left -= bytes;
+}
+
+unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes) {
+  memcpy(at, in, bytes);
+  return at + bytes;
+}
