@@ -1,7 +1,9 @@
-/* Where the particle arrays lie. All are cut from one block, `capacity` items each.
+/* Where the particle arrays lie. All but those of optional fields, which have memory of their own, are cut from one block, `capacity`
+ * items each.
  *
  * Sorting gathers state into memory that is dead between substeps and then changes the two over: there are two layouts
- * (parities), each with the state where the other has work arrays of the same size. So a sort costs one pass and no copy. */
+ * (parities), each with the state where the other has work arrays of the same size. So a sort costs one pass and no copy.
+ * Optional fields, which most scenes have none of, are gathered into other work arrays and copied back (order.cu). */
 #include "cuda/gpu.h"
 
 #include <cstddef>
@@ -16,28 +18,27 @@ struct array {
 #define AT(m) offsetof(oz_frame, m)
 
 /* Pairs of regions that change places; in each the arrays in order. */
-struct region { array a[16]; };
+struct region { array a[2]; };
 const region state_regions[] = {
     {{{AT(x), 4}}},
     {{{AT(u), 4}}},
     {{{AT(q), 6}}},
-    {{{AT(tau), 1}, {AT(compliance), 1}, {AT(viscosity), 1}, {AT(density), 1}, {AT(temperature), 1}, {AT(force), 3},
-      {AT(material), 1}, {AT(source), 1}, {AT(rank), 1}, {AT(owner), 1}, {AT(rest), 3}, {AT(melt), 1}, {AT(pressure), 1}}},
+    {{{AT(material), 1}, {AT(rank), 1}}},
     {{{AT(id), 2}}},
 };
 const region work_regions[] = {
     {{{AT(y), 4}}},
     {{{AT(p), 4}}},
     {{{AT(pp), 6}}},
-    {{{AT(K), 6}, {AT(k_dens), 1}, {AT(gate), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1},
-      {AT(sg), 3}, {AT(rho), 1}, {AT(neighbours), 1}, {AT(a), 1}}}, /* as many words as the region above */
+    {{{AT(k_dens), 1}, {AT(gate), 1}}},
     {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
-/* Arrays that stay. Results of a substep are among them and above: they are read until the next sort. */
+/* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_of. */
 const array fixed[] = {
-    {AT(lam), 6}, {AT(dx), 4}, {AT(A), 4}, {AT(B), 6}, {AT(pu), 4}, {AT(pe), 4}, {AT(r), 6}, {AT(aq), 6},
+    {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
+    {AT(dx), 4},     {AT(A), 4},       {AT(B), 6},  {AT(pu), 4},         {AT(pe), 4},   {AT(r), 6},       {AT(aq), 6},
     {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };
@@ -65,11 +66,23 @@ void place(oz_frame *f, const region &r, float *at, uint32_t capacity) {
 }
 
 enum { RECORD = 0, PLANES = 1, WIDE = 0 };
+enum {
+#define OZ_FIELD(name, member, words, layout) + 0
+#define OZ_OPTIONAL(name, member, words, layout, fallback) + words
+#define OZ_RESULT OZ_FIELD
+  OPTIONAL_WORDS = 0
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
+#undef OZ_RESULT
+};
 const field_array fields[OZ_FIELD_COUNT] = {
-#define OZ_FIELD(name, member, words, layout) {AT(member), words, layout != 0},
+#define OZ_FIELD(name, member, words, layout) {AT(member), words, layout != 0, false, #member},
+#define OZ_OPTIONAL(name, member, words, layout, fallback) {AT(member), words, layout != 0, true, #member},
 #define OZ_RESULT OZ_FIELD
 #include "physics/fields.def"
 #undef OZ_FIELD
+#undef OZ_OPTIONAL
 #undef OZ_RESULT
 };
 
@@ -77,6 +90,17 @@ const field_array fields[OZ_FIELD_COUNT] = {
 
 const field_array *field_of(oz_field field) { return &fields[field]; }
 float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->member); }
+void put_array(oz_frame *f, const field_array *a, float *p) { put(f, a->member, p); }
+
+/* A frame whose optional fields, those that are there, lie over work arrays that hold nothing while particles are sorted: dx, A, B,
+ * pu and pe, which follow each other. */
+void spare_fields(oz_frame *f) {
+  float *at = f->dx;
+  uint32_t used = 0;
+  for (const field_array &a : fields)
+    if (a.optional && take(f, a.member)) put(f, a.member, at + (size_t)used * f->stride), used += a.words;
+  static_assert(OPTIONAL_WORDS <= 22, "these arrays are too small for all optional fields");
+}
 
 size_t words_per_particle() {
   size_t n = 0;

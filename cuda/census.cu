@@ -89,11 +89,11 @@ cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream
 
 struct speed_item {
   const float *u;
-  const uint32_t *owner; /* what belongs to a boundary does not count */
+  const uint32_t *owner; /* what belongs to a boundary does not count; or NULL */
   uint32_t *fastest; /* bits: those of floats that are not negative are in their order */
   OZ_D float of(uint32_t i) const {
     const float *v = u + 4 * (size_t)i, s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    return s > 0.0f && owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY ? s : 0.0f; /* no number counts as none */
+    return s > 0.0f && !(owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) ? s : 0.0f; /* no number counts as none */
   }
 #if defined(OZ_CUDA_HOST)
   void operator()(uint32_t i) const {

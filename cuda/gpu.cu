@@ -11,6 +11,7 @@
 namespace OZ_NAMESPACE {
 
 float *array_of(const oz_frame *f, const field_array *a);
+void put_array(oz_frame *f, const field_array *a, float *p);
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
 uint32_t *places_of(float *at, uint32_t capacity);
 
@@ -150,8 +151,9 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   const uint32_t capacity = (uint32_t)wish;
   OZ_TRY(links_reserve(g, capacity, why));
   const size_t n = capacity, groups = n / GROUP;
+  enum { FIXED_PARTS = 11 };
   /* everything sized by the particle count, or nothing */
-  struct { buffer *slot; size_t bytes; bool scratch; buffer fresh; } part[] = {
+  struct { buffer *slot; size_t bytes; bool scratch; buffer fresh; } part[FIXED_PARTS + OZ_FIELD_STATE_COUNT] = {
       {&g->block, n * words_per_particle() * 4, false, {}}, {&g->c.group, groups * 4, false, {}},
       {&g->c.len, n * 2, false, {}},                        {&g->extra.group, groups * 4, false, {}},
       {&g->extra.len, n * 2, false, {}},                    {&g->key[0], n * 8, true, {}},
@@ -159,9 +161,10 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
       {&g->order[1], n * 4, true, {}},                      {&g->cell_of, n * 4, true, {}},
       {&g->partial, (n / BLOCK + 65536) * sizeof(double), true, {}},
   };
-  const size_t parts = sizeof part / sizeof *part;
-  size_t total = 0;
-  for (const auto &p : part) total += p.bytes;
+  size_t parts = FIXED_PARTS, total = 0;
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
+    if (g->field[k].at) part[parts++] = {&g->field[k], n * field_of((oz_field)k)->words * 4, false, {}};
+  for (size_t k = 0; k < parts; k++) total += part[k].bytes;
   for (size_t k = 0; k < parts; k++) {
     ooze_result r = OOZE_OK;
     if (g->memory_limit && g->bytes + g->scratch_bytes + total > g->memory_limit) r = OOZE_ERROR_MEMORY;
@@ -175,10 +178,13 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   }
   oz_frame next = g->arrays;
   lay_out(&next, static_cast<float *>(part[0].fresh.at), capacity, 0);
+  for (size_t k = FIXED_PARTS; k < parts; k++)
+    put_array(&next, field_of((oz_field)(part[k].slot - g->field)), static_cast<float *>(part[k].fresh.at));
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && g->count; k++) {
     const field_array *a = field_of((oz_field)k);
     const float *from = array_of(&g->arrays, a);
     float *to = array_of(&next, a);
+    if (!from) continue;
     for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
       OZ_CUDA(cudaMemcpyAsync(to + (size_t)c * capacity, from + (size_t)c * g->arrays.stride,
                               (size_t)g->count * (a->planes ? 1 : a->words) * 4, cudaMemcpyDeviceToDevice, g->stream),
@@ -212,6 +218,7 @@ static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > g->count; k++) {
     const field_array *a = field_of((oz_field)k);
     float *p = array_of(&g->arrays, a);
+    if (!p) continue;
     const size_t fresh = count - g->count, words = a->planes ? 1 : a->words;
     for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
       OZ_CUDA(cudaMemsetAsync(p + (size_t)c * g->arrays.stride + g->count * words, 0, fresh * words * 4, g->stream), "new particles");
@@ -251,6 +258,19 @@ static void frame(oz_backend *b, oz_frame *f) {
   links_frame(g, f);
 }
 
+/* ---- optional fields ---- */
+
+static int has(const oz_backend *b, oz_field field) { return array_of(&reinterpret_cast<const gpu *>(b)->arrays, field_of(field)) != nullptr; }
+static ooze_result provide(oz_backend *b, oz_field field, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (!field_of(field)->optional || has(b, field) || !g->capacity) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  OZ_TRY(grow(g, &g->field[field], (size_t)g->capacity * field_of(field)->words * 4, field_of(field)->name, why)); /* zeros */
+  put_array(&g->arrays, field_of(field), as<float>(g->field[field]));
+  return OOZE_OK;
+}
+
 /* ---- transfers ---- */
 
 static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t count, void *out, const void *in, ooze_message *why) {
@@ -261,6 +281,11 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
   if (!count) return OOZE_OK;
   if (in) g->box_known = false;
   const field_array *a = field_of(field);
+  if (in) OZ_TRY(provide(&g->base, field, why));
+  if (out && !has(&g->base, field)) {
+    memset(out, 0, (size_t)count * a->words * 4);
+    return OOZE_OK;
+  }
   float *p = array_of(&g->arrays, a);
   const size_t words = a->planes ? 1 : a->words, bytes = (size_t)count * words * 4;
   for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++) {
@@ -280,18 +305,7 @@ static ooze_result upload(oz_backend *b, oz_field field, uint32_t first, uint32_
   return transfer(GPU(b), field, first, count, nullptr, in, why);
 }
 
-/* Removes particles from the state. Results of the last substep, of which the caller has moved up those that stay, keep their
- * places: where a layout has them in memory that the other one uses for state, by way of the sort's memory. */
-static ooze_result permute_results(gpu *g, const uint32_t *order, uint32_t n, ooze_message *why) {
-  const oz_frame before = g->arrays;
-  static const oz_field moved[] = {OZ_FIELD_RHO, OZ_FIELD_NEIGHBOURS};
-  for (int k = 0; k < 2; k++)
-    OZ_CUDA(cudaMemcpyAsync(g->key[k].at, array_of(&before, field_of(moved[k])), (size_t)n * 4, cudaMemcpyDeviceToDevice, g->stream), "results");
-  OZ_TRY(permute(g, order, n, false, why));
-  for (int k = 0; k < 2; k++)
-    OZ_CUDA(cudaMemcpyAsync(array_of(&g->arrays, field_of(moved[k])), g->key[k].at, (size_t)n * 4, cudaMemcpyDeviceToDevice, g->stream), "results");
-  return OOZE_OK;
-}
+/* Removes particles from the state. Results of the last substep, of which the caller has moved up those that stay, keep their places. */
 static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -307,7 +321,7 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
     if (e != cudaSuccess) r = fail_cuda(g, e, "removing particles", why);
     else {
       g->backed = false;
-      r = permute_results(g, static_cast<uint32_t *>(g->order[0].at), n, why);
+      r = permute(g, static_cast<uint32_t *>(g->order[0].at), n, false, why);
       if (r >= 0) r = links_move(g, static_cast<uint32_t *>(g->order[0].at), n, g->count, why);
     }
   }
@@ -414,6 +428,7 @@ static void destroy(oz_backend *b) {
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
+    for (buffer &k : g->field) drop(g, &k, false);
     for (buffer *k : scratch) drop(g, k, true);
     links_release(g);
     if (g->host_news) cudaFreeHost(g->host_news);
@@ -433,7 +448,8 @@ static void destroy(oz_backend *b) {
 
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest, finished, grips};
+    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest, finished, grips,
+    has, provide};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

@@ -83,6 +83,7 @@ struct gpu {
 
   /* particles */
   buffer block;
+  buffer field[OZ_FIELD_STATE_COUNT]; /* of optional fields that are there */
   uint32_t count, capacity, parity;
   bool backed; /* velocities and sources of before the substep are kept */
   oz_frame arrays; /* pointers of this parity */
@@ -235,7 +236,7 @@ int lanes_for(const gpu *g); /* threads a particle in gathers */
 /* arrays.cu: pointers for a parity, laid out from `at` */
 void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity);
 size_t words_per_particle();
-struct field_array { size_t member; uint32_t words; bool planes; };
+struct field_array { size_t member; uint32_t words; bool planes, optional; const char *name; };
 const field_array *field_of(oz_field field);
 
 /* Times what lies between its begin and its end on the device, when asked to. */

@@ -296,7 +296,8 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   host_block ho(g, n * 4);
   uint32_t *owner = static_cast<uint32_t *>(ho.at);
   if (!owner) return no_host_memory(count, why);
-  if (n) OZ_CUDA(cudaMemcpyAsync(owner, g->arrays.owner, n * 4, cudaMemcpyDeviceToHost, g->stream), "links");
+  if (n && !g->arrays.owner) memset(owner, 0, n * 4);
+  if (n && g->arrays.owner) OZ_CUDA(cudaMemcpyAsync(owner, g->arrays.owner, n * 4, cudaMemcpyDeviceToHost, g->stream), "links");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
   /* as oz_link_has_row, which nvcc compiles for the device alone */
   const auto has_row = [owner](uint32_t i) { return owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; };

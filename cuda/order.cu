@@ -13,6 +13,7 @@
 namespace OZ_NAMESPACE {
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
 float *backup_of(float *at, uint32_t capacity);
+void spare_fields(oz_frame *f);
 namespace {
 
 /* ---- bounding box of the cells ---- */
@@ -131,7 +132,7 @@ struct permute_item {
     if (backup) { /* a substep changes these in place before it has all its memory */
       oz_real v[4];
       oz_ld4(from.u, i, 4, 0, v);
-      v[3] = oz_float_of(from.source[i]);
+      v[3] = oz_float_of(from.source ? from.source[i] : 0u);
       oz_st4(backup, k, 4, 0, v);
     }
 #define MOVE_RECORD(member, words)                                                                                     \
@@ -144,9 +145,25 @@ struct permute_item {
   for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = from.member[(size_t)c * from.stride + i];
 #define MOVE_WIDE(member, words) to.member[k] = from.member[i];
 #define OZ_FIELD(name, member, words, layout) MOVE_##layout(member, words)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) MOVE_##layout(member, words)
 #define OZ_RESULT(name, member, words, layout)
 #include "physics/fields.def"
 #undef OZ_FIELD
+#undef OZ_OPTIONAL
+#undef OZ_RESULT
+  }
+};
+/* Optional fields from where the permutation left them to where they belong. */
+struct back_item {
+  oz_frame from, to;
+  OZ_D void operator()(uint32_t k) const {
+    const uint32_t i = k;
+#define OZ_FIELD(name, member, words, layout)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) MOVE_##layout(member, words)
+#define OZ_RESULT(name, member, words, layout)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
 #undef OZ_RESULT
   }
 };
@@ -160,7 +177,7 @@ struct undo_item {
     oz_ld4(f.u, i, 4, 0, u);
     for (int c = 0; c < 3; c++) u[c] = v[c];
     oz_st4(f.u, i, 4, 0, u);
-    f.source[i] = oz_bits_of(v[3]);
+    if (f.source) f.source[i] = oz_bits_of(v[3]);
   }
 };
 /* The same from a table of cells. */
@@ -200,18 +217,22 @@ static permute_item permutation(gpu *g, const uint32_t *order, bool keep) {
   item.backup = keep ? backup_of(static_cast<float *>(g->block.at), g->capacity) : nullptr;
   item.from = item.to = g->arrays;
   lay_out(&item.to, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
+  spare_fields(&item.to);
   return item;
 }
-static void permuted(gpu *g, const permute_item &item) {
+static ooze_result permuted(gpu *g, const permute_item &item, uint32_t n, ooze_message *why) {
+  bool some = false;
+  for (const buffer &b : g->field) some = some || b.at;
+  lay_out(&g->arrays, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
+  if (some) OZ_CUDA(each(g->stream, n, back_item{item.to, g->arrays}), "sorting");
   g->parity = 1 - g->parity;
-  g->arrays = item.to;
   g->slot_of = slots_of(static_cast<float *>(g->block.at), g->capacity, g->parity);
+  return OOZE_OK;
 }
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why) {
   const permute_item item = permutation(g, order, keep);
   OZ_CUDA(each(g->stream, n, item), "sorting");
-  permuted(g, item);
-  return OOZE_OK;
+  return permuted(g, item, n, why);
 }
 
 /* A little more than h, because coordinates are rounded. */
@@ -266,7 +287,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     const permute_item item = permutation(g, nullptr, true);
     g->now = 1;
     OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
-    permuted(g, item);
+    OZ_TRY(permuted(g, item, g->count, why));
   } else {
     OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
     OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, true, why));

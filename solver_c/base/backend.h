@@ -21,16 +21,20 @@ extern const char *const oz_stage_names[];
 /* Numbers of the particle fields: state first, then what the last substep left. */
 typedef enum oz_field {
 #define OZ_FIELD(name, member, words, layout) OZ_FIELD_##name,
+#define OZ_OPTIONAL(name, member, words, layout, fallback) OZ_FIELD_##name,
 #define OZ_RESULT(name, member, words, layout)
 #include "physics/fields.def"
 #undef OZ_FIELD
+#undef OZ_OPTIONAL
 #undef OZ_RESULT
   OZ_FIELD_STATE_COUNT,
   OZ_FIELD_BEFORE_RESULTS = OZ_FIELD_STATE_COUNT - 1,
 #define OZ_FIELD(name, member, words, layout)
+#define OZ_OPTIONAL(name, member, words, layout, fallback)
 #define OZ_RESULT(name, member, words, layout) OZ_FIELD_##name,
 #include "physics/fields.def"
 #undef OZ_FIELD
+#undef OZ_OPTIONAL
 #undef OZ_RESULT
   OZ_FIELD_COUNT
 } oz_field;
@@ -115,6 +119,10 @@ typedef struct oz_backend_table {
   ooze_result (*finished)(oz_backend *b, double *sums, ooze_message *why);
   /* Friction and stick from place to place, of all colliders: OZ_GRIP_FLOATS a brick. After `colliders`, when they changed. */
   ooze_result (*grips)(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why);
+  /* Fields that are optional. has: whether it is there; where it is not, download gives zeros. provide: from now on it is, and all
+   * zeros at first; upload to one that is not there provides it. */
+  int (*has)(const oz_backend *b, oz_field field);
+  ooze_result (*provide)(oz_backend *b, oz_field field, ooze_message *why);
 } oz_backend_table;
 
 struct oz_backend {

@@ -230,6 +230,7 @@ ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, c
 static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t count, size_t stride, const void *in) {
   for (int v = 0; v < OZ_MATERIAL_VALUES; ++v) {
     void *copy;
+    if (!oz_field_there(s, oz_material_values[v].field)) continue; /* has them of itself */
     OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t r = 0; r < count; ++r) {
       uint32_t m;
@@ -237,10 +238,20 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
       memcpy((uint32_t *)copy + s->particles.at[first + r],
              (const unsigned char *)&s->materials[m] + oz_material_values[v].offset, 4);
     }
-    oz_host_dirty(s);
+    OZ_TRY(oz_host_dirty(s));
   }
   s->particles.tau_known = 0;
   return OOZE_OK;
+}
+
+/* Are these the values that a copy has? */
+static int reads_so(const ooze_solver *s, const oz_attribute *a, uint32_t first, uint32_t count, size_t stride, const void *in, const void *copy) {
+  for (uint32_t r = 0; r < count; ++r)
+    for (uint32_t k = 0; k < a->components; ++k)
+      if (memcmp((const uint32_t *)copy + oz_field_at(a->field, s->particles.count, s->particles.at[first + r], k),
+                 (const unsigned char *)in + r * stride + 4 * k, 4))
+        return 0;
+  return 1;
 }
 
 ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
@@ -259,6 +270,10 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     OZ_TRY(write_materials(s, first, count, stride, in));
     OZ_TRY(oz_host_copy(s, a->field, &copy));
   }
+  if (!oz_field_there(s, a->field)) { /* what reads so anyway is not written; what does not needs memory before the copy is changed */
+    if (reads_so(s, a, first, count, stride, in, copy)) return OOZE_OK;
+    OZ_TRY(oz_host_dirty(s));
+  }
   uint32_t *words = copy;
   const unsigned char *from = in;
   oz_field_shape shape = oz_field_shapes[a->field];
@@ -267,7 +282,7 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     uint32_t *to = words + (size_t)s->particles.at[first + r] * step;
     for (uint32_t k = 0; k < a->components; ++k) memcpy(to + k * plane, from + 4 * k, 4);
   }
-  oz_host_dirty(s);
+  OZ_TRY(oz_host_dirty(s));
   if (attribute == OOZE_RELAXATION_TIME) s->particles.tau_known = 0;
   return OOZE_OK;
 }

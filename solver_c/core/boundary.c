@@ -217,6 +217,14 @@ static uint32_t slip_at(const oz_collider_slot *slot, const float local[3]) {
   return oz_slip_word(1.0f - friction);
 }
 
+/* Does any point move on its collider? */
+static int deforms(const ooze_solver *s) {
+  for (uint32_t i = 0; i < s->boundary.count; i++)
+    for (size_t k = 0; k < 3 * (size_t)s->boundary.set[i].count; k++)
+      if (s->boundary.set[i].way[k] != 0.0f) return 1;
+  return 0;
+}
+
 /* What each point needs besides: its weight where fluid has its compliance, its way where that has a force, its collider's
  * temperature. */
 static ooze_result fill(ooze_solver *s) {
@@ -228,6 +236,8 @@ static ooze_result fill(ooze_solver *s) {
     uint32_t rank = p->count - p->hidden;
     OZ_TRY(oz_rank_map(s));
     OZ_TRY(oz_host_copy(s, fields[f], &copy));
+    if (fields[f] == OZ_FIELD_FORCE && !deforms(s) && !oz_field_there(s, OZ_FIELD_FORCE)) continue;
+    OZ_TRY(oz_host_dirty(s)); /* before it is changed, since there may be no memory for it */
     float *to = copy;
     for (uint32_t i = 0; i < s->boundary.count; i++) {
       const oz_boundary_set *set = &s->boundary.set[i];
@@ -245,7 +255,6 @@ static ooze_result fill(ooze_solver *s) {
           for (uint32_t c = 0; c < 3; c++) to[oz_field_at(fields[f], p->count, at, c)] = (fields[f] == OZ_FIELD_REST ? set->rest : set->way)[3 * (size_t)k + c];
       }
     }
-    oz_host_dirty(s);
   }
   s->boundary.fresh = 1;
   return oz_host_flush(s);

@@ -7,7 +7,8 @@
  *   emitters         likewise
  *   bodies           likewise
  *   boundary points  likewise
- *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id
+ *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id; but not those
+ *                    that the header says are left out, because every particle has what the attribute reads as by itself
  *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order; behind them
  *                    those to boundary particles, whose places come behind all others
  * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
@@ -19,7 +20,7 @@
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-enum { OZ_CHECKPOINT_VERSION = 3, OZ_STRUCT_MAX = 4096 };
+enum { OZ_CHECKPOINT_VERSION = 4, OZ_CHECKPOINT_OLDEST = 3, OZ_STRUCT_MAX = 4096 }; /* 3 leaves no attribute out */
 
 typedef struct oz_header {
   char magic[8];
@@ -30,8 +31,47 @@ typedef struct oz_header {
   uint32_t library; /* ooze_version() that wrote it */
   double time;
   uint64_t next_id;
-  uint64_t reserved;
+  uint64_t left_out; /* bits: attributes */
 } oz_header;
+
+/* Fields whose attribute has the same words, with a record's fourth left 0. */
+static const struct {
+  ooze_attribute attribute;
+  oz_field field;
+  uint8_t words;
+} places[] = {
+    {OOZE_POSITION, OZ_FIELD_X, 3},
+    {OOZE_VELOCITY, OZ_FIELD_U, 3},
+    {OOZE_CONFORMATION, OZ_FIELD_Q, 6},
+    {OOZE_RELAXATION_TIME, OZ_FIELD_TAU, 1},
+    {OOZE_COMPLIANCE, OZ_FIELD_COMPLIANCE, 1},
+    {OOZE_VISCOSITY, OZ_FIELD_VISCOSITY, 1},
+    {OOZE_DENSITY, OZ_FIELD_DENSITY, 1},
+    {OOZE_TEMPERATURE, OZ_FIELD_TEMPERATURE, 1},
+    {OOZE_FORCE, OZ_FIELD_FORCE, 3},
+    {OOZE_MATERIAL, OZ_FIELD_MATERIAL, 1},
+    {OOZE_SOURCE, OZ_FIELD_SOURCE, 1},
+    {OOZE_OWNER, OZ_FIELD_OWNER, 1},
+    {OOZE_REST, OZ_FIELD_REST, 3},
+    {OOZE_MELT, OZ_FIELD_MELT, 1},
+    {OOZE_PRESSURE, OZ_FIELD_PRESSURE, 1},
+    {OOZE_ID, OZ_FIELD_ID, 2},
+};
+enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
+
+/* Bits of the attributes whose fields need not be there; of those whose fields are not. */
+static uint64_t optional(void) {
+  uint64_t bits = 0;
+  for (int p = 0; p < OZ_PLACES; ++p)
+    if (oz_field_shapes[places[p].field].fallback != OZ_FALLBACK_NONE) bits |= UINT64_C(1) << places[p].attribute;
+  return bits;
+}
+static uint64_t absent(const ooze_solver *s) {
+  uint64_t bits = 0;
+  for (int p = 0; p < OZ_PLACES; ++p)
+    if (!oz_field_there(s, places[p].field)) bits |= UINT64_C(1) << places[p].attribute;
+  return bits;
+}
 
 /* ---- writing: without memory it only counts ---- */
 
@@ -84,9 +124,10 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
   put(w, &length, sizeof length);
   here = claim(w, (size_t)length);
   if (here) oz_boundary_write(&s->boundary, here);
+  const uint64_t left_out = absent(s);
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     size_t bytes;
-    if (!is_state((ooze_attribute)a, &bytes)) continue;
+    if (!is_state((ooze_attribute)a, &bytes) || left_out >> a & 1) continue;
     here = claim(w, n * bytes);
     if (here) OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, 0, n, 0, here));
   }
@@ -105,6 +146,7 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
   header.library = ooze_version();
   header.time = s->time;
   header.next_id = s->particles.next_id;
+  header.left_out = left_out;
   memcpy(w->memory, &header, sizeof header);
   return OOZE_OK;
 }
@@ -189,10 +231,13 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
   memcpy(h, from, sizeof *h);
   if (memcmp(h->magic, OZ_MAGIC, sizeof h->magic) != 0)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: these bytes are not one");
-  if (h->version != OZ_CHECKPOINT_VERSION || h->header_bytes != sizeof *h)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: version %u of library %u.%u.%u; expected version %d",
+  if (h->version < OZ_CHECKPOINT_OLDEST || h->version > OZ_CHECKPOINT_VERSION || h->header_bytes != sizeof *h)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: version %u of library %u.%u.%u; expected version %d or %d",
                    (unsigned)h->version, (unsigned)h->library / 10000, (unsigned)h->library / 100 % 100,
-                   (unsigned)h->library % 100, OZ_CHECKPOINT_VERSION);
+                   (unsigned)h->library % 100, OZ_CHECKPOINT_OLDEST, OZ_CHECKPOINT_VERSION);
+  if (h->left_out & ~optional())
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: attributes %#llx are left out; of these %#llx can be", (unsigned long long)h->left_out,
+                   (unsigned long long)optional());
   if (h->bytes != r->bytes)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it has %zu bytes; expected %llu", r->bytes,
                    (unsigned long long)h->bytes);
@@ -254,7 +299,7 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
   uint32_t n = in->header.particles;
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     size_t bytes;
-    if (!is_state((ooze_attribute)a, &bytes)) continue;
+    if (!is_state((ooze_attribute)a, &bytes) || in->header.left_out >> a & 1) continue;
     in->attribute[a] = take(r, (uint64_t)n * bytes);
     if (!in->attribute[a]) return cut_short(s, r, "an attribute");
   }
@@ -322,30 +367,24 @@ static ooze_result read_links(ooze_solver *s, oz_reader *r, oz_incoming *in) {
 
 /* ---- putting it in place ---- */
 
-/* Fields whose attribute has the same words, with a record's fourth left 0. */
-static const struct {
-  ooze_attribute attribute;
-  oz_field field;
-  uint8_t words;
-} places[] = {
-    {OOZE_POSITION, OZ_FIELD_X, 3},
-    {OOZE_VELOCITY, OZ_FIELD_U, 3},
-    {OOZE_CONFORMATION, OZ_FIELD_Q, 6},
-    {OOZE_RELAXATION_TIME, OZ_FIELD_TAU, 1},
-    {OOZE_COMPLIANCE, OZ_FIELD_COMPLIANCE, 1},
-    {OOZE_VISCOSITY, OZ_FIELD_VISCOSITY, 1},
-    {OOZE_DENSITY, OZ_FIELD_DENSITY, 1},
-    {OOZE_TEMPERATURE, OZ_FIELD_TEMPERATURE, 1},
-    {OOZE_FORCE, OZ_FIELD_FORCE, 3},
-    {OOZE_MATERIAL, OZ_FIELD_MATERIAL, 1},
-    {OOZE_SOURCE, OZ_FIELD_SOURCE, 1},
-    {OOZE_OWNER, OZ_FIELD_OWNER, 1},
-    {OOZE_REST, OZ_FIELD_REST, 3},
-    {OOZE_MELT, OZ_FIELD_MELT, 1},
-    {OOZE_PRESSURE, OZ_FIELD_PRESSURE, 1},
-    {OOZE_ID, OZ_FIELD_ID, 2},
-};
-enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
+
+/* What particle i would have in such a field by itself. */
+static uint32_t by_itself(const oz_incoming *in, oz_field field, uint32_t i) {
+  uint32_t material;
+  memcpy(&material, in->attribute[OOZE_MATERIAL] + 4 * (size_t)i, 4);
+  return oz_material_word(in->materials, in->header.materials, material, field);
+}
+
+/* Does some particle have anything else? */
+static int sets(const oz_incoming *in, int p) {
+  const unsigned char *from = in->attribute[places[p].attribute];
+  for (uint32_t i = 0; from && i < in->header.particles; ++i) {
+    const uint32_t plain = by_itself(in, places[p].field, i);
+    for (uint32_t k = 0; k < places[p].words; ++k, from += 4)
+      if (memcmp(from, &plain, 4)) return 1;
+  }
+  return 0;
+}
 
 static ooze_result fill(ooze_solver *s, const oz_incoming *in) {
   uint32_t n = in->header.particles;
@@ -354,11 +393,14 @@ static ooze_result fill(ooze_solver *s, const oz_incoming *in) {
     uint32_t count = n - first < OZ_LOAD_BLOCK ? n - first : OZ_LOAD_BLOCK;
     for (int p = 0; p < OZ_PLACES; ++p) {
       uint32_t words = places[p].words;
-      const unsigned char *from = in->attribute[places[p].attribute] + (size_t)first * words * 4;
+      const unsigned char *from = in->attribute[places[p].attribute];
+      if (!oz_field_there(s, places[p].field)) continue; /* `prepare` has seen to it that it need not be */
       memset(block, 0, (size_t)count * 24);
-      for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t k = 0; k < words; ++k, from += 4)
-          memcpy(&block[oz_field_at(places[p].field, count, i, k)], from, 4);
+      for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t plain = from ? 0 : by_itself(in, places[p].field, first + i);
+        for (uint32_t k = 0; k < words; ++k)
+          memcpy(&block[oz_field_at(places[p].field, count, i, k)], from ? from + ((size_t)(first + i) * words + k) * 4 : (const unsigned char *)&plain, 4);
+      }
       OZ_TRY(s->backend->table->upload(s->backend, places[p].field, first, count, block, s->message));
     }
     for (uint32_t i = 0; i < count; ++i) block[i] = first + i;
@@ -379,6 +421,8 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
     s->particles.reserved = in->header.particles;
     s->particles.results = 0;
   }
+  for (int p = 0; p < OZ_PLACES; ++p)
+    if (!oz_field_there(s, places[p].field) && sets(in, p)) OZ_TRY(oz_field_provide(s, places[p].field));
   if (in->shown == 0) return OOZE_OK;
   void *at = s->particles.at;
   if (!oz_grow(&s->memory, &at, &s->particles.at_capacity, in->header.particles * sizeof *s->particles.at, 0))

@@ -40,6 +40,10 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   for (uint32_t i = 0; i < s->material_count; ++i) {
     const ooze_material *m = &s->materials[i];
     matter[i].density = m->density;
+    matter[i].tau = m->relaxation_time;
+    matter[i].compliance = m->compliance;
+    matter[i].viscosity = m->viscosity;
+    matter[i].temperature = m->temperature;
     matter[i].links_beta = m->links_beta;
     matter[i].yield_stress = m->yield_stress;
     matter[i].surface_tension = m->surface_tension;
@@ -118,12 +122,15 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   for (int v = 0; v < OZ_MATERIAL_VALUES && n; ++v) {
     /* a temperature that is not changed here leaves the particles what they have by now */
     if (oz_material_values[v].field == OZ_FIELD_TEMPERATURE && in.temperature == s->materials[index].temperature) continue;
+    if (!oz_field_there(s, oz_material_values[v].field)) continue; /* it is read from here */
     OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t i = 0; i < n; ++i)
       if (s->particles.flags[i])
         memcpy((uint32_t *)copy + i, (const unsigned char *)&in + oz_material_values[v].offset, 4);
-    oz_host_dirty(s);
+    OZ_TRY(oz_host_dirty(s));
   }
+  OZ_TRY(oz_host_flush(s));
+  s->particles.copy_valid = 0; /* it may be of a field that is read from here */
   s->materials[index] = in;
   s->matter_known = 0;
   s->boundary.fresh = 0; /* their weights were where the compliance went */

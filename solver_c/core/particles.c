@@ -8,15 +8,6 @@
 #include "core/boundary.h"
 #include "core/schema.h"
 
-enum { RECORD = 0, PLANES = 1, WIDE = 0 };
-const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT] = {
-#define OZ_FIELD(name, member, words, layout) [OZ_FIELD_##name] = {words, (layout) && (words) > 1},
-#define OZ_RESULT OZ_FIELD
-#include "physics/fields.def"
-#undef OZ_FIELD
-#undef OZ_RESULT
-};
-
 static ooze_result short_of_memory(ooze_solver *s, size_t bytes) {
   return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for %u particles", bytes,
                  (unsigned)s->particles.count);
@@ -51,7 +42,7 @@ ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out) {
   *out = p->copy;
   if (p->count == 0 || (p->copy_valid && p->copy_field == field)) return OOZE_OK;
   OZ_TRY(host_room(s, field));
-  OZ_TRY(s->backend->table->download(s->backend, field, 0, p->count, p->copy, s->message));
+  OZ_TRY(oz_field_download(s, field, p->copy));
   p->copy_field = field;
   p->copy_valid = 1;
   *out = p->copy;
@@ -67,7 +58,12 @@ ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out) {
   return OOZE_OK;
 }
 
-void oz_host_dirty(ooze_solver *s) { s->particles.copy_dirty = 1; }
+ooze_result oz_host_dirty(ooze_solver *s) {
+  const oz_field field = s->particles.copy_field;
+  if (!oz_field_there(s, field)) OZ_TRY(s->backend->table->provide(s->backend, field, s->message)); /* all of it is in the copy */
+  s->particles.copy_dirty = 1;
+  return OOZE_OK;
+}
 
 ooze_result oz_host_flush(ooze_solver *s) {
   oz_particles *p = &s->particles;
@@ -158,7 +154,17 @@ static ooze_result reserve(ooze_solver *s, uint32_t count) {
 /* One block of new particles goes through scratch at a time, so that a large fluid needs no large detour. */
 enum { OZ_BLOCK = 2048 };
 
+static int all_zero(const uint32_t *words, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (words[i]) return 0;
+  return 1;
+}
+
+/* What reads so anyway is not written. */
 static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t n) {
+  const int fallback = oz_field_shapes[field].fallback;
+  if (!oz_field_there(s, field) && (fallback == OZ_FALLBACK_MATTER || all_zero(s->particles.scratch, (size_t)n * oz_field_shapes[field].words)))
+    return OOZE_OK;
   return s->backend->table->upload(s->backend, field, s->particles.count + first, n, s->particles.scratch, s->message);
 }
 
@@ -196,13 +202,14 @@ ooze_result oz_particles_rest_here(ooze_solver *s) {
   for (uint32_t i = 0; i < p->count; ++i)
     for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * p->count + i] = x[4 * (size_t)i + k];
   OZ_TRY(oz_host_flush(s));
+  p->copy_valid = 0;
   return s->backend->table->upload(s->backend, OZ_FIELD_REST, 0, p->count, planes, s->message);
 }
 
 ooze_result oz_particles_rest_nowhere(ooze_solver *s) {
   const oz_particles *p = &s->particles;
   void *copy;
-  if (p->count == 0) return OOZE_OK;
+  if (p->count == 0 || !oz_field_there(s, OZ_FIELD_REST)) return OOZE_OK;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_OWNER, &copy));
   size_t bytes = (size_t)p->count * 4; /* the copy holds one field at a time */
   uint32_t *owner = oz_alloc(&s->memory, bytes);
@@ -211,7 +218,7 @@ ooze_result oz_particles_rest_nowhere(ooze_solver *s) {
   ooze_result r = oz_host_copy(s, OZ_FIELD_REST, &copy);
   for (uint32_t i = 0; i < p->count && r >= 0; ++i)
     for (uint32_t k = 0; k < 3 && owner[i] == 0; ++k) ((float *)copy)[oz_field_at(OZ_FIELD_REST, p->count, i, k)] = 0.0f;
-  if (r >= 0) oz_host_dirty(s);
+  if (r >= 0) r = oz_host_dirty(s);
   oz_free(&s->memory, owner);
   return r;
 }

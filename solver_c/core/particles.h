@@ -8,8 +8,18 @@
 typedef struct oz_field_shape {
   uint8_t words;
   uint8_t planes;
+  uint8_t fallback; /* OZ_FALLBACK_*: what it reads as where it is not there */
 } oz_field_shape;
+enum { OZ_FALLBACK_NONE = 0, OZ_FALLBACK_ZERO, OZ_FALLBACK_MATTER }; /* NONE: it always is */
 extern const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT];
+
+/* fields.c */
+int oz_field_there(const ooze_solver *s, oz_field field);
+ooze_result oz_field_provide(ooze_solver *s, oz_field field); /* from now on it is there, with what it read as */
+ooze_result oz_fields_for_step(ooze_solver *s, int relaxes);  /* those that the next substep changes; in a warm step they are there */
+ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out); /* of all particles, there or not */
+/* A material's value of such a field; 0 of all other fields. */
+uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material, oz_field field);
 
 /* Word k of particle i in a host copy of n particles. */
 static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_t k) {
@@ -21,7 +31,7 @@ static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_
 ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out);
 /* The same for writing all of it: what is there need not be fetched. */
 ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out);
-void oz_host_dirty(ooze_solver *s);        /* the copy was changed */
+ooze_result oz_host_dirty(ooze_solver *s); /* the copy was changed: its field is there from now on */
 ooze_result oz_host_flush(ooze_solver *s); /* to the backend, before it does anything */
 /* s->particles.at is right. */
 ooze_result oz_rank_map(ooze_solver *s);

@@ -206,10 +206,10 @@ static void keep_backup(ooze_solver *s) {
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < p->count; ++i) {
-    if (f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue; /* each substep gives them their velocity */
+    if (f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue; /* each substep gives them their velocity */
     float *to = backup + 4 * (size_t)f.rank[i];
     memcpy(to, f.u + 4 * (size_t)i, 12);
-    memcpy(to + 3, &f.source[i], 4);
+    if (f.source) memcpy(to + 3, &f.source[i], 4);
   }
 }
 
@@ -221,10 +221,10 @@ static void restore_backup(ooze_solver *s) {
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < p->count; ++i) {
-    if (f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue;
+    if (f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue;
     const float *from = backup + 4 * (size_t)f.rank[i];
     memcpy(f.u + 4 * (size_t)i, from, 12);
-    memcpy(&f.source[i], from + 3, 4);
+    if (f.source) memcpy(&f.source[i], from + 3, 4);
   }
 }
 
@@ -274,6 +274,8 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
+  const uint32_t relaxes = s->particles.has_tau || s->has_yield || s->ramps_relax;
+  OZ_TRY(oz_fields_for_step(s, (int)relaxes));
   keep_backup(s);
   memset(step, 0, sizeof *step);
   step->backend = s->backend;
@@ -287,7 +289,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->diffusivity = s->diffusivity;
   step->has_mixing = s->mixing > 0;
   step->mixing = s->mixing;
-  step->has_relaxation = s->particles.has_tau || s->has_yield || s->ramps_relax;
+  step->has_relaxation = relaxes;
   step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE) || s->particles.hidden > 0;
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;

@@ -9,25 +9,37 @@ typedef struct array {
   size_t member; /* offset in oz_frame */
   uint32_t words;
   layout kind;
+  int optional;
 } array;
-#define AT(m) offsetof(oz_frame, m)
-
-static const array fields[OZ_FIELD_COUNT] = {
-#define OZ_FIELD(name, member, words, layout) {AT(member), words, layout},
+static const char *const field_names[OZ_FIELD_COUNT] = {
+#define OZ_FIELD(name, member, words, layout) #member,
+#define OZ_OPTIONAL(name, member, words, layout, fallback) #member,
 #define OZ_RESULT OZ_FIELD
 #include "physics/fields.def"
 #undef OZ_FIELD
+#undef OZ_OPTIONAL
+#undef OZ_RESULT
+};
+#define AT(m) offsetof(oz_frame, m)
+
+static const array fields[OZ_FIELD_COUNT] = {
+#define OZ_FIELD(name, member, words, layout) {AT(member), words, layout, 0},
+#define OZ_OPTIONAL(name, member, words, layout, fallback) {AT(member), words, layout, 1},
+#define OZ_RESULT OZ_FIELD
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
 #undef OZ_RESULT
 };
 /* Work arrays. r, pp and aq, which follow each other, hold something in the velocity phase alone. What is not needed in it lies
  * over them, so many words on: rotations and positions of the position phase, and what comes before (predicted positions, soft
  * bodies) and after (heat, in r itself). */
 static const array work[] = {
-    {AT(omega), 1, PLANES}, {AT(y), 4, RECORD},     {AT(dx), 4, RECORD},
-    {AT(A), 12, RECORD},   {AT(K), 6, BLOCKS},      {AT(B), 6, BLOCKS},      {AT(sg), 3, BLOCKS},
-    {AT(pu), 4, BLOCKS},   {AT(pe), 4, BLOCKS},     {AT(r), 6, BLOCKS},      {AT(pp), 6, BLOCKS},
-    {AT(aq), 6, BLOCKS},   {AT(k_dens), 1, PLANES}, {AT(gate), 1, PLANES},   {AT(diag), 1, PLANES},   {AT(row_sum), 1, PLANES},
-  };
+    {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},      {AT(dx), 4, RECORD, 0},   {AT(A), 12, RECORD, 0},
+    {AT(K), 6, BLOCKS, 0},     {AT(B), 6, BLOCKS, 0},      {AT(sg), 3, BLOCKS, 0},   {AT(pu), 4, BLOCKS, 0},
+    {AT(pe), 4, BLOCKS, 0},    {AT(r), 6, BLOCKS, 0},      {AT(pp), 6, BLOCKS, 0},   {AT(aq), 6, BLOCKS, 0},
+    {AT(k_dens), 1, PLANES, 0}, {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0}, {AT(row_sum), 1, PLANES, 0},
+};
 static const struct { size_t member, over; uint32_t words; } shared[] = {
     {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(r), 6}, {AT(p), AT(r), 10}, {AT(wall_term), AT(r), 14}, {AT(u2), AT(dx), 0},
 };
@@ -39,10 +51,14 @@ static float *get(const oz_frame *f, size_t member) {
 }
 static void set(oz_frame *f, size_t member, float *p) { memcpy((char *)f + member, &p, sizeof p); }
 
-/* Lays all arrays of `capacity` particles out from `at`; returns the words used. */
+/* Is there such an array? */
+static int has(const oz_frame *f, const array *a) { return get(f, a->member) != NULL; }
+
+/* Lays all arrays of `capacity` particles out from `at`, but those of optional fields; returns the words used. */
 static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
   size_t used = 0;
   for (int k = 0; k < OZ_FIELD_COUNT; k++) {
+    if (fields[k].optional) continue;
     if (at) set(f, fields[k].member, at + used);
     used += (size_t)fields[k].words * capacity;
   }
@@ -71,6 +87,31 @@ static void copy_in(const oz_frame *f, const array *a, uint32_t first, uint32_t 
   else memcpy(p + (size_t)first * a->words, in, (size_t)count * a->words * 4);
 }
 
+/* ---- optional fields ------------------------------------------------------------------------------------------- */
+
+static size_t field_bytes(int k, uint32_t capacity) { return (size_t)fields[k].words * capacity * 4; }
+
+int oz_cpu_has(const oz_backend *b, oz_field field) { return has(&((const oz_cpu *)b)->arrays, &fields[field]); }
+
+ooze_result oz_cpu_provide(oz_backend *b, oz_field field, ooze_message *why) {
+  oz_cpu *cpu = OZ_CPU(b);
+  if (!fields[field].optional || oz_cpu_has(b, field) || !cpu->capacity) return OOZE_OK;
+  float *fresh = oz_alloc(cpu->memory, field_bytes((int)field, cpu->capacity)); /* zeros */
+  if (!fresh)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %s of %u particles: %zu bytes were refused", field_names[field], cpu->count,
+                   field_bytes((int)field, cpu->capacity));
+  set(&cpu->arrays, fields[field].member, fresh);
+  return OOZE_OK;
+}
+
+void oz_cpu_fields_release(oz_cpu *cpu) {
+  for (int k = 0; k < OZ_FIELD_COUNT; k++)
+    if (fields[k].optional) {
+      oz_free(cpu->memory, get(&cpu->arrays, fields[k].member));
+      set(&cpu->arrays, fields[k].member, NULL);
+    }
+}
+
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (count <= cpu->capacity) return OOZE_OK;
@@ -94,17 +135,26 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
       {(void **)&cpu->partial, (size_t)chunks * OZ_REDUCTIONS * sizeof(double), NULL},
   };
   const size_t parts = sizeof part / sizeof *part;
-  for (size_t k = 0; k < parts; k++) {
-    part[k].fresh = oz_alloc(cpu->memory, part[k].bytes);
-    if (part[k].fresh) continue;
-    for (size_t n = 0; n < k; n++) oz_free(cpu->memory, part[n].fresh);
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles: %zu bytes were refused", count, part[k].bytes);
+  float *fresh[OZ_FIELD_COUNT] = {NULL};
+  size_t refused = 0;
+  for (size_t k = 0; k < parts && !refused; k++)
+    if (!(part[k].fresh = oz_alloc(cpu->memory, part[k].bytes))) refused = part[k].bytes;
+  for (int k = 0; k < OZ_FIELD_COUNT && !refused; k++)
+    if (fields[k].optional && has(&cpu->arrays, &fields[k]) && !(fresh[k] = oz_alloc(cpu->memory, field_bytes(k, capacity))))
+      refused = field_bytes(k, capacity);
+  if (refused) {
+    for (size_t k = 0; k < parts; k++) oz_free(cpu->memory, part[k].fresh);
+    for (int k = 0; k < OZ_FIELD_COUNT; k++) oz_free(cpu->memory, fresh[k]);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles: %zu bytes were refused", count, refused);
   }
   lay_out(&next, part[0].fresh, capacity);
+  for (int k = 0; k < OZ_FIELD_COUNT; k++)
+    if (fields[k].optional) set(&next, fields[k].member, fresh[k]);
   next.stride = capacity;
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && cpu->count; k++) { /* planes change stride: through the frame, not memcpy */
     const array *a = &fields[k];
     const float *from = get(&cpu->arrays, a->member);
+    if (!from) continue;
     float *to = get(&next, a->member);
     if (a->kind == PLANES)
       for (uint32_t c = 0; c < a->words; c++)
@@ -115,6 +165,7 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
     oz_free(cpu->memory, *part[k].slot);
     *part[k].slot = part[k].fresh;
   }
+  oz_cpu_fields_release(cpu);
   cpu->arrays = next;
   cpu->capacity = capacity;
   /* A holds nothing while particles are sorted: its first four words a particle are the sort's scratch, six more its keys */
@@ -136,6 +187,7 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > cpu->count; k++) {
     float *p = get(&cpu->arrays, fields[k].member);
     const uint32_t fresh = count - cpu->count;
+    if (!p) continue;
     if (fields[k].kind == PLANES)
       for (uint32_t c = 0; c < fields[k].words; c++)
         memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)fresh * 4);
@@ -179,11 +231,13 @@ static ooze_result check_range(const oz_cpu *cpu, oz_field field, uint32_t first
 }
 ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
-  if (count) copy_out(&OZ_CPU(b)->arrays, &fields[field], first, count, out);
+  if (count && oz_cpu_has(b, field)) copy_out(&OZ_CPU(b)->arrays, &fields[field], first, count, out);
+  else if (count) memset(out, 0, (size_t)count * fields[field].words * 4);
   return OOZE_OK;
 }
 ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
+  if (count) OZ_TRY(oz_cpu_provide(b, field, why));
   OZ_CPU(b)->boundary_keys = 0;
   if (count) copy_in(&OZ_CPU(b)->arrays, &fields[field], first, count, in);
   return OOZE_OK;
@@ -232,7 +286,7 @@ static void permute_together(permute_job *job) {
 void oz_cpu_permute(oz_cpu *cpu, uint32_t count) {
   permute_job job = {cpu, {{NULL, 0}}, 0, 0, count, 0};
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
-    for (uint32_t c = 0; c < (fields[k].kind == PLANES ? fields[k].words : 1); c++) {
+    for (uint32_t c = 0; c < (fields[k].kind == PLANES ? fields[k].words : 1) && has(&cpu->arrays, &fields[k]); c++) {
       const permute_strip strip = {get(&cpu->arrays, fields[k].member) + (fields[k].kind == PLANES ? (size_t)c * cpu->arrays.stride : 0),
                                    fields[k].kind == PLANES ? 1 : fields[k].words};
       if (job.words + strip.words > PERMUTE_WORDS) permute_together(&job);

@@ -197,6 +197,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->brick_key, cpu->brick_values, cpu->grip_key, cpu->grip_values, cpu->nozzle, cpu->matter,
                  cpu->body, cpu->body_state, cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
+  oz_cpu_fields_release(cpu);
   oz_cpu_links_release(cpu);
   if (cpu->tasks) cpu->tasks->destroy(cpu->tasks);
   oz_free(m, cpu);
@@ -205,7 +206,7 @@ static void cpu_destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
     oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL, NULL, cpu_grips};
+    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL, NULL, cpu_grips, oz_cpu_has, oz_cpu_provide};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {

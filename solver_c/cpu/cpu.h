@@ -25,7 +25,7 @@ typedef struct oz_cpu {
   oz_tasks *tasks;
   oz_frame arrays; /* pointers only */
   uint32_t count, capacity;
-  void *block;     /* all particle arrays */
+  void *block;     /* all particle arrays but those of optional fields, which are each by themselves */
   char text[64];
 
   /* sorting and cells */
@@ -113,6 +113,9 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why);
 void oz_cpu_frame(oz_backend *b, oz_frame *f);
 ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
 ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
+int oz_cpu_has(const oz_backend *b, oz_field field);
+ooze_result oz_cpu_provide(oz_backend *b, oz_field field, ooze_message *why);
+void oz_cpu_fields_release(oz_cpu *cpu);
 ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
 /* Brings the state of the first `count` particles into the order cpu->order. */
 void oz_cpu_permute(oz_cpu *cpu, uint32_t count);

@@ -186,7 +186,7 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
 /* ---- to and from the host ---- */
 
 /* As oz_link_has_row, which is for stages. */
-static int has_row(const oz_cpu *cpu, uint32_t i) { return cpu->arrays.owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
+static int has_row(const oz_cpu *cpu, uint32_t i) { return !cpu->arrays.owner || cpu->arrays.owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
 
 ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);

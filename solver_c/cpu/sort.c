@@ -33,10 +33,11 @@ typedef struct sort_job {
 static void key_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
   OZ_CHUNK_RANGE;
+  const uint32_t *owner = job->cpu->arrays.owner;
   for (uint32_t i = begin; i < end; i++) {
     float x[3];
     for (int c = 0; c < 3; c++) x[c] = job->at[4 * (size_t)i + (size_t)c] + (job->u ? job->dt * job->u[4 * (size_t)i + (size_t)c] : 0.0f);
-    const uint64_t boundary = job->cpu->arrays.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? OZ_KEY_BOUNDARY : 0;
+    const uint64_t boundary = owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? OZ_KEY_BOUNDARY : 0;
     job->cpu->key[i] = oz_spread(coordinate(x[0], job->inv)) | oz_spread(coordinate(x[1], job->inv)) << 1 |
                        oz_spread(coordinate(x[2], job->inv)) << 2 | boundary;
     job->cpu->order[i] = i;

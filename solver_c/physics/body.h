@@ -46,8 +46,8 @@ OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
 
 OZ_FN void oz_body_clear_item(const oz_frame *f, uint32_t slot) { f->member[slot] = OZ_NO_MEMBER; }
 OZ_FN void oz_body_find_item(const oz_frame *f, uint32_t i) {
-  if (f->owner[i] == 0 || oz_owner_kind(f->owner[i]) == OZ_OWNER_BOUNDARY) return;
-  const int64_t b = oz_body_index(f, f->owner[i]);
+  if (oz_word(f->owner, i) == 0 || oz_owner_kind(oz_word(f->owner, i)) == OZ_OWNER_BOUNDARY) return;
+  const int64_t b = oz_body_index(f, oz_word(f->owner, i));
   if (b < 0) return;
   const uint64_t k = f->id[i] - f->body[b].first_id; /* an id below wraps around to a large number */
   if (k < f->body[b].count) f->member[f->body[b].first + (uint32_t)k] = i;
@@ -89,7 +89,7 @@ OZ_FN void oz_body_push_end(const oz_frame *f, uint32_t b, const double *acc) {
 OZ_FN int oz_body_member(const oz_frame *f, uint32_t slot, uint32_t *i, uint32_t *b) {
   *i = f->member[slot];
   if (*i == OZ_NO_MEMBER) return 0;
-  const int64_t at = oz_body_index(f, f->owner[*i]);
+  const int64_t at = oz_body_index(f, oz_word(f->owner, *i));
   *b = (uint32_t)at;
   return at >= 0 && f->body_state[at].live && f->omega[*i] > 0.0f;
 }
@@ -190,8 +190,8 @@ OZ_FN oz_toucher oz_toucher_none(void) {
   return t;
 }
 OZ_FN int oz_toucher_of(const oz_frame *f, uint32_t i, oz_toucher *t) {
-  const uint32_t kind = oz_owner_kind(f->owner[i]);
-  const int64_t b = kind == OZ_OWNER_RIGID || kind == OZ_OWNER_SOFT ? oz_body_index(f, f->owner[i]) : -1;
+  const uint32_t kind = oz_owner_kind(oz_word(f->owner, i));
+  const int64_t b = kind == OZ_OWNER_RIGID || kind == OZ_OWNER_SOFT ? oz_body_index(f, oz_word(f->owner, i)) : -1;
   if (b < 0 || !(f->omega[i] > 0.0f)) return 0;
   t->inv_mass = 1.0 / oz_body_mass_of(f, i);
   t->friction = (double)f->body[b].friction;
@@ -218,8 +218,8 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const uint32_t length = f->len_c[i];
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
-    const int body = oz_owner_kind(f->owner[j]) != OZ_OWNER_BOUNDARY; /* a boundary does not give way */
-    if (j == i || f->owner[j] == 0 || f->owner[j] == f->owner[i]) continue;
+    const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY; /* a boundary does not give way */
+    if (j == i || oz_word(f->owner, j) == 0 || oz_word(f->owner, j) == oz_word(f->owner, i)) continue;
     const float *o = f->p + 4 * (size_t)j, *yj = f->y + 4 * (size_t)j;
     double r[3], slip[3], n[3], J[3];
     for (int k = 0; k < 3; k++) r[k] = (double)p[k] - (double)o[k], slip[k] = (double)y[k] - (double)yj[k];

@@ -8,7 +8,7 @@
 #include "physics/pairs.h"
 #include "physics/rows.h"
 
-OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) { return f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY; }
+OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) { return oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY; }
 /* Does any row of C that i has hold a boundary particle? Such a particle has a wall slot, whether or not a wall is near. */
 OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
   const uint32_t length = f->len_c[i];
@@ -27,9 +27,9 @@ OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
 /* Boundary particles gather nothing and have no rows, but for those that look at the fluid's velocity. */
 OZ_FN int oz_boundary_idle(const oz_frame *f, uint32_t i) { return oz_is_boundary(f, i) && !(oz_slip(f, i) > 0.0f); }
 OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
-  const uint32_t handle = f->owner[i] & OZ_OWNER_HANDLE;
+  const uint32_t handle = oz_word(f->owner, i) & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->collider_count;
-  if (f->owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return NULL;
+  if (oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return NULL;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
     if (f->collider[mid].handle < handle)
@@ -41,7 +41,7 @@ OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
 }
 OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i, int end, float out[3]) {
   float local[3], part = end ? c->f1 : c->f0;
-  for (int k = 0; k < 3; k++) local[k] = f->rest[(size_t)k * f->stride + i] + part * f->force[(size_t)k * f->stride + i];
+  for (int k = 0; k < 3; k++) local[k] = f->rest[(size_t)k * f->stride + i] + part * oz_force_of(f, i, k);
   if (end)
     oz_pose_out(c->p1, c->q1, local, out);
   else
@@ -50,7 +50,7 @@ OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i
 /* It stays where it is throughout the substep. */
 OZ_FN int oz_boundary_still(const oz_frame *f, const oz_collider *c, uint32_t i) {
   int still = 1;
-  for (int k = 0; k < 3; k++) still &= c->p0[k] == c->p1[k] && f->force[(size_t)k * f->stride + i] == 0.0f;
+  for (int k = 0; k < 3; k++) still &= c->p0[k] == c->p1[k] && oz_force_of(f, i, k) == 0.0f;
   for (int k = 0; k < 4; k++) still &= c->q0[k] == c->q1[k];
   return still;
 }

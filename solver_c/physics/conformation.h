@@ -146,7 +146,7 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_matrix_st(f->A, i, &send);
 
   /* zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5); alpha = a V0 dt^2 / (m_ref d^2) */
-  oz_real om = oz_ld(f->omega, i), a = oz_ld(f->a, i), tau = oz_ld(f->tau, i), rho = oz_ld(f->density, i);
+  oz_real om = oz_ld(f->omega, i), a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i);
   oz_real load = a * (f->V0 * f->dt / f->m_ref) * rho;
   oz_real hg = f->zero_energy * (tau + f->dt) / (tau + f->dt + load);
   oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]); /* crowded neighbourhoods: 3.5's essential normalisation */
@@ -236,7 +236,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
     part = oz_select(yields, oz_set(1.0f), part);
   } else
     for (int c = 0; c < 6; c++) dev.s[c] *= part;
-  oz_real pressure = oz_ld(f->pressure, i) * unit * part;
+  oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
   pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f)); /* a thousand separations in a substep: no pressure */
   oz_mask start = f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
   if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
@@ -489,7 +489,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
-  oz_real tau = oz_ld(f->tau, i);
+  oz_real tau = oz_tau(f, i);
   oz_s3 Q0 = Q;
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);
   if (f->yielding) { /* strain at the yield stress: times compliance, a being a / q by now */

@@ -89,7 +89,7 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_real lam = -oz_ld(f->k_dens, i) * over;
   oz_st(f->rho, i, rho);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
-  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_ld(f->compliance, i), lam);
+  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), lam);
 }
 

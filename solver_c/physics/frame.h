@@ -91,6 +91,7 @@ typedef struct oz_nozzle {
 #define OZ_RAMP_POINTS 8
 typedef struct oz_matter {
   float density;      /* kg/m^3 at rest */
+  float tau, compliance, viscosity, temperature; /* s; 1/Pa; Pa s; K: of particles that have none of their own (fields.h) */
   float yield_stress; /* Pa; 0: none */
   float conductivity; /* W/(m K); 0: none */
   float heat_share;   /* m^3 K/J: 1 / (density heat capacity) */
@@ -263,7 +264,7 @@ typedef struct oz_frame {
   oz_soft_constants soft;
   oz_tension tension;
 
-  /* ---- particle state ---- */
+  /* ---- particle state. What fields.def calls optional is NULL until it is needed; fields.h reads it ---- */
   float *x;       /* record 4: m, position at the start of the substep; w: omega */
   float *u;       /* record 4: m/s, velocity; w: gate of the rest filter, below 0 for what was reset (finish); 1 to be reset (predict) */
   float *q;       /* planes 6: conformation tensor, identity at rest */

@@ -130,13 +130,13 @@ OZ_FN float oz_ramp_between(float a, float b, float t) {
   return a > 0.0f && b > 0.0f ? a * expf(t * logf(b / a)) : a + t * (b - a);
 }
 OZ_FN void oz_ramp_item(const oz_frame *f, uint32_t i) {
-  const oz_matter *m = f->matter + (f->material[i] < f->matter_count ? f->material[i] : 0);
+  const oz_matter *m = f->matter + oz_matter_of(f, i);
   const uint32_t n = m->ramp_count;
   uint32_t k = 0;
   if (n == 0) return;
-  float T = f->temperature[i];
+  float T = oz_temperature_of(f, i);
   if (m->melting_point > 0.0f && m->melt_step > 0.0f)
-    T += T > m->melting_point ? 0.5f : T < m->melting_point ? -0.5f : f->melt[i] - 0.5f;
+    T += T > m->melting_point ? 0.5f : T < m->melting_point ? -0.5f : (f->melt ? f->melt[i] : 0.0f) - 0.5f;
   while (k + 1 < n && m->ramp[k + 1][0] <= T) k++;
   const float *a = m->ramp[k], *b = m->ramp[k + 1 < n ? k + 1 : k];
   float t = b[0] > a[0] ? (T - a[0]) / (b[0] - a[0]) : 0.0f;

@@ -45,7 +45,7 @@ OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
 }
 
 /* Boundary particles are held and gather nothing: a link to one is in the other end's row alone. */
-OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) { return owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
+OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) { return oz_word(owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
 
 /* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row can overflow, and
  * where neither list of neighbours is cut short. */

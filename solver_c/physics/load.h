@@ -24,7 +24,7 @@
 
 /* Where the collider of boundary particle j has its sums. What touches more than OZ_LOADS of them gives the rest to the last. */
 OZ_FN float *oz_load_of(const oz_frame *f, oz_load *l, uint32_t j) {
-  const uint32_t handle = f->owner[j] & OZ_OWNER_HANDLE;
+  const uint32_t handle = oz_word(f->owner, j) & OZ_OWNER_HANDLE;
   uint32_t k = 0;
   while (k < l->count && l->handle[k] != handle) k++;
   if (k == OZ_LOADS) k = OZ_LOADS - 1;

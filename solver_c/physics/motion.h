@@ -8,27 +8,21 @@
 
 /* Lanes of particles that are held in a nozzle, or belong to a boundary. */
 OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
-#if OZ_LANES > 1
-  oz_mask s;
-  __builtin_memcpy(&s, f->source + i, sizeof s);
-  return (s != 0) | oz_at_boundary(f, i);
-#else
-  return f->source[i] != 0 || oz_at_boundary(f, i);
-#endif
+  return (oz_words(f->source, i) != 0) | oz_at_boundary(f, i);
 }
 
 /* material: compliance and inverse mass as pure numbers (alpha = (tau + dt) / mu for materials in SI). */
 OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_real tau = oz_ld(f->tau, i), mu = oz_ld(f->viscosity, i), zero = oz_set(0.0f);
-  oz_real alpha = oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_ld(f->compliance, i));
+  oz_real tau = oz_tau(f, i), mu = oz_viscosity(f, i), zero = oz_set(0.0f);
+  oz_real alpha = oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_compliance(f, i));
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
   /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below about 500 */
   a = oz_max(a, oz_set(f->a_min));
   a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
   a = oz_min(a, oz_set(1e8f)); /* softer than this is nothing at all, and its square must stay a float */
   oz_st(f->a, i, a);
-  oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_ld(f->density, i));
+  oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_density(f, i));
   oz_st(f->omega, i, om);
   oz_vec_st(f->x, i, oz_vec_ld(f->x, i), om);
 }
@@ -39,7 +33,7 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4];
   oz_ld4(f->u, i, 4, 0, u);
-  oz_v3 force = oz_planes3_ld(f->force, f->stride, i);
+  oz_v3 force = oz_force(f, i);
   oz_mask free = oz_ld(f->omega, i) > oz_set(0.0f);
   u[0] = oz_select(free, u[0] + f->dt * (f->gravity[0] + force.x), u[0]);
   u[1] = oz_select(free, u[1] + f->dt * (f->gravity[1] + force.y), u[1]);

@@ -57,7 +57,7 @@ OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, co
 OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s3 *strain, oz_real *viscosity) {
   const oz_cauchy *c = &f->cauchy;
   oz_real rate = oz_sqrt(oz_max(2.0f * oz_s3_dot(D, D), oz_set(0.0f))), elastic;
-  oz_real eta = oz_min(oz_ld(f->viscosity, i), oz_set(c->most_viscous)), zero = oz_set(0.0f);
+  oz_real eta = oz_min(oz_viscosity(f, i), oz_set(c->most_viscous)), zero = oz_set(0.0f);
   if (c->stress == 3) { /* sim 4: (16) by its size (20), eta by (21): |E*| = E w eta / sqrt(E^2 + (w eta)^2) */
     oz_real we = c->omega * oz_mps_fit(rate, 1.80e-4f, 1.11e-2f, 3.62e-1f), E = oz_set(c->young);
     *viscosity = zero;
@@ -149,8 +149,8 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_m3 A;
   oz_matrix_ld(f->A, i, &A);
   oz_v3 sum = {acc[3], acc[4], acc[5]}, own = oz_m3_v(&A, sum), x = oz_vec_ld(f->x, i);
-  oz_v3 force = oz_planes3_ld(f->force, f->stride, i);
-  oz_real u[4], y[4], zero = oz_set(0.0f), inv = 1.0f / oz_ld(f->density, i), pull = f->cauchy.pair / f->Vm * inv;
+  oz_v3 force = oz_force(f, i);
+  oz_real u[4], y[4], zero = oz_set(0.0f), inv = 1.0f / oz_density(f, i), pull = f->cauchy.pair / f->Vm * inv;
   oz_mask free = oz_ld(f->omega, i) > zero;
   oz_ld4(f->u, i, 4, 0, u);
   const float viscous = oz_mps_viscous(f);

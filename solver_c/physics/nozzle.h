@@ -3,10 +3,11 @@
 #define OZ_PHYSICS_NOZZLE_H
 
 #include "physics/contact.h"
+#include "physics/fields.h"
 #include "physics/random.h"
 
 OZ_FN void oz_nozzle_item(const oz_frame *f, uint32_t i) {
-  uint32_t handle = f->source[i];
+  uint32_t handle = oz_word(f->source, i);
   if (handle == 0) return;
   const oz_nozzle *z = NULL;
   for (uint32_t k = 0; k < f->nozzle_count; k++)

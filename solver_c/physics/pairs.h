@@ -3,7 +3,7 @@
 #define OZ_PHYSICS_PAIRS_H
 
 #include "physics/algebra.h"
-#include "physics/frame.h"
+#include "physics/fields.h"
 
 /* A group of OZ_LANES neighbours of one particle. Padding repeats the particle itself: ghat and c are zero there. */
 typedef struct oz_group {
@@ -164,12 +164,6 @@ OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
   m.m[6] = acc[6] - v.z * sg.x; m.m[7] = acc[7] - v.z * sg.y; m.m[8] = acc[8] - v.z * sg.z;
   return m;
 }
-/* One member of the particles' materials: `member` is that of material 0. Lanes past the last particle may hold anything. */
-OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
-  uint32_t m[OZ_LANES];
-  for (uint32_t k = 0; k < OZ_LANES; k++) m[k] = f->material[i + k] < f->matter_count ? f->material[i + k] : 0;
-  return oz_gather1(member, m, OZ_MATTER_FLOATS);
-}
 OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
   return f->yielding ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
 }
@@ -178,40 +172,21 @@ OZ_FN float oz_pressure_unit(const oz_frame *f) { return f->m_ref * f->d * f->d 
 /* Lanes of fluid among more neighbours than any fluid has (33 at rest): a heap that was put, or pressed, into one spot. */
 #define OZ_CROWD 72
 OZ_FN oz_mask oz_crowded(const oz_frame *f, uint32_t i) {
-#if OZ_LANES > 1
-  oz_mask n, owner;
-  __builtin_memcpy(&n, f->neighbours + i, sizeof n);
-  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
-  return (n > OZ_CROWD) & (owner == 0);
-#else
-  return f->neighbours[i] > OZ_CROWD && f->owner[i] == 0;
-#endif
+  return (oz_words(f->neighbours, i) > OZ_CROWD) & (oz_words(f->owner, i) == 0);
 }
 /* Lanes of fluid: what belongs neither to a body nor to a boundary. */
 OZ_FN oz_mask oz_fluid(const oz_frame *f, uint32_t i) {
-#if OZ_LANES > 1
-  oz_mask owner;
-  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
-  return owner == 0;
-#else
-  return f->owner[i] == 0;
-#endif
+  return oz_words(f->owner, i) == 0;
 }
 /* Lanes of boundary particles. */
 OZ_FN oz_mask oz_at_boundary(const oz_frame *f, uint32_t i) {
-#if OZ_LANES > 1
-  oz_mask owner;
-  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
-  return (owner >> OZ_OWNER_SHIFT) == OZ_OWNER_BOUNDARY;
-#else
-  return f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
-#endif
+  return oz_words(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
 }
 /* How much a particle counts in the density of its neighbours. Boundary particles have no use for a compliance: it holds
  * this weight. */
 OZ_FN oz_real oz_weight(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f);
-  return f->boundary ? oz_select(oz_at_boundary(f, i), oz_ld(f->compliance, i), one) : one;
+  return f->boundary ? oz_select(oz_at_boundary(f, i), oz_compliance(f, i), one) : one;
 }
 /* Where a particle that has moved to p is: boundary particles along which fluid slips stay where they are (boundary.h). */
 OZ_FN oz_v3 oz_held_place(const oz_frame *f, uint32_t i, oz_v3 p) {
@@ -224,14 +199,7 @@ OZ_FN oz_v3 oz_held_place(const oz_frame *f, uint32_t i, oz_v3 p) {
 /* Lanes (as 0 / -1, or 0 / 1) of particles that have a conformation constraint: fluid with enough neighbours. What belongs
  * to a body or a boundary has none. */
 OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {
-#if OZ_LANES > 1
-  oz_mask n, owner;
-  __builtin_memcpy(&n, f->neighbours + i, sizeof n);
-  __builtin_memcpy(&owner, f->owner + i, sizeof owner);
-  return (n >= OZ_MIN_NEIGHBOURS) & (owner == 0);
-#else
-  return f->neighbours[i] >= OZ_MIN_NEIGHBOURS && f->owner[i] == 0;
-#endif
+  return (oz_words(f->neighbours, i) >= OZ_MIN_NEIGHBOURS) & (oz_words(f->owner, i) == 0);
 }
 /* Lanes with neighbours all around, so that the gradient is to be trusted: thin sheets and spray are not among them. */
 OZ_FN oz_mask oz_thick(const oz_frame *f, uint32_t i) {
@@ -246,6 +214,6 @@ OZ_FN oz_real oz_filter_weight(const oz_frame *f, uint32_t i) {
 /* Lanes that remember their shape. */
 OZ_FN oz_mask oz_solid(const oz_frame *f, uint32_t i) {
   oz_real zero = oz_set(0.0f);
-  return ((oz_ld(f->tau, i) > zero) | (oz_yield(f, i) > zero)) & oz_enough(f, i);
+  return ((oz_tau(f, i) > zero) | (oz_yield(f, i) > zero)) & oz_enough(f, i);
 }
 #endif

@@ -35,8 +35,8 @@
 /* The particle of a slot, if it belongs to a soft body. */
 OZ_FN int oz_soft_member(const oz_frame *f, uint32_t slot, uint32_t *i, const oz_body **b) {
   *i = f->member[slot];
-  if (*i == OZ_NO_MEMBER || !f->link_row || oz_owner_kind(f->owner[*i]) != OZ_OWNER_SOFT) return 0;
-  const int64_t at = oz_body_index(f, f->owner[*i]);
+  if (*i == OZ_NO_MEMBER || !f->link_row || oz_owner_kind(oz_word(f->owner, *i)) != OZ_OWNER_SOFT) return 0;
+  const int64_t at = oz_body_index(f, oz_word(f->owner, *i));
   if (at < 0) return 0;
   *b = f->body + at;
   return 1;
@@ -91,7 +91,7 @@ OZ_FN void oz_soft_void(const oz_frame *f, uint32_t i, const oz_body *b) {
   for (uint32_t m = 0; m < f->link_len[i]; m++) {
     const size_t e = oz_link_at(f, i, m);
     const uint32_t j = f->link_j[e];
-    if (f->link_kind[e] == OZ_LINK_SOFT && (f->owner[j] != f->owner[i] || f->id[j] - b->first_id >= b->count)) f->link_spare[e] = 0.0f;
+    if (f->link_kind[e] == OZ_LINK_SOFT && (oz_word(f->owner, j) != oz_word(f->owner, i) || f->id[j] - b->first_id >= b->count)) f->link_spare[e] = 0.0f;
   }
 }
 /* G and det F from Fm = sum w x X^T (row major) and A (xx yy zz xy xz yz, m^3). 0 where the links span no volume. */
@@ -157,7 +157,7 @@ OZ_FN void oz_soft_start_item(const oz_frame *f, uint32_t slot) {
     float *to = oz_soft_matrix(f, i, r);
     for (int c = 0; c < 3; c++) to[c] = G[3 * r + c];
     to[3] = w[r];
-    const float u = f->u[4 * (size_t)i + (size_t)r], a = f->gravity[r] + f->force[(size_t)r * f->stride + i];
+    const float u = f->u[4 * (size_t)i + (size_t)r], a = f->gravity[r] + oz_force_of(f, i, r);
     f->dx[4 * (size_t)i + (size_t)r] = f->p[4 * (size_t)i + (size_t)r] = f->omega[i] > 0.0f ? u - f->dt * a : u;
   }
 }
@@ -234,7 +234,7 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
 
 OZ_FN void oz_soft_hold_item(const oz_frame *f, uint32_t slot) {
   const uint32_t i = f->wall_particle[slot];
-  if (oz_owner_kind(f->owner[i]) != OZ_OWNER_SOFT || !(f->omega[i] > 0.0f)) return;
+  if (oz_owner_kind(oz_word(f->owner, i)) != OZ_OWNER_SOFT || !(f->omega[i] > 0.0f)) return;
   oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
   const float *now = oz_soft_now(f) + 4 * (size_t)i;
   float *next = oz_soft_next(f) + 4 * (size_t)i;
@@ -285,7 +285,7 @@ OZ_FN void oz_soft_shift_item(const oz_frame *f, uint32_t slot) {
 
 /* Whether a soft link holds at a squared distance of r2. Its ends are of one body: both decide alike. */
 OZ_FN int oz_soft_keep(const oz_frame *f, uint32_t i, const oz_link *l, float r2) {
-  const int64_t at = oz_owner_kind(f->owner[i]) == OZ_OWNER_SOFT ? oz_body_index(f, f->owner[i]) : -1;
+  const int64_t at = oz_owner_kind(oz_word(f->owner, i)) == OZ_OWNER_SOFT ? oz_body_index(f, oz_word(f->owner, i)) : -1;
   if (at < 0 || !(f->body[at].strain > 0.0f)) return 1;
   const float most = (1.0f + f->body[at].strain) * l->rest;
   return r2 <= most * most;

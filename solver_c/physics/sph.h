@@ -82,7 +82,7 @@ OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4], zero = oz_set(0.0f);
   oz_ld4(f->u, i, 4, 0, u);
-  oz_v3 force = oz_planes3_ld(f->force, f->stride, i), x = oz_vec_ld(f->x, i), y;
+  oz_v3 force = oz_force(f, i), x = oz_vec_ld(f->x, i), y;
   oz_mask good = oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt);
   for (int c = 0; c < 3; c++) u[c] = oz_select(good, u[c], zero);
   u[3] = oz_select(good, zero, oz_set(1.0f));
@@ -111,7 +111,7 @@ OZ_FN void oz_sph_density_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_real w[4], zero = oz_set(0.0f);
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_real rho = f->w_norm * acc[0] + f->w_self + w[3];
-  oz_real p = f->blend.k * oz_ld(f->density, i) * oz_max(rho - 1.0f, zero);
+  oz_real p = f->blend.k * oz_density(f, i) * oz_max(rho - 1.0f, zero);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, oz_vec_ld(f->u, i), p / (rho * rho));
 }
@@ -140,9 +140,9 @@ OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real w[4], dx[4];
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_ld4(f->dx, i, 4, 0, dx);
-  oz_real inv = 1.0f / oz_ld(f->density, i), press = -f->inv_d * f->dens_grad * inv, wall = -2.0f * f->inv_d * inv * dx[3];
+  oz_real inv = 1.0f / oz_density(f, i), press = -f->inv_d * f->dens_grad * inv, wall = -2.0f * f->inv_d * inv * dx[3];
   /* the mean of both viscosities; volumes at rest on both sides, so that what i gains j loses */
-  oz_real lap = (-f->grad_norm * f->dens_grad * f->inv_d) * inv, mu = oz_min(oz_ld(f->viscosity, i), oz_set(f->blend.most_viscous));
+  oz_real lap = (-f->grad_norm * f->dens_grad * f->inv_d) * inv, mu = oz_min(oz_viscosity(f, i), oz_set(f->blend.most_viscous));
   for (int c = 0; c < 3; c++)
     oz_block_st(f->sg, 3, (uint32_t)c, f->stride, i, press * acc[c] + wall * w[c] + 0.5f * lap * (mu * acc[3 + c] + acc[6 + c]));
 }
@@ -219,7 +219,7 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_ld4(f->dx, i, 4, 0, q);
   oz_ld4(f->u, i, 4, 0, u);
   oz_v3 p = oz_vec_ld(f->p, i), x = oz_vec_ld(f->x, i), own = oz_blend_turn(q, p), t = oz_vec_ld(f->y2, i);
-  oz_v3 force = oz_planes3_ld(f->force, f->stride, i), a = oz_block3_ld(f->sg, f->stride, i);
+  oz_v3 force = oz_force(f, i), a = oz_block3_ld(f->sg, f->stride, i);
   oz_real pull[3] = {k * (acc[0] + own.x + t.x) - x.x, k * (acc[1] + own.y + t.y) - x.y, k * (acc[2] + own.z + t.z) - x.z};
   oz_real outside[3] = {f->gravity[0] + force.x, f->gravity[1] + force.y, f->gravity[2] + force.z}, sph[3] = {a.x, a.y, a.z};
   oz_mask free = oz_ld(f->omega, i) > zero;
@@ -236,7 +236,7 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 /* ---- blend_load: size of the outside force on each particle, collisions included (14); blend_renew: (14) is exceeded ---- */
 
 OZ_FN void oz_blend_load_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  oz_v3 force = oz_planes3_ld(f->force, f->stride, i), y = oz_vec_ld(f->y, i), was;
+  oz_v3 force = oz_force(f, i), y = oz_vec_ld(f->y, i), was;
   was.x = oz_block_ld(f->K, 6, 0, f->stride, i);
   was.y = oz_block_ld(f->K, 6, 1, f->stride, i);
   was.z = oz_block_ld(f->K, 6, 2, f->stride, i);

@@ -187,7 +187,7 @@ OZ_FN void oz_spring_density_end(const oz_frame *f, uint32_t i, const oz_real *a
  * of it a block is wetted and drawn in by a separation. By the work of parting two halves of the fluid, of which P does 30 and P_near -26 parts,
  * neither holds at 0.93; measured, blocks float as Archimedes says between 0.8 and 0.9 (ooze verify springs.fig10). */
 #define OZ_SPRING_BODY_PULL 0.85f
-OZ_FN int oz_spring_of_body(const oz_frame *f, uint32_t i) { return f->owner[i] && f->owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
+OZ_FN int oz_spring_of_body(const oz_frame *f, uint32_t i) { return oz_word(f->owner, i) && oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
 
 typedef struct { oz_v3 p; oz_real P, near, omega; int body; } oz_spring_relax_self;
 OZ_FN void oz_spring_relax_begin(const oz_frame *f, uint32_t i, oz_spring_relax_self *s) {
@@ -255,7 +255,7 @@ OZ_FN int oz_spring_keep(const oz_frame *f, oz_link *l, float r2) {
 }
 OZ_FN int oz_spring_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   const float r = sqrtf(r2);
-  if (f->owner[i] || f->owner[l->j]) return 0; /* solids are touched, not tied */
+  if (oz_word(f->owner, i) || oz_word(f->owner, l->j)) return 0; /* solids are touched, not tied */
   l->kind = OZ_LINK_SPRING;
   l->spare = 0.0f;
   l->rest = f->springs.mode == OZ_SPRINGS_SET ? r : oz_spring_yield(f, f->h, r);

@@ -87,7 +87,7 @@ OZ_FN void oz_tension_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
 
 OZ_FN void oz_tension_wall_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  const oz_matter *m = f->matter + (f->material[i] < f->matter_count ? f->material[i] : 0);
+  const oz_matter *m = f->matter + oz_matter_of(f, (uint32_t)i);
   const float pull = m->adhesion * f->dx[4 * i + 3], om = f->omega[i];
   if (!(om > 0.0f) || !(pull > 0.0f)) return;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {

@@ -29,17 +29,17 @@
  * beta for a step of this length, 0 of what is not fluid ---- */
 
 /* Particles are elastic below T_c, viscous above: links between two elastic ones are kept as they are. */
-OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return f->temperature[i] < f->links.solid; }
+OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return oz_temperature_of(f, i) < f->links.solid; }
 /* beta by temperature (3.6), or the material's own. */
 OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
   const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
   if (own > 0.0f) return own;
-  const float t = (f->temperature[i] - f->links.cold) * f->links.inv_range;
+  const float t = (oz_temperature_of(f, i) - f->links.cold) * f->links.inv_range;
   return f->links.beta_cold + (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
 }
 OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
-  const uint32_t owner = f->owner[i];
-  const float weight = f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? f->compliance[i] : 1.0f;
+  const uint32_t owner = oz_word(f->owner, i);
+  const float weight = f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? oz_compliance_of(f, i) : 1.0f;
   f->gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
   f->diag[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
@@ -72,9 +72,9 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   const float share = f->links.stiffness * oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
   f->row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
-  if (!f->boundary || f->owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
+  if (!f->boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
-  f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + f->compliance[i];
+  f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_compliance_of(f, i);
 }
 /* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind. Adds nothing up. */
 typedef struct { oz_real share; } oz_link_weigh_self;
@@ -95,7 +95,7 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_real C = rho - 1.0f, most = oz_set(0.25f * OZ_LINK_SOLID);
   C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
   oz_real lam = oz_max(oz_min(C * oz_ld(f->k_dens, i), most), -most);
-  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_ld(f->compliance, i), lam);
+  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_compliance(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
@@ -202,13 +202,13 @@ OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j, 
   const oz_real weak = (1.0f - f->links.slack) * *rest;
   const oz_mask other = oz_index_ne(kind, OZ_LINK_VISCOUS);
   oz_mask fixed = other;
-  if (f->temperature[i] < f->links.solid) fixed |= oz_gather1(f->temperature, j, 1) < oz_set(f->links.solid);
+  if (oz_temperature_of(f, i) < f->links.solid) fixed |= oz_gather1(f->temperature, j, 1) < oz_set(f->links.solid);
   *rest = oz_select(oz_not(fixed) & (r2 > weak * weak), *rest * factor, *rest);
   return oz_not(fixed) & (r2 >= oz_set(4.0f * f->h2));
 }
 /* Elastic bodies get their links when they are made: while none of their particles has one. */
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
-  if (f->owner[i] && f->owner[l->j]) return 0;
+  if (oz_word(f->owner, i) && oz_word(f->owner, l->j)) return 0;
   if (f->slips && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0; /* what slips is not tied */
   if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j])) return 0;
   l->kind = OZ_LINK_VISCOUS;

@@ -29,7 +29,7 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
   oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
   const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   float value[OZ_PLANES], press[OZ_PLANES], n[OZ_PLANES][3] = {{0.0f}}, term[4] = {0.0f, 0.0f, 0.0f, 0.0f}, empty = 1.0f, inv_h = 1.0f / f->h;
-  const int counts = f->wall_density && f->owner[i] == 0;
+  const int counts = f->wall_density && oz_word(f->owner, i) == 0;
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     value[k] = press[k] = 0.0f;
     if (k >= planes) continue;

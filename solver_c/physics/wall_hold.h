@@ -29,7 +29,7 @@ typedef struct oz_hold {
 
 /* Does it remember its shape, and give way? Without compliance there is no stress to be kept in balance. */
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
-  return (f->tau[i] > 0.0f && f->compliance[i] > 0.0f) || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
+  return (oz_tau_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f) || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 /* m: where the particle starts from, measured from where the wall starts. */
 OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) { return w->s + f->dt * oz_dot3f(w->n, w->u); }
@@ -152,7 +152,7 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
   const float s0 = w->s + f->dt * oz_dot3f(w->n, w->u);
   if (oz_wall_leaves(f, i) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
-  const float eta = (f->tau[i] + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
+  const float eta = (oz_tau_of(f, (uint32_t)i) + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
   float keep = 1.0f / (1.0f + eta);
   if (f->yielding) { /* and a yield stress holds it up to that: what pulls at it is what its velocity has become without */
     const float *u = f->u + 4 * i, rel[3] = {u[0] - w->u[0], u[1] - w->u[1], u[2] - w->u[2]}, along = oz_dot3f(rel, w->n);

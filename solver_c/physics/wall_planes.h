@@ -3,6 +3,7 @@
 #define OZ_PHYSICS_WALL_PLANES_H
 
 #include "physics/contact.h"
+#include "physics/fields.h"
 
 #define OZ_WALL_ENTRY 0.7f  /* cosine: normals of entry and nearest face that differ more are different faces */
 
@@ -12,7 +13,7 @@ OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
 
 /* What belongs to a body touches walls with Coulomb's friction (body_wall in body.h); the stages here leave it alone. */
 OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
-  return !(f->omega[i] > 0.0f) || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID || f->owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
+  return !(f->omega[i] > 0.0f) || oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID || oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
 }
 
 /* ---- Selecting particles ---- */

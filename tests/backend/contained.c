@@ -125,6 +125,7 @@ static void inject(const char *what, uint32_t scheme, int field, float value) {
   const uint64_t id = BLOCK / 2 + SIDE * SIDE / 2 + SIDE / 2; /* in the middle */
   oz_frame f;
   uint32_t i;
+  CHECK_OK(s->backend->table->provide(s->backend, OZ_FIELD_FORCE, s->message), s);
   float *x = reach(s, id, &f, &i);
   if (field == 0) x[1] = value;
   if (field == 1) f.u[4 * (size_t)i + 1] = value;

@@ -57,6 +57,7 @@ static void fill(machine *m, const uint32_t *order) {
   ooze_message why = {""};
   uint32_t n = cloud_count;
   CHECK(b->table->resize(b, n, &why) == OOZE_OK, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k) CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
 #define OF(k) (order ? order[k] : (k))
 #define UP(field, data) CHECK(b->table->upload(b, OZ_FIELD_##field, 0, n, data, &why) == OOZE_OK, "%s", why.text)
   for (uint32_t k = 0; k < n; ++k)

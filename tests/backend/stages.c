@@ -22,6 +22,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
   static uint32_t word32[MOST];
   static uint64_t id[MOST];
   CHECK(b->table->resize(b, n, &why) == OOZE_OK, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k) CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
   for (uint32_t i = 0; i < n; ++i) {
     for (int c = 0; c < 3; ++c) x[4 * i + (uint32_t)c] = s->x[i][c], u[4 * i + (uint32_t)c] = s->u[i][c];
     x[4 * i + 3] = u[4 * i + 3] = 0;

@@ -57,13 +57,21 @@ enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeo
 /* All pointers to particle arrays, to be translated from one build to the other. */
 static const size_t pointers[] = {
 #define P(m) offsetof(oz_frame, m)
-    P(x),     P(u),        P(q),       P(tau),  P(compliance), P(viscosity), P(density), P(temperature),
-    P(owner), P(rest),     P(melt),    P(pressure),
-    P(force), P(material), P(source),  P(rank), P(id),         P(omega),     P(a),       P(y),
+    P(x),     P(u),        P(q),       P(material), P(rank),   P(id),        P(omega),   P(a),       P(y),
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
     P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens),
-    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours), P(melt),
+    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours),
     P(soft_g)};
+/* Those of optional fields, which are not in the block and change places with none. */
+static const size_t optional[] = {
+#define OZ_FIELD(name, member, words, layout)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) P(member),
+#define OZ_RESULT OZ_FIELD
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
+#undef OZ_RESULT
+};
 
 static float *pointer(const oz_frame *f, size_t member) {
   float *p;
@@ -99,6 +107,8 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
     char *there = (char *)t->vector->block + offset;
     memcpy((char *)g + pointers[k], &there, sizeof there);
   }
+  for (size_t k = 0; k < sizeof optional / sizeof *optional; ++k)
+    memcpy((char *)g + optional[k], (const char *)&t->vector->arrays + optional[k], sizeof(float *));
   const oz_frame *own = &t->lists;
   g->seen_at = f->seen_at == f->A ? g->A : g->x;
   g->list_c = own->list_c, g->row_c = own->row_c, g->len_c = own->len_c, g->ghat = own->ghat;

@@ -128,6 +128,7 @@ static void load(oz_backend *b, const state *s) {
   CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
     if (of[k]) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
+    else CHECK(b->table->provide(b, (oz_field)k, &why) >= 0, "%s", why.text);
   const oz_matter matter[2] = {{.density = 1000.0f, .surface_tension = 0.05f, .adhesion = 1.5f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
                                 .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
                                {.density = 1000.0f, .surface_tension = 0.02f, .cohesion = 30.0f, .adhesion = 0.5f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
