@@ -33,6 +33,8 @@ static oz_backend *slab(oz_memory *memory, float yield_stress) {
       {OZ_FIELD_VISCOSITY, viscosity}, {OZ_FIELD_DENSITY, density}, {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
   CHECK(b->table->resize(b, COUNT, &why) >= 0, "%s", why.text);
   for (size_t k = 0; k < sizeof of / sizeof *of; k++) CHECK(b->table->upload(b, of[k].field, 0, COUNT, of[k].from, &why) >= 0, "%s", why.text);
+  if (yield_stress > 0.0f) /* as core does for a step that writes them */
+    CHECK(b->table->provide(b, OZ_FIELD_REST, &why) >= 0 && b->table->provide(b, OZ_FIELD_PRESSURE, &why) >= 0, "%s", why.text);
   const oz_matter matter = {.density = 1000.0f, .yield_stress = yield_stress};
   CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
   oz_collider floor;
