@@ -126,6 +126,8 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
 OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_s3 K, B = oz_s3_identity();
+  oz_real om = oz_ld(f->omega, i), a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i);
+  oz_mask enough = oz_enough(f, i);
   for (int c = 0; c < 6; c++) K.s[c] = acc[c] * f->inv_d;
   if (f->gradient_correction) {
     oz_mask whole = oz_s3_above(&K, 0.3f);
@@ -146,13 +148,12 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_matrix_st(f->A, i, &send);
 
   /* zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5); alpha = a V0 dt^2 / (m_ref d^2) */
-  oz_real om = oz_ld(f->omega, i), a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i);
   oz_real load = a * (f->V0 * f->dt / f->m_ref) * rho;
   oz_real hg = f->zero_energy * (tau + f->dt) / (tau + f->dt + load);
   oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]); /* crowded neighbourhoods: 3.5's essential normalisation */
   oz_st(f->gate, i, thin);
   hg = hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f)); /* what is held pulls as its fluid would */
-  hg = oz_select(oz_enough(f, i), hg, oz_set(0.0f));
+  hg = oz_select(enough, hg, oz_set(0.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   oz_vec_st(f->y, i, zero, 0.5f * hg);
 
@@ -343,20 +344,21 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA];
   red[0] = oz_set(0.0f);
   if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
+  /* everything is read before anything is written: what a compiler cannot tell apart waits for each other on the GPU */
   oz_real u[4], p[3], a = oz_ld(f->a, i);
   oz_v3 dx = oz_vec_ld(f->dx, i);
   float ku = al * f->inv_dt;
   oz_ld4(f->u, i, 4, 0, u);
-  u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
-  oz_st4(f->u, i, 4, 0, u);
   oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), d = oz_block6_ld(f->pp, f->stride, i);
   oz_s3 r = oz_block6_ld(f->r, f->stride, i), q = oz_block6_ld(f->aq, f->stride, i);
+  oz_m3 U = oz_frame_of(f, i, p);
+  oz_mask on = oz_enough(f, i);
+  u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
+  oz_st4(f->u, i, 4, 0, u);
   for (int c = 0; c < 6; c++) lam.s[c] += al * d.s[c], r.s[c] -= al * q.s[c];
   oz_planes6_st(f->lam, f->stride, i, &lam);
   oz_block6_st(f->r, f->stride, i, &r);
-  oz_m3 U = oz_frame_of(f, i, p);
   oz_s3 z = oz_precondition(f, &r, &U, p, a);
-  oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
   oz_block6_st(f->aq, f->stride, i, &z);
   red[0] = oz_s3_dot(&r, &z);
@@ -378,7 +380,7 @@ OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
 
-/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (kept in f->rot), F = I + Y B and S = (M - R K) B R^T.
+/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y B and S = (M - R K) B R^T.
  * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
 OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
   oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_block3_ld(f->sg, f->stride, i));
@@ -390,7 +392,6 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   if (f->corotation) { /* warm: each iteration goes on from the last */
     *rot = oz_polar(F, *rot, 1);
     if (f->cold) *rot = oz_polar(F, *rot, 1);
-    oz_block4_st(f->rot, f->stride, i, *rot);
   }
   *R = oz_q4_matrix(*rot);
   *S = oz_m3_mul_t(F, R);
@@ -419,6 +420,8 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_m3 R, S, F;
   oz_q4 rot;
   oz_s3 B = oz_block6_ld(f->B, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e, r, stretch;
+  oz_real a = oz_ld(f->a, i), p[3], y[4];
+  oz_ld4(f->y, i, 4, 0, y);
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   e = oz_m3_sym(&S);
   if (f->relaxing) {
@@ -427,7 +430,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
     stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
   } else
     for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
-  oz_real a = oz_ld(f->a, i), p[3], tr = oz_s3_trace(&e), shift = oz_set(0.0f);
+  oz_real tr = oz_s3_trace(&e), shift = oz_set(0.0f);
   if (f->split) { /* the volume part: 2/3 (tr S + second order of the determinant), part 2 (1) */
     oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
     shift = (2.0f / 3.0f) * second;
@@ -440,13 +443,12 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_planes6_st(f->lam, f->stride, i, &lam);
+  if (f->corotation) oz_block4_st(f->rot, f->stride, i, rot);
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,
    * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
   oz_m3 RB = oz_m3_mul_s(&R, &B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
   F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
-  oz_real y[4];
-  oz_ld4(f->y, i, 4, 0, y);
   oz_real kh = f->hour_arm * y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   oz_matrix_st(f->A, i, &A);
@@ -487,9 +489,9 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_m3 R, S, F;
   oz_q4 rot;
   oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_real tau = oz_tau(f, i);
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
-  oz_real tau = oz_tau(f, i);
   oz_s3 Q0 = Q;
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);
   if (f->yielding) { /* strain at the yield stress: times compliance, a being a / q by now */

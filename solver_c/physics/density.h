@@ -87,10 +87,11 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
     over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
   }
   oz_real lam = -oz_ld(f->k_dens, i) * over;
-  oz_st(f->rho, i, rho);
+  oz_v3 p = oz_vec_ld(f->p, i);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
   if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
-  oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), lam);
+  oz_st(f->rho, i, rho);
+  oz_vec_st(f->dx, i, p, lam);
 }
 
 /* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C ---- */

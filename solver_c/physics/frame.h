@@ -5,7 +5,7 @@
  * Layouts.  "record n": n floats a particle, 16-byte aligned, for what is gathered from neighbours.
  *           "planes n": n arrays of `stride` floats one behind the other, for what is read particle by particle.
  *           "blocks n": the same for the arrays that a substep works with most: on the CPU n times sixteen floats for every
- *                       sixteen particles, on the GPU planes. A type of its own, reached by oz_block* of pairs.h alone.
+ *                       sixteen particles, on the GPU n times OZ_SHARE. A type of its own, reached by oz_block* of pairs.h alone.
  * Lengths are scaled by d and masses by m_ref, so that multipliers, compliances and gradients are pure numbers:
  *   ghat_ij = V0 d grad W_ij        (pure number; stored in half precision on the CPU)
  *   a       = alpha m_ref d^2 / (V0 dt^2)

@@ -60,13 +60,12 @@ OZ_FN void oz_planes4_st(float *a, uint32_t stride, uint32_t i, oz_q4 q) {
 }
 
 /* Word c of n that particle i has in blocks: on the CPU sixteen particles' words lie together, so that a stage walks along
- * a few streams and not along forty; on the GPU they are planes. */
+ * a few streams and not along forty; on the GPU those of a block of threads, so that one address serves all of a thread's words. */
 OZ_FN float *oz_block_at(oz_block *a, uint32_t n, uint32_t c, uint32_t stride, uint32_t i) {
-#if OZ_GPU
-  (void)n;
-  return a->v + ((size_t)c * stride + i);
-#else
   (void)stride;
+#if OZ_GPU
+  return a->v + (((size_t)(i / OZ_SHARE) * n + c) * OZ_SHARE + i % OZ_SHARE);
+#else
   return a[(size_t)(i / OZ_PAD) * n + c].v + i % OZ_PAD;
 #endif
 }

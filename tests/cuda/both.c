@@ -72,7 +72,8 @@ static uint32_t record_words(const side *s, const array *a) {
 
 /* Word c of particle i in a copy of the whole array. */
 static size_t place(const side *s, const array *a, uint32_t i, uint32_t c) {
-  if (a->planes == 2 && !s->gpu) return ((size_t)(i / OZ_PAD) * a->words + c) * OZ_PAD + i % OZ_PAD;
+  const uint32_t together = s->gpu ? OZ_SHARE : OZ_PAD;
+  if (a->planes == 2) return ((size_t)(i / together) * a->words + c) * together + i % together;
   return (size_t)c * s->f.stride + i;
 }
 
