@@ -174,7 +174,7 @@ struct stage_args {
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;
-  uint32_t *ticket;           /* blocks done; 0 between launches */
+  uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* wall stages that follow in the same kernel, as bits */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };

@@ -31,6 +31,7 @@ uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare) {
   return each < 2 || each > 8 ? 0 : g->processor_memory / (each + spare) - 1664; /* the device's own 1024, and fixed arrays */
 }
 
+enum { MANY_WAVES = 16 }; /* blocks a multiprocessor */
 uint32_t blocks_of(const gpu *g) { return (g->count + SHARE - 1) / SHARE; } /* with one thread a particle */
 static_assert(SHARE == BLOCK, "gathers and maps have as many");
 
@@ -110,7 +111,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->slots;
   a.partial = static_cast<double *>(g->partial.at);
-  a.ticket = static_cast<uint32_t *>(g->ticket.at);
+  a.ticket = lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.walls = l.walls;
   a.one = l.one;
   return table()[l.stage](a, g->frame[l.wall_frame], lanes, g->stream);

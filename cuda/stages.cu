@@ -122,6 +122,33 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #else
 /* ---- kernels ---- */
 
+/* A kernel may be started while the one before it is still running, so that its launch costs nothing; here it waits for what
+ * that one wrote, and lets the next one come. */
+__device__ __forceinline__ void after_the_last() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/* The blocks' sums in order, by the threads of one block; then the stage of kind ONE that follows. */
+template <int N, int THREADS> __device__ __forceinline__ void add_blocks(const stage_args &a, uint32_t blocks, double (*part)[THREADS / 32]) {
+  for (int r = 0; r < N; r++) {
+    double total = 0.0;
+#pragma unroll 16 /* twelve million particles are 94 thousand blocks, and everything else waits for this one */
+    for (uint32_t b = threadIdx.x; b < blocks; b += THREADS) total += __ldcg(a.partial + (size_t)b * N + r);
+    for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(0xffffffffu, total, s);
+    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total;
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int r = 0; r < N; r++) {
+    double total = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
+    a.f.scalar[OZ_SCALAR_SUM + r] = total;
+  }
+  if (a.one >= 0) run_one(a.one, &a.f);
+}
 /* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
  * the sum does not depend on which that was. */
 template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
@@ -140,36 +167,24 @@ template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(co
       for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
       a.partial[(size_t)blockIdx.x * N + r] = total;
     }
-    __threadfence();
-    last = atomicAdd(a.ticket, 1u) == gridDim.x - 1;
+    last = 0;
+    if (a.ticket) {
+      __threadfence();
+      last = atomicAdd(a.ticket, 1u) == gridDim.x - 1;
+    }
   }
+  if (!a.ticket) return; /* sum_kernel follows */
   __syncthreads();
   if (!last) return;
-  for (int r = 0; r < N; r++) {
-    double total = 0.0;
-#pragma unroll 16 /* twelve million particles are 94 thousand blocks, and everything else waits for this one */
-    for (uint32_t b = threadIdx.x; b < gridDim.x; b += THREADS) total += __ldcg(a.partial + (size_t)b * N + r);
-    for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(0xffffffffu, total, s);
-    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total;
-  }
-  __syncthreads();
-  if (threadIdx.x) return;
-  for (int r = 0; r < N; r++) {
-    double total = 0.0;
-    for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
-    a.f.scalar[OZ_SCALAR_SUM + r] = total;
-  }
-  *a.ticket = 0;
-  if (a.one >= 0) run_one(a.one, &a.f);
+  add_blocks<N, THREADS>(a, gridDim.x, part);
+  if (threadIdx.x == 0) *a.ticket = 0;
 }
-
-/* A kernel may be started while the one before it is still running, so that its launch costs nothing; here it waits for what
- * that one wrote, and lets the next one come. */
-__device__ __forceinline__ void after_the_last() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
+/* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. */
+constexpr int SUM_THREADS = 1024;
+template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const __grid_constant__ stage_args a, uint32_t blocks) {
+  __shared__ double part[N][SUM_THREADS / 32];
+  after_the_last();
+  add_blocks<N, SUM_THREADS>(a, blocks, part);
 }
 
 template <class S, int T, bool WALLS>
@@ -401,6 +416,11 @@ template <auto KERNEL, class... A> cudaError_t start(uint32_t n, uint32_t thread
   return cudaLaunchKernelEx(&c, KERNEL, args...);
 }
 
+template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
+  if constexpr (N > 0)
+    if (e == cudaSuccess && !a.ticket) return start<sum_kernel<N>>(1, SUM_THREADS, 0, stream, a, blocks);
+  return e;
+}
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
 
 template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
@@ -416,7 +436,7 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   if (memory < a.even) memory = a.even;
   if constexpr (walls_of<S>::ANY)
     if (a.walls) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
-  return start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a);
+  return start_sum<S::REDS>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (S::KIND == KIND_LINK) return lanes >= 8 ? start_gather<S, 8>(a, g, stream) : lanes >= 2 ? start_gather<S, 2>(a, g, stream) : start_gather<S, 1>(a, g, stream);
@@ -443,8 +463,9 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   (void)lanes;
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
-    if (a.walls) return start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
-  return n ? start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a) : cudaSuccess;
+    if (a.walls) return start_sum<S::REDS>(start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, a.even_map, stream, a), a, blocks(n, 1), stream);
+  if (!n) return cudaSuccess;
+  return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;
