@@ -30,20 +30,21 @@ const region work_regions[] = {
     {{{AT(y), 4}}},
     {{{AT(p), 4}}},
     {{{AT(pp), 6}}},
-    {{{AT(k_dens), 1}, {AT(gate), 1}}},
+    {{{AT(diag), 1}, {AT(gate), 1}}},
     {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_of. */
 const array fixed[] = {
-    {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(diag), 1}, {AT(row_sum), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
+    {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
     {AT(dx), 4},     {AT(A), 4},       {AT(B), 6},  {AT(pu), 4},         {AT(pe), 4},   {AT(r), 6},       {AT(aq), 6},
     {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
 const struct { size_t member, over; } shared[] = {
+    {AT(sums), AT(r)}, {AT(k_dens), AT(diag)}, {AT(row_sum), AT(rho)},
     {AT(rot), AT(r)}, {AT(soft_g), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
 };
 

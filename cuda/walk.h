@@ -30,7 +30,7 @@ template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS =
   };
 OZ_GATHERS_RECORD(gradient, x)
 OZ_GATHERS_RECORD(bound_sums, A)
-OZ_GATHERS_NUMBER(bound, k_dens)
+OZ_GATHERS_NUMBER(bound, sums)
 OZ_GATHERS_RECORD(force, A)
 OZ_GATHERS_RECORD(residual, u)
 OZ_GATHERS_RECORD(cg_apply, dx)

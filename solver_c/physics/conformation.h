@@ -179,7 +179,7 @@ OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   (void)red;
   oz_s3 B = oz_block6_ld(f->B, f->stride, i);
   oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
-  oz_st(f->k_dens, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
+  oz_st(f->sums, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
 }
 
 /* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues (3.4) ---- */
@@ -194,14 +194,14 @@ OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   acc[3] += k * v.x * v.y; acc[4] += k * v.x * v.z; acc[5] += k * v.y * v.z;
 }
 OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n, oz_real *acc) {
-  oz_bound_add(acc, oz_s3_v(&s->B, n->g), oz_gather1(f->k_dens, n->j, 1));
+  oz_bound_add(acc, oz_s3_v(&s->B, n->g), oz_gather1(f->sums, n->j, 1));
 }
 OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real sum[6], w[3];
   for (int c = 0; c < 6; c++) sum[c] = acc[c];
   oz_s3 B = oz_block6_ld(f->B, f->stride, i);
-  oz_bound_add(sum, oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->k_dens, i));
+  oz_bound_add(sum, oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->sums, i));
   oz_s3 P;
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;

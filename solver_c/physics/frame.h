@@ -296,8 +296,9 @@ typedef struct oz_frame {
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
   oz_block *r, *pp, *aq; /* blocks 6: conjugate gradient residual, direction, operator times direction */
   oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion */
-  float *k_dens;  /* (count) relaxation over diagonal of the density constraint */
-  float *rho;     /* (count) density over rest density */
+  float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r) */
+  float *k_dens;  /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it is made of) */
+  float *rho;     /* (count) density over rest density (shares memory with row_sum, of which nothing is asked once densities are) */
   float *diag, *row_sum; /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */
   float *gate;    /* (count) 1 / max(1, sum of zero-energy weights), written by gradient */
   const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */

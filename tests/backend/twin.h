@@ -40,6 +40,7 @@ static const array arrays[] = {
     {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},     {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
     {AT(soft_g), 4, RECORD, PURE, 1, INVERSE},
     {AT(wall_term), 4, RECORD, PURE, 1, SUMS}, {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
+    {AT(sums), 1, PLANES, PURE, 1, SUMS},
     {AT(rho), 1, PLANES, PURE, 0, SUMS},       {AT(diag), 1, PLANES, PURE, 0, SUMS},
     {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
     {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
@@ -59,7 +60,7 @@ static const size_t pointers[] = {
 #define P(m) offsetof(oz_frame, m)
     P(x),     P(u),        P(q),       P(material), P(rank),   P(id),        P(omega),   P(a),       P(y),
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
-    P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens),
+    P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens), P(sums),
     P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours),
     P(soft_g)};
 /* Those of optional fields, which are not in the block and change places with none. */
@@ -185,7 +186,7 @@ static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c)
                                     : (size_t)c * f->stride + i;
   if (!a->shared) return (ptrdiff_t)at;
   /* all that lies over r, pp and aq, in planes from r on (cpu/arrays.c) */
-  static const struct { uint32_t first, words, blocks; } over[] = {{0, 6, 1}, {6, 6, 1}, {12, 6, 1}, {0, 4, 1}, {0, 4, 0}, {6, 4, 0}, {10, 4, 0}, {14, 4, 0}};
+  static const struct { uint32_t first, words, blocks; } over[] = {{0, 1, 0}, {0, 6, 1}, {6, 6, 1}, {12, 6, 1}, {0, 4, 1}, {0, 4, 0}, {6, 4, 0}, {10, 4, 0}, {14, 4, 0}};
   const float *from = (const float *)(const void *)f->r, *here = pointer(f, a->member) + at;
   if (here < from || here >= from + 18 * (size_t)f->stride) return (ptrdiff_t)at; /* y and y2 change places */
   for (size_t k = 0; k < sizeof over / sizeof *over; ++k) {

@@ -43,6 +43,8 @@ typedef struct both {
   int heat;          /* conduction has begun */
   int tension;       /* tension counts walls before the velocity solve */
   int velocity, position; /* these phases have begun */
+  int summed;        /* bound_sums has run, and only bound since */
+  int bounded;       /* density_bound has: diag and row_sum have become k_dens and rho */
   int ran_gradient;  /* in this substep */
   int scratch;       /* A and dx hold nothing at present */
   int keys;          /* A holds the CPU's sort keys: until gradient */
