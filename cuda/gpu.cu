@@ -449,7 +449,7 @@ static void destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
     nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest, finished, grips,
-    has, provide};
+    has, provide, nullptr};
 
 static long number_of(const char *name, long otherwise) {
   const char *text = getenv(name);

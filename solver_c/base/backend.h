@@ -123,6 +123,8 @@ typedef struct oz_backend_table {
    * zeros at first; upload to one that is not there provides it. */
   int (*has)(const oz_backend *b, oz_field field);
   ooze_result (*provide)(oz_backend *b, oz_field field, ooze_message *why);
+  /* Where a field lies, for backends whose memory is the host's; NULL where it is not. Planes are as far apart as in the frame. */
+  const void *(*memory)(const oz_backend *b, oz_field field);
 } oz_backend_table;
 
 struct oz_backend {

@@ -73,6 +73,16 @@ ooze_result oz_host_flush(ooze_solver *s) {
   return OOZE_OK;
 }
 
+ooze_result oz_host_look(ooze_solver *s, oz_field field, const void **out) {
+  void *copy = NULL;
+  OZ_TRY(oz_host_flush(s));
+  *out = s->backend->table->memory ? s->backend->table->memory(s->backend, field) : NULL;
+  if (*out) return OOZE_OK;
+  OZ_TRY(oz_host_copy(s, field, &copy));
+  *out = copy;
+  return OOZE_OK;
+}
+
 void oz_particles_moved(ooze_solver *s) {
   s->particles.copy_valid = s->particles.copy_dirty = s->particles.at_known = 0;
   s->links.known = 0;
@@ -85,11 +95,13 @@ ooze_result oz_rank_map(ooze_solver *s) {
   void *at = p->at, *scratch = p->scratch;
   OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, bytes), 0));
   p->at = at;
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, bytes), 0));
-  p->scratch = scratch;
-  /* past the host copy, which may hold what the host wants next */
-  uint32_t *rank = p->scratch;
-  OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, rank, s->message));
+  const uint32_t *rank = s->backend->table->memory ? s->backend->table->memory(s->backend, OZ_FIELD_RANK) : NULL;
+  if (!rank) { /* past the host copy, which may hold what the host wants next */
+    OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, bytes), 0));
+    p->scratch = scratch;
+    OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, p->scratch, s->message));
+    rank = p->scratch;
+  }
   for (uint32_t i = 0; i < p->count; ++i) p->at[rank[i]] = i;
   p->at_known = 1;
   return OOZE_OK;
@@ -115,11 +127,13 @@ ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count) {
   size_t n = count;
   OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, n * 4), p->at_capacity));
   p->at = at;
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, n * 4), 0));
+  const int own = s->backend->table->memory == NULL; /* ranks and vectors have to be fetched */
+  if (own) OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, n * 4), 0));
   p->scratch = scratch;
   OZ_TRY(room(s, &flags, &p->flags_capacity, ahead(p->flags_capacity, n + 1), 0));
   p->flags = flags;
-  OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, n * 16), p->copy_capacity));
+  const size_t record = own || s->emitters.count || oz_field_there(s, OZ_FIELD_SOURCE) ? 16 : 12; /* velocities, with sources: keep_backup */
+  OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, n * record), p->copy_capacity));
   p->copy = copy;
   return OOZE_OK;
 }
@@ -260,8 +274,12 @@ static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *id
   for (uint32_t i = 0; i < n; ++i) id[i] = ids ? ids[i] : first_id + i;
   OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_ID, p->count, n, id, s->message));
   uint32_t *rank = p->scratch;
-  for (uint32_t i = 0; i < n; ++i) rank[i] = p->count + i;
-  return s->backend->table->upload(s->backend, OZ_FIELD_RANK, p->count, n, rank, s->message);
+  for (uint32_t first = 0; first < n; first += OZ_BLOCK) {
+    const uint32_t block = n - first < OZ_BLOCK ? n - first : OZ_BLOCK;
+    for (uint32_t i = 0; i < block; ++i) rank[i] = p->count + first + i;
+    OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_RANK, p->count + first, block, rank, s->message));
+  }
+  return OOZE_OK;
 }
 
 /* Ids anywhere: those that are there move up by how many new ones come before them. `named` is in ascending id and the
@@ -330,12 +348,12 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
   OZ_TRY(room(s, &ids, &p->ids_capacity, ahead(p->ids_capacity, ids_bytes), (size_t)old * sizeof *p->ids));
   p->ids = ids;
-  size_t block = (size_t)(n < OZ_BLOCK ? n : OZ_BLOCK) * 24, words = (size_t)n * 4;
+  const int behind = !a->ids || rising(p, a->ids, n);
+  size_t block = (size_t)(n < OZ_BLOCK ? n : OZ_BLOCK) * 24, words = behind ? 0 : (size_t)n * 4;
   OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, block > words ? block : words), 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(reserve(s, old + n));
-  int behind = !a->ids || rising(p, a->ids, n);
   if (!behind) {
     OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, (size_t)old * sizeof *p->at), 0));
     p->at = at;
@@ -414,7 +432,7 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   oz_particles *p = &s->particles;
   uint32_t old = p->count, n = 0;
   if (kept == old) return OOZE_OK;
-  void *scratch = p->scratch, *copy;
+  void *copy;
   OZ_TRY(oz_rank_map(s)); /* used up below */
   OZ_TRY(oz_host_flush(s));
   uint32_t results = 0;
@@ -422,14 +440,11 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   p->results = 0;
   if (results && keep_results(s, kept) < 0)
     results = 0; /* without memory for them they read as 0 until the next step */
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)old * 4), 0));
-  p->scratch = scratch;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
   OZ_TRY(s->backend->table->compact(s->backend, p->flags, &n, s->message));
 
   /* new rank of each old one, and the ids that stay */
-  const uint32_t *rank = copy;
-  uint32_t *fresh = p->at, *ranks = p->scratch, to = 0, old_visible = 0;
+  uint32_t *fresh = p->at, *ranks = copy, to = 0, old_visible = 0;
   for (uint32_t r = 0; r < old; ++r) {
     if (r == old - p->hidden) old_visible = to; /* of those that the host sees, this many stay */
     uint32_t stays = p->flags[p->at[r]];
@@ -438,7 +453,7 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
     if (stays) p->ids[to++] = id;
   }
   for (uint32_t i = 0, k = 0; i < old; ++i)
-    if (p->flags[i]) ranks[k++] = fresh[rank[i]];
+    if (p->flags[i]) ranks[k++] = fresh[ranks[i]];
   p->hidden = p->hidden ? to - old_visible : 0;
   p->count = to;
   p->results = results;

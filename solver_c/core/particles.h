@@ -33,6 +33,8 @@ ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out);
 ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out);
 ooze_result oz_host_dirty(ooze_solver *s); /* the copy was changed: its field is there from now on */
 ooze_result oz_host_flush(ooze_solver *s); /* to the backend, before it does anything */
+/* The same to read, where it need not be fetched; otherwise the host's copy. Fields of one record or one plane. */
+ooze_result oz_host_look(ooze_solver *s, oz_field field, const void **out);
 /* s->particles.at is right. */
 ooze_result oz_rank_map(ooze_solver *s);
 /* The backend has moved or changed particles: host copies and the map are out of date. */

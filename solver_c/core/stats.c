@@ -9,20 +9,23 @@ enum { OZ_INNER_NEIGHBOURS = 27 };
 
 static ooze_result motion(ooze_solver *s, ooze_stats *t) {
   void *copy;
+  const void *velocities;
   uint32_t n = s->particles.count;
   if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
-  /* masses wait in the map's shape of memory: scratch is free within a call */
   OZ_TRY(oz_host_copy(s, OZ_FIELD_DENSITY, &copy));
-  size_t bytes = (size_t)n * sizeof(float);
-  void *scratch = s->particles.scratch;
-  if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, bytes, 0))
-    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for statistics", bytes);
-  s->particles.scratch = scratch;
-  memcpy(scratch, copy, bytes);
-  for (uint32_t r = oz_visible(s); r < n; ++r) ((float *)scratch)[s->particles.at[r]] = 0; /* boundary particles: no mass, no speed */
-  const float *density = scratch;
-  OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
-  const float *u = copy;
+  float *density = copy;
+  if (n && !s->backend->table->memory) { /* velocities have to be fetched into the copy: masses wait in scratch, free within a call */
+    size_t bytes = (size_t)n * sizeof(float);
+    void *scratch = s->particles.scratch;
+    if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, bytes, 0))
+      return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for statistics", bytes);
+    s->particles.scratch = scratch;
+    density = memcpy(scratch, copy, bytes);
+  }
+  OZ_TRY(oz_host_look(s, OZ_FIELD_U, &velocities));
+  if (s->particles.hidden) s->particles.copy_valid = 0; /* changed here: */
+  for (uint32_t r = oz_visible(s); r < n; ++r) density[s->particles.at[r]] = 0; /* boundary particles: no mass, no speed */
+  const float *u = velocities;
   double fastest = 0;
   for (uint32_t i = 0; i < n; ++i, u += 4) {
     if (!(density[i] > 0)) continue;

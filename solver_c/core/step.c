@@ -18,13 +18,13 @@ double oz_stress_scale(const ooze_solver *s) {
 
 /* Of what the host sees: boundary particles have the velocity that the last substep gave them, which a resumed run does not know. */
 static ooze_result max_speed(ooze_solver *s, double *out) {
-  void *copy;
+  const void *copy;
   if (s->backend->table->fastest) {
     OZ_TRY(oz_host_flush(s));
     return s->backend->table->fastest(s->backend, out, s->message);
   }
   if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
-  OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
+  OZ_TRY(oz_host_look(s, OZ_FIELD_U, &copy));
   float most = 0;
   for (uint32_t i = 0; i < oz_visible(s); ++i) {
     const float *u = (const float *)copy + 4 * (size_t)(s->particles.hidden ? s->particles.at[i] : i);
@@ -119,9 +119,9 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
   f.brick_key = s->colliders.key;
   f.brick_values = s->colliders.values;
   f.d = s->separation;
-  void *copy;
+  const void *copy;
   uint32_t kept = p->count;
-  OZ_TRY(oz_host_copy(s, OZ_FIELD_X, &copy));
+  OZ_TRY(oz_host_look(s, OZ_FIELD_X, &copy));
   OZ_TRY(oz_particles_flags(s));
   const float *x = copy;
   for (uint32_t i = 0; i < p->count; ++i, x += 4) {
@@ -164,9 +164,9 @@ static ooze_result fetch_loads(ooze_solver *s) {
 
 /* The lowest id among those that were put back: `finish` marks them. */
 static ooze_result find_contained(ooze_solver *s) {
-  void *copy;
+  const void *copy;
   OZ_TRY(oz_rank_map(s));
-  OZ_TRY(oz_host_copy(s, OZ_FIELD_U, &copy));
+  OZ_TRY(oz_host_look(s, OZ_FIELD_U, &copy));
   const float *u = copy;
   for (uint32_t r = 0; r < s->particles.count; ++r) {
     const float *v = u + 4 * (size_t)s->particles.at[r];
@@ -205,9 +205,10 @@ static void keep_backup(ooze_solver *s) {
   float *backup = p->copy;
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
+  const size_t record = f.source ? 4 : 3;
   for (uint32_t i = 0; i < p->count; ++i) {
     if (f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue; /* each substep gives them their velocity */
-    float *to = backup + 4 * (size_t)f.rank[i];
+    float *to = backup + record * f.rank[i];
     memcpy(to, f.u + 4 * (size_t)i, 12);
     if (f.source) memcpy(to + 3, &f.source[i], 4);
   }
@@ -220,9 +221,10 @@ static void restore_backup(ooze_solver *s) {
   const float *backup = p->copy;
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
+  const size_t record = f.source ? 4 : 3;
   for (uint32_t i = 0; i < p->count; ++i) {
     if (f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue;
-    const float *from = backup + 4 * (size_t)f.rank[i];
+    const float *from = backup + record * f.rank[i];
     memcpy(f.u + 4 * (size_t)i, from, 12);
     if (f.source) memcpy(&f.source[i], from + 3, 4);
   }

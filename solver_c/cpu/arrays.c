@@ -105,6 +105,8 @@ ooze_result oz_cpu_provide(oz_backend *b, oz_field field, ooze_message *why) {
   return OOZE_OK;
 }
 
+const void *oz_cpu_memory(const oz_backend *b, oz_field field) { return get(&((const oz_cpu *)b)->arrays, fields[field].member); }
+
 void oz_cpu_fields_release(oz_cpu *cpu) {
   for (int k = 0; k < OZ_FIELD_COUNT; k++)
     if (fields[k].optional) {

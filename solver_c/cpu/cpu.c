@@ -206,7 +206,7 @@ static void cpu_destroy(oz_backend *b) {
 static const oz_backend_table table = {
     "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
     oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL, NULL, cpu_grips, oz_cpu_has, oz_cpu_provide};
+    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL, NULL, cpu_grips, oz_cpu_has, oz_cpu_provide, oz_cpu_memory};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {

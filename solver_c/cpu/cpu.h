@@ -115,6 +115,7 @@ ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint3
 ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
 int oz_cpu_has(const oz_backend *b, oz_field field);
 ooze_result oz_cpu_provide(oz_backend *b, oz_field field, ooze_message *why);
+const void *oz_cpu_memory(const oz_backend *b, oz_field field);
 void oz_cpu_fields_release(oz_cpu *cpu);
 ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
 /* Brings the state of the first `count` particles into the order cpu->order. */
