@@ -35,10 +35,10 @@ const region work_regions[] = {
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
-/* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_of. */
+/* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_fields. */
 const array fixed[] = {
     {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
-    {AT(dx), 4},     {AT(A), 4},       {AT(B), 6},  {AT(pu), 4},         {AT(pe), 4},   {AT(r), 6},       {AT(aq), 6},
+    {AT(dx), 4},     {AT(A), 4},       {AT(B), 6},  {AT(pu), 4},         {AT(pe), 4},    {AT(r), 6},  {AT(aq), 6},
     {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };
