@@ -471,8 +471,10 @@ ooze_result fit_near(gpu *g, bool *fits, ooze_message *why) {
   const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
   g->knows_near = *fits = false;
   if (!g->by_table && n->cells > g->grid.capacity) return cells_room(g, n->cells + n->cells / 4 + 1024, why);
-  if (n->groups[0] > lines) return rows_room(g, &g->c, n->groups[0] + n->groups[0] / 16 + 1024, entry, why);
-  if (shared && n->shared > room) return shares_room(g, n->shared + n->shared / 16 + 1024, why);
+  /* a substep that found too little room was for nothing where nobody waited to hear so: small scenes get more of it */
+  const uint64_t spare = g->count <= LATE_MOST ? 4 : 16;
+  if (n->groups[0] > lines) return rows_room(g, &g->c, n->groups[0] + n->groups[0] / spare + 1024, entry, why);
+  if (shared && n->shared > room) return shares_room(g, n->shared + n->shared / spare + 1024, why);
   g->knows_near = *fits = true;
   g->widest = n->widest;
   g->mean_neighbours = (double)n->neighbours / g->count;
