@@ -511,7 +511,7 @@ extern "C" int oz_cuda_device_text(uint32_t device, char *text, size_t capacity)
     cudaGetLastError();
     return 0;
   }
-  snprintf(text, capacity, "%s, compute %d.%d, %.1f GiB", p.name, p.major, p.minor, (double)p.totalGlobalMem / 1073741824.0);
+  snprintf(text, capacity, "%.64s, compute %d.%d, %.1f GiB", p.name, p.major, p.minor, (double)p.totalGlobalMem / 1073741824.0);
   return 1;
 }
 
@@ -569,7 +569,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
 #else
   cudaDeviceProp p;
   if (cudaGetDeviceProperties(&p, g->device) == cudaSuccess) {
-    snprintf(g->text, sizeof g->text, "cuda %s", p.name);
+    snprintf(g->text, sizeof g->text, "cuda %.64s", p.name);
     g->processors = (uint32_t)p.multiProcessorCount;
     g->processor_memory = (uint32_t)p.sharedMemPerMultiprocessor;
     g->threads = g->processors * 1600u;
