@@ -21,7 +21,7 @@ OZ_D size_t mirror_entry(const oz_frame *f, uint32_t i, uint32_t m) {
 template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &rows, uint32_t i, uint32_t lane, const oz_mirror *m, oz_real *acc) {
   const uint32_t length = f->len_c[i];
 #if defined(__CUDACC__)
-#pragma unroll (T >= 8 ? 1 : 2)
+#pragma unroll 2
 #endif
   for (uint32_t e = lane; e < length; e += T) {
     oz_real v[4];

@@ -108,6 +108,33 @@ static double hang(verify *v, kit *k, double stick) {
   return (-0.5 * d - height) / d;
 }
 
+/* Stiff elastic matter, solid chocolate of 20 kPa, for a second on a sticky floor, or under a ceiling (up -1): root mean square speed,
+ * m/s, and how far its middle has moved away from the wall, separations. */
+static double stays(verify *v, kit *k, double up, double stick, double *moved) {
+  const double d = 0.004, low[3] = {-3 * d, up > 0.0 ? 0.0 : -4 * d, -3 * d}, point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, up, 0.0};
+  const uint32_t n[3] = {6, 4, 6};
+  double speed = 0.0, height = 0.0;
+  ooze_collider_desc c;
+  ooze_material m;
+  kit_open(k, verify_machine(v), d);
+  ooze_collider_desc_default(&c);
+  c.stick = (float)stick, c.friction = 1.0f;
+  kit_pose_of_plane(&c.start, point, normal);
+  c.end = c.start;
+  if (kit_good(k)) (void)ooze_collider_add(k->solver, &c, NULL);
+  ooze_material_default(&m);
+  m.density = 1270.0f, m.viscosity = 2e7f, m.relaxation_time = 1e3f;
+  kit_block(k, kit_add(k, &m), n, low);
+  for (int step = 0; kit_good(k) && step < 240; ++step) kit_step(k, DT, 1);
+  kit_read(k);
+  for (uint32_t i = 0; i < k->count; ++i) {
+    height += up * (double)k->x[i][1] / k->count;
+    for (int a = 0; a < 3; ++a) speed += (double)k->v[i][a] * (double)k->v[i][a] / k->count;
+  }
+  *moved = height / d - 2.0;
+  return sqrt(speed);
+}
+
 void verify_slip(verify *v) {
   const double angle = 0.3, time = 0.5, free_speed = G * sin(angle) * time;
   static const double thick[2] = {50.0, 2000.0};
@@ -168,5 +195,16 @@ void verify_slip(verify *v) {
   fell = hang(v, &k, 5.0);
   if (verify_ran(v, &k)) verify_within(v, fell, 0.5 * G * 0.25 / 0.05, 0.05, "d", "stick.weak");
   verify_note(v, "5 m/s^2 does not: free fall for 0.5 s");
+  kit_close(&k);
+  double moved, speed = stays(v, &k, 1.0, 30.0, &moved);
+  if (verify_ran(v, &k)) verify_at_most(v, speed, 5e-4, "m/s", "stick.solid.rests");
+  verify_note(v, "a block of 20 kPa on a floor with 30 m/s^2 after 1 s; 0.01 when walls held it in positions, too");
+  kit_close(&k);
+  speed = stays(v, &k, -1.0, 100.0, &moved);
+  if (verify_ran(v, &k)) {
+    verify_at_most(v, speed, 5e-4, "m/s", "stick.solid.hangs");
+    verify_note(v, "and under a ceiling with 100 m/s^2: it came off and burst");
+    verify_at_most(v, moved, 0.2, "d", "stick.solid.held");
+  }
   kit_close(&k);
 }

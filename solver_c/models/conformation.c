@@ -156,6 +156,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress && !positions_only && !printed && s->params->velocity_iterations;
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
+  f->projects = projects != 0;
   f->boundary = s->has_boundary;
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;

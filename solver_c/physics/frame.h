@@ -246,6 +246,7 @@ typedef struct oz_frame {
   float beta;              /* relaxation: 1.9 bounded form, 5 paper's */
   uint32_t relaxing;       /* some particle has a relaxation time: Q is not I everywhere */
   uint32_t yielding;       /* some material has a yield stress */
+  uint32_t projects;       /* velocities are projected before positions: walls hold in them already */
   uint32_t cold;           /* first position iteration: rotations start from none */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */

@@ -31,6 +31,16 @@
 OZ_FN float oz_wall_rest(const oz_frame *f, const oz_wall *w) {
   return f->wall_gap + OZ_WALL_ORDER * oz_maxf(0.0f, w->s + f->dt * oz_dot3f(w->n, w->u) - f->d);
 }
+/* m: how far off a sticky wall wants a particle that is `now` off: no further than where it was. Position by position that is a
+ * ratchet: what remembers its shape comes nearer with every stir and does not leave, until its stress throws it off (a block of 20 kPa on a floor
+ * with 30 m/s^2 moved at 0.03 m/s, a shell around a ball burst). So if its velocity was projected, the wall keeps what it held
+ * there, and on both sides; but lets it out to half a separation, where walls that count in the density want it. */
+OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float now) {
+  const float start = oz_maxf(oz_wall_start(f, w), f->wall_gap);
+  if (!f->projects || !oz_wall_solid(f, i)) return oz_minf(now, start);
+  if (w->active != OZ_WALL_STUCK && w->active != OZ_WALL_STANDS) return now;
+  return oz_maxf(oz_minf(now, f->wall_density && w->dense ? oz_maxf(start, 0.5f * f->d) : start), start);
+}
 /* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no
  * friction, so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would
  * leave with less acceleration than `stick`. */
@@ -49,9 +59,9 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
       const float n[3] = {w->n[0], w->n[1], w->n[2]};
       float yn = oz_dot3f(n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
-      if (!held && pass == 0 && oz_wall_sticks(f, w)) { /* stays as far off as it was */
-        const float back = oz_maxf(oz_wall_start(f, w), f->wall_gap) - (w->s + yn);
-        held = back < 0.0f && -back < w->stick * f->dt * f->dt;
+      if (!held && pass == 0 && oz_wall_sticks(f, w)) {
+        const float now = w->s + yn, back = oz_wall_kept(f, w, i, now) - now;
+        held = back != 0.0f && -back < w->stick * f->dt * f->dt;
         if (held) lift = back;
       }
       if (!held) continue;

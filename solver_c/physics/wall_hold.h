@@ -40,10 +40,11 @@ OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
 
 /* m: how near the velocity projection lets it come. A wall that counts in the density keeps its distance by pressure, in the
  * position phase; but what remembers its shape must know of it while its stress is solved for, or it falls freely there and
- * is pushed back out of balance, every substep. So it comes no nearer than it is, or than half a separation. */
+ * is pushed back out of balance, every substep. So it comes no nearer than it is, or than half a separation; where the wall is sticky, than
+ * it is: what is held on one side alone takes every stir as a step to the other. */
 OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
   if (!f->wall_density || !w->dense || !oz_wall_solid(f, i)) return f->wall_gap;
-  return oz_maxf(f->wall_gap, oz_minf(0.5f * f->d, oz_wall_start(f, w)));
+  return oz_maxf(f->wall_gap, oz_minf((w->stick > 0.0f ? OZ_WALL_STICK : 0.5f) * f->d, oz_wall_start(f, w)));
 }
 
 /* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
@@ -270,9 +271,11 @@ OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {
     if (wall[k].active != OZ_WALL_STUCK) continue;
-    /* what the wall has been given is what it held on with; too much: it lets go */
-    const float pull = oz_dot3f(wall[k].n, impulse + 3 * k) / mass;
-    if (!(pull > wall[k].stick * f->dt)) continue;
+    /* what the wall has been given is what it held on with; too much: it lets go. What remembers its shape is still pulled at with what the
+     * wall bears: all of it at once is a blow to stress that was solved for without */
+    const float held = oz_dot3f(wall[k].n, impulse + 3 * k) / mass, most = wall[k].stick * f->dt;
+    if (!(held > most)) continue;
+    const float pull = oz_wall_solid(f, i) ? held - most : held;
     wall[k].active = 0;
     for (int a = 0; a < 3; a++) {
       u[a] += pull * wall[k].n[a];
