@@ -93,6 +93,15 @@ namespace {
 #include "physics/stages.def"
 #undef OZ_STAGE
 
+/* conform_update with finish behind it, which touches nothing that another particle's update reads. */
+struct stage_conform_finish : stage_conform_update {
+  static constexpr int REDS = stage_finish::REDS;
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+    stage_conform_update::end(f, i, acc, red);
+    stage_finish::item(f, i, red);
+  }
+};
+
 /* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage before. */
 #define OZ_ONE_C(name)
 #define OZ_ONE_D(name)

@@ -62,6 +62,7 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 2u : 0u;
   if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;
+  if (stage == OZ_STAGE_conform_update) return next == OZ_STAGE_finish ? 1u : 0u;
   if (stage == OZ_STAGE_material) return next == OZ_STAGE_predict ? 4u : 0u;
   return 0;
 }
@@ -92,7 +93,8 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   }
   while (join && at < g->queued) {
     const uint32_t bit = joins(l->stage, q[at].stage);
-    if (!bit || bit <= l->walls || (info[l->stage].kind == KIND_MAP && q[at].frame != l->frame)) break; /* each once, in its order */
+    const bool same = info[l->stage].kind == KIND_MAP || l->stage == OZ_STAGE_conform_update; /* wants to be in the same frame */
+    if (!bit || bit <= l->walls || (same && q[at].frame != l->frame)) break; /* each once, in its order */
     l->walls |= bit;
     l->wall_frame = q[at++].frame;
   }

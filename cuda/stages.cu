@@ -48,7 +48,9 @@ template <class S> void bring(const stage_args &a, uint32_t block, const stock<S
     if (stock<S>::PLACED) memcpy(to.places() + 2 * p, a.place + 2 * (size_t)j[p], 8);
   }
 }
-template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t) {
+template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+  if constexpr (S::STAGE == OZ_STAGE_conform_update && !S::REDS)
+    if (a.walls) return launch_gather<stage_conform_finish>(a, g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
   static float memory[SHARE_MOST * 10];
   const stock<S> copies = {memory, a.share_room};
@@ -76,7 +78,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
         else mirror<4>(&a.f, rows, i, a.slot_of[i] - 1, 0);
       }
     S::end(&a.f, i, acc, red);
-    if (a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
+    if (walls_of<S>::ANY && a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if (S::REDS) deliver<S::REDS>(a, sum);
@@ -439,6 +441,8 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   return start_sum<S::REDS>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+  if constexpr (S::STAGE == OZ_STAGE_conform_update && !S::REDS)
+    if (a.walls) return launch_gather<stage_conform_finish>(a, g, lanes, stream);
   if constexpr (S::KIND == KIND_LINK) return lanes >= 8 ? start_gather<S, 8>(a, g, stream) : lanes >= 2 ? start_gather<S, 2>(a, g, stream) : start_gather<S, 1>(a, g, stream);
   else {
     if (!a.f.near_c) return lanes == 16 ? start_gather<S, 16>(a, g, stream) : start_gather<S, 8>(a, g, stream);

@@ -40,6 +40,7 @@ OZ_GATHERS_RECORD(density_move, dx)
 OZ_GATHERS_RECORD(strain, y)
 OZ_GATHERS_RECORDS(conform_move, A, y)
 OZ_GATHERS_RECORD(conform_update, y)
+OZ_GATHERS_RECORD(conform_finish, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
 
