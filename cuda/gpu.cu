@@ -254,6 +254,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->wall = static_cast<oz_wall *>(g->wall.at);
   f->wall_planes = static_cast<uint32_t *>(g->wall_planes.at);
   f->wall_impulse = static_cast<float *>(g->wall_impulse.at);
+  f->slot_planes = g->slot_planes ? g->slot_planes : 1;
   f->load = g->has_load ? static_cast<oz_load *>(g->load.at) : nullptr;
   links_frame(g, f);
 }
@@ -355,6 +356,13 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
   if (keys) {
     OZ_TRY(put(g, &g->brick_key, keys, bricks * sizeof *keys, "colliders", why));
     OZ_TRY(put(g, &g->brick_values, values, (size_t)bricks * 512 * sizeof *values, "colliders", why));
+  }
+  const uint32_t planes = oz_planes_of(c, count);
+  if (planes > g->slot_planes) { /* slots become larger; what they hold is of the last substep */
+    OZ_TRY(grow(g, &g->wall, (size_t)g->wall_capacity * planes * sizeof(oz_wall), "walls", why));
+    OZ_TRY(grow(g, &g->wall_impulse, (size_t)g->wall_capacity * planes * 12, "walls", why));
+    g->slot_planes = planes;
+    g->wall_count = 0;
   }
   g->collider_count = count;
   return OOZE_OK;

@@ -132,6 +132,7 @@ struct gpu {
   bool has_load; /* the last slots have loads of boundary particles */
   double *host_loads;
   size_t host_loads_bytes;
+  uint32_t slot_planes; /* that slots have room for; never less than before */
   uint32_t wall_last; /* slots of the last substep whose number is known */
   uint32_t wall_room; /* slots that this one has */
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;

@@ -32,7 +32,7 @@ template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &row
 /* On the device each of T neighbouring threads comes here with its number; as a loop, one comes for all of them. */
 template <int T> OZ_D void mirror(const oz_frame *f, const mirror_rows &rows, uint32_t i, uint32_t slot, uint32_t lane) {
   const uint32_t planes = f->wall_planes[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float move[3] = {0.0f, 0.0f, 0.0f};
   oz_mirror m;
   if (!oz_mirror_open(f, i, &m)) return;
@@ -51,7 +51,7 @@ template <int T> OZ_D void mirror(const oz_frame *f, const mirror_rows &rows, ui
         for (int d = T / 2; d; d >>= 1) sum[s] += __shfl_xor_sync(together, sum[s], d);
 #endif
     }
-    if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * OZ_PLANES + k) * 3, move);
+    if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }

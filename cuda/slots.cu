@@ -99,8 +99,8 @@ ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
   if (n <= g->wall_capacity) return OOZE_OK; /* no room was only guessed */
   const size_t room = (size_t)n + n / 8 + 1024;
   OZ_TRY(grow(g, &g->wall_planes, room * 4, "walls", why));
-  OZ_TRY(grow(g, &g->wall, room * OZ_PLANES * sizeof(oz_wall), "walls", why));
-  OZ_TRY(grow(g, &g->wall_impulse, room * OZ_PLANES * 12, "walls", why));
+  OZ_TRY(grow(g, &g->wall, room * g->slot_planes * sizeof(oz_wall), "walls", why));
+  OZ_TRY(grow(g, &g->wall_impulse, room * g->slot_planes * 12, "walls", why));
   OZ_TRY(grow(g, &g->wall_particle, room * 4, "walls", why));
   g->wall_capacity = (uint32_t)room;
   return OOZE_OK;

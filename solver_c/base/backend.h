@@ -39,6 +39,14 @@ typedef enum oz_field {
   OZ_FIELD_COUNT
 } oz_field;
 
+/* Planes that one particle can touch among these colliders: one of each, of an inverted box or cylinder several (oz_wall_planes_item). */
+static inline uint32_t oz_planes_of(const oz_collider *c, uint32_t count) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < count; k++)
+    if (c[k].role == OOZE_ROLE_COLLIDE) n += c[k].invert && (c[k].shape == OOZE_SHAPE_BOX || c[k].shape == OOZE_SHAPE_CYLINDER) ? OZ_PLANES : 1;
+  return n < 1 ? 1 : n > OZ_PLANES ? OZ_PLANES : n;
+}
+
 typedef struct oz_backend oz_backend;
 
 typedef struct oz_backend_desc {

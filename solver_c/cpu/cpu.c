@@ -85,11 +85,13 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), wall_chunk, &job);
     for (uint32_t i = 0; i < cpu->count; i++) n += cpu->flag[i];
   }
-  if (n * sizeof(uint32_t) > cpu->wall_particle_bytes || !cpu->wall_impulse) {
+  const size_t planes = cpu->slot_planes ? cpu->slot_planes : 1;
+  if (n * sizeof(uint32_t) > cpu->wall_particle_bytes || n * planes * sizeof(oz_wall) > cpu->wall_bytes || n * planes * 12 > cpu->wall_impulse_bytes ||
+      !cpu->wall_impulse) {
     const size_t room = (size_t)n + n / 2 + 256;
     if (!oz_grow(cpu->memory, (void **)&cpu->wall_planes, &cpu->wall_planes_bytes, room * sizeof(uint32_t), 0) ||
-        !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes, room * OZ_PLANES * sizeof(oz_wall), 0) ||
-        !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes, room * OZ_PLANES * 3 * sizeof(float), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes, room * planes * sizeof(oz_wall), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes, room * planes * 3 * sizeof(float), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall_particle, &cpu->wall_particle_bytes, room * sizeof(uint32_t), 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
   }
@@ -100,11 +102,11 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   if (n)
     for (uint32_t i = 0; i < cpu->count; i++)
       if (cpu->flag[i]) cpu->wall_particle[k++] = i;
-  if (n) memset(cpu->wall_impulse, 0, (size_t)n * OZ_PLANES * 3 * sizeof(float));
+  if (n) memset(cpu->wall_impulse, 0, (size_t)n * planes * 3 * sizeof(float));
   cpu->wall_count = n;
   f->wall_count = n;
   f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
-  f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse;
+  f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse, f->slot_planes = (uint32_t)planes;
   cpu->has_load = f->loads != 0;
   f->load = cpu->load;
   cpu->seconds[OZ_TIMER_WALLS] += oz_cpu_clock() - t0;
@@ -125,6 +127,7 @@ static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t c
     memcpy(cpu->brick_values, values, (size_t)bricks * 512 * sizeof *values);
   }
   cpu->collider_count = count;
+  if (oz_planes_of(c, count) > cpu->slot_planes) cpu->slot_planes = oz_planes_of(c, count);
   return OOZE_OK;
 }
 

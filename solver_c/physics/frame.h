@@ -335,9 +335,10 @@ typedef struct oz_frame {
   /* ---- walls, compact: only particles near one ---- */
   uint32_t wall_count;
   uint32_t *wall_particle;  /* (wall_count) */
-  oz_wall *wall;            /* (wall_count * OZ_PLANES) */
+  uint32_t slot_planes;     /* planes that a slot has room for, at most OZ_PLANES: as many as the colliders can offer */
+  oz_wall *wall;            /* (wall_count * slot_planes) */
   uint32_t *wall_planes;    /* (wall_count) how many of them */
-  float *wall_impulse;      /* (wall_count * OZ_PLANES * 3) kg m/s given to the wall in this substep */
+  float *wall_impulse;      /* (wall_count * slot_planes * 3) kg m/s given to the wall in this substep */
   oz_load *load;            /* (wall_count) where `loads` */
   const oz_collider *collider;
   uint32_t collider_count;

@@ -70,7 +70,7 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t slot) {
   const float k = f->dx[4 * i + 1];
   float sum = 0.0f, warm = 0.0f;
   for (uint32_t m = 0; m < f->wall_planes[slot]; m++) {
-    const oz_wall *w = f->wall + (size_t)slot * OZ_PLANES + m;
+    const oz_wall *w = f->wall + (size_t)slot * f->slot_planes + m;
     const oz_collider *c = f->collider + w->collider;
     const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s); /* the layer at half a separation fully, none beyond one */
     if (!(near > 0.0f) || !(c->contact > 0.0f) || !(k > 0.0f)) continue;

@@ -222,8 +222,8 @@ OZ_FN void oz_spring_relax_end(const oz_frame *f, uint32_t i, const oz_real *acc
 
 OZ_FN void oz_spring_stick_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *y = f->y + 4 * i, *p = f->p + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *y = f->y + 4 * i, *p = f->p + 4 * i, *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   const float *x = f->x + 4 * i, reach = f->springs.stick_distance;
   if (oz_wall_leaves(f, i)) return;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {

@@ -47,8 +47,8 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
 OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
-  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   int moved = 0;
   if (planes == 0 || oz_wall_leaves(f, i)) return;
   const float to_wall = -f->m_ref / f->omega[i] * f->inv_dt;
@@ -88,7 +88,7 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
 /* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses. */
 OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
   if (oz_wall_leaves(f, i)) return;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {

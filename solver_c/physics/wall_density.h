@@ -26,7 +26,7 @@ OZ_FN float oz_half_space_slope(float q) {
 OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
-  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   float value[OZ_PLANES], press[OZ_PLANES], n[OZ_PLANES][3] = {{0.0f}}, term[4] = {0.0f, 0.0f, 0.0f, 0.0f}, empty = 1.0f, inv_h = 1.0f / f->h;
   const int counts = f->wall_density && oz_word(f->owner, i) == 0;
@@ -54,8 +54,8 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
  * is moved by d omega lambda times the wall's gradient, so its mass cancels. */
 OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, now[OZ_PLANES * 3];
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
   const uint32_t planes = f->wall_planes[slot];
   float scale = f->m_ref * f->d * f->inv_dt * f->dx[4 * i + 3];
   /* nobody pushes */
@@ -130,7 +130,7 @@ OZ_FN void oz_mirror_close(const oz_frame *f, size_t i, const float move[3]) {
 OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float move[3] = {0.0f, 0.0f, 0.0f}, sum[OZ_MIRROR_SUMS];
   oz_mirror m;
   if (!oz_mirror_open(f, i, &m)) return;
@@ -147,7 +147,7 @@ OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
       oz_mirror_pair(f, &m, v, acc);
     }
     for (int s = 0; s < OZ_MIRROR_SUMS; s++) sum[s] = oz_sum(acc[s]);
-    oz_mirror_push(f, &m, wall + k, others ? sum : NULL, f->wall_impulse + ((size_t)slot * OZ_PLANES + k) * 3, move);
+    oz_mirror_push(f, &m, wall + k, others ? sum : NULL, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   oz_mirror_close(f, i, move);
 }

@@ -16,6 +16,7 @@
  * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane
  * almost parallel to one before it adds no direction. */
 typedef struct oz_hold {
+  uint32_t planes;
   int count;                 /* planes that add a direction: */
   int on[OZ_PLANES];
   float e[OZ_PLANES][3];
@@ -50,6 +51,7 @@ OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
 /* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
 OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes, oz_hold *h) {
   float total = 0.0f;
+  h->planes = planes;
   h->count = 0;
   h->keep = h->shear_keep = 1.0f;
   h->shear = -1;
@@ -113,7 +115,10 @@ OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scal
   for (int a = 0; a < 3; a++) {
     float lost = (1.0f - h->keep) * v[a];
     v[a] -= lost;
-    for (int k = 0; k < OZ_PLANES; k++) impulse[3 * k + a] += scale * h->share[k] * lost;
+    for (uint32_t k = 0; k < OZ_PLANES; k++) {
+      if (k >= h->planes) break;
+      impulse[3 * k + (uint32_t)a] += scale * h->share[k] * lost;
+    }
   }
 }
 
@@ -171,7 +176,7 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
-  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *u = f->u + 4 * i;
   int any = 0;
   for (uint32_t k = 0; k < planes; k++) {
@@ -203,7 +208,7 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
   }
   if (!any) return;
   oz_hold h;
-  float rel[3], *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, mass = f->m_ref / f->omega[i];
+  float rel[3], *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, mass = f->m_ref / f->omega[i];
   oz_wall_basis(f, i, wall, planes, &h);
   if (h.shear >= 0) {
     const float *uw = wall[h.shear].u;
@@ -229,7 +234,7 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   oz_hold h;
   const size_t i = f->wall_particle[slot];
-  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   const uint32_t planes = f->wall_planes[slot];
   float took[OZ_PLANES * 3], *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
   for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
@@ -245,8 +250,8 @@ OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
 /* After cg_alpha: the wall's share of this iteration's step. */
 OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3, now[OZ_PLANES * 3];
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
   const uint32_t planes = f->wall_planes[slot];
   if (!(f->omega[i] > 0.0f)) return;
   const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
@@ -265,8 +270,8 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
 OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const uint32_t planes = f->wall_planes[slot];
-  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *u = f->u + 4 * i, *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *u = f->u + 4 * i, *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   if (!(f->omega[i] > 0.0f)) return;
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {

@@ -77,12 +77,12 @@ OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
 
 /* ---- Planes ---- */
 
-/* Keeps the nearest OZ_PLANES of what is offered; rank is the distance at p. */
-OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, const oz_wall *w, float dist) {
+/* Keeps the nearest `most` of what is offered; rank is the distance at p. */
+OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t most, const oz_wall *w, float dist) {
   uint32_t at = *count;
   while (at > 0 && rank[at - 1] > dist) at--;
-  if (at >= OZ_PLANES) return;
-  if (*count < OZ_PLANES) (*count)++;
+  if (at >= most) return;
+  if (*count < most) (*count)++;
   for (uint32_t k = *count - 1; k > at; k--) wall[k] = wall[k - 1], rank[k] = rank[k - 1];
   wall[at] = *w;
   rank[at] = dist;
@@ -117,17 +117,17 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
   w.press = 0.0f;
   w.keep = 1.0f;
   for (int k = 0; k < 3; k++) w.took[k] = 0.0f;
-  oz_wall_offer(wall, rank, count, &w, face->dist + np);
+  oz_wall_offer(wall, rank, count, f->slot_planes, &w, face->dist + np);
 }
 
 OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const float *x = f->x + 4 * i, *p = f->p + 4 * i;
-  oz_wall *wall = f->wall + (size_t)slot * OZ_PLANES;
-  float *impulse = f->wall_impulse + (size_t)slot * OZ_PLANES * 3;
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   float rank[OZ_PLANES] = {0.0f, 0.0f, 0.0f};
   uint32_t count = 0;
-  for (int k = 0; k < OZ_PLANES * 3; k++) impulse[k] = 0.0f;
+  for (uint32_t k = 0; k < f->slot_planes * 3; k++) impulse[k] = 0.0f;
   f->wall_planes[slot] = 0;
   if (!oz_finite3f(x) || !oz_finite3f(p)) return;
   for (uint32_t k = 0; k < f->collider_count; k++) {

@@ -166,4 +166,37 @@ OZ_CASE(any_single_allocation_of_a_step_may_fail) { check_step(0, 0.0f); }
 OZ_CASE(memory_may_run_out_during_a_step) { check_step(1, 0.0f); }
 OZ_CASE(what_yields_remembers_nothing_of_a_step_that_failed) { check_step(0, 100.0f); }
 
+/* A slot of a particle near walls has room for as many planes as the colliders can offer: three from the start, or more as they come. */
+OZ_CASE(walls_take_the_room_that_their_colliders_need) {
+  uint64_t hash[2];
+  size_t bytes[2];
+  for (int k = 0; k < 2; ++k) {
+    counter c = plenty;
+    ooze_solver *s;
+    ooze_message why = {""};
+    ooze_collider_desc d;
+    ooze_collider handle;
+    CHECK(make(&c, &s, &why) == OOZE_OK, "%s", why.text);
+    ooze_collider_desc_default(&d);
+    CHECK_OK(ooze_collider_add(s, &d, &handle), s);
+    d.shape = OOZE_SHAPE_BOX, d.invert = 1; /* out of reach, but it has corners */
+    d.half[0] = d.half[1] = d.half[2] = 50.0f;
+    if (k) CHECK_OK(ooze_collider_add(s, &d, &handle), s);
+    CHECK_OK(scene_block(s, 0, SCENE_SIDE, 0, 0.01f, 0), s);
+    scene_steps(s, 2);
+    bytes[k] = c.bytes;
+    ooze_collider_desc_default(&d);
+    d.shape = OOZE_SHAPE_BOX, d.half[0] = d.half[1] = d.half[2] = 0.05f, d.start.position[0] = d.end.position[0] = -0.06f;
+    CHECK_OK(ooze_collider_add(s, &d, &handle), s);
+    scene_steps(s, 1);
+    d.start.position[0] = d.end.position[0] = 0.1f, d.start.position[2] = d.end.position[2] = -0.07f;
+    CHECK_OK(ooze_collider_add(s, &d, &handle), s);
+    scene_steps(s, 2);
+    hash[k] = scene_hash(s);
+    ooze_solver_destroy(s);
+  }
+  CHECK(hash[0] == hash[1], "slots with less room give other bits");
+  CHECK(bytes[0] + (size_t)SCENE_SIDE * SCENE_SIDE * 150 < bytes[1], "%zu bytes with one plane, %zu with three", bytes[0], bytes[1]);
+}
+
 OZ_TEST_MAIN()

@@ -141,9 +141,9 @@ static wall_copy read_walls(const side *s) {
   const size_t n = s->f.wall_count;
   wall_copy w = {calloc(n + 1, sizeof *w.load), calloc(n * OZ_PLANES + 1, sizeof *w.wall), calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4)};
   if (n) {
-    get(s, w.wall, s->f.wall, n * OZ_PLANES * sizeof *w.wall);
+    get(s, w.wall, s->f.wall, n * s->f.slot_planes * sizeof *w.wall);
     get(s, w.planes, s->f.wall_planes, n * 4);
-    get(s, w.impulse, s->f.wall_impulse, n * OZ_PLANES * 12);
+    get(s, w.impulse, s->f.wall_impulse, n * s->f.slot_planes * 12);
     if (s->f.loads) get(s, w.load, s->f.load, n * sizeof *w.load);
   }
   return w;
@@ -170,11 +170,13 @@ static void compare_load(const oz_load *a, const oz_load *b, double size[2], dou
 static void sync_walls(const both *t) {
   if (!t->a.f.wall_count || !t->b.f.wall_count) return;
   wall_copy a = read_walls(&t->a), b = read_walls(&t->b);
+  const size_t room = t->a.f.slot_planes;
+  CHECK_EQ(t->b.f.slot_planes, room);
   for (uint32_t r = 0; r < t->n; r++) {
     const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
     if (!sa || !sb) continue;
-    memcpy(b.wall + (size_t)(sb - 1) * OZ_PLANES, a.wall + (size_t)(sa - 1) * OZ_PLANES, OZ_PLANES * sizeof(oz_wall));
-    memcpy(b.impulse + (size_t)(sb - 1) * OZ_PLANES * 3, a.impulse + (size_t)(sa - 1) * OZ_PLANES * 3, OZ_PLANES * 12);
+    memcpy(b.wall + (size_t)(sb - 1) * room, a.wall + (size_t)(sa - 1) * room, room * sizeof(oz_wall));
+    memcpy(b.impulse + (size_t)(sb - 1) * room * 3, a.impulse + (size_t)(sa - 1) * room * 3, room * 12);
     b.planes[sb - 1] = a.planes[sa - 1];
     uint32_t near[4]; /* is about rows, which each has its own */
     memcpy(near, b.load[sb - 1].near, sizeof near);
@@ -182,9 +184,9 @@ static void sync_walls(const both *t) {
     memcpy(b.load[sb - 1].near, near, sizeof near);
   }
   const size_t n = t->b.f.wall_count;
-  CHECK(t->b.copy(t->b.b, t->b.f.wall, b.wall, n * OZ_PLANES * sizeof *b.wall));
+  CHECK(t->b.copy(t->b.b, t->b.f.wall, b.wall, n * room * sizeof *b.wall));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_planes, b.planes, n * 4));
-  CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * OZ_PLANES * 12));
+  CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * room * 12));
   if (t->b.f.loads) CHECK(t->b.copy(t->b.b, t->b.f.load, b.load, n * sizeof *b.load));
   free_walls(&a), free_walls(&b);
 }
@@ -265,7 +267,7 @@ static void compare(both *t, oz_stage stage) {
         if (!sa || !sb) continue;
         if (wa.planes[sa - 1] != wb.planes[sb - 1]) worst[0] = 1e30;
         for (uint32_t k = 0; k < wa.planes[sa - 1] && worst[0] < 1e30; k++) {
-          const oz_wall *x = wa.wall + (size_t)(sa - 1) * OZ_PLANES + k, *y = wb.wall + (size_t)(sb - 1) * OZ_PLANES + k;
+          const oz_wall *x = wa.wall + (size_t)(sa - 1) * t->a.f.slot_planes + k, *y = wb.wall + (size_t)(sb - 1) * t->b.f.slot_planes + k;
           const float vx[10] = {x->n[0], x->n[1], x->n[2], x->s / t->a.f.d, (float)x->active, x->t[0] / t->a.f.d, x->t[1] / t->a.f.d, x->t[2] / t->a.f.d, x->press, x->u[0]};
           const float vy[10] = {y->n[0], y->n[1], y->n[2], y->s / t->a.f.d, (float)y->active, y->t[0] / t->a.f.d, y->t[1] / t->a.f.d, y->t[2] / t->a.f.d, y->press, y->u[0]};
           for (int c = 0; c < 10; c++) {
@@ -273,7 +275,7 @@ static void compare(both *t, oz_stage stage) {
             worst[0] = fmax(worst[0], fabs((double)vx[c] - (double)vy[c]));
           }
           for (int c = 0; c < 3; c++) {
-            float ja = wa.impulse[((size_t)(sa - 1) * OZ_PLANES + k) * 3 + (size_t)c], jb = wb.impulse[((size_t)(sb - 1) * OZ_PLANES + k) * 3 + (size_t)c];
+            float ja = wa.impulse[((size_t)(sa - 1) * t->a.f.slot_planes + k) * 3 + (size_t)c], jb = wb.impulse[((size_t)(sb - 1) * t->b.f.slot_planes + k) * 3 + (size_t)c];
             scale[1] = fmax(scale[1], fabs((double)ja));
             worst[1] = fmax(worst[1], fabs((double)ja - (double)jb));
           }
