@@ -17,7 +17,7 @@ expect 2 'the limit is' "$ooze" render a/points/small.0004.bgeo.sc --max-memory 
 expect 2 'the limit is' "$ooze" convert a/points/small.0004.bgeo.sc x.ply --max-memory 0.00001
 expect 2 'the limit is' "$ooze" run "$small" -o a --set 'output.frames=[1,9]' --resume --accept-changes --max-memory 0.00001
 expect 2 'that the memory allowed holds' "$ooze" run "$small" -o m --set 'fluids.block.size=[1,1,1]' --max-memory 0.01
-expect 4 '--max-memory is' "$ooze" run "$small" -o m --max-memory 0.0008
+expect 4 '--max-memory is' "$ooze" run "$small" -o m --max-memory 0.0005
 expect 0 '"resumed":true' "$ooze" run "$small" -o m --set 'output.frames=[1,12]' --resume --json --quiet
 # a disk that is full: the file's name and the reason, nothing half-written, and what to do; stale temporary files go
 (ulimit -f 12; expect 2 'cannot write: File too large' "$ooze" run "$small" -o u --quiet; exit $failed) || failed=1
