@@ -119,6 +119,19 @@ OZ_CASE(keys_that_nothing_reads_are_told) {
           NULL, "bodies: the model blend has no bodies");
 }
 
+OZ_CASE(solids_too_stiff_for_their_substeps_are_told) {
+#define SOLID(substeps) "{\"solver\": {\"particle_separation\": 0.004, \"substeps\": " substeps "}, \"output\": {\"fps\": 24}, \"materials\": {\"w\": " \
+                        "{\"density\": 1270, \"viscosity\": 2e7, \"relaxation_time\": 1000}}, " \
+                        "\"fluids\": {\"a\": {\"material\": \"w\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}"
+  warned(SOLID("10"), NULL, "materials.w.relaxation_time: makes a solid of 2e+04 Pa, too stiff for 10 substeps");
+  warned(SOLID("10"), NULL, "expected 15 substeps or more");
+  ooze_scene *s = load(SOLID("15"), NULL);
+  CHECK(s != NULL, "%s", why.text);
+  CHECK_STR(warnings, "");
+  ooze_scene_destroy(s);
+#undef SOLID
+}
+
 OZ_CASE(parameters_of_another_model_are_told) {
   warned("{\"solver\": {\"particle_separation\": 0.01, \"springs_stiffness\": 0.01}, \"fluids\": {\"a\": "
          "{\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}",
