@@ -493,7 +493,7 @@ using namespace OZ_NAMESPACE;
 #if !defined(OZ_CUDA_HOST)
 
 /* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are as long as the longest; the list that their block shares), what
- * sorting needs. Walls, colliders and links come on top. */
+ * sorting needs. Walls, colliders, links and what is set of the optional fields come on top. */
 extern "C" uint64_t oz_cuda_bytes(uint64_t particles) {
   const uint64_t lists = 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1), sorting = 2 * 8 + 2 * 4 + 4 + 14;
   return particles * (words_per_particle() * 4 + lists + sorting) + (16u << 20);

@@ -16,18 +16,23 @@ int oz_field_there(const ooze_solver *s, oz_field field) {
   return oz_field_shapes[field].fallback == OZ_FALLBACK_NONE || s->backend->table->has(s->backend, field);
 }
 
-uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material, oz_field field) {
-  uint32_t word = 0;
-  for (int v = 0; v < OZ_MATERIAL_VALUES; ++v)
-    if (oz_material_values[v].field == field) /* what is of no material, as boundary particles are, has the first one's */
-      memcpy(&word, (const unsigned char *)&materials[material < count ? material : 0] + oz_material_values[v].offset, 4);
+/* What is of no material, as boundary particles are, has the first one's. */
+static uint32_t word_at(const ooze_material *materials, uint32_t count, uint32_t material, size_t offset) {
+  uint32_t word;
+  memcpy(&word, (const unsigned char *)&materials[material < count ? material : 0] + offset, 4);
   return word;
+}
+uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material, oz_field field) {
+  for (int v = 0; v < OZ_MATERIAL_VALUES; ++v)
+    if (oz_material_values[v].field == field) return word_at(materials, count, material, oz_material_values[v].offset);
+  return 0;
 }
 
 /* From material numbers, in place. */
 static void values_of_materials(const ooze_solver *s, oz_field field, uint32_t *words) {
-  for (uint32_t i = 0; i < s->particles.count; ++i)
-    words[i] = oz_material_word(s->materials, s->material_count, words[i], field);
+  for (int v = 0; v < OZ_MATERIAL_VALUES; ++v)
+    for (uint32_t i = 0; oz_material_values[v].field == field && i < s->particles.count; ++i)
+      words[i] = word_at(s->materials, s->material_count, words[i], oz_material_values[v].offset);
 }
 
 ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out) {

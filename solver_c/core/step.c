@@ -62,6 +62,12 @@ static ooze_result any_relaxation(ooze_solver *s) {
   oz_particles *p = &s->particles;
   void *copy;
   if (p->tau_known) return OOZE_OK;
+  uint32_t some = oz_field_there(s, OZ_FIELD_TAU); /* or some material has one? Otherwise nothing need be fetched */
+  for (uint32_t m = 0; m < s->material_count; ++m) some |= s->materials[m].relaxation_time > 0;
+  if (!some) {
+    p->has_tau = 0, p->tau_known = 1;
+    return OOZE_OK;
+  }
   OZ_TRY(oz_host_copy(s, OZ_FIELD_TAU, &copy));
   const float *tau = copy;
   p->has_tau = 0;
