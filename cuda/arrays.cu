@@ -3,7 +3,8 @@
  *
  * Sorting gathers state into memory that is dead between substeps and then changes the two over: there are two layouts
  * (parities), each with the state where the other has work arrays of the same size. So a sort costs one pass and no copy.
- * Optional fields, which most scenes have none of, are gathered into other work arrays and copied back (order.cu). */
+ * Optional fields are gathered into other work arrays and copied back, or in small scenes, where a launch costs more than memory, into
+ * memory of their own (order.cu). */
 #include "cuda/gpu.h"
 
 #include <cstddef>

@@ -196,6 +196,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
     drop(g, part[k].slot, part[k].scratch);
     *part[k].slot = part[k].fresh;
   }
+  for (buffer &k : g->field_to) drop(g, &k, false); /* too small by now */
   g->arrays = next;
   g->parity = 0;
   g->capacity = capacity;
@@ -437,6 +438,7 @@ static void destroy(oz_backend *b) {
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer &k : g->field) drop(g, &k, false);
+    for (buffer &k : g->field_to) drop(g, &k, false);
     for (buffer *k : scratch) drop(g, k, true);
     links_release(g);
     if (g->host_news) cudaFreeHost(g->host_news);
@@ -566,6 +568,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->profiling = number_of("OOZE_PROFILE", 0) != 0;
   g->no_table = number_of("OOZE_CUDA_TABLE", 1) == 0;
   g->no_join = number_of("OOZE_CUDA_JOIN", 1) == 0;
+  g->no_twice = number_of("OOZE_CUDA_TWICE", 1) == 0;
   g->no_late = number_of("OOZE_CUDA_LATE", 1) == 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
   if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;

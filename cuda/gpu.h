@@ -84,6 +84,7 @@ struct gpu {
   /* particles */
   buffer block;
   buffer field[OZ_FIELD_STATE_COUNT]; /* of optional fields that are there */
+  buffer field_to[OZ_FIELD_STATE_COUNT]; /* where small scenes sort them to: the two change places (order.cu) */
   uint32_t count, capacity, parity;
   bool backed; /* velocities and sources of before the substep are kept */
   oz_frame arrays; /* pointers of this parity */
@@ -108,6 +109,7 @@ struct gpu {
   bool wide;       /* keys of 64 bits */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
   int no_table, no_join; /* for tests: sort always; every stage in a kernel of its own */
+  int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
   uint32_t share_most; /* what fits into the shared memory of a block; SHARE_MOST at most */

@@ -14,6 +14,8 @@ namespace OZ_NAMESPACE {
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity);
 float *backup_of(float *at, uint32_t capacity);
 void spare_fields(oz_frame *f);
+float *array_of(const oz_frame *f, const field_array *a);
+void put_array(oz_frame *f, const field_array *a, float *p);
 namespace {
 
 /* ---- bounding box of the cells ---- */
@@ -211,25 +213,47 @@ ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell
   return sort_pairs(g, g->wide, g->count, 3 * bits, &g->now, why);
 }
 
+/* Small scenes have each optional field twice. */
+enum { TWICE_MOST = 1 << 18 };
+static bool twice(const gpu *g) { return g->capacity <= TWICE_MOST && !g->no_twice; }
+static ooze_result room_for_fields(gpu *g, ooze_message *why) {
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && twice(g); k++)
+    if (g->field[k].at) OZ_TRY(grow(g, &g->field_to[k], g->field[k].bytes, field_of((oz_field)k)->name, why));
+  return OOZE_OK;
+}
+static void fields_into(const gpu *g, const buffer *from, oz_frame *f) {
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
+    if (g->field[k].at) put_array(f, field_of((oz_field)k), as<float>(from[k]));
+}
+
 static permute_item permutation(gpu *g, const uint32_t *order, bool keep) {
   permute_item item;
   item.order = order;
   item.backup = keep ? backup_of(static_cast<float *>(g->block.at), g->capacity) : nullptr;
   item.from = item.to = g->arrays;
   lay_out(&item.to, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
-  spare_fields(&item.to);
+  if (twice(g)) fields_into(g, g->field_to, &item.to);
+  else spare_fields(&item.to);
   return item;
 }
 static ooze_result permuted(gpu *g, const permute_item &item, uint32_t n, ooze_message *why) {
   bool some = false;
-  for (const buffer &b : g->field) some = some || b.at;
   lay_out(&g->arrays, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
-  if (some) OZ_CUDA(each(g->stream, n, back_item{item.to, g->arrays}), "sorting");
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++) {
+    if (!g->field[k].at) continue;
+    some = true;
+    if (!twice(g)) continue;
+    const buffer was = g->field[k];
+    g->field[k] = g->field_to[k], g->field_to[k] = was;
+  }
+  fields_into(g, g->field, &g->arrays);
+  if (some && !twice(g)) OZ_CUDA(each(g->stream, n, back_item{item.to, g->arrays}), "sorting");
   g->parity = 1 - g->parity;
   g->slot_of = slots_of(static_cast<float *>(g->block.at), g->capacity, g->parity);
   return OOZE_OK;
 }
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why) {
+  OZ_TRY(room_for_fields(g, why));
   const permute_item item = permutation(g, order, keep);
   OZ_CUDA(each(g->stream, n, item), "sorting");
   return permuted(g, item, n, why);
@@ -284,6 +308,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   if (g->by_table) {
     placement where;
     OZ_TRY(table_cells(g, key_of(f, f->x, g->cell, g->grid.low, last), as<uint32_t>(g->key[0]), &where, why));
+    OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, nullptr, true);
     g->now = 1;
     OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
@@ -294,6 +319,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   }
   g->backed = true;
   lay_out(f, static_cast<float *>(g->block.at), g->capacity, g->parity);
+  fields_into(g, g->field, f);
   OZ_TRY(links_move(g, as<uint32_t>(g->order[g->now]), g->count, g->count, why));
   links_frame(g, f);
   return OOZE_OK;

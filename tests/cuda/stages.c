@@ -371,13 +371,13 @@ static void by_rank(oz_backend *b, oz_field field, uint32_t n, uint32_t words, f
   free(rank), free(v);
 }
 
-/* Joined or each for itself, by a table of cells or by sorting: every formula runs on the same numbers in the same order. */
+/* Joined or each for itself, by a table of cells or by sorting, optional fields there and back or to and fro: every formula runs on the same numbers in the same order. */
 static void same_bits(const char *lanes) {
-  static const char *const ways[] = {NULL, "OOZE_CUDA_JOIN", "OOZE_CUDA_TABLE"};
+  static const char *const ways[] = {NULL, "OOZE_CUDA_JOIN", "OOZE_CUDA_TABLE", "OOZE_CUDA_TWICE"};
   seed = 99;
   state s = make(RANDOM);
   float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
-  for (int w = 0; w < 3; w++) {
+  for (int w = 0; w < 4; w++) {
     oz_memory memory;
     ooze_message why = {""};
     if (ways[w]) setenv(ways[w], "0", 1);
