@@ -40,7 +40,7 @@ struct load_item {
       if (f.load[slot].handle[k] == f.collider[c].handle) give(c, slot, f.load[slot].sum[k], sum);
   }
   OZ_D void give(uint32_t c, uint32_t slot, const float *j, double *sum) const {
-    const float *x = f.p + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
+    const float *x = f.x + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
     if (!(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return; /* contained ones have NaN */
     const double r[3] = {(double)x[0] - (double)at[0], (double)x[1] - (double)at[1], (double)x[2] - (double)at[2]};
     const double g[3] = {(double)j[0], (double)j[1], (double)j[2]};

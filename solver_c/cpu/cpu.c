@@ -88,7 +88,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   const size_t planes = cpu->slot_planes ? cpu->slot_planes : 1;
   if (n * sizeof(uint32_t) > cpu->wall_particle_bytes || n * planes * sizeof(oz_wall) > cpu->wall_bytes || n * planes * 12 > cpu->wall_impulse_bytes ||
       !cpu->wall_impulse) {
-    const size_t room = (size_t)n + n / 2 + 256;
+    const size_t room = (size_t)n + n / 4 + 128;
     if (!oz_grow(cpu->memory, (void **)&cpu->wall_planes, &cpu->wall_planes_bytes, room * sizeof(uint32_t), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes, room * planes * sizeof(oz_wall), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes, room * planes * 3 * sizeof(float), 0) ||
@@ -96,7 +96,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
   }
   if (f->loads && n * sizeof *cpu->load > cpu->load_bytes &&
-      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes, ((size_t)n + n / 2 + 256) * sizeof *cpu->load, 0))
+      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes, ((size_t)n + n / 8 + 64) * sizeof *cpu->load, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
   uint32_t k = 0;
   if (n)
@@ -193,7 +193,7 @@ static void cpu_destroy(oz_backend *b) {
   oz_cpu *cpu = OZ_CPU(b);
   oz_memory *m = cpu->memory;
   void *all[] = {cpu->block,     cpu->histogram,    cpu->boundary_key,
-                 cpu->c.entries, cpu->c.ghat,     cpu->c.row,         cpu->c.len,        cpu->x.entries,  cpu->x.row,
+                 cpu->c.words,   cpu->c.row,         cpu->c.len,        cpu->x.words,  cpu->x.row,
                  cpu->x.len,     cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
                  cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->load, cpu->collider,
@@ -239,6 +239,7 @@ ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out,
   cpu->base.table = &table;
   cpu->memory = memory;
   cpu->isa = isa;
+  cpu->narrow = OZ_NARROW;
   cpu->tasks = oz_tasks_create(desc->tasks, desc->threads, memory);
   if (!cpu->tasks) {
     oz_free(memory, cpu);

@@ -38,7 +38,8 @@ typedef struct oz_cpu {
   size_t boundary_key_bytes;
   oz_cells cells, cells_d;
   oz_rows c, x;            /* conformation rows; margin rows, then what the density list has beyond C */
-  size_t c_bytes, g_bytes, x_bytes;
+  uint32_t narrow;         /* OZ_NARROW; less in tests of wide rows */
+  size_t c_bytes, x_bytes;
   float *pad_weight_d;
   int has_margin;          /* x holds this substep's margin */
   int still;               /* nothing moves far enough to need them */

@@ -9,18 +9,17 @@
 enum {
   OZ_CHUNK = 1024,      /* particles a task; reductions add chunks in order */
   OZ_CELL_CHUNK = 64,   /* cells a task in the neighbour search */
-  OZ_PAGE = 2048,       /* list entries a page; rows never straddle pages */
+  OZ_PAGE = 4096,       /* words of lists a page; rows never straddle pages */
   OZ_CANDIDATES = 4096  /* particles looked at around one cell; more are left out */
 };
 
 /* Rows of neighbours in pages that tasks take from a common pool. Which page a row lands on may differ from run to run;
  * what it holds does not. */
 typedef struct oz_rows {
-  uint32_t *entries;
-  uint16_t *ghat; /* 4 halves an entry in groups of lanes, or NULL */
+  uint16_t *words; /* physics/rows.h */
   uint32_t pages; /* capacity */
   _Atomic uint32_t next;
-  uint32_t *row;
+  uint32_t *row;  /* fours of words, and OZ_WIDE */
   uint16_t *len; /* padded */
 } oz_rows;
 
@@ -59,6 +58,8 @@ typedef struct oz_search {
   float radius2;               /* main rows: within this */
   float margin2;               /* rest rows: beyond it and within this; 0: no rest rows */
   oz_rows *main, *rest;
+  int weights;                 /* main rows have them */
+  uint32_t narrow;             /* distances below this have 16 bits: OZ_NARROW, or less in tests */
   const oz_rows *wide;         /* rows of C, where main is to hold what they lack; or NULL */
   uint32_t *neighbours;        /* true count of main rows, or NULL */
   float *pad_weight;

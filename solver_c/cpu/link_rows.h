@@ -58,14 +58,13 @@ typedef struct new_row {
 static void row_set(new_row *r, uint32_t m, const oz_link *l) { r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare; }
 
 /* Links to near particles that are not known yet, into their places by rank; those that get none are loose. */
-static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n, float *r2[2]) {
+static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n, uint32_t *near[2], float *r2[2]) {
   const oz_frame *f = s->f;
   const uint32_t kept = n;
   const int room = oz_link_room(f, i), both = oz_link_both(s->rule);
-  for (uint32_t part = 0; part < 2 && f->list_d[part]; part++) {
-    const uint32_t *near = f->list_d[part] + f->row_d[part][i];
+  for (uint32_t part = 0; part < 2 && f->near_d[part]; part++) {
     for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
-      oz_link l = {near[m], 0.0f, 0, 0.0f};
+      oz_link l = {near[part][m], 0.0f, 0, 0.0f};
       if (!(r2[part][m] < 0.0f) || *known_find(k, l.j)) continue;
       if (room && oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
       else if (both) row->loose[row->loose_count++] = l.j;
@@ -141,7 +140,8 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   new_row row;
   known k;
   float r2[OZ_LINKS_MAX + OZ_WORD], near_r2[2][OZ_MAX_NEIGHBOURS + OZ_WORD];
-  float *near[2] = {near_r2[0], near_r2[1]};
+  float *away[2] = {near_r2[0], near_r2[1]};
+  uint32_t near_j[2][OZ_MAX_NEIGHBOURS + OZ_WORD], *near[2] = {near_j[0], near_j[1]};
   uint32_t at = 0, left = 0;
   const float reach2 = oz_link_reach2(f, s->rule);
   const int both = oz_link_both(s->rule);
@@ -157,8 +157,11 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     /* near ones with a link are among all near ones: where they are as many, there is nothing to make */
     uint32_t all = 0;
     const int looks = reach2 > 0.0f && (both || oz_link_room(f, i));
-    for (uint32_t part = 0; looks && part < 2 && f->list_d[part]; part++)
-      all += distances(f, i, f->list_d[part] + f->row_d[part][i], f->len_d[part][i], reach2, near[part], &none_far);
+    for (uint32_t part = 0; looks && part < 2 && f->near_d[part]; part++) {
+      const oz_row from_row = oz_row_of(f->near_d[part], f->row_d[part], i);
+      oz_row_j(&from_row, 0, f->len_d[part][i], near[part]);
+      all += distances(f, i, near[part], f->len_d[part][i], reach2, away[part], &none_far);
+    }
     if (both && all == linked && !far && !f->body_count) {
       const uint32_t pn = padded(old);
       if (!link_room(s, &at, &left, pn)) {
@@ -174,7 +177,7 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     if (looks && all != linked) {
       known_clear(&k, old);
       for (uint32_t m = 0; m < old; m++) *known_find(&k, from->j[first + m]) = from->j[first + m] + 1;
-      n = new_links(s, i, &k, &row, n, near);
+      n = new_links(s, i, &k, &row, n, near, away);
     }
     const uint32_t pn = padded(n + row.loose_count);
     if (!link_room(s, &at, &left, pn)) {

@@ -24,25 +24,29 @@ static void narrow_chunk(void *arg, uint32_t chunk) {
   job->cpu->isa->narrow(job->search, begin, begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count);
 }
 
-/* Makes room for `entries` in rows, with some to spare. */
-static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *entry_bytes, size_t *ghat_bytes, uint64_t entries, ooze_message *why) {
-  const uint64_t pages = entries / OZ_PAGE + oz_cpu_chunks(cpu->count, OZ_CHUNK) + 4;
-  if (pages * OZ_PAGE > UINT32_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu neighbour entries; a list holds 4294967295", (unsigned long long)(pages * OZ_PAGE));
-  if (!oz_grow(cpu->memory, (void **)&rows->entries, entry_bytes, (size_t)pages * OZ_PAGE * sizeof(uint32_t), 0) ||
-      (ghat_bytes && !oz_grow(cpu->memory, (void **)&rows->ghat, ghat_bytes, (size_t)pages * OZ_PAGE * 4 * sizeof(uint16_t), 0)))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %llu neighbour entries of %u particles",
+/* Makes room for so many pages of rows. */
+static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint64_t pages, ooze_message *why) {
+  if (pages * (OZ_PAGE / 4) > OZ_WIDE)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu words of neighbour rows; a list holds 8589934592", (unsigned long long)(pages * OZ_PAGE));
+  if (!oz_grow(cpu->memory, (void **)&rows->words, bytes, (size_t)pages * OZ_PAGE * sizeof(uint16_t), 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %llu words of neighbour rows of %u particles",
                    (unsigned long long)(pages * OZ_PAGE), cpu->count);
-  rows->pages = (uint32_t)(*entry_bytes / sizeof(uint32_t) / OZ_PAGE);
-  if (ghat_bytes) {
-    const uint32_t with_ghat = (uint32_t)(*ghat_bytes / (4 * sizeof(uint16_t)) / OZ_PAGE);
-    if (with_ghat < rows->pages) rows->pages = with_ghat;
-  }
+  rows->pages = (uint32_t)(*bytes / sizeof(uint16_t) / OZ_PAGE);
   return OOZE_OK;
+}
+/* A first guess, in words a particle; what is missing is added when it is known how much. */
+static ooze_result rows_begin(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint32_t words, ooze_message *why) {
+  if (rows->pages) return OOZE_OK;
+  return rows_room(cpu, rows, bytes, (uint64_t)cpu->count * words / OZ_PAGE + oz_cpu_chunks(cpu->count, OZ_CHUNK) + 4, why);
+}
+/* Of what tasks have asked for, and some to spare. */
+static ooze_result rows_grow(oz_cpu *cpu, oz_rows *rows, size_t *bytes, ooze_message *why) {
+  const uint64_t pages = atomic_load(&rows->next);
+  return pages > rows->pages ? rows_room(cpu, rows, bytes, pages + pages / 24 + 1, why) : OOZE_OK;
 }
 
 /* Runs the search, making the rows larger until everything fits. */
-static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *ghat_bytes, size_t *rest_bytes, ooze_message *why) {
+static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *rest_bytes, ooze_message *why) {
   list_job job = {cpu, s};
   for (;;) {
     atomic_store(&s->main->next, 0);
@@ -50,12 +54,8 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
     atomic_store(&s->overflow, 0);
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
     if (!atomic_load(&s->overflow)) return OOZE_OK;
-    const uint64_t more = (uint64_t)atomic_load(&s->main->next) * OZ_PAGE;
-    OZ_TRY(rows_room(cpu, s->main, main_bytes, ghat_bytes, more + more / 16, why));
-    if (s->rest) {
-      const uint64_t rest = (uint64_t)atomic_load(&s->rest->next) * OZ_PAGE;
-      OZ_TRY(rows_room(cpu, s->rest, rest_bytes, NULL, rest + rest / 16, why));
-    }
+    OZ_TRY(rows_grow(cpu, s->main, main_bytes, why));
+    if (s->rest) OZ_TRY(rows_grow(cpu, s->rest, rest_bytes, why));
   }
 }
 
@@ -114,8 +114,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
   OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, why));
-  /* first guess; what is missing is added when it is known how much */
-  if (!cpu->c.pages) OZ_TRY(rows_room(cpu, &cpu->c, &cpu->c_bytes, &cpu->g_bytes, (uint64_t)cpu->count * 30, why));
+  OZ_TRY(rows_begin(cpu, &cpu->c, &cpu->c_bytes, f->plain_rows ? 30 : 60, why));
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
@@ -139,12 +138,15 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   cpu->pad_is_c = 1;
   if (cpu->has_margin) {
     s.margin2 = (f->h + f->margin) * (f->h + f->margin);
-    if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 12, why));
+    OZ_TRY(rows_begin(cpu, &cpu->x, &cpu->x_bytes, 12, why));
   }
   s.main = &cpu->c, s.rest = &cpu->x;
+  s.weights = !f->plain_rows;
+  s.narrow = cpu->narrow;
   s.neighbours = f->neighbours;
-  OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->g_bytes, &cpu->x_bytes, why));
-  f->list_c = cpu->c.entries, f->row_c = cpu->c.row, f->len_c = cpu->c.len, f->ghat = cpu->c.ghat;
+  OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->x_bytes, why));
+  f->near_c = cpu->c.words, f->row_c = cpu->c.row, f->len_c = cpu->c.len;
+  f->start = f->x;
   uint64_t sum = 0;
   for (uint32_t i = 0; i < cpu->count; i++) sum += f->neighbours[i];
   out->mean_neighbours = cpu->count ? (double)sum / cpu->count : 0.0;
@@ -179,25 +181,26 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   memset(&s, 0, sizeof s);
   s.f = f;
   s.main = &cpu->x;
+  s.narrow = cpu->narrow;
   s.pad_weight = cpu->pad_weight_d;
   s.radius2 = f->reach * f->reach;
   /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
   const int still = cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h : OZ_STILL * f->h), narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
   out->rebuilt = !still && !narrow;
-  f->list_d[0] = cpu->c.entries, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
-  f->list_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
+  f->near_d[0] = cpu->c.words, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
+  f->near_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
   f->pad_weight = cpu->pad_weight_d;
   if (still) pad_weight_of_c(cpu, f);
   else {
     cpu->pad_is_c = 0;
     cpu->has_margin = 0; /* its rows are those of the density list now; another in this substep is made anew */
-    if (!cpu->x.pages) OZ_TRY(rows_room(cpu, &cpu->x, &cpu->x_bytes, NULL, (uint64_t)cpu->count * 8, why));
+    OZ_TRY(rows_begin(cpu, &cpu->x, &cpu->x_bytes, 8, why));
   }
   if (narrow) {
     list_job job = {cpu, &s};
     s.wide = &cpu->c;
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
-    f->list_d[1] = cpu->x.entries, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
+    f->near_d[1] = cpu->x.words, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
   } else if (!still) {
     oz_cpu_order(cpu, f, f->p, NULL, 0.0f, oz_cpu_cell(f));
     const int anew = f->seen_at != f->x; /* where C was looked for is about to be forgotten */
@@ -210,9 +213,9 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.index = cpu->order;
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
     s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask, s.cell_kinds = cpu->cells_d.kinds;
-    OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, NULL, why));
+    OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, why));
     const int part = !anew;
-    f->list_d[part] = cpu->x.entries, f->row_d[part] = cpu->x.row, f->len_d[part] = cpu->x.len;
+    f->near_d[part] = cpu->x.words, f->row_d[part] = cpu->x.row, f->len_d[part] = cpu->x.len;
   }
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;

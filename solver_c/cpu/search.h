@@ -4,33 +4,50 @@
 
 enum { OZ_WORD = 64 }; /* candidates whose tests are kept as the bits of one number */
 
-/* Room for one row on the task's current page, or a new page. */
-static uint32_t *row_room(oz_search *s, oz_rows *rows, uint32_t *at, uint32_t *left, uint32_t need) {
-  if (need > *left) {
-    uint32_t page = atomic_fetch_add(&rows->next, 1);
-    if (page >= rows->pages) {
-      atomic_fetch_add(&s->overflow, 1);
-      return NULL;
-    }
-    *at = page * OZ_PAGE;
-    *left = OZ_PAGE;
-  }
-  return rows->entries + *at;
-}
-
 static uint32_t padded(uint32_t n) { return (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES; }
 
-/* ghat and zero-energy weight of a finished row, rounded to half precision. */
-static void fill_gradients(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t n, uint16_t *h) {
-  oz_v3 x = oz_vec_of(f->x, i);
-  for (uint32_t k = 0; k < n; k += OZ_LANES, h += 4 * OZ_LANES) {
-    oz_real c;
-    oz_v3 g = oz_spiky(f, oz_sub(x, oz_vec_gather(f->x, j + k)), &c);
-    oz_st_half(h, g.x);
-    oz_st_half(h + OZ_LANES, g.y);
-    oz_st_half(h + 2 * OZ_LANES, g.z);
-    oz_st_half(h + 3 * OZ_LANES, c);
+/* Where a task writes rows: its current page. Without one it goes on and counts the pages that it would have needed, so that the
+ * search is made once more, not page by page. */
+typedef struct oz_pen {
+  oz_rows *rows;
+  uint32_t at, left; /* fours of words; words */
+  int dry;           /* there is no page */
+} oz_pen;
+
+/* Writes row i: pn entries, and their weights if there are to be any. */
+static void row_put(oz_search *s, const oz_frame *f, oz_pen *pen, uint32_t i, const uint32_t *j, uint32_t pn, int weights) {
+  oz_rows *rows = pen->rows;
+  uint32_t apart = 0;
+  for (uint32_t k = 0; k < pn; k++) apart |= j[k] - i + s->narrow;
+  const int wide = apart >= 2 * s->narrow; /* narrow is a power of two */
+  const uint32_t need = (pn * (uint32_t)((wide ? 2 : 1) + (weights ? 1 : 0)) + 3u) & ~3u;
+  rows->len[i] = (uint16_t)pn;
+  rows->row[i] = 0;
+  if (!pn) return;
+  if (need > pen->left) {
+    const uint32_t page = atomic_fetch_add(&rows->next, 1);
+    pen->dry = page >= rows->pages;
+    if (pen->dry) atomic_fetch_add(&s->overflow, 1);
+    pen->at = page * (OZ_PAGE / 4), pen->left = OZ_PAGE;
   }
+  if (pen->dry) {
+    pen->left -= need;
+    return;
+  }
+  uint16_t *to = rows->words + 4 * (size_t)pen->at;
+  rows->row[i] = pen->at | (wide ? OZ_WIDE : 0);
+  pen->at += need / 4, pen->left -= need;
+  if (wide)
+    for (uint32_t k = 0; k < pn; k++) {
+      const uint32_t e = j[k] - i;
+      memcpy(to + 2 * k, &e, sizeof e);
+    }
+  else
+    for (uint32_t k = 0; k < pn; k++) to[k] = (uint16_t)(j[k] - i);
+  if (!weights) return;
+  const oz_v3 x = oz_vec_of(f->x, i);
+  to += (wide ? 2 : 1) * pn;
+  for (uint32_t k = 0; k < pn; k += OZ_LANES) oz_st_half(to + k, oz_pair_weight(f, oz_sub(x, oz_vec_gather(f->x, j + k))));
 }
 
 /* What stands around one cell, in groups of lanes: x.., y.., z.. from a corner nearby, and half their square. Then
@@ -151,7 +168,7 @@ static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bit
 static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_t *row, uint32_t n, uint32_t *out_padded) {
   const oz_v3 x = oz_vec_of(f->x, i);
   const oz_real out = oz_set(1.0001f * f->h2), in = oz_set(0.9999f * f->h2);
-  const uint32_t *mine = c->entries + c->row[i];
+  const oz_row mine = oz_row_of(c->words, c->row, i);
   uint32_t kept = 0;
   for (uint32_t k = 0; k < n; k += OZ_LANES) {
     const oz_v3 r = oz_sub(oz_vec_gather(f->x, row + k), x);
@@ -163,7 +180,11 @@ static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_
       memcpy(l2, &r2, sizeof l2);
       for (uint32_t l = 0; l < OZ_LANES; l++) {
         int known = l2[l] < 0.9999f * f->h2;
-        for (uint32_t e = 0; e < c->len[i] && !known && l2[l] <= 1.0001f * f->h2; e++) known = mine[e] == row[k + l];
+        for (uint32_t e = 0; e < c->len[i] && !known && l2[l] <= 1.0001f * f->h2; e++) {
+          uint32_t j;
+          oz_row_j(&mine, e, 1, &j);
+          known = j == row[k + l];
+        }
         m[l] = known ? 0 : -1;
       }
       memcpy(&lacks, m, sizeof lacks);
@@ -180,8 +201,8 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   oz_around a;
   uint64_t in[OZ_CANDIDATES / OZ_WORD], wide[OZ_CANDIDATES / OZ_WORD];
   uint32_t near[OZ_MAX_NEIGHBOURS + OZ_WORD], rest[OZ_MAX_NEIGHBOURS + OZ_WORD];
-  uint32_t at[2] = {0, 0}, left[2] = {0, 0};
-  const int margin = s->margin2 > 0.0f;
+  oz_pen pen = {s->main, 0, 0, 0}, pen_rest = {s->rest, 0, 0, 0};
+  const int margin = s->margin2 > 0.0f, weights = s->weights;
   for (uint32_t cell = cell_begin; cell < cell_end; cell++) {
     const uint32_t first = s->cell_start[cell];
     uint32_t words = 0;
@@ -217,22 +238,8 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
       uint32_t nn = take(s, &a, in, i, near, &pn), pads = 0;
       if (s->wide) nn = lacking(f, s->wide, i, near, nn, &pn), pads = s->wide->len[i] - f->neighbours[i];
       if (margin) (void)take(s, &a, wide, i, rest, &pr);
-      uint32_t *to = row_room(s, s->main, &at[0], &left[0], pn);
-      uint32_t *to_rest = pr ? row_room(s, s->rest, &at[1], &left[1], pr) : NULL;
-      if (!to || (pr && !to_rest)) return;
-      memcpy(to, near, pn * sizeof *to);
-      s->main->row[i] = at[0];
-      s->main->len[i] = (uint16_t)pn;
-      if (s->main->ghat && !f->plain_rows) fill_gradients(f, i, to, pn, s->main->ghat + 4 * (size_t)at[0]);
-      at[0] += pn;
-      left[0] -= pn;
-      if (s->rest) {
-        s->rest->row[i] = at[1];
-        s->rest->len[i] = (uint16_t)pr;
-        if (pr) memcpy(to_rest, rest, pr * sizeof *to_rest);
-        at[1] += pr;
-        left[1] -= pr;
-      }
+      row_put(s, f, &pen, i, near, pn, weights);
+      if (s->rest) row_put(s, f, &pen_rest, i, rest, pr, 0);
       if (s->neighbours) s->neighbours[i] = nn;
       if (s->pad_weight) s->pad_weight[i] = (float)(pads + pn - nn) * f->w_self;
     }
@@ -246,16 +253,25 @@ static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
   uint32_t near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];
   for (uint32_t i = begin; i < end; i++) {
     const oz_v3 x = oz_vec_of(f->p, i);
-    uint32_t *j = s->main->entries + s->main->row[i];
+    const oz_row row = oz_row_of(s->main->words, s->main->row, i);
     uint32_t nn = 0;
     for (uint32_t k = 0; k < s->main->len[i]; k += OZ_LANES) {
-      const oz_v3 r = oz_sub(oz_vec_gather(f->p, j + k), x);
-      const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j + k, i);
-      nn += oz_pack(near + nn, in, j + k);
+      uint32_t j[OZ_LANES];
+      oz_row_j(&row, k, OZ_LANES, j);
+      const oz_v3 r = oz_sub(oz_vec_gather(f->p, j), x);
+      const oz_mask in = (oz_dot(r, r) < oz_set(s->radius2)) & oz_index_ne(j, i);
+      nn += oz_pack(near + nn, in, j);
     }
     const uint32_t pn = padded(nn);
     for (uint32_t c = nn; c < pn; c++) near[c] = i;
-    memcpy(j, near, pn * sizeof *j);
+    uint16_t *to = s->main->words + 4 * (size_t)(s->main->row[i] & ~OZ_WIDE);
+    if (row.wide)
+      for (uint32_t k = 0; k < pn; k++) {
+        const uint32_t e = near[k] - i;
+        memcpy(to + 2 * k, &e, sizeof e);
+      }
+    else
+      for (uint32_t k = 0; k < pn; k++) to[k] = (uint16_t)(near[k] - i);
     s->main->len[i] = (uint16_t)pn;
     s->pad_weight[i] = (float)(s->wide->len[i] - f->neighbours[i] + pn - nn) * f->w_self;
   }

@@ -39,21 +39,47 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
   }
 }
 
+OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) {
+#if OZ_ARMS
+  n->i = row->i;
+  for (uint32_t l = 0; l < OZ_LANES; l++) n->far[l] = oz_row_far(row, wide, k + l), n->j[l] = row->i + (uint32_t)n->far[l];
+#else
+  for (uint32_t l = 0; l < OZ_LANES; l++) n->j[l] = row->i + (uint32_t)oz_row_far(row, wide, k + l);
+#endif
+}
+#define OZ_ROW_C(name, wide)                                                                                           \
+  for (uint32_t k = 0; k < length; k += OZ_LANES) {                                                                    \
+    oz_group n;                                                                                                        \
+    row_group(&row, wide, k, &n);                                                                                      \
+    oz_group_gradients(f, i, oz_ld_half(weights + k), &n);                                                             \
+    oz_##name##_pair(f, &self, &n, acc);                                                                               \
+  }
 #define OZ_ROWS_C(name)                                                                                                \
-  const uint32_t *j = f->list_c + f->row_c[i];                                                                         \
-  const uint16_t *h = f->ghat + 4 * (size_t)f->row_c[i];                                                               \
-  for (uint32_t k = 0; k < f->len_c[i]; k += OZ_LANES, h += 4 * OZ_LANES) {                                            \
-    oz_group n = {j + k, {oz_ld_half(h), oz_ld_half(h + OZ_LANES), oz_ld_half(h + 2 * OZ_LANES)}, oz_ld_half(h + 3 * OZ_LANES)}; \
+  const oz_row row = oz_row_of(f->near_c, f->row_c, i);                                                                \
+  const uint32_t length = f->len_c[i];                                                                                 \
+  const uint16_t *weights = row.e + length;                                                                            \
+  if (!row.wide) OZ_ROW_C(name, 0)                                                                                     \
+  else {                                                                                                               \
+    weights += length;                                                                                                 \
+    OZ_ROW_C(name, 1)                                                                                                  \
+  }
+#define OZ_ROW_D(name, part, wide)                                                                                     \
+  for (uint32_t k = 0, length = f->len_d[part][i]; k < length; k += OZ_LANES) {                                        \
+    oz_group n;                                                                                                        \
+    memset(&n, 0, sizeof n);                                                                                           \
+    row_group(&row, wide, k, &n);                                                                                      \
     oz_##name##_pair(f, &self, &n, acc);                                                                               \
   }
 #define OZ_ROWS_D(name)                                                                                                \
-  oz_group n;                                                                                                          \
-  memset(&n, 0, sizeof n);                                                                                             \
-  n.j = f->list_d[0] + f->row_d[0][i];                                                                                   \
-  for (uint32_t k = 0; k < f->len_d[0][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);           \
-  if (f->list_d[1] && f->len_d[1][i]) { /* few have more */                                                              \
-    n.j = f->list_d[1] + f->row_d[1][i];                                                                                 \
-    for (uint32_t k = 0; k < f->len_d[1][i]; k += OZ_LANES, n.j += OZ_LANES) oz_##name##_pair(f, &self, &n, acc);         \
+  {                                                                                                                    \
+    const oz_row row = oz_row_of(f->near_d[0], f->row_d[0], i);                                                        \
+    __builtin_prefetch(row.e + 320), __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */ \
+    if (!row.wide) OZ_ROW_D(name, 0, 0)                                                                                \
+    else OZ_ROW_D(name, 0, 1)                                                                                          \
+  }                                                                                                                    \
+  if (f->near_d[1] && f->len_d[1][i]) { /* few have more */                                                            \
+    const oz_row row = oz_row_of(f->near_d[1], f->row_d[1], i);                                                        \
+    OZ_ROW_D(name, 1, row.wide)                                                                                        \
   }
 #define OZ_ROWS_LINK(name)                                                                                             \
   for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                                            \
@@ -77,26 +103,39 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
   }
 /* Rows with nothing in them, those of boundary particles above all, add nothing. */
 #define OZ_NONE_C (!f->len_c[i])
-#define OZ_NONE_D (!f->len_d[0][i] && !(f->list_d[1] && f->len_d[1][i]))
+#define OZ_NONE_D (!f->len_d[0][i] && !(f->near_d[1] && f->len_d[1][i]))
 #define OZ_NONE_LINK (!f->link_len[i])
 #define OZ_NONE_BOTH (!f->link_all[i])
-#define OZ_FOLD_PLAIN(nsum) for (int s = 0; s < nsum; s++) kept[s][i - b] = oz_sum(acc[s]);
-#define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, &kept[0][i - b], BLOCK);
-#define OZ_FOLD_MATRIX(nsum)                                                                                           \
-  oz_matrix_fold(acc, &kept[0][i - b], BLOCK);                                                                         \
-  for (int s = 3; s < nsum; s++) kept[s][i - b] = oz_sum(acc[OZ_MATRIX_ACC - 3 + s]);
-#define OZ_FOLD_SPARE(nsum) oz_spare_fold(acc, &kept[0][i - b], BLOCK);
-#define OZ_GATHER(name, rows, none, fold, nsum, nred)                                                                        \
+#define OZ_FOLD_PLAIN(nsum) for (uint32_t s = 0; s < nsum; s++) kept[s * BLOCK + i - b] = oz_sum(acc[s]);
+#define OZ_UNFOLD_PLAIN(nsum) for (uint32_t s = 0; s < nsum; s++) acc[s] = oz_ld(kept + s * BLOCK, i - b);
+#if OZ_ARMS
+#define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, f->inv_d, kept, i - b);
+#define OZ_UNFOLD_OUTER(nsum) oz_outer_unfold(kept, i - b, acc);
+#define OZ_FOLD_MATRIX(nsum) oz_matrix_fold(acc, f->inv_d, f->hour_arm * f->inv_d, kept, i - b);
+#define OZ_UNFOLD_MATRIX(nsum) oz_matrix_unfold(kept, i - b, acc);
+#define OZ_FOLD_SPARE(nsum) oz_spare_fold(acc, f->inv_d, f->hour_arm * f->inv_d, kept, i - b);
+#define OZ_UNFOLD_SPARE(nsum) oz_spare_unfold(kept, i - b, acc);
+#else
+#define OZ_KEPT(nsum) nsum
+#define OZ_FOLD_OUTER OZ_FOLD_PLAIN
+#define OZ_UNFOLD_OUTER OZ_UNFOLD_PLAIN
+#define OZ_FOLD_MATRIX OZ_FOLD_PLAIN
+#define OZ_UNFOLD_MATRIX OZ_UNFOLD_PLAIN
+#define OZ_FOLD_SPARE OZ_FOLD_PLAIN
+#define OZ_UNFOLD_SPARE OZ_UNFOLD_PLAIN
+#endif
+#define OZ_GATHER(name, rows, none, fold, unfold, room, nsum, nred)                                                    \
   static void run_##name(const oz_frame *given, uint32_t begin, uint32_t end, double *sums) {                          \
     const oz_frame frame = *given, *f = &frame; /* a copy that nothing written here can be part of */                 \
-    float kept[nsum][BLOCK];                                                                                           \
+    float kept[(room) * BLOCK];                                                                                        \
     memset(kept, 0, sizeof kept);                                                                                      \
     for (uint32_t b = begin; b < end; b += BLOCK) {                                                                    \
       uint32_t stop = b + BLOCK < end ? b + BLOCK : end;                                                               \
       for (uint32_t i = b; i < stop; i++) {                                                                            \
         if (none) {                                                                                                    \
-          for (int s = 0; s < nsum; s++) kept[s][i - b] = 0.0f;                                                        \
-          continue;                                                                                                    \
+          oz_real acc[nsum + 6];                                                                                       \
+          for (int s = 0; s < nsum + 6; s++) acc[s] = oz_set(0.0f);                                                    \
+          fold(nsum) continue;                                                                                         \
         }                                                                                                              \
         oz_##name##_self self;                                                                                         \
         oz_real acc[nsum + 6]; /* some sums are kept in more parts */                                                  \
@@ -106,20 +145,20 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
       }                                                                                                                \
       for (uint32_t i = b; i < stop; i += OZ_LANES) {                                                                  \
         oz_real acc[nsum], red[nred + 1];                                                                              \
-        for (int s = 0; s < nsum; s++) acc[s] = oz_ld(kept[s], i - b);                                                 \
+        unfold(nsum)                                                                                                   \
         oz_##name##_end(f, i, acc, red);                                                                               \
         if (nred) add_lanes(sums, red, nred, i, stop);                                                                 \
       }                                                                                                                \
     }                                                                                                                  \
     (void)sums;                                                                                                        \
   }
-#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_PLAIN, nsum, nred)
-#define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_OUTER, nsum, nred)
-#define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, nsum, nred)
-#define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, nsum, nred)
-#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, nsum, nred)
-#define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, nsum, nred)
-#define OZ_KIND_BOTH(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, nsum, nred)
+#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_OUTER, OZ_UNFOLD_OUTER, OZ_KEPT(nsum), nsum, nred)
+#define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, OZ_UNFOLD_MATRIX, OZ_KEPT(nsum), nsum, nred)
+#define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, OZ_UNFOLD_SPARE, OZ_KEPT(nsum), nsum, nred)
+#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_BOTH(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
     for (uint32_t i = begin; i < end; i += OZ_LANES) {                                                                 \

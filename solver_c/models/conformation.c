@@ -209,6 +209,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
   if (s->has_relaxation && !printed) RUN(conform_update);
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
+  f->start = f->p;
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   const uint32_t sweeps = printed ? 0 : s->params->rest_filter;

@@ -35,7 +35,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   f->boundary = s->has_boundary;
   f->loads = s->has_loads;
   f->slips = s->has_slip;
-  f->plain_rows = !s->has_heat;
+  f->plain_rows = !(s->has_heat || s->has_mixing);
   f->foresee = !(s->has_heat || s->has_mixing || s->has_tension); /* these are about the start positions */
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
 
@@ -91,7 +91,9 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   }
 
   /* lines 21 to 23 */
+  f->skip_boundary = f->plain_rows; /* where gradients are wanted still, the start positions of all */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
+  f->start = f->p;
   f->skip_boundary = 0;
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));

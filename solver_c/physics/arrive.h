@@ -23,6 +23,8 @@ OZ_FN void oz_arrive_item(const oz_frame *f, uint32_t i, oz_real *red) {
   red[0] = oz_select(good, zero, one);
   v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
   oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
+  oz_v3 was = {x[0], x[1], x[2]};
+  oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);
   oz_vec_st(f->u, i, v, oz_select(good, zero, oz_set(-1e-20f)));
   oz_s3 none;

@@ -79,8 +79,8 @@ typedef struct { oz_v3 x; } oz_boundary_slip_self;
 OZ_FN void oz_boundary_slip_begin(const oz_frame *f, uint32_t i, oz_boundary_slip_self *s) { s->x = oz_vec_of(f->x, i); }
 OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s, const oz_group *n, oz_real *acc) {
   oz_real x[4];
-  oz_gather4(f->x, n->j, 4, 0, x);
-  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_gather(f->u, n->j);
+  oz_near4(f->x, n, x);
+  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_near(f->u, n);
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * (1.0f / f->h2);
   oz_real w = oz_select(x[3] > oz_set(0.0f), q * q * q, oz_set(0.0f)); /* of what is not held */
   acc[0] += w * u.x; acc[1] += w * u.y; acc[2] += w * u.z; acc[3] += w;

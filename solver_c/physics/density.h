@@ -6,11 +6,14 @@
 
 #include "physics/pairs.h"
 
-/* Gradient of the density constraint with respect to x_i, times d: Vm d grad W. */
+/* Gradient of the density constraint with respect to x_i, times d: Vm d grad W, is this times r, times oz_density_scale. */
+OZ_FN oz_real oz_density_slope(const oz_frame *f, oz_v3 r) {
+  oz_real r2 = oz_dot(r, r), ir = oz_rsqrt_fast(oz_max(r2, oz_set(1e-10f * f->h2))), t = oz_max(f->h - r2 * ir, oz_set(0.0f));
+  return t * t * ir;
+}
+OZ_FN float oz_density_scale(const oz_frame *f) { return f->grad_norm * f->dens_grad; }
 OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
-  oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2);
-  oz_real ir = oz_rsqrt_fast(oz_max(r2, tiny)), t = oz_max(f->h - r2 * ir, oz_set(0.0f));
-  oz_real k = (f->grad_norm * f->dens_grad) * t * t * ir;
+  oz_real k = oz_density_scale(f) * oz_density_slope(f, r);
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
   return g;
 }
@@ -54,15 +57,15 @@ OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *ac
 typedef struct { oz_v3 p; } oz_density_lambda_self;
 OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s, const oz_group *n, oz_real *acc) {
-  if (f->boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
+  if (OZ_RARELY(f->boundary)) { /* a sheet of points stands for the wall behind it: each has a weight */
     oz_real v[4];
-    oz_gather4(f->p, n->j, 4, 0, v);
+    oz_near4(f->p, n, v);
     oz_v3 b = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
     oz_real t = oz_max(f->h2 - oz_dot(b, b), oz_set(0.0f));
     acc[0] += v[3] * (t * t * t);
     return;
   }
-  oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
+  oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[0] += q * q * q;
 }
@@ -103,27 +106,32 @@ OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_
 }
 OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_near4(f->dx, n, v);
   oz_real k = s->lam + v[3];
-  if (f->boundary) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
+  if (OZ_RARELY(f->boundary)) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
 #if OZ_LANES == 1
   if (!(k < 0.0f)) return; /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
 #endif
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
-  oz_v3 g = oz_density_gradient(f, r);
-  acc[0] += k * g.x; acc[1] += k * g.y; acc[2] += k * g.z;
+  k *= oz_density_slope(f, r);
+  acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
 }
-OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
+OZ_FN void oz_density_moved(const oz_frame *f, uint32_t i, const oz_real sum[3]) {
   oz_real w[4], y[4], q[4], k = f->d * oz_ld(f->omega, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_ld4(f->dx, i, 4, 0, q);
   oz_ld4(f->y, i, 4, 0, y);
   oz_v3 x = oz_vec_ld(f->x, i);
-  oz_v3 move = {k * (acc[0] + q[3] * w[0]), k * (acc[1] + q[3] * w[1]), k * (acc[2] + q[3] * w[2])};
+  oz_v3 move = {k * (sum[0] + q[3] * w[0]), k * (sum[1] + q[3] * w[1]), k * (sum[2] + q[3] * w[2])};
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
+}
+OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  const float c = oz_density_scale(f);
+  const oz_real sum[3] = {c * acc[0], c * acc[1], c * acc[2]};
+  oz_density_moved(f, i, sum);
 }
 #endif

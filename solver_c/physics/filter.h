@@ -12,7 +12,7 @@ typedef struct { int none; } oz_filter_gradient_self;
 OZ_FN void oz_filter_gradient_begin(const oz_frame *f, uint32_t i, oz_filter_gradient_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
-  oz_outer_gather(acc, f->u, n->j, n->g.x, n->g.y, n->g.z);
+  oz_outer(acc, f->u, n);
 }
 OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -35,8 +35,8 @@ OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_se
   s->u = oz_own_of(f->u + 4 * (size_t)i, 0.0f);
 }
 OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n, oz_real *acc) {
-  oz_matrix_product_spare(acc, f->A, f->u, n->j, n->g.x, n->g.y, n->g.z);
-  oz_pull_gather(acc + OZ_SPARE_ACC, f->u, n->j, &s->u, n->c);
+  oz_matrix_spare(acc, f->A, f->u, n);
+  oz_pull_spare(acc, f->u, n, &s->u);
 }
 OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

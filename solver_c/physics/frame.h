@@ -7,7 +7,7 @@
  *           "blocks n": the same for the arrays that a substep works with most: on the CPU n times sixteen floats for every
  *                       sixteen particles, on the GPU n times OZ_SHARE. A type of its own, reached by oz_block* of pairs.h alone.
  * Lengths are scaled by d and masses by m_ref, so that multipliers, compliances and gradients are pure numbers:
- *   ghat_ij = V0 d grad W_ij        (pure number; stored in half precision on the CPU)
+ *   ghat_ij = V0 d grad W_ij        (pure number; on the CPU its size over the distance is stored, in half precision)
  *   a       = alpha m_ref d^2 / (V0 dt^2)
  *   dx_i    = -d omega_i sum_j (Lh_i + Lh_j) ghat_ij,   omega_i = m_ref / m_i
  * m_ref is the mass of a particle of 1000 kg/m^3. */
@@ -24,6 +24,8 @@
 #define OZ_PLANES 3            /* walls that one particle can touch: a corner of a box */
 #define OZ_COLLIDERS_MAX 1024u
 #define OZ_REDUCTIONS 8        /* sums that one stage can deliver */
+#define OZ_WIDE 0x80000000u    /* in starts of rows on the CPU: entries of 32 bits (physics/rows.h) */
+#define OZ_NARROW 0x8000u      /* distances below this go into 16 bits */
 #define OZ_LINKS_MAX 512u      /* links of one particle; new ones are made only where its row cannot overflow */
 
 /* Sixteen particles' values of one word. */
@@ -308,19 +310,23 @@ typedef struct oz_frame {
   float *soft_g;  /* record 4: of soft bodies' solve (physics/soft.h) */
   uint32_t *neighbours; /* (count) within h at the start */
 
-  /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself. ---- */
+  /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself, and lie in near_c and
+   * near_d as physics/rows.h says; list_c and list_d are the GPU's. ---- */
   const uint32_t *list_c, *row_c; /* within h at the start positions; entries, first entry of each row */
   const uint16_t *len_c;          /* padded length */
   const float *seen_at;           /* record 4: m, the positions at which rows of C were made */
   float seen2;                    /* m^2: and the distance within which, squared */
-  /* The GPU's large scenes keep rows of C as places in a list of all the neighbours of OZ_SHARE particles (list_c is then
+  /* CPU: the rows. The GPU's large scenes keep rows of C as places in a list of all the neighbours of OZ_SHARE particles (list_c is then
    * NULL): the places, where each such list begins (and how long it is), and the lists. */
   const uint16_t *near_c;
   const uint32_t *near_first, *near_j;
-  uint16_t *ghat;                 /* halves: for each group of lanes ghat x.., y.., z.., weight c.. */
+  uint16_t *ghat;                 /* the GPU's small scenes: halves, four an entry: ghat x, y, z, weight c */
+  const float *start;             /* record 4: m, positions at the start of the substep, of which gradients are to its end: x, and p once
+                                   * finish or arrive has moved x */
   const uint32_t *list_d[2], *row_d[2]; /* density: within h and a little more at the current positions. A backend may
                                          * keep its rows in two parts; where there is one, the second is NULL. */
   const uint16_t *len_d[2];
+  const uint16_t *near_d[2];
 
   /* ---- links (physics/links.h): rows padded like neighbours', in ascending id of the other end; link_row NULL: there
    * are none ---- */

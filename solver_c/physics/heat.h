@@ -91,7 +91,7 @@ OZ_FN void oz_heat_flow_begin(const oz_frame *f, uint32_t i, oz_heat_flow_self *
 }
 OZ_FN void oz_heat_flow_pair(const oz_frame *f, const oz_heat_flow_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_near4(f->dx, n, v);
   oz_real k = 2.0f * s->k * v[1] / oz_max(s->k + v[1], oz_set(1e-20f));
   acc[0] += n->c * k * oz_min(v[2], oz_set(s->phi)) * (v[0] - s->T);
 }

@@ -32,6 +32,12 @@
 #define OZ_FN static inline
 #endif
 
+#if defined(__GNUC__) || defined(__CUDACC__)
+#define OZ_RARELY(c) __builtin_expect((c) != 0, 0) /* so that what hangs on it stays out of the way */
+#else
+#define OZ_RARELY(c) (c)
+#endif
+
 #define OZ_ISA_scalar 1
 #define OZ_ISA_neon 2
 #define OZ_ISA_sse 3
@@ -52,6 +58,9 @@
 #include "physics/lanes_x86.h"
 #endif
 
+#ifndef OZ_ARMS
+#define OZ_ARMS 0
+#endif
 #if OZ_LANES > 1
 /* Shared by all vector builds: comparisons give -1 / 0 lanes, so choice is a bit operation. */
 OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) {
@@ -74,9 +83,6 @@ OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_r
     acc[3 * r + 1] += v[r] * gy;
     acc[3 * r + 2] += v[r] * gz;
   }
-}
-OZ_FN void oz_outer_fold(const oz_real *acc, float *out, size_t step) { /* out: row major */
-  for (int k = 0; k < 9; k++) out[(size_t)k * step] = oz_sum(acc[k]);
 }
 /* sum of A_j g, A in columns of records of 12 */
 #if OZ_GPU
@@ -106,17 +112,10 @@ OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const
   for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - own->v[r]);
 }
 /* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of the columns' spares) */
-#define OZ_SPARE_ACC 6
 OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
   oz_real w = oz_gather1(u + 3, j, 4);
   oz_matrix_product(acc, a, j, gx, gy, gz);
   acc[3] += w * gx; acc[4] += w * gy; acc[5] += w * gz;
-}
-OZ_FN void oz_spare_fold(const oz_real *acc, float *out, size_t step) { /* product, spares, pull: three each */
-  for (int r = 0; r < 9; r++) out[(size_t)r * step] = oz_sum(acc[r]);
-}
-OZ_FN void oz_matrix_fold(const oz_real *acc, float *out, size_t step) {
-  for (int r = 0; r < 3; r++) out[(size_t)r * step] = oz_sum(acc[r]);
 }
 #endif
 

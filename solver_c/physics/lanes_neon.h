@@ -62,33 +62,65 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
 /* Sums over neighbours of products that are 3-vectors. Here lanes are the components of one neighbour at a time: nothing is
  * transposed. Two sets of sums (even and odd neighbours) hide the latency of the multiply-adds. */
 #define OZ_OUTER_ACC 6
-#define OZ_MATRIX_ACC 6
-/* sum over neighbours of v_j g^T, v the first three floats of records of 4 */
-OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+/* Neighbours are counted from the particle itself: an entry of a row, shifted, is part of an address as it is. */
+#define OZ_ARMS 1
+OZ_FN float32x4_t oz_record(const float *a, ptrdiff_t far) { return vld1q_f32(a + 4 * far); } /* of 4 floats */
+OZ_FN void oz_gather4_far(const float *a, const ptrdiff_t *far, oz_real v[4]) {
+  oz_transpose4(oz_record(a, far[0]), oz_record(a, far[1]), oz_record(a, far[2]), oz_record(a, far[3]), v);
+}
+/* What gradients are made of: g d = w (x_j - x_i). */
+typedef struct {
+  const float *x;  /* record of the particle itself */
+  float32x4_t own; /* and what it says */
+  oz_real w, near; /* weight; and bounded, for the pull */
+} oz_arms;
+OZ_FN float32x4_t oz_own_record(const float *x) { return vld1q_f32(x); }
+OZ_FN float32x4_t oz_arm(const oz_arms *r, ptrdiff_t far) { return vsubq_f32(oz_record(r->x, far), r->own); }
+/* sum over neighbours of v_j g^T, v the first three floats of records of 4; a is that of the particle itself */
+OZ_FN void oz_outer_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r) {
 #define OZ_STEP(l, at)                                                                                                 \
   {                                                                                                                    \
-    const float32x4_t v = vld1q_f32(a + 4 * (size_t)j[l]);                                                             \
-    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], v, (float32x4_t)gx, l);                                   \
-    acc[at + 1] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 1], v, (float32x4_t)gy, l);                           \
-    acc[at + 2] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 2], v, (float32x4_t)gz, l);                           \
+    const float32x4_t arm = oz_arm(r, far[l]), v = vmulq_laneq_f32(oz_record(a, far[l]), (float32x4_t)r->w, l);        \
+    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], v, arm, 0);                                               \
+    acc[at + 1] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 1], v, arm, 1);                                       \
+    acc[at + 2] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 2], v, arm, 2);                                       \
   }
   OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
 #undef OZ_STEP
 }
-OZ_FN void oz_outer_fold(const oz_real *acc, float *out, size_t step) { /* out: row major */
-  for (int c = 0; c < 3; c++) {
-    const oz_real v = acc[c] + acc[c + 3];
-    for (int r = 0; r < 3; r++) out[(size_t)(3 * r + c) * step] = v[r];
+/* Sums wait for `end` in the order in which they come, and are transposed there, four particles at a time. `unit` is 1/d: weights
+ * are stored times d (rows.h), which is put right here, once a row. */
+#define OZ_KEPT(nsum) (nsum < 4 ? 4 : 12) /* floats a particle */
+OZ_FN void oz_outer_fold(const oz_real *acc, float unit, float *kept, uint32_t at) {
+  for (int c = 0; c < 3; c++) vst1q_f32(kept + 12 * at + 4 * c, vmulq_n_f32((float32x4_t)(acc[c] + acc[c + 3]), unit));
+}
+OZ_FN void oz_outer_unfold(const float *kept, uint32_t at, oz_real *acc) { /* row major */
+  for (uint32_t c = 0; c < 3; c++) {
+    oz_real v[4];
+    oz_ld4(kept, at, 12, 4 * c, v);
+    for (int r = 0; r < 3; r++) acc[3 * r + (int)c] = v[r];
   }
 }
 /* sum over neighbours of A_j g, A in columns of records of 12 */
-OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+OZ_FN void oz_matrix_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r) {
+  const float32x4_t w = (float32x4_t)r->w;
+  const float32x4_t g0 = vmulq_laneq_f32(oz_arm(r, far[0]), w, 0), g1 = vmulq_laneq_f32(oz_arm(r, far[1]), w, 1);
+  const float32x4_t g2 = vmulq_laneq_f32(oz_arm(r, far[2]), w, 2), g3 = vmulq_laneq_f32(oz_arm(r, far[3]), w, 3);
+#define OZ_STEP(at, l, c) acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vld1q_f32(a + 12 * far[l] + 4 * c), g##l, c);
+  OZ_STEP(0, 0, 0) OZ_STEP(1, 1, 0) OZ_STEP(2, 2, 0) OZ_STEP(3, 3, 0)
+  OZ_STEP(4, 0, 1) OZ_STEP(5, 1, 1) OZ_STEP(0, 2, 1) OZ_STEP(1, 3, 1)
+  OZ_STEP(2, 0, 2) OZ_STEP(3, 1, 2) OZ_STEP(4, 2, 2) OZ_STEP(5, 3, 2)
+#undef OZ_STEP
+}
+/* as oz_matrix_arms, and the sum of w_j g besides: w is in the columns' spares, its sums in lane 3 */
+OZ_FN void oz_spare_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r) {
 #define OZ_STEP(l, at)                                                                                                 \
   {                                                                                                                    \
-    const float *m = a + 12 * (size_t)j[l];                                                                            \
-    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vld1q_f32(m), (float32x4_t)gx, l);                        \
-    acc[at + 1] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 1], vld1q_f32(m + 4), (float32x4_t)gy, l);            \
-    acc[at + 2] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 2], vld1q_f32(m + 8), (float32x4_t)gz, l);            \
+    const float *m = a + 12 * far[l];                                                                                  \
+    const float32x4_t g = vmulq_laneq_f32(oz_arm(r, far[l]), (float32x4_t)r->w, l);                                    \
+    acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vld1q_f32(m), g, 0);                                      \
+    acc[at + 1] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 1], vld1q_f32(m + 4), g, 1);                          \
+    acc[at + 2] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at + 2], vld1q_f32(m + 8), g, 2);                          \
   }
   OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
 #undef OZ_STEP
@@ -96,30 +128,42 @@ OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz
 /* sum over neighbours of c (w_i + w_j) (v_j - v_i), v the first three floats of the records and w the fourth */
 typedef float32x4_t oz_own; /* v_i, and -w_i: lane 3 of a difference is then w_j + w_i. A vector, so that no loop puts it together */
 OZ_FN oz_own oz_own_of(const float *record, float w) { return vsetq_lane_f32(-w, vld1q_f32(record), 3); }
-OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const oz_own *own, oz_real c) {
+OZ_FN void oz_pull_far(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_own *own, oz_real c) {
 #define OZ_STEP(l, at)                                                                                                 \
   {                                                                                                                    \
-    const float32x4_t v = vsubq_f32(vld1q_f32(a + 4 * (size_t)j[l]), *own);                                            \
+    const float32x4_t v = vsubq_f32(oz_record(a, far[l]), *own)       ;                                               \
     acc[at] = (oz_real)vfmaq_laneq_f32((float32x4_t)acc[at], vmulq_laneq_f32(v, v, 3), (float32x4_t)c, l);             \
   }
-  OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 3) OZ_STEP(3, 4)
+  OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 0) OZ_STEP(3, 1)
 #undef OZ_STEP
 }
-/* as oz_matrix_product, and the sum of w_j g besides: w is in the columns' spares, its sums in lane 3 */
-#define OZ_SPARE_ACC 6
-OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
-  (void)u;
-  oz_matrix_product(acc, a, j, gx, gy, gz);
+#define OZ_PULL_ACC 6 /* first of its sums, behind those of the matrix */
+/* Product and pull in one; `arm` is for the pull what unit is for the product. */
+OZ_FN float32x4_t oz_matrix_sum(const oz_real *acc, float unit, float arm) {
+  const oz_real v = ((acc[0] + acc[1]) + (acc[2] + acc[3])) + (acc[4] + acc[5]), pull = acc[OZ_PULL_ACC] + acc[OZ_PULL_ACC + 1];
+  return vaddq_f32(vmulq_n_f32((float32x4_t)v, unit), vmulq_n_f32((float32x4_t)pull, arm));
 }
-OZ_FN void oz_spare_fold(const oz_real *acc, float *out, size_t step) { /* three of the product and pull, three of the spares */
-  const oz_real x = acc[0] + acc[3], y = acc[1] + acc[4], z = acc[2] + acc[5];
-  const oz_real pull = (acc[6] + acc[7]) + (acc[9] + acc[10]), v = (x + y) + z, w = pull;
-  for (int r = 0; r < 3; r++) out[(size_t)r * step] = v[r], out[(size_t)(6 + r) * step] = w[r];
-  out[3 * step] = x[3], out[4 * step] = y[3], out[5 * step] = z[3];
+OZ_FN void oz_matrix_fold(const oz_real *acc, float unit, float arm, float *kept, uint32_t at) {
+  vst1q_f32(kept + 4 * at, oz_matrix_sum(acc, unit, arm));
 }
-OZ_FN void oz_matrix_fold(const oz_real *acc, float *out, size_t step) {
-  const oz_real v = ((acc[0] + acc[1]) + (acc[2] + acc[3])) + (acc[4] + acc[5]);
-  for (int r = 0; r < 3; r++) out[(size_t)r * step] = v[r];
+OZ_FN void oz_matrix_unfold(const float *kept, uint32_t at, oz_real *acc) {
+  oz_real v[4];
+  oz_ld4(kept, at, 4, 0, v);
+  for (int r = 0; r < 3; r++) acc[r] = v[r];
+}
+OZ_FN void oz_spare_fold(const oz_real *acc, float unit, float arm, float *kept, uint32_t at) {
+  const oz_real x = acc[0] + acc[3], y = acc[1] + acc[4], z = acc[2] + acc[5], pull = acc[OZ_PULL_ACC] + acc[OZ_PULL_ACC + 1];
+  const oz_real w = {x[3], y[3], z[3], 0.0f};
+  vst1q_f32(kept + 12 * at, vmulq_n_f32((float32x4_t)((x + y) + z), unit));
+  vst1q_f32(kept + 12 * at + 4, vmulq_n_f32((float32x4_t)w, unit));
+  vst1q_f32(kept + 12 * at + 8, vmulq_n_f32((float32x4_t)pull, arm));
+}
+OZ_FN void oz_spare_unfold(const float *kept, uint32_t at, oz_real *acc) { /* product, spares, pull: three each */
+  for (uint32_t c = 0; c < 3; c++) {
+    oz_real v[4];
+    oz_ld4(kept, at, 12, 4 * c, v);
+    for (int r = 0; r < 3; r++) acc[3 * (int)c + r] = v[r];
+  }
 }
 /* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole vector. */
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {

@@ -38,7 +38,11 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
 #define OZ_LINK_INSIDE 0.9998f
 /* Where rows of C serve as density rows, what was at their edge when they were made is seen by neither end. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
+#if OZ_GPU
   if (f->list_d[0] != f->list_c || f->list_d[1]) return 1;
+#else
+  if (f->near_d[0] != f->near_c || f->near_d[1]) return 1;
+#endif
   const float *a = f->seen_at + 4 * (size_t)i, *b = f->seen_at + 4 * (size_t)j;
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return x * x + y * y + z * z < OZ_LINK_INSIDE * f->seen2;

@@ -56,15 +56,7 @@ OZ_FN void oz_load_start_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- rows ---- */
 
-/* Entry m of either part of density row i, and how many there are. */
-OZ_FN uint32_t oz_load_neighbour(const oz_frame *f, int part, uint32_t i, uint32_t m) {
-#if OZ_GPU
-  return part ? f->list_d[1][((size_t)f->row_d[1][i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u)] : oz_neighbour(f, i, m);
-#else
-  return f->list_d[part][f->row_d[part][i] + m];
-#endif
-}
-OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) { return f->list_d[part] || part == 0 ? f->len_d[part][i] : 0; }
+OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) { return oz_dense_part(f, part) ? f->len_d[part][i] : 0; }
 
 /* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat, c, c y. */
 OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
@@ -77,7 +69,7 @@ OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
   for (int part = 0; part < 2; part++) {
     const uint32_t length = oz_load_length(f, part, i);
     for (uint32_t m = 0; m < length; m++) {
-      const uint32_t j = oz_load_neighbour(f, part, i, m);
+      const uint32_t j = oz_dense_neighbour(f, part, i, m);
       if (!oz_is_boundary(f, j)) continue;
       const uint32_t bit = m / OZ_LOAD_GROUP;
       l->near[2 * part + (int)(bit >> 5)] |= (uint32_t)1 << (bit & 31u);
@@ -109,7 +101,7 @@ enum { /* how many sums the gathers have */
 #define OZ_LOAD_LANES(stage)                                                                                           \
   oz_real acc[OZ_SUMS_##stage];                                                                                        \
   for (int s = 0; s < OZ_SUMS_##stage; s++) acc[s] = oz_set(0.0f);                                                     \
-  oz_group n = {j, {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)}, oz_set(0.0f)};                                          \
+  const oz_group n = oz_group_of(j);                                                                                   \
   oz_##stage##_pair(f, &self, &n, acc);                                                                                \
   float lane[OZ_SUMS_##stage][OZ_LANES];                                                                               \
   for (int s = 0; s < OZ_SUMS_##stage; s++) oz_st(lane[s], 0, acc[s]);                                                 \
@@ -124,7 +116,7 @@ enum { /* how many sums the gathers have */
       for (uint32_t bits = l->near[2 * part + word], bit = 32u * (uint32_t)word; bits; bits >>= 1, bit++)              \
         for (uint32_t m = bit * OZ_LOAD_GROUP, end = oz_minu(m + OZ_LOAD_GROUP, oz_load_length(f, part, i)); (bits & 1u) && m < end; m += OZ_LANES) { \
           uint32_t j[OZ_LANES];                                                                                        \
-          for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_load_neighbour(f, part, i, m + k);                         \
+          for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_dense_neighbour(f, part, i, m + k);                         \
           OZ_LOAD_LANES(stage)                                                                                          \
         }
 #define OZ_LOAD_ROW_C(stage)                                                                                           \
@@ -177,7 +169,7 @@ OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l || f->dx[4 * (size_t)i + 3] == 0.0f) return;
-  const float scale = f->m_ref * f->d * f->inv_dt;
+  const float scale = f->m_ref * f->d * f->inv_dt * oz_density_scale(f);
   oz_density_move_self self;
   oz_density_move_begin(f, i, &self);
   OZ_LOAD_ROW_D(density_move)

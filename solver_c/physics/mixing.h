@@ -37,8 +37,8 @@ OZ_FN void oz_mix_flow_begin(const oz_frame *f, uint32_t i, oz_mix_flow_self *s)
 }
 OZ_FN void oz_mix_flow_pair(const oz_frame *f, const oz_mix_flow_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4], w[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
-  oz_gather4(f->y2, n->j, 4, 0, w);
+  oz_near4(f->dx, n, v);
+  oz_near4(f->y2, n, w);
   oz_real k = 2.0f * s->rate * w[0] / oz_max(s->rate + w[0], oz_set(1e-20f));
   k = n->c * k * oz_min(w[1], oz_set(s->phi));
   for (int c = 0; c < 4; c++) acc[c] += k * (v[c] - s->v[c]);

@@ -116,6 +116,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_planes6_st(f->q, f->stride, i, &Q);
   v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
   oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
+  oz_v3 was = {x[0], x[1], x[2]};
+  oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);
 
   /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either */

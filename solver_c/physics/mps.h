@@ -42,7 +42,7 @@ OZ_FN void oz_mps_stress_begin(const oz_frame *f, uint32_t i, oz_mps_stress_self
   s->u = oz_vec_of(f->u, i);
 }
 OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(oz_vec_gather(f->x, n->j), s->x), u = oz_sub(oz_vec_gather(f->u, n->j), s->u), g;
+  oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x), u = oz_sub(oz_vec_near(f->u, n), s->u), g;
   oz_real k;
   acc[0] += oz_mps_weight(f, r, &k);
   g.x = k * r.x; g.y = k * r.y; g.z = k * r.z;
@@ -120,12 +120,12 @@ OZ_FN void oz_mps_force_begin(const oz_frame *f, uint32_t i, oz_mps_force_self *
 OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, const oz_group *n, oz_real *acc) {
   oz_real x[4], k;
   oz_m3 A;
-  oz_gather4(f->x, n->j, 4, 0, x);
+  oz_near4(f->x, n, x);
   oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, g;
   (void)oz_mps_weight(f, r, &k);
   /* viscosity along the pair, which keeps angular momentum: sum of w (u_ji . r) r / r^2 is n0 lambda / 30 of the Laplacian */
   oz_real v[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_near4(f->dx, n, v);
   oz_mask solid = v[3] < oz_set(0.0f);
   oz_real eta = oz_select(solid, -s->eta * v[3], 0.5f * (s->eta + v[3]));
   oz_real drag = k * eta * ((v[0] - s->u.x) * r.x + (v[1] - s->u.y) * r.y + (v[2] - s->u.z) * r.z);
@@ -181,7 +181,7 @@ typedef struct { oz_v3 p; } oz_mps_density_self;
 OZ_FN void oz_mps_density_begin(const oz_frame *f, uint32_t i, oz_mps_density_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4], k;
-  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_near4(f->p, n, v);
   oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
   oz_real w = oz_mps_weight(f, r, &k), zero = oz_set(0.0f);
   acc[0] += oz_select(v[3] > zero, w, zero);
@@ -207,7 +207,7 @@ typedef struct { oz_v3 p; } oz_mps_apply_self;
 OZ_FN void oz_mps_apply_begin(const oz_frame *f, uint32_t i, oz_mps_apply_self *s) { s->p = oz_vec_of(f->dx, i); }
 OZ_FN void oz_mps_apply_pair(const oz_frame *f, const oz_mps_apply_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4], k;
-  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_near4(f->dx, n, v);
   oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
   acc[0] += oz_mps_weight(f, r, &k) * v[3];
 }
@@ -257,7 +257,7 @@ OZ_FN void oz_mps_move_begin(const oz_frame *f, uint32_t i, oz_mps_move_self *s)
 }
 OZ_FN void oz_mps_move_pair(const oz_frame *f, const oz_mps_move_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4], k;
-  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_near4(f->dx, n, v);
   oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
   (void)oz_mps_weight(f, r, &k);
   k = k * oz_select(v[3] < oz_set(-1e-6f * OZ_MPS_SOLID), (-2.0f / OZ_MPS_SOLID) * s->P * v[3], s->P + v[3]);

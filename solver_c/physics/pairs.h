@@ -7,10 +7,56 @@
 
 /* A group of OZ_LANES neighbours of one particle. Padding repeats the particle itself: ghat and c are zero there. */
 typedef struct oz_group {
+#if OZ_GPU
   const uint32_t *j;
+#else
+  uint32_t j[OZ_LANES];
+#endif
   oz_v3 g;   /* ghat_ij, pure number: V0 d grad W (spiky) */
   oz_real c; /* zero-energy weight, 1 / unit */
+#if OZ_ARMS
+  uint32_t i;                /* the particle itself */
+  ptrdiff_t far[OZ_LANES];   /* j - i */
+  oz_arms arms;              /* ghat in pieces, for the sums below */
+#endif
 } oz_group;
+OZ_FN oz_group oz_group_of(const uint32_t *j) { /* without gradients */
+  oz_group n;
+  __builtin_memset(&n, 0, sizeof n);
+#if OZ_GPU
+  n.j = j;
+#else
+  for (uint32_t k = 0; k < OZ_LANES; k++) n.j[k] = j[k];
+#endif
+#if OZ_ARMS
+  for (uint32_t k = 0; k < OZ_LANES; k++) n.far[k] = j[k];
+#endif
+  return n;
+}
+/* The neighbours' records of 4 (oz_near4). Sums over the group: of v_j ghat^T, v the first three floats of records of 4; of A_j ghat (oz_matrix_ld), and with it of w_j ghat,
+ * w the fourth float of records u, and the spare of A's columns; of c (w_i + w_j) (v_j - v_i), w the fourth float. */
+#if OZ_ARMS
+OZ_FN void oz_near4(const float *a, const oz_group *n, oz_real v[4]) { oz_gather4_far(a + 4 * (size_t)n->i, n->far, v); }
+OZ_FN void oz_outer(oz_real *acc, const float *a, const oz_group *n) { oz_outer_arms(acc, a + 4 * (size_t)n->i, n->far, &n->arms); }
+OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) { oz_matrix_arms(acc, a + 12 * (size_t)n->i, n->far, &n->arms); }
+OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
+  (void)u;
+  oz_spare_arms(acc, a + 12 * (size_t)n->i, n->far, &n->arms);
+}
+OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) {
+  oz_pull_far(acc + OZ_PULL_ACC, a + 4 * (size_t)n->i, n->far, own, n->arms.near);
+}
+#define oz_pull_spare oz_pull
+#else
+OZ_FN void oz_near4(const float *a, const oz_group *n, oz_real v[4]) { oz_gather4(a, n->j, 4, 0, v); }
+OZ_FN void oz_outer(oz_real *acc, const float *a, const oz_group *n) { oz_outer_gather(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
+OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) { oz_matrix_product(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
+OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
+  oz_matrix_product_spare(acc, a, u, n->j, n->g.x, n->g.y, n->g.z);
+}
+OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc, a, n->j, own, n->c); }
+OZ_FN void oz_pull_spare(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc + 6, a, n->j, own, n->c); }
+#endif
 
 OZ_FN oz_v3 oz_vec_of(const float *a, uint32_t i) { /* one particle's vector in all lanes */
   oz_v3 r = {oz_set(a[4 * (size_t)i]), oz_set(a[4 * (size_t)i + 1]), oz_set(a[4 * (size_t)i + 2])};
@@ -19,6 +65,12 @@ OZ_FN oz_v3 oz_vec_of(const float *a, uint32_t i) { /* one particle's vector in 
 OZ_FN oz_v3 oz_vec_gather(const float *a, const uint32_t *j) {
   oz_real v[4];
   oz_gather4(a, j, 4, 0, v);
+  oz_v3 r = {v[0], v[1], v[2]};
+  return r;
+}
+OZ_FN oz_v3 oz_vec_near(const float *a, const oz_group *n) {
+  oz_real v[4];
+  oz_near4(a, n, v);
   oz_v3 r = {v[0], v[1], v[2]};
   return r;
 }
@@ -143,18 +195,46 @@ OZ_FN void oz_add_sane(oz_real *v, oz_v3 dv, float limit) {
 #define OZ_SANE_MOVE 3e4f   /* separations: further in one substep is no motion */
 #define OZ_SANE_SPEED 1e12f /* m/s: far beyond what the interface accepts (1e6) */
 
+/* (h - r)^2 / r, in m. Zero beyond h and at r = 0. */
+OZ_FN oz_real oz_steepness(const oz_frame *f, oz_v3 r) {
+  oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2), zero = oz_set(0.0f);
+  oz_mask apart = r2 > tiny;
+  oz_real ir = oz_rsqrt(oz_max(r2, tiny)), t = oz_max(f->h - r2 * ir, zero);
+  return oz_select(apart, t * t * ir, zero);
+}
+/* The zero-energy weight grows as 1/r. Below 0.3 d, where steepness is 5.47 h, it stays as it is, so that a coincident pair does not
+ * rule its neighbourhood. */
+#define OZ_STEEPEST 5.46970f
 /* Spiky gradient (Mueller 2003), scaled: ghat = V0 d grad_i W(x_i - x_j). r = x_i - x_j in m. Zero beyond h and at r = 0. */
 OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
-  oz_real r2 = oz_dot(r, r), tiny = oz_set(1e-10f * f->h2);
-  oz_mask apart = r2 > tiny;
-  oz_real ir = oz_rsqrt(oz_max(r2, tiny)), l = r2 * ir;
-  oz_real t = oz_max(f->h - l, oz_set(0.0f)), t2 = oz_select(apart, t * t, oz_set(0.0f));
-  oz_real k = f->grad_norm * t2 * ir;
+  oz_real s = oz_steepness(f, r), k = f->grad_norm * s;
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
-  /* the weight grows as 1/r: bounded at 0.3 d so that a coincident pair does not rule its neighbourhood */
-  *out_c = f->hour_norm * t2 * oz_min(ir, oz_set(3.3333f * f->inv_d));
+  *out_c = f->hour_norm * oz_min(s, oz_set(OZ_STEEPEST * f->h));
   return g;
 }
+/* The neighbours' start positions, in a stage before these are moved. On the CPU read as the gradients are, so that it is done once. */
+OZ_FN void oz_near_start(const oz_frame *f, const oz_group *n, oz_real x[4]) {
+#if OZ_GPU
+  oz_near4(f->x, n, x);
+#else
+  oz_near4(f->start, n, x);
+#endif
+}
+#if !OZ_GPU
+/* What rows keep of a pair: w = d |ghat| / r, a pure number, below 28,000. And back: the group has its ghat = (w / d) (x_j - x_i), c is
+ * bounded as above. */
+OZ_FN oz_real oz_pair_weight(const oz_frame *f, oz_v3 r) { return (-f->grad_norm * f->d) * oz_steepness(f, r); }
+OZ_FN void oz_group_gradients(const oz_frame *f, uint32_t i, oz_real w, oz_group *n) {
+  const float *x = f->start + 4 * (size_t)i;
+  oz_real v[4], k = w * f->inv_d, near = oz_min(w, oz_set(-f->grad_norm * f->d * OZ_STEEPEST * f->h));
+  oz_near4(f->start, n, v);
+  n->g.x = k * (v[0] - x[0]), n->g.y = k * (v[1] - x[1]), n->g.z = k * (v[2] - x[2]);
+  n->c = (f->hour_arm * f->inv_d) * near;
+#if OZ_ARMS
+  n->arms.x = x, n->arms.own = oz_own_record(x), n->arms.w = w, n->arms.near = near;
+#endif
+}
+#endif
 /* sum_j v_j ghat^T - v_i (sum_j ghat)^T = sum_j v_ji ghat^T: v_i and the sum of ghat leave the loop. */
 OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
   oz_m3 m;

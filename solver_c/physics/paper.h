@@ -27,7 +27,7 @@ OZ_FN oz_v3 oz_paper_pair(const oz_frame *f, const oz_paper_self *s, const uint3
 typedef struct { oz_v3 p; } oz_paper_volume_self;
 OZ_FN void oz_paper_volume_begin(const oz_frame *f, uint32_t i, oz_paper_volume_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_paper_volume_pair(const oz_frame *f, const oz_paper_volume_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
+  oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f)), some = oz_set(1e-10f * f->h2);
   oz_mask other = r2 > some; /* not the padding */
   acc[0] += oz_select(other, q * q * q, oz_set(0.0f));
@@ -83,7 +83,7 @@ OZ_FN void oz_paper_strain_u_pair(const oz_frame *f, const oz_paper_strain_u_sel
   oz_v3 r;
   oz_real vol, inside;
   oz_v3 g = oz_paper_pair(f, &s->at, n->j, &r, &vol, &inside);
-  oz_paper_outer(acc, oz_sub(oz_vec_gather(f->u, n->j), s->u), g, vol);
+  oz_paper_outer(acc, oz_sub(oz_vec_near(f->u, n), s->u), g, vol);
   oz_paper_diagonal(acc, g, vol, oz_gather1(f->omega, n->j, 1));
 }
 OZ_FN void oz_paper_strain_u_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {

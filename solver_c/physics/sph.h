@@ -102,7 +102,7 @@ OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
 typedef struct { oz_v3 x; } oz_sph_density_self;
 OZ_FN void oz_sph_density_begin(const oz_frame *f, uint32_t i, oz_sph_density_self *s) { s->x = oz_vec_of(f->x, i); }
 OZ_FN void oz_sph_density_pair(const oz_frame *f, const oz_sph_density_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(s->x, oz_vec_gather(f->x, n->j));
+  oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n));
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f));
   acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), q * q * q, oz_set(0.0f)); /* not the padding */
 }
@@ -126,8 +126,8 @@ OZ_FN void oz_sph_force_begin(const oz_frame *f, uint32_t i, oz_sph_force_self *
 }
 OZ_FN void oz_sph_force_pair(const oz_frame *f, const oz_sph_force_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
-  oz_v3 r = oz_sub(s->x, oz_vec_gather(f->x, n->j));
+  oz_near4(f->dx, n, v);
+  oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n));
   oz_real r2 = oz_dot(r, r), k = s->P + v[3];
   acc[0] += k * n->g.x; acc[1] += k * n->g.y; acc[2] += k * n->g.z;
   /* Laplacian of the viscosity kernel: 45 / (pi h^6) (h - r); its factor is -grad_norm / (V0 d) */
@@ -168,7 +168,7 @@ OZ_FN void oz_blend_match_begin(const oz_frame *f, uint32_t i, oz_blend_match_se
   s->p = oz_vec_of(f->p, i);
 }
 OZ_FN void oz_blend_match_pair(const oz_frame *f, const oz_blend_match_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 p = oz_sub(oz_vec_gather(f->p, n->j), s->p), x = oz_sub(oz_vec_gather(f->x, n->j), s->x);
+  oz_v3 p = oz_sub(oz_vec_near(f->p, n), s->p), x = oz_sub(oz_vec_near(f->x, n), s->x);
   oz_real in = oz_blend_inside(f, p);
   p.x *= in; p.y *= in; p.z *= in;
   acc[0] += in;
@@ -206,10 +206,10 @@ OZ_FN oz_v3 oz_blend_turn(oz_real *q, oz_v3 p) { /* p turned by the quaternion: 
 }
 OZ_FN void oz_blend_goal_pair(const oz_frame *f, const oz_blend_goal_self *s, const oz_group *n, oz_real *acc) {
   oz_real q[4];
-  oz_v3 r = oz_sub(s->p, oz_vec_gather(f->p, n->j));
+  oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
   oz_real in = oz_blend_inside(f, r);
-  oz_gather4(f->dx, n->j, 4, 0, q);
-  oz_v3 g = oz_blend_turn(q, s->p), t = oz_vec_gather(f->y2, n->j);
+  oz_near4(f->dx, n, q);
+  oz_v3 g = oz_blend_turn(q, s->p), t = oz_vec_near(f->y2, n);
   acc[0] += in * (g.x + t.x); acc[1] += in * (g.y + t.y); acc[2] += in * (g.z + t.z);
   acc[3] += in;
 }

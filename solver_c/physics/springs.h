@@ -64,8 +64,8 @@ OZ_FN void oz_spring_drag_begin(const oz_frame *f, uint32_t i, oz_spring_drag_se
  * it moves apart. The bound counts those too: which they are may change with a rounding. */
 OZ_FN oz_real oz_spring_impulse(const oz_frame *f, const oz_spring_drag_self *s, const oz_group *n, oz_v3 *e, oz_real *out_u) {
   oz_real x[4], u[4], r;
-  oz_gather4(f->x, n->j, 4, 0, x); /* w: omega */
-  oz_gather4(f->u, n->j, 4, 0, u);
+  oz_near4(f->x, n, x); /* w: omega */
+  oz_near4(f->u, n, u);
   e->x = x[0] - s->x.x; e->y = x[1] - s->x.y; e->z = x[2] - s->x.z;
   oz_real q1 = oz_spring_way(f, e, &r);
   oz_real inward = (s->u.x - u[0]) * e->x + (s->u.y - u[1]) * e->y + (s->u.z - u[2]) * e->z;
@@ -164,7 +164,7 @@ typedef struct { oz_v3 p; } oz_spring_density_self;
 OZ_FN void oz_spring_density_begin(const oz_frame *f, uint32_t i, oz_spring_density_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_spring_density_pair(const oz_frame *f, const oz_spring_density_self *s, const oz_group *n, oz_real *acc) {
   oz_real p[4], r;
-  oz_gather4(f->p, n->j, 4, 0, p);
+  oz_near4(f->p, n, p);
   oz_v3 e = {p[0] - s->p.x, p[1] - s->p.y, p[2] - s->p.z};
   oz_real q1 = oz_spring_way(f, &e, &r), q2 = q1 * q1;
   q1 = oz_select(r > oz_set(0.0f), q1, oz_set(0.0f)); /* padding is no neighbour */
@@ -200,7 +200,7 @@ OZ_FN void oz_spring_relax_begin(const oz_frame *f, uint32_t i, oz_spring_relax_
 /* D of both ends' densities (6): each moves both ends by half. */
 OZ_FN void oz_spring_relax_pair(const oz_frame *f, const oz_spring_relax_self *s, const oz_group *n, oz_real *acc) {
   oz_real p[4], r;
-  oz_gather4(f->dx, n->j, 4, 0, p);
+  oz_near4(f->dx, n, p);
   oz_v3 e = {p[0] - s->p.x, p[1] - s->p.y, p[2] - s->p.z};
   oz_real q1 = oz_spring_way(f, &e, &r);
   oz_real P = s->P + p[3];

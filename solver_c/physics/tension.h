@@ -32,11 +32,11 @@ OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
 typedef struct { oz_v3 x; } oz_tension_start_self;
 OZ_FN void oz_tension_start_begin(const oz_frame *f, uint32_t i, oz_tension_start_self *s) { s->x = oz_vec_of(f->x, i); }
 OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(oz_vec_gather(f->x, n->j), s->x);
+  oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x);
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f)), w = q * q * q;
   if (f->boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
     oz_real v[4];
-    oz_gather4(f->p, n->j, 4, 0, v);
+    oz_near4(f->p, n, v);
     w *= v[3];
   }
   acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), w, oz_set(0.0f)); /* padding is the particle itself */
@@ -64,12 +64,12 @@ OZ_FN void oz_tension_begin(const oz_frame *f, uint32_t i, oz_tension_self *s) {
 }
 OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
-  oz_gather4(f->dx, n->j, 4, 0, v);
+  oz_near4(f->dx, n, v);
   oz_v3 r = {v[0] - s->x.x, v[1] - s->x.y, v[2] - s->x.z};
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)), k = (s->pull + v[3]) * q * q;
   if (f->boundary) {
     oz_real w[4];
-    oz_gather4(f->p, n->j, 4, 0, w);
+    oz_near4(f->p, n, w);
     k *= w[3];
   }
   acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;

@@ -52,7 +52,7 @@ OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_se
   s->u = oz_vec_of(f->u, i);
 }
 OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n, oz_real *acc) {
-  oz_v3 r = oz_sub(s->x, oz_vec_gather(f->x, n->j)), u = oz_vec_gather(f->u, n->j);
+  oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n)), u = oz_vec_near(f->u, n);
   oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   oz_real w = oz_gather1(f->gate, n->j, 1) * (f->w_norm * t * t * t);
   acc[0] += w * (u.x - s->u.x); acc[1] += w * (u.y - s->u.y); acc[2] += w * (u.z - s->u.z);
@@ -104,7 +104,7 @@ typedef struct { oz_v3 p; } oz_link_bound_self;
 OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
-  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_near4(f->p, n, v);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]}, g = oz_density_gradient(f, r);
   g.x *= v[3]; g.y *= v[3]; g.z *= v[3];
   acc[0] += g.x; acc[1] += g.y; acc[2] += g.z;
@@ -126,7 +126,7 @@ typedef struct { oz_v3 p; } oz_link_lambda_self;
 OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n, oz_real *acc) {
   oz_real v[4];
-  oz_gather4(f->p, n->j, 4, 0, v);
+  oz_near4(f->p, n, v);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[0] += v[3] * (q * q * q);
@@ -190,7 +190,7 @@ OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, cons
   oz_link_apart a = oz_link_apart_from(f, s, v);
   oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
-OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { oz_density_move_end(f, i, acc, red); }
+OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { (void)red; oz_density_moved(f, i, acc); }
 
 /* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
 

@@ -3,6 +3,7 @@
  * oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
 #include "cpu/cpu.h"
+#include "physics/rows.h"
 #include "models/models.h"
 
 enum { MOST = 5200 };
@@ -137,12 +138,14 @@ static const char *name(const machine *m) { return m->cpu->isa->name; }
 /* ---- against brute force -------------------------------------------------------------------------------------- */
 
 /* Marks what is in one row; returns how often the particle itself is, which is padding. */
-static uint32_t mark(const machine *m, uint32_t i, const uint32_t *list, const uint32_t *rows, const uint16_t *lengths,
+static uint32_t mark(const machine *m, uint32_t i, const uint16_t *list, const uint32_t *rows, const uint16_t *lengths,
                      int on, uint32_t *others) {
   uint32_t self = 0;
   CHECK(lengths[i] % m->cpu->isa->lanes == 0, "%s: row %u has %u entries: not whole vectors", name(m), i, lengths[i]);
   for (uint32_t k = 0; k < lengths[i]; ++k) {
-    uint32_t j = list[rows[i] + k];
+    uint32_t j;
+    const oz_row row = oz_row_of(list, rows, i);
+    oz_row_j(&row, k, 1, &j);
     CHECK(j < m->f.count, "%s: row %u names particle %u of %u", name(m), i, j, m->f.count);
     if (j == i) {
       self++;
@@ -182,23 +185,19 @@ static float from_half(uint16_t h) {
   return (float)(h & 0x8000 ? -v : v);
 }
 
-/* The stored gradients: V0 d grad W of the spiky kernel, in halves, lanes together. */
-static void check_gradients(const machine *m, uint32_t i) {
+/* The stored weights: d |ghat| / r of the spiky kernel, in halves. */
+static void check_weights(const machine *m, uint32_t i) {
   const oz_frame *f = &m->f;
-  const double h = (double)f->h, d = (double)f->d, norm = -45.0 / (3.14159265358979 * pow(h, 6)) * pow(d, 4);
-  const uint32_t lanes = m->cpu->isa->lanes;
+  const double h = (double)f->h, d = (double)f->d, norm = 45.0 / (3.14159265358979 * pow(h, 6)) * pow(d, 5);
+  const oz_row row = oz_row_of(f->near_c, f->row_c, i);
+  const uint16_t *weights = row.e + (row.wide ? 2 : 1) * (size_t)f->len_c[i];
   for (uint32_t k = 0; k < f->len_c[i]; ++k) {
-    uint32_t j = f->list_c[f->row_c[i] + k];
-    const uint16_t *group = f->ghat + 4 * ((size_t)f->row_c[i] + k / lanes * lanes);
-    double r = sqrt(distance2(f->x, i, j));
-    for (uint32_t c = 0; c < 3; ++c) {
-      double x = (double)f->x[4 * (size_t)i + c] - (double)f->x[4 * (size_t)j + c];
-      double want = r > 1e-4 * h ? norm * (h - r) * (h - r) * x / r : 0;
-      double got = (double)from_half(group[c * lanes + k % lanes]);
-      CHECK(fabs(got - want) <= 1e-3 * fabs(want) + 1e-7 + 2e-7 * fabs(norm) * h * h,
-            "%s: gradient of %u and %u, component %u: %.6g, expected %.6g within a half's rounding", name(m), i, j, c,
-            got, want);
-    }
+    uint32_t j;
+    oz_row_j(&row, k, 1, &j);
+    double r = sqrt(distance2(f->x, i, j)), want = r > 1e-4 * h ? norm * (h - r) * (h - r) / r : 0, got = (double)from_half(weights[k]);
+    CHECK(fabs(got - want) <= 1e-3 * fabs(want) + 1e-6, "%s: weight of %u and %u: %.6g, expected %.6g within a half's rounding",
+          name(m), i, j, got, want);
+    if (j == i) CHECK(weights[k] == 0, "padding of row %u has the weight %g", i, got);
   }
 }
 
@@ -208,18 +207,18 @@ static void check_lists(machine *m, double loose) {
   const double h = (double)f->h, wide = h + (double)f->margin;
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t others = 0, pad;
-    pad = mark(m, i, f->list_c, f->row_c, f->len_c, 1, &others);
+    pad = mark(m, i, f->near_c, f->row_c, f->len_c, 1, &others);
     check_row(m, f->x, i, h * (1 - 1e-5), h * (1 + 1e-5), "list");
     CHECK_EQ(f->neighbours[i], others);
     CHECK(pad < m->cpu->isa->lanes, "%s: row %u: %u entries of padding", name(m), i, pad);
-    if (loose == 0) check_gradients(m, i);
+    if (loose == 0) check_weights(m, i);
     if (m->cpu->has_margin) {
-      pad += mark(m, i, m->cpu->x.entries, m->cpu->x.row, m->cpu->x.len, 1, &others);
+      pad += mark(m, i, m->cpu->x.words, m->cpu->x.row, m->cpu->x.len, 1, &others);
       check_row(m, f->x, i, wide * (1 - 1e-5 - loose), wide * (1 + 1e-5), "margin");
-      mark(m, i, m->cpu->x.entries, m->cpu->x.row, m->cpu->x.len, 0, &others);
+      mark(m, i, m->cpu->x.words, m->cpu->x.row, m->cpu->x.len, 0, &others);
     }
     (void)pad;
-    mark(m, i, f->list_c, f->row_c, f->len_c, 0, &others);
+    mark(m, i, f->near_c, f->row_c, f->len_c, 0, &others);
   }
 }
 
@@ -232,12 +231,12 @@ static void check_density_list(machine *m, uint32_t rebuilt) {
   CHECK_EQ(news.rebuilt, rebuilt);
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t others = 0, pad = 0;
-    for (int k = 0; k < 2 && f->list_d[k]; ++k) pad += mark(m, i, f->list_d[k], f->row_d[k], f->len_d[k], 1, &others);
+    for (int k = 0; k < 2 && f->near_d[k]; ++k) pad += mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 1, &others);
     /* what is further than h adds nothing, so more may be in it */
     check_row(m, f->p, i, (double)f->h, rebuilt ? (double)INFINITY : 1.3 * (double)f->h, rebuilt ? "density, what C lacks" : "density");
     CHECK_NEAR(f->pad_weight[i], (double)pad * (double)f->w_self, 1e-5 * (double)f->w_self * (pad + 1),
                "the density sum takes the padding away again");
-    for (int k = 0; k < 2 && f->list_d[k]; ++k) mark(m, i, f->list_d[k], f->row_d[k], f->len_d[k], 0, &others);
+    for (int k = 0; k < 2 && f->near_d[k]; ++k) mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 0, &others);
   }
 }
 
@@ -368,12 +367,12 @@ static void check_pile(uint32_t count, float half) {
     uint32_t full = 0;
     for (uint32_t i = 0; i < f->count; ++i) {
       uint32_t others = 0, ignored = 0;
-      mark(&m, i, f->list_c, f->row_c, f->len_c, 1, &others);
+      mark(&m, i, f->near_c, f->row_c, f->len_c, 1, &others);
       check_row(&m, f->x, i, 0, (double)f->h * (1 + 1e-5), "pile");
       CHECK(others <= OZ_MAX_NEIGHBOURS && others == f->neighbours[i], "%s: particle %u: %u neighbours, %u in the row",
             name(&m), i, f->neighbours[i], others);
       full += others == OZ_MAX_NEIGHBOURS;
-      mark(&m, i, f->list_c, f->row_c, f->len_c, 0, &ignored);
+      mark(&m, i, f->near_c, f->row_c, f->len_c, 0, &ignored);
     }
     CHECK(full >= count, "%s: %u rows are full", name(&m), full);
     machine_end(&m);
@@ -415,6 +414,123 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
     }
     machine_end(&m);
   }
+}
+
+/* ---- wide rows ------------------------------------------------------------------------------------------------ */
+
+static uint32_t wide_rows(const oz_frame *f) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->count; ++i) n += (f->row_c[i] & OZ_WIDE) != 0;
+  return n;
+}
+
+OZ_CASE(rows_of_particles_far_apart_in_memory_are_wide) {
+  machine m;
+  start();
+  put_cloud(901, 5, 0, 0, 0);
+  for (uint32_t k = 0; machine_make(&m, k); ++k) {
+    m.cpu->narrow = 64;
+    prepare(&m, NULL, 1.0f); /* speeds differ by 9e-4 m/s: there is a margin */
+    build(&m);
+    const uint32_t n = wide_rows(&m.f);
+    CHECK(n > 100 && n < m.f.count, "%s: %u rows of %u are wide", name(&m), n, m.f.count);
+    CHECK(m.cpu->has_margin, "%s: no margin rows", name(&m));
+    check_lists(&m, 0);
+    move(&m, 0.15f * m.f.margin, 0);
+    check_density_list(&m, 0);
+    prepare(&m, NULL, 1.0f);
+    build(&m);
+    move(&m, m.f.h, 0);
+    check_density_list(&m, 1);
+    machine_end(&m);
+  }
+}
+
+/* A block that falls apart, with some of its rows wide, or none. */
+static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
+  ooze_params params;
+  ooze_message why = {""};
+  oz_step step;
+  ooze_params_default(&params);
+  params.velocity_iterations = 3, params.position_iterations = 2;
+  memset(&step, 0, sizeof step);
+  m->cpu->narrow = narrow;
+  fill(m, NULL);
+  m->cpu->base.table->frame(&m->cpu->base, &m->f);
+  for (uint32_t i = 0; i < m->f.count; ++i) {
+    for (uint32_t c = 0; c < 6; ++c) m->f.q[(size_t)c * m->f.stride + i] = c < 3;
+    for (uint32_t c = 0; c < 3; ++c) m->f.u[4 * (size_t)i + c] = 5.0f * m->f.x[4 * (size_t)i + (c + 1) % 3];
+    m->f.tau[i] = 0.1f, m->f.compliance[i] = 1e-4f, m->f.viscosity[i] = 0, m->f.density[i] = 1000;
+    if (m->f.force)
+      for (uint32_t c = 0; c < 3; ++c) m->f.force[(size_t)c * m->f.stride + i] = 0;
+    if (m->f.source) m->f.source[i] = 0;
+  }
+  step.backend = &m->cpu->base, step.params = &params, step.separation = separation, step.has_relaxation = 1;
+  for (int n = 0; n < 4; ++n) CHECK(oz_conformation_substep(&step, 0.002f, &why) == OOZE_OK && step.bad == 0, "%s", why.text);
+  m->cpu->base.table->frame(&m->cpu->base, &m->f);
+  m->f.row_c = m->cpu->c.row;
+  *out_wide = wide_rows(&m->f);
+}
+OZ_CASE(wide_rows_have_the_same_bits_as_narrow_ones) {
+  static float kept[3][8 * MOST];
+  start();
+  for (int i = 0; i < 1000; ++i) put((float)(i % 10) + 0.1f * random_float(), (float)(i / 10 % 10), (float)(i / 100));
+  machine m;
+  for (uint32_t k = 0; machine_make(&m, k); ++k) {
+    static const uint32_t narrow[3] = {OZ_NARROW, 128, 1};
+    const char *build_name = name(&m);
+    uint32_t wide[3];
+    for (int n = 0; n < 3; ++n) {
+      if (n) CHECK(machine_make(&m, k));
+      run_block(&m, narrow[n], &wide[n]);
+      memcpy(kept[n], m.f.x, m.f.count * 4 * sizeof(float));
+      memcpy(kept[n] + 4 * MOST, m.f.u, m.f.count * 4 * sizeof(float));
+      machine_end(&m);
+    }
+    CHECK(wide[0] == 0 && wide[1] > 0 && wide[1] < cloud_count && wide[2] == cloud_count, "%s: %u, %u and %u rows are wide", build_name, wide[0], wide[1], wide[2]);
+    for (int n = 1; n < 3; ++n) CHECK(memcmp(kept[0], kept[n], sizeof kept[0]) == 0, "%s: %u wide rows give other bits", build_name, wide[n]);
+  }
+}
+
+/* More particles than 16 bits count: every row of a lattice is what its place in it says. */
+OZ_CASE(more_particles_than_16_bits_count) {
+  enum { SIDE = 44, ALL = SIDE * SIDE * SIDE };
+  machine m;
+  ooze_params params;
+  ooze_message why = {""};
+  CHECK(machine_make(&m, ooze_backend_count() > 1 ? 1 : 0)); /* the scalar build is slow */
+  oz_backend *b = &m.cpu->base;
+  CHECK(b->table->resize(b, ALL, &why) == OOZE_OK, "%s", why.text);
+  b->table->frame(b, &m.f);
+  for (uint32_t i = 0; i < ALL; ++i) {
+    for (uint32_t c = 0; c < 4; ++c) m.f.u[4 * (size_t)i + c] = 0;
+    m.f.x[4 * (size_t)i] = separation * (float)(i % SIDE), m.f.x[4 * (size_t)i + 1] = separation * (float)(i / SIDE % SIDE);
+    m.f.x[4 * (size_t)i + 2] = separation * (float)(i / (SIDE * SIDE)), m.f.x[4 * (size_t)i + 3] = 0;
+    m.f.id[i] = i, m.f.rank[i] = i;
+  }
+  ooze_params_default(&params);
+  oz_frame_constants(&m.f, &params, separation, 0.001f, 0);
+  CHECK(b->table->sort(b, &m.f, &why) == OOZE_OK, "%s", why.text);
+  build(&m);
+  const uint32_t wide = wide_rows(&m.f);
+  CHECK(wide > ALL / 100 && wide < ALL, "%u rows of %u are wide", wide, ALL);
+  for (uint32_t i = 0; i < ALL; ++i) {
+    const uint32_t id = (uint32_t)m.f.id[i];
+    const int at[3] = {(int)(id % SIDE), (int)(id / SIDE % SIDE), (int)(id / (SIDE * SIDE))};
+    uint32_t want = 0, got = 0;
+    for (int z = -2; z <= 2; ++z)
+      for (int y = -2; y <= 2; ++y)
+        for (int x = -2; x <= 2; ++x)
+          want += x * x + y * y + z * z <= 4 && (x || y || z) && at[0] + x >= 0 && at[0] + x < SIDE && at[1] + y >= 0 &&
+                  at[1] + y < SIDE && at[2] + z >= 0 && at[2] + z < SIDE;
+    for (uint32_t k = 0; k < m.f.len_c[i]; ++k) {
+      const uint32_t j = oz_neighbour(&m.f, i, k);
+      CHECK(j < ALL && distance2(m.f.x, i, j) < (double)m.f.h2, "row %u names %u", i, j);
+      got += j != i;
+    }
+    CHECK(got == want && m.f.neighbours[i] == want, "row %u has %u of %u neighbours", i, got, want);
+  }
+  machine_end(&m);
 }
 
 /* ---- the order ------------------------------------------------------------------------------------------------ */

@@ -112,8 +112,9 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
     memcpy((char *)g + optional[k], (const char *)&t->vector->arrays + optional[k], sizeof(float *));
   const oz_frame *own = &t->lists;
   g->seen_at = f->seen_at == f->A ? g->A : g->x;
-  g->list_c = own->list_c, g->row_c = own->row_c, g->len_c = own->len_c, g->ghat = own->ghat;
-  for (int k = 0; k < 2; ++k) g->list_d[k] = own->list_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
+  g->start = f->start == f->p ? g->p : g->x;
+  g->near_c = own->near_c, g->row_c = own->row_c, g->len_c = own->len_c;
+  for (int k = 0; k < 2; ++k) g->near_d[k] = own->near_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
   g->pad_weight = own->pad_weight;
   oz_cpu_links_frame(t->vector, g);
   g->scalar = t->vector->scalar;
@@ -365,10 +366,13 @@ static int by_number(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 /* The neighbours of one row without the padding, which repeats the particle itself. */
-static uint32_t row(uint32_t i, const uint32_t *list, const uint32_t *rows, const uint16_t *lengths, uint32_t *out,
+static uint32_t row(uint32_t i, const uint16_t *list, const uint32_t *rows, const uint16_t *lengths, uint32_t *out,
                     uint32_t n) {
-  for (uint32_t k = 0; list && k < lengths[i]; ++k)
-    if (list[rows[i] + k] != i) out[n++] = list[rows[i] + k];
+  for (uint32_t k = 0; list && k < lengths[i]; ++k) {
+    const oz_row r = oz_row_of(list, rows, i);
+    oz_row_j(&r, k, 1, out + n);
+    n += out[n] != i;
+  }
   return n;
 }
 static void compare_rows(const char *name, uint32_t i, uint32_t *a, uint32_t na, uint32_t *b, uint32_t nb) {
@@ -390,8 +394,8 @@ static ooze_result twin_lists(oz_backend *b, oz_frame *f, oz_build_result *out, 
   t->lists = g;
   for (uint32_t i = 0; i < f->count; ++i) {
     CHECK_EQ(f->neighbours[i], g.neighbours[i]);
-    compare_rows("list", i, one, row(i, f->list_c, f->row_c, f->len_c, one, 0), two,
-                 row(i, g.list_c, g.row_c, g.len_c, two, 0));
+    compare_rows("list", i, one, row(i, f->near_c, f->row_c, f->len_c, one, 0), two,
+                 row(i, g.near_c, g.row_c, g.len_c, two, 0));
   }
   CHECK_NEAR(other.mean_neighbours, out->mean_neighbours, 0, "the same lists");
   return OOZE_OK;
@@ -427,9 +431,9 @@ static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result
   t->rebuilt += out->rebuilt, t->filtered += !out->rebuilt;
   t->lists = g;
   for (uint32_t i = 0; i < f->count; ++i) {
-    uint32_t na = row(i, f->list_d[0], f->row_d[0], f->len_d[0], one, 0),
-             nb = row(i, g.list_d[0], g.row_d[0], g.len_d[0], two, 0);
-    na = row(i, f->list_d[1], f->row_d[1], f->len_d[1], one, na), nb = row(i, g.list_d[1], g.row_d[1], g.len_d[1], two, nb);
+    uint32_t na = row(i, f->near_d[0], f->row_d[0], f->len_d[0], one, 0),
+             nb = row(i, g.near_d[0], g.row_d[0], g.len_d[0], two, 0);
+    na = row(i, f->near_d[1], f->row_d[1], f->len_d[1], one, na), nb = row(i, g.near_d[1], g.row_d[1], g.len_d[1], two, nb);
     compare_reach(f, i, one, na, two, nb);
   }
   return OOZE_OK;

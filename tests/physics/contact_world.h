@@ -20,8 +20,8 @@ typedef struct world {
   uint32_t owner[MOST]; /* 0: fluid */
   float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST], tau[MOST],
       a[MOST];
-  uint32_t particle[MOST], planes[MOST], list[MOST * MOST], row[MOST];
-  uint16_t len[MOST];
+  uint32_t particle[MOST], planes[MOST], row[MOST];
+  uint16_t len[MOST], list[MOST * MOST];
   oz_wall wall[MOST * OZ_PLANES];
   float impulse[MOST * OZ_PLANES * 3];
   uint64_t key[64];
@@ -38,15 +38,15 @@ static UNUSED_OK world *make(uint32_t particles, uint32_t colliders) {
   f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1, f->rest_speed = 0.5f * 9.81f / 240.0f;
   f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term, f->omega = w.omega, f->owner = w.owner;
   f->tau = w.tau, f->a = w.a;
-  f->list_c = w.list, f->row_c = w.row, f->len_c = w.len;
+  f->near_c = w.list, f->row_c = w.row, f->len_c = w.len;
   f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall, f->wall_planes = w.planes, f->slot_planes = OZ_PLANES;
   f->wall_impulse = w.impulse, f->collider = w.c, f->collider_count = colliders;
   f->brick_key = w.key, f->brick_values = w.values;
   for (uint32_t i = 0; i < particles; i++) {
-    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f, /* so fluid that nothing drags it */ w.row[i] = i * MOST,
+    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f, /* so fluid that nothing drags it */ w.row[i] = i * MOST / 4,
     w.len[i] = (uint16_t)particles;
     for (uint32_t j = 0; j < particles; j++)
-      w.list[i * MOST + j] = j; /* everyone's neighbours: all, itself as padding */
+      w.list[i * MOST + j] = (uint16_t)(j - i); /* everyone's neighbours: all, itself as padding */
   }
   for (uint32_t i = 0; i < 4; i++) w.c[i].q0[3] = w.c[i].q1[3] = 1.0f, w.c[i].wall_density = 1, w.c[i].voxel = 1.0f;
   return &w;
