@@ -96,7 +96,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
   }
   if (f->loads && n * sizeof *cpu->load > cpu->load_bytes &&
-      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes, ((size_t)n + n / 8 + 64) * sizeof *cpu->load, 0))
+      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes, ((size_t)n + n / 4 + 128) * sizeof *cpu->load, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
   uint32_t k = 0;
   if (n)
@@ -127,7 +127,8 @@ static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t c
     memcpy(cpu->brick_values, values, (size_t)bricks * 512 * sizeof *values);
   }
   cpu->collider_count = count;
-  if (oz_planes_of(c, count) > cpu->slot_planes) cpu->slot_planes = oz_planes_of(c, count);
+  if (oz_planes_of(c, count) > cpu->slot_planes) /* the last substep's slots lie otherwise: they are gone */
+    cpu->slot_planes = oz_planes_of(c, count), cpu->wall_count = 0;
   return OOZE_OK;
 }
 

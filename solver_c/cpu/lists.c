@@ -42,7 +42,7 @@ static ooze_result rows_begin(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint32_
 /* Of what tasks have asked for, and some to spare. */
 static ooze_result rows_grow(oz_cpu *cpu, oz_rows *rows, size_t *bytes, ooze_message *why) {
   const uint64_t pages = atomic_load(&rows->next);
-  return pages > rows->pages ? rows_room(cpu, rows, bytes, pages + pages / 24 + 1, why) : OOZE_OK;
+  return pages > rows->pages ? rows_room(cpu, rows, bytes, pages + pages / 16 + 4, why) : OOZE_OK;
 }
 
 /* Runs the search, making the rows larger until everything fits. */
