@@ -421,9 +421,8 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   (void)red;
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i), lam = oz_planes6_ld(f->lam, f->stride, i), e, r, stretch;
-  oz_real a = oz_ld(f->a, i), p[3], y[4];
-  oz_ld4(f->y, i, 4, 0, y);
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i), e, r, stretch;
+  oz_real p[3], y[4];
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   e = oz_m3_sym(&S);
   if (f->relaxing) {
@@ -438,12 +437,15 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
     shift = (2.0f / 3.0f) * second;
   }
   for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i);
+  oz_real a = oz_ld(f->a, i);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
   for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
   oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_block4_ld(f->pu, f->stride, i)));
   oz_s3 dl = oz_precondition(f, &r, &U, p, a);
   oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
+  oz_ld4(f->y, i, 4, 0, y);
   oz_planes6_st(f->lam, f->stride, i, &lam);
   if (f->corotation) oz_block4_st(f->rot, f->stride, i, rot);
 
