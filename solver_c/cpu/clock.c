@@ -1,8 +1,8 @@
 /* Seconds from some fixed moment, never going back: for timing stages. */
 #if defined(_WIN32)
+#include "cpu/cpu.h" /* first: windows.h makes macros of near and far */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
-#include "cpu/cpu.h"
 
 double oz_cpu_clock(void) {
   LARGE_INTEGER count, rate;
