@@ -14,10 +14,6 @@ struct mirror_rows {
     else oz_ld4(f->dx, f->near_j[first + f->near_c[entry]], 4, 0, v);
   }
 };
-/* Entry m of particle i, as oz_neighbour. */
-OZ_D size_t mirror_entry(const oz_frame *f, uint32_t i, uint32_t m) {
-  return ((size_t)f->row_c[i / GROUP] + (m & ~3u)) * GROUP + i % GROUP * 4 + (m & 3u);
-}
 template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &rows, uint32_t i, uint32_t lane, const oz_mirror *m, oz_real *acc) {
   const uint32_t length = f->len_c[i];
 #if defined(__CUDACC__)
@@ -25,7 +21,7 @@ template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &row
 #endif
   for (uint32_t e = lane; e < length; e += T) {
     oz_real v[4];
-    rows.record(mirror_entry(f, i, e), v);
+    rows.record(oz_row_entry(f->row_c, i, e), v);
     oz_mirror_pair(f, m, v, acc);
   }
 }

@@ -11,7 +11,6 @@
 #include "physics/frame.h"
 #include "physics/lanes.h"
 
-
 #if !OZ_GPU
 typedef struct oz_row {
   const uint16_t *e;
@@ -39,11 +38,17 @@ OZ_FN void oz_row_j(const oz_row *r, uint32_t m, uint32_t count, uint32_t *j) {
 OZ_FN const uint16_t *oz_row_weights(const oz_row *r, uint32_t length) { return r->e + (r->wide ? 2 : 1) * (size_t)length; }
 #endif
 
+#if OZ_GPU
+/* Where entry m of row i is: the rows of 32 particles lie interleaved, four entries at a time (cuda/README.md). */
+OZ_FN size_t oz_row_entry(const uint32_t *starts, size_t i, uint32_t m) {
+  return ((size_t)starts[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u);
+}
+#endif
 /* Entry m of row i of list C, and of either part of the density's. Gathers do not come here: their drivers walk rows in their own
- * way. On the GPU the rows of 32 particles lie interleaved, four entries at a time (cuda/README.md). */
+ * way. */
 OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #if OZ_GPU
-  const size_t e = ((size_t)f->row_c[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u);
+  const size_t e = oz_row_entry(f->row_c, i, m);
   return f->near_c ? f->near_j[f->near_first[2 * (i / OZ_SHARE)] + f->near_c[e]] : f->list_c[e];
 #else
   const oz_row r = oz_row_of(f->near_c, f->row_c, (uint32_t)i);
@@ -54,7 +59,7 @@ OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 }
 OZ_FN uint32_t oz_dense_neighbour(const oz_frame *f, int part, uint32_t i, uint32_t m) {
 #if OZ_GPU
-  return part ? f->list_d[1][((size_t)f->row_d[1][i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u)] : oz_neighbour(f, i, m);
+  return part ? f->list_d[1][oz_row_entry(f->row_d[1], i, m)] : oz_neighbour(f, i, m);
 #else
   const oz_row r = oz_row_of(f->near_d[part], f->row_d[part], i);
   uint32_t j;
