@@ -159,7 +159,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
       {&g->extra.len, n * 2, false, {}},                    {&g->key[0], n * 8, true, {}},
       {&g->key[1], n * 8, true, {}},                        {&g->order[0], n * 4, true, {}},
       {&g->order[1], n * 4, true, {}},                      {&g->cell_of, n * 4, true, {}},
-      {&g->partial, (n / BLOCK + 65536) * sizeof(double), true, {}},
+      {&g->partial, (n / BLOCK * MOST_SUMS + 65536) * sizeof(double), true, {}},
   };
   size_t parts = FIXED_PARTS, total = 0;
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)

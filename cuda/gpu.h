@@ -12,9 +12,10 @@ enum {
   GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
   AROUND = 14,    /* blocks that the 27 cells around a cell make (cells.h) */
   QUEUE = 512,    /* stages that wait to be launched together */
-  FRAMES = 4,     /* different frames among them */
+  FRAMES = 6,     /* different frames among them */
   GRAPHS = 12,    /* recorded sequences that are kept */
   BLOCK = 128,    /* threads a block in stages */
+  MOST_SUMS = 4,  /* that a stage delivers */
   SHARE = OZ_SHARE, /* particles whose neighbours are brought into shared memory together */
   SHARE_MOST = 2048, /* neighbours that they can have in all; where they have more, each is read from where it is */
   STAGING = 1 << 20, /* bytes */
@@ -177,6 +178,7 @@ struct stage_args {
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;
+  uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* wall stages that follow in the same kernel, as bits */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */

@@ -13,7 +13,7 @@ namespace OZ_NAMESPACE {
 OZ_PARTS_LIST(OZ_DECLARE)
 
 int lanes_for(const gpu *g) {
-  if (g->lanes_wish && (uint64_t)g->count * (uint64_t)g->lanes_wish / BLOCK < g->partial.bytes / (sizeof(double) * 2)) return g->lanes_wish;
+  if (g->lanes_wish && (uint64_t)g->count * (uint64_t)g->lanes_wish / BLOCK < g->partial.bytes / (sizeof(double) * MOST_SUMS)) return g->lanes_wish;
   /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere. Two
    * need more registers than there are in one wave: from 75 thousand particles on, one in an even wave is faster */
   int lanes = 16;
@@ -35,6 +35,9 @@ enum { MANY_WAVES = 16 }; /* blocks a multiprocessor */
 uint32_t blocks_of(const gpu *g) { return (g->count + SHARE - 1) / SHARE; } /* with one thread a particle */
 static_assert(SHARE == BLOCK, "gathers and maps have as many");
 
+#define OZ_STAGE(name, kind, sums, reductions) static_assert(reductions <= MOST_SUMS, #name ": blocks have no room for its sums");
+#include "physics/stages.def"
+#undef OZ_STAGE
 const struct { uint8_t kind, reductions; } info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"
@@ -113,6 +116,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->slots;
   a.partial = static_cast<double *>(g->partial.at);
+  a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.walls = l.walls;
   a.one = l.one;

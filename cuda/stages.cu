@@ -133,22 +133,26 @@ __device__ __forceinline__ void after_the_last() {
 #endif
 }
 
-/* The blocks' sums in order, by the threads of one block; then the stage of kind ONE that follows. */
-template <int N, int THREADS> __device__ __forceinline__ void add_blocks(const stage_args &a, uint32_t blocks, double (*part)[THREADS / 32]) {
+/* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. */
+template <int N, int THREADS> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
+  for (int r = 0; r < N; r++) total[r] = 0.0;
+#pragma unroll(N == 1 ? 16 : 4) /* many at once: everything else waits for these */
+  for (uint32_t b = from + threadIdx.x; b < to; b += THREADS)
+    for (int r = 0; r < N; r++) total[r] += __ldcg(partial + (size_t)b * N + r);
   for (int r = 0; r < N; r++) {
-    double total = 0.0;
-#pragma unroll 16 /* twelve million particles are 94 thousand blocks, and everything else waits for this one */
-    for (uint32_t b = threadIdx.x; b < blocks; b += THREADS) total += __ldcg(a.partial + (size_t)b * N + r);
-    for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(0xffffffffu, total, s);
-    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total;
+    for (int s = 16; s; s >>= 1) total[r] += __shfl_xor_sync(0xffffffffu, total[r], s);
+    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total[r];
   }
   __syncthreads();
   if (threadIdx.x) return;
   for (int r = 0; r < N; r++) {
-    double total = 0.0;
-    for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
-    a.f.scalar[OZ_SCALAR_SUM + r] = total;
+    total[r] = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) total[r] += part[r][w];
   }
+}
+/* And tells them; then the stage of kind ONE that follows. */
+template <int N> __device__ __forceinline__ void tell(const stage_args &a, const double *total) {
+  for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = total[r];
   if (a.one >= 0) run_one(a.one, &a.f);
 }
 /* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
@@ -178,15 +182,32 @@ template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(co
   if (!a.ticket) return; /* sum_kernel follows */
   __syncthreads();
   if (!last) return;
-  add_blocks<N, THREADS>(a, gridDim.x, part);
-  if (threadIdx.x == 0) *a.ticket = 0;
+  double total[N];
+  add_blocks<N, THREADS>(a.partial, 0, gridDim.x, total, part);
+  if (threadIdx.x) return;
+  tell<N>(a, total);
+  *a.ticket = 0;
 }
 /* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. */
-constexpr int SUM_THREADS = 1024;
+/* Twelve million particles are 94 thousand blocks: a few add them up, and the one of these that is done last what they have. */
+constexpr int SUM_THREADS = 1024, SUM_BLOCKS = 16;
 template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const __grid_constant__ stage_args a, uint32_t blocks) {
   __shared__ double part[N][SUM_THREADS / 32];
+  const uint32_t each = (blocks + SUM_BLOCKS - 1) / SUM_BLOCKS, from = blockIdx.x * each, to = from + each < blocks ? from + each : blocks;
+  double total[N], *mine = a.partial + (size_t)blocks * N;
   after_the_last();
-  add_blocks<N, SUM_THREADS>(a, blocks, part);
+  add_blocks<N, SUM_THREADS>(a.partial, from, to, total, part);
+  if (threadIdx.x) return;
+  for (int r = 0; r < N; r++) mine[blockIdx.x * N + r] = total[r];
+  __threadfence();
+  if (atomicAdd(a.tally, 1u) != SUM_BLOCKS - 1) return;
+  __threadfence();
+  for (int r = 0; r < N; r++) {
+    total[r] = 0.0;
+    for (int b = 0; b < SUM_BLOCKS; b++) total[r] += __ldcg(mine + b * N + r);
+  }
+  tell<N>(a, total);
+  *a.tally = 0;
 }
 
 template <class S, int T, bool WALLS>
@@ -420,7 +441,7 @@ template <auto KERNEL, class... A> cudaError_t start(uint32_t n, uint32_t thread
 
 template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
   if constexpr (N > 0)
-    if (e == cudaSuccess && !a.ticket) return start<sum_kernel<N>>(1, SUM_THREADS, 0, stream, a, blocks);
+    if (e == cudaSuccess && !a.ticket) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
   return e;
 }
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }

@@ -33,25 +33,26 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     }
   }
   WALLS(wall_hold);
-  double first = 0.0, rz = 0.0;
-  OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, s->params->velocity_tolerance > 0.0f ? &first : NULL, why));
+  const int looks = s->params->velocity_tolerance > 0.0f; /* the host looks only if it is asked to stop early */
+  double first = 0.0, sum[4] = {0.0};
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, looks ? &first : NULL, why));
   RUN(cg_start);
-  for (uint32_t k = 0; k < iterations; k++) {
+  for (uint32_t k = 0; k < iterations && !f->last; k++) {
     RUN(force);
     WALLS(wall_filter);
     OZ_TRY(oz_bodies_filter(b, f, why));
-    RUN(cg_apply);
-    RUN(cg_alpha);
+    OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
+    RUN(cg_steps);
+    f->last = k + 1 == iterations;
+    if (looks) { /* what this step will leave is known before it is made */
+      const double rz = sum[0] > 0.0 ? OZ_CG_NEXT(sum, sum[1] / sum[0]) : 0.0;
+      s->residual = first > 0.0 ? sqrt(fmax(rz, 0.0) / first) : 0.0;
+      if (s->residual <= s->params->velocity_tolerance) f->last = 1;
+    }
     WALLS(wall_load);
-    if (s->params->velocity_tolerance > 0.0f) { /* the host looks only if it is asked to stop early */
-      OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_update, &rz, why));
-      s->residual = first > 0.0 ? sqrt(rz / first) : 0.0;
-      if (s->residual <= s->params->velocity_tolerance) break;
-    } else RUN(cg_update);
-    if (k + 1 == iterations) break;
-    RUN(cg_beta);
-    RUN(cg_direction);
+    RUN(cg_update);
   }
+  f->last = 0;
   WALLS(wall_clamp);
   return OOZE_OK;
 }
@@ -161,6 +162,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;
   f->cold = 1;
+  f->last = 0;
   f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h;

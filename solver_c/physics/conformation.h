@@ -15,24 +15,42 @@ OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sig
   for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
 }
 
-/* M^-1 r in the eigenframe U of the relaxation bound, with compliance; Sherman-Morrison on the trace (3.4, part 2). */
-OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3], oz_real a) {
+/* The preconditioner M in its own frame, the eigenframe U of the relaxation bound: the bound's sums of eigenvalues, and compliance
+ * (3.4, part 2). */
+typedef struct { oz_real p[6], a, a_vol; } oz_metric;
+OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
-  oz_s3 e = oz_s3_rotate_back(r, U);
-  oz_real floor = oz_set(0.04f * f->t_ref), a_vol = f->split ? oz_min(oz_set(f->a_min), a) : a;
+  oz_metric m = {{oz_set(0.0f)}, a, f->split ? oz_min(oz_set(f->a_min), a) : a};
+  oz_real floor = oz_set(0.04f * f->t_ref);
+  for (int c = 0; c < 6; c++) m.p[c] = oz_max(p[I[c]] + p[J[c]], floor);
+  return m;
+}
+/* M^-1 e; Sherman-Morrison on the trace. */
+OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
   oz_real D[3], den = oz_set(0.0f);
   for (int c = 0; c < 6; c++) {
-    oz_real pc = oz_max(p[I[c]] + p[J[c]], floor), inv = 1.0f / (pc + a);
+    oz_real inv = 1.0f / (m->p[c] + m->a);
     if (c < 3) {
       D[c] = inv;
-      den += (pc + a_vol) * inv;
+      den += (m->p[c] + m->a_vol) * inv;
     }
     e.s[c] *= inv;
   }
   if (f->split) {
-    oz_real k = (a - a_vol) * (e.s[0] + e.s[1] + e.s[2]) / den;
+    oz_real k = (m->a - m->a_vol) * (e.s[0] + e.s[1] + e.s[2]) / den;
     for (int c = 0; c < 3; c++) e.s[c] += k * D[c];
   }
+  return e;
+}
+OZ_FN oz_real oz_metric_square(const oz_metric *m, const oz_s3 *e) { /* e . M e */
+  oz_s3 t;
+  oz_real trace = oz_s3_trace(e);
+  for (int c = 0; c < 6; c++) t.s[c] = (m->p[c] + m->a) * e->s[c];
+  return oz_s3_dot(e, &t) - (m->a - m->a_vol) * (1.0f / 3.0f) * trace * trace;
+}
+OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3], oz_real a) { /* M^-1 r */
+  oz_metric m = oz_metric_of(f, p, a);
+  oz_s3 e = oz_metric_solve(f, &m, oz_s3_rotate_back(r, U));
   return oz_s3_rotate(&e, U);
 }
 
@@ -308,15 +326,19 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no multiplier can change */
   on &= p[0] + p[1] + p[2] > oz_set(1e-3f * f->t_ref);
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
-  oz_s3 z = oz_precondition(f, &r, &U, p, a);
+  oz_metric m = oz_metric_of(f, p, a);
+  oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
-  oz_block6_st(f->r, f->stride, i, &r);
+  oz_block6_st(f->r, f->stride, i, &z);
+  red[0] = oz_s3_dot(&e, &z);
+  z = oz_s3_rotate(&z, &U);
   oz_block6_st(f->pp, f->stride, i, &z);
   oz_send(f, i, &z, &B);
-  red[0] = oz_s3_dot(&r, &z);
 }
 
-/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend. ---- */
+/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend.
+ * Kept are z = M^-1 r and w = M^-1 A p, both in the frame of the preconditioner, and the direction p. So M is asked for once an iteration,
+ * beside A p, and what alpha and beta are made of is summed there: of z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
 
 OZ_FN void oz_cg_start_item(const oz_frame *f) {
   f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
@@ -329,55 +351,69 @@ OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const 
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i), p = oz_block6_ld(f->pp, f->stride, i);
-  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f);
+  oz_s3 B = oz_block6_ld(f->B, f->stride, i), p = oz_block6_ld(f->pp, f->stride, i), z = oz_block6_ld(f->r, f->stride, i);
+  oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
+  oz_m3 U = oz_frame_of(f, i, e);
+  oz_metric m = oz_metric_of(f, e, a);
+  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
   oz_mask on = oz_enough(f, i);
-  oz_comply(f, oz_ld(f->a, i), &p, oz_set(1.0f), &q);
-  for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], oz_set(0.0f));
-  oz_block6_st(f->aq, f->stride, i, &q);
+  oz_comply(f, a, &p, oz_set(1.0f), &q);
+  for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
   red[0] = oz_s3_dot(&p, &q);
+  red[1] = oz_select(on, oz_metric_square(&m, &z), zero);
+  q = oz_s3_rotate_back(&q, &U);
+  w = oz_metric_solve(f, &m, q);
+  for (int c = 0; c < 6; c++) w.s[c] = oz_select(on, w.s[c], zero);
+  oz_block6_st(f->aq, f->stride, i, &w);
+  red[2] = oz_s3_dot(&z, &q);
+  red[3] = oz_s3_dot(&w, &q);
 }
-OZ_FN void oz_cg_alpha_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
+OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
+  const double *sum = f->scalar + OZ_SCALAR_SUM;
+  double pq = sum[0], rz = sum[1];
+  int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
+  double alpha = go ? rz / pq : 0.0, next = OZ_CG_NEXT(sum, alpha);
+  f->scalar[OZ_SCALAR_ALPHA] = alpha;
+  f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
+}
+/* u and the multiplier by a step along p, and, but for the last one, the next direction. */
+OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
+  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
+  /* everything is read before anything is written: what a compiler cannot tell apart waits for each other on the GPU */
+  oz_real u[4];
+  oz_v3 dx = oz_vec_ld(f->dx, i);
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), p = oz_block6_ld(f->pp, f->stride, i);
+  u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
+  for (int c = 0; c < 6; c++) lam.s[c] += al * p.s[c];
+  if (f->last) {
+    oz_st4(f->u, i, 4, 0, u);
+    oz_planes6_st(f->lam, f->stride, i, &lam);
+    return;
+  }
+  oz_s3 z = oz_block6_ld(f->r, f->stride, i), w = oz_block6_ld(f->aq, f->stride, i), B = oz_block6_ld(f->B, f->stride, i);
+  oz_m3 U = oz_q4_matrix(oz_block4_ld(f->pu, f->stride, i));
+  for (int c = 0; c < 6; c++) z.s[c] -= al * w.s[c];
+  oz_st4(f->u, i, 4, 0, u);
+  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_block6_st(f->r, f->stride, i, &z);
+  z = oz_s3_rotate(&z, &U);
+  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
+  oz_block6_st(f->pp, f->stride, i, &p);
+  oz_send(f, i, &p, &B);
+}
+/* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
+OZ_FN void oz_cg_alpha_item(const oz_frame *f) {
   double rz = f->scalar[OZ_SCALAR_RZ], pq = f->scalar[OZ_SCALAR_SUM];
   int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
   f->scalar[OZ_SCALAR_ALPHA] = go ? rz / pq : 0.0;
-}
-OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  float al = (float)f->scalar[OZ_SCALAR_ALPHA];
-  red[0] = oz_set(0.0f);
-  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
-  /* everything is read before anything is written: what a compiler cannot tell apart waits for each other on the GPU */
-  oz_real u[4], p[3], a = oz_ld(f->a, i);
-  oz_v3 dx = oz_vec_ld(f->dx, i);
-  float ku = al * f->inv_dt;
-  oz_ld4(f->u, i, 4, 0, u);
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), d = oz_block6_ld(f->pp, f->stride, i);
-  oz_s3 r = oz_block6_ld(f->r, f->stride, i), q = oz_block6_ld(f->aq, f->stride, i);
-  oz_m3 U = oz_frame_of(f, i, p);
-  oz_mask on = oz_enough(f, i);
-  u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
-  oz_st4(f->u, i, 4, 0, u);
-  for (int c = 0; c < 6; c++) lam.s[c] += al * d.s[c], r.s[c] -= al * q.s[c];
-  oz_planes6_st(f->lam, f->stride, i, &lam);
-  oz_block6_st(f->r, f->stride, i, &r);
-  oz_s3 z = oz_precondition(f, &r, &U, p, a);
-  for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
-  oz_block6_st(f->aq, f->stride, i, &z);
-  red[0] = oz_s3_dot(&r, &z);
 }
 OZ_FN void oz_cg_beta_item(const oz_frame *f) {
   double old = f->scalar[OZ_SCALAR_RZ], now = f->scalar[OZ_SCALAR_SUM];
   f->scalar[OZ_SCALAR_BETA] = old > 0.0 && f->scalar[OZ_SCALAR_ALPHA] != 0.0 ? now / old : 0.0;
   f->scalar[OZ_SCALAR_RZ] = now;
-}
-OZ_FN void oz_cg_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  (void)red;
-  float be = (float)f->scalar[OZ_SCALAR_BETA];
-  oz_s3 p = oz_block6_ld(f->pp, f->stride, i), z = oz_block6_ld(f->aq, f->stride, i);
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
-  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
-  oz_block6_st(f->pp, f->stride, i, &p);
-  oz_send(f, i, &p, &B);
 }
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */

@@ -190,6 +190,9 @@ typedef struct oz_body_state {
 /* Slots of the scalars that stay with the backend between stages. */
 enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR_ALPHA, OZ_SCALAR_BETA, OZ_SCALAR_COUNT = 16 };
 
+/* r.z of conjugate gradients after a step of alpha, by the sums of cg_apply. Rounding may take it below 0. */
+#define OZ_CG_NEXT(sum, alpha) ((sum)[1] + (alpha) * ((alpha) * (sum)[3] - 2.0 * (sum)[2]))
+
 /* Constants of the models that have their own. */
 typedef struct oz_blend {
   float alpha;        /* 0 shape matching to 1 SPH */
@@ -250,6 +253,7 @@ typedef struct oz_frame {
   uint32_t yielding;       /* some material has a yield stress */
   uint32_t projects;       /* velocities are projected before positions: walls hold in them already */
   uint32_t cold;           /* first position iteration: rotations start from none */
+  uint32_t last;           /* last velocity iteration: no further direction is asked for */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
@@ -297,7 +301,8 @@ typedef struct oz_frame {
   oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion */
   oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q) */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
-  oz_block *r, *pp, *aq; /* blocks 6: conjugate gradient residual, direction, operator times direction */
+  oz_block *r, *pp, *aq; /* blocks 6: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
+                   * last are preconditioned, and in the preconditioner's frame */
   oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion */
   float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r) */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it is made of) */

@@ -247,7 +247,7 @@ OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   }
 }
 
-/* After cg_alpha: the wall's share of this iteration's step. */
+/* After cg_steps: the wall's share of this iteration's step. */
 OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;

@@ -417,6 +417,11 @@ static ooze_result both_walls(oz_backend *o, oz_frame *f, ooze_message *why) {
   *f = t->a.f;
   return OOZE_OK;
 }
+static const uint8_t reductions[] = {
+#define OZ_STAGE(name, kind, sums, reductions) reductions,
+#include "physics/stages.def"
+#undef OZ_STAGE
+};
 static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
   T;
   double sa[OZ_REDUCTIONS] = {0}, sb[OZ_REDUCTIONS] = {0};
@@ -440,10 +445,12 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_strain || stage == OZ_STAGE_paper_strain || stage == OZ_STAGE_paper_force || stage == OZ_STAGE_filter_gradient) t->scratch = 0;
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
   if (stage == OZ_STAGE_density_bound) t->bounded = 1;
-  if (sums) sums[0] = sa[0];
   compare(t, stage);
-  double difference = fabs(sa[0] - sb[0]);
-  judge(t, stage, "sum", &difference, 1, fmax(fabs(sa[0]), 1e-30));
+  for (int r = 0; r < reductions[stage]; r++) {
+    double difference = fabs(sa[r] - sb[r]);
+    judge(t, stage, "sum", &difference, 1, fmax(fabs(sa[r]), 1e-30));
+    if (sums) sums[r] = sa[r];
+  }
   /* link_bound comes with the first iteration's densities; those of the others are the same where nothing has moved */
   if (stage == OZ_STAGE_link_bound) return both_run(o, f, OZ_STAGE_link_lambda, NULL, why);
   return OOZE_OK;
