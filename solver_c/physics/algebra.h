@@ -81,17 +81,26 @@ OZ_FN oz_s3 oz_s3_select(oz_mask m, const oz_s3 *a, const oz_s3 *b) {
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(m, a->s[c], b->s[c]);
   return r;
 }
+/* The symmetric product of a and b: six of nine sums. */
+OZ_FN oz_s3 oz_m3_mul_sym(const oz_m3 *a, const oz_m3 *b) {
+  static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
+  oz_s3 r;
+  for (int c = 0; c < 6; c++) r.s[c] = a->m[3 * I[c]] * b->m[J[c]] + a->m[3 * I[c] + 1] * b->m[3 + J[c]] + a->m[3 * I[c] + 2] * b->m[6 + J[c]];
+  return r;
+}
+OZ_FN oz_m3 oz_m3_transpose(const oz_m3 *a) {
+  oz_m3 r;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) r.m[3 * i + j] = a->m[3 * j + i];
+  return r;
+}
 OZ_FN oz_s3 oz_s3_rotate(const oz_s3 *a, const oz_m3 *r) { /* R A R^T */
-  oz_m3 f = oz_s3_full(a), t = oz_m3_mul(r, &f);
-  t = oz_m3_mul_t(&t, r);
-  return oz_m3_sym(&t);
+  oz_m3 back = oz_m3_transpose(r), t = oz_m3_mul_s(r, a);
+  return oz_m3_mul_sym(&t, &back);
 }
 OZ_FN oz_s3 oz_s3_rotate_back(const oz_s3 *a, const oz_m3 *r) { /* R^T A R */
-  oz_m3 f = oz_s3_full(a), t;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) t.m[3 * i + j] = r->m[i] * f.m[j] + r->m[3 + i] * f.m[3 + j] + r->m[6 + i] * f.m[6 + j];
-  t = oz_m3_mul(&t, r);
-  return oz_m3_sym(&t);
+  oz_m3 back = oz_m3_transpose(r), t = oz_m3_mul_s(&back, a);
+  return oz_m3_mul_sym(&t, r);
 }
 
 OZ_FN oz_m3 oz_q4_matrix(oz_q4 q) {
