@@ -418,11 +418,16 @@ OZ_FN void oz_cg_beta_item(const oz_frame *f) {
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
 
+/* Lanes in which K B = I for sure: B is bounded at 1 / 0.3 (gradient), and where its eigenvalues stay below 3.3 it is K's inverse. */
+OZ_FN oz_mask oz_whole(const oz_frame *f, const oz_s3 *B) {
+  oz_s3 less;
+  for (int c = 0; c < 6; c++) less.s[c] = -B->s[c];
+  return oz_s3_above(&less, -3.3f) & (oz_set((float)f->gradient_correction) > oz_set(0.5f));
+}
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y B and S = (M - R K) B R^T.
  * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
 OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
   oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 K = oz_block6_ld(f->K, f->stride, i);
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
@@ -434,6 +439,8 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   *R = oz_q4_matrix(*rot);
   *S = oz_m3_mul_t(F, R);
   S->m[0] -= 1.0f; S->m[4] -= 1.0f; S->m[8] -= 1.0f;
+  if (!oz_any(oz_not(oz_whole(f, B)))) return;
+  oz_s3 K = oz_block6_ld(f->K, f->stride, i);
   if (oz_any(oz_s3_dot(&K, B) < oz_set(2.999f))) {
     oz_m3 N = oz_s3_mul_s(&K, B), T;
     for (int c = 0; c < 9; c++) N.m[c] = (c % 4 == 0 ? 1.0f : 0.0f) - N.m[c];
