@@ -160,7 +160,7 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
     }
   }
   oz_block6_st(f->K, f->stride, i, &K);
-  oz_block6_st(f->B, f->stride, i, &B);
+  oz_six_st(f->B, f->stride, i, &B);
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->sg, 3, c, f->stride, i, acc[6 + c]);
   oz_m3 send = oz_s3_full(&B);
   oz_matrix_st(f->A, i, &send);
@@ -195,7 +195,7 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
 }
 OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
   oz_st(f->sums, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
 }
@@ -204,7 +204,7 @@ OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 
 typedef struct { oz_s3 B; } oz_bound_self;
 OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
-  for (uint32_t c = 0; c < 6; c++) s->B.s[c] = oz_set(*oz_block_at(f->B, 6, c, f->stride, i));
+  s->B = oz_six_of(f->B, f->stride, i);
 }
 OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   oz_real k = weight * oz_rsqrt(oz_max(oz_dot(v, v), oz_set(1e-30f)));
@@ -218,7 +218,7 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   (void)red;
   oz_real sum[6], w[3];
   for (int c = 0; c < 6; c++) sum[c] = acc[c];
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_bound_add(sum, oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->sums, i));
   oz_s3 P;
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
@@ -232,7 +232,7 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
 
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_block6_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_six_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
   oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f);
   oz_mask elastic = oz_solid(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
@@ -315,7 +315,7 @@ OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, floa
 OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_v3 u = oz_vec_ld(f->u, i);
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U;
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
   oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
   oz_real a = oz_ld(f->a, i), p[3];
   oz_s3 stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
@@ -329,10 +329,10 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_metric m = oz_metric_of(f, p, a);
   oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
-  oz_block6_st(f->r, f->stride, i, &z);
+  oz_six_st(f->r, f->stride, i, &z);
   red[0] = oz_s3_dot(&e, &z);
   z = oz_s3_rotate(&z, &U);
-  oz_block6_st(f->pp, f->stride, i, &z);
+  oz_six_st(f->pp, f->stride, i, &z);
   oz_send(f, i, &z, &B);
 }
 
@@ -351,7 +351,7 @@ OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const 
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i), p = oz_block6_ld(f->pp, f->stride, i), z = oz_block6_ld(f->r, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i), z = oz_six_ld(f->r, f->stride, i);
   oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
   oz_m3 U = oz_frame_of(f, i, e);
   oz_metric m = oz_metric_of(f, e, a);
@@ -364,7 +364,7 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   q = oz_s3_rotate_back(&q, &U);
   w = oz_metric_solve(f, &m, q);
   for (int c = 0; c < 6; c++) w.s[c] = oz_select(on, w.s[c], zero);
-  oz_block6_st(f->aq, f->stride, i, &w);
+  oz_six_st(f->aq, f->stride, i, &w);
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
 }
@@ -385,7 +385,7 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real u[4];
   oz_v3 dx = oz_vec_ld(f->dx, i);
   oz_ld4(f->u, i, 4, 0, u);
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), p = oz_block6_ld(f->pp, f->stride, i);
+  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), p = oz_six_ld(f->pp, f->stride, i);
   u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
   for (int c = 0; c < 6; c++) lam.s[c] += al * p.s[c];
   if (f->last) {
@@ -393,15 +393,15 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_planes6_st(f->lam, f->stride, i, &lam);
     return;
   }
-  oz_s3 z = oz_block6_ld(f->r, f->stride, i), w = oz_block6_ld(f->aq, f->stride, i), B = oz_block6_ld(f->B, f->stride, i);
+  oz_s3 z = oz_six_ld(f->r, f->stride, i), w = oz_six_ld(f->aq, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
   oz_m3 U = oz_q4_matrix(oz_block4_ld(f->pu, f->stride, i));
   for (int c = 0; c < 6; c++) z.s[c] -= al * w.s[c];
   oz_st4(f->u, i, 4, 0, u);
   oz_planes6_st(f->lam, f->stride, i, &lam);
-  oz_block6_st(f->r, f->stride, i, &z);
+  oz_six_st(f->r, f->stride, i, &z);
   z = oz_s3_rotate(&z, &U);
   for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
-  oz_block6_st(f->pp, f->stride, i, &p);
+  oz_six_st(f->pp, f->stride, i, &p);
   oz_send(f, i, &p, &B);
 }
 /* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
@@ -464,7 +464,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   (void)red;
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i), e, r, stretch;
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), e, r, stretch;
   oz_real p[3], y[4];
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   e = oz_m3_sym(&S);
@@ -535,7 +535,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   (void)red;
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_real tau = oz_tau(f, i);
   oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);

@@ -20,7 +20,7 @@ OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *
   oz_ld4(f->u, i, 4, 0, u);
   oz_v3 v = {u[0], u[1], u[2]};
   oz_m3 M = oz_difference(acc, v, oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_block6_ld(f->B, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_m3 L = oz_m3_mul_s(&M, &B);
   oz_real k = (-0.5f * f->hour_arm * f->inv_d) * u[3];
   for (int c = 0; c < 9; c++) L.m[c] *= k;

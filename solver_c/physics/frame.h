@@ -6,6 +6,7 @@
  *           "planes n": n arrays of `stride` floats one behind the other, for what is read particle by particle.
  *           "blocks n": the same for the arrays that a substep works with most: on the CPU n times sixteen floats for every
  *                       sixteen particles, on the GPU n times OZ_SHARE. A type of its own, reached by oz_block* of pairs.h alone.
+ *           "sixes":    blocks 6 on the CPU, on the GPU 16 bytes a particle (pairs.h).
  * Lengths are scaled by d and masses by m_ref, so that multipliers, compliances and gradients are pure numbers:
  *   ghat_ij = V0 d grad W_ij        (pure number; on the CPU its size over the distance is stored, in half precision)
  *   a       = alpha m_ref d^2 / (V0 dt^2)
@@ -296,12 +297,12 @@ typedef struct oz_frame {
   float *dx;      /* record 4: m, correction */
   float *u2;      /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
   float *A;       /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */
-  oz_block *K, *B; /* blocks 6: moment of the kernel gradient, and its bounded inverse */
+  oz_block *K, *B; /* blocks 6, sixes: moment of the kernel gradient, and its bounded inverse */
   oz_block *sg;   /* blocks 3: sum of ghat */
   oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion */
   oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q) */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
-  oz_block *r, *pp, *aq; /* blocks 6: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
+  oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
                    * last are preconditioned, and in the preconditioner's frame */
   oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion */
   float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r) */

@@ -122,6 +122,37 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   for (int k = 0; k < 4; k++) r[k] = oz_float_of(w[k]);
   oz_st4(a, i, 4, 0, r);
 }
+/* Six numbers in 16 bytes: 20 bits each, of the power of two that is above the greatest (8 bits): what is lost is 2e-6 of that at most.
+ * Where one is not finite, none is. */
+#define OZ_SIX_ORIGIN 13107200.0f /* 2^23 + 2^22 + 2^19: a sum with it has 0 to 2^20 in its last 20 bits */
+OZ_FN void oz_six_put(float *a, uint32_t i, const oz_real s[6]) {
+  uint32_t most = 0, t[6];
+  float r[4];
+  for (int k = 0; k < 6; k++) { /* as bits: what is no number is greater than any */
+    const uint32_t size = oz_bits_of(s[k]) & 0x7fffffffu;
+    most = size > most ? size : most;
+  }
+  uint32_t e = (most + 64u) >> 23; /* so far above that rounding does not reach 2^19 */
+  e = e < 20u ? 20u : e > 255u ? 255u : e;
+  const float up = oz_float_of((272u - e) << 23); /* 2^(145 - e): to 19 bits and a sign */
+  for (int k = 0; k < 6; k++) t[k] = oz_bits_of(s[k] * up + OZ_SIX_ORIGIN);
+  r[0] = oz_float_of((t[0] & 0xfffffu) | t[4] << 20);
+  r[1] = oz_float_of((t[1] & 0xfffffu) | (t[4] << 8 & 0xff00000u) | e << 28);
+  r[2] = oz_float_of((t[2] & 0xfffffu) | t[5] << 20);
+  r[3] = oz_float_of((t[3] & 0xfffffu) | (t[5] << 8 & 0xff00000u) | (e << 24 & 0xf0000000u));
+  oz_st4(a, i, 4, 0, r);
+}
+OZ_FN void oz_six_get(const float *a, uint32_t i, oz_real s[6]) {
+  float r[4];
+  uint32_t w[4];
+  oz_ld4(a, i, 4, 0, r);
+  for (int k = 0; k < 4; k++) w[k] = oz_bits_of(r[k]);
+  const uint32_t e = w[1] >> 28 | (w[3] >> 24 & 0xf0u);
+  const float down = oz_float_of(e == 255u ? 0x7fc00000u : (e - 18u) << 23); /* 2^(e - 145) */
+  for (int k = 0; k < 4; k++) s[k] = oz_float_of((w[k] & 0xfffffu) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
+  s[4] = oz_float_of(w[0] >> 20 | (w[1] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
+  s[5] = oz_float_of(w[2] >> 20 | (w[3] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
+}
 /* Four list entries at once. */
 OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
 #if defined(__CUDACC__)

@@ -135,6 +135,29 @@ OZ_FN oz_s3 oz_block6_ld(oz_block *a, uint32_t stride, uint32_t i) {
 OZ_FN void oz_block6_st(oz_block *a, uint32_t stride, uint32_t i, const oz_s3 *v) {
   for (uint32_t c = 0; c < 6; c++) oz_block_st(a, 6, c, stride, i, v->s[c]);
 }
+/* The symmetric matrices that the two projections read most, "sixes": blocks of 6 on the CPU, records of 4 words on the GPU (oz_six_put). And one
+ * particle's in all lanes. */
+#if OZ_GPU
+OZ_FN oz_s3 oz_six_ld(oz_block *a, uint32_t stride, uint32_t i) {
+  oz_s3 r;
+  (void)stride;
+  oz_six_get(a->v, i, r.s);
+  return r;
+}
+OZ_FN void oz_six_st(oz_block *a, uint32_t stride, uint32_t i, const oz_s3 *v) {
+  (void)stride;
+  oz_six_put(a->v, i, v->s);
+}
+OZ_FN oz_s3 oz_six_of(oz_block *a, uint32_t stride, uint32_t i) { return oz_six_ld(a, stride, i); }
+#else
+OZ_FN oz_s3 oz_six_ld(oz_block *a, uint32_t stride, uint32_t i) { return oz_block6_ld(a, stride, i); }
+OZ_FN void oz_six_st(oz_block *a, uint32_t stride, uint32_t i, const oz_s3 *v) { oz_block6_st(a, stride, i, v); }
+OZ_FN oz_s3 oz_six_of(oz_block *a, uint32_t stride, uint32_t i) {
+  oz_s3 r;
+  for (uint32_t c = 0; c < 6; c++) r.s[c] = oz_set(*oz_block_at(a, 6, c, stride, i));
+  return r;
+}
+#endif
 OZ_FN oz_v3 oz_block3_ld(oz_block *a, uint32_t stride, uint32_t i) {
   oz_v3 r = {oz_block_ld(a, 3, 0, stride, i), oz_block_ld(a, 3, 1, stride, i), oz_block_ld(a, 3, 2, stride, i)};
   return r;
@@ -282,7 +305,7 @@ OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {
 }
 /* Lanes with neighbours all around, so that the gradient is to be trusted: thin sheets and spray are not among them. */
 OZ_FN oz_mask oz_thick(const oz_frame *f, uint32_t i) {
-  oz_s3 K = oz_block6_ld(f->K, f->stride, i), B = oz_block6_ld(f->B, f->stride, i);
+  oz_s3 K = oz_block6_ld(f->K, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
   oz_m3 KB = oz_s3_mul_s(&K, &B);
   return oz_enough(f, i) & (oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]) > oz_set(0.9f));
 }

@@ -74,7 +74,7 @@ OZ_FN void oz_clear_conformation(const oz_frame *f, uint32_t i) {
   for (int c = 0; c < 6; c++) none.s[c] = zero;
   oz_planes6_st(f->lam, f->stride, i, &none);
   oz_block6_st(f->K, f->stride, i, &none);
-  oz_block6_st(f->B, f->stride, i, &none);
+  oz_six_st(f->B, f->stride, i, &none);
   oz_st(f->gate, i, zero);
   oz_vec_st(f->wall_term, i, still, zero);
 }

@@ -7,7 +7,7 @@
 typedef struct array {
   const char *name;
   size_t member;
-  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks */
+  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks, 3 where the GPU packs its six numbers */
   int when; /* 0 always, 1 velocity phase, 2 position phase, 3 solve of soft bodies, 4 from bound_sums to bound, 5 before density_bound, 6 behind it */
   int sums; /* sums over gradients */
 } array;
@@ -15,8 +15,8 @@ typedef struct array {
 static const array arrays[] = {
     {AT(x), 4, 0, 0, 0},      {AT(u), 4, 0, 0, 0},       {AT(q), 6, 1, 0, 0},      {AT(source), 1, 1, 0, 0}, {AT(omega), 1, 1, 0, 0},
     {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(u2), 4, 0, 0, 0},
-    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 2, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
-    {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 2, 1, 0},      {AT(pp), 6, 2, 1, 0},     {AT(aq), 6, 2, 1, 0},
+    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 3, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
+    {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 3, 1, 0},      {AT(pp), 6, 3, 1, 0},     {AT(aq), 6, 3, 1, 0},
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
     {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(pressure), 1, 1, 0, 0}, {AT(density), 1, 1, 0, 0}, {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
@@ -66,6 +66,28 @@ static void pack(const side *s, const float *m, float *r) {
   w[0] |= q[8] >> 7 << 4, w[1] |= (q[8] >> 1 & 63u) << 4, w[2] |= (e + 2u) >> 2 << 4, w[3] |= ((e + 2u) & 3u) << 4;
   memcpy(r, w, sizeof w);
 }
+/* Six numbers of 20 bits in four words, as physics/lanes_scalar.h has them. */
+static void unpack_six(const float *r, float *m) {
+  uint32_t w[4];
+  memcpy(w, r, sizeof w);
+  const int e = (int)(w[1] >> 28 | (w[3] >> 28) << 4);
+  const uint32_t u[6] = {w[0] & 0xfffff, w[1] & 0xfffff, w[2] & 0xfffff, w[3] & 0xfffff, w[0] >> 20 | (w[1] >> 20 & 0xff) << 12, w[2] >> 20 | (w[3] >> 20 & 0xff) << 12};
+  for (int k = 0; k < 6; k++) m[k] = e == 255 ? NAN : ldexpf((float)((int)u[k] - 524288), e - 145);
+}
+static void pack_six(const float *m, float *r) {
+  float most = 0.0f;
+  int e;
+  uint32_t u[6];
+  for (int k = 0; k < 6; k++) most = fmaxf(most, fabsf(m[k]));
+  (void)frexpf(most * 1.00001f, &e); /* most < 2^e */
+  e = e + 126 < 20 ? 20 : e + 126;
+  for (int k = 0; k < 6; k++) u[k] = (uint32_t)((int)rintf(ldexpf(m[k], 145 - e)) + 524288);
+  const uint32_t x = (uint32_t)e;
+  const uint32_t w[4] = {u[0] | u[4] << 20, u[1] | u[4] >> 12 << 20 | x << 28, u[2] | u[5] << 20, u[3] | u[5] >> 12 << 20 | x >> 4 << 28};
+  memcpy(r, w, sizeof w);
+}
+/* Whether the side has it so now: heat has r in blocks. */
+static int is_six(const both *t, const side *s, const array *a) { return a->planes == 3 && s->gpu && !(t->heat && !strcmp(a->name, "r")); }
 static uint32_t record_words(const side *s, const array *a) {
   return strcmp(a->name, "A") ? a->words : s->gpu ? 4u : 12u;
 }
@@ -73,21 +95,22 @@ static uint32_t record_words(const side *s, const array *a) {
 /* Word c of particle i in a copy of the whole array. */
 static size_t place(const side *s, const array *a, uint32_t i, uint32_t c) {
   const uint32_t together = s->gpu ? OZ_SHARE : OZ_PAD;
-  if (a->planes == 2) return ((size_t)(i / together) * a->words + c) * together + i % together;
+  if (a->planes >= 2) return ((size_t)(i / together) * a->words + c) * together + i % together;
   return (size_t)c * s->f.stride + i;
 }
 
 /* One array by rank: out[rank * MOST + word]. */
 static void read_array(const both *t, const side *s, const array *a, float *out) {
   const float *p = pointer(&s->f, a->member);
-  const uint32_t n = t->n, words = record_words(s, a);
+  const uint32_t n = t->n, words = record_words(s, a), all = is_six(t, s, a) ? 4u : words;
   float *raw = malloc((size_t)s->f.stride * MOST * sizeof *raw);
-  if (a->planes) get(s, raw, p, (size_t)s->f.stride * words * 4);
+  if (a->planes) get(s, raw, p, (size_t)s->f.stride * all * 4);
   else get(s, raw, p, (size_t)n * words * 4);
   for (uint32_t r = 0; r < n; r++) {
     const uint32_t i = s->at[r];
     float *to = out + (size_t)r * MOST;
-    if (a->planes)
+    if (is_six(t, s, a)) unpack_six(raw + (size_t)i * 4, to);
+    else if (a->planes)
       for (uint32_t c = 0; c < words; c++) to[c] = raw[place(s, a, i, c)];
     else if (words != a->words) unpack(s, raw + (size_t)i * words, to);
     else memcpy(to, raw + (size_t)i * words, words * 4);
@@ -96,18 +119,19 @@ static void read_array(const both *t, const side *s, const array *a, float *out)
 }
 static void write_array(const both *t, const side *s, const array *a, const float *in) {
   float *p = pointer(&s->f, a->member);
-  const uint32_t n = t->n, words = record_words(s, a);
+  const uint32_t n = t->n, words = record_words(s, a), all = is_six(t, s, a) ? 4u : words;
   float *raw = calloc((size_t)s->f.stride * MOST, sizeof *raw);
-  if (a->planes) get(s, raw, p, (size_t)s->f.stride * words * 4); /* padding stays as it is */
+  if (a->planes) get(s, raw, p, (size_t)s->f.stride * all * 4); /* padding stays as it is */
   for (uint32_t r = 0; r < n; r++) {
     const uint32_t i = s->at[r];
     const float *from = in + (size_t)r * MOST;
-    if (a->planes)
+    if (is_six(t, s, a)) pack_six(from, raw + (size_t)i * 4);
+    else if (a->planes)
       for (uint32_t c = 0; c < words; c++) raw[place(s, a, i, c)] = from[c];
     else if (words != a->words) pack(s, from, raw + (size_t)i * words);
     else memcpy(raw + (size_t)i * words, from, words * 4);
   }
-  if (a->planes) CHECK(s->copy(s->b, p, raw, (size_t)s->f.stride * words * 4));
+  if (a->planes) CHECK(s->copy(s->b, p, raw, (size_t)s->f.stride * all * 4));
   else CHECK(s->copy(s->b, p, raw, (size_t)n * words * 4));
   free(raw);
 }
