@@ -37,7 +37,7 @@ const region work_regions[] = {
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_fields. Of pp and r the
- * velocity phase uses 4 words; pp changes places with q, and r is heat's. */
+ * velocity phase uses 4 words; pp changes places with q, and r is heat's (near_sum lies behind the 4). */
 const array fixed[] = {
     {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
     {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 4},         {AT(pe), 4},    {AT(r), 6},  {AT(aq), 4},
@@ -45,9 +45,9 @@ const array fixed[] = {
     {(size_t)-1, 2}, /* places, packed; last */
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
-const struct { size_t member, over; } shared[] = {
-    {AT(sums), AT(r)}, {AT(k_dens), AT(diag)}, {AT(row_sum), AT(rho)},
-    {AT(rot), AT(r)}, {AT(soft_g), AT(r)}, {AT(y2), AT(pp)}, {AT(wall_term), AT(aq)}, {AT(u2), AT(dx)},
+const struct { size_t member, over; uint32_t words; } shared[] = { /* so many words on */
+    {AT(sums), AT(r), 0}, {AT(near_sum), AT(r), 4}, {AT(k_dens), AT(diag), 0}, {AT(row_sum), AT(rho), 0},
+    {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(pp), 0}, {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {
@@ -120,7 +120,7 @@ void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity) {
     at += 2 * step;
   }
   for (const array &a : fixed) put(f, a.member, at), at += (size_t)a.words * capacity;
-  for (const auto &s : shared) put(f, s.member, take(f, s.over));
+  for (const auto &s : shared) put(f, s.member, take(f, s.over) + (size_t)s.words * capacity);
   f->stride = capacity;
 }
 

@@ -42,7 +42,7 @@ template <class S> void bring(const stage_args &a, uint32_t block, const stock<S
   for (uint32_t p = 0; p < n; p++) {
     if constexpr (stock<S>::SHARES)
       for (int k = 0; k < stock<S>::ARRAYS; k++) {
-        const int words = gathered<S>::RECORDS ? 4 : 1;
+        const int words = stock<S>::words(k);
         memcpy(to.copy(k) + (size_t)words * p, gathered<S>::array(f, k) + (size_t)words * j[p], 4 * (size_t)words);
       }
     if (stock<S>::PLACED) memcpy(to.places() + 2 * p, a.place + 2 * (size_t)j[p], 8);
@@ -316,14 +316,17 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     if (fits) {
       oz_frame f = a.f;
       for (int k = 0; k < stock<S>::ARRAYS; k++) {
-        constexpr int WORDS = gathered<S>::RECORDS ? 4 : 1;
         float *to = copies.copy(k);
         const float *from = gathered<S>::array(f, k);
+        const auto bring = [&](uint32_t p, uint32_t j) {
+          if (stock<S>::words(k) == 4) copy_in<16>(to + 4 * p, from + 4 * (size_t)j);
+          else copy_in<4>(to + p, from + j);
+        };
         for (uint32_t u = 0; u < AHEAD; u++) {
           const uint32_t p = threadIdx.x + u * THREADS;
-          if (p < many) copy_in<4 * WORDS>(to + WORDS * p, from + (size_t)WORDS * j[u]);
+          if (p < many) bring(p, j[u]);
         }
-        for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < many; p += THREADS) copy_in<4 * WORDS>(to + WORDS * p, from + (size_t)WORDS * near[p]);
+        for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < many; p += THREADS) bring(p, near[p]);
       }
     }
     copies_are_in();

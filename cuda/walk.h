@@ -28,13 +28,17 @@ template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS =
     static constexpr int RECORDS = 0, NUMBERS = 1;                                                                     \
     static OZ_D float *&array(oz_frame &f, int) { return f.a; }                                                        \
   };
+#define OZ_GATHERS_BOTH(stage, a, b) /* a record and a number */                                                       \
+  template <> struct gathered<stage_##stage> {                                                                         \
+    static constexpr int RECORDS = 1, NUMBERS = 1;                                                                     \
+    static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; }                                            \
+  };
 OZ_GATHERS_RECORD(gradient, x)
-OZ_GATHERS_RECORD(bound_sums, A)
+OZ_GATHERS_BOTH(bound_sums, A, row_sum)
 OZ_GATHERS_NUMBER(bound, sums)
 OZ_GATHERS_RECORD(force, A)
 OZ_GATHERS_RECORD(residual, u)
 OZ_GATHERS_RECORD(cg_apply, dx)
-OZ_GATHERS_NUMBER(density_bound, row_sum)
 OZ_GATHERS_RECORD(density_lambda, p)
 OZ_GATHERS_RECORD(density_move, dx)
 OZ_GATHERS_RECORD(strain, y)
@@ -52,8 +56,9 @@ template <class S> struct stock {
   float *at;
   uint32_t room;
   OZ_D uint32_t *places() const { return reinterpret_cast<uint32_t *>(at + 4 * (size_t)gathered<S>::RECORDS * room); }
+  static OZ_D constexpr int words(int k) { return k < gathered<S>::RECORDS ? 4 : 1; }
   OZ_D float *copy(int k) const {
-    return gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (PLACED ? 2 * (size_t)room : 0);
+    return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + (PLACED ? 2 : 0) + (k - gathered<S>::RECORDS)) * (size_t)room;
   }
 };
 

@@ -38,7 +38,7 @@ static const array work[] = {
     {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},      {AT(dx), 4, RECORD, 0},   {AT(A), 12, RECORD, 0},
     {AT(K), 6, BLOCKS, 0},     {AT(B), 6, BLOCKS, 0},      {AT(sg), 3, BLOCKS, 0},   {AT(pu), 4, BLOCKS, 0},
     {AT(pe), 4, BLOCKS, 0},    {AT(r), 6, BLOCKS, 0},      {AT(pp), 6, BLOCKS, 0},   {AT(aq), 6, BLOCKS, 0},
-    {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0},
+    {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0},   {AT(near_sum), 1, PLANES, 0},
 };
 static const struct { size_t member, over; uint32_t words; } shared[] = {
     {AT(sums), AT(r), 0}, {AT(k_dens), AT(diag), 0}, {AT(row_sum), AT(rho), 0},

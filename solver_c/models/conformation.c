@@ -176,10 +176,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(predict);
   if (f->slips) RUN(boundary_slip);
   RUN(gradient);
-  if (!explicit_stress && !printed) {
-    RUN(bound_sums);
-    RUN(bound);
-  }
+  RUN(bound_sums);
+  if (!explicit_stress && !printed) RUN(bound);
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);

@@ -162,9 +162,6 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_block6_st(f->K, f->stride, i, &K);
   oz_six_st(f->B, f->stride, i, &B);
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->sg, 3, c, f->stride, i, acc[6 + c]);
-  oz_m3 send = oz_s3_full(&B);
-  oz_matrix_st(f->A, i, &send);
-
   /* zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5); alpha = a V0 dt^2 / (m_ref d^2) */
   oz_real load = a * (f->V0 * f->dt / f->m_ref) * rho;
   oz_real hg = f->zero_energy * (tau + f->dt) / (tau + f->dt + load);
@@ -176,28 +173,34 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_vec_st(f->y, i, zero, 0.5f * hg);
 
   oz_v3 own = {acc[6], acc[7], acc[8]};
+  oz_m3 send = oz_s3_full(&B);
+  oz_real row = om * f->dens_grad * (acc[11] + oz_sqrt(oz_dot(own, own)));
   oz_st(f->diag, i, acc[10]);
-  oz_st(f->row_sum, i, om * f->dens_grad * (acc[11] + oz_sqrt(oz_dot(own, own))));
+  oz_st(f->row_sum, i, row);
+  oz_matrix_st_spare(f->A, i, &send, row);
 }
 
-/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4) ---- */
+/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4); and the neighbours' part of the same for the
+ * density constraint, which density_bound makes use of ---- */
 
 typedef struct { int none; } oz_bound_sums_self;
 OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) { (void)f; (void)i; s->none = 0; }
 OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
   oz_m3 m;
-  oz_matrix_gather(f->A, n->j, &m);
+  oz_real row = oz_matrix_gather_spare(f->A, f->row_sum, n->j, &m);
   oz_s3 B = {{m.m[0], m.m[4], m.m[8], m.m[3], m.m[6], m.m[7]}};
   oz_v3 v = oz_s3_v(&B, n->g);
   oz_real l2 = oz_dot(v, v);
   acc[0] += l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));
+  acc[1] += row * oz_length(n->g);
 }
 OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
   oz_st(f->sums, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
+  oz_st(f->near_sum, i, acc[1]);
 }
 
 /* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues (3.4) ---- */

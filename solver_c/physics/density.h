@@ -17,21 +17,10 @@ OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
   return g;
 }
-OZ_FN oz_real oz_length(oz_v3 v) {
-  oz_real l2 = oz_dot(v, v);
-  return l2 * oz_rsqrt_fast(oz_max(l2, oz_set(1e-30f)));
-}
-
 /* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with the gradients of the
- * start positions, which are at hand: a bound need not follow every displacement of the substep ---- */
+ * start positions, of which bound_sums has the neighbours' part: a bound need not follow every displacement of the substep ---- */
 
-typedef struct { int none; } oz_density_bound_self;
-OZ_FN void oz_density_bound_begin(const oz_frame *f, uint32_t i, oz_density_bound_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_density_bound_pair(const oz_frame *f, const oz_density_bound_self *s, const oz_group *n, oz_real *acc) {
-  (void)s;
-  acc[0] += oz_gather1(f->row_sum, n->j, 1) * oz_length(n->g);
-}
-OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real w[4], c = oz_set(f->dens_grad), om = oz_ld(f->omega, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
@@ -39,7 +28,7 @@ OZ_FN void oz_density_bound_end(const oz_frame *f, uint32_t i, const oz_real *ac
   /* where a wall is, it pushes twice as hard as the density feels it: with the particle's own multiplier, and with that of its images (wall.h) */
   oz_v3 push = {own.x + w[0], own.y + w[1], own.z + w[2]};
   oz_real D = c * c * oz_ld(f->diag, i) + om * oz_max(oz_dot(own, own), oz_dot(own, push));
-  oz_real row = c * acc[0] + oz_ld(f->row_sum, i) * oz_length(own);
+  oz_real row = c * oz_ld(f->near_sum, i) + oz_ld(f->row_sum, i) * oz_length(own);
   oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
   oz_st(f->k_dens, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
 }

@@ -309,6 +309,7 @@ typedef struct oz_frame {
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it is made of) */
   float *rho;     /* (count) density over rest density (shares memory with row_sum, of which nothing is asked once densities are) */
   float *diag, *row_sum; /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */
+  float *near_sum; /* (count) sum over neighbours of row_sum_j |ghat|, from bound_sums to density_bound */
   float *gate;    /* (count) 1 / max(1, sum of zero-energy weights), written by gradient */
   const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */
   float *wall_term; /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for particles

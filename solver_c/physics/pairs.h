@@ -84,6 +84,10 @@ OZ_FN void oz_vec_st(float *a, uint32_t i, oz_v3 v, oz_real w) {
   oz_real r[4] = {v.x, v.y, v.z, w};
   oz_st4(a, i, 4, 0, r);
 }
+OZ_FN oz_real oz_length(oz_v3 v) {
+  oz_real l2 = oz_dot(v, v);
+  return l2 * oz_rsqrt_fast(oz_max(l2, oz_set(1e-30f)));
+}
 OZ_FN oz_v3 oz_sub(oz_v3 a, oz_v3 b) {
   oz_v3 r = {a.x - b.x, a.y - b.y, a.z - b.z};
   return r;
@@ -174,12 +178,16 @@ OZ_FN void oz_block4_st(oz_block *a, uint32_t stride, uint32_t i, oz_q4 q) {
 }
 
 /* The matrix that a particle sends to its neighbours. On the CPU records of 12, three columns of three floats and a spare;
- * on the GPU packed into 4 words (oz_packed_ld). */
+ * on the GPU packed into 4 words (oz_packed_ld). What is gathered with it rides in the spare, or has an array of its own there. */
 #if OZ_GPU
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) { oz_packed_ld(a, i, m->m); }
 OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { oz_packed_ld(a, j[0], m->m); }
 OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_packed_st(a, i, m->m); }
 OZ_FN void oz_matrix_st_spare(float *a, uint32_t i, const oz_m3 *m, oz_real spare) { (void)spare; oz_matrix_st(a, i, m); }
+OZ_FN oz_real oz_matrix_gather_spare(const float *a, const float *spare, const uint32_t *j, oz_m3 *m) {
+  oz_matrix_gather(a, j, m);
+  return spare[j[0]];
+}
 #else
 OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) {
   for (uint32_t c = 0; c < 3; c++) {
@@ -195,13 +203,16 @@ OZ_FN void oz_matrix_st_spare(float *a, uint32_t i, const oz_m3 *m, oz_real spar
   }
 }
 OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_matrix_st_spare(a, i, m, oz_set(0.0f)); }
-OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
+OZ_FN oz_real oz_matrix_gather_spare(const float *a, const float *spare, const uint32_t *j, oz_m3 *m) {
+  oz_real v[4];
+  (void)spare;
   for (uint32_t c = 0; c < 3; c++) {
-    oz_real v[4];
     oz_gather4(a, j, 12, 4 * c, v);
     for (int r = 0; r < 3; r++) m->m[3 * r + (int)c] = v[r];
   }
+  return v[3];
 }
+OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { (void)oz_matrix_gather_spare(a, a, j, m); }
 #endif
 
 /* v += dv in lanes where the sum is a number below limit (sum of sizes); others stay as they are, so that what broke

@@ -8,7 +8,7 @@ typedef struct array {
   const char *name;
   size_t member;
   uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks, 3 where the GPU packs its six numbers */
-  int when; /* 0 always, 1 velocity phase, 2 position phase, 3 solve of soft bodies, 4 from bound_sums to bound, 5 before density_bound, 6 behind it */
+  int when; /* 0 always, 1 velocity phase, 2 position phase, 3 solve of soft bodies, 4 from bound_sums to bound, 5 before density_bound, 6 behind it, 7 from bound_sums to density_bound */
   int sums; /* sums over gradients */
 } array;
 #define AT(m) #m, offsetof(oz_frame, m)
@@ -17,7 +17,7 @@ static const array arrays[] = {
     {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(u2), 4, 0, 0, 0},
     {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 3, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
     {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 3, 1, 0},      {AT(pp), 6, 3, 1, 0},     {AT(aq), 6, 3, 1, 0},
-    {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0},
+    {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0}, {AT(near_sum), 1, 1, 7, 1},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
     {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(pressure), 1, 1, 0, 0}, {AT(density), 1, 1, 0, 0}, {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
     {AT(soft_g), 4, 0, 3, 0},
@@ -137,6 +137,7 @@ static void write_array(const both *t, const side *s, const array *a, const floa
 }
 static int live(const both *t, const array *a) {
   if (a->when == 4) return t->summed;
+  if (a->when == 7) return t->near;
   if (a->when > 4) return t->other || t->no_matrices || (a->when == 6) == t->bounded;
   if (t->soft) return a->when == 3 || !strcmp(a->name, "y2") || !strcmp(a->name, "wall_term") || (!a->when && strcmp(a->name, "A"));
   if (a->when == 3) return 0;
@@ -459,7 +460,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_velocity_start) t->tension = 0;
   if (stage == OZ_STAGE_residual) t->velocity = 1;
   t->summed = stage == OZ_STAGE_bound_sums || (t->summed && stage == OZ_STAGE_bound);
-  if (stage == OZ_STAGE_gradient) t->bounded = 0;
+  if (stage == OZ_STAGE_gradient) t->bounded = t->near = 0;
   if (stage == OZ_STAGE_advance) t->position = 1; /* its arrays lie over the velocity phase's */
   give_arrays(t);
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));
@@ -468,7 +469,8 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_gradient) t->keys = 0;
   if (stage == OZ_STAGE_strain || stage == OZ_STAGE_paper_strain || stage == OZ_STAGE_paper_force || stage == OZ_STAGE_filter_gradient) t->scratch = 0;
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
-  if (stage == OZ_STAGE_density_bound) t->bounded = 1;
+  if (stage == OZ_STAGE_bound_sums) t->near = 1;
+  if (stage == OZ_STAGE_density_bound) t->bounded = 1, t->near = 0;
   compare(t, stage);
   for (int r = 0; r < reductions[stage]; r++) {
     double difference = fabs(sa[r] - sb[r]);
