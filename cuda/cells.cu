@@ -80,12 +80,44 @@ struct cell_item {
   }
 };
 
+/* The box of each cell's displacements, by eight threads. */
+struct motion_item {
+  const uint32_t *start, *cells;
+  uint32_t capacity;
+  const float *sorted, *sorted_x;
+  motions to;
+#if defined(OZ_CUDA_HOST)
+  enum { TEAM = 1 };
+#else
+  enum { TEAM = 8 };
+#endif
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t c = t / TEAM, lane = t % TEAM;
+    if (c >= *cells || c >= capacity) return; /* all eight */
+    uint32_t w[3];
+    motions::none(w);
+    for (uint32_t k = start[c] + lane, end = start[c + 1]; k < end; k += TEAM) {
+      oz_real p[4], x[4];
+      oz_ld4(sorted, k, 4, 0, p);
+      oz_ld4(sorted_x, k, 4, 0, x);
+      to.add(w, p, x);
+    }
+#if !defined(OZ_CUDA_HOST)
+    const uint32_t team = 0xffu << (threadIdx.x & 24u);
+    for (int d = 1; d < TEAM; d *= 2)
+      for (int k = 0; k < 3; k++) w[k] = motions::least(w[k], __shfl_xor_sync(team, w[k], d));
+#endif
+    if (lane == 0) to.put(c, w);
+  }
+};
+
 /* The particles of each block around each cell, as ranges. */
 struct around_item {
   const uint32_t *start, *hash, *cells;
   const uint64_t *cell_key;
   uint32_t mask, capacity, last;
   uint2 *around;
+  motions moves;
   OZ_D void operator()(uint32_t t) const {
     const uint32_t c = t / AROUND, b = t % AROUND;
     if (c >= *cells) return;
@@ -95,14 +127,21 @@ struct around_item {
     block_parts(b, &x, &y, &z, &n);
     const uint64_t first = near.part[0][x] | near.part[1][y] | near.part[2][z];
     uint2 range = {0, 0};
+    uint32_t moved[3];
+    motions::none(moved);
     if (first != ~0ull)
       for (uint64_t want = first; want < first + n; want++)
         for (uint32_t slot = hash_of(want, mask); hash[slot]; slot = (slot + 1) & mask)
           if (cell_key[hash[slot] - 1] == want) {
             if (range.x == range.y) range.x = start[hash[slot] - 1];
             range.y = start[hash[slot]];
+            if (moves.at) moves.join_cell(moved, hash[slot] - 1);
             break;
           }
+    if (moves.at && range.x < range.y) {
+      moves.join_cell(moved, c);
+      if (motions::calm(moved)) range.y = range.x;
+    }
     around[t] = range;
   }
 };
@@ -115,8 +154,8 @@ uint32_t bits_for(const uint32_t last[3]) {
   return bits;
 }
 
-key_item key_of(const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3]) {
-  key_item k = {at, f->rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, nullptr, nullptr, nullptr};
+key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]) {
+  key_item k = {at, rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, nullptr, nullptr, nullptr};
   return k;
 }
 
@@ -131,7 +170,6 @@ static uint64_t codes_of(const uint32_t last[3]) {
 bool tabled(const gpu *g, const uint32_t last[3]) {
   return !g->no_table && bits_for(last) <= TABLE_BITS && codes_of(last) <= 65536 + 16 * (uint64_t)g->count;
 }
-/* Particles by cell at positions `at`, through a table. The order within each cell is left to a placement. */
 ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, cells = (uint32_t)codes_of(last);
   OZ_TRY(grow(g, &g->table, ((size_t)cells + 1) * 4, "cells", why, true));
@@ -145,8 +183,7 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
   return OOZE_OK;
 }
 
-/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. *//* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given. */
-ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, ooze_message *why) {
+ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
   cells *c = &g->grid;
   const uint32_t n = g->count;
   keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
@@ -158,8 +195,10 @@ ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, f
   cell_item item = {key, number, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), sorted, sorted_x, at, x, as<uint32_t>(c->start),
                     as<uint32_t>(c->hash), as<uint64_t>(c->key), n, c->capacity, c->hash_mask, count};
   OZ_CUDA(each(g->stream, n, item), "cells");
+  if (moves.at)
+    OZ_CUDA(each(g->stream, c->capacity * motion_item::TEAM, motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}), "cells");
   around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity,
-                        (1u << c->bits) - 1u, as<uint2>(c->around)};
+                        (1u << c->bits) - 1u, as<uint2>(c->around), moves};
   OZ_CUDA(each(g->stream, c->capacity * AROUND, around), "cells");
   return OOZE_OK;
 }

@@ -4,7 +4,10 @@
 
 #include "cuda/gpu.h"
 
+#include "physics/lanes.h"
 #include "physics/morton.h"
+
+#include <cmath>
 
 namespace OZ_NAMESPACE {
 
@@ -42,7 +45,7 @@ struct key_item {
   }
   OZ_D void operator()(uint32_t i) const {
     const uint64_t key = of(i);
-    const uint32_t to = rank[i]; /* by ascending id, so that a stable sort leaves (cell, id) */
+    const uint32_t to = rank ? rank[i] : i; /* by ascending id, so that a stable sort leaves (cell, id); or in the order they have */
     if (key32) key32[to] = (uint32_t)key;
     else key64[to] = key;
     order[to] = i;
@@ -66,10 +69,59 @@ enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
 struct placement {
   const uint32_t *start, *cell, *member, *rank;
   OZ_D uint32_t of(uint32_t i) const {
-    const uint32_t mine = rank[i], k = cell[i], first = start[k], end = start[k + 1];
+    const uint32_t mine = rank ? rank[i] : i, k = cell[i], first = start[k], end = start[k + 1];
     uint32_t at = first;
-    for (uint32_t m = first; m < end; m++) at += rank[member[m]] < mine;
+    for (uint32_t m = first; m < end; m++) at += (rank ? rank[member[m]] : member[m]) < mine;
     return at;
+  }
+};
+
+/* How the particles of a cell have moved since the start, for searches that leave out what is calm (OZ_CALM): a box of their
+ * displacements, of each axis a word with the least and the least of the negated in 16 bits each, rounded outward. */
+enum { CALM_UNITS = 32 };
+struct motions {
+  uint32_t *at; /* 4 words each, by cell; where cells come from a table, by the place of a cell's first particle. NULL: nobody asks */
+  float per;    /* units a metre: CALM_UNITS are what is calm */
+  void set(const oz_frame *f) { /* y2 is free until the first conform_move */
+    at = f->calm2 > 0.0f ? reinterpret_cast<uint32_t *>(f->y2) : nullptr;
+    per = at ? (float)CALM_UNITS / sqrtf(f->calm2) : 0.0f;
+  }
+  static OZ_D uint32_t least(uint32_t a, uint32_t b) { /* of both halves, with their signs */
+#if defined(__CUDACC__)
+    return __vmins2(a, b);
+#else
+    const int16_t al = (int16_t)a, bl = (int16_t)b, ah = (int16_t)(a >> 16), bh = (int16_t)(b >> 16);
+    return (uint32_t)(uint16_t)(al < bl ? al : bl) | (uint32_t)(uint16_t)(ah < bh ? ah : bh) << 16;
+#endif
+  }
+  static OZ_D void none(uint32_t w[3]) { w[0] = w[1] = w[2] = 0x7fff7fffu; }
+  static OZ_D void join(uint32_t w[3], const uint32_t other[3]) {
+    for (int k = 0; k < 3; k++) w[k] = least(w[k], other[k]);
+  }
+  OZ_D void add(uint32_t w[3], const float *p, const float *x) const {
+    for (int k = 0; k < 3; k++) {
+      const float v = (p[k] - x[k]) * per;
+      int low = -32767, high = -32767; /* too far to say, or no number: never calm */
+      if (fabsf(v) < 32000.0f) low = (int)floorf(v), high = (int)floorf(-v);
+      w[k] = least(w[k], (uint32_t)(low & 0xffff) | (uint32_t)high << 16);
+    }
+  }
+  OZ_D void join_cell(uint32_t w[3], uint32_t cell) const {
+    uint32_t other[4];
+    oz_entries_ld(at + 4 * (size_t)cell, other);
+    join(w, other);
+  }
+  OZ_D void put(uint32_t cell, const uint32_t w[3]) const {
+    for (int k = 0; k < 3; k++) at[4 * (size_t)cell + k] = w[k];
+  }
+  /* Whether no two of a box can have moved apart by what is calm; a little less, for what floats round. */
+  static OZ_D bool calm(const uint32_t w[3]) {
+    float sum = 0.0f;
+    for (int k = 0; k < 3; k++) {
+      const float side = (float)((int)(int16_t)(w[k] & 0xffffu) + (int)(int16_t)(w[k] >> 16));
+      sum = fmaf(side, side, sum);
+    }
+    return sum < (CALM_UNITS - 0.1f) * (CALM_UNITS - 0.1f);
   }
 };
 
@@ -99,17 +151,19 @@ inline news *device_news(gpu *g) { return as<news>(g->device_news); }
 /* order.cu */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);     /* each becomes the sum up to and with it */
 ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* and without */
-/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. */
-ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3], ooze_message *why);
+/* Order by cell; g->now tells in which of the two buffers it ended. */
+ooze_result order_by_cell(gpu *g, const key_item &key, ooze_message *why);
 
 /* cells.cu */
 uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
-key_item key_of(const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3]);
+/* Cells at positions `at`; within a cell by rank, or NULL: in the order that particles have. */
+key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]);
 bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
-/* Particles by cell at positions `at`, through a table. The order within each cell is left to a placement. */
+/* Particles by cell, through a table. The order within each cell is left to a placement. */
 ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why);
-/* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given. */
-ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, ooze_message *why);
+/* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
+ * cell are then empty, if there are to be motions. */
+ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
 
 } // namespace OZ_NAMESPACE

@@ -200,12 +200,11 @@ struct settle_item {
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
 ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return before_each(g, v, n, why); }
 
-/* Order by (cell, id) at positions `at`; g->now tells in which of the two buffers it ended. */
-ooze_result order_by_cell(gpu *g, const oz_frame *f, const float *at, float cell, const int low[3], const uint32_t last[3], ooze_message *why) {
-  const uint32_t bits = bits_for(last);
+ooze_result order_by_cell(gpu *g, const key_item &key, ooze_message *why) {
+  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, bits = bits_for(last);
+  key_item k = key;
   g->grid.bits = bits;
   g->wide = 3 * bits > 32;
-  key_item k = key_of(f, at, cell, low, last);
   k.order = as<uint32_t>(g->order[0]);
   if (g->wide) k.key64 = as<uint64_t>(g->key[0]);
   else k.key32 = as<uint32_t>(g->key[0]);
@@ -304,17 +303,18 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     g->last[k] = (uint32_t)(-g->host_news->box[3 + k] - g->host_news->box[k]);
   }
   const uint32_t *last = g->last;
+  const key_item key = key_of(f->x, f->rank, g->cell, g->grid.low, last);
   g->by_table = tabled(g, last);
   if (g->by_table) {
     placement where;
-    OZ_TRY(table_cells(g, key_of(f, f->x, g->cell, g->grid.low, last), as<uint32_t>(g->key[0]), &where, why));
+    OZ_TRY(table_cells(g, key, as<uint32_t>(g->key[0]), &where, why));
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, nullptr, true);
     g->now = 1;
     OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
     OZ_TRY(permuted(g, item, g->count, why));
   } else {
-    OZ_TRY(order_by_cell(g, f, f->x, g->cell, g->grid.low, last, why));
+    OZ_TRY(order_by_cell(g, key, why));
     OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, true, why));
   }
   g->backed = true;

@@ -2,7 +2,8 @@
  *
  * One search a substep at the start positions makes list C. The density constraint walks the same rows (a pair that has
  * moved apart adds nothing) and then further rows with what has come near since, found at the current positions; there
- * is no margin and nothing is listed twice.
+ * is no margin and nothing is listed twice. Where a model leaves out what is calm (OZ_CALM), so does the search: blocks of cells
+ * whose particles cannot have moved that far relative to those of the cell in the middle are not looked at.
  *
  * Rows are found in two looks at the same cells: the first counts, the group of 32 takes the room for its rows, the second
  * fills. Which lines of memory a group gets may differ from run to run, what they hold does not.
@@ -97,7 +98,8 @@ struct no_list {};
 
 enum { MASKS = 24 }; /* of 32 candidates each: about 300 in 14 ranges */
 
-struct search {
+/* FURTHER: for what list C has not. */
+template <bool FURTHER> struct search {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
   const uint32_t *cell_of;
@@ -106,10 +108,12 @@ struct search {
   uint32_t last[3];
   uint32_t n, capacity;
   float radius2;
-  /* What was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell order,
-   * and then at's w is the particle of each place. NULL: nothing is listed, and places are particles. */
+  /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell
+   * order, and at's w is the particle of each place. Otherwise nothing is listed, and places are particles. */
   const float *x, *sorted_x;
   float skip2;
+  float calm2;   /* what has moved by no more than this is not listed; 0: all is */
+  motions moves; /* of the cells of a table */
   void *entries; /* of 32 bits, or of 16 where blocks share: */
   uint32_t *near_first, *near_j;
   uint64_t near_room;
@@ -129,10 +133,15 @@ struct search {
   struct surroundings {
     const uint2 *range;
     uint32_t part[3][3]; /* as in blocks_around */
+    uint32_t moved[3];
   };
   OZ_D void look_around(uint32_t c, surroundings *s) const {
     s->range = around + (size_t)c * AROUND;
     if (around) return;
+    if (FURTHER && moves.at) {
+      motions::none(s->moved);
+      moves.join_cell(s->moved, table[c]);
+    }
     for (uint32_t axis = 0; axis < 3; axis++) {
       const uint32_t v = gathered7(c >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
       s->part[axis][0] = spread7(even) << axis;
@@ -146,7 +155,17 @@ struct search {
     block_parts(b, &x, &y, &z, &n);
     const uint32_t key = s->part[0][x] | s->part[1][y] | s->part[2][z];
     uint2 r = {0, 0};
-    if (key != 0xffffffffu) r.x = table[key], r.y = table[key + n];
+    if (key == 0xffffffffu) return r;
+    r.x = table[key], r.y = table[key + n];
+    if (FURTHER && moves.at && r.x < r.y) {
+      uint32_t moved[3] = {s->moved[0], s->moved[1], s->moved[2]}, first = r.x;
+      for (uint32_t k = key + 1; k <= key + n; k++) {
+        const uint32_t end = table[k];
+        if (first < end) moves.join_cell(moved, first);
+        first = end;
+      }
+      if (motions::calm(moved)) r.y = r.x;
+    }
     return r;
   }
   /* Which of the `n` <= 32 places m, m + 1, ... are within reach of p, as bits. Tests come four at a time and without a
@@ -167,14 +186,22 @@ struct search {
     }
     return n < 32 ? bits & ((1u << n) - 1u) : bits;
   }
-  /* Takes off what is no neighbour all the same: the particle itself, and what is listed already (itself among it). */
-  OZ_D uint32_t others(uint32_t i, const float *xi, uint32_t m, uint32_t bits) const {
-    if (!sorted_x) return i - m < 32 ? bits & ~(1u << (i - m)) : bits;
+  /* Whether those at place k and at p, from xi, have come together from afar. */
+  OZ_D bool stirred(const float *p, const float *xi, uint32_t k, const float *x) const {
+    if (!(calm2 > 0.0f)) return true;
+    oz_real q[4];
+    oz_ld4(at, k, 4, 0, q);
+    const oz_v3 a = {p[0], p[1], p[2]}, b = {xi[0], xi[1], xi[2]}, c = {q[0], q[1], q[2]}, d = {x[0], x[1], x[2]};
+    return oz_moved2(a, b, c, d) > calm2;
+  }
+  /* Takes off what is no neighbour all the same: the particle itself, what is listed already (itself among it), what is calm. */
+  OZ_D uint32_t others(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t bits) const {
+    if (!FURTHER) return i - m < 32 ? bits & ~(1u << (i - m)) : bits;
     for (uint32_t left = bits; left; left &= left - 1) {
       const uint32_t t = lowest(left);
       oz_real q[4];
       oz_ld4(sorted_x, m + t, 4, 0, q);
-      if (distance2(q, xi) < skip2) bits &= ~(1u << t);
+      if (distance2(q, xi) < skip2 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
     }
     return bits;
   }
@@ -196,7 +223,7 @@ struct search {
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     uint32_t kept = 0;
     oz_ld4(own, i, 4, 0, p);
-    if (sorted_x) oz_ld4(x, i, 4, 0, xi);
+    if (FURTHER) oz_ld4(x, i, 4, 0, xi);
     const uint32_t end = bound<TEAM>(lane + 1);
     for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
       uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
@@ -209,7 +236,7 @@ struct search {
         uint32_t bits;
         if (AGAIN && !*crowded) bits = mask[kept++];
         else {
-          bits = others(i, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
+          bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
           if (!AGAIN) {
             if (kept < MASKS) mask[kept++] = bits;
             else *crowded = true;
@@ -220,7 +247,7 @@ struct search {
     }
   }
   /* Particle at place m. */
-  OZ_D uint32_t at_place(uint32_t m) const { return sorted_x ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
+  OZ_D uint32_t at_place(uint32_t m) const { return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
   OZ_D void mark(pages *book, uint32_t m, uint32_t bits) const {
     const uint32_t shift = m & 31u, low = bits << shift, high = shift ? bits >> (32u - shift) : 0u;
     if (low) book->mark(m >> 5, low);
@@ -230,6 +257,7 @@ struct search {
   /* Writes the lane's part of row i, from entry `r` on, and the first lane what pads it to a multiple of four: the particle
    * itself. start: place of the row's first entry where each has its own. */
   template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, no_list *, uint32_t, size_t begin, uint32_t r, uint32_t all) const {
+    if (FURTHER && !all) return; /* mostly so */
     uint32_t *row = static_cast<uint32_t *>(entries) + begin;
     look<true, TEAM>(i, lane, mask, crowded, [&](uint32_t m, uint32_t bits) {
       for (; bits; bits &= bits - 1, r++)
@@ -274,13 +302,13 @@ struct search {
 };
 
 #if defined(OZ_CUDA_HOST)
-template <class BOOK> void search_block(const search &s, uint32_t first, uint32_t members, BOOK *book) {
+template <class BOOK, bool FURTHER> void search_block(const search<FURTHER> &s, uint32_t first, uint32_t members, BOOK *book) {
   uint32_t count[SHARE], mask[SHARE][MASKS], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
   bool crowded[SHARE] = {false}, fits = true;
   unsigned long long base[SHARE / GROUP];
   for (uint32_t k = 0; k < members; k++) {
     uint32_t n = 0;
-    s.look<false, 1>(first + k, 0, mask[k], &crowded[k], [&](uint32_t m, uint32_t bits) { n += popcount(bits), s.mark(book, m, bits); });
+    s.template look<false, 1>(first + k, 0, mask[k], &crowded[k], [&](uint32_t m, uint32_t bits) { n += popcount(bits), s.mark(book, m, bits); });
     s.mark(book, first + k, 1u);
     count[k] = capped(n);
     oz_atomic_add(s.total, (unsigned long long)count[k]);
@@ -308,25 +336,26 @@ template <class BOOK> void search_block(const search &s, uint32_t first, uint32_
   }
   for (uint32_t k = 0; k < members; k++) {
     s.note(first + k, fits ? count[k] : 0);
-    if (fits) s.fill<1>(first + k, 0, mask[k], &crowded[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
+    if (fits) s.template fill<1>(first + k, 0, mask[k], &crowded[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
   }
 }
-template <class BOOK> void search_blocks(const search &s) {
+template <class BOOK, bool FURTHER> void search_blocks(const search<FURTHER> &s) {
   static BOOK book;
   for (uint32_t first = 0; first < s.n; first += SHARE) {
     memset(static_cast<void *>(&book), 0, sizeof book);
     search_block(s, first, s.n - first < SHARE ? s.n - first : (uint32_t)SHARE, &book);
   }
 }
-cudaError_t search_all(const search &s, cudaStream_t) {
-  if (s.near_j) search_blocks<pages>(s);
+template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t) {
+  if (!FURTHER && s.near_j) search_blocks<pages>(s);
   else search_blocks<no_list>(s);
   return cudaSuccess;
 }
 #else
-/* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
+/* (12 blocks: 40 registers. List C of large scenes waits for memory more than it computes.) TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. */
-template <int TEAM, int P, class BOOK> __global__ void __launch_bounds__(TEAM *P) search_kernel(const __grid_constant__ search s) {
+template <int TEAM, int P, class BOOK, bool FURTHER>
+__global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? 12 : 1) search_kernel(const __grid_constant__ search<FURTHER> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P;
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], found[TEAM][P], begins[SHARED ? P : 1];
@@ -342,7 +371,7 @@ template <int TEAM, int P, class BOOK> __global__ void __launch_bounds__(TEAM *P
     __syncthreads();
   }
   if (i < s.n) {
-    s.look<false, TEAM>(i, lane, mask, &crowded, [&](uint32_t m, uint32_t bits) { count += __popc(bits), s.mark(&book, m, bits); });
+    s.template look<false, TEAM>(i, lane, mask, &crowded, [&](uint32_t m, uint32_t bits) { count += __popc(bits), s.mark(&book, m, bits); });
     if (lane == 0) s.mark(&book, i, 1u);
   }
   found[lane][k] = count;
@@ -388,17 +417,20 @@ template <int TEAM, int P, class BOOK> __global__ void __launch_bounds__(TEAM *P
   if (i >= s.n) return;
   fits = fits && base[group] + width[group] <= s.lines;
   if (lane == 0) s.note(i, fits ? all : 0);
-  if (fits) s.fill<TEAM>(i, lane, mask, &crowded, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
+  if (fits) s.template fill<TEAM>(i, lane, mask, &crowded, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
 }
-cudaError_t search_all(const search &s, cudaStream_t stream) {
+template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
-  if (s.near_j) {
-    if (team > 1) search_kernel<4, SHARE, pages><<<blocks, SHARE * 4, 0, stream>>>(s);
-    else search_kernel<1, SHARE, pages><<<blocks, SHARE, 0, stream>>>(s);
-  } else if (team == 8) search_kernel<8, GROUP, no_list><<<groups, GROUP * 8, 0, stream>>>(s);
-  else if (team == 4) search_kernel<4, GROUP, no_list><<<groups, GROUP * 4, 0, stream>>>(s);
-  else search_kernel<1, SHARE, no_list><<<blocks, SHARE, 0, stream>>>(s);
+  if constexpr (!FURTHER)
+    if (s.near_j) {
+      if (team > 1) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
+      else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
+      return cudaGetLastError();
+    }
+  if (team == 8) search_kernel<8, GROUP, no_list, FURTHER><<<groups, GROUP * 8, 0, stream>>>(s);
+  else if (team == 4) search_kernel<4, GROUP, no_list, FURTHER><<<groups, GROUP * 4, 0, stream>>>(s);
+  else search_kernel<1, SHARE, no_list, FURTHER><<<blocks, SHARE, 0, stream>>>(s);
   return cudaGetLastError();
 }
 #endif
@@ -433,6 +465,7 @@ struct line_item {
   placement where;
   const float *at, *x;
   float *sorted, *sorted_x;
+  motions moves;
   OZ_D void operator()(uint32_t t) const {
     const uint32_t i = where.member[t], k = where.of(i);
     oz_real v[4];
@@ -441,6 +474,20 @@ struct line_item {
     oz_st4(sorted, k, 4, 0, v);
     oz_ld4(x, i, 4, 0, v);
     oz_st4(sorted_x, k, 4, 0, v);
+    if (moves.at && t == where.start[where.cell[i]]) box(t, where.start[where.cell[i] + 1]);
+  }
+  /* Of the cell's displacements: by its first thread, because a launch costs more than that here. */
+  OZ_D void box(uint32_t first, uint32_t end) const {
+    uint32_t w[3];
+    motions::none(w);
+    for (uint32_t m = first; m < end; m++) {
+      const uint32_t j = where.member[m];
+      oz_real p[4], z[4];
+      oz_ld4(at, j, 4, 0, p);
+      oz_ld4(x, j, 4, 0, z);
+      moves.add(w, p, z);
+    }
+    moves.put(first, w);
   }
 };
 
@@ -527,8 +574,8 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   for (;;) {
     const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
     OZ_TRY(clear_groups(g, why));
-    if (!g->by_table) OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, why));
-    search s = {};
+    if (!g->by_table) OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, motions{}, why));
+    search<false> s = {};
     s.own = s.at = f->x;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
     for (int k = 0; k < 3; k++) s.last[k] = g->last[k];
@@ -591,24 +638,29 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   for (int k = 0; k < 3; k++) low[k] = (int)floorf((float)g->grid.low[k] * (g->cell / cell)) - 2, last[k] = g->last[k] + 4;
   g->by_table = tabled(g, last);
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
+  /* rows in the order of list C's: that is one of state alone, and here nobody asks for another */
+  const key_item key = key_of(f->p, nullptr, cell, low, last);
+  motions moves;
+  moves.set(f);
   for (;;) {
     const uint64_t lines = g->extra.entries.bytes / (GROUP * 4);
     if (g->by_table) { /* A and dx are free until the first iteration */
       placement where;
-      OZ_TRY(table_cells(g, key_of(f, f->p, cell, low, last), as<uint32_t>(g->cell_of), &where, why));
-      OZ_CUDA(each(g->stream, g->count, line_item{where, f->p, f->x, f->A, f->dx}), "cells");
+      OZ_TRY(table_cells(g, key, as<uint32_t>(g->cell_of), &where, why));
+      OZ_CUDA(each(g->stream, g->count, line_item{where, f->p, f->x, f->A, f->dx, moves}), "cells");
     } else {
-      OZ_TRY(order_by_cell(g, f, f->p, cell, low, last, why));
-      OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, why));
+      OZ_TRY(order_by_cell(g, key, why));
+      OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, moves, why));
     }
     OZ_TRY(clear_groups(g, why));
-    search s = {};
+    search<true> s = {};
     s.own = f->p, s.at = f->A;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
     for (int k = 0; k < 3; k++) s.last[k] = last[k];
     s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
     s.radius2 = radius * radius;
-    s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2;
+    s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
+    if (g->by_table) s.moves = moves;
     s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
     s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
     s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;

@@ -197,7 +197,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->c.words,   cpu->c.row,         cpu->c.len,        cpu->x.words,  cpu->x.row,
                  cpu->x.len,     cpu->pad_weight_d, cpu->flag,
                  cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
-                 cpu->cells_d.hash, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->load, cpu->collider,
+                 cpu->cells_d.hash, cpu->cells_d.moved, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->load, cpu->collider,
                  cpu->brick_key, cpu->brick_values, cpu->grip_key, cpu->grip_values, cpu->nozzle, cpu->matter,
                  cpu->body, cpu->body_state, cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);

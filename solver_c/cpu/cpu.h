@@ -15,7 +15,8 @@ typedef struct oz_cells {
   uint32_t *hash;      /* hash_mask + 1 places with `kinds` cells each, or 0: what fluid and what a boundary has there */
   uint32_t count, hash_mask;
   uint32_t kinds; /* 2 where boundary particles have cells, too */
-  size_t key_bytes, start_bytes, hash_bytes;
+  oz_motion *moved;    /* (cells) of the density list */
+  size_t key_bytes, start_bytes, hash_bytes, moved_bytes;
 } oz_cells;
 
 typedef struct oz_cpu {

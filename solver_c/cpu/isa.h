@@ -46,6 +46,13 @@ typedef struct oz_relink {
   _Atomic uint32_t overflow; /* tasks that found no page */
 } oz_relink;
 
+/* How the particles of a cell have moved since the start: least and greatest displacement along each axis, m. */
+typedef struct oz_motion {
+  float low[3], high[3];
+} oz_motion;
+/* Whether what is no further apart than that, squared, is calm for certain, whatever floats round. */
+static inline int oz_calm(float apart2, float calm2) { return apart2 < 0.999f * calm2; }
+
 typedef struct oz_search {
   const oz_frame *f;
   const float *at;             /* record 4 in cell order: position */
@@ -61,6 +68,7 @@ typedef struct oz_search {
   int weights;                 /* main rows have them */
   uint32_t narrow;             /* distances below this have 16 bits: OZ_NARROW, or less in tests */
   const oz_rows *wide;         /* rows of C, where main is to hold what they lack; or NULL */
+  oz_motion *moved;            /* (cells), and main leaves out what is calm (f->calm2); or NULL */
   uint32_t *neighbours;        /* true count of main rows, or NULL */
   float *pad_weight;
   _Atomic uint32_t overflow;   /* pages that were missing */

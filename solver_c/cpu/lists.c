@@ -1,6 +1,9 @@
 /* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
  * a little beyond. The density constraint uses C and what comes within reach out of the margin, as long as nothing has
- * moved further than that; otherwise what C lacks is searched for at the current positions, in the margin's place. */
+ * moved further than that; otherwise what C lacks is searched for at the current positions, in the margin's place.
+ *
+ * Where a model leaves out what is calm (OZ_CALM), there is no margin: rows of C do as long as no two displacements differ by
+ * more, and the search at the current positions passes over cells of which the same can be said. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -123,10 +126,11 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask, s.cell_kinds = cpu->cells.kinds;
   s.radius2 = f->h2;
   /* no margin rows where velocities already tell that they would not do, or that none is needed */
-  const float spread = f->foresee ? 0.0f : spread_of(cpu, f, f->u, NULL) * f->dt;
+  const int calms = f->calm2 > 0.0f;
+  const float spread = f->foresee || calms ? 0.0f : spread_of(cpu, f, f->u, NULL) * f->dt;
   cpu->foreseen = f->foresee != 0;
-  cpu->still = cpu->foreseen || spread <= 0.75f * OZ_STILL * f->h;
-  cpu->has_margin = !cpu->still && spread <= 0.67f * f->margin;
+  cpu->still = cpu->foreseen || (!calms && spread <= 0.75f * OZ_STILL * f->h);
+  cpu->has_margin = !cpu->still && !calms && spread <= 0.67f * f->margin;
   if (cpu->foreseen) { /* A has room for them before the sort's keys, and no stage of such a model writes it */
     ahead_job ahead = {f, f->A};
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), ahead_chunk, &ahead);
@@ -166,6 +170,28 @@ static void copy_chunk(void *arg, uint32_t chunk) {
   for (uint32_t k = begin; k < end; k++) memcpy(job->to + 4 * (size_t)k, job->at + 4 * (size_t)job->cpu->order[k], 16);
 }
 
+typedef struct moved_job {
+  const oz_cpu *cpu;
+  const oz_frame *f;
+} moved_job;
+static void moved_chunk(void *arg, uint32_t chunk) {
+  const moved_job *job = arg;
+  const oz_cells *cells = &job->cpu->cells_d;
+  const float *p = job->f->p, *x = job->f->x;
+  const uint32_t begin = chunk * OZ_CELL_CHUNK, end = begin + OZ_CELL_CHUNK < cells->count ? begin + OZ_CELL_CHUNK : cells->count;
+  for (uint32_t cell = begin; cell < end; cell++) {
+    oz_motion m = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (uint32_t k = cells->start[cell]; k < cells->start[cell + 1]; k++) {
+      const size_t i = 4 * (size_t)job->cpu->order[k];
+      for (int c = 0; c < 3; c++) {
+        const float y = p[i + c] - x[i + c];
+        m.low[c] = y < m.low[c] ? y : m.low[c], m.high[c] = y > m.high[c] ? y : m.high[c];
+      }
+    }
+    cells->moved[cell] = m;
+  }
+}
+
 /* What the padding of C adds, if a list made anew has put its own there. */
 static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
   if (!cpu->pad_is_c)
@@ -176,7 +202,8 @@ static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
-  const float spread = cpu->foreseen ? spread_of(cpu, f, f->p, f->A) : spread_of(cpu, f, f->y, NULL);
+  const int calms = f->calm2 > 0.0f;
+  const float spread = calms ? spread_of(cpu, f, f->p, f->x) : cpu->foreseen ? spread_of(cpu, f, f->p, f->A) : spread_of(cpu, f, f->y, NULL);
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
@@ -185,7 +212,9 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   s.pad_weight = cpu->pad_weight_d;
   s.radius2 = f->reach * f->reach;
   /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
-  const int still = cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h : OZ_STILL * f->h), narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
+  const int still = calms ? oz_calm(spread * spread, f->calm2)
+                          : cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h : OZ_STILL * f->h);
+  const int narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
   out->rebuilt = !still && !narrow;
   f->near_d[0] = cpu->c.words, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
   f->near_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
@@ -209,6 +238,14 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
     copy_job copy = {cpu, f->p, f->A}; /* A is free until the first strain */
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), copy_chunk, &copy);
+    if (calms) {
+      oz_cells *cells = &cpu->cells_d;
+      moved_job moved = {cpu, f};
+      if (!oz_grow(cpu->memory, (void **)&cells->moved, &cells->moved_bytes, cells->key_bytes / sizeof *cells->key * sizeof *cells->moved, 0))
+        return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u neighbour cells", cells->count);
+      cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cells->count, OZ_CELL_CHUNK), moved_chunk, &moved);
+      s.moved = cells->moved;
+    }
     s.at = f->A;
     s.index = cpu->order;
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;

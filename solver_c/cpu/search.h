@@ -82,6 +82,16 @@ static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, ui
   return kept - (end - n);
 }
 
+/* Whether no particle of one has moved as far relative to any of the other as a pair has to that is to be listed. */
+static int calm_cells(const oz_motion *a, const oz_motion *b, float calm2) {
+  float sum = 0.0f;
+  for (int c = 0; c < 3; c++) {
+    const float low = a->low[c] < b->low[c] ? a->low[c] : b->low[c], high = a->high[c] > b->high[c] ? a->high[c] : b->high[c];
+    sum += (high - low) * (high - low);
+  }
+  return oz_calm(sum, calm2);
+}
+
 /* Looks the 27 cells up; every particle of the cell in the middle will run along what they hold. */
 static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   const int32_t bits = (1 << 21) - 1;
@@ -96,7 +106,7 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
         const uint32_t *here = s->hash + oz_cell_slot(s->hash, s->hash_mask, s->cell_kinds, s->cell_key, oz_cell_key(x, y, z)) * (size_t)s->cell_kinds;
         for (uint32_t kind = 0; kind < s->cell_kinds; kind++) { /* cells of boundary particles are cells of their own */
           const uint32_t found = here[kind];
-          if (!found) continue;
+          if (!found || (s->moved && calm_cells(s->moved + cell, s->moved + found - 1, s->f->calm2))) continue;
           const uint32_t first = s->cell_start[found - 1];
           uint32_t m = s->cell_start[found] - first;
           if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
@@ -163,10 +173,10 @@ static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bit
   return n;
 }
 
-/* Of a row that is near now, what was not near at the start: the rest is in C. Which side of h a pair was on is C's own answer
- * where roundings could make another. */
+/* Of a row that is near now, what was not near at the start, and is not calm: the rest is in C, or not to be listed. Which side of
+ * h a pair was on is C's own answer where roundings could make another. */
 static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_t *row, uint32_t n, uint32_t *out_padded) {
-  const oz_v3 x = oz_vec_of(f->x, i);
+  const oz_v3 x = oz_vec_of(f->x, i), p = oz_vec_of(f->p, i);
   const oz_real out = oz_set(1.0001f * f->h2), in = oz_set(0.9999f * f->h2);
   const oz_row mine = oz_row_of(c->words, c->row, i);
   uint32_t kept = 0;
@@ -188,6 +198,10 @@ static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_
         m[l] = known ? 0 : -1;
       }
       memcpy(&lacks, m, sizeof lacks);
+    }
+    if (f->calm2 > 0.0f) {
+      if (!oz_any(lacks)) continue;
+      lacks = lacks & (oz_moved2(p, x, oz_vec_gather(f->p, row + k), oz_vec_gather(f->x, row + k)) > oz_set(f->calm2));
     }
     kept += oz_pack(row + kept, lacks & oz_index_ne(row + k, i), row + k);
   }

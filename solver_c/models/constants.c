@@ -84,6 +84,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->margin = (float)(0.08 * h);
   f->cell = (float)(1.08 * h);
   f->reach = (float)(1.02 * h);
+  f->calm2 = 0.0f; /* a model that can do without tells so */
   f->V0 = (float)V0;
   f->Vm = (float)Vm;
   f->m_ref = (float)(1000.0 * Vm);

@@ -92,6 +92,11 @@ OZ_FN oz_v3 oz_sub(oz_v3 a, oz_v3 b) {
   oz_v3 r = {a.x - b.x, a.y - b.y, a.z - b.z};
   return r;
 }
+/* m^2: how far particles have moved relative to each other, from x to p and from z to q (see OZ_CALM). */
+OZ_FN oz_real oz_moved2(oz_v3 p, oz_v3 x, oz_v3 q, oz_v3 z) {
+  oz_v3 y = oz_sub(oz_sub(q, z), oz_sub(p, x));
+  return oz_dot(y, y);
+}
 OZ_FN oz_s3 oz_planes6_ld(const float *a, uint32_t stride, uint32_t i) {
   oz_s3 r;
   for (int c = 0; c < 6; c++) r.s[c] = oz_ld(a + (size_t)c * stride, i);
