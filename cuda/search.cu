@@ -352,10 +352,11 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
   return cudaSuccess;
 }
 #else
-/* (12 blocks: 40 registers. List C of large scenes waits for memory more than it computes.) TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
- * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. */
+/* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
+ * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
+ * thread: list C of large scenes waits for memory more than it computes. */
 template <int TEAM, int P, class BOOK, bool FURTHER>
-__global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? 12 : 1) search_kernel(const __grid_constant__ search<FURTHER> s) {
+__global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? 12 : 0) search_kernel(const __grid_constant__ search<FURTHER> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P;
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], found[TEAM][P], begins[SHARED ? P : 1];
