@@ -196,13 +196,14 @@ template <bool FURTHER> struct search {
   }
   /* Takes off what is no neighbour all the same: the particle itself, what is listed already (itself among it), what is calm. */
   OZ_D uint32_t others(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t bits) const {
-    if (!FURTHER) return i - m < 32 ? bits & ~(1u << (i - m)) : bits;
-    for (uint32_t left = bits; left; left &= left - 1) {
-      const uint32_t t = lowest(left);
-      oz_real q[4];
-      oz_ld4(sorted_x, m + t, 4, 0, q);
-      if (distance2(q, xi) < skip2 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
-    }
+    if constexpr (FURTHER)
+      for (uint32_t left = bits; left; left &= left - 1) {
+        const uint32_t t = lowest(left);
+        oz_real q[4];
+        oz_ld4(sorted_x, m + t, 4, 0, q);
+        if (distance2(q, xi) < skip2 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
+      }
+    else if (i - m < 32) bits &= ~(1u << (i - m));
     return bits;
   }
   /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows come out in the same order
@@ -355,8 +356,13 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
 /* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
  * thread: list C of large scenes waits for memory more than it computes. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { HELD = 8 }; /* 1024 threads are all it has */
+#else
+enum { HELD = 12 };
+#endif
 template <int TEAM, int P, class BOOK, bool FURTHER>
-__global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? 12 : 0) search_kernel(const __grid_constant__ search<FURTHER> s) {
+__global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? HELD : 0) search_kernel(const __grid_constant__ search<FURTHER> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P;
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], found[TEAM][P], begins[SHARED ? P : 1];
