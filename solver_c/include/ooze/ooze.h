@@ -486,7 +486,7 @@ typedef struct ooze_stats {
   uint32_t contained;       /* resets in the last ooze_step of particles that went non-finite, each substep's counted */
   uint64_t first_contained; /* id of the first of them */
   uint32_t born, killed;    /* in the last ooze_step */
-  uint32_t list_rebuilds;   /* density lists rebuilt because something moved past the margin */
+  uint32_t list_rebuilds;   /* substeps whose density list was made anew because something moved further than list C or a margin allows for */
   double kinetic_energy;    /* J */
   double momentum[3];       /* kg m/s */
   double max_speed;         /* m/s */
