@@ -114,10 +114,36 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
   return oz_s3_select(check, &r, q);
 }
 
-OZ_FN oz_m3 oz_frame_of(const oz_frame *f, uint32_t i, oz_real p[3]) { /* preconditioner frame and eigenvalues */
-  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
-  return oz_q4_matrix(oz_block4_ld(f->pu, f->stride, i));
+/* The preconditioner's frame, as a rotation, and its eigenvalues; with them the lanes that have a constraint (oz_enough). On the GPU both are
+ * rounded, to 1.5e-5 and 1.2e-4: any symmetric positive matrix will do that is the same every time, U D U^T is one even where U is not quite a
+ * rotation, and eigenvalues are rounded up, so that the bound stays one. And 1 / max(1, largest eigenvalue of Q), a float on both. */
+#if OZ_GPU
+OZ_FN oz_q4 oz_frame_turn(const oz_frame *f, uint32_t i) {
+  oz_real q[4];
+  oz_turn_get(f->pu->v, i, q);
+  oz_q4 r = {q[0], q[1], q[2], q[3]};
+  return r;
 }
+OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) { return oz_three_get(f->pe->v, i, p); }
+OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
+  const oz_real turn[4] = {q.x, q.y, q.z, q.w};
+  oz_turn_put(f->pu->v, i, turn);
+  oz_three_put(f->pe->v, i, p, oz_enough(f, i));
+}
+OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return f->pe->v + 2 * (size_t)f->stride + i; }
+#else
+OZ_FN oz_q4 oz_frame_turn(const oz_frame *f, uint32_t i) { return oz_block4_ld(f->pu, f->stride, i); }
+OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) {
+  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
+  return oz_enough(f, i);
+}
+OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
+  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->pe, 4, c, f->stride, i, p[c]);
+  oz_block4_st(f->pu, f->stride, i, q);
+}
+OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return oz_block_at(f->pe, 4, 3, f->stride, i); }
+#endif
+OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
 /* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
   oz_m3 A = oz_s3_mul_s(lam, B);
@@ -227,8 +253,7 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;
   oz_s3_eigen(&P, 3, w, &U);
-  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->pe, 4, c, f->stride, i, w[c]);
-  oz_block4_st(f->pu, f->stride, i, oz_q4_of(&U));
+  oz_frame_st(f, i, w, oz_q4_of(&U));
 }
 
 /* ---- velocity_start: compliance over q, first multiplier (part 2, 2 and 3) ---- */
@@ -267,7 +292,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_planes6_st(f->lam, f->stride, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_st(f->a, i, a / q);
-  oz_block_st(f->pe, 4, 3, f->stride, i, 1.0f / q);
+  oz_st(oz_inv_q(f, i), 0, 1.0f / q);
 }
 
 /* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2) ---- */
@@ -321,11 +346,11 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_s3 B = oz_six_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
   oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
   oz_real a = oz_ld(f->a, i), p[3];
-  oz_s3 stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
-  oz_mask on = oz_enough(f, i);
+  oz_s3 stretch = oz_stretch(f, &Q, oz_inv_q_ld(f, i));
+  oz_mask on = oz_frame_values(f, i, p);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
-  U = oz_frame_of(f, i, p);
+  U = oz_q4_matrix(oz_frame_turn(f, i));
   /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no multiplier can change */
   on &= p[0] + p[1] + p[2] > oz_set(1e-3f * f->t_ref);
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
@@ -356,10 +381,10 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
   oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i), z = oz_six_ld(f->r, f->stride, i);
   oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
-  oz_m3 U = oz_frame_of(f, i, e);
+  oz_mask on = oz_frame_values(f, i, e);
+  oz_m3 U = oz_q4_matrix(oz_frame_turn(f, i));
   oz_metric m = oz_metric_of(f, e, a);
   oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
-  oz_mask on = oz_enough(f, i);
   oz_comply(f, a, &p, oz_set(1.0f), &q);
   for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
   red[0] = oz_s3_dot(&p, &q);
@@ -397,7 +422,7 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
     return;
   }
   oz_s3 z = oz_six_ld(f->r, f->stride, i), w = oz_six_ld(f->aq, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
-  oz_m3 U = oz_q4_matrix(oz_block4_ld(f->pu, f->stride, i));
+  oz_m3 U = oz_q4_matrix(oz_frame_turn(f, i));
   for (int c = 0; c < 6; c++) z.s[c] -= al * w.s[c];
   oz_st4(f->u, i, 4, 0, u);
   oz_planes6_st(f->lam, f->stride, i, &lam);
@@ -474,7 +499,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   if (f->relaxing) {
     oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
     Q = oz_s3_rotate(&Q, &R);
-    stretch = oz_stretch(f, &Q, oz_block_ld(f->pe, 4, 3, f->stride, i));
+    stretch = oz_stretch(f, &Q, oz_inv_q_ld(f, i));
   } else
     for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
   oz_real tr = oz_s3_trace(&e), shift = oz_set(0.0f);
@@ -486,10 +511,9 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i);
   oz_real a = oz_ld(f->a, i);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
-  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
-  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_block4_ld(f->pu, f->stride, i)));
+  oz_mask on = oz_frame_values(f, i, p);
+  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_frame_turn(f, i)));
   oz_s3 dl = oz_precondition(f, &r, &U, p, a);
-  oz_mask on = oz_enough(f, i);
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_ld4(f->y, i, 4, 0, y);
   oz_planes6_st(f->lam, f->stride, i, &lam);
@@ -546,7 +570,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);
   if (f->yielding) { /* strain at the yield stress: times compliance, a being a / q by now */
     oz_real yield = oz_yield(f, i), unit = oz_set(f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d));
-    oz_real strain = yield * unit * oz_ld(f->a, i) / oz_block_ld(f->pe, 4, 3, f->stride, i);
+    oz_real strain = yield * unit * oz_ld(f->a, i) / oz_inv_q_ld(f, i);
     oz_real kept;
     oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
     Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);

@@ -307,7 +307,7 @@ typedef struct oz_frame {
   oz_block *K, *B; /* blocks 6, sixes: moment of the kernel gradient, and its bounded inverse */
   oz_block *sg;   /* blocks 3: sum of ghat */
   oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion */
-  oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q) */
+  oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q). On the GPU less: oz_frame_* of conformation.h */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
   oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
                    * last are preconditioned, and in the preconditioner's frame */

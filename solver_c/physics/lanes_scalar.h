@@ -153,6 +153,50 @@ OZ_FN void oz_six_get(const float *a, uint32_t i, oz_real s[6]) {
   s[4] = oz_float_of(w[0] >> 20 | (w[1] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
   s[5] = oz_float_of(w[2] >> 20 | (w[3] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
 }
+/* A quaternion in 8 bytes: 16 bits each. */
+#define OZ_TURN_ORIGIN 8421376.0f /* 2^23 + 2^15: a sum with it has 1 to 2^16 - 1 in its last 16 bits */
+OZ_FN void oz_pair_put(float *a, uint32_t i, uint32_t x, uint32_t y) {
+#if defined(__CUDACC__)
+  *(uint2 *)(a + 2 * (size_t)i) = make_uint2(x, y);
+#else
+  a[2 * (size_t)i] = oz_float_of(x), a[2 * (size_t)i + 1] = oz_float_of(y);
+#endif
+}
+OZ_FN void oz_pair_get(const float *a, uint32_t i, uint32_t w[2]) {
+#if defined(__CUDACC__)
+  const uint2 v = *(const uint2 *)(a + 2 * (size_t)i);
+  w[0] = v.x, w[1] = v.y;
+#else
+  w[0] = oz_bits_of(a[2 * (size_t)i]), w[1] = oz_bits_of(a[2 * (size_t)i + 1]);
+#endif
+}
+OZ_FN void oz_turn_put(float *a, uint32_t i, const oz_real q[4]) {
+  uint32_t t[4];
+  for (int k = 0; k < 4; k++) t[k] = oz_bits_of(oz_min(oz_max(q[k], -1.0f), 1.0f) * 32767.0f + OZ_TURN_ORIGIN);
+  oz_pair_put(a, i, (t[0] & 0xffffu) | t[1] << 16, (t[2] & 0xffffu) | t[3] << 16);
+}
+OZ_FN void oz_turn_get(const float *a, uint32_t i, oz_real q[4]) {
+  uint32_t w[2];
+  oz_pair_get(a, i, w);
+  for (int k = 0; k < 4; k++) q[k] = (oz_float_of((k & 1 ? w[k / 2] >> 16 : w[k / 2] & 0xffffu) | 0x4b000000u) - OZ_TURN_ORIGIN) * (1.0f / 32767.0f);
+}
+/* Three numbers that are not below 0 and a flag in 8 bytes: their first 21 bits, rounded up: by 1.2e-4 at most. */
+OZ_FN void oz_three_put(float *a, uint32_t i, const oz_real p[3], oz_mask flag) {
+  uint32_t b[3];
+  for (int k = 0; k < 3; k++) {
+    b[k] = oz_bits_of(p[k]) & 0x7fffffffu;
+    b[k] = ((b[k] < 0x7f800000u ? b[k] : 0x7f800000u) + 0x3ffu) >> 10; /* what is no number becomes infinite */
+  }
+  oz_pair_put(a, i, b[0] << 11 | (b[2] & 0x7ffu), b[1] << 11 | b[2] >> 11 | (flag ? 0x400u : 0u));
+}
+OZ_FN oz_mask oz_three_get(const float *a, uint32_t i, oz_real p[3]) {
+  uint32_t w[2];
+  oz_pair_get(a, i, w);
+  p[0] = oz_float_of(w[0] >> 1 & 0x7ffffc00u);
+  p[1] = oz_float_of(w[1] >> 1 & 0x7ffffc00u);
+  p[2] = oz_float_of((w[1] & 0x3ffu) << 21 | (w[0] & 0x7ffu) << 10);
+  return (w[1] & 0x400u) != 0;
+}
 /* Four list entries at once. */
 OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
 #if defined(__CUDACC__)

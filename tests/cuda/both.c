@@ -7,7 +7,7 @@
 typedef struct array {
   const char *name;
   size_t member;
-  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks, 3 where the GPU packs its six numbers */
+  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks, 3 where the GPU packs its six numbers, 4 the preconditioner's frame, 5 its eigenvalues */
   int when; /* 0 always, 1 velocity phase, 2 position phase, 3 solve of soft bodies, 4 from bound_sums to bound, 5 before density_bound, 6 behind it, 7 from bound_sums to density_bound */
   int sums; /* sums over gradients */
 } array;
@@ -15,8 +15,8 @@ typedef struct array {
 static const array arrays[] = {
     {AT(x), 4, 0, 0, 0},      {AT(u), 4, 0, 0, 0},       {AT(q), 6, 1, 0, 0},      {AT(source), 1, 1, 0, 0}, {AT(omega), 1, 1, 0, 0},
     {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(u2), 4, 0, 0, 0},
-    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 3, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 2, 0, 0},
-    {AT(pe), 4, 2, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 3, 1, 0},      {AT(pp), 6, 3, 1, 0},     {AT(aq), 6, 3, 1, 0},
+    {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 3, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 4, 0, 0},
+    {AT(pe), 4, 5, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 3, 1, 0},      {AT(pp), 6, 3, 1, 0},     {AT(aq), 6, 3, 1, 0},
     {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0}, {AT(near_sum), 1, 1, 7, 1},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
     {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(pressure), 1, 1, 0, 0}, {AT(density), 1, 1, 0, 0}, {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
@@ -86,8 +86,55 @@ static void pack_six(const float *m, float *r) {
   const uint32_t w[4] = {u[0] | u[4] << 20, u[1] | u[4] >> 12 << 20 | x << 28, u[2] | u[5] << 20, u[3] | u[5] >> 12 << 20 | x >> 4 << 28};
   memcpy(r, w, sizeof w);
 }
-/* Whether the side has it so now: heat has r in blocks. */
-static int is_six(const both *t, const side *s, const array *a) { return a->planes == 3 && s->gpu && !(t->heat && !strcmp(a->name, "r")); }
+/* A quaternion of 16 bits, and three numbers' first 21 bits with a flag, in two words. */
+static void unpack_turn(const float *r, float *m) {
+  uint16_t u[4];
+  memcpy(u, r, sizeof u);
+  for (int k = 0; k < 4; k++) m[k] = (float)((int)u[k] - 32768) / 32767.0f;
+}
+static void pack_turn(const float *m, float *r) {
+  uint16_t u[4];
+  for (int k = 0; k < 4; k++) u[k] = (uint16_t)(lrintf(m[k] * 32767.0f) + 32768);
+  memcpy(r, u, sizeof u);
+}
+static void unpack_three(const float *r, float *m) {
+  uint64_t w[2];
+  uint32_t word[2];
+  memcpy(word, r, sizeof word);
+  w[0] = word[0], w[1] = word[1];
+  const uint32_t b[3] = {(uint32_t)(w[0] >> 11), (uint32_t)(w[1] >> 11), (uint32_t)((w[0] & 0x7ff) | (w[1] & 0x3ff) << 11)};
+  for (int k = 0; k < 3; k++) {
+    const uint32_t bits = b[k] << 10;
+    memcpy(&m[k], &bits, 4);
+  }
+}
+static void pack_three(const float *m, float *r) { /* the flag stays as it is */
+  uint32_t word[2], b[3];
+  memcpy(word, r, sizeof word);
+  for (int k = 0; k < 3; k++) {
+    const float size = fabsf(m[k]);
+    memcpy(&b[k], &size, 4);
+    b[k] = (b[k] + 0x3ff) >> 10;
+  }
+  word[0] = b[0] << 11 | (b[2] & 0x7ff);
+  word[1] = b[1] << 11 | b[2] >> 11 | (word[1] & 0x400);
+  memcpy(r, word, sizeof word);
+}
+/* Words that it takes on the side if it is packed there now, or 0: heat has r in blocks. */
+static uint32_t packed_words(const both *t, const side *s, const array *a) {
+  if (!s->gpu || a->planes < 3 || (t->heat && !strcmp(a->name, "r"))) return 0;
+  return a->planes == 3 ? 4 : a->planes == 4 ? 2 : 3;
+}
+static void from_packed(const side *s, const array *a, const float *raw, uint32_t i, float *m) {
+  if (a->planes == 3) unpack_six(raw + (size_t)i * 4, m);
+  else if (a->planes == 4) unpack_turn(raw + (size_t)i * 2, m);
+  else unpack_three(raw + (size_t)i * 2, m), m[3] = raw[2 * (size_t)s->f.stride + i];
+}
+static void to_packed(const side *s, const array *a, const float *m, uint32_t i, float *raw) {
+  if (a->planes == 3) pack_six(m, raw + (size_t)i * 4);
+  else if (a->planes == 4) pack_turn(m, raw + (size_t)i * 2);
+  else pack_three(m, raw + (size_t)i * 2), raw[2 * (size_t)s->f.stride + i] = m[3];
+}
 static uint32_t record_words(const side *s, const array *a) {
   return strcmp(a->name, "A") ? a->words : s->gpu ? 4u : 12u;
 }
@@ -102,14 +149,14 @@ static size_t place(const side *s, const array *a, uint32_t i, uint32_t c) {
 /* One array by rank: out[rank * MOST + word]. */
 static void read_array(const both *t, const side *s, const array *a, float *out) {
   const float *p = pointer(&s->f, a->member);
-  const uint32_t n = t->n, words = record_words(s, a), all = is_six(t, s, a) ? 4u : words;
+  const uint32_t n = t->n, words = record_words(s, a), packed = packed_words(t, s, a), all = packed ? packed : words;
   float *raw = malloc((size_t)s->f.stride * MOST * sizeof *raw);
   if (a->planes) get(s, raw, p, (size_t)s->f.stride * all * 4);
   else get(s, raw, p, (size_t)n * words * 4);
   for (uint32_t r = 0; r < n; r++) {
     const uint32_t i = s->at[r];
     float *to = out + (size_t)r * MOST;
-    if (is_six(t, s, a)) unpack_six(raw + (size_t)i * 4, to);
+    if (packed) from_packed(s, a, raw, i, to);
     else if (a->planes)
       for (uint32_t c = 0; c < words; c++) to[c] = raw[place(s, a, i, c)];
     else if (words != a->words) unpack(s, raw + (size_t)i * words, to);
@@ -119,13 +166,13 @@ static void read_array(const both *t, const side *s, const array *a, float *out)
 }
 static void write_array(const both *t, const side *s, const array *a, const float *in) {
   float *p = pointer(&s->f, a->member);
-  const uint32_t n = t->n, words = record_words(s, a), all = is_six(t, s, a) ? 4u : words;
+  const uint32_t n = t->n, words = record_words(s, a), packed = packed_words(t, s, a), all = packed ? packed : words;
   float *raw = calloc((size_t)s->f.stride * MOST, sizeof *raw);
   if (a->planes) get(s, raw, p, (size_t)s->f.stride * all * 4); /* padding stays as it is */
   for (uint32_t r = 0; r < n; r++) {
     const uint32_t i = s->at[r];
     const float *from = in + (size_t)r * MOST;
-    if (is_six(t, s, a)) pack_six(from, raw + (size_t)i * 4);
+    if (packed) to_packed(s, a, from, i, raw);
     else if (a->planes)
       for (uint32_t c = 0; c < words; c++) raw[place(s, a, i, c)] = from[c];
     else if (words != a->words) pack(s, from, raw + (size_t)i * words);
