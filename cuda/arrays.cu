@@ -40,7 +40,7 @@ enum { REGIONS = sizeof state_regions / sizeof *state_regions };
  * velocity phase uses 4 words; pp changes places with q, and r is heat's (near_sum lies behind the 4). */
 const array fixed[] = {
     {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
-    {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 2},         {AT(pe), 3},    {AT(r), 6},  {AT(aq), 4},
+    {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 2},         {AT(pe), 3},    {AT(r), 6},  {AT(aq), 4}, {AT(mult), 4},
     {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };

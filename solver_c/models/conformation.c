@@ -158,6 +158,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->relaxing = s->has_relaxation;
   f->yielding = s->has_yield;
   f->projects = projects != 0;
+  f->conforms = 1;
   f->boundary = s->has_boundary;
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;

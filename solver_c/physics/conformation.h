@@ -289,7 +289,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
     for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
   for (int c = 0; c < 6; c++) lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
-  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_lam_st(f, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_st(f->a, i, a / q);
   oz_st(oz_inv_q(f, i), 0, 1.0f / q);
@@ -344,7 +344,7 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_v3 u = oz_vec_ld(f->u, i);
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U;
   oz_s3 B = oz_six_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
+  oz_s3 lam = oz_lam_ld(f, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
   oz_real a = oz_ld(f->a, i), p[3];
   oz_s3 stretch = oz_stretch(f, &Q, oz_inv_q_ld(f, i));
   oz_mask on = oz_frame_values(f, i, p);
@@ -413,19 +413,19 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real u[4];
   oz_v3 dx = oz_vec_ld(f->dx, i);
   oz_ld4(f->u, i, 4, 0, u);
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), p = oz_six_ld(f->pp, f->stride, i);
+  oz_s3 lam = oz_lam_ld(f, i), p = oz_six_ld(f->pp, f->stride, i);
   u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
   for (int c = 0; c < 6; c++) lam.s[c] += al * p.s[c];
   if (f->last) {
     oz_st4(f->u, i, 4, 0, u);
-    oz_planes6_st(f->lam, f->stride, i, &lam);
+    oz_lam_st(f, i, &lam);
     return;
   }
   oz_s3 z = oz_six_ld(f->r, f->stride, i), w = oz_six_ld(f->aq, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
   oz_m3 U = oz_q4_matrix(oz_frame_turn(f, i));
   for (int c = 0; c < 6; c++) z.s[c] -= al * w.s[c];
   oz_st4(f->u, i, 4, 0, u);
-  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_lam_st(f, i, &lam);
   oz_six_st(f->r, f->stride, i, &z);
   z = oz_s3_rotate(&z, &U);
   for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
@@ -446,12 +446,6 @@ OZ_FN void oz_cg_beta_item(const oz_frame *f) {
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
 
-/* Lanes in which K B = I for sure: B is bounded at 1 / 0.3 (gradient), and where its eigenvalues stay below 3.3 it is K's inverse. */
-OZ_FN oz_mask oz_whole(const oz_frame *f, const oz_s3 *B) {
-  oz_s3 less;
-  for (int c = 0; c < 6; c++) less.s[c] = -B->s[c];
-  return oz_s3_above(&less, -3.3f) & (oz_set((float)f->gradient_correction) > oz_set(0.5f));
-}
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y B and S = (M - R K) B R^T.
  * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
 OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
@@ -508,7 +502,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
     shift = (2.0f / 3.0f) * second;
   }
   for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i);
+  oz_s3 lam = oz_lam_ld(f, i);
   oz_real a = oz_ld(f->a, i);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
   oz_mask on = oz_frame_values(f, i, p);
@@ -516,7 +510,7 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_s3 dl = oz_precondition(f, &r, &U, p, a);
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_ld4(f->y, i, 4, 0, y);
-  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_lam_st(f, i, &lam);
   if (f->corotation) oz_block4_st(f->rot, f->stride, i, rot);
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,

@@ -259,6 +259,7 @@ typedef struct oz_frame {
   float beta;              /* relaxation: 1.9 bounded form, 5 paper's */
   uint32_t relaxing;       /* some particle has a relaxation time: Q is not I everywhere */
   uint32_t yielding;       /* some material has a yield stress */
+  uint32_t conforms;       /* the model is conformation: multipliers are its own */
   uint32_t projects;       /* velocities are projected before positions: walls hold in them already */
   uint32_t cold;           /* first position iteration: rotations start from none */
   uint32_t last;           /* last velocity iteration: no further direction is asked for */
@@ -309,6 +310,7 @@ typedef struct oz_frame {
   oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion */
   oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q). On the GPU less: oz_frame_* of conformation.h */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
+  oz_block *mult; /* sixes, GPU: where it is until finish tells it (oz_lam_* of pairs.h) */
   oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
                    * last are preconditioned, and in the preconditioner's frame */
   oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion */

@@ -151,8 +151,7 @@ OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l || !l->count) return;
-  oz_s3 lam, B = oz_six_of(f->B, f->stride, i);
-  for (uint32_t c = 0; c < 6; c++) lam.s[c] = oz_set(f->lam[(size_t)c * f->stride + i]);
+  oz_s3 lam = oz_lam_of(f, i), B = oz_six_of(f->B, f->stride, i);
   const oz_m3 A = oz_s3_mul_s(&lam, &B);
   const float scale = f->m_ref * f->inv_dt * f->d;
   for (uint32_t k = 0; k < l->count; k++) {

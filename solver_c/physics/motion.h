@@ -102,7 +102,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   /* OZ_SANE_MOVE separations in a substep, or no number at all, is no motion */
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i);
+  oz_s3 lam = oz_lam_told(f, i);
   oz_real stretch = zero, load = zero;
   for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]), load += oz_abs(lam.s[c]);
   oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e4f)) & (load < oz_set(1e30f)) &
@@ -112,8 +112,10 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_real now = oz_s3_trace(&lam) * (oz_pressure_unit(f) / 3.0f), was = oz_ld(f->pressure, i);
     oz_st(f->pressure, i, oz_select(oz_solid(f, i) & free & good, was + OZ_PRESSURE_RATE * (now - was), zero));
   }
-  Q = oz_s3_select(good, &Q, &rest);
-  oz_planes6_st(f->q, f->stride, i, &Q);
+  if (oz_any(oz_not(good))) {
+    Q = oz_s3_select(good, &Q, &rest);
+    oz_planes6_st(f->q, f->stride, i, &Q);
+  }
   v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
   oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
   oz_v3 was = {x[0], x[1], x[2]};

@@ -167,6 +167,27 @@ OZ_FN oz_s3 oz_six_of(oz_block *a, uint32_t stride, uint32_t i) {
   return r;
 }
 #endif
+/* The multiplier of conformation. While a substep runs it is a six on the GPU; what finish tells lies in planes on both. */
+#if OZ_GPU
+OZ_FN oz_s3 oz_lam_ld(const oz_frame *f, uint32_t i) { return oz_six_ld(f->mult, f->stride, i); }
+OZ_FN void oz_lam_st(const oz_frame *f, uint32_t i, const oz_s3 *v) { oz_six_st(f->mult, f->stride, i, v); }
+OZ_FN oz_s3 oz_lam_of(const oz_frame *f, uint32_t i) { return oz_lam_ld(f, i); }
+OZ_FN oz_s3 oz_lam_told(const oz_frame *f, uint32_t i) {
+  if (!f->conforms) return oz_planes6_ld(f->lam, f->stride, i);
+  oz_s3 v = oz_lam_ld(f, i);
+  oz_planes6_st(f->lam, f->stride, i, &v);
+  return v;
+}
+#else
+OZ_FN oz_s3 oz_lam_ld(const oz_frame *f, uint32_t i) { return oz_planes6_ld(f->lam, f->stride, i); }
+OZ_FN void oz_lam_st(const oz_frame *f, uint32_t i, const oz_s3 *v) { oz_planes6_st(f->lam, f->stride, i, v); }
+OZ_FN oz_s3 oz_lam_of(const oz_frame *f, uint32_t i) { /* one particle's in all lanes */
+  oz_s3 r;
+  for (uint32_t c = 0; c < 6; c++) r.s[c] = oz_set(f->lam[(size_t)c * f->stride + i]);
+  return r;
+}
+OZ_FN oz_s3 oz_lam_told(const oz_frame *f, uint32_t i) { return oz_lam_ld(f, i); }
+#endif
 OZ_FN oz_v3 oz_block3_ld(oz_block *a, uint32_t stride, uint32_t i) {
   oz_v3 r = {oz_block_ld(a, 3, 0, stride, i), oz_block_ld(a, 3, 1, stride, i), oz_block_ld(a, 3, 2, stride, i)};
   return r;
@@ -319,11 +340,20 @@ OZ_FN oz_v3 oz_held_place(const oz_frame *f, uint32_t i, oz_v3 p) {
 OZ_FN oz_mask oz_enough(const oz_frame *f, uint32_t i) {
   return (oz_words(f->neighbours, i) >= OZ_MIN_NEIGHBOURS) & (oz_words(f->owner, i) == 0);
 }
+/* Lanes in which K B = I for sure: B is bounded at 1 / 0.3 (gradient), and where its eigenvalues stay below 3.3 it is K's inverse. */
+OZ_FN oz_mask oz_whole(const oz_frame *f, const oz_s3 *B) {
+  oz_s3 less;
+  for (int c = 0; c < 6; c++) less.s[c] = -B->s[c];
+  return oz_s3_above(&less, -3.3f) & (oz_set((float)(f->gradient_correction & f->conforms)) > oz_set(0.5f));
+}
 /* Lanes with neighbours all around, so that the gradient is to be trusted: thin sheets and spray are not among them. */
 OZ_FN oz_mask oz_thick(const oz_frame *f, uint32_t i) {
-  oz_s3 K = oz_block6_ld(f->K, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  oz_mask enough = oz_enough(f, i);
+  if (!oz_any(oz_not(oz_whole(f, &B)))) return enough;
+  oz_s3 K = oz_block6_ld(f->K, f->stride, i);
   oz_m3 KB = oz_s3_mul_s(&K, &B);
-  return oz_enough(f, i) & (oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]) > oz_set(0.9f));
+  return enough & (oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]) > oz_set(0.9f));
 }
 /* What a particle weighs in the filter on non-affine velocity; light ones have the same strength among themselves. */
 OZ_FN oz_real oz_filter_weight(const oz_frame *f, uint32_t i) {

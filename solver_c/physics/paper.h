@@ -59,7 +59,7 @@ OZ_FN void oz_paper_outer(oz_real *acc, oz_v3 v, oz_v3 g, oz_real vol) {
  * sigma_xx = 2 C_xx / alpha beside sigma_xy = C_xy / alpha, so its diagonal entries are half as compliant. */
 OZ_FN void oz_paper_multiplier(const oz_frame *f, uint32_t i, const oz_s3 *C, const oz_real *acc, oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
-  oz_s3 lam = oz_planes6_ld(f->lam, f->stride, i), d;
+  oz_s3 lam = oz_lam_ld(f, i), d;
   oz_real t[3], om = oz_ld(f->omega, i);
   oz_mask on = oz_ld(f->gate, i) >= oz_set((float)OZ_MIN_NEIGHBOURS);
   for (int c = 0; c < 3; c++) t[c] = acc[OZ_PAPER_T + c] + om * acc[OZ_PAPER_G + c] * acc[OZ_PAPER_G + c];
@@ -69,7 +69,7 @@ OZ_FN void oz_paper_multiplier(const oz_frame *f, uint32_t i, const oz_s3 *C, co
     d.s[c] = oz_select(on, d.s[c], oz_set(0.0f));
     lam.s[c] += d.s[c];
   }
-  oz_planes6_st(f->lam, f->stride, i, &lam);
+  oz_lam_st(f, i, &lam);
   oz_m3 A = oz_s3_full(&d);
   for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
   oz_matrix_st(f->A, i, &A);

@@ -146,8 +146,14 @@ static size_t place(const side *s, const array *a, uint32_t i, uint32_t c) {
   return (size_t)c * s->f.stride + i;
 }
 
+/* Where the side has it now: the GPU's multipliers are in `mult` until finish. */
+static const array *as_it_lies(const both *t, const side *s, const array *a) {
+  static const array mult = {AT(mult), 6, 3, 0, 0};
+  return s->gpu && t->multiplied && !strcmp(a->name, "lam") ? &mult : a;
+}
 /* One array by rank: out[rank * MOST + word]. */
 static void read_array(const both *t, const side *s, const array *a, float *out) {
+  a = as_it_lies(t, s, a);
   const float *p = pointer(&s->f, a->member);
   const uint32_t n = t->n, words = record_words(s, a), packed = packed_words(t, s, a), all = packed ? packed : words;
   float *raw = malloc((size_t)s->f.stride * MOST * sizeof *raw);
@@ -165,6 +171,7 @@ static void read_array(const both *t, const side *s, const array *a, float *out)
   free(raw);
 }
 static void write_array(const both *t, const side *s, const array *a, const float *in) {
+  a = as_it_lies(t, s, a);
   float *p = pointer(&s->f, a->member);
   const uint32_t n = t->n, words = record_words(s, a), packed = packed_words(t, s, a), all = packed ? packed : words;
   float *raw = calloc((size_t)s->f.stride * MOST, sizeof *raw);
@@ -513,6 +520,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   OZ_TRY(ON(&t->a, run)(t->a.b, &t->a.f, stage, sa, why));
   OZ_TRY(ON(&t->b, run)(t->b.b, &t->b.f, stage, sb, why));
   t->ran[stage]++;
+  t->multiplied = (t->multiplied || stage == OZ_STAGE_velocity_start) && stage != OZ_STAGE_finish;
   if (stage == OZ_STAGE_gradient) t->keys = 0;
   if (stage == OZ_STAGE_strain || stage == OZ_STAGE_paper_strain || stage == OZ_STAGE_paper_force || stage == OZ_STAGE_filter_gradient) t->scratch = 0;
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
