@@ -111,36 +111,50 @@ struct motion_item {
   }
 };
 
-/* The particles of each block around each cell, as ranges. */
+/* The particles of each block around each cell, as ranges. Cells are numbered along the curve, so those of a block follow each other:
+ * one is looked up, the others stand beside it, and the cell itself is one of the first block. */
 struct around_item {
   const uint32_t *start, *hash, *cells;
   const uint64_t *cell_key;
   uint32_t mask, capacity, last;
   uint2 *around;
   motions moves;
+  /* The cell with this key, or `none`. */
+  OZ_D uint32_t find(uint64_t want, uint32_t none) const {
+    for (uint32_t slot = hash_of(want, mask);; slot = (slot + 1) & mask) {
+      const uint32_t c = hash[slot];
+      if (!c) return none;
+      if (cell_key[c - 1] == want) return c - 1;
+    }
+  }
+  /* Of an axis: the cell's own pair, or the one that stands alone; all bits set: there is none (-1 wraps to the largest). */
+  OZ_D uint64_t part(uint64_t key, uint32_t which) const {
+    const uint32_t v = (uint32_t)oz_gathered(key), at = which < 2 ? (v & ~1u) + which : v & 1u ? v + 1 : v - 1;
+    return which == 2 && at > last ? ~0ull : oz_spread(at);
+  }
   OZ_D void operator()(uint32_t t) const {
-    const uint32_t c = t / AROUND, b = t % AROUND;
-    if (c >= *cells) return;
-    blocks_around near;
-    uint32_t x, y, z, n;
-    near.set(cell_key[c], last);
-    block_parts(b, &x, &y, &z, &n);
-    const uint64_t first = near.part[0][x] | near.part[1][y] | near.part[2][z];
+    const uint32_t c = t / AROUND, b = t % AROUND, known = *cells < capacity ? *cells : capacity;
+    if (c >= known) return;
+    uint32_t which[3], n;
     uint2 range = {0, 0};
-    uint32_t moved[3];
-    motions::none(moved);
-    if (first != ~0ull)
-      for (uint64_t want = first; want < first + n; want++)
-        for (uint32_t slot = hash_of(want, mask); hash[slot]; slot = (slot + 1) & mask)
-          if (cell_key[hash[slot] - 1] == want) {
-            if (range.x == range.y) range.x = start[hash[slot] - 1];
-            range.y = start[hash[slot]];
-            if (moves.at) moves.join_cell(moved, hash[slot] - 1);
-            break;
-          }
-    if (moves.at && range.x < range.y) {
-      moves.join_cell(moved, c);
-      if (motions::calm(moved)) range.y = range.x;
+    block_parts(b, &which[0], &which[1], &which[2], &n);
+    const uint64_t mine = cell_key[c], x = part(mine, which[0]), y = part(mine >> 1, which[1]), z = part(mine >> 2, which[2]);
+    if (x != ~0ull && y != ~0ull && z != ~0ull) {
+      const uint64_t first = x | y << 1 | z << 2;
+      uint32_t low = b ? known : c;
+      if (!b)
+        while (low > 0 && cell_key[low - 1] >= first) low--;
+      for (uint64_t want = first; low == known && want < first + n; want++) low = find(want, known);
+      uint32_t high = low;
+      while (high < known && cell_key[high] < first + n) high++;
+      if (low < high) range.x = start[low], range.y = start[high];
+      if (moves.at && low < high) {
+        uint32_t moved[3];
+        motions::none(moved);
+        moves.join_cell(moved, c);
+        for (uint32_t k = low; k < high; k++) moves.join_cell(moved, k);
+        if (motions::calm(moved)) range.y = range.x;
+      }
     }
     around[t] = range;
   }

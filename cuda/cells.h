@@ -126,19 +126,8 @@ struct motions {
 };
 
 /* The 27 cells around a cell, as 14 blocks of cells whose Morton codes follow each other, and so their particles: along each
- * axis two of the three cells are a pair (an even coordinate and the next), the third stands alone. */
-struct blocks_around {
-  uint64_t part[3][3]; /* of each axis: even one of the pair, odd one, single; all bits set: there is none */
-  OZ_D void set(uint64_t key, uint32_t last) {
-    for (int axis = 0; axis < 3; axis++) {
-      const uint32_t v = (uint32_t)oz_gathered(key >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
-      part[axis][0] = oz_spread(even) << axis;
-      part[axis][1] = oz_spread(even + 1) << axis;
-      part[axis][2] = alone <= last ? oz_spread(alone) << axis : ~0ull; /* -1 wraps to the largest */
-    }
-  }
-};
-/* Which of an axis' three, for x, y and z, and how many cells: 1 << the last. */
+ * axis two of the three cells are a pair (an even coordinate and the next), the third stands alone. Of block b: which of an axis'
+ * three (even one of the pair, odd one, single), for x, y and z, and how many cells. */
 OZ_FN void block_parts(uint32_t b, uint32_t *x, uint32_t *y, uint32_t *z, uint32_t *cells) {
   *x = b < 5 ? 0 : 2;
   *y = b < 2 ? 0 : b < 5 || b > 10 ? 2 : (b - 5) & 1u;

@@ -132,7 +132,7 @@ template <bool FURTHER> struct search {
   /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of. */
   struct surroundings {
     const uint2 *range;
-    uint32_t part[3][3]; /* as in blocks_around */
+    uint32_t part[3][3]; /* of each axis: as in block_parts; all bits set: there is none */
     uint32_t moved[3];
   };
   OZ_D void look_around(uint32_t c, surroundings *s) const {
