@@ -169,7 +169,7 @@ uint32_t bits_for(const uint32_t last[3]) {
 }
 
 key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]) {
-  key_item k = {at, rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, nullptr, nullptr, nullptr};
+  key_item k = {at, rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, nullptr, nullptr, nullptr, nullptr, nullptr};
   return k;
 }
 
@@ -197,9 +197,8 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
   return OOZE_OK;
 }
 
-ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
+ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
   cells *c = &g->grid;
-  const uint32_t n = g->count;
   keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
   uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
   uint32_t *count = &device_news(g)->cells;

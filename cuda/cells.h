@@ -35,6 +35,9 @@ struct key_item {
   uint32_t *key32;
   uint64_t *key64; /* one of the two */
   uint32_t *order;
+  /* Of some particles only: how many of those there are up to and with each; the others have no cell. NULL: all. */
+  const uint32_t *upto;
+  uint32_t *cell_of;
   OZ_D uint64_t of(uint32_t i) const {
     uint32_t c[3];
     for (int k = 0; k < 3; k++) {
@@ -44,8 +47,15 @@ struct key_item {
     return morton(c[0], c[1], c[2]);
   }
   OZ_D void operator()(uint32_t i) const {
+    uint32_t to = rank ? rank[i] : i; /* by ascending id, so that a stable sort leaves (cell, id); or in the order they have */
+    if (upto) {
+      to = i ? upto[i - 1] : 0;
+      if (upto[i] == to) {
+        cell_of[i] = 0xffffffffu;
+        return;
+      }
+    }
     const uint64_t key = of(i);
-    const uint32_t to = rank ? rank[i] : i; /* by ascending id, so that a stable sort leaves (cell, id); or in the order they have */
     if (key32) key32[to] = (uint32_t)key;
     else key64[to] = key;
     order[to] = i;
@@ -114,15 +124,13 @@ struct motions {
   OZ_D void put(uint32_t cell, const uint32_t w[3]) const {
     for (int k = 0; k < 3; k++) at[4 * (size_t)cell + k] = w[k];
   }
-  /* Whether no two of a box can have moved apart by what is calm; a little less, for what floats round. */
-  static OZ_D bool calm(const uint32_t w[3]) {
-    float sum = 0.0f;
-    for (int k = 0; k < 3; k++) {
-      const float side = (float)((int)(int16_t)(w[k] & 0xffffu) + (int)(int16_t)(w[k] >> 16));
-      sum = fmaf(side, side, sum);
-    }
-    return sum < (CALM_UNITS - 0.1f) * (CALM_UNITS - 0.1f);
+  /* Whether no two of a box with such sides can have moved apart by what is calm; a little less, for what floats round. */
+  static OZ_D bool calm(int x, int y, int z) {
+    const float a = (float)x, b = (float)y, c = (float)z;
+    return fmaf(a, a, fmaf(b, b, c * c)) < (CALM_UNITS - 0.1f) * (CALM_UNITS - 0.1f);
   }
+  static OZ_D int side(uint32_t w) { return (int)(int16_t)(w & 0xffffu) + (int)(int16_t)(w >> 16); } /* negative */
+  static OZ_D bool calm(const uint32_t w[3]) { return calm(side(w[0]), side(w[1]), side(w[2])); }
 };
 
 /* The 27 cells around a cell, as 14 blocks of cells whose Morton codes follow each other, and so their particles: along each
@@ -140,8 +148,8 @@ inline news *device_news(gpu *g) { return as<news>(g->device_news); }
 /* order.cu */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);     /* each becomes the sum up to and with it */
 ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* and without */
-/* Order by cell; g->now tells in which of the two buffers it ended. */
-ooze_result order_by_cell(gpu *g, const key_item &key, ooze_message *why);
+/* Order of those n particles that get a key by cell; g->now tells in which of the two buffers it ended. */
+ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why);
 
 /* cells.cu */
 uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
@@ -150,10 +158,14 @@ key_item key_of(const float *at, const uint32_t *rank, float cell, const int low
 bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
 /* Particles by cell, through a table. The order within each cell is left to a placement. */
 ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why);
-/* Cells of the particles as sorted last. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
+/* Cells of the n particles as sorted last. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
  * cell are then empty, if there are to be motions. */
-ooze_result find_cells(gpu *g, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
+ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
+
+/* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.
+ * Needs list C's cells; uses A and y2. */
+ooze_result sift(gpu *g, const oz_frame *f, const motions &moves, const uint32_t **upto, uint32_t *out, ooze_message *why);
 
 } // namespace OZ_NAMESPACE
 #endif

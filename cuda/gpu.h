@@ -37,6 +37,7 @@ struct news {
   uint32_t lost, links; /* particles; lines of link rows asked for */
   uint32_t fastest;        /* bits of the greatest speed squared */
   uint32_t slots;          /* walls that have room */
+  uint32_t stirred, spare; /* particles that the density list looks at */
   unsigned long long groups[2]; /* list lines (of 32 entries) that C, and density's further rows, ask for */
   unsigned long long neighbours;
   unsigned long long shared; /* entries of the lists of neighbours that blocks share */
@@ -108,6 +109,7 @@ struct gpu {
   uint32_t last[3]; /* its largest cell coordinates */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
+  bool starts;     /* the grid is that of list C */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
   int no_table, no_join; /* for tests: sort always; every stage in a kernel of its own */
   int no_twice;    /* and optional fields as large scenes have them */

@@ -4,6 +4,7 @@
 
 #include "cuda/arrays.cu"
 #include "cuda/census.cu"
+#include "cuda/calm.cu"
 #include "cuda/cells.cu"
 #include "cuda/order.cu"
 #include "cuda/search.cu"

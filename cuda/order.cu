@@ -200,7 +200,7 @@ struct settle_item {
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
 ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return before_each(g, v, n, why); }
 
-ooze_result order_by_cell(gpu *g, const key_item &key, ooze_message *why) {
+ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, bits = bits_for(last);
   key_item k = key;
   g->grid.bits = bits;
@@ -209,7 +209,7 @@ ooze_result order_by_cell(gpu *g, const key_item &key, ooze_message *why) {
   if (g->wide) k.key64 = as<uint64_t>(g->key[0]);
   else k.key32 = as<uint32_t>(g->key[0]);
   OZ_CUDA(each(g->stream, g->count, k), "cell keys");
-  return sort_pairs(g, g->wide, g->count, 3 * bits, &g->now, why);
+  return sort_pairs(g, g->wide, n, 3 * bits, &g->now, why);
 }
 
 /* Small scenes have each optional field twice. */
@@ -314,7 +314,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
     OZ_TRY(permuted(g, item, g->count, why));
   } else {
-    OZ_TRY(order_by_cell(g, key, why));
+    OZ_TRY(order_by_cell(g, key, g->count, why));
     OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, true, why));
   }
   g->backed = true;

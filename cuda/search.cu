@@ -581,7 +581,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   for (;;) {
     const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
     OZ_TRY(clear_groups(g, why));
-    if (!g->by_table) OZ_TRY(find_cells(g, f->x, nullptr, nullptr, nullptr, motions{}, why));
+    if (!g->by_table) OZ_TRY(find_cells(g, g->count, f->x, nullptr, nullptr, nullptr, motions{}, why));
     search<false> s = {};
     s.own = s.at = f->x;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
@@ -606,6 +606,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     OZ_TRY(fit_near(g, &fits, why));
     if (fits) break;
   }
+  g->starts = !g->by_table;
   f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
   f->list_c = shared ? nullptr : as<uint32_t>(g->c.entries);
   f->near_c = shared ? as<uint16_t>(g->c.entries) : nullptr;
@@ -643,21 +644,29 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   int low[3];
   uint32_t last[3];
   for (int k = 0; k < 3; k++) low[k] = (int)floorf((float)g->grid.low[k] * (g->cell / cell)) - 2, last[k] = g->last[k] + 4;
+  const bool starts = g->starts;
+  g->starts = false;
   g->by_table = tabled(g, last);
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   /* rows in the order of list C's: that is one of state alone, and here nobody asks for another */
-  const key_item key = key_of(f->p, nullptr, cell, low, last);
+  key_item key = key_of(f->p, nullptr, cell, low, last);
+  uint32_t count = g->count;
   motions moves;
   moves.set(f);
+  if (moves.at && starts && !g->by_table && !late && g->count >= 1024) {
+    OZ_TRY(sift(g, f, moves, &key.upto, &count, why));
+    key.cell_of = as<uint32_t>(g->cell_of);
+    if (!count) OZ_CUDA(cudaMemsetAsync(g->cell_of.at, 0xff, (size_t)g->count * 4, g->stream), "cells");
+  }
   for (;;) {
     const uint64_t lines = g->extra.entries.bytes / (GROUP * 4);
     if (g->by_table) { /* A and dx are free until the first iteration */
       placement where;
       OZ_TRY(table_cells(g, key, as<uint32_t>(g->cell_of), &where, why));
       OZ_CUDA(each(g->stream, g->count, line_item{where, f->p, f->x, f->A, f->dx, moves}), "cells");
-    } else {
-      OZ_TRY(order_by_cell(g, key, why));
-      OZ_TRY(find_cells(g, f->p, f->x, f->A, f->dx, moves, why));
+    } else if (count) {
+      OZ_TRY(order_by_cell(g, key, count, why));
+      OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, moves, why));
     }
     OZ_TRY(clear_groups(g, why));
     search<true> s = {};

@@ -160,12 +160,18 @@ OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
     float *p = to[count - 1];
     const int part = (int)(4.0f * y / (float)EDGE);
     for (int k = 0; k < 3; k++) p[k] += (part == 3 ? 0.4f : 0.01f) * D * uniform();
-    if (part == 1) p[1] -= 5.0f * D, p[0] += 60.0f * D; /* far away; alone there */
+    if (part == 1) p[1] -= 5.0f * D, p[0] += 20.0f * D; /* away; alone there */
     if (part == 2) p[0] += 0.05f * D * z * z;
   }
   for (int i = 0; i < 500; i++) { /* a swarm from afar that comes to rest among the others */
     put(D * (30.0f + 3.0f * uniform()), D * (3.0f * uniform()), D * (8.0f + 3.0f * uniform()));
     to[count - 1][0] -= 25.0f * D;
+  }
+  for (int i = 0; i < 2000; i++) { /* by themselves: what rests, and what falls as one */
+    const int falls = i / 1000;
+    put(D * ((float)(i % 10) + 0.3f * uniform()), D * ((falls ? 60.0f : 90.0f) + (float)(i / 10 % 10) + 0.3f * uniform()), D * ((float)(i / 100 % 10) + 0.3f * uniform()));
+    for (int k = 0; k < 3; k++) to[count - 1][k] += 0.02f * D * uniform();
+    if (falls) to[count - 1][1] -= 3.0f * D;
   }
   uint32_t want = 0, unsure = 0, calm = 0, got[WAYS];
   for (int way = 0; way < WAYS; way++) {
@@ -180,6 +186,7 @@ OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
         if (e != m.at[i]) row[e]++, got[way]++;
       }
       for (uint32_t j = 0; j < count; j++) {
+        if (!row[m.at[j]] && fabs((double)to[i][1] - (double)to[j][1]) > 1.02 * h) continue; /* neither listed nor near */
         const float a[3] = {to[i][0] - place[i][0], to[i][1] - place[i][1], to[i][2] - place[i][2]};
         const float b[3] = {to[j][0] - place[j][0], to[j][1] - place[j][1], to[j][2] - place[j][2]};
         const double was = apart(place[i], place[j]) / h, is = apart(to[i], to[j]) / (1.01 * h), moved = apart(a, b) / ((double)OZ_CALM * h);
