@@ -110,6 +110,7 @@ struct gpu {
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
+  uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
   int no_table, no_join; /* for tests: sort always; every stage in a kernel of its own */
   int no_twice;    /* and optional fields as large scenes have them */

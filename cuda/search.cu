@@ -653,9 +653,10 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   uint32_t count = g->count;
   motions moves;
   moves.set(f);
-  if (moves.at && starts && !g->by_table && !late && g->count >= 1024) {
+  if (moves.at && starts && !g->by_table && !late && g->count >= 1024 && !(g->sift_rest && g->sift_rest--)) {
     OZ_TRY(sift(g, f, moves, &key.upto, &count, why));
     key.cell_of = as<uint32_t>(g->cell_of);
+    g->sift_rest = count > g->count / 4 * 3 ? 7 : 0;
     if (!count) OZ_CUDA(cudaMemsetAsync(g->cell_of.at, 0xff, (size_t)g->count * 4, g->stream), "cells");
   }
   for (;;) {
