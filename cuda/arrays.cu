@@ -37,7 +37,8 @@ const region work_regions[] = {
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_fields. Of pp and r the
- * velocity phase uses 4 words; pp changes places with q, and r is heat's (near_sum lies behind the 4). */
+ * velocity phase uses 4 words; pp changes places with q, and r is heat's (near_sum lies behind the 4). What
+ * lies behind the 4 of pp is calm.cu's. */
 const array fixed[] = {
     {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
     {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 2},         {AT(pe), 3},    {AT(r), 6},  {AT(aq), 4}, {AT(mult), 4},
