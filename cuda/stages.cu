@@ -155,41 +155,51 @@ template <int N> __device__ __forceinline__ void tell(const stage_args &a, const
   for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = total[r];
   if (a.one >= 0) run_one(a.one, &a.f);
 }
+/* Adds N numbers over a warp; lane r has the sum of number r then. Of four, each exchange halves how many a lane still has. */
+template <int N> __device__ __forceinline__ double warp_sums(const oz_real *red) {
+  static_assert(N == 1 || N == 4, "a stage with as many sums has to be told here how");
+  const uint32_t lane = threadIdx.x % 32;
+  double v = (double)red[0];
+  if constexpr (N == 4) {
+    const bool odd = lane & 1u, upper = lane & 2u;
+    double low = (double)(odd ? red[1] : red[0]), high = (double)(odd ? red[3] : red[2]);
+    low += __shfl_xor_sync(0xffffffffu, (double)(odd ? red[0] : red[1]), 1);
+    high += __shfl_xor_sync(0xffffffffu, (double)(odd ? red[2] : red[3]), 1);
+    v = (upper ? high : low) + __shfl_xor_sync(0xffffffffu, upper ? low : high, 2);
+  }
+  for (int s = 16; s >= N; s >>= 1) v += __shfl_xor_sync(0xffffffffu, v, s);
+  return v;
+}
 /* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
  * the sum does not depend on which that was. */
 template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
   __shared__ double part[N][THREADS / 32];
   __shared__ uint32_t last;
-  double v[N];
-  for (int r = 0; r < N; r++) {
-    v[r] = (double)red[r];
-    for (int s = 16; s; s >>= 1) v[r] += __shfl_xor_sync(0xffffffffu, v[r], s);
-    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = v[r];
-  }
+  const double v = warp_sums<N>(red);
+  if (threadIdx.x % 32 < N) part[threadIdx.x % 32][threadIdx.x / 32] = v;
   __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int r = 0; r < N; r++) {
-      double total = 0.0;
-      for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
-      a.partial[(size_t)blockIdx.x * N + r] = total;
-    }
-    last = 0;
-    if (a.ticket) {
-      __threadfence();
-      last = atomicAdd(a.ticket, 1u) == gridDim.x - 1;
-    }
+  if (threadIdx.x < N) {
+    double total = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) total += part[threadIdx.x][w];
+    a.partial[(size_t)blockIdx.x * N + threadIdx.x] = total;
   }
   if (!a.ticket) return; /* sum_kernel follows */
+  if (threadIdx.x < 32) {
+    __threadfence();
+    __syncwarp();
+    if (threadIdx.x == 0) last = atomicAdd(a.ticket, 1u) == gridDim.x - 1;
+  }
   __syncthreads();
   if (!last) return;
+  __threadfence();
   double total[N];
   add_blocks<N, THREADS>(a.partial, 0, gridDim.x, total, part);
   if (threadIdx.x) return;
   tell<N>(a, total);
   *a.ticket = 0;
 }
-/* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. */
-/* Twelve million particles are 94 thousand blocks: a few add them up, and the one of these that is done last what they have. */
+/* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. Twelve million particles are 94
+ * thousand blocks: a few of its own add them up, and the one that is done last what these have. */
 constexpr int SUM_THREADS = 1024, SUM_BLOCKS = 16;
 template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const __grid_constant__ stage_args a, uint32_t blocks) {
   __shared__ double part[N][SUM_THREADS / 32];

@@ -388,10 +388,9 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_comply(f, a, &p, oz_set(1.0f), &q);
   for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
   red[0] = oz_s3_dot(&p, &q);
-  red[1] = oz_select(on, oz_metric_square(&m, &z), zero);
+  red[1] = oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and so is w */
   q = oz_s3_rotate_back(&q, &U);
   w = oz_metric_solve(f, &m, q);
-  for (int c = 0; c < 6; c++) w.s[c] = oz_select(on, w.s[c], zero);
   oz_six_st(f->aq, f->stride, i, &w);
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
