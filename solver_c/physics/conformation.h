@@ -118,28 +118,20 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
  * rounded, to 1.5e-5 and 1.2e-4: any symmetric positive matrix will do that is the same every time, U D U^T is one even where U is not quite a
  * rotation, and eigenvalues are rounded up, so that the bound stays one. And 1 / max(1, largest eigenvalue of Q), a float on both. */
 #if OZ_GPU
-OZ_FN oz_q4 oz_frame_turn(const oz_frame *f, uint32_t i) {
-  oz_real q[4];
-  oz_turn_get(f->pu->v, i, q);
-  oz_q4 r = {q[0], q[1], q[2], q[3]};
-  return r;
-}
 OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) { return oz_three_get(f->pe->v, i, p); }
 OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
-  const oz_real turn[4] = {q.x, q.y, q.z, q.w};
-  oz_turn_put(f->pu->v, i, turn);
+  oz_turn_st(f->pu, f->stride, i, q);
   oz_three_put(f->pe->v, i, p, oz_enough(f, i));
 }
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return f->pe->v + 2 * (size_t)f->stride + i; }
 #else
-OZ_FN oz_q4 oz_frame_turn(const oz_frame *f, uint32_t i) { return oz_block4_ld(f->pu, f->stride, i); }
 OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) {
   for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
   return oz_enough(f, i);
 }
 OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->pe, 4, c, f->stride, i, p[c]);
-  oz_block4_st(f->pu, f->stride, i, q);
+  oz_turn_st(f->pu, f->stride, i, q);
 }
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return oz_block_at(f->pe, 4, 3, f->stride, i); }
 #endif
@@ -350,7 +342,7 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_mask on = oz_frame_values(f, i, p);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
-  U = oz_q4_matrix(oz_frame_turn(f, i));
+  U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
   /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no multiplier can change */
   on &= p[0] + p[1] + p[2] > oz_set(1e-3f * f->t_ref);
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
@@ -382,7 +374,7 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i), z = oz_six_ld(f->r, f->stride, i);
   oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
   oz_mask on = oz_frame_values(f, i, e);
-  oz_m3 U = oz_q4_matrix(oz_frame_turn(f, i));
+  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
   oz_metric m = oz_metric_of(f, e, a);
   oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
   oz_comply(f, a, &p, oz_set(1.0f), &q);
@@ -421,7 +413,7 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
     return;
   }
   oz_s3 z = oz_six_ld(f->r, f->stride, i), w = oz_six_ld(f->aq, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
-  oz_m3 U = oz_q4_matrix(oz_frame_turn(f, i));
+  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
   for (int c = 0; c < 6; c++) z.s[c] -= al * w.s[c];
   oz_st4(f->u, i, 4, 0, u);
   oz_lam_st(f, i, &lam);
@@ -452,7 +444,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
-  *rot = oz_block4_ld(f->rot, f->stride, i);
+  *rot = oz_turn_ld(f->rot, f->stride, i);
   if (f->corotation) { /* warm: each iteration goes on from the last */
     *rot = oz_polar(F, *rot, 1);
     if (f->cold) *rot = oz_polar(F, *rot, 1);
@@ -505,12 +497,12 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_real a = oz_ld(f->a, i);
   oz_comply(f, a, &lam, oz_set(-1.0f), &r);
   oz_mask on = oz_frame_values(f, i, p);
-  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_frame_turn(f, i)));
+  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_turn_ld(f->pu, f->stride, i)));
   oz_s3 dl = oz_precondition(f, &r, &U, p, a);
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_ld4(f->y, i, 4, 0, y);
   oz_lam_st(f, i, &lam);
-  if (f->corotation) oz_block4_st(f->rot, f->stride, i, rot);
+  if (f->corotation) oz_turn_st(f->rot, f->stride, i, rot);
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,
    * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */

@@ -307,13 +307,13 @@ typedef struct oz_frame {
   float *A;       /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */
   oz_block *K, *B; /* blocks 6, sixes: moment of the kernel gradient, and its bounded inverse */
   oz_block *sg;   /* blocks 3: sum of ghat */
-  oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion */
+  oz_block *pu;   /* blocks 4: frame of the preconditioner, quaternion; GPU: oz_turn_ld */
   oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q). On the GPU less: oz_frame_* of conformation.h */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
   oz_block *mult; /* sixes, GPU: where it is until finish tells it (oz_lam_* of pairs.h) */
   oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
                    * last are preconditioned, and in the preconditioner's frame */
-  oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion */
+  oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion; GPU: oz_turn_ld */
   float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r) */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it is made of) */
   float *rho;     /* (count) density over rest density (shares memory with row_sum, of which nothing is asked once densities are) */

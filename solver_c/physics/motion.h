@@ -73,7 +73,7 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, p, oz_weight(f, i));
   oz_q4 rest = {zero, zero, zero, one};
-  oz_block4_st(f->rot, f->stride, i, rest);
+  oz_turn_st(f->rot, f->stride, i, rest);
   oz_v3 none = {zero, zero, zero};
   oz_vec_st(f->wall_term, i, none, zero);
 }

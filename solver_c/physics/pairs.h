@@ -203,6 +203,25 @@ OZ_FN void oz_block4_st(oz_block *a, uint32_t stride, uint32_t i, oz_q4 q) {
   oz_block_st(a, 4, 3, stride, i, q.w);
 }
 
+/* The rotation of the neighbourhood, from which the next iteration goes on: on the GPU 16 bits a number are enough for that. */
+#if OZ_GPU
+OZ_FN oz_q4 oz_turn_ld(oz_block *a, uint32_t stride, uint32_t i) {
+  oz_real q[4];
+  (void)stride;
+  oz_turn_get(a->v, i, q);
+  oz_q4 r = {q[0], q[1], q[2], q[3]};
+  return r;
+}
+OZ_FN void oz_turn_st(oz_block *a, uint32_t stride, uint32_t i, oz_q4 q) {
+  const oz_real v[4] = {q.x, q.y, q.z, q.w};
+  (void)stride;
+  oz_turn_put(a->v, i, v);
+}
+#else
+OZ_FN oz_q4 oz_turn_ld(oz_block *a, uint32_t stride, uint32_t i) { return oz_block4_ld(a, stride, i); }
+OZ_FN void oz_turn_st(oz_block *a, uint32_t stride, uint32_t i, oz_q4 q) { oz_block4_st(a, stride, i, q); }
+#endif
+
 /* The matrix that a particle sends to its neighbours. On the CPU records of 12, three columns of three floats and a spare;
  * on the GPU packed into 4 words (oz_packed_ld). What is gathered with it rides in the spare, or has an array of its own there. */
 #if OZ_GPU

@@ -163,14 +163,14 @@ OZ_FN void oz_paper_strain_pair(const oz_frame *f, const oz_paper_strain_self *s
 OZ_FN oz_m3 oz_paper_gradient(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 L, R, M0, cov;
   oz_real k = 1.0f / (oz_ld(f->gate, i) + 1.0f);
-  oz_q4 rot = oz_block4_ld(f->rot, f->stride, i);
+  oz_q4 rot = oz_turn_ld(f->rot, f->stride, i);
   if (f->corotation) {
     for (int a = 0; a < 3; a++)
       for (int b = 0; b < 3; b++)
         cov.m[3 * a + b] = acc[OZ_PAPER_COV + 3 * a + b] - k * acc[OZ_PAPER_CX + a] * acc[OZ_PAPER_C0 + b];
     for (int c = 0; c < 9; c++) cov.m[c] *= f->inv_d * f->inv_d;
     rot = oz_polar(&cov, rot, 5);
-    oz_block4_st(f->rot, f->stride, i, rot);
+    oz_turn_st(f->rot, f->stride, i, rot);
   }
   R = oz_q4_matrix(rot);
   for (int c = 0; c < 9; c++) M0.m[c] = acc[OZ_PAPER_M0 + c];

@@ -7,7 +7,7 @@
 typedef struct array {
   const char *name;
   size_t member;
-  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks, 3 where the GPU packs its six numbers, 4 the preconditioner's frame, 5 its eigenvalues */
+  uint32_t words, planes; /* planes: 1, or 2 where the CPU has blocks, 3 where the GPU packs its six numbers, 4 a rotation, 5 its eigenvalues */
   int when; /* 0 always, 1 velocity phase, 2 position phase, 3 solve of soft bodies, 4 from bound_sums to bound, 5 before density_bound, 6 behind it, 7 from bound_sums to density_bound */
   int sums; /* sums over gradients */
 } array;
@@ -17,7 +17,7 @@ static const array arrays[] = {
     {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(u2), 4, 0, 0, 0},
     {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 3, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 4, 0, 0},
     {AT(pe), 4, 5, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 3, 1, 0},      {AT(pp), 6, 3, 1, 0},     {AT(aq), 6, 3, 1, 0},
-    {AT(rot), 4, 2, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0}, {AT(near_sum), 1, 1, 7, 1},
+    {AT(rot), 4, 4, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0}, {AT(near_sum), 1, 1, 7, 1},
     {AT(gate), 1, 1, 0, 1},   {AT(wall_term), 4, 0, 2, 0}, {AT(tau), 1, 1, 0, 0}, {AT(viscosity), 1, 1, 0, 0},
     {AT(temperature), 1, 1, 0, 0}, {AT(melt), 1, 1, 0, 0}, {AT(pressure), 1, 1, 0, 0}, {AT(density), 1, 1, 0, 0}, {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},
     {AT(soft_g), 4, 0, 3, 0},
