@@ -248,4 +248,44 @@ OZ_CASE(blocks_that_meet_within_a_substep_push_each_other_away) {
   }
 }
 
+/* Clusters that rest, turn, stretch and fly through each other, near and far apart: the same pairs on all, however cells are found and
+ * sifted. */
+OZ_CASE(clusters_on_their_way_have_the_same_rows_on_all) {
+  static machine m;
+  static uint32_t rank_of[MOST], sum[WAYS][MOST];
+  uint64_t total = 0;
+  for (uint32_t trial = 1; trial <= 10; trial++) {
+    seed = trial * 7919u, count = 0;
+    for (uint32_t c = 0; c < 3 + trial % 6; c++) {
+      const int edge = 6 + (int)((trial + c) % 5);
+      float at[3], v[3], g[9];
+      for (int k = 0; k < 3; k++) at[k] = (trial % 5 ? 25.0f : 300.0f) * D * uniform(), v[k] = (c % 3 ? 0.0f : 6.0f) * D * uniform();
+      for (int k = 0; k < 9; k++) g[k] = (c % 2 ? 0.01f : 0.3f) * (trial % 4 ? 0.1f : 1.0f) * uniform();
+      for (int i = 0; i < edge * edge * edge; i++) {
+        const float r[3] = {D * ((float)(i % edge) + 0.3f * uniform()), D * ((float)(i / edge % edge) + 0.3f * uniform()), D * ((float)(i / edge / edge) + 0.3f * uniform())};
+        if (count == MOST) break;
+        put(at[0] + r[0], at[1] + r[1], at[2] + r[2]);
+        for (int k = 0; k < 3; k++) to[count - 1][k] += v[k] + g[3 * k] * r[0] + g[3 * k + 1] * r[1] + g[3 * k + 2] * r[2] + 0.01f * D * uniform();
+      }
+    }
+    for (int way = VECTOR; way < WAYS; way++) {
+      look(&m, way, 1);
+      for (uint32_t k = 0; k < count; k++) rank_of[m.at[k]] = k;
+      for (uint32_t i = 0; i < count; i++) { /* a sum of what the row holds, in whatever order */
+        sum[way][i] = 0;
+        for (uint32_t k = 0; k < length(&m, 1, m.at[i]); k++) {
+          const uint32_t e = entry(&m, 1, m.at[i], k);
+          if (e != m.at[i]) sum[way][i] += 2654435761u * (rank_of[e] + 1), total += way == VECTOR;
+        }
+      }
+      end(&m);
+    }
+    uint32_t differ[WAYS] = {0};
+    for (uint32_t i = 0; i < count; i++)
+      for (int way = TABLE; way < WAYS; way++) differ[way] += sum[way][i] != sum[way == TABLE ? VECTOR : TABLE][i];
+    CHECK(differ[TABLE] <= 4 && !differ[SORTED], "trial %u, %u particles: %u rows differ between CPU and loops (roundings), %u between table and sort", trial, count, differ[TABLE], differ[SORTED]);
+  }
+  CHECK(total > 20000, "%llu entries in all", (unsigned long long)total);
+}
+
 OZ_TEST_MAIN()
