@@ -288,4 +288,27 @@ OZ_CASE(clusters_on_their_way_have_the_same_rows_on_all) {
   CHECK(total > 20000, "%llu entries in all", (unsigned long long)total);
 }
 
+/* A block flies up to another, wherever that stands among the cells that sift: pairs across the gap alone are new. */
+OZ_CASE(blocks_that_come_to_stand_face_to_face_find_each_other) {
+  static machine m;
+  enum { SIDE = 8, ALL = 2 * SIDE * SIDE * SIDE };
+  for (int trial = 0; trial < 24; trial++) {
+    const float from = 0.7f * D * (float)trial, away = 4.0f * D, gap = 1.5f * D;
+    uint32_t want = 0, got = 0;
+    count = 0;
+    for (int i = 0; i < ALL; i++) {
+      const int second = i / (ALL / 2);
+      put(from + D * (float)(i % SIDE) + (float)second * (D * (SIDE - 1) + gap + away), D * (float)(i / SIDE % SIDE), D * (float)(i / SIDE / SIDE % SIDE));
+      if (second) to[count - 1][0] -= away;
+    }
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t j = 0; j < count; j++) want += (i < ALL / 2) != (j < ALL / 2) && apart(to[i], to[j]) < 1.01 * 2.2 * (double)D;
+    look(&m, SORTED, 1);
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t k = 0; k < length(&m, 1, i); k++) got += entry(&m, 1, i, k) != i;
+    CHECK(got == want && want > 900, "%d: %u entries; there are %u", trial, got, want);
+    end(&m);
+  }
+}
+
 OZ_TEST_MAIN()
