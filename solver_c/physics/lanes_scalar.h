@@ -123,7 +123,7 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   oz_st4(a, i, 4, 0, r);
 }
 /* Six numbers in 16 bytes: 20 bits each, of the power of two that is above the greatest (8 bits): what is lost is 2e-6 of that at most.
- * Where one is not finite, none is. */
+ * Where one is not finite, or above 1e37, none is. */
 #define OZ_SIX_ORIGIN 13107200.0f /* 2^23 + 2^22 + 2^19: a sum with it has 0 to 2^20 in its last 20 bits */
 OZ_FN void oz_six_put(float *a, uint32_t i, const oz_real s[6]) {
   uint32_t most = 0, t[6];
