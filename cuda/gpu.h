@@ -112,7 +112,7 @@ struct gpu {
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
-  int no_table, no_join; /* for tests: sort always; every stage in a kernel of its own */
+  int no_table, no_join, no_both; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -161,9 +161,10 @@ struct gpu {
 
 /* What oz_spiky asks of a frame, for lengths in the units of packed positions (oz_place): h / 2^29. */
 struct place_units {
-  float h, h2, grad_norm, hour_norm, inv_d;
+  float h, h2, grad_norm, hour_norm, inv_d, metres; /* metres: of a unit */
   void set(const oz_frame &f) {
     const double unit = (double)f.h / 536870912.0;
+    metres = (float)unit;
     h = 536870912.0f;
     h2 = h * h;
     grad_norm = (float)((double)f.grad_norm * unit * unit);
@@ -171,6 +172,8 @@ struct place_units {
     inv_d = (float)((double)f.inv_d * unit);
   }
 };
+/* Stages that join another in its kernel. Of moves: */
+enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4, JOIN_BOTH = 8 /* strain joins density_lambda, density_move joins conform_move: position.h */ };
 /* Everything that a launch of one stage is told. */
 struct stage_args {
   oz_frame f;
@@ -183,7 +186,8 @@ struct stage_args {
   double *partial;
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
-  uint32_t walls;             /* wall stages that follow in the same kernel, as bits */
+  uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
+  uint32_t packed;            /* dx holds what position.h puts there */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };
 /* g: the frame of the wall stages that follow, in which y may have changed places with y2. */

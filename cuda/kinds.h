@@ -102,6 +102,8 @@ struct stage_conform_finish : stage_conform_update {
   }
 };
 
+#include "cuda/position.h"
+
 /* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage before. */
 #define OZ_ONE_C(name)
 #define OZ_ONE_D(name)
@@ -137,7 +139,12 @@ template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_press_item(g, slot); }
 };
-enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4 };
+template <> struct walls_of<stage_measure> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) {
+    oz_wall_pressed(g, slot, oz_second_half(g->dx[4 * (size_t)g->wall_particle[slot] + 3]));
+  }
+};
 struct walls_of_moves {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t which) {
@@ -146,10 +153,11 @@ struct walls_of_moves {
   }
 };
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
-template <> struct walls_of<stage_conform_move> : walls_of_moves {};
+template <> struct walls_of<stage_shift> : walls_of_moves {};
 /* wall_mirror comes before the end of a move, which adds to what it wrote. */
 template <class S> constexpr bool mirrors = false;
 template <> constexpr bool mirrors<stage_density_move> = true;
+template <> constexpr bool mirrors<stage_shift> = true;
 
 /* The same for stages of kind MAP: what comes before or after the particle's own item. */
 template <class S> struct maps_of { static constexpr bool ANY = false, WALLS = false; };

@@ -1,17 +1,36 @@
-/* wall_mirror with T threads a particle, which share its row: in a kernel of its own, or inside density_move's, whose neighbours
+/* wall_mirror with T threads a particle, which share its row: in a kernel of its own, or inside that of the move, whose neighbours
  * are at hand. Both ways add up in the same order. Included by kinds.h, inside its namespace. */
 #ifndef OZ_CUDA_MIRROR_H
 #define OZ_CUDA_MIRROR_H
 
-/* Where the records of neighbours are: in shared memory by place, or in the array by number. */
+/* Where the records of neighbours are: in shared memory by place, or in the array by number. Positions, or (packed) displacements
+ * that are added to start positions. */
 struct mirror_rows {
-  const oz_frame *f;
-  const float *copies; /* of the block's neighbours; NULL: not there */
-  uint32_t first;      /* of the block's list, where rows hold places */
-  OZ_D void record(size_t entry, oz_real *v) const {
-    if (!f->near_c) oz_ld4(f->dx, f->list_c[entry], 4, 0, v);
-    else if (copies) oz_ld4(copies, f->near_c[entry], 4, 0, v);
-    else oz_ld4(f->dx, f->near_j[first + f->near_c[entry]], 4, 0, v);
+  const stage_args *a;
+  const float *copies;      /* of the block's neighbours; NULL: not there */
+  const uint32_t *places;   /* and of their start positions */
+  uint32_t first;           /* of the block's list, where rows hold places */
+  OZ_D void record(uint32_t i, size_t entry, oz_real *v) const {
+    const oz_frame *f = &a->f;
+    const uint32_t k = f->near_c ? f->near_c[entry] : 0u, j = !f->near_c ? f->list_c[entry] : copies ? k : f->near_j[first + k];
+    oz_ld4(copies ? copies : f->dx, j, 4, 0, v);
+    if (!a->packed) return;
+    const float *x = f->x + 4 * (size_t)i;
+    float r[3];
+    if (f->near_c) {
+      oz_place_difference(oz_place_ld(a->place, i), oz_place_ld(copies ? places : a->place, j), r);
+      for (int c = 0; c < 3; c++) v[c] += x[c] - a->units.metres * r[c];
+    } else
+      for (int c = 0; c < 3; c++) v[c] += f->x[4 * (size_t)j + (size_t)c];
+    v[3] = oz_second_half(v[3]);
+  }
+  OZ_D bool open(uint32_t i, oz_mirror *m) const {
+    const oz_frame *f = &a->f;
+    if (!oz_mirror_open(f, i, m)) return false;
+    if (!a->packed) return true;
+    for (int c = 0; c < 3; c++) m->at[c] += f->x[4 * (size_t)i + (size_t)c];
+    m->lam = oz_second_half(m->lam);
+    return true;
   }
 };
 template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &rows, uint32_t i, uint32_t lane, const oz_mirror *m, oz_real *acc) {
@@ -21,7 +40,7 @@ template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &row
 #endif
   for (uint32_t e = lane; e < length; e += T) {
     oz_real v[4];
-    rows.record(oz_row_entry(f->row_c, i, e), v);
+    rows.record(i, oz_row_entry(f->row_c, i, e), v);
     oz_mirror_pair(f, m, v, acc);
   }
 }
@@ -31,7 +50,7 @@ template <int T> OZ_D void mirror(const oz_frame *f, const mirror_rows &rows, ui
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float move[3] = {0.0f, 0.0f, 0.0f};
   oz_mirror m;
-  if (!oz_mirror_open(f, i, &m)) return;
+  if (!rows.open(i, &m)) return;
   for (uint32_t k = 0; k < planes; k++) {
     oz_real sum[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
@@ -54,7 +73,7 @@ template <int T> OZ_D void mirror(const oz_frame *f, const mirror_rows &rows, ui
 /* In a kernel of its own: for the thread `lane` of slot `slot`. */
 template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint32_t lane) {
   const uint32_t i = a.f.wall_particle[slot];
-  const mirror_rows rows = {&a.f, nullptr, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u};
+  const mirror_rows rows = {&a, nullptr, nullptr, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u};
   mirror<T>(&a.f, rows, i, slot, lane);
 }
 /* As many threads as gathers have, so that both ways give the same bits; where it is never joined, enough to hide that each

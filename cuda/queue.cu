@@ -60,32 +60,58 @@ const stage_fn *table() {
 uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
-  if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move)
-    return next == OZ_STAGE_wall_project ? 2u : next == OZ_STAGE_wall_density ? 4u : 0u;
+  if (stage == OZ_STAGE_density_move) return next == OZ_STAGE_wall_project ? JOIN_PROJECT : next == OZ_STAGE_wall_density ? JOIN_DENSITY : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 2u : 0u;
   if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;
-  if (stage == OZ_STAGE_conform_update) return next == OZ_STAGE_finish ? 1u : 0u;
+  if (stage == OZ_STAGE_conform_update) return next == OZ_STAGE_finish ? (uint32_t)JOIN_BOTH : 0u;
   if (stage == OZ_STAGE_material) return next == OZ_STAGE_predict ? 4u : 0u;
   return 0;
 }
 
 struct launch {
   int stage;
-  uint32_t frame, wall_frame, walls;
+  uint32_t frame, wall_frame, walls, packed;
   int one;
 };
+
+/* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
+bool joins_walls(const gpu *g, int lanes) { return (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join; }
+
+/* A position iteration from place `at` on: density_lambda, wall_press, strain; conform_move, wall_mirror, density_move. Where all of it
+ * waits, it becomes two kernels (position.h). */
+struct iteration {
+  uint32_t strain, moves, density; /* places of strain, conform_move and density_move; 0: there is none */
+  bool press, mirror;
+};
+iteration iteration_at(const gpu *g, uint32_t at) {
+  const waiting *q = g->queue;
+  iteration it = {0, 0, 0, false, false};
+  const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
+  if (!is(at, OZ_STAGE_density_lambda)) return it;
+  const oz_frame &f = g->frame[q[at].frame];
+  if (f.boundary || f.slips || f.body_count || g->no_both) return it; /* these have positions that are not start and displacement */
+  uint32_t k = at + 1;
+  it.press = is(k, OZ_STAGE_wall_press);
+  k += it.press;
+  if (!is(k, OZ_STAGE_strain) || !is(k + 1, OZ_STAGE_conform_move) || q[k].frame != q[at].frame || q[k + 1].frame != q[at].frame) return it;
+  const uint32_t strain = k, moves = k + 1;
+  k += 2;
+  it.mirror = is(k, OZ_STAGE_wall_mirror);
+  k += it.mirror;
+  if (is(k, OZ_STAGE_density_move)) it.strain = strain, it.moves = moves, it.density = k;
+  return it;
+}
 
 /* Takes the next launch off the queue: a stage and what joins it. */
 uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   const waiting *q = g->queue;
   l->stage = q[at].stage;
   l->frame = l->wall_frame = q[at].frame;
-  l->walls = 0;
+  l->walls = l->packed = 0;
   l->one = -1;
   at++;
-  /* with one thread a particle the further registers cost more than the launch, unless all are on the device at once */
-  const bool join = (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join;
+  const bool join = joins_walls(g, lanes);
   const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
                    l->stage == OZ_STAGE_wall_mirror ? OZ_STAGE_density_move :
                    l->stage == OZ_STAGE_wall_planes && lanes > 1 ? OZ_STAGE_velocity_start : -1; /* 96 registers: not one wave of large scenes */
@@ -105,6 +131,34 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   return at;
 }
 
+/* The same of a whole iteration, as two launches and those of walls that do not join them. Returns their number. */
+uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int lanes, launch *out) {
+  const waiting *q = g->queue;
+  const bool join = joins_walls(g, lanes);
+  const uint32_t frame = q[*at].frame;
+  uint32_t n = 0;
+  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1};
+  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1};
+  /* before the move, whose end adds to what it wrote; nobody gathers y there */
+  if (it.mirror && !join) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1};
+  launch *move = &out[n++];
+  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && join ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1};
+  *at = it.density + 1;
+  for (uint32_t bit; join && *at < g->queued && (bit = joins(OZ_STAGE_density_move, q[*at].stage)) > (move->walls & 7u); ++*at)
+    move->walls |= bit, move->wall_frame = q[*at].frame;
+  return n;
+}
+/* All that waits. */
+uint32_t plan(const gpu *g, int lanes, launch *out) {
+  uint32_t n = 0;
+  for (uint32_t at = 0; at < g->queued;) {
+    const iteration it = iteration_at(g, at);
+    if (it.density) n += launch_iteration(g, &at, it, lanes, out + n);
+    else at = next_launch(g, at, lanes, &out[n++]);
+  }
+  return n;
+}
+
 cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   stage_args a;
   a.f = g->frame[l.frame];
@@ -119,15 +173,16 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.walls = l.walls;
+  a.packed = l.packed;
   a.one = l.one;
   return table()[l.stage](a, g->frame[l.wall_frame], lanes, g->stream);
 }
 
 cudaError_t launch_all(gpu *g, int lanes) {
-  for (uint32_t at = 0; at < g->queued;) {
-    launch l;
-    at = next_launch(g, at, lanes, &l);
-    cudaError_t e = launch_one(g, l, lanes);
+  launch all[QUEUE];
+  const uint32_t n = plan(g, lanes, all);
+  for (uint32_t k = 0; k < n; k++) {
+    cudaError_t e = launch_one(g, all[k], lanes);
     if (e != cudaSuccess) return e;
   }
   return cudaSuccess;
@@ -206,11 +261,11 @@ static cudaError_t record(gpu *g, int lanes, cudaGraphExec_t *out) {
 }
 
 static cudaError_t profile_all(gpu *g, int lanes) {
-  for (uint32_t at = 0; at < g->queued;) {
-    launch l;
-    at = next_launch(g, at, lanes, &l);
-    timer t(g, l.stage);
-    cudaError_t e = launch_one(g, l, lanes);
+  launch all[QUEUE];
+  const uint32_t n = plan(g, lanes, all);
+  for (uint32_t k = 0; k < n; k++) {
+    timer t(g, all[k].stage);
+    cudaError_t e = launch_one(g, all[k], lanes);
     if (e != cudaSuccess) return e;
   }
   return cudaSuccess;
@@ -288,7 +343,9 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     OZ_TRY(flush(g, why));
     OZ_TRY(check_due(g, why));
   }
-  if (g->queued == QUEUE) OZ_TRY(flush(g, why));
+  /* an iteration waits as a whole */
+  const bool room = stage == OZ_STAGE_density_lambda ? g->queued + 16 < QUEUE && g->frames + 2 < FRAMES : g->queued < QUEUE;
+  if (!room) OZ_TRY(flush(g, why));
   /* of what follows `finish` only the rest filter is known to leave positions alone */
   if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move && stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag)
     g->box_known = g->box_told = false;

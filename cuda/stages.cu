@@ -14,6 +14,12 @@
 namespace OZ_NAMESPACE {
 namespace {
 
+/* The type that runs: a stage, or it and the one that joins it. */
+template <class S> struct joined_of { static constexpr bool ANY = false; typedef S stage; };
+template <> struct joined_of<stage_conform_update> { static constexpr bool ANY = true; typedef stage_conform_finish stage; };
+template <> struct joined_of<stage_density_lambda> { static constexpr bool ANY = true; typedef stage_measure stage; };
+template <> struct joined_of<stage_conform_move> { static constexpr bool ANY = true; typedef stage_shift stage; };
+
 #if defined(OZ_CUDA_HOST)
 /* ---- loops ---- */
 
@@ -49,8 +55,8 @@ template <class S> void bring(const stage_args &a, uint32_t block, const stock<S
   }
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
-  if constexpr (S::STAGE == OZ_STAGE_conform_update && !S::REDS)
-    if (a.walls) return launch_gather<stage_conform_finish>(a, g, lanes, stream);
+  if constexpr (joined_of<S>::ANY)
+    if (a.walls & JOIN_BOTH) return launch_gather<typename joined_of<S>::stage>(a, g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
   static float memory[SHARE_MOST * 10];
   const stock<S> copies = {memory, a.share_room};
@@ -71,14 +77,14 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     else loop_share<S, 4>(a, i, copied, copies, &self, acc);
     if constexpr (mirrors<S>)
       if ((a.walls & JOIN_MIRROR) && a.slot_of[i]) {
-        const mirror_rows rows = {&a.f, copied ? copies.copy(0) : nullptr, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u};
+        const mirror_rows rows = copies.rows(a, copied, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u);
         if (!a.f.near_c) mirror<8>(&a.f, rows, i, a.slot_of[i] - 1, 0);
         else if (lanes == 1) mirror<1>(&a.f, rows, i, a.slot_of[i] - 1, 0);
         else if (lanes == 2) mirror<2>(&a.f, rows, i, a.slot_of[i] - 1, 0);
         else mirror<4>(&a.f, rows, i, a.slot_of[i] - 1, 0);
       }
     S::end(&a.f, i, acc, red);
-    if (walls_of<S>::ANY && a.walls && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
+    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if (S::REDS) deliver<S::REDS>(a, sum);
@@ -97,6 +103,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
+    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, 0);
     else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
     else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
@@ -237,7 +244,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
     w.walk(a, i, lane, &self, acc);
     if constexpr (WALLS && mirrors<S>) {
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
-      if (slot) mirror<T>(&a.f, mirror_rows{&a.f, nullptr, 0u}, i, slot - 1, lane);
+      if (slot) mirror<T>(&a.f, mirror_rows{&a, nullptr, nullptr, 0u}, i, slot - 1, lane);
     }
   }
   if constexpr (T > 1) {
@@ -266,7 +273,7 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel
   gather_body<S, T, false>(a, nullptr);
 }
 /* Blocks that a multiprocessor is to hold: mirroring must not cost a wave. */
-template <class S, int T> constexpr int held = !mirrors<S> ? 0 : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
+template <class S, int T> constexpr int held = !mirrors<S> ? 0 : apart<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
 template <class S, int T>
 __global__ void __launch_bounds__(BLOCK, (held<S, T>)) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   gather_body<S, T, true>(a, &g);
@@ -347,7 +354,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     w.walk(a, first, fits, copies, lane, &self, acc);
     if constexpr (WALLS && mirrors<S>) {
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
-      if (slot) mirror<T>(&a.f, mirror_rows{&a.f, fits ? copies.copy(0) : nullptr, first}, i, slot - 1, lane);
+      if (slot) mirror<T>(&a.f, copies.rows(a, fits, first), i, slot - 1, lane);
     }
   }
   if constexpr (T > 1) {
@@ -384,7 +391,10 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   after_the_last();
   /* the number of walls stays on the device, so that a recorded launch serves any number */
-  if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) S::item(&a.f, i, red);
+  if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) {
+    if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, 0);
+    else S::item(&a.f, i, red);
+  }
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
@@ -462,7 +472,7 @@ inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_
 template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = blocks(a.f.count, T);
   if constexpr (walls_of<S>::ANY)
-    if (a.walls) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
+    if (a.walls & ~JOIN_BOTH) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
   return start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
 }
 template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
@@ -471,12 +481,12 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.even) memory = a.even;
   if constexpr (walls_of<S>::ANY)
-    if (a.walls) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
+    if (a.walls & ~JOIN_BOTH) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
   return start_sum<S::REDS>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
-  if constexpr (S::STAGE == OZ_STAGE_conform_update && !S::REDS)
-    if (a.walls) return launch_gather<stage_conform_finish>(a, g, lanes, stream);
+  if constexpr (joined_of<S>::ANY)
+    if (a.walls & JOIN_BOTH) return launch_gather<typename joined_of<S>::stage>(a, g, lanes, stream);
   if constexpr (S::KIND == KIND_LINK) return lanes >= 8 ? start_gather<S, 8>(a, g, stream) : lanes >= 2 ? start_gather<S, 2>(a, g, stream) : start_gather<S, 1>(a, g, stream);
   else {
     if (!a.f.near_c) return lanes == 16 ? start_gather<S, 16>(a, g, stream) : start_gather<S, 8>(a, g, stream);

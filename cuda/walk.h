@@ -43,6 +43,8 @@ OZ_GATHERS_RECORD(density_lambda, p)
 OZ_GATHERS_RECORD(density_move, dx)
 OZ_GATHERS_RECORD(strain, y)
 OZ_GATHERS_RECORDS(conform_move, A, y)
+OZ_GATHERS_RECORD(measure, y)
+OZ_GATHERS_RECORDS(shift, A, dx)
 OZ_GATHERS_RECORD(conform_update, y)
 OZ_GATHERS_RECORD(conform_finish, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
@@ -59,6 +61,9 @@ template <class S> struct stock {
   static OZ_D constexpr int words(int k) { return k < gathered<S>::RECORDS ? 4 : 1; }
   OZ_D float *copy(int k) const {
     return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + (PLACED ? 2 : 0) + (k - gathered<S>::RECORDS)) * (size_t)room;
+  }
+  OZ_D mirror_rows rows(const stage_args &a, bool copied, uint32_t first) const { /* of the last records, which are dx */
+    return mirror_rows{&a, copied ? copy(ARRAYS - 1) : nullptr, copied && PLACED ? places() : nullptr, first};
   }
 };
 
@@ -79,6 +84,7 @@ struct sight {
   const oz_frame *f;
   const uint32_t *place;
   const place_units *units;
+  oz_v3 at; /* start position of the particle, where gradients are stored */
 };
 /* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
  * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
@@ -90,6 +96,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
   if (S::KIND == KIND_C && STORED) {
     m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
     m.c = oz_ld_half(g + 3);
+    if (apart<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
   } else if (S::KIND == KIND_C) {
     oz_frame k; /* only what oz_spiky asks for */
     float r[3];
@@ -97,6 +104,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     oz_place_difference(here, oz_place_ld(v.place, j), r);
     const oz_v3 way = {r[0], r[1], r[2]};
     m.g = oz_spiky(&k, way, &m.c);
+    if (apart<S>) m.r.x = v.units->metres * r[0], m.r.y = v.units->metres * r[1], m.r.z = v.units->metres * r[2];
   }
   S::pair(v.f, self, &m, acc);
 }
@@ -199,7 +207,16 @@ template <class S, int T> struct stored_strip {
   }
 };
 /* Whether a stage walks the density list; one of kind BOTH has the links behind it. */
-template <class S> OZ_D constexpr bool dense() { return S::KIND == KIND_D || S::KIND == KIND_BOTH; }
+template <class S> OZ_D constexpr bool dense() { return S::KIND == KIND_D || S::KIND == KIND_BOTH || further_of<S>::OTHER; }
+/* The rows of what has come near since the start. */
+template <class S, class STRIP, class... ARGS> OZ_D void walk_further(STRIP &further, const oz_frame *f, uint32_t i, const typename S::self *self, oz_real *acc, const ARGS &...args) {
+  if constexpr (further_of<S>::OTHER) {
+    typename further_of<S>::stage::self own;
+    if (!further.n) return;
+    further_of<S>::stage::begin(f, i, &own);
+    further.walk(args..., &own, acc);
+  } else further.walk(args..., self, acc);
+}
 OZ_D oz_links link_entry(const oz_frame *f, uint32_t i, uint32_t k) {
   const size_t e = oz_link_at(f, i, k);
   const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e, f->link_share + e};
@@ -214,7 +231,8 @@ template <class S, int T> OZ_D void walk_links(const oz_frame *f, uint32_t i, ui
 }
 /* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel before this one is done. */
 template <class S, int T, int KIND = S::KIND> struct walker {
-  stored_strip<S, T> near, further;
+  stored_strip<S, T> near;
+  stored_strip<typename further_of<S>::stage, T> further;
   OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
     const oz_frame *f = &a.f;
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
@@ -224,10 +242,11 @@ template <class S, int T, int KIND = S::KIND> struct walker {
       further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], lane);
   }
   OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    const sight v = {&a.f, a.place, &a.units};
+    sight v = {&a.f, a.place, &a.units, {}};
     const oz_place nowhere = {0, 0, 0};
+    if (apart<S>) v.at = oz_vec_of(a.f.x, i);
     near.walk(v, nowhere, lane, self, acc);
-    if (dense<S>()) further.walk(v, nowhere, lane, self, acc);
+    if constexpr (dense<S>()) walk_further<S>(further, &a.f, i, self, acc, v, nowhere, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, i, lane, self, acc);
     (void)i;
   }
@@ -241,7 +260,7 @@ template <class S, int T> struct walker<S, T, KIND_LINK> {
 /* The same where rows hold places. */
 template <class S, int T> struct share_walker {
   strip<S, T, uint16_t> near;
-  strip<S, T, uint32_t> further;
+  strip<typename further_of<S>::stage, T, uint32_t> further;
   oz_place here;
   uint32_t own;
   OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
@@ -254,16 +273,16 @@ template <class S, int T> struct share_walker {
   }
   /* first: of the block's list; copied: what it gathers is in `copies`, and need not be read from the arrays */
   OZ_D void walk(const stage_args &a, uint32_t first, bool copied, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    const sight plain = {&a.f, a.place, &a.units};
+    const sight plain = {&a.f, a.place, &a.units, {}};
     if constexpr (stock<S>::SHARES)
       if (copied) {
         oz_frame f = a.f;
         for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
-        const sight v = {&f, copies.places(), &a.units};
+        const sight v = {&f, copies.places(), &a.units, {}};
         near.walk(v, nullptr, here, lane, self, acc);
       }
     if (!stock<S>::SHARES || !copied) near.walk(plain, a.f.near_j + first, here, lane, self, acc);
-    if (dense<S>()) further.walk(plain, nullptr, here, lane, self, acc);
+    if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, plain, (const uint32_t *)nullptr, here, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);
   }
 };

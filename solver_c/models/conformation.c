@@ -98,9 +98,9 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     /* both constraints look at the same positions and then move together: half the passes over neighbours of one after the other,
      * where a backend joins them, and it converges as well (ooze verify fig6, fig6-32) */
+    f->cold = k == 0;
     OZ_TRY(ask_density(b, f, k, why));
     if (conformation) {
-      f->cold = k == 0;
       RUN(strain);
       RUN(conform_move);
       swap(&f->y, &f->y2);

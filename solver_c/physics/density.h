@@ -43,6 +43,10 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass ---- */
 
+OZ_FN oz_real oz_density_weight(const oz_frame *f, oz_v3 r) { /* poly6, but for its factor */
+  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
+  return q * q * q;
+}
 typedef struct { oz_v3 p; } oz_density_lambda_self;
 OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
 OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s, const oz_group *n, oz_real *acc) {
@@ -54,9 +58,7 @@ OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_sel
     acc[0] += v[3] * (t * t * t);
     return;
   }
-  oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
-  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  acc[0] += q * q * q;
+  acc[0] += oz_density_weight(f, oz_sub(s->p, oz_vec_near(f->p, n)));
 }
 OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
 #if OZ_GPU /* two rows, each padded to a multiple of four */
@@ -65,20 +67,24 @@ OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
   return oz_ld(f->pad_weight, i);
 #endif
 }
-OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_real w[4], rho;
+/* sum: of weights. Returns the multiplier; the density goes to *rho. */
+OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, oz_real *rho) {
+  oz_real w[4];
   oz_ld4(f->wall_term, i, 4, 0, w);
   /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
-  rho = f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3];
-  if (f->slips) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho); /* nobody asks; and their padding has their weight */
-  oz_real over = oz_max(rho - 1.0f, oz_set(0.0f));
+  *rho = f->w_norm * sum - oz_pad_weight(f, i) + f->w_self + w[3];
+  if (f->slips) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho); /* nobody asks; and their padding has their weight */
+  oz_real over = oz_max(*rho - 1.0f, oz_set(0.0f));
   if (f->yielding) { /* what rests and has a yield stress bears particles that stand too close: see OZ_STILL_MOST */
     oz_v3 u = oz_vec_ld(f->u, i);
     oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)), still = oz_min(over, oz_set(OZ_STILL_MOST));
     over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
   }
-  oz_real lam = -oz_ld(f->k_dens, i) * over;
+  return -oz_ld(f->k_dens, i) * over;
+}
+OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real rho, lam = oz_density_multiplier(f, i, acc[0], &rho);
   oz_v3 p = oz_vec_ld(f->p, i);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
   if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
@@ -105,14 +111,19 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
   k *= oz_density_slope(f, r);
   acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
 }
-OZ_FN void oz_density_moved(const oz_frame *f, uint32_t i, const oz_real sum[3]) {
-  oz_real w[4], y[4], q[4], k = f->d * oz_ld(f->omega, i);
+/* sum: of (lam_i + lam_j) grad C. Adds the move to y. */
+OZ_FN void oz_density_shift(const oz_frame *f, uint32_t i, const oz_real sum[3], oz_real lam, oz_real y[4]) {
+  oz_real w[4], k = f->d * oz_ld(f->omega, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_v3 move = {k * (sum[0] + lam * w[0]), k * (sum[1] + lam * w[1]), k * (sum[2] + lam * w[2])};
+  oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
+}
+OZ_FN void oz_density_moved(const oz_frame *f, uint32_t i, const oz_real sum[3]) {
+  oz_real y[4], q[4];
   oz_ld4(f->dx, i, 4, 0, q);
   oz_ld4(f->y, i, 4, 0, y);
   oz_v3 x = oz_vec_ld(f->x, i);
-  oz_v3 move = {k * (sum[0] + q[3] * w[0]), k * (sum[1] + q[3] * w[1]), k * (sum[2] + q[3] * w[2])};
-  oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
+  oz_density_shift(f, i, sum, q[3], y);
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));

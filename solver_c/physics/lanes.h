@@ -75,14 +75,17 @@ OZ_FN oz_real oz_abs(oz_real a) { return (oz_real)((oz_mask)a & 0x7fffffff); }
  * sum of v_j g^T, v the first three floats of records of 4 */
 #define OZ_OUTER_ACC 9
 #define OZ_MATRIX_ACC 3
-OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
-  oz_real v[4];
-  oz_gather4(a, j, 4, 0, v);
+OZ_FN void oz_outer_add(oz_real *acc, const oz_real v[3], oz_real gx, oz_real gy, oz_real gz) {
   for (int r = 0; r < 3; r++) {
     acc[3 * r] += v[r] * gx;
     acc[3 * r + 1] += v[r] * gy;
     acc[3 * r + 2] += v[r] * gz;
   }
+}
+OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+  oz_real v[4];
+  oz_gather4(a, j, 4, 0, v);
+  oz_outer_add(acc, v, gx, gy, gz);
 }
 /* sum of A_j g, A in columns of records of 12 */
 #if OZ_GPU

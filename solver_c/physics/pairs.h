@@ -9,6 +9,7 @@
 typedef struct oz_group {
 #if OZ_GPU
   const uint32_t *j;
+  oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/walk.h) */
 #else
   uint32_t j[OZ_LANES];
 #endif

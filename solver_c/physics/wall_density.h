@@ -52,12 +52,12 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
 }
 /* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle
  * is moved by d omega lambda times the wall's gradient, so its mass cancels. */
-OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, float lam) {
   const size_t i = f->wall_particle[slot];
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
   const uint32_t planes = f->wall_planes[slot];
-  float scale = f->m_ref * f->d * f->inv_dt * f->dx[4 * i + 3];
+  float scale = f->m_ref * f->d * f->inv_dt * lam;
   /* nobody pushes */
   if (!(f->omega[i] > 0.0f) || scale == 0.0f) return;
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
@@ -69,6 +69,8 @@ OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
     for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
   }
 }
+
+OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) { oz_wall_pressed(f, slot, f->dx[4 * (size_t)f->wall_particle[slot] + 3]); }
 
 /* Fluid near a wall has its image behind it. density_move knows the wall by the particle's own multiplier alone; that is
  * half of what images do, (lambda_i + lambda_j) grad W of each: with it alone fluid under pressure is pushed towards walls,
