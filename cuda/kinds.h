@@ -28,6 +28,8 @@
 #include "physics/viscous.h"
 #include "physics/wall.h"
 
+#include <type_traits>
+
 static_assert(OZ_OUTER_ACC == 9 && OZ_MATRIX_ACC == 3, "sums of one lane need no folding");
 
 namespace OZ_NAMESPACE {
@@ -204,8 +206,8 @@ template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real
   }
 }
 
-#include "cuda/mirror.h"
 #include "cuda/walk.h"
+#include "cuda/mirror.h"
 
 } // namespace
 } // namespace OZ_NAMESPACE

@@ -1,85 +1,117 @@
 /* wall_mirror with T threads a particle, which share its row: in a kernel of its own, or inside that of the move, whose neighbours
- * are at hand. Both ways add up in the same order. Included by kinds.h, inside its namespace. */
+ * are at hand. Both ways add up in the same order. Included by kinds.h, inside its namespace, after walk.h. */
 #ifndef OZ_CUDA_MIRROR_H
 #define OZ_CUDA_MIRROR_H
 
-/* Where the records of neighbours are: in shared memory by place, or in the array by number. Positions, or (packed) displacements
- * that are added to start positions. */
-struct mirror_rows {
-  const stage_args *a;
-  const float *copies;      /* of the block's neighbours; NULL: not there */
-  const uint32_t *places;   /* and of their start positions */
-  uint32_t first;           /* of the block's list, where rows hold places */
-  OZ_D void record(uint32_t i, size_t entry, oz_real *v) const {
-    const oz_frame *f = &a->f;
-    const uint32_t k = f->near_c ? f->near_c[entry] : 0u, j = !f->near_c ? f->list_c[entry] : copies ? k : f->near_j[first + k];
-    oz_ld4(copies ? copies : f->dx, j, 4, 0, v);
-    if (!a->packed) return;
-    const float *x = f->x + 4 * (size_t)i;
-    float r[3];
-    if (f->near_c) {
-      oz_place_difference(oz_place_ld(a->place, i), oz_place_ld(copies ? places : a->place, j), r);
-      for (int c = 0; c < 3; c++) v[c] += x[c] - a->units.metres * r[c];
-    } else
-      for (int c = 0; c < 3; c++) v[c] += f->x[4 * (size_t)j + (size_t)c];
-    v[3] = oz_second_half(v[3]);
-  }
-  OZ_D bool open(uint32_t i, oz_mirror *m) const {
-    const oz_frame *f = &a->f;
-    if (!oz_mirror_open(f, i, m)) return false;
-    if (!a->packed) return true;
-    for (int c = 0; c < 3; c++) m->at[c] += f->x[4 * (size_t)i + (size_t)c];
-    m->lam = oz_second_half(m->lam);
-    return true;
+/* The images of a particle's neighbours behind one plane, as a stage that is walked: dx has positions. */
+struct images {
+  static constexpr int KIND = KIND_D;
+  static constexpr bool PACKED = false;
+  typedef oz_mirror self;
+  static OZ_D void pair(const oz_frame *f, const self *m, const oz_group *n, oz_real *acc) {
+    oz_real v[4];
+    oz_near4(f->dx, n, v);
+    oz_mirror_pair(f, m, v, acc);
   }
 };
-template <int T> OZ_D void mirror_sums(const oz_frame *f, const mirror_rows &rows, uint32_t i, uint32_t lane, const oz_mirror *m, oz_real *acc) {
-  const uint32_t length = f->len_c[i];
-#if defined(__CUDACC__)
-#pragma unroll 2
-#endif
-  for (uint32_t e = lane; e < length; e += T) {
+/* dx has displacements (position.h), and self.at the particle's own. */
+struct images_packed {
+  static constexpr int KIND = KIND_C;
+  static constexpr bool PACKED = true;
+  typedef oz_mirror self;
+  static OZ_D void pair(const oz_frame *f, const self *m, const oz_group *n, oz_real *acc) {
     oz_real v[4];
-    rows.record(i, oz_row_entry(f->row_c, i, e), v);
+    oz_near4(f->dx, n, v);
+    v[0] -= n->r.x, v[1] -= n->r.y, v[2] -= n->r.z; /* less the own displacement: minus what lies between the two */
+    v[3] = oz_second_half(v[3]);
     oz_mirror_pair(f, m, v, acc);
+  }
+};
+template <> constexpr bool apart<images_packed> = true;
+
+/* Where neighbours are seen: copies of the first `room` of the block's list, from there on the arrays; all: no further ones. */
+struct mirror_sight {
+  sight copies, plain;
+  const uint32_t *map;
+  uint32_t room;
+  bool all;
+};
+template <class I, int T> OZ_D void mirror_sums(const stage_args &a, const mirror_sight &s, uint32_t i, uint32_t lane, const oz_mirror *m, oz_real *acc) {
+  const oz_frame *f = &a.f;
+  const uint32_t at = i % GROUP * 4;
+  const size_t row = (size_t)f->row_c[i / GROUP] * GROUP + at;
+  if constexpr (T >= 8) {
+    stored_strip<I, T> w;
+    const oz_place nowhere = {0, 0, 0};
+    w.open(f->list_c + row, f->ghat + 4 * row, f->len_c[i], lane);
+    w.walk(s.plain, nowhere, lane, m, acc);
+  } else {
+    strip<I, T, uint16_t> w;
+    const oz_place here = oz_place_ld(a.place, i);
+    w.open(f->near_c + row, f->len_c[i], lane);
+    if (s.all) w.walk(s.copies, here, lane, m, acc);
+    else w.template walk<false>(s.copies, s.plain, s.map, s.room, here, lane, m, acc);
   }
 }
 /* On the device each of T neighbouring threads comes here with its number; as a loop, one comes for all of them. */
-template <int T> OZ_D void mirror(const oz_frame *f, const mirror_rows &rows, uint32_t i, uint32_t slot, uint32_t lane) {
+template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, uint32_t i, uint32_t slot, uint32_t lane) {
+  const oz_frame *f = &a.f;
   const uint32_t planes = f->wall_planes[slot];
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float move[3] = {0.0f, 0.0f, 0.0f};
-  oz_mirror m;
-  if (!rows.open(i, &m)) return;
+  oz_mirror m, seen;
+  if (!oz_mirror_open(f, i, &m)) return;
+  seen = m;
+  if (I::PACKED) {
+    s.plain.at = oz_vec_of(f->x, i);
+    m.at[0] += s.plain.at.x, m.at[1] += s.plain.at.y, m.at[2] += s.plain.at.z;
+    m.lam = oz_second_half(m.lam);
+  }
   for (uint32_t k = 0; k < planes; k++) {
     oz_real sum[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
     const int others = oz_mirror_plane(f, i, wall + k, &m);
-    for (int s = 0; s < OZ_MIRROR_SUMS; s++) sum[s] = 0.0f;
+    for (int c = 0; c < OZ_MIRROR_SUMS; c++) sum[c] = 0.0f;
     if (others) {
+      for (int c = 0; c < 3; c++) seen.n[c] = m.n[c];
+      seen.D = m.D, seen.lam = m.lam;
 #if defined(OZ_CUDA_HOST)
-      for (uint32_t l = 0; l < T; l++) mirror_sums<T>(f, rows, i, l, &m, sum);
+      for (uint32_t l = 0; l < T; l++) mirror_sums<I, T>(a, s, i, l, &seen, sum);
 #else
-      mirror_sums<T>(f, rows, i, lane, &m, sum);
+      mirror_sums<I, T>(a, s, i, lane, &seen, sum);
       const uint32_t together = (T == 32 ? 0xffffffffu : (1u << T) - 1u) << (threadIdx.x % 32 / T * T);
-      for (int s = 0; s < OZ_MIRROR_SUMS; s++)
-        for (int d = T / 2; d; d >>= 1) sum[s] += __shfl_xor_sync(together, sum[s], d);
+      for (int c = 0; c < OZ_MIRROR_SUMS; c++)
+        for (int d = T / 2; d; d >>= 1) sum[c] += __shfl_xor_sync(together, sum[c], d);
 #endif
     }
     if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
+/* In the kernel of stage S, which has copies in shared memory where rows hold places. */
+template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all, uint32_t i, uint32_t slot, uint32_t lane) {
+  typedef typename std::conditional<apart<S>, images_packed, images>::type I;
+  const sight plain = {&a.f, a.place, &a.units, {}};
+  mirror_sight s = {plain, plain, nullptr, 0, true};
+  if (!copies) return mirror<I, T>(a, s, i, slot, lane);
+  oz_frame f = a.f;
+  f.dx = copies->copy(stock<S>::ARRAYS - 1); /* the last of them */
+  s.copies = {&f, stock<S>::PLACED ? copies->places() : a.place, &a.units, {}};
+  s.map = a.f.near_j + first, s.room = a.share_room, s.all = all;
+  mirror<I, T>(a, s, i, slot, lane);
+}
 /* In a kernel of its own: for the thread `lane` of slot `slot`. */
 template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint32_t lane) {
   const uint32_t i = a.f.wall_particle[slot];
-  const mirror_rows rows = {&a, nullptr, nullptr, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u};
-  mirror<T>(&a.f, rows, i, slot, lane);
+  const sight plain = {&a.f, a.place, &a.units, {}};
+  const mirror_sight s = {plain, plain, T < 8 ? a.f.near_j + a.f.near_first[2 * (i / SHARE)] : nullptr, 0, false};
+  if (a.packed) mirror<images_packed, T>(a, s, i, slot, lane);
+  else mirror<images, T>(a, s, i, slot, lane);
 }
 /* As many threads as gathers have, so that both ways give the same bits; where it is never joined, enough to hide that each
  * waits for memory. */
 inline int mirror_lanes(const stage_args &a, int lanes) {
   if (!a.f.near_c) return lanes == 16 ? 16 : 8;
-  return lanes > 1 || a.even ? lanes : 8;
+  return lanes > 1 || a.even ? lanes : 4;
 }
 #endif

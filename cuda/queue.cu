@@ -60,7 +60,7 @@ const stage_fn *table() {
 uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
-  if (stage == OZ_STAGE_density_move) return next == OZ_STAGE_wall_project ? JOIN_PROJECT : next == OZ_STAGE_wall_density ? JOIN_DENSITY : 0u;
+  if (stage == OZ_STAGE_density_move) return next == OZ_STAGE_wall_project ? (uint32_t)JOIN_PROJECT : next == OZ_STAGE_wall_density ? (uint32_t)JOIN_DENSITY : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 2u : 0u;
   if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;

@@ -97,7 +97,7 @@ ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
   }
   *fits = false;
   if (n <= g->wall_capacity) return OOZE_OK; /* no room was only guessed */
-  const size_t room = (size_t)n + n / 8 + 1024;
+  const size_t room = (size_t)n + n / (g->count <= LATE_MOST ? 2 : 8) + 1024; /* as in fit_near */
   OZ_TRY(grow(g, &g->wall_planes, room * 4, "walls", why));
   OZ_TRY(grow(g, &g->wall, room * g->slot_planes * sizeof(oz_wall), "walls", why));
   OZ_TRY(grow(g, &g->wall_impulse, room * g->slot_planes * 12, "walls", why));

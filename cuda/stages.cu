@@ -43,7 +43,7 @@ template <class S, int T> void loop_share(const stage_args &a, uint32_t i, bool 
 }
 /* What shared memory holds on the device. */
 template <class S> void bring(const stage_args &a, uint32_t block, const stock<S> &to) {
-  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], n = a.f.near_first[2 * block + 1];
+  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], many = a.f.near_first[2 * block + 1], n = many < a.share_room ? many : a.share_room;
   oz_frame f = a.f;
   for (uint32_t p = 0; p < n; p++) {
     if constexpr (stock<S>::SHARES)
@@ -67,7 +67,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
     if (a.f.near_c && i % SHARE == 0) {
       copied = stock<S>::SHARES && a.f.near_first[2 * (i / SHARE) + 1] <= a.share_room;
-      if (copied) bring(a, i / SHARE, copies);
+      if (stock<S>::SHARES) bring(a, i / SHARE, copies);
     }
     S::begin(&a.f, i, &self);
     if constexpr (S::KIND == KIND_LINK) loop<S, 1>(a, i, &self, acc);
@@ -77,11 +77,11 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     else loop_share<S, 4>(a, i, copied, copies, &self, acc);
     if constexpr (mirrors<S>)
       if ((a.walls & JOIN_MIRROR) && a.slot_of[i]) {
-        const mirror_rows rows = copies.rows(a, copied, a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u);
-        if (!a.f.near_c) mirror<8>(&a.f, rows, i, a.slot_of[i] - 1, 0);
-        else if (lanes == 1) mirror<1>(&a.f, rows, i, a.slot_of[i] - 1, 0);
-        else if (lanes == 2) mirror<2>(&a.f, rows, i, a.slot_of[i] - 1, 0);
-        else mirror<4>(&a.f, rows, i, a.slot_of[i] - 1, 0);
+        const uint32_t slot = a.slot_of[i] - 1, first = a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u;
+        if (!a.f.near_c) mirror_in<S, 8>(a, nullptr, 0, true, i, slot, 0);
+        else if (lanes == 1) mirror_in<S, 1>(a, &copies, first, copied, i, slot, 0);
+        else if (lanes == 2) mirror_in<S, 2>(a, &copies, first, copied, i, slot, 0);
+        else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
     S::end(&a.f, i, acc, red);
     if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
@@ -94,6 +94,7 @@ static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
   switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
     case 2: return mirror_slot<2>(a, slot, 0);
     case 4: return mirror_slot<4>(a, slot, 0);
+    case 1: return mirror_slot<1>(a, slot, 0);
     default: return mirror_slot<8>(a, slot, 0);
   }
 }
@@ -244,7 +245,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
     w.walk(a, i, lane, &self, acc);
     if constexpr (WALLS && mirrors<S>) {
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
-      if (slot) mirror<T>(&a.f, mirror_rows{&a, nullptr, nullptr, 0u}, i, slot - 1, lane);
+      if (slot) mirror_in<S, T>(a, nullptr, 0, true, i, slot - 1, lane);
     }
   }
   if constexpr (T > 1) {
@@ -309,42 +310,40 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
   const stock<S> copies = {memory, a.share_room};
   const bool fits = stock<S>::SHARES && many <= a.share_room;
+  const uint32_t have = !stock<S>::SHARES ? 0 : fits ? many : a.share_room; /* the rest is read from where it is */
   const uint32_t *near = a.f.near_j + first;
   /* the first few are kept at hand, so that all are under way at once */
   uint32_t j[AHEAD];
-  if (fits)
-    for (uint32_t u = 0; u < AHEAD; u++) {
-      const uint32_t p = threadIdx.x + u * THREADS;
-      j[u] = p < many ? near[p] : 0u;
-    }
+  for (uint32_t u = 0; u < AHEAD; u++) {
+    const uint32_t p = threadIdx.x + u * THREADS;
+    j[u] = p < have ? near[p] : 0u;
+  }
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
   uint32_t wall = 0; /* slot + 1 of the particle whose end this thread does */
   if (WALLS && threadIdx.x < SHARE && blockIdx.x * SHARE + threadIdx.x < a.f.count) wall = a.slot_of[blockIdx.x * SHARE + threadIdx.x];
-  if (fits && stock<S>::PLACED) { /* as old as the lists */
+  if (stock<S>::PLACED) { /* as old as the lists */
     for (uint32_t u = 0; u < AHEAD; u++) {
       const uint32_t p = threadIdx.x + u * THREADS;
-      if (p < many) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)j[u]);
+      if (p < have) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)j[u]);
     }
-    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < many; p += THREADS) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)near[p]);
+    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)near[p]);
   }
   after_the_last();
   if constexpr (stock<S>::SHARES) {
-    if (fits) {
-      oz_frame f = a.f;
-      for (int k = 0; k < stock<S>::ARRAYS; k++) {
-        float *to = copies.copy(k);
-        const float *from = gathered<S>::array(f, k);
-        const auto bring = [&](uint32_t p, uint32_t j) {
-          if (stock<S>::words(k) == 4) copy_in<16>(to + 4 * p, from + 4 * (size_t)j);
-          else copy_in<4>(to + p, from + j);
-        };
-        for (uint32_t u = 0; u < AHEAD; u++) {
-          const uint32_t p = threadIdx.x + u * THREADS;
-          if (p < many) bring(p, j[u]);
-        }
-        for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < many; p += THREADS) bring(p, near[p]);
+    oz_frame f = a.f;
+    for (int k = 0; k < stock<S>::ARRAYS; k++) {
+      float *to = copies.copy(k);
+      const float *from = gathered<S>::array(f, k);
+      const auto bring = [&](uint32_t p, uint32_t j) {
+        if (stock<S>::words(k) == 4) copy_in<16>(to + 4 * p, from + 4 * (size_t)j);
+        else copy_in<4>(to + p, from + j);
+      };
+      for (uint32_t u = 0; u < AHEAD; u++) {
+        const uint32_t p = threadIdx.x + u * THREADS;
+        if (p < have) bring(p, j[u]);
       }
+      for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) bring(p, near[p]);
     }
     copies_are_in();
   }
@@ -354,7 +353,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     w.walk(a, first, fits, copies, lane, &self, acc);
     if constexpr (WALLS && mirrors<S>) {
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
-      if (slot) mirror<T>(&a.f, copies.rows(a, fits, first), i, slot - 1, lane);
+      if (slot) mirror_in<S, T>(a, &copies, first, fits, i, slot - 1, lane);
     }
   }
   if constexpr (T > 1) {
@@ -477,6 +476,11 @@ template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz
 }
 template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = (a.f.count + SHARE - 1) / SHARE;
+  if (stock<S>::SHARES && a.even && stock<S>::EACH * a.share_room > a.even) { /* a second wave would cost more than what few blocks lack */
+    stage_args less = a;
+    less.share_room = a.even / stock<S>::EACH & ~31u;
+    return start_share<S, T>(less, g, stream);
+  }
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.even) memory = a.even;

@@ -62,9 +62,6 @@ template <class S> struct stock {
   OZ_D float *copy(int k) const {
     return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + (PLACED ? 2 : 0) + (k - gathered<S>::RECORDS)) * (size_t)room;
   }
-  OZ_D mirror_rows rows(const stage_args &a, bool copied, uint32_t first) const { /* of the last records, which are dx */
-    return mirror_rows{&a, copied ? copy(ARRAYS - 1) : nullptr, copied && PLACED ? places() : nullptr, first};
-  }
 };
 
 /* ---- rows ---- */
@@ -149,8 +146,13 @@ template <class S, int T, class ENTRY> struct strip {
     row = at, n = (length + 3u) & ~3u;
     now.fetch(row, 0, n, lane);
   }
-  /* map: particles by place, or NULL where entries are what the sight is to be asked for */
-  OZ_D void walk(const sight &v, const uint32_t *map, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  /* One entry: it is what the sight is asked for; or, from `room` on, it stands for a particle that `map` knows. */
+  template <bool ALL> static OZ_D void one(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
+    if (ALL || j < room) visit<S, false>(v, here, j, nullptr, self, acc);
+    else visit<S, false>(beyond, here, map[j], nullptr, self, acc);
+  }
+  /* ALL: no entry is beyond `room` */
+  template <bool ALL> OZ_D void walk(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     uint32_t k = 0;
     round next;
     for (; k + 4 * T <= n; k += 4 * T) {
@@ -159,7 +161,7 @@ template <class S, int T, class ENTRY> struct strip {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-      for (int m = 0; m < 4; m++) visit<S, false>(v, here, map ? map[now.j[m]] : now.j[m], nullptr, self, acc);
+      for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
       now = next;
     }
     if (T > 1) {
@@ -167,8 +169,11 @@ template <class S, int T, class ENTRY> struct strip {
 #pragma unroll
 #endif
       for (uint32_t m = 0; m < 4; m++)
-        if (k + m / EACH * 4 < n) visit<S, false>(v, here, map ? map[now.j[m]] : now.j[m], nullptr, self, acc);
+        if (k + m / EACH * 4 < n) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
     }
+  }
+  OZ_D void walk(const sight &v, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    walk<true>(v, v, nullptr, 0, here, lane, self, acc);
   }
 };
 /* A row of numbers with gradients beside it that 8 threads or more walk; each takes two entries a round. */
@@ -271,18 +276,18 @@ template <class S, int T> struct share_walker {
     near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
     if (dense<S>()) further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], lane);
   }
-  /* first: of the block's list; copied: what it gathers is in `copies`, and need not be read from the arrays */
-  OZ_D void walk(const stage_args &a, uint32_t first, bool copied, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  /* first: of the block's list; copies: of what it gathers, the first a.share_room of that list; all: these are all of it */
+  OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
     const sight plain = {&a.f, a.place, &a.units, {}};
-    if constexpr (stock<S>::SHARES)
-      if (copied) {
-        oz_frame f = a.f;
-        for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
-        const sight v = {&f, copies.places(), &a.units, {}};
-        near.walk(v, nullptr, here, lane, self, acc);
-      }
-    if (!stock<S>::SHARES || !copied) near.walk(plain, a.f.near_j + first, here, lane, self, acc);
-    if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, plain, (const uint32_t *)nullptr, here, lane);
+    const uint32_t *map = a.f.near_j + first;
+    if constexpr (stock<S>::SHARES) {
+      oz_frame f = a.f;
+      for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
+      const sight v = {&f, copies.places(), &a.units, {}};
+      if (all) near.walk(v, here, lane, self, acc);
+      else near.template walk<false>(v, plain, map, a.share_room, here, lane, self, acc);
+    } else near.template walk<false>(plain, plain, map, 0, here, lane, self, acc);
+    if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, plain, here, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);
   }
 };
