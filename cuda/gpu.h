@@ -191,7 +191,6 @@ struct stage_args {
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };
 /* g: the frame of the wall stages that follow, in which y may have changed places with y2. */
-bool start_early(); /* whether kernels may be started before the one before is done (compute capability 9) */
 typedef cudaError_t (*stage_fn)(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream);
 
 /* gpu.cu */

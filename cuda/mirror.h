@@ -112,6 +112,6 @@ template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint3
  * waits for memory. */
 inline int mirror_lanes(const stage_args &a, int lanes) {
   if (!a.f.near_c) return lanes == 16 ? 16 : 8;
-  return lanes > 1 || a.even ? lanes : 4;
+  return !a.packed && (lanes > 1 || a.even) ? lanes : 4;
 }
 #endif

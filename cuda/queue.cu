@@ -134,15 +134,15 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
 /* The same of a whole iteration, as two launches and those of walls that do not join them. Returns their number. */
 uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int lanes, launch *out) {
   const waiting *q = g->queue;
-  const bool join = joins_walls(g, lanes);
+  const bool join = joins_walls(g, lanes), images = join && !g->frame[q[*at].frame].near_c; /* where blocks wait for the slowest, its further walk would be all of it */
   const uint32_t frame = q[*at].frame;
   uint32_t n = 0;
   out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1};
   if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1};
   /* before the move, whose end adds to what it wrote; nobody gathers y there */
-  if (it.mirror && !join) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1};
+  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1};
   launch *move = &out[n++];
-  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && join ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1};
+  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1};
   *at = it.density + 1;
   for (uint32_t bit; join && *at < g->queued && (bit = joins(OZ_STAGE_density_move, q[*at].stage)) > (move->walls & 7u); ++*at)
     move->walls |= bit, move->wall_frame = q[*at].frame;

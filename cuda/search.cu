@@ -372,6 +372,7 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? HELD : 0) sea
   const uint32_t i = blockIdx.x * P + k;
   uint32_t mask[MASKS], count = 0, r = 0, all = 0;
   bool crowded = false;
+  after_the_last();
   if constexpr (SHARED) {
     for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.bits[p] = 0;
     if (threadIdx.x == 0) book.full = book.total = book.many = 0;
@@ -431,14 +432,12 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
   if constexpr (!FURTHER)
     if (s.near_j) {
-      if (team > 1) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
-      else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
-      return cudaGetLastError();
+      if (team > 1) return start_kernel(search_kernel<4, SHARE, pages, false>, blocks, (uint32_t)(SHARE * 4), 0, stream, s);
+      return start_kernel(search_kernel<1, SHARE, pages, false>, blocks, (uint32_t)(SHARE), 0, stream, s);
     }
-  if (team == 8) search_kernel<8, GROUP, no_list, FURTHER><<<groups, GROUP * 8, 0, stream>>>(s);
-  else if (team == 4) search_kernel<4, GROUP, no_list, FURTHER><<<groups, GROUP * 4, 0, stream>>>(s);
-  else search_kernel<1, SHARE, no_list, FURTHER><<<blocks, SHARE, 0, stream>>>(s);
-  return cudaGetLastError();
+  if (team == 8) return start_kernel(search_kernel<8, GROUP, no_list, FURTHER>, groups, (uint32_t)(GROUP * 8), 0, stream, s);
+  else if (team == 4) return start_kernel(search_kernel<4, GROUP, no_list, FURTHER>, groups, (uint32_t)(GROUP * 4), 0, stream, s);
+  return start_kernel(search_kernel<1, SHARE, no_list, FURTHER>, blocks, (uint32_t)(SHARE), 0, stream, s);
 }
 #endif
 
@@ -538,7 +537,9 @@ ooze_result fit_further(gpu *g, bool *fits, ooze_message *why) {
   const news *n = g->host_news;
   g->knows_further = *fits = false;
   if (!g->by_table && n->cells > g->grid.capacity) return cells_room(g, n->cells + n->cells / 4 + 1024, why);
-  if (n->groups[1] > g->extra.entries.bytes / (GROUP * 4)) return rows_room(g, &g->extra, n->groups[1] + n->groups[1] / 4 + 1024, 4, why);
+  /* their number changes by much from one substep to the next */
+  const uint64_t wish = n->groups[1], spare = g->count > LATE_MOST ? wish / 4 + 1024 : wish > 8192 ? wish : 8192;
+  if (wish > g->extra.entries.bytes / (GROUP * 4)) return rows_room(g, &g->extra, wish + spare, 4, why);
   g->knows_further = *fits = true;
   return OOZE_OK;
 }
@@ -636,7 +637,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   out->mean_neighbours = g->mean_neighbours;
   const bool late = goes_on(g, f) && g->knows_further;
   timer t(g, TIMER_DENSITY_LIST);
-  if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * 2 + 4096, 4, why));
+  if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * 2 + 8192, 4, why));
   /* the iterations move particles further: the model knows how far. Where that is more than 1.01 h, a little more still: links
    * settle otherwise than they did (verify links.fig8 and links.fig11) */
   const float beyond = f->reach - f->h, radius = beyond > 0.015f * f->h ? f->h + 1.32f * beyond : f->reach, cell = 1.01f * radius;

@@ -63,14 +63,33 @@ __device__ __forceinline__ void oz_atomic_min(int *p, int v) { atomicMin(p, v); 
 __device__ __forceinline__ uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { return atomicCAS(p, was, v); }
 
 namespace OZ_NAMESPACE {
-template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {
+bool start_early(); /* queue.cu: whether kernels may be started before the one before is done (compute capability 9) */
+/* A kernel may be started while the one before it is still running, so that its launch costs nothing; here it waits for what
+ * that one wrote, and lets the next one come. */
+__device__ __forceinline__ void after_the_last() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+/* Launches a kernel that begins with after_the_last. */
+template <class... P> inline cudaError_t start_kernel(void (*kernel)(P...), uint32_t blocks, uint32_t threads, size_t memory, cudaStream_t stream, const P &...args) {
+  cudaLaunchConfig_t c = {};
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  c.gridDim = dim3(blocks), c.blockDim = dim3(threads), c.stream = stream, c.dynamicSmemBytes = memory;
+  c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
+  return cudaLaunchKernelEx(&c, kernel, args...);
+}
+template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, const uint32_t n) {
   const uint32_t i = blockIdx.x * 256u + threadIdx.x;
+  after_the_last();
   if (i < n) k(i);
 }
 /* Runs k(i) for every i below n. */
 template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k) {
-  if (n) each_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
-  return cudaGetLastError();
+  return n ? start_kernel(each_kernel<K>, (n + 255u) / 256u, 256, 0, stream, k, n) : cudaSuccess;
 }
 } // namespace OZ_NAMESPACE
 

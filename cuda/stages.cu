@@ -132,15 +132,6 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #else
 /* ---- kernels ---- */
 
-/* A kernel may be started while the one before it is still running, so that its launch costs nothing; here it waits for what
- * that one wrote, and lets the next one come. */
-__device__ __forceinline__ void after_the_last() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
-
 /* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. */
 template <int N, int THREADS> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
   for (int r = 0; r < N; r++) total[r] = 0.0;
@@ -452,13 +443,7 @@ template <auto KERNEL> cudaError_t prepare() {
 template <auto KERNEL, class... A> cudaError_t start(uint32_t n, uint32_t threads, size_t memory, cudaStream_t stream, const A &...args) {
   static const cudaError_t ready = prepare<KERNEL>();
   if (ready != cudaSuccess) return ready;
-  cudaLaunchConfig_t c = {};
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  c.gridDim = dim3(n), c.blockDim = dim3(threads), c.stream = stream, c.dynamicSmemBytes = memory;
-  c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
-  return cudaLaunchKernelEx(&c, KERNEL, args...);
+  return start_kernel(KERNEL, n, threads, memory, stream, args...);
 }
 
 template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
@@ -476,11 +461,12 @@ template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz
 }
 template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = (a.f.count + SHARE - 1) / SHARE;
-  if (stock<S>::SHARES && a.even && stock<S>::EACH * a.share_room > a.even) { /* a second wave would cost more than what few blocks lack */
-    stage_args less = a;
-    less.share_room = a.even / stock<S>::EACH & ~31u;
-    return start_share<S, T>(less, g, stream);
-  }
+  if constexpr (stock<S>::SHARES)
+    if (a.even && stock<S>::EACH * a.share_room > a.even) { /* a second wave would cost more than what few blocks lack */
+      stage_args less = a;
+      less.share_room = a.even / stock<S>::EACH & ~31u;
+      return start_share<S, T>(less, g, stream);
+    }
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.even) memory = a.even;
