@@ -499,6 +499,10 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_mask on = oz_frame_values(f, i, p);
   oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_turn_ld(f->pu, f->stride, i)));
   oz_s3 dl = oz_precondition(f, &r, &U, p, a);
+  oz_real size = oz_set(0.0f), zero = oz_set(0.0f);
+  for (int c = 0; c < 6; c++) size += oz_abs(dl.s[c]);
+  on &= size < oz_set(1e30f); /* a neighbour that is no number makes none of this one */
+  rot.x = oz_select(on, rot.x, zero), rot.y = oz_select(on, rot.y, zero), rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_ld4(f->y, i, 4, 0, y);
   oz_lam_st(f, i, &lam);

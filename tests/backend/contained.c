@@ -226,7 +226,7 @@ OZ_CASE(what_breaks_within_a_substep_stays_there) {
       FAULT(1, gradient, B, BLOCKS + 6),
       FAULT(1, gradient, sg, BLOCKS + 3),
       FAULT(0, bound, pe, BLOCKS + 4),
-      FAULT(1, bound, pu, BLOCKS + 4),
+      FAULT(0, bound, pu, BLOCKS + 4),
       FAULT(0, advance, y, 4),
       FAULT(0, density_lambda, y, 4),
       FAULT(0, conform_move, y2, 4),
