@@ -202,6 +202,7 @@ ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, floa
   keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
   uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
   uint32_t *count = &device_news(g)->cells;
+  const uint32_t most = n < c->capacity ? n : c->capacity;
   OZ_CUDA(each(g->stream, n, head_item{key, number}), "cells");
   OZ_TRY(add_up(g, number, n, why));
   OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
@@ -209,10 +210,10 @@ ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, floa
                     as<uint32_t>(c->hash), as<uint64_t>(c->key), n, c->capacity, c->hash_mask, count};
   OZ_CUDA(each(g->stream, n, item), "cells");
   if (moves.at)
-    OZ_CUDA(each(g->stream, c->capacity * motion_item::TEAM, motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}), "cells");
+    OZ_CUDA(each(g->stream, most * motion_item::TEAM, motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}), "cells");
   around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity,
                         (1u << c->bits) - 1u, as<uint2>(c->around), moves};
-  OZ_CUDA(each(g->stream, c->capacity * AROUND, around), "cells");
+  OZ_CUDA(each(g->stream, most * AROUND, around), "cells");
   return OOZE_OK;
 }
 

@@ -658,15 +658,18 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_TRY(sift(g, f, moves, &key.upto, &count, why));
     key.cell_of = as<uint32_t>(g->cell_of);
     g->sift_rest = count > g->count / 4 * 3 ? 7 : 0;
-    if (!count) OZ_CUDA(cudaMemsetAsync(g->cell_of.at, 0xff, (size_t)g->count * 4, g->stream), "cells");
   }
-  for (;;) {
+  if (!count) { /* rows without entries */
+    OZ_CUDA(cudaMemsetAsync(g->extra.len.at, 0, (size_t)g->count * 2, g->stream), "neighbour lists");
+    OZ_CUDA(cudaMemsetAsync(g->extra.group.at, 0, ((size_t)g->count + GROUP - 1) / GROUP * 4, g->stream), "neighbour lists");
+  }
+  while (count) {
     const uint64_t lines = g->extra.entries.bytes / (GROUP * 4);
     if (g->by_table) { /* A and dx are free until the first iteration */
       placement where;
       OZ_TRY(table_cells(g, key, as<uint32_t>(g->cell_of), &where, why));
       OZ_CUDA(each(g->stream, g->count, line_item{where, f->p, f->x, f->A, f->dx, moves}), "cells");
-    } else if (count) {
+    } else {
       OZ_TRY(order_by_cell(g, key, count, why));
       OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, moves, why));
     }
