@@ -372,7 +372,6 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? HELD : 0) sea
   const uint32_t i = blockIdx.x * P + k;
   uint32_t mask[MASKS], count = 0, r = 0, all = 0;
   bool crowded = false;
-  after_the_last();
   if constexpr (SHARED) {
     for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.bits[p] = 0;
     if (threadIdx.x == 0) book.full = book.total = book.many = 0;
@@ -432,12 +431,14 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
   if constexpr (!FURTHER)
     if (s.near_j) {
-      if (team > 1) return start_kernel(search_kernel<4, SHARE, pages, false>, blocks, (uint32_t)(SHARE * 4), 0, stream, s);
-      return start_kernel(search_kernel<1, SHARE, pages, false>, blocks, (uint32_t)(SHARE), 0, stream, s);
+      if (team > 1) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
+      else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
+      return cudaGetLastError();
     }
-  if (team == 8) return start_kernel(search_kernel<8, GROUP, no_list, FURTHER>, groups, (uint32_t)(GROUP * 8), 0, stream, s);
-  else if (team == 4) return start_kernel(search_kernel<4, GROUP, no_list, FURTHER>, groups, (uint32_t)(GROUP * 4), 0, stream, s);
-  return start_kernel(search_kernel<1, SHARE, no_list, FURTHER>, blocks, (uint32_t)(SHARE), 0, stream, s);
+  if (team == 8) search_kernel<8, GROUP, no_list, FURTHER><<<groups, GROUP * 8, 0, stream>>>(s);
+  else if (team == 4) search_kernel<4, GROUP, no_list, FURTHER><<<groups, GROUP * 4, 0, stream>>>(s);
+  else search_kernel<1, SHARE, no_list, FURTHER><<<blocks, SHARE, 0, stream>>>(s);
+  return cudaGetLastError();
 }
 #endif
 

@@ -82,14 +82,15 @@ template <class... P> inline cudaError_t start_kernel(void (*kernel)(P...), uint
   c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
   return cudaLaunchKernelEx(&c, kernel, args...);
 }
-template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, const uint32_t n) {
+/* These and searches start when all before them is done, and let nobody come early: gathers read lists before they wait (walk.h). */
+template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {
   const uint32_t i = blockIdx.x * 256u + threadIdx.x;
-  after_the_last();
   if (i < n) k(i);
 }
 /* Runs k(i) for every i below n. */
 template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k) {
-  return n ? start_kernel(each_kernel<K>, (n + 255u) / 256u, 256, 0, stream, k, n) : cudaSuccess;
+  if (n) each_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
+  return cudaGetLastError();
 }
 } // namespace OZ_NAMESPACE
 
