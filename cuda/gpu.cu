@@ -574,7 +574,8 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
   if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
   g->threads = 1u << 30;
-  g->share_most = SHARE_MOST;
+  g->share_most = (uint32_t)number_of("OOZE_CUDA_SHARE", SHARE_MOST); /* fewer: for tests of blocks that have more */
+  if (g->share_most > SHARE_MOST) g->share_most = SHARE_MOST;
   g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20; /* MiB; for tests of running out */
 #if defined(OZ_CUDA_HOST)
   snprintf(g->text, sizeof g->text, "cuda kernels as loops");

@@ -371,32 +371,65 @@ static void by_rank(oz_backend *b, oz_field field, uint32_t n, uint32_t words, f
   free(rank), free(v);
 }
 
-/* Joined or each for itself, by a table of cells or by sorting, optional fields there and back or to and fro: every formula runs on the same numbers in the same order. */
-static void same_bits(const char *lanes) {
-  static const char *const ways[] = {NULL, "OOZE_CUDA_JOIN", "OOZE_CUDA_TABLE", "OOZE_CUDA_TWICE"};
-  seed = 99;
+/* Velocities by rank after some substeps of loops that are told `name`=`value` and how many threads a particle has. */
+static void run_so(const state *s, const char *name, const char *value, const char *lanes, int substeps, float *out) {
+  oz_memory memory;
+  ooze_message why = {""};
+  if (name) setenv(name, value, 1);
+  if (lanes) setenv("OOZE_CUDA_LANES", lanes, 1);
+  oz_backend *b = open_loops(&memory);
+  if (name) unsetenv(name);
+  unsetenv("OOZE_CUDA_LANES");
+  load(b, s), surround(b);
+  for (int k = 0; k < substeps; k++) CHECK(substep(b, &why) >= 0, "%s", why.text);
+  by_rank(b, OZ_FIELD_U, s->n, 4, out);
+  b->table->destroy(b);
+}
+/* Joined or each for itself, by a table of cells or by sorting, optional fields there and back or to and fro, neighbours copied or read
+ * from where they are: every formula runs on the same numbers in the same order. */
+static state without_bodies(void) {
   state s = make(RANDOM);
+  s.calm = 1;
+  memset(s.owner, 0, s.n * sizeof *s.owner);
+  return s;
+}
+static void same_bits(const char *lanes, int bodies) {
+  static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"}, {"OOZE_CUDA_TABLE", "0"}, {"OOZE_CUDA_TWICE", "0"}, {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
+  seed = 99;
+  state s = bodies ? make(RANDOM) : without_bodies();
   float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
-  for (int w = 0; w < 4; w++) {
-    oz_memory memory;
-    ooze_message why = {""};
-    if (ways[w]) setenv(ways[w], "0", 1);
-    if (lanes) setenv("OOZE_CUDA_LANES", lanes, 1);
-    oz_backend *b = open_loops(&memory);
-    if (ways[w]) unsetenv(ways[w]);
-    unsetenv("OOZE_CUDA_LANES");
-    load(b, &s), surround(b);
-    for (int k = 0; k < 2; k++) CHECK(substep(b, &why) >= 0, "%s", why.text);
-    by_rank(b, OZ_FIELD_U, s.n, 4, w ? now : first);
-    if (w) CHECK(!memcmp(first, now, (size_t)s.n * 16), "%s=0 gives other velocities, %s threads a particle", ways[w], lanes ? lanes : "8");
-    b->table->destroy(b);
+  run_so(&s, NULL, NULL, lanes, 2, first);
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    run_so(&s, ways[w][0], ways[w][1], lanes, 2, now);
+    CHECK(!memcmp(first, now, (size_t)s.n * 16), "%s=%s gives other velocities, %s threads a particle", ways[w][0], ways[w][1], lanes ? lanes : "8");
   }
   free(first), free(now);
   drop_state(&s);
 }
 OZ_CASE(ways_of_launching_give_the_same_bits) {
-  same_bits(NULL);
-  same_bits("2"); /* rows of places, neighbours in shared memory */
+  for (int bodies = 0; bodies < 2; bodies++) {
+    same_bits(NULL, bodies);
+    same_bits("2", bodies); /* rows of places, neighbours in shared memory */
+  }
+  same_bits("1", 0);
+}
+/* A position iteration as two kernels (cuda/position.h) rounds otherwise than as four, and does the same. */
+OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
+  static const char *const lanes[] = {NULL, "1", "2"};
+  for (int l = 0; l < 3; l++) {
+    seed = 5;
+    state s = without_bodies();
+    float *two = malloc((size_t)s.n * 16), *four = malloc((size_t)s.n * 16), most = 0.0f, worst = 0.0f;
+    run_so(&s, NULL, NULL, lanes[l], 1, two);
+    run_so(&s, "OOZE_CUDA_BOTH", "0", lanes[l], 1, four);
+    for (uint32_t i = 0; i < s.n; i++)
+      for (int c = 0; c < 3; c++) most = fmaxf(most, fabsf(four[4 * i + (uint32_t)c])), worst = fmaxf(worst, fabsf(two[4 * i + (uint32_t)c] - four[4 * i + (uint32_t)c]));
+    printf("  %s threads: %.1e of %.3g m/s\n", lanes[l] ? lanes[l] : "8", (double)(worst / most), (double)most);
+    CHECK(worst > 0.0f, "both ran stage by stage");
+    CHECK(worst < 5e-4f * most, "%g of %g m/s", (double)worst, (double)most); /* multipliers of the density are halves: 5e-4 of a move */
+    free(two), free(four);
+    drop_state(&s);
+  }
 }
 
 /* With ever more memory: until it is enough, the substep fails here or there and leaves velocities and sources. */
