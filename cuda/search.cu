@@ -577,8 +577,10 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   const bool late = goes_on(g, f) && g->knows_near;
   const size_t entry = shared ? 2 : 4;
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
-  if (!g->c.entries.at) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * 35 + 4096, entry, why));
-  if (shared && !g->near_j.at) OZ_TRY(shares_room(g, (uint64_t)g->count * 19 / 4 + 4096, why));
+  /* a lattice has rows of 32; what has melted some 43, and the longest of 32 some 55: where nobody waits there is room for it from the start */
+  const bool roomy = g->count <= LATE_MOST;
+  if (!g->c.entries.at) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * (roomy ? 60 : 35) + 4096, entry, why));
+  if (shared && !g->near_j.at) OZ_TRY(shares_room(g, roomy ? (uint64_t)g->count * 7 + 4096 : (uint64_t)g->count * 19 / 4 + 4096, why));
   if (shared) OZ_TRY(grow(g, &g->near_first, ((size_t)g->capacity / SHARE + 1) * 8, "neighbour lists", why));
   for (;;) {
     const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
@@ -638,7 +640,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   out->mean_neighbours = g->mean_neighbours;
   const bool late = goes_on(g, f) && g->knows_further;
   timer t(g, TIMER_DENSITY_LIST);
-  if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * 2 + 8192, 4, why));
+  if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * (g->count <= LATE_MOST ? 12 : 2) + 8192, 4, why));
   /* the iterations move particles further: the model knows how far. Where that is more than 1.01 h, a little more still: links
    * settle otherwise than they did (verify links.fig8 and links.fig11) */
   const float beyond = f->reach - f->h, radius = beyond > 0.015f * f->h ? f->h + 1.32f * beyond : f->reach, cell = 1.01f * radius;
