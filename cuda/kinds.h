@@ -155,6 +155,7 @@ struct walls_of_moves {
   }
 };
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
+template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 template <> struct walls_of<stage_shift> : walls_of_moves {};
 /* wall_mirror comes before the end of a move, which adds to what it wrote. */
 template <class S> constexpr bool mirrors = false;

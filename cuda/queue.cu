@@ -60,7 +60,7 @@ const stage_fn *table() {
 uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
-  if (stage == OZ_STAGE_density_move) return next == OZ_STAGE_wall_project ? (uint32_t)JOIN_PROJECT : next == OZ_STAGE_wall_density ? (uint32_t)JOIN_DENSITY : 0u;
+  if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move) return next == OZ_STAGE_wall_project ? (uint32_t)JOIN_PROJECT : next == OZ_STAGE_wall_density ? (uint32_t)JOIN_DENSITY : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 2u : 0u;
   if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;
@@ -90,7 +90,7 @@ iteration iteration_at(const gpu *g, uint32_t at) {
   const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
   if (!is(at, OZ_STAGE_density_lambda)) return it;
   const oz_frame &f = g->frame[q[at].frame];
-  if (f.boundary || f.slips || f.body_count || g->no_both) return it; /* these have positions that are not start and displacement */
+  if (f.boundary || f.slips || f.in_turn || g->no_both) return it; /* these have positions that are not start and displacement */
   uint32_t k = at + 1;
   it.press = is(k, OZ_STAGE_wall_press);
   k += it.press;

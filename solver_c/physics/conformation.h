@@ -528,7 +528,7 @@ OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s
   oz_matrix(acc, f->A, n);
   oz_pull(acc, f->y, n, &s->y);
 }
-/* To y2. Mostly density_move follows, adds to it and knows then where the particle is. */
+/* To y2. Where both constraints move together, density_move follows, adds to it and knows then where the particle is. */
 OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real y[4];
@@ -536,7 +536,7 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_ld4(f->y, i, 4, 0, y);
   oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
   oz_st4(f->y2, i, 4, 0, y);
-  if (f->body_count) {
+  if (f->in_turn) {
     oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + y[0], x.y + y[1], x.z + y[2]};
     oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
   }

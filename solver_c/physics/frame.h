@@ -261,6 +261,7 @@ typedef struct oz_frame {
   uint32_t yielding;       /* some material has a yield stress */
   uint32_t conforms;       /* the model is conformation: multipliers are its own */
   uint32_t projects;       /* velocities are projected before positions: walls hold in them already */
+  uint32_t in_turn;        /* density and conformation move one after the other (models/conformation.c) */
   uint32_t cold;           /* first position iteration: rotations start from none */
   uint32_t last;           /* last velocity iteration: no further direction is asked for */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
