@@ -78,7 +78,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
     }
     if (s->before_step) {
       for (uint32_t j = 0; j < o->steps && kit_good(&k); ++j) {
-        s->before_step(&k, step++, o->dt);
+        s->before_step(&k, o->particles, step++, o->dt);
         kit_step(&k, o->dt, 1);
       }
     } else {
