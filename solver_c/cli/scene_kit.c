@@ -423,6 +423,31 @@ void kit_read(kit *k) {
   took(k, ooze_attribute_read(k->solver, OOZE_COMPRESSION, 0, n, 0, k->compression), "compression");
 }
 
+void kit_attribute(kit *k, ooze_attribute attribute, void *out) {
+  if (kit_good(k)) took(k, ooze_attribute_read(k->solver, attribute, 0, ooze_particle_count(k->solver), 0, out), "attribute");
+}
+
+void kit_save(kit *k, kit_state *to) {
+  size_t bytes = 0;
+  if (kit_good(k)) took(k, ooze_checkpoint_size(k->solver, &bytes), "checkpoint");
+  if (!kit_good(k)) return;
+  if (bytes > to->capacity) {
+    void *memory = realloc(to->memory, bytes);
+    if (!memory) {
+      fail(k, OOZE_ERROR_MEMORY, "checkpoint", "no memory for it");
+      return;
+    }
+    to->memory = memory;
+    to->capacity = bytes;
+  }
+  took(k, ooze_checkpoint_save(k->solver, to->memory, to->capacity, &to->bytes), "checkpoint");
+}
+
+void kit_load(kit *k, const kit_state *from) {
+  if (kit_good(k)) took(k, ooze_checkpoint_load(k->solver, from->memory, from->bytes), "checkpoint");
+  kit_apply(k);
+}
+
 double kit_max_speed(kit *k) {
   ooze_stats stats;
   ooze_stats_default(&stats);

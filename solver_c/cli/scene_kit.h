@@ -100,6 +100,16 @@ void kit_nozzle(kit *k, uint32_t material, double height, double radius, double 
 void kit_step(kit *k, double dt, uint32_t substeps);
 void kit_read(kit *k); /* positions, velocities, compression */
 double kit_max_speed(kit *k);
+void kit_attribute(kit *k, ooze_attribute attribute, void *out); /* of all particles, in id order */
+
+/* A state to come back to, as often as one likes. Parameters are the kit's, not the state's: params stay as they are. */
+typedef struct kit_state {
+  void *memory; /* free() it */
+  size_t bytes, capacity;
+} kit_state;
+void kit_save(kit *k, kit_state *to);
+void kit_load(kit *k, const kit_state *from);
+
 /* Of what kit_read brought: from end to end along an axis, m; root mean square distance from the middle along it, m; mean
  * compression. */
 double kit_extent(const kit *k, int axis);

@@ -45,6 +45,7 @@ static const verify_check checks[] = {
     {"fig5", "falling streams: whole, as thin as volume demands, as fast as a slender jet", VERIFY_QUICK, verify_fig5},
     {"coiling", "turns of the contact point of streams on a floor", VERIFY_NORMAL, verify_coiling},
     {"fig6-32", "as fig6, 32^3", VERIFY_NORMAL, verify_fig6_fine},
+    {"split", "iterations between the phases: how near to a converged run the scenes of Table 1 stay", VERIFY_QUICK, verify_split},
     {"peer", "a very viscous 32^3 cube for one second: wall time and drift at 5 ms and at larger steps", VERIFY_LONG,
      verify_peer},
 };

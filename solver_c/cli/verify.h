@@ -67,6 +67,7 @@ void verify_rebound(verify *v);
 void verify_springs(verify *v);
 void verify_springs_solids(verify *v); /* the part of springs that has solids in it */
 void verify_links(verify *v);
+void verify_split(verify *v);
 
 /* ---- a cube that falls on a floor: what several checks look at ---- */
 
