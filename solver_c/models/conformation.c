@@ -97,9 +97,8 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     /* Both constraints look at the same positions and then move together: half the passes over neighbours of one after the other,
-     * where a backend joins them, and viscous fluids converge as well (ooze verify fig6, fig6-32). One after the other (f->in_turn) with
-     * bodies, which float 0.6% of their draught higher otherwise (floating), and where stress relaxes: a thread that snaps comes back
-     * with 3.5 times the speed of the pull, and only 2.3 times if they move together (cauchy.conformation.spun). */
+     * where a backend joins them, and it converges as well (ooze verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the
+     * other (f->in_turn) with bodies, which float 0.6% of their draught higher otherwise (floating). */
     f->cold = k == 0;
     OZ_TRY(ask_density(b, f, k, why));
     if (f->in_turn) OZ_TRY(move_by_density(b, f, why));
@@ -166,7 +165,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
   const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress && !positions_only && !printed && s->params->velocity_iterations;
   f->relaxing = s->has_relaxation;
-  f->in_turn = s->has_relaxation || f->body_count;
+  f->in_turn = f->body_count != 0;
   f->yielding = s->has_yield;
   f->projects = projects != 0;
   f->conforms = 1;

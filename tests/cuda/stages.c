@@ -351,7 +351,6 @@ static oz_backend *open_loops(oz_memory *memory) {
   CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
   return b;
 }
-static int relaxing = 1; /* without, and without bodies, a position iteration is two kernels */
 static ooze_result substep(oz_backend *b, ooze_message *why) {
   ooze_params params;
   oz_step step;
@@ -359,8 +358,7 @@ static ooze_result substep(oz_backend *b, ooze_message *why) {
   params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
   memset(&step, 0, sizeof step);
   step.backend = b, step.params = &params, step.separation = D;
-  step.has_walls = step.has_nozzles = 1;
-  step.has_relaxation = relaxing;
+  step.has_relaxation = step.has_walls = step.has_nozzles = 1;
   return oz_conformation_substep(&step, 1.0f / 240.0f, why);
 }
 /* Four words a particle of a field, by rank. */
@@ -399,7 +397,6 @@ static void same_bits(const char *lanes, int bodies) {
   static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"}, {"OOZE_CUDA_TABLE", "0"}, {"OOZE_CUDA_TWICE", "0"}, {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
   seed = 99;
   state s = bodies ? make(RANDOM) : without_bodies();
-  relaxing = bodies;
   float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
   run_so(&s, NULL, NULL, lanes, 2, first);
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
@@ -415,7 +412,6 @@ OZ_CASE(ways_of_launching_give_the_same_bits) {
     same_bits("2", bodies); /* rows of places, neighbours in shared memory */
   }
   same_bits("1", 0);
-  relaxing = 1;
 }
 /* A position iteration as two kernels (cuda/position.h) rounds otherwise than as four, and does the same. */
 OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
@@ -423,7 +419,6 @@ OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
   for (int l = 0; l < 3; l++) {
     seed = 5;
     state s = without_bodies();
-    relaxing = 0;
     float *two = malloc((size_t)s.n * 16), *four = malloc((size_t)s.n * 16), most = 0.0f, worst = 0.0f;
     run_so(&s, NULL, NULL, lanes[l], 1, two);
     run_so(&s, "OOZE_CUDA_BOTH", "0", lanes[l], 1, four);
@@ -435,7 +430,6 @@ OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
     free(two), free(four);
     drop_state(&s);
   }
-  relaxing = 1;
 }
 
 /* With ever more memory: until it is enough, the substep fails here or there and leaves velocities and sources. */
