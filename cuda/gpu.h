@@ -112,7 +112,7 @@ struct gpu {
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
-  int no_table, no_join, no_both; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage */
+  int no_table, no_join, no_both, no_left; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -161,15 +161,16 @@ struct gpu {
 
 /* What oz_spiky asks of a frame, for lengths in the units of packed positions (oz_place): h / 2^29. */
 struct place_units {
-  float h, h2, grad_norm, hour_norm, inv_d, metres; /* metres: of a unit */
+  static constexpr float H = 536870912.0f; /* h */
+  float grad_norm, hour_norm, inv_d, metres; /* metres: of a unit */
+  float pull; /* hour_norm / grad_norm */
   void set(const oz_frame &f) {
-    const double unit = (double)f.h / 536870912.0;
+    const double unit = (double)f.h / H;
     metres = (float)unit;
-    h = 536870912.0f;
-    h2 = h * h;
     grad_norm = (float)((double)f.grad_norm * unit * unit);
     hour_norm = (float)((double)f.hour_norm * unit);
     inv_d = (float)((double)f.inv_d * unit);
+    pull = (float)((double)f.hour_norm / ((double)f.grad_norm * unit));
   }
 };
 /* Stages that join another in its kernel. Of moves: */
@@ -185,6 +186,7 @@ struct stage_args {
   const uint32_t *wall_count; /* on the device */
   double *partial;
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
+  uint32_t left;              /* blocks that leave their sums for the next launch to add up, or have left them for this one; 0: none */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
   uint32_t packed;            /* dx holds what position.h puts there */

@@ -73,10 +73,21 @@ struct launch {
   int stage;
   uint32_t frame, wall_frame, walls, packed;
   int one;
+  bool left; /* cg_apply leaves its sums to cg_update */
 };
 
 /* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
 bool joins_walls(const gpu *g, int lanes) { return (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join; }
+
+/* Whether cg_update adds up what cg_apply, at place `at` of the queue, has summed: where both wait, and blocks are no more than there is room for at once. */
+bool leaves(const gpu *g, uint32_t at, int lanes) {
+  const waiting *q = g->queue;
+  if (g->no_left || !g->frame[q[at].frame].near_c || !joins_walls(g, lanes) || blocks_of(g) > 8 * g->processors) return false;
+  if (at + 1 >= g->queued || q[at].stage != OZ_STAGE_cg_apply || q[at + 1].stage != OZ_STAGE_cg_steps) return false;
+  at += 2;
+  if (at < g->queued && q[at].stage == OZ_STAGE_wall_load) at++;
+  return at < g->queued && q[at].stage == OZ_STAGE_cg_update;
+}
 
 /* A position iteration from place `at` on: density_lambda, wall_press, strain; conform_move, wall_mirror, density_move. Where all of it
  * waits, it becomes two kernels (position.h). */
@@ -110,6 +121,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->frame = l->wall_frame = q[at].frame;
   l->walls = l->packed = 0;
   l->one = -1;
+  l->left = leaves(g, at, lanes) || (at >= 2 && (l->stage == OZ_STAGE_cg_update || l->stage == OZ_STAGE_wall_load) && leaves(g, at - 2, lanes));
   at++;
   const bool join = joins_walls(g, lanes);
   const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
@@ -137,12 +149,12 @@ uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int l
   const bool join = joins_walls(g, lanes), images = join && !g->frame[q[*at].frame].near_c; /* where blocks wait for the slowest, its further walk would be all of it */
   const uint32_t frame = q[*at].frame;
   uint32_t n = 0;
-  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1};
-  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1};
+  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false};
+  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false};
   /* before the move, whose end adds to what it wrote; nobody gathers y there */
-  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1};
+  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false};
   launch *move = &out[n++];
-  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1};
+  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false};
   *at = it.density + 1;
   for (uint32_t bit; join && *at < g->queued && (bit = joins(OZ_STAGE_density_move, q[*at].stage)) > (move->walls & 7u); ++*at)
     move->walls |= bit, move->wall_frame = q[*at].frame;
@@ -172,6 +184,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.partial = static_cast<double *>(g->partial.at);
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors ? nullptr : static_cast<uint32_t *>(g->ticket.at);
+  a.left = l.left ? blocks_of(g) : 0u;
   a.walls = l.walls;
   a.packed = l.packed;
   a.one = l.one;

@@ -175,7 +175,7 @@ struct ghat_item { /* one thread an entry of a line of 32 * 4 */
     const uint32_t i = t / 4, lane = t % 4, g = i / GROUP, len = f.len_c[i];
     const oz_place here = oz_place_ld(place, i);
     oz_frame units; /* only what oz_spiky asks for */
-    units.h = u.h, units.h2 = u.h2, units.grad_norm = u.grad_norm, units.hour_norm = u.hour_norm, units.inv_d = u.inv_d;
+    units.h = place_units::H, units.h2 = place_units::H * place_units::H, units.grad_norm = u.grad_norm, units.hour_norm = u.hour_norm, units.inv_d = u.inv_d;
     size_t at = (size_t)f.row_c[g] * GROUP + i % GROUP * 4 + lane;
     for (uint32_t k = lane; k < ((len + 3u) & ~3u); k += 4, at += 4 * GROUP) {
       float r[3];
@@ -224,8 +224,10 @@ ooze_result rows_room(gpu *g, rows *r, uint64_t lines, size_t entry, ooze_messag
   if (lines > UINT32_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %llu neighbour entries; a list holds %llu", (unsigned long long)lines * GROUP,
                    (unsigned long long)UINT32_MAX * GROUP);
-  return grow(g, &r->entries, (size_t)lines * GROUP * entry, "neighbour lists", why);
+  return grow(g, &r->entries, (size_t)(lines + 4) * GROUP * entry, "neighbour lists", why);
 }
+/* Walks read a round beyond the last one. */
+uint64_t lines_of(const rows *r, size_t entry) { return r->entries.bytes ? r->entries.bytes / (GROUP * entry) - 4 : 0; }
 /* What a search counts begins at zero. */
 ooze_result clear_groups(gpu *g, ooze_message *why) {
   if (!g->groups_clear) OZ_CUDA(cudaMemsetAsync(&device_news(g)->groups, 0, offsetof(news, scalar) - offsetof(news, groups), g->stream), "lists");
@@ -244,7 +246,7 @@ ooze_result fit_near(gpu *g, bool *fits, ooze_message *why) {
   const news *n = g->host_news;
   const bool shared = lanes_for(g) <= STORED_ABOVE;
   const size_t entry = shared ? 2 : 4;
-  const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
+  const uint64_t lines = lines_of(&g->c, entry), room = g->near_j.bytes / 4;
   g->knows_near = *fits = false;
   if (!g->by_table && n->cells > g->grid.capacity) return cells_room(g, n->cells + n->cells / 4 + 1024, why);
   /* a substep that found too little room was for nothing where nobody waited to hear so: small scenes get more of it */
@@ -262,7 +264,7 @@ ooze_result fit_further(gpu *g, bool *fits, ooze_message *why) {
   if (!g->by_table && n->cells > g->grid.capacity) return cells_room(g, n->cells + n->cells / 4 + 1024, why);
   /* their number changes by much from one substep to the next */
   const uint64_t wish = n->groups[1], spare = g->count > LATE_MOST ? wish / 4 + 1024 : wish > 8192 ? wish : 8192;
-  if (wish > g->extra.entries.bytes / (GROUP * 4)) return rows_room(g, &g->extra, wish + spare, 4, why);
+  if (wish > lines_of(&g->extra, 4)) return rows_room(g, &g->extra, wish + spare, 4, why);
   g->knows_further = *fits = true;
   return OOZE_OK;
 }
@@ -305,7 +307,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (shared && !g->near_j.at) OZ_TRY(shares_room(g, roomy ? (uint64_t)g->count * 7 + 4096 : (uint64_t)g->count * 19 / 4 + 4096, why));
   if (shared) OZ_TRY(grow(g, &g->near_first, ((size_t)g->capacity / SHARE + 1) * 8, "neighbour lists", why));
   for (;;) {
-    const uint64_t lines = g->c.entries.bytes / (GROUP * entry), room = g->near_j.bytes / 4;
+    const uint64_t lines = lines_of(&g->c, entry), room = g->near_j.bytes / 4;
     OZ_TRY(clear_groups(g, why));
     if (!g->by_table) OZ_TRY(find_cells(g, g->count, f->x, nullptr, nullptr, nullptr, motions{}, why));
     search<false> s = {};
@@ -389,7 +391,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_CUDA(cudaMemsetAsync(g->extra.group.at, 0, ((size_t)g->count + GROUP - 1) / GROUP * 4, g->stream), "neighbour lists");
   }
   while (count) {
-    const uint64_t lines = g->extra.entries.bytes / (GROUP * 4);
+    const uint64_t lines = lines_of(&g->extra, 4);
     if (g->by_table) { /* A and dx are free until the first iteration */
       placement where;
       OZ_TRY(table_cells(g, key, as<uint32_t>(g->cell_of), &where, why));

@@ -83,6 +83,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
         else if (lanes == 2) mirror_in<S, 2>(a, &copies, first, copied, i, slot, 0);
         else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
+    if (a.f.near_c && S::KIND != KIND_LINK) finish_sums<S>(a, acc);
     S::end(&a.f, i, acc, red);
     if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
@@ -132,12 +133,13 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 #else
 /* ---- kernels ---- */
 
-/* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. */
-template <int N, int THREADS> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
+/* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. NEAR: by way of the first-level cache, where
+ * the blocks of a multiprocessor read the same. */
+template <int N, int THREADS, bool NEAR = false> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
   for (int r = 0; r < N; r++) total[r] = 0.0;
 #pragma unroll(N == 1 ? 16 : 4) /* many at once: everything else waits for these */
   for (uint32_t b = from + threadIdx.x; b < to; b += THREADS)
-    for (int r = 0; r < N; r++) total[r] += __ldcg(partial + (size_t)b * N + r);
+    for (int r = 0; r < N; r++) total[r] += NEAR ? partial[(size_t)b * N + r] : __ldcg(partial + (size_t)b * N + r);
   for (int r = 0; r < N; r++) {
     for (int s = 16; s; s >>= 1) total[r] += __shfl_xor_sync(0xffffffffu, total[r], s);
     if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total[r];
@@ -182,7 +184,7 @@ template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(co
     for (int w = 0; w < THREADS / 32; w++) total += part[threadIdx.x][w];
     a.partial[(size_t)blockIdx.x * N + threadIdx.x] = total;
   }
-  if (!a.ticket) return; /* sum_kernel follows */
+  if (!a.ticket || a.left) return; /* sum_kernel follows, or step_kernel */
   if (threadIdx.x < 32) {
     __threadfence();
     __syncwarp();
@@ -361,6 +363,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * SHARE + threadIdx.x];
   }
   if (there) {
+    finish_sums<S>(a, acc);
     S::end(&a.f, i, acc, red);
     if (WALLS) {
       if (wall) walls_of<S>::apply(g, wall - 1, a.walls);
@@ -424,6 +427,31 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(co
   if (i < a.f.count) map_joined<S>(a, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
+/* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself while it waits for what it reads of its particles, which
+ * takes no longer than without; the block that is done last with cg_apply takes 4 microseconds for it. */
+template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __grid_constant__ stage_args a) {
+  constexpr int N = stage_cg_apply::REDS;
+  __shared__ double part[N][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  const bool there = i < a.f.count;
+  const uint32_t wall = a.walls && there ? a.slot_of[i] : 0u;
+  oz_cg_own own;
+  oz_frame f = a.f;
+  double total[N];
+  f.scalar = scalar;
+  after_the_last();
+  if (there) oz_cg_take(&f, i, &own);
+  add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
+  if (threadIdx.x == 0) {
+    for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
+    scalar[OZ_SCALAR_RZ0] = a.f.scalar[OZ_SCALAR_RZ0];
+    oz_cg_steps_item(&f);
+  }
+  __syncthreads();
+  if (!there) return;
+  if (wall) oz_wall_load_item(&f, wall - 1);
+  oz_cg_step(&f, i, &own);
+}
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
   after_the_last();
   S::one(&a.f);
@@ -448,7 +476,7 @@ template <auto KERNEL, class... A> cudaError_t start(uint32_t n, uint32_t thread
 
 template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
   if constexpr (N > 0)
-    if (e == cudaSuccess && !a.ticket) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
+    if (e == cudaSuccess && !a.ticket && !a.left) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
   return e;
 }
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
@@ -499,6 +527,8 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t stream) {
   if constexpr (S::STAGE == OZ_STAGE_wall_mirror) return launch_mirror<S>(a, lanes, stream);
   (void)lanes;
+  if constexpr (S::STAGE == OZ_STAGE_cg_update)
+    if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
     if (a.walls) return start_sum<S::REDS>(start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, a.even_map, stream, a), a, blocks(n, 1), stream);

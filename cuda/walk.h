@@ -50,6 +50,17 @@ OZ_GATHERS_RECORD(conform_finish, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
 
+/* A place in shared memory of which the compiler knows no more than that: each of several arrays is then reached by its own address, with one
+ * instruction a pair instead of two. */
+template <class A> OZ_D A *apart_from_others(A *p) {
+#if defined(__CUDACC__)
+  uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
+  asm("" : "+r"(at));
+  return static_cast<A *>(__cvta_shared_to_generic(at));
+#else
+  return p;
+#endif
+}
 /* Copies of what a block gathers: records, then packed start positions, then numbers; `room` of each. */
 template <class S> struct stock {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
@@ -83,6 +94,23 @@ struct sight {
   const place_units *units;
   oz_v3 at; /* start position of the particle, where gradients are stored */
 };
+/* Stages whose first sums, so many, are linear in gradients and zero-energy weights, and do not see either where there is no distance: their pairs get both
+ * without the factor grad_norm, which the sums are multiplied with in the end. */
+template <class S> constexpr int linear = 0;
+template <> constexpr int linear<stage_force> = 3;
+template <> constexpr int linear<stage_residual> = 9;
+template <> constexpr int linear<stage_cg_apply> = 9;
+template <> constexpr int linear<stage_strain> = 9;
+template <> constexpr int linear<stage_conform_move> = 3;
+template <> constexpr int linear<stage_conform_update> = 9;
+template <> constexpr int linear<stage_conform_finish> = 9;
+template <> constexpr int linear<stage_filter_gradient> = 9;
+template <> constexpr int linear<stage_filter_move> = 9;
+template <> constexpr int linear<stage_measure> = 9;
+template <> constexpr int linear<stage_shift> = 3;
+template <class S> OZ_D void finish_sums(const stage_args &a, oz_real *acc) {
+  for (int s = 0; s < linear<S>; s++) acc[s] *= a.units.grad_norm;
+}
 /* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
  * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
  * beside the list. */
@@ -97,10 +125,14 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
   } else if (S::KIND == KIND_C) {
     oz_frame k; /* only what oz_spiky asks for */
     float r[3];
-    k.h = v.units->h, k.h2 = v.units->h2, k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
+    k.h = place_units::H, k.h2 = place_units::H * place_units::H, k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
     oz_place_difference(here, oz_place_ld(v.place, j), r);
     const oz_v3 way = {r[0], r[1], r[2]};
-    m.g = oz_spiky(&k, way, &m.c);
+    if (linear<S> > 0) {
+      const oz_real s = oz_steepness_within(&k, way);
+      m.g.x = s * r[0], m.g.y = s * r[1], m.g.z = s * r[2];
+      m.c = v.units->pull * oz_min(s, oz_set(OZ_STEEPEST * k.h));
+    } else m.g = oz_spiky(&k, way, &m.c);
     if (apart<S>) m.r.x = v.units->metres * r[0], m.r.y = v.units->metres * r[1], m.r.z = v.units->metres * r[2];
   }
   S::pair(v.f, self, &m, acc);
@@ -151,17 +183,33 @@ template <class S, int T, class ENTRY> struct strip {
     if (ALL || j < room) visit<S, false>(v, here, j, nullptr, self, acc);
     else visit<S, false>(beyond, here, map[j], nullptr, self, acc);
   }
+  template <bool ALL> static OZ_D void four(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, const round &now, const typename S::self *self, oz_real *acc) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+    for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
+  }
   /* ALL: no entry is beyond `room` */
   template <bool ALL> OZ_D void walk(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     uint32_t k = 0;
     round next;
+    if (T == 1) { /* entries of the round after the last are read, and nobody looks at them: there is room for them */
+      if (!n) return;
+      for (;;) {
+        row += 4 * GROUP;
+        round::four(row, next.j);
+        four<ALL>(v, beyond, map, room, here, now, self, acc);
+        if ((k += 4) >= n) return;
+        row += 4 * GROUP;
+        round::four(row, now.j);
+        four<ALL>(v, beyond, map, room, here, next, self, acc);
+        if ((k += 4) >= n) return;
+      }
+    }
     for (; k + 4 * T <= n; k += 4 * T) {
       row += T * (4 * GROUP);
       next.fetch(row, k + 4 * T, n, lane);
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-      for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
+      four<ALL>(v, beyond, map, room, here, now, self, acc);
       now = next;
     }
     if (T > 1) {
@@ -282,8 +330,8 @@ template <class S, int T> struct share_walker {
     const uint32_t *map = a.f.near_j + first;
     if constexpr (stock<S>::SHARES) {
       oz_frame f = a.f;
-      for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
-      const sight v = {&f, copies.places(), &a.units, {}};
+      for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = apart_from_others(copies.copy(k));
+      const sight v = {&f, apart_from_others(copies.places()), &a.units, {}};
       if (all) near.walk(v, here, lane, self, acc);
       else near.template walk<false>(v, plain, map, a.share_room, here, lane, self, acc);
     } else near.template walk<false>(plain, plain, map, 0, here, lane, self, acc);

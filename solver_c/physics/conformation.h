@@ -395,33 +395,49 @@ OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down itera
   f->scalar[OZ_SCALAR_ALPHA] = alpha;
   f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
 }
-/* u and the multiplier by a step along p, and, but for the last one, the next direction. */
-OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  (void)red;
-  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
-  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
-  /* everything is read before anything is written: what a compiler cannot tell apart waits for each other on the GPU */
+/* u and the multiplier by a step along p, and, but for the last one, the next direction. In two parts, because what is read need not wait for
+ * how long the step is. */
+typedef struct {
   oz_real u[4];
-  oz_v3 dx = oz_vec_ld(f->dx, i);
-  oz_ld4(f->u, i, 4, 0, u);
-  oz_s3 lam = oz_lam_ld(f, i), p = oz_six_ld(f->pp, f->stride, i);
-  u[0] += ku * dx.x; u[1] += ku * dx.y; u[2] += ku * dx.z;
-  for (int c = 0; c < 6; c++) lam.s[c] += al * p.s[c];
-  if (f->last) {
-    oz_st4(f->u, i, 4, 0, u);
-    oz_lam_st(f, i, &lam);
+  oz_v3 dx;
+  oz_s3 lam, p, z, w, B;
+  oz_q4 turn;
+} oz_cg_own;
+OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
+  o->dx = oz_vec_ld(f->dx, i);
+  oz_ld4(f->u, i, 4, 0, o->u);
+  o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
+  if (f->last) { /* nobody asks for the rest */
+    const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
+    o->z = o->w = o->B = o->p, o->turn = none;
     return;
   }
-  oz_s3 z = oz_six_ld(f->r, f->stride, i), w = oz_six_ld(f->aq, f->stride, i), B = oz_six_ld(f->B, f->stride, i);
-  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
-  for (int c = 0; c < 6; c++) z.s[c] -= al * w.s[c];
-  oz_st4(f->u, i, 4, 0, u);
-  oz_lam_st(f, i, &lam);
+  o->z = oz_six_ld(f->r, f->stride, i), o->w = oz_six_ld(f->aq, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+  o->turn = oz_turn_ld(f->pu, f->stride, i);
+}
+OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
+  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
+  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
+  o->u[0] += ku * o->dx.x; o->u[1] += ku * o->dx.y; o->u[2] += ku * o->dx.z;
+  for (int c = 0; c < 6; c++) o->lam.s[c] += al * o->p.s[c];
+  oz_st4(f->u, i, 4, 0, o->u);
+  oz_lam_st(f, i, &o->lam);
+  if (f->last) return;
+  oz_m3 U = oz_q4_matrix(o->turn);
+  oz_s3 z = o->z, p;
+  for (int c = 0; c < 6; c++) z.s[c] -= al * o->w.s[c];
   oz_six_st(f->r, f->stride, i, &z);
   z = oz_s3_rotate(&z, &U);
-  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * p.s[c];
+  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * o->p.s[c];
   oz_six_st(f->pp, f->stride, i, &p);
-  oz_send(f, i, &p, &B);
+  oz_send(f, i, &p, &o->B);
+}
+OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  oz_cg_own own;
+  (void)red;
+  if ((float)f->scalar[OZ_SCALAR_ALPHA] == 0.0f) return;
+  oz_cg_take(f, i, &own);
+  oz_cg_step(f, i, &own);
 }
 /* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
 OZ_FN void oz_cg_alpha_item(const oz_frame *f) {

@@ -13,8 +13,13 @@ OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) { return m ? a : b; }
 OZ_FN oz_mask oz_not(oz_mask m) { return !m; }
 OZ_FN int oz_any(oz_mask m) { return m != 0; }
 OZ_FN oz_real oz_abs(oz_real a) { return fabsf(a); }
+#if OZ_GPU /* one instruction there; that of two is the number if the other is none */
+OZ_FN oz_real oz_min(oz_real a, oz_real b) { return fminf(a, b); }
+OZ_FN oz_real oz_max(oz_real a, oz_real b) { return fmaxf(a, b); }
+#else
 OZ_FN oz_real oz_min(oz_real a, oz_real b) { return a < b ? a : b; }
 OZ_FN oz_real oz_max(oz_real a, oz_real b) { return a > b ? a : b; }
+#endif
 OZ_FN oz_real oz_sqrt(oz_real a) { return sqrtf(a); }
 #if defined(__CUDACC__)
 OZ_FN oz_real oz_rsqrt(oz_real a) { return rsqrtf(a); }
@@ -86,16 +91,26 @@ OZ_FN uint32_t oz_turned(uint32_t w) { /* rotated left by 19 */
   return w << 19 | w >> 13;
 #endif
 }
+/* A number between 1 and 2 with the digits of w that the mask leaves: said so, it is one instruction; as and, or it were two. */
+OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
+#if defined(__CUDACC__)
+  uint32_t b;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(b) : "r"(w), "r"(mask), "r"(0x3f800000u)); /* (w & mask) | bits of 1 */
+  return __uint_as_float(b);
+#else
+  return oz_float_of((w & mask) | 0x3f800000u);
+#endif
+}
 OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns the scale */
   float r[4];
   uint32_t w[4];
   oz_ld4(a, i, 4, 0, r);
   for (int k = 0; k < 4; k++) {
     w[k] = oz_bits_of(r[k]);
-    m[2 * k] = oz_float_of((w[k] & 0x7ffc00u) | 0x3f800000u);
-    m[2 * k + 1] = oz_float_of((oz_turned(w[k]) & 0x7ffc00u) | 0x3f800000u);
+    m[2 * k] = oz_digits(w[k], 0x7ffc00u);
+    m[2 * k + 1] = oz_digits(oz_turned(w[k]), 0x7ffc00u);
   }
-  m[8] = oz_float_of((w[0] << 13 & 0x7e0000u) | ((w[1] << 7 & 0x1f800u) | 0x3f800000u));
+  m[8] = oz_float_of((w[0] << 13 & 0x7e0000u) | oz_bits_of(oz_digits(w[1] << 7, 0x1f800u)));
   return oz_float_of((w[2] << 21 & 0x7e000000u) | (w[3] << 19 & 0x1800000u));
 }
 OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {

@@ -282,6 +282,13 @@ OZ_FN oz_real oz_steepness(const oz_frame *f, oz_v3 r) {
   oz_real ir = oz_rsqrt(oz_max(r2, tiny)), t = oz_max(f->h - r2 * ir, zero);
   return oz_select(apart, t * t * ir, zero);
 }
+#if OZ_GPU
+/* The same without a test, for pairs of a row: they are within h, and where r = 0 what this is multiplied with is 0 as well. */
+OZ_FN oz_real oz_steepness_within(const oz_frame *f, oz_v3 r) {
+  oz_real r2 = oz_max(oz_dot(r, r), oz_set(1e-10f * f->h2)), ir = oz_rsqrt(r2), t = f->h - r2 * ir;
+  return t * t * ir;
+}
+#endif
 /* The zero-energy weight grows as 1/r. Below 0.3 d, where steepness is 5.47 h, it stays as it is, so that a coincident pair does not
  * rule its neighbourhood. */
 #define OZ_STEEPEST 5.46970f

@@ -145,6 +145,18 @@ OZ_CASE(the_same_run_gives_the_same_bits) {
   CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
 }
 
+/* Conjugate gradients: cg_update adds up what blocks of cg_apply have summed, or the last of these does. */
+OZ_CASE(who_adds_up_makes_no_difference) {
+  NEED_DEVICE();
+  setenv("OOZE_CUDA_LANES", "1", 1); /* rows of places, as large scenes have them */
+  shape a = simulate(OOZE_BACKEND_CUDA, 3);
+  setenv("OOZE_CUDA_LEFT", "0", 1);
+  shape b = simulate(OOZE_BACKEND_CUDA, 3);
+  unsetenv("OOZE_CUDA_LEFT");
+  unsetenv("OOZE_CUDA_LANES");
+  CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
+}
+
 OZ_CASE(a_checkpoint_goes_on_with_the_same_bits) {
   NEED_DEVICE();
   ooze_solver *s = open_solver(OOZE_BACKEND_CUDA, 0.01f), *r = open_solver(OOZE_BACKEND_CUDA, 0.01f);
