@@ -75,9 +75,8 @@ struct stage_shift {
     oz_near4(f->dx, n, v);
     oz_matrix(acc, f->A, n);
     const oz_v3 e = {v[0] - s->y[0], v[1] - s->y[1], v[2] - s->y[2]};
-    const float pull = n->c * (s->w + oz_first_half(v[3])), k = s->lam + oz_second_half(v[3]);
+    const float pull = n->c * (s->w + oz_first_half(v[3])), k = oz_min(s->lam + oz_second_half(v[3]), 0.0f); /* 0: nobody here is compressed; no branch for that, since mostly somebody is in a warp */
     acc[0] += pull * e.x, acc[1] += pull * e.y, acc[2] += pull * e.z;
-    if (!(k < 0.0f)) return; /* nobody here is compressed */
     const oz_v3 r = {n->r.x - e.x, n->r.y - e.y, n->r.z - e.z};
     push(f, k, r, acc);
   }

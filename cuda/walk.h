@@ -144,7 +144,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
 /* A row of numbers, or of places, that up to 4 threads walk; each takes four entries a round. ENTRY: uint32_t or uint16_t. */
 template <class S, int T, class ENTRY> struct strip {
   static constexpr uint32_t EACH = 4 / T; /* entries of a four that one thread takes; T fours make a round */
-  struct round {
+  struct round { /* of 2 or 4 threads */
     uint32_t j[4];
     static OZ_D void four(const uint32_t *a, uint32_t *e) { oz_entries_ld(a, e); }
     static OZ_D void four(const uint16_t *a, uint32_t *e) {
@@ -162,8 +162,7 @@ template <class S, int T, class ENTRY> struct strip {
       for (int q = 0; q < T; q++) {
         if (k + 4 * q >= n) break;
         const ENTRY *at = row + (size_t)q * (4 * GROUP);
-        if (T == 1) four(at, j);
-        else if (T == 2) {
+        if (T == 2) {
           uint32_t e[4];
           four(at, e);
           j[(2 * q) & 3] = lane ? e[1] : e[0], j[(2 * q + 1) & 3] = lane ? e[3] : e[2];
@@ -171,48 +170,87 @@ template <class S, int T, class ENTRY> struct strip {
       }
     }
   };
+  /* Four entries as they are in memory: with one thread a particle they are taken apart where they are used, as cheaply as can be. */
+  struct words {
+    uint32_t w[sizeof(ENTRY)];
+    OZ_D void load(const ENTRY *a) {
+#if defined(__CUDACC__)
+      if (sizeof(ENTRY) == 2) {
+        const uint2 v = *reinterpret_cast<const uint2 *>(a);
+        w[0] = v.x, w[1] = v.y;
+        return;
+      }
+#endif
+      round r;
+      round::four(a, r.j);
+      for (int m = 0; m < 4; m++)
+        if (sizeof(ENTRY) == 2) w[m / 2] = m & 1 ? w[m / 2] | r.j[m] << 16 : r.j[m];
+        else w[m & (int)(sizeof(ENTRY) - 1)] = r.j[m];
+    }
+    /* NEAR: it is below SHARE_MOST, so that the upper entry of a word times 8 or 16 is a shift alone. The compiler should not shift the lower one twice,
+     * once for each address that is made of it. */
+    template <bool NEAR> OZ_D uint32_t entry(int m) const {
+      if (sizeof(ENTRY) == 4) return w[m & (int)(sizeof(ENTRY) - 1)];
+      const uint32_t v = w[m / 2];
+#if defined(__CUDACC__)
+      static_assert(SHARE_MOST <= 4096, "bits that are 0");
+      if (NEAR) __builtin_assume((v & 0xf000u) == 0);
+      if (m & 1) return v >> 16;
+      uint32_t j = v & 0xffffu;
+      asm("" : "+r"(j));
+      return j;
+#else
+      return m & 1 ? v >> 16 : v & 0xffffu;
+#endif
+    }
+  };
   const ENTRY *row;
   uint32_t n;
-  round now;
+  round now;   /* T > 1 */
+  words first; /* T == 1 */
   OZ_D void open(const ENTRY *at, uint32_t length, uint32_t lane) {
     row = at, n = (length + 3u) & ~3u;
-    now.fetch(row, 0, n, lane);
+    if (T > 1) now.fetch(row, 0, n, lane);
+    else if (n) first.load(row);
   }
   /* One entry: it is what the sight is asked for; or, from `room` on, it stands for a particle that `map` knows. */
   template <bool ALL> static OZ_D void one(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
     if (ALL || j < room) visit<S, false>(v, here, j, nullptr, self, acc);
     else visit<S, false>(beyond, here, map[j], nullptr, self, acc);
   }
-  template <bool ALL> static OZ_D void four(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, const round &now, const typename S::self *self, oz_real *acc) {
+  template <bool ALL> static OZ_D void four(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, const words &now, const typename S::self *self, oz_real *acc) {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-    for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
+    for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.template entry<ALL && sizeof(ENTRY) == 2>(m), self, acc);
   }
   /* ALL: no entry is beyond `room` */
   template <bool ALL> OZ_D void walk(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     uint32_t k = 0;
-    round next;
-    if (T == 1) { /* entries of the round after the last are read, and nobody looks at them: there is room for them */
+    if constexpr (T == 1) { /* entries of the round after the last are read, and nobody looks at them: there is room for them */
+      words second;
       if (!n) return;
       for (;;) {
         row += 4 * GROUP;
-        round::four(row, next.j);
-        four<ALL>(v, beyond, map, room, here, now, self, acc);
+        second.load(row);
+        four<ALL>(v, beyond, map, room, here, first, self, acc);
         if ((k += 4) >= n) return;
         row += 4 * GROUP;
-        round::four(row, now.j);
-        four<ALL>(v, beyond, map, room, here, next, self, acc);
+        first.load(row);
+        four<ALL>(v, beyond, map, room, here, second, self, acc);
         if ((k += 4) >= n) return;
       }
-    }
-    for (; k + 4 * T <= n; k += 4 * T) {
-      row += T * (4 * GROUP);
-      next.fetch(row, k + 4 * T, n, lane);
-      four<ALL>(v, beyond, map, room, here, now, self, acc);
-      now = next;
-    }
-    if (T > 1) {
+    } else {
+      round next;
+      for (; k + 4 * T <= n; k += 4 * T) {
+        row += T * (4 * GROUP);
+        next.fetch(row, k + 4 * T, n, lane);
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+        for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
+        now = next;
+      }
 #if defined(__CUDACC__)
 #pragma unroll
 #endif

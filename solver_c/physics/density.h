@@ -44,7 +44,7 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass ---- */
 
 OZ_FN oz_real oz_density_weight(const oz_frame *f, oz_v3 r) { /* poly6, but for its factor */
-  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
+  oz_real q = oz_max(f->h2 - r.x * r.x - r.y * r.y - r.z * r.z, oz_set(0.0f));
   return q * q * q;
 }
 typedef struct { oz_v3 p; } oz_density_lambda_self;

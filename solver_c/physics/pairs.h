@@ -283,9 +283,10 @@ OZ_FN oz_real oz_steepness(const oz_frame *f, oz_v3 r) {
   return oz_select(apart, t * t * ir, zero);
 }
 #if OZ_GPU
-/* The same without a test, for pairs of a row: they are within h, and where r = 0 what this is multiplied with is 0 as well. */
+/* The same without a test, for pairs of a row: they are within h, and where r = 0 what this is multiplied with is 0 as well. What keeps
+ * it from infinity there is lost in r^2 elsewhere. */
 OZ_FN oz_real oz_steepness_within(const oz_frame *f, oz_v3 r) {
-  oz_real r2 = oz_max(oz_dot(r, r), oz_set(1e-10f * f->h2)), ir = oz_rsqrt(r2), t = f->h - r2 * ir;
+  oz_real r2 = r.x * r.x + (r.y * r.y + (r.z * r.z + oz_set(1e-10f * f->h2))), ir = oz_rsqrt(r2), t = f->h - r2 * ir;
   return t * t * ir;
 }
 #endif
