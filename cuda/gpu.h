@@ -112,7 +112,7 @@ struct gpu {
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
-  int no_table, no_join, no_both, no_left; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made */
+  int no_table, no_join, no_both, no_left, no_beside; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -190,6 +190,7 @@ struct stage_args {
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
   uint32_t packed;            /* dx holds what position.h puts there */
+  uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };
 /* g: the frame of the wall stages that follow, in which y may have changed places with y2. */

@@ -73,7 +73,7 @@ struct launch {
   int stage;
   uint32_t frame, wall_frame, walls, packed;
   int one;
-  bool left; /* cg_apply leaves its sums to cg_update */
+  bool left, beside; /* cg_apply leaves its sums to cg_update; wall_mirror and the move run side by side */
 };
 
 /* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
@@ -121,6 +121,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->frame = l->wall_frame = q[at].frame;
   l->walls = l->packed = 0;
   l->one = -1;
+  l->beside = false;
   l->left = leaves(g, at, lanes) || (at >= 2 && (l->stage == OZ_STAGE_cg_update || l->stage == OZ_STAGE_wall_load) && leaves(g, at - 2, lanes));
   at++;
   const bool join = joins_walls(g, lanes);
@@ -146,15 +147,15 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
 /* The same of a whole iteration, as two launches and those of walls that do not join them. Returns their number. */
 uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int lanes, launch *out) {
   const waiting *q = g->queue;
-  const bool join = joins_walls(g, lanes), images = join && !g->frame[q[*at].frame].near_c; /* where blocks wait for the slowest, its further walk would be all of it */
+  const bool join = joins_walls(g, lanes), shared = g->frame[q[*at].frame].near_c != nullptr, images = join && !shared; /* where blocks wait for the slowest, its further walk would be all of it */
   const uint32_t frame = q[*at].frame;
   uint32_t n = 0;
-  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false};
-  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false};
+  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false, false};
+  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false, false};
   /* before the move, whose end adds to what it wrote; nobody gathers y there */
-  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false};
+  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false, shared && !g->no_beside};
   launch *move = &out[n++];
-  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false};
+  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false, it.mirror && shared && !g->no_beside};
   *at = it.density + 1;
   for (uint32_t bit; join && *at < g->queued && (bit = joins(OZ_STAGE_density_move, q[*at].stage)) > (move->walls & 7u); ++*at)
     move->walls |= bit, move->wall_frame = q[*at].frame;
@@ -187,6 +188,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.left = l.left ? blocks_of(g) : 0u;
   a.walls = l.walls;
   a.packed = l.packed;
+  a.beside = l.beside;
   a.one = l.one;
   return table()[l.stage](a, g->frame[l.wall_frame], lanes, g->stream);
 }

@@ -66,11 +66,19 @@ namespace OZ_NAMESPACE {
 bool start_early(); /* queue.cu: whether kernels may be started before the one before is done (compute capability 9) */
 /* A kernel may be started while the one before it is still running, so that its launch costs nothing; here it waits for what
  * that one wrote, and lets the next one come. */
-__device__ __forceinline__ void after_the_last() {
+__device__ __forceinline__ void let_the_next_come() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ __forceinline__ void await_the_last() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
+}
+__device__ __forceinline__ void after_the_last() {
+  let_the_next_come();
+  await_the_last();
 }
 /* Launches a kernel that begins with after_the_last. */
 template <class... P> inline cudaError_t start_kernel(void (*kernel)(P...), uint32_t blocks, uint32_t threads, size_t memory, cudaStream_t stream, const P &...args) {

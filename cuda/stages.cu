@@ -322,7 +322,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     }
     for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)near[p]);
   }
-  after_the_last();
+  let_the_next_come();
+  if (!mirrors<S> || !a.beside) await_the_last();
   if constexpr (stock<S>::SHARES) {
     oz_frame f = a.f;
     for (int k = 0; k < stock<S>::ARRAYS; k++) {
@@ -362,6 +363,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     if (there)
       for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * SHARE + threadIdx.x];
   }
+  if (mirrors<S> && a.beside) await_the_last();
   if (there) {
     finish_sums<S>(a, acc);
     S::end(&a.f, i, acc, red);
@@ -392,7 +394,9 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
-  after_the_last();
+  if (!a.beside) let_the_next_come();
+  await_the_last();
+  if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */

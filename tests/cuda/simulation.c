@@ -145,16 +145,20 @@ OZ_CASE(the_same_run_gives_the_same_bits) {
   CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
 }
 
-/* Conjugate gradients: cg_update adds up what blocks of cg_apply have summed, or the last of these does. */
-OZ_CASE(who_adds_up_makes_no_difference) {
+/* cg_update adds up what blocks of cg_apply have summed, or the last of these does; images behind walls are made beside the move, or before it:
+ * nothing of it can be seen. */
+OZ_CASE(ways_of_launching_make_no_difference) {
   NEED_DEVICE();
+  static const char *const ways[] = {"OOZE_CUDA_LEFT", "OOZE_CUDA_BESIDE", NULL};
   setenv("OOZE_CUDA_LANES", "1", 1); /* rows of places, as large scenes have them */
   shape a = simulate(OOZE_BACKEND_CUDA, 3);
-  setenv("OOZE_CUDA_LEFT", "0", 1);
-  shape b = simulate(OOZE_BACKEND_CUDA, 3);
-  unsetenv("OOZE_CUDA_LEFT");
+  for (int k = 0; ways[k]; k++) {
+    setenv(ways[k], "0", 1);
+    shape b = simulate(OOZE_BACKEND_CUDA, 3);
+    unsetenv(ways[k]);
+    CHECK(a.hash == b.hash, "%s=0: %016llx and %016llx", ways[k], (unsigned long long)a.hash, (unsigned long long)b.hash);
+  }
   unsetenv("OOZE_CUDA_LANES");
-  CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
 }
 
 OZ_CASE(a_checkpoint_goes_on_with_the_same_bits) {
