@@ -76,6 +76,8 @@ __device__ __forceinline__ void await_the_last() {
   cudaGridDependencySynchronize();
 #endif
 }
+/* Before what a kernel reads that it need not wait for, because whoever let it come had waited for that: nothing old is in the first-level cache then. */
+__device__ __forceinline__ void look_afresh() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 __device__ __forceinline__ void after_the_last() {
   let_the_next_come();
   await_the_last();

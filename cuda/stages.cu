@@ -322,8 +322,12 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     }
     for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)near[p]);
   }
-  let_the_next_come();
-  if (!mirrors<S> || !a.beside) await_the_last();
+  /* what comes after cg_apply reads before it waits what is done when this one has waited */
+  const bool beside = mirrors<S> && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
+  if (!ready) let_the_next_come();
+  if (beside) look_afresh();
+  else await_the_last();
+  if (ready) let_the_next_come();
   if constexpr (stock<S>::SHARES) {
     oz_frame f = a.f;
     for (int k = 0; k < stock<S>::ARRAYS; k++) {
@@ -363,7 +367,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     if (there)
       for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * SHARE + threadIdx.x];
   }
-  if (mirrors<S> && a.beside) await_the_last();
+  if (beside) await_the_last();
   if (there) {
     finish_sums<S>(a, acc);
     S::end(&a.f, i, acc, red);
@@ -431,8 +435,8 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(co
   if (i < a.f.count) map_joined<S>(a, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
-/* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself while it waits for what it reads of its particles, which
- * takes no longer than without; the block that is done last with cg_apply takes 4 microseconds for it. */
+/* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
+ * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
 template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __grid_constant__ stage_args a) {
   constexpr int N = stage_cg_apply::REDS;
   __shared__ double part[N][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
@@ -443,8 +447,11 @@ template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __
   oz_frame f = a.f;
   double total[N];
   f.scalar = scalar;
-  after_the_last();
+  let_the_next_come();
+  look_afresh();
   if (there) oz_cg_take(&f, i, &own);
+  await_the_last();
+  if (there) oz_cg_answer(&f, i, &own);
   add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
   if (threadIdx.x == 0) {
     for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];

@@ -395,26 +395,27 @@ OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down itera
   f->scalar[OZ_SCALAR_ALPHA] = alpha;
   f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
 }
-/* u and the multiplier by a step along p, and, but for the last one, the next direction. In two parts, because what is read need not wait for
- * how long the step is. */
+/* u and the multiplier by a step along p, and, but for the last one, the next direction. In parts, because what is read need wait neither for
+ * cg_apply nor for how long the step is. */
 typedef struct {
   oz_real u[4];
   oz_v3 dx;
   oz_s3 lam, p, z, w, B;
   oz_q4 turn;
 } oz_cg_own;
-OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
+OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but what cg_apply writes */
   o->dx = oz_vec_ld(f->dx, i);
   oz_ld4(f->u, i, 4, 0, o->u);
   o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
   if (f->last) { /* nobody asks for the rest */
     const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
-    o->z = o->w = o->B = o->p, o->turn = none;
+    o->z = o->B = o->p, o->turn = none;
     return;
   }
-  o->z = oz_six_ld(f->r, f->stride, i), o->w = oz_six_ld(f->aq, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+  o->z = oz_six_ld(f->r, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
   o->turn = oz_turn_ld(f->pu, f->stride, i);
 }
+OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) { o->w = f->last ? o->p : oz_six_ld(f->aq, f->stride, i); }
 OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
   if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
@@ -437,6 +438,7 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   if ((float)f->scalar[OZ_SCALAR_ALPHA] == 0.0f) return;
   oz_cg_take(f, i, &own);
+  oz_cg_answer(f, i, &own);
   oz_cg_step(f, i, &own);
 }
 /* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
