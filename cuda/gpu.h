@@ -197,6 +197,7 @@ struct stage_args {
 typedef cudaError_t (*stage_fn)(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream);
 
 /* gpu.cu */
+extern const oz_backend_table gpu_table;
 ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why);
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
 ooze_result bring_news(gpu *g, ooze_message *why);

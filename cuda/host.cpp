@@ -12,3 +12,5 @@
 #include "cuda/links.cu"
 #include "cuda/queue.cu"
 #include "cuda/stages.cu"
+
+#include "cuda/open.cu"

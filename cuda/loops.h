@@ -1,0 +1,112 @@
+/* Stages as loops on one thread, where there is no GPU: what launches a kernel elsewhere runs the same text particle by particle. Included by stages.cu, inside its
+ * namespace. */
+#ifndef OZ_CUDA_LOOPS_H
+#define OZ_CUDA_LOOPS_H
+
+template <int N> void deliver(const stage_args &a, const double *sum) {
+  for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = sum[r];
+  if (a.one >= 0) run_one(a.one, &a.f);
+}
+template <class S, int T> void loop(const stage_args &a, uint32_t i, const typename S::self *self, oz_real *acc) {
+  for (uint32_t lane = 0; lane < T; lane++) {
+    walker<S, T> w;
+    w.open(a, i, lane);
+    w.walk(a, i, lane, self, acc);
+  }
+}
+template <class S, int T> void loop_share(const stage_args &a, uint32_t i, bool copied, const stock<S> &copies, const typename S::self *self, oz_real *acc) {
+  for (uint32_t lane = 0; lane < T; lane++) {
+    share_walker<S, T> w;
+    w.open(a, i, lane);
+    w.walk(a, a.f.near_first[2 * (i / SHARE)], copied, copies, lane, self, acc);
+  }
+}
+/* What shared memory holds on the device. */
+template <class S> void bring(const stage_args &a, uint32_t block, const stock<S> &to) {
+  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], many = a.f.near_first[2 * block + 1], n = many < a.share_room ? many : a.share_room;
+  oz_frame f = a.f;
+  for (uint32_t p = 0; p < n; p++) {
+    if constexpr (stock<S>::SHARES)
+      for (int k = 0; k < stock<S>::ARRAYS; k++) {
+        const int words = stock<S>::words(k);
+        memcpy(to.copy(k) + (size_t)words * p, gathered<S>::array(f, k) + (size_t)words * j[p], 4 * (size_t)words);
+      }
+    if (stock<S>::PLACED) memcpy(to.places() + 2 * p, a.place + 2 * (size_t)j[p], 8);
+  }
+}
+template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+  if constexpr (joined_of<S>::ANY)
+    if (a.walls & JOIN_BOTH) return launch_gather<typename joined_of<S>::stage>(a, g, lanes, stream);
+  double sum[S::REDS + 1] = {0.0};
+  static float memory[SHARE_MOST * 10];
+  const stock<S> copies = {memory, a.share_room};
+  bool copied = false;
+  for (uint32_t i = 0; i < a.f.count; i++) {
+    typename S::self self;
+    oz_real acc[S::SUMS], red[S::REDS + 1];
+    for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+    if (a.f.near_c && i % SHARE == 0) {
+      copied = stock<S>::SHARES && a.f.near_first[2 * (i / SHARE) + 1] <= a.share_room;
+      if (stock<S>::SHARES) bring(a, i / SHARE, copies);
+    }
+    S::begin(&a.f, i, &self);
+    if constexpr (S::KIND == KIND_LINK) loop<S, 1>(a, i, &self, acc);
+    else if (!a.f.near_c) loop<S, 8>(a, i, &self, acc);
+    else if (lanes == 1) loop_share<S, 1>(a, i, copied, copies, &self, acc);
+    else if (lanes == 2) loop_share<S, 2>(a, i, copied, copies, &self, acc);
+    else loop_share<S, 4>(a, i, copied, copies, &self, acc);
+    if constexpr (mirrors<S>)
+      if ((a.walls & JOIN_MIRROR) && a.slot_of[i]) {
+        const uint32_t slot = a.slot_of[i] - 1, first = a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u;
+        if (!a.f.near_c) mirror_in<S, 8>(a, nullptr, 0, true, i, slot, 0);
+        else if (lanes == 1) mirror_in<S, 1>(a, &copies, first, copied, i, slot, 0);
+        else if (lanes == 2) mirror_in<S, 2>(a, &copies, first, copied, i, slot, 0);
+        else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
+      }
+    if (a.f.near_c && S::KIND != KIND_LINK) finish_sums<S>(a, acc);
+    S::end(&a.f, i, acc, red);
+    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
+    for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
+  }
+  if (S::REDS) deliver<S::REDS>(a, sum);
+  return cudaSuccess;
+}
+static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
+  switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
+    case 2: return mirror_slot<2>(a, slot, 0);
+    case 4: return mirror_slot<4>(a, slot, 0);
+    case 1: return mirror_slot<1>(a, slot, 0);
+    default: return mirror_slot<8>(a, slot, 0);
+  }
+}
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t) {
+  double sum[S::REDS + 1] = {0.0};
+  const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
+  for (uint32_t i = 0; i < n; i++) {
+    oz_real red[S::REDS + 1];
+    if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
+    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, 0);
+    else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
+    else S::item(&a.f, i, red);
+    for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
+  }
+  if (S::REDS) deliver<S::REDS>(a, sum);
+  return cudaSuccess;
+}
+template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+  const oz_frame *f = &a.f;
+  for (uint32_t b = 0; b < f->body_count; b++) {
+    double acc[S::SUMS] = {0.0};
+    for (uint32_t k = 0; k < f->body[b].count; k++) {
+      const uint32_t i = f->member[f->body[b].first + k];
+      if (i != OZ_NO_MEMBER) S::pair(f, b, i, acc);
+    }
+    S::end(f, b, acc);
+  }
+  return cudaSuccess;
+}
+template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+  run_one(S::STAGE, &a.f);
+  return cudaSuccess;
+}
+#endif

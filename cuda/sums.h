@@ -1,0 +1,121 @@
+/* Sums over all particles that do not depend on which block is done when: by the block that is done last, by a kernel of its own, or by the kernel that
+ * asks for them. Included by stages.cu, inside its namespace. */
+#ifndef OZ_CUDA_SUMS_H
+#define OZ_CUDA_SUMS_H
+
+/* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. NEAR: by way of the first-level cache, where
+ * the blocks of a multiprocessor read the same. */
+template <int N, int THREADS, bool NEAR = false> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
+  for (int r = 0; r < N; r++) total[r] = 0.0;
+#pragma unroll(N == 1 ? 16 : 4) /* many at once: everything else waits for these */
+  for (uint32_t b = from + threadIdx.x; b < to; b += THREADS)
+    for (int r = 0; r < N; r++) total[r] += NEAR ? partial[(size_t)b * N + r] : __ldcg(partial + (size_t)b * N + r);
+  for (int r = 0; r < N; r++) {
+    for (int s = 16; s; s >>= 1) total[r] += __shfl_xor_sync(0xffffffffu, total[r], s);
+    if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total[r];
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int r = 0; r < N; r++) {
+    total[r] = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) total[r] += part[r][w];
+  }
+}
+/* And tells them; then the stage of kind ONE that follows. */
+template <int N> __device__ __forceinline__ void tell(const stage_args &a, const double *total) {
+  for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = total[r];
+  if (a.one >= 0) run_one(a.one, &a.f);
+}
+/* Adds N numbers over a warp; lane r has the sum of number r then. Of four, each exchange halves how many a lane still has. */
+template <int N> __device__ __forceinline__ double warp_sums(const oz_real *red) {
+  static_assert(N == 1 || N == 4, "a stage with as many sums has to be told here how");
+  const uint32_t lane = threadIdx.x % 32;
+  double v = (double)red[0];
+  if constexpr (N == 4) {
+    const bool odd = lane & 1u, upper = lane & 2u;
+    double low = (double)(odd ? red[1] : red[0]), high = (double)(odd ? red[3] : red[2]);
+    low += __shfl_xor_sync(0xffffffffu, (double)(odd ? red[0] : red[1]), 1);
+    high += __shfl_xor_sync(0xffffffffu, (double)(odd ? red[2] : red[3]), 1);
+    v = (upper ? high : low) + __shfl_xor_sync(0xffffffffu, upper ? low : high, 2);
+  }
+  for (int s = 16; s >= N; s >>= 1) v += __shfl_xor_sync(0xffffffffu, v, s);
+  return v;
+}
+/* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
+ * the sum does not depend on which that was. */
+template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
+  __shared__ double part[N][THREADS / 32];
+  __shared__ uint32_t last;
+  const double v = warp_sums<N>(red);
+  if (threadIdx.x % 32 < N) part[threadIdx.x % 32][threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x < N) {
+    double total = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) total += part[threadIdx.x][w];
+    a.partial[(size_t)blockIdx.x * N + threadIdx.x] = total;
+  }
+  if (!a.ticket || a.left) return; /* sum_kernel follows, or step_kernel */
+  if (threadIdx.x < 32) {
+    __threadfence();
+    __syncwarp();
+    if (threadIdx.x == 0) last = atomicAdd(a.ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  double total[N];
+  add_blocks<N, THREADS>(a.partial, 0, gridDim.x, total, part);
+  if (threadIdx.x) return;
+  tell<N>(a, total);
+  *a.ticket = 0;
+}
+/* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. Twelve million particles are 94
+ * thousand blocks: a few of its own add them up, and the one that is done last what these have. */
+constexpr int SUM_THREADS = 1024, SUM_BLOCKS = 16;
+template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const __grid_constant__ stage_args a, uint32_t blocks) {
+  __shared__ double part[N][SUM_THREADS / 32];
+  const uint32_t each = (blocks + SUM_BLOCKS - 1) / SUM_BLOCKS, from = blockIdx.x * each, to = from + each < blocks ? from + each : blocks;
+  double total[N], *mine = a.partial + (size_t)blocks * N;
+  after_the_last();
+  add_blocks<N, SUM_THREADS>(a.partial, from, to, total, part);
+  if (threadIdx.x) return;
+  for (int r = 0; r < N; r++) mine[blockIdx.x * N + r] = total[r];
+  __threadfence();
+  if (atomicAdd(a.tally, 1u) != SUM_BLOCKS - 1) return;
+  __threadfence();
+  for (int r = 0; r < N; r++) {
+    total[r] = 0.0;
+    for (int b = 0; b < SUM_BLOCKS; b++) total[r] += __ldcg(mine + b * N + r);
+  }
+  tell<N>(a, total);
+  *a.tally = 0;
+}
+/* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
+ * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
+template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __grid_constant__ stage_args a) {
+  constexpr int N = stage_cg_apply::REDS;
+  __shared__ double part[N][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  const bool there = i < a.f.count;
+  const uint32_t wall = a.walls && there ? a.slot_of[i] : 0u;
+  oz_cg_own own;
+  oz_frame f = a.f;
+  double total[N];
+  f.scalar = scalar;
+  let_the_next_come();
+  look_afresh();
+  if (there) oz_cg_take(&f, i, &own);
+  await_the_last();
+  if (there) oz_cg_answer(&f, i, &own);
+  add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
+  if (threadIdx.x == 0) {
+    for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
+    scalar[OZ_SCALAR_RZ0] = a.f.scalar[OZ_SCALAR_RZ0];
+    oz_cg_steps_item(&f);
+  }
+  __syncthreads();
+  if (!there) return;
+  if (wall) oz_wall_load_item(&f, wall - 1);
+  oz_cg_step(&f, i, &own);
+}
+#endif
