@@ -141,6 +141,7 @@ struct gpu {
   uint32_t slot_planes; /* that slots have room for; never less than before */
   uint32_t wall_last; /* slots of the last substep whose number is known */
   uint32_t wall_room; /* slots that this one has */
+  bool flat; /* no collider is curved */
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;
 
   /* stages */
@@ -189,6 +190,7 @@ struct stage_args {
   uint32_t left;              /* blocks that leave their sums for the next launch to add up, or have left them for this one; 0: none */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
+  uint32_t flat;              /* no collider is curved */
   uint32_t packed;            /* dx holds what position.h puts there */
   uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */

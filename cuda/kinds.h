@@ -162,45 +162,47 @@ template <class S> constexpr bool mirrors = false;
 template <> constexpr bool mirrors<stage_density_move> = true;
 template <> constexpr bool mirrors<stage_shift> = true;
 
-/* The same for stages of kind MAP: what comes before or after the particle's own item. */
-template <class S> struct maps_of { static constexpr bool ANY = false, WALLS = false; };
+/* The same for stages of kind MAP: what comes before or after the particle's own item. FLAT: no collider is curved, so that nothing is called, and
+ * fewer registers do. */
+template <class S, bool FLAT = false> struct maps_of { static constexpr bool ANY = false, WALLS = false, TWO = false; };
 struct map_walls {
-  static constexpr bool ANY = true, WALLS = true; /* WALLS: only what has a slot does more than its item */
-  static OZ_D void before(const oz_frame *, uint32_t, uint32_t) {}
-  static OZ_D void after(const oz_frame *, uint32_t, uint32_t) {}
+  static constexpr bool ANY = true, WALLS = true, TWO = false; /* WALLS: only what has a slot does more than its item; TWO: there is a kernel for flat ones */
+  static OZ_D void before(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+  static OZ_D void after(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
 };
-template <> struct maps_of<stage_kick> : map_walls {
-  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t which) {
-    if (which & 2u) oz_wall_hold_item(f, slot);
+template <bool FLAT> struct maps_of<stage_kick, FLAT> : map_walls {
+  static constexpr bool TWO = true;
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
+    if (which & 2u) oz_wall_hold_of(f, slot, i, FLAT);
   }
 };
-template <> struct maps_of<stage_velocity_start> : maps_of<stage_kick> {
-  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t which) {
-    if (which & 1u) oz_wall_planes_item(f, slot);
+template <bool FLAT> struct maps_of<stage_velocity_start, FLAT> : maps_of<stage_kick, FLAT> {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
+    if (which & 1u) oz_wall_planes_of(f, slot, i, FLAT);
   }
 };
 template <> struct maps_of<stage_cg_update> : map_walls {
-  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t) { oz_wall_load_item(f, slot); }
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t, uint32_t) { oz_wall_load_item(f, slot); }
 };
 template <> struct maps_of<stage_advance> : map_walls {
-  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t which) {
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t, uint32_t which) {
     if (which & 1u) oz_wall_clamp_item(f, slot);
   }
-  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t which) {
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t, uint32_t which) {
     if (which & 2u) oz_wall_density_item(f, slot);
     if (which & 4u) oz_wall_project_item(f, slot);
   }
 };
 template <> struct maps_of<stage_material> {
-  static constexpr bool ANY = true, WALLS = false;
+  static constexpr bool ANY = true, WALLS = false, TWO = false;
   static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
 };
-template <class S> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real *red) {
+template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real *red) {
   if constexpr (maps_of<S>::WALLS) {
     const uint32_t slot = a.slot_of[i];
-    if (slot) maps_of<S>::before(&a.f, slot - 1, a.walls);
+    if (slot) maps_of<S, FLAT>::before(&a.f, slot - 1, i, a.walls);
     S::item(&a.f, i, red);
-    if (slot) maps_of<S>::after(&a.f, slot - 1, a.walls);
+    if (slot) maps_of<S, FLAT>::after(&a.f, slot - 1, i, a.walls);
   } else if constexpr (maps_of<S>::ANY) {
     S::item(&a.f, i, red);
     maps_of<S>::after(&a.f, i, a.walls);

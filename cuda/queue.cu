@@ -187,6 +187,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.ticket = lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.left = l.left ? blocks_of(g) : 0u;
   a.walls = l.walls;
+  a.flat = g->flat;
   a.packed = l.packed;
   a.beside = l.beside;
   a.one = l.one;

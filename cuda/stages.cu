@@ -233,12 +233,12 @@ template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __
   }
   S::end(f, b, acc);
 }
-template <class S> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(const __grid_constant__ stage_args a) {
+template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   after_the_last();
-  if (i < a.f.count) map_joined<S>(a, i, red);
+  if (i < a.f.count) map_joined<S, FLAT>(a, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
@@ -320,7 +320,12 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
-    if (a.walls) return start_sum<S::REDS>(start<map_joined_kernel<S>>(blocks(n, 1), BLOCK, a.even_map, stream, a), a, blocks(n, 1), stream);
+    if (a.walls) {
+      cudaError_t e;
+      if (maps_of<S>::TWO && a.flat) e = start<map_joined_kernel<S, maps_of<S>::TWO>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
+      else e = start<map_joined_kernel<S, false>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
+      return start_sum<S::REDS>(e, a, blocks(n, 1), stream);
+    }
   if (!n) return cudaSuccess;
   return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }

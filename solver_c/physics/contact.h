@@ -262,6 +262,14 @@ OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const flo
     for (int k = 0; k < 3; k++) out->n[k] = -out->n[k];
   }
 }
+/* The same of a plane. */
+OZ_FN void oz_plane_face(const oz_collider *c, const float local[3], oz_face *out) {
+  out->n[0] = 0.0f, out->n[1] = 1.0f, out->n[2] = 0.0f;
+  out->dist = local[1];
+  if (!c->invert) return;
+  out->dist = -out->dist;
+  for (int k = 0; k < 3; k++) out->n[k] = -out->n[k];
+}
 /* Containers have flat inner faces that meet in corners: each face within reach is a wall of its own. Returns how many
  * faces there are in `out`; 0 if this collider is of the other kind. */
 OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach, oz_face out[OZ_FACES]) {
@@ -288,6 +296,8 @@ OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach
 OZ_FN int oz_is_container(const oz_collider *c) {
   return c->invert && (c->shape == OZ_SHAPE_BOX || c->shape == OZ_SHAPE_CYLINDER);
 }
+/* Its faces are planes: what is behind one of them is nearer to the solid. */
+OZ_FN int oz_is_flat(const oz_collider *c) { return c->shape == OZ_SHAPE_PLANE || oz_is_container(c); }
 
 /* m: how far a world point is from the solid of c at its end pose; OZ_FAR if more than `reach`, cheaply. */
 OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const float x[3], float reach) {

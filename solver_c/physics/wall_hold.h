@@ -23,9 +23,10 @@ typedef struct oz_hold {
   float b[OZ_PLANES];        /* m/s: e_k.u that puts the particle exactly at wall_gap */
   float keep;
   float u[3];                /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
-  float share[OZ_PLANES];    /* of each plane in friction */
+  float share[OZ_PLANES];    /* of each plane in friction, */
+  float total;               /* whose sum is this before oz_hold_close */
   int shear;                 /* plane that drags the particle along without pressing on it, or -1; its */
-  float shear_n[3], shear_keep;
+  float shear_n[3], shear_u[3], shear_keep;
 } oz_hold;
 
 /* Does it remember its shape, and give way? Without compliance there is no stress to be kept in balance. */
@@ -43,53 +44,63 @@ OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
  * position phase; but what remembers its shape must know of it while its stress is solved for, or it falls freely there and
  * is pushed back out of balance, every substep. So it comes no nearer than it is, or than half a separation; where the wall is sticky, than
  * it is: what is held on one side alone takes every stir as a step to the other. */
-OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
-  if (!f->wall_density || !w->dense || !oz_wall_solid(f, i)) return f->wall_gap;
+OZ_FN float oz_wall_floor_of(const oz_frame *f, const oz_wall *w, int solid) {
+  if (!f->wall_density || !w->dense || !solid) return f->wall_gap;
   return oz_maxf(f->wall_gap, oz_minf((w->stick > 0.0f ? OZ_WALL_STICK : 0.5f) * f->d, oz_wall_start(f, w)));
 }
+OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) { return oz_wall_floor_of(f, w, f->wall_density && w->dense && oz_wall_solid(f, i)); }
 
 /* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
-OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes, oz_hold *h) {
-  float total = 0.0f;
+OZ_FN void oz_hold_open(oz_hold *h, uint32_t planes) {
   h->planes = planes;
   h->count = 0;
   h->keep = h->shear_keep = 1.0f;
+  h->total = 0.0f;
   h->shear = -1;
-  for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = 0.0f;
+  for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = h->shear_u[a] = 0.0f;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f, h->on[k] = 0;
+}
+/* Plane k, which is w: `active` and `keep` are what it has, or will have; floor: its oz_wall_floor, asked for only where it is active. */
+OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall *w, uint32_t active, float keep, float floor) {
+  if (keep < h->shear_keep) { /* the strongest: several would not commute, and P must be symmetric */
+    h->shear = (int)k, h->shear_keep = keep;
+    for (int a = 0; a < 3; a++) h->shear_n[a] = w->n[a], h->shear_u[a] = w->u[a];
+  }
+  if (!active) return;
+  float e[3] = {w->n[0], w->n[1], w->n[2]};
+  float b = active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (floor - w->s) * f->inv_dt;
+  for (uint32_t m = 0; m < k; m++) {
+    if (!h->on[m]) continue;
+    float along = oz_dot3f(e, h->e[m]);
+    for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
+    b -= along * h->b[m];
+  }
+  const float friction = active == OZ_WALL_STANDS ? 0.0f : w->friction; /* what stands off is dragged by shear */
+  h->keep *= 1.0f - friction;
+  h->share[k] = friction;
+  h->total += friction;
+  for (int a = 0; a < 3; a++) h->u[a] += friction * w->u[a];
+  float l2 = oz_dot3f(e, e);
+  if (!(l2 > OZ_WALL_WEDGE)) return;
+  float inv = 1.0f / sqrtf(l2);
+  for (int a = 0; a < 3; a++) h->e[k][a] = e[a] * inv;
+  h->b[k] = b * inv;
+  h->on[k] = 1;
+  h->count++;
+}
+OZ_FN void oz_hold_close(oz_hold *h) {
+  if (!(h->total > 0.0f)) return;
+  for (int a = 0; a < 3; a++) h->u[a] /= h->total;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= h->total;
+}
+OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes, oz_hold *h) {
+  oz_hold_open(h, planes);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
     const oz_wall *w = wall + k;
-    if (w->keep < h->shear_keep) { /* the strongest: several would not commute, and P must be symmetric */
-      h->shear = (int)k, h->shear_keep = w->keep;
-      for (int a = 0; a < 3; a++) h->shear_n[a] = w->n[a];
-    }
-    if (!w->active) continue;
-    float e[3] = {w->n[0], w->n[1], w->n[2]};
-    float b = w->active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (oz_wall_floor(f, w, i) - w->s) * f->inv_dt;
-    for (uint32_t m = 0; m < k; m++) {
-      if (!h->on[m]) continue;
-      float along = oz_dot3f(e, h->e[m]);
-      for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
-      b -= along * h->b[m];
-    }
-    const float friction = w->active == OZ_WALL_STANDS ? 0.0f : w->friction; /* what stands off is dragged by shear */
-    h->keep *= 1.0f - friction;
-    h->share[k] = friction;
-    total += friction;
-    for (int a = 0; a < 3; a++) h->u[a] += friction * w->u[a];
-    float l2 = oz_dot3f(e, e);
-    if (!(l2 > OZ_WALL_WEDGE)) continue;
-    float inv = 1.0f / sqrtf(l2);
-    for (int a = 0; a < 3; a++) h->e[k][a] = e[a] * inv;
-    h->b[k] = b * inv;
-    h->on[k] = 1;
-    h->count++;
+    oz_hold_add(f, h, k, w, w->active, w->keep, w->active ? oz_wall_floor(f, w, i) : 0.0f);
   }
-  if (total > 0.0f) {
-    for (int a = 0; a < 3; a++) h->u[a] /= total;
-    for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= total;
-  }
+  oz_hold_close(h);
 }
 /* The wall's drag on the layer next to it: v <- D v, D = n n^T + keep (I - n n^T). */
 OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float scale) {
@@ -130,23 +141,63 @@ OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float sca
   if (h->count) oz_wall_stop(h, v, impulse, scale);
 }
 
-/* Is neighbour j nearer to wall w than particle i, by more than a layer? Both are where they start. Against a curved or
- * small collider the plane alone would call everything behind it nearer, so there the collider itself is asked. */
-OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j) {
-  const float *xi = f->x + 4 * i, *xj = f->x + 4 * j, layer = OZ_WALL_LAYER * f->d;
-  float r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
+/* Is neighbour j nearer to wall w than particle i, by more than a layer? As the plane has it; both are where they start. */
+OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3], size_t j) {
+  const float *xj = f->x + 4 * j, r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
+  return oz_dot3f(n, r) < -(OZ_WALL_LAYER * f->d);
+}
+/* Is any of its neighbours? To know of one takes three reads, one after the other, for which a thread of a GPU waits: so it has several on the way. */
+#if OZ_GPU
+#define OZ_WALL_AHEAD 8
+#else
+#define OZ_WALL_AHEAD 1
+#endif
+OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
+  const float *x = f->x + 4 * i, xi[3] = {x[0], x[1], x[2]}, n[3] = {w->n[0], w->n[1], w->n[2]};
+  for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD) { /* i itself never is */
+    uint32_t j[OZ_WALL_AHEAD];
+    int some = 0;
+    for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) j[e] = oz_neighbour(f, i, m + e < length ? m + e : m);
+    for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) some |= oz_wall_beyond(f, n, xi, j[e]);
+    if (some) return 1;
+  }
+  return 0;
+}
+/* Against a curved or small collider the plane alone would call everything behind it nearer, so there the collider itself is asked. */
+OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
+  const float *xi = f->x + 4 * i;
   const oz_collider *c = f->collider + w->collider;
-  if (!(oz_dot3f(w->n, r) < -layer)) return 0;
-  if (c->shape == OZ_SHAPE_PLANE || oz_is_container(c)) return 1;
-  float a[3], b[3], n[3];
-  oz_face fi, fj;
-  oz_pose_in(c->p0, c->q0, xi, a);
-  oz_pose_in(c->p0, c->q0, xj, b);
-  oz_collider_face(f, c, a, oz_wall_reach(f), &fi);
-  oz_collider_face(f, c, b, oz_wall_reach(f), &fj);
-  oz_turn(c->q0, fj.n, n);
-  /* on the same side, and truly nearer */
-  return oz_dot3f(n, w->n) > 0.0f && fj.dist < fi.dist - layer;
+  if (oz_is_flat(c)) return oz_wall_behind_plane(f, w, i, length);
+  for (uint32_t m = 0; m < length; m++) {
+    const size_t j = oz_neighbour(f, i, m);
+    if (!oz_wall_beyond(f, w->n, xi, j)) continue;
+    float a[3], b[3], n[3];
+    oz_face fi, fj;
+    oz_pose_in(c->p0, c->q0, xi, a);
+    oz_pose_in(c->p0, c->q0, f->x + 4 * j, b);
+    oz_collider_face(f, c, a, oz_wall_reach(f), &fi);
+    oz_collider_face(f, c, b, oz_wall_reach(f), &fj);
+    oz_turn(c->q0, fj.n, n);
+    /* on the same side, and truly nearer */
+    if (oz_dot3f(n, w->n) > 0.0f && fj.dist < fi.dist - OZ_WALL_LAYER * f->d) return 1;
+  }
+  return 0;
+}
+
+/* What a wall's hold on a particle depends on, read at once. */
+typedef struct oz_gripped {
+  float u[3], omega, a, tau, yield;
+  int leaves, solid;
+} oz_gripped;
+OZ_FN void oz_gripped_ld(const oz_frame *f, size_t i, oz_gripped *g) {
+  const float *u = f->u + 4 * i;
+  for (int a = 0; a < 3; a++) g->u[a] = u[a];
+  g->omega = f->omega[i];
+  g->a = f->a[i];
+  g->tau = oz_tau_of(f, (uint32_t)i);
+  g->yield = f->yielding ? f->matter[f->material[i]].yield_stress : 0.0f;
+  g->leaves = oz_wall_leaves(f, i);
+  g->solid = oz_wall_solid(f, i);
 }
 
 /* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between the wall and the
@@ -154,16 +205,16 @@ OZ_FN int oz_wall_nearer(const oz_frame *f, const oz_wall *w, size_t i, size_t j
  * factor 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at the first particles, and thin fluids,
  * whose boundary layer is finer than a particle, are not held at all. Friction scales it: 0 slides whatever the
  * viscosity. */
-OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
-  const float s0 = w->s + f->dt * oz_dot3f(w->n, w->u);
-  if (oz_wall_leaves(f, i) || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
+OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_gripped *g) {
+  const float s0 = oz_wall_start(f, w);
+  if (g->leaves || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
-  const float eta = (oz_tau_of(f, (uint32_t)i) + f->dt) * f->inv_dt * f->omega[i] * f->d / (f->a[i] * oz_maxf(s0, 0.25f * f->d));
+  const float eta = (g->tau + f->dt) * f->inv_dt * g->omega * f->d / (g->a * oz_maxf(s0, 0.25f * f->d));
   float keep = 1.0f / (1.0f + eta);
   if (f->yielding) { /* and a yield stress holds it up to that: what pulls at it is what its velocity has become without */
-    const float *u = f->u + 4 * i, rel[3] = {u[0] - w->u[0], u[1] - w->u[1], u[2] - w->u[2]}, along = oz_dot3f(rel, w->n);
+    const float rel[3] = {g->u[0] - w->u[0], g->u[1] - w->u[1], g->u[2] - w->u[2]}, along = oz_dot3f(rel, w->n);
     const float slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));
-    const float held = f->matter[f->material[i]].yield_stress * f->dt * f->omega[i] / (1000.0f * f->d);
+    const float held = g->yield * f->dt * g->omega / (1000.0f * f->d);
     keep *= held < slides ? 1.0f - held / slides : 0.0f;
   }
   return 1.0f - w->friction * (1.0f - keep);
@@ -173,62 +224,63 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, size_t i) {
  * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6);
  * the position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that
  * moves fast into the fluid must not pin all the layers that it will have passed. */
-OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
-  const uint32_t planes = f->wall_planes[slot];
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *u = f->u + 4 * i;
-  int any = 0;
-  for (uint32_t k = 0; k < planes; k++) {
-    oz_wall *w = wall + k;
-    w->active = 0;
-    w->keep = oz_wall_keep(f, w, i);
-    any |= w->keep < 1.0f;
-    if (oz_wall_leaves(f, i)) continue;
-    const float ends = w->s + f->dt * oz_dot3f(w->n, u), floor = oz_wall_floor(f, w, i);
-    if (!(ends < floor)) { /* not into it: away, and stuck? */
-      if (!oz_wall_sticks(f, w) || !(oz_dot3f(w->n, u) - oz_dot3f(w->n, w->u) < w->stick * f->dt)) continue;
-      if (!(oz_dot3f(w->n, u) > oz_dot3f(w->n, w->u))) continue;
-      w->active = OZ_WALL_STUCK;
-      w->keep = 1.0f;
-      any = 1;
-      continue;
-    }
-    int hold = oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d;
-    if (!hold) {
-      const uint32_t length = f->len_c[i];
-      hold = 1;
-      for (uint32_t m = 0; m < length && hold; m++)
-        hold = !oz_wall_nearer(f, w, i, oz_neighbour(f, i, m)); /* i itself never is */
-    }
-    w->active = OZ_WALL_FREE;
-    if (hold) w->active = ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
-    if (w->active == OZ_WALL_HELD) w->keep = 1.0f; /* friction has it */
-    any |= hold;
+OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i, const oz_gripped *g, float floor, uint32_t length, int flat) {
+  if (g->leaves) return OZ_WALL_FREE;
+  const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
+  if (!(ends < floor)) { /* not into it: away, and stuck? */
+    const float wn = oz_dot3f(w->n, w->u);
+    return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && un > wn ? OZ_WALL_STUCK : OZ_WALL_FREE;
   }
-  if (!any) return;
-  oz_hold h;
-  float rel[3], *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, mass = f->m_ref / f->omega[i];
-  oz_wall_basis(f, i, wall, planes, &h);
-  if (h.shear >= 0) {
-    const float *uw = wall[h.shear].u;
-    for (int a = 0; a < 3; a++) rel[a] = u[a] - uw[a];
-    oz_wall_shear(&h, rel, impulse, mass);
-    for (int a = 0; a < 3; a++) u[a] = uw[a] + rel[a];
-  }
-  if (!h.count) return;
-  /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target
-   * that has those, nothing but P is needed */
-  float goal[3] = {h.u[0], h.u[1], h.u[2]};
-  for (int m = 0; m < OZ_PLANES; m++) {
-    if (!h.on[m]) continue;
-    float to = h.b[m] - oz_dot3f(h.e[m], goal);
-    for (int a = 0; a < 3; a++) goal[a] += to * h.e[m][a];
-  }
-  for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a];
-  oz_wall_stop(&h, rel, impulse, mass);
-  for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
+  if (!(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d) && (flat ? oz_wall_behind_plane(f, w, i, length) : oz_wall_behind(f, w, i, length)))
+    return OZ_WALL_FREE;
+  return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
+/* i: the slot's particle; flat: no collider is curved, as the caller knows. All is read before anything is written. */
+OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
+  const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
+  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  uint32_t active = 0; /* two bits a plane: an array would not stay in registers */
+  float keep[OZ_PLANES];
+  oz_gripped g;
+  oz_hold h;
+  oz_gripped_ld(f, i, &g);
+  for (uint32_t k = 0; k < planes; k++) active |= oz_wall_active(f, wall + k, i, &g, oz_wall_floor_of(f, wall + k, g.solid), length, flat) << 2 * k;
+  oz_hold_open(&h, planes);
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    const oz_wall *w = wall + k;
+    const uint32_t how = active >> 2 * k & 3u;
+    keep[k] = how == OZ_WALL_HELD || how == OZ_WALL_STUCK ? 1.0f : oz_wall_keep(f, w, &g); /* friction has it */
+    oz_hold_add(f, &h, k, w, how, keep[k], oz_wall_floor_of(f, w, g.solid));
+  }
+  oz_hold_close(&h);
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    wall[k].active = active >> 2 * k & 3u, wall[k].keep = keep[k];
+  }
+  float *u = g.u, rel[3], *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, mass = f->m_ref / g.omega;
+  if (h.shear < 0 && !h.count) return;
+  if (h.shear >= 0) {
+    for (int a = 0; a < 3; a++) rel[a] = u[a] - h.shear_u[a];
+    oz_wall_shear(&h, rel, impulse, mass);
+    for (int a = 0; a < 3; a++) u[a] = h.shear_u[a] + rel[a];
+  }
+  if (h.count) {
+    /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target
+     * that has those, nothing but P is needed */
+    float goal[3] = {h.u[0], h.u[1], h.u[2]};
+    for (int m = 0; m < OZ_PLANES; m++) {
+      if (!h.on[m]) continue;
+      float to = h.b[m] - oz_dot3f(h.e[m], goal);
+      for (int a = 0; a < 3; a++) goal[a] += to * h.e[m][a];
+    }
+    for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a];
+    oz_wall_stop(&h, rel, impulse, mass);
+    for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
+  }
+  for (size_t a = 0; a < 3; a++) f->u[4 * i + a] = u[a];
+}
+OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
 
 /* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {

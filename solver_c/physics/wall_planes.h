@@ -58,7 +58,8 @@ OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3
     /* a point of the way is within reach only if its middle is within reach and half the way */
     float half = 0.5f * length;
     for (int m = 0; m < 3; m++) mid[m] = 0.5f * (a[m] + b[m]);
-    oz_collider_face(f, c, mid, reach + half, &face);
+    if (c->shape == OZ_SHAPE_PLANE) oz_plane_face(c, mid, &face); /* most walls are: a call less on a GPU */
+    else oz_collider_face(f, c, mid, reach + half, &face);
     if (face.dist < reach + half) return 1;
     /* far from every brick is all that is known here: look closer if the way is long as bricks go */
     if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d) return 1;
@@ -120,8 +121,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
   oz_wall_offer(wall, rank, count, f->slot_planes, &w, face->dist + np);
 }
 
-OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+/* i: the slot's particle; flat: no collider is curved, as the caller knows. */
+OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
   const float *x = f->x + 4 * i, *p = f->p + 4 * i;
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
@@ -143,11 +144,12 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
     }
     oz_face face, from, entry;
     float e[3], t = 2.0f;
-    oz_collider_face(f, c, b, reach, &face);
-    if (c->shape == OZ_SHAPE_PLANE) {
+    if (flat || c->shape == OZ_SHAPE_PLANE) {
+      oz_plane_face(c, b, &face);
       oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
       continue;
     }
+    oz_collider_face(f, c, b, reach, &face);
     /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
     oz_collider_face(f, c, a, length + reach, &from);
     /* (far from every brick, all that is known is that a brick's width is free) */
@@ -169,5 +171,6 @@ OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
   }
   f->wall_planes[slot] = count;
 }
+OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) { oz_wall_planes_of(f, slot, f->wall_particle[slot], 0); }
 
 #endif
