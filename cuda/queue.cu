@@ -127,7 +127,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   const bool join = joins_walls(g, lanes);
   const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
                    l->stage == OZ_STAGE_wall_mirror ? OZ_STAGE_density_move :
-                   l->stage == OZ_STAGE_wall_planes && lanes > 1 ? OZ_STAGE_velocity_start : -1; /* 96 registers: not one wave of large scenes */
+                   l->stage == OZ_STAGE_wall_planes && (lanes > 1 || g->flat) ? OZ_STAGE_velocity_start : -1; /* curved walls take 96 registers: not one wave of large scenes */
   if (join && host >= 0 && at < g->queued && q[at].stage == host && q[at].frame == l->frame) {
     l->stage = host; /* does the particle's walls first */
     l->walls = 1;

@@ -89,9 +89,8 @@ OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t m
   rank[at] = dist;
 }
 /* The plane that touches the collider's face as seen from the local point `at`. */
-OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3], const oz_face *face, const float x[3],
+OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t collider, const float at[3], const oz_face *face, const float x[3],
                          const float p[3], float reach, oz_wall *wall, float *rank, uint32_t *count) {
-  const oz_collider *c = f->collider + collider;
   oz_wall w;
   float world[3], foot[3], nx = 0.0f, np = 0.0f;
   if (!(oz_dot3f(face->n, face->n) > 0.5f)) return; /* no direction */
@@ -123,7 +122,7 @@ OZ_FN void oz_wall_plane(const oz_frame *f, uint32_t collider, const float at[3]
 
 /* i: the slot's particle; flat: no collider is curved, as the caller knows. */
 OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
-  const float *x = f->x + 4 * i, *p = f->p + 4 * i;
+  const float *own = f->x + 4 * i, *end = f->p + 4 * i, x[3] = {own[0], own[1], own[2]}, p[3] = {end[0], end[1], end[2]};
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   float rank[OZ_PLANES] = {0.0f, 0.0f, 0.0f};
@@ -136,19 +135,15 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int fla
     const float reach = oz_wall_reach(f);
     float a[3], b[3], length;
     if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
-    if (oz_is_container(c)) {
+    if (flat || oz_is_flat(c)) {
       oz_face faces[OZ_FACES];
       int n = oz_container_faces(c, b, reach + length, faces);
-      for (int m = 0; m < n; m++) oz_wall_plane(f, k, b, faces + m, x, p, reach, wall, rank, &count);
+      if (c->shape == OZ_SHAPE_PLANE) oz_plane_face(c, b, faces), n = 1;
+      for (int m = 0; m < n; m++) oz_wall_plane(f, c, k, b, faces + m, x, p, reach, wall, rank, &count);
       continue;
     }
     oz_face face, from, entry;
     float e[3], t = 2.0f;
-    if (flat || c->shape == OZ_SHAPE_PLANE) {
-      oz_plane_face(c, b, &face);
-      oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
-      continue;
-    }
     oz_collider_face(f, c, b, reach, &face);
     /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
     oz_collider_face(f, c, a, length + reach, &from);
@@ -159,15 +154,15 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int fla
       for (int m = 0; m < 3; m++) e[m] = a[m] + t * (b[m] - a[m]);
       oz_collider_face(f, c, e, reach, &entry);
       if (oz_dot3f(entry.n, entry.n) > 0.5f && (!(face.dist < reach) || oz_dot3f(entry.n, face.n) < OZ_WALL_ENTRY)) {
-        oz_wall_plane(f, k, e, &entry, x, p, reach, wall, rank, &count);
+        oz_wall_plane(f, c, k, e, &entry, x, p, reach, wall, rank, &count);
         continue;
       }
     }
     /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is that of its start. */
     if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) || (from.dist < reach && !(face.dist < reach)))
-      oz_wall_plane(f, k, a, &from, x, p, reach, wall, rank, &count);
+      oz_wall_plane(f, c, k, a, &from, x, p, reach, wall, rank, &count);
     else if (face.dist < OZ_FAR)
-      oz_wall_plane(f, k, b, &face, x, p, reach, wall, rank, &count);
+      oz_wall_plane(f, c, k, b, &face, x, p, reach, wall, rank, &count);
   }
   f->wall_planes[slot] = count;
 }
