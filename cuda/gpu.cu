@@ -1,5 +1,5 @@
 /* The CUDA backend: fills the table of base/backend.h. Memory, transfers, errors. */
-#include "cuda/gpu.h"
+#include "cuda/tell.h"
 
 #include <atomic>
 #include <cstdarg>
@@ -80,29 +80,32 @@ ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message
   return OOZE_OK;
 }
 
+telling next_telling(gpu *g) { return telling{as<uint32_t>(g->device_news), reinterpret_cast<uint32_t *>(g->host_news), ++g->told}; }
 #if defined(OZ_CUDA_HOST)
 ooze_result tell_news(gpu *g, ooze_message *) {
   memcpy(g->host_news, g->device_news.at, sizeof(news));
   return OOZE_OK;
 }
+ooze_result tell_soon(gpu *g, ooze_message *why) { return tell_news(g, why); }
 ooze_result await_news(gpu *, ooze_message *) { return OOZE_OK; }
 #else
 namespace {
-__global__ void tell_kernel(const uint32_t *from, volatile uint32_t *to, uint32_t words, uint32_t number) {
-  for (uint32_t k = threadIdx.x; k < words; k += 32) to[k] = from[k];
-  __syncwarp();
-  if (threadIdx.x) return;
-  __threadfence_system();
-  to[words] = number;
-}
+__global__ void tell_kernel(const __grid_constant__ telling t) { tell_host(t); }
 } // namespace
 /* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy that is waited for. */
 ooze_result tell_news(gpu *g, ooze_message *why) {
-  tell_kernel<<<1, 32, 0, g->stream>>>(as<uint32_t>(g->device_news), reinterpret_cast<uint32_t *>(g->host_news), sizeof(news) / 4, ++g->told);
+  g->soon = false;
+  tell_kernel<<<1, 32, 0, g->stream>>>(next_telling(g));
   OZ_CUDA(cudaGetLastError(), "reading results");
   return OOZE_OK;
 }
+/* (Launches that are recorded have no numbers of their own.) */
+ooze_result tell_soon(gpu *g, ooze_message *why) {
+  g->soon = lanes_for(g) <= STORED_ABOVE && !g->profiling && !g->no_soon;
+  return g->soon ? OOZE_OK : tell_news(g, why);
+}
 ooze_result await_news(gpu *g, ooze_message *why) {
+  if (g->soon) OZ_TRY(tell_news(g, why));
   const uint32_t number = g->told;
   const volatile uint32_t *now = reinterpret_cast<uint32_t *>(g->host_news) + sizeof(news) / 4;
   for (uint32_t n = 1; *now != number; n++)

@@ -49,6 +49,13 @@ struct news {
   OZ_D void clear_groups() { groups[0] = groups[1] = neighbours = shared = 0, widest = 0; }
 };
 
+/* Who is to tell the host of them (tell.h). to: NULL, nobody. */
+struct telling {
+  const uint32_t *from;
+  volatile uint32_t *to;
+  uint32_t number;
+};
+
 /* Particles by cell. */
 struct cells {
   int low[3];       /* cell that key 0 means */
@@ -106,13 +113,16 @@ struct gpu {
   bool box_told;   /* it will be once the last news are there */
   bool box_clear, groups_clear; /* a kernel has made these of the news ready for what adds to them */
   bool untold;     /* due, but no news of it are under way yet */
+  bool soon;       /* news of it go with the next kernel that can take them along */
+  bool ends;       /* the kernel that waits with finish in it finds the box, */
+  bool ends_telling; /* and tells the host */
   uint32_t last[3]; /* its largest cell coordinates */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
-  int no_table, no_join, no_both, no_left, no_beside; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move */
+  int no_table, no_join, no_both, no_left, no_beside, no_soon; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -193,6 +203,9 @@ struct stage_args {
   uint32_t flat;              /* no collider is curved */
   uint32_t packed;            /* dx holds what position.h puts there */
   uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do */
+  telling tell;               /* by a map, once it is let go: what came before it; by finish at its end */
+  int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */
+  float box_inv;              /* 1/m: cells a metre */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };
 /* g: the frame of the wall stages that follow, in which y may have changed places with y2. */
@@ -204,6 +217,8 @@ ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
 ooze_result bring_news(gpu *g, ooze_message *why);
 ooze_result tell_news(gpu *g, ooze_message *why);  /* bring_news without waiting */
+ooze_result tell_soon(gpu *g, ooze_message *why);  /* the same, by the next kernel if that can */
+telling next_telling(gpu *g);
 ooze_result await_news(gpu *g, ooze_message *why); /* for what was told last */
 enum { DUE_NEAR = 1, DUE_WALLS = 2, DUE_FURTHER = 4 };
 /* Whether to go on before the answer is there. Large scenes win nothing, and a substep that is run again costs them more. */
@@ -237,6 +252,8 @@ ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each 
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why); /* keep: for undo */
 ooze_result undo(oz_backend *b, ooze_message *why);
 ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why); /* the next bring_news has it */
+ooze_result ready_box(gpu *g, ooze_message *why); /* for whoever finds the box: it is empty */
+float cells_of_sort(const oz_frame *f); /* 1/m */
 
 /* census.cu */
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);

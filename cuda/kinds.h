@@ -103,6 +103,8 @@ struct stage_conform_finish : stage_conform_update {
     stage_finish::item(f, i, red);
   }
 };
+/* At whose end particles are where the next sort finds them. */
+template <class S> constexpr bool ends = std::is_same<S, stage_finish>::value || std::is_same<S, stage_conform_finish>::value;
 
 #include "cuda/position.h"
 

@@ -7,6 +7,13 @@ template <int N> void deliver(const stage_args &a, const double *sum) {
   for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = sum[r];
   if (a.one >= 0) run_one(a.one, &a.f);
 }
+inline void find_box(const stage_args &a) {
+  for (uint32_t i = 0; a.box && i < a.f.count; i++)
+    for (int k = 0; k < 3; k++) {
+      const int c = coordinate(a.f.x[4 * (size_t)i + k], a.box_inv);
+      oz_atomic_min(a.box + k, c), oz_atomic_min(a.box + 3 + k, -c);
+    }
+}
 template <class S, int T> void loop(const stage_args &a, uint32_t i, const typename S::self *self, oz_real *acc) {
   for (uint32_t lane = 0; lane < T; lane++) {
     walker<S, T> w;
@@ -68,6 +75,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
+  if constexpr (ends<S>) find_box(a);
   if (S::REDS) deliver<S::REDS>(a, sum);
   return cudaSuccess;
 }
@@ -91,6 +99,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
+  if constexpr (ends<S>) find_box(a);
   if (S::REDS) deliver<S::REDS>(a, sum);
   return cudaSuccess;
 }

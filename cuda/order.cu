@@ -261,10 +261,15 @@ ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_m
 /* A little more than h, because coordinates are rounded. */
 static float cell_of_sort(const oz_frame *f) { return 1.01f * f->h; }
 
-ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why) {
+float cells_of_sort(const oz_frame *f) { return 1.0f / cell_of_sort(f); }
+ooze_result ready_box(gpu *g, ooze_message *why) {
   if (!g->box_clear) OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
   g->box_clear = false;
-  OZ_CUDA(box_all(g, box_item{f->x, 1.0f / cell_of_sort(f), device_news(g)->box}, g->count), "bounding box");
+  return OOZE_OK;
+}
+ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why) {
+  OZ_TRY(ready_box(g, why));
+  OZ_CUDA(box_all(g, box_item{f->x, cells_of_sort(f), device_news(g)->box}, g->count), "bounding box");
   return OOZE_OK;
 }
 
@@ -273,7 +278,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   g->queued = g->frames = 0; /* what still waits is not done */
-  g->box_known = g->box_told = g->untold = false;
+  g->box_known = g->box_told = g->untold = g->soon = false;
   g->due = 0;
   if (!g->backed || !g->count) return OOZE_OK;
   g->backed = false;
@@ -285,7 +290,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  g->backed = g->untold = false;
+  g->backed = g->untold = g->soon = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */

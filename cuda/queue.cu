@@ -34,6 +34,7 @@ uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare) {
 enum { MANY_WAVES = 16 }; /* blocks a multiprocessor */
 uint32_t blocks_of(const gpu *g) { return (g->count + SHARE - 1) / SHARE; } /* with one thread a particle */
 static_assert(SHARE == BLOCK, "gathers and maps have as many");
+bool many_blocks(const gpu *g, int lanes) { return lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors; }
 
 #define OZ_STAGE(name, kind, sums, reductions) static_assert(reductions <= MOST_SUMS, #name ": blocks have no room for its sums");
 #include "physics/stages.def"
@@ -172,8 +173,12 @@ uint32_t plan(const gpu *g, int lanes, launch *out) {
   return n;
 }
 
+/* Whether it can tell the host what came before it. */
+bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_bound; }
+
 cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   stage_args a;
+  const bool ends = g->ends && (l.stage == OZ_STAGE_finish || (l.stage == OZ_STAGE_conform_update && (l.walls & JOIN_BOTH)));
   a.f = g->frame[l.frame];
   a.place = g->place;
   a.units.set(a.f);
@@ -184,19 +189,28 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.wall_count = &static_cast<const news *>(g->device_news.at)->slots;
   a.partial = static_cast<double *>(g->partial.at);
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
-  a.ticket = lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors ? nullptr : static_cast<uint32_t *>(g->ticket.at);
+  a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.left = l.left ? blocks_of(g) : 0u;
   a.walls = l.walls;
   a.flat = g->flat;
   a.packed = l.packed;
   a.beside = l.beside;
   a.one = l.one;
+  a.box = ends ? static_cast<news *>(g->device_news.at)->box : nullptr;
+  a.box_inv = cells_of_sort(&a.f);
+  a.tell = {nullptr, nullptr, 0};
+  if ((g->soon && takes_news(l)) || (ends && g->ends_telling)) {
+    g->soon = false;
+    a.tell = next_telling(g);
+  }
   return table()[l.stage](a, g->frame[l.wall_frame], lanes, g->stream);
 }
 
 cudaError_t launch_all(gpu *g, int lanes) {
   launch all[QUEUE];
   const uint32_t n = plan(g, lanes, all);
+  ooze_message ignored;
+  if (n && g->soon && !takes_news(all[0]) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
   for (uint32_t k = 0; k < n; k++) {
     cudaError_t e = launch_one(g, all[k], lanes);
     if (e != cudaSuccess) return e;
@@ -212,8 +226,12 @@ timer::timer(gpu *gg, int w) : g(gg), which(w) { g->calls[w]++; }
 timer::~timer() {}
 void forget_graphs(gpu *) {}
 static cudaError_t launch_queue(gpu *g, int lanes) { return launch_all(g, lanes); }
+static bool tells_itself(const gpu *) { return false; }
 
 #else
+
+/* Whether the last block of finish tells the host. (Launches that are recorded have no numbers of their own.) */
+static bool tells_itself(const gpu *g) { return lanes_for(g) <= STORED_ABOVE && !many_blocks(g, lanes_for(g)); }
 
 bool start_early() {
   static const bool yes = [] {
@@ -324,6 +342,7 @@ static cudaError_t launch_queue(gpu *g, int lanes) {
 
 ooze_result flush(gpu *g, ooze_message *why) {
   if (!g->queued) return OOZE_OK;
+  if (g->soon && lanes_for(g) > STORED_ABOVE) OZ_TRY(tell_news(g, why)); /* none of those can be recorded */
   cudaError_t e = launch_queue(g, lanes_for(g));
   g->queued = g->frames = 0;
   if (e != cudaSuccess) return fail_cuda(g, e, "running stages", why);
@@ -383,9 +402,14 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   g->queue[g->queued++].frame = (uint16_t)k;
   const bool at_the_end = stage == OZ_STAGE_finish; /* the next sort asks for the box: so it need not wait for it */
   if (!sums && !at_the_end) return OOZE_OK;
-  OZ_TRY(flush(g, why));
-  if (at_the_end) OZ_TRY(launch_box(g, f, why));
-  OZ_TRY(tell_news(g, why));
+  const bool box = at_the_end && !g->no_soon, told = box && tells_itself(g);
+  if (box) OZ_TRY(ready_box(g, why));
+  g->ends = box, g->ends_telling = told;
+  const ooze_result flushed = flush(g, why);
+  g->ends = g->ends_telling = false;
+  OZ_TRY(flushed);
+  if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
+  if (!told) OZ_TRY(tell_news(g, why));
   g->box_told = at_the_end && g->cell > 0.0f;
   return sums ? answer(g, reductions, sums, why) : OOZE_OK;
 }

@@ -274,7 +274,7 @@ ooze_result fit_further(gpu *g, bool *fits, ooze_message *why) {
 ooze_result tell_due(gpu *g, ooze_message *why) {
   if (!g->untold) return OOZE_OK;
   g->untold = false;
-  return tell_news(g, why);
+  return tell_soon(g, why);
 }
 
 /* The host comes here while the device is still at what followed: nobody waits. */
@@ -414,7 +414,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
     if (late) {
-      OZ_TRY(tell_news(g, why));
+      OZ_TRY(tell_soon(g, why));
       g->due = DUE_FURTHER;
       break;
     }

@@ -127,7 +127,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       bool fits = true;
       g->untold = false; /* list C's answer comes along */
       if (late) {
-        OZ_TRY(tell_news(g, why));
+        OZ_TRY(tell_soon(g, why));
         g->due |= DUE_WALLS;
         g->wall_count = g->wall_room;
       } else {

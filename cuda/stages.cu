@@ -4,7 +4,9 @@
  *
  * Gathers run with 1 to 16 threads a particle: the threads share the entries of its row, a fixed tree adds up, the first
  * finishes. Small scenes need the further threads to fill the machine. */
+#include "cuda/cells.h"
 #include "cuda/kinds.h"
+#include "cuda/tell.h"
 
 #ifndef OZ_PARTS
 #define OZ_PARTS 1
@@ -67,7 +69,8 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
       if (slot) walls_of<S>::apply(g, slot - 1, a.walls);
     }
   }
-  if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+  if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
+  if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
   gather_body<S, T, false>(a, nullptr);
@@ -181,7 +184,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       if (wall) walls_of<S>::apply(g, wall - 1, a.walls);
     }
   }
-  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS>(a, red);
+  if constexpr (ends<S>) box_in<THREADS>(a, i, there);
+  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(SHARE *T) share_kernel(const __grid_constant__ stage_args a) {
   share_body<S, T, false>(a, nullptr);
@@ -190,17 +194,23 @@ template <class S, int T>
 __global__ void __launch_bounds__(SHARE *T, (held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   share_body<S, T, true>(a, &g);
 }
+/* What came before this kernel, for the host. */
+__device__ __forceinline__ void tell_first(const stage_args &a) {
+  if (a.tell.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= BLOCK - 32) tell_host(a.tell);
+}
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   after_the_last();
+  if constexpr (S::KIND == KIND_MAP && !ends<S>) tell_first(a);
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) {
     if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, 0);
     else S::item(&a.f, i, red);
   }
-  if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+  if constexpr (ends<S>) box_in<BLOCK>(a, i, i < a.f.count);
+  if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
@@ -238,6 +248,7 @@ template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joine
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   after_the_last();
+  tell_first(a);
   if (i < a.f.count) map_joined<S, FLAT>(a, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }

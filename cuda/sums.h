@@ -3,6 +3,14 @@
 #ifndef OZ_CUDA_SUMS_H
 #define OZ_CUDA_SUMS_H
 
+__device__ __forceinline__ int warp_least(int v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xffffffffu, v);
+#else
+  for (int d = 16; d; d >>= 1) v = min(v, __shfl_xor_sync(0xffffffffu, v, d));
+  return v;
+#endif
+}
 /* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. NEAR: by way of the first-level cache, where
  * the blocks of a multiprocessor read the same. */
 template <int N, int THREADS, bool NEAR = false> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
@@ -41,9 +49,24 @@ template <int N> __device__ __forceinline__ double warp_sums(const oz_real *red)
   for (int s = 16; s >= N; s >>= 1) v += __shfl_xor_sync(0xffffffffu, v, s);
   return v;
 }
+/* The box of the cells of where finish has put particles, for the next sort: i, if `there`, is this thread's. */
+template <int THREADS> __device__ __forceinline__ void box_in(const stage_args &a, uint32_t i, bool there) {
+  __shared__ int least[6][THREADS / 32];
+  if (!a.box) return;
+  for (int k = 0; k < 3; k++) {
+    const int c = there ? coordinate(a.f.x[4 * (size_t)i + k], a.box_inv) : 0;
+    const int low = warp_least(there ? c : (int)NONE_U32), high = warp_least(there ? -c : (int)NONE_U32);
+    if (threadIdx.x % 32 == 0) least[k][threadIdx.x / 32] = low, least[3 + k][threadIdx.x / 32] = high;
+  }
+  __syncthreads();
+  if (threadIdx.x >= 6) return;
+  int all = least[threadIdx.x][0];
+  for (int w = 1; w < THREADS / 32; w++) all = min(all, least[threadIdx.x][w]);
+  if (all < __ldcg(a.box + threadIdx.x)) atomicMin(a.box + threadIdx.x, all); /* most blocks are well within */
+}
 /* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
  * the sum does not depend on which that was. */
-template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
+template <int N, int THREADS = BLOCK, bool TELLS = false> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
   __shared__ double part[N][THREADS / 32];
   __shared__ uint32_t last;
   const double v = warp_sums<N>(red);
@@ -65,9 +88,14 @@ template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(co
   __threadfence();
   double total[N];
   add_blocks<N, THREADS>(a.partial, 0, gridDim.x, total, part);
-  if (threadIdx.x) return;
-  tell<N>(a, total);
-  *a.ticket = 0;
+  if (threadIdx.x == 0) {
+    tell<N>(a, total);
+    *a.ticket = 0;
+  }
+  if (!TELLS || !a.tell.to || threadIdx.x >= 32) return;
+  __threadfence();
+  __syncwarp();
+  tell_host(a.tell);
 }
 /* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. Twelve million particles are 94
  * thousand blocks: a few of its own add them up, and the one that is done last what these have. */
