@@ -7,17 +7,21 @@
 namespace OZ_NAMESPACE {
 namespace {
 
-struct flag_item {
+struct near_item {
   oz_frame f;
   float reach;
-  uint32_t *flag;
-  OZ_D void operator()(uint32_t i) const {
-    if (oz_is_boundary(&f, i)) {
-      flag[i] = 0;
-      return;
-    }
-    flag[i] = (uint32_t)(oz_wall_near_path(&f, f.x + 4 * (size_t)i, f.p + 4 * (size_t)i, reach) || oz_load_near(&f, i));
+  OZ_D bool operator()(uint32_t i) const {
+    if (oz_is_boundary(&f, i)) return false;
+    float x[4], p[4]; /* both are on the way before either is looked at */
+    oz_ld4(f.x, i, 4, 0, x);
+    oz_ld4(f.p, i, 4, 0, p);
+    return oz_wall_near_path(&f, x, p, reach) || oz_load_near(&f, i);
   }
+};
+struct flag_item {
+  near_item near;
+  uint32_t *flag;
+  OZ_D void operator()(uint32_t i) const { flag[i] = near(i); }
 };
 struct slot_item {
   const uint32_t *number; /* slots up to and with this particle */
@@ -33,57 +37,51 @@ struct slot_item {
   }
 };
 
-/* Up to SLOTS_SMALL particles: one block adds up flags and hands out slots, in place of three launches. */
-enum { SLOTS_SMALL = 32768, SLOTS_BLOCK = 1024 };
+/* Up to SLOTS_MOST particles one kernel does all of it: each block tells how many it has, and adds up what all before it tell. They start in the order
+ * of their numbers (CUB's sums rely on that too), so that those for which one waits are never waiting for room. */
+enum { SLOTS_BLOCK = 512, SLOTS_MOST = 1 << 18 };
 #if defined(OZ_CUDA_HOST)
-cudaError_t slots_at_once(gpu *, const slot_item &s, const uint32_t *flag) {
+cudaError_t slots_at_once(gpu *, const near_item &near, const slot_item &s) {
   for (uint32_t i = 0, number = 0; i < s.n; i++) {
-    number += flag[i];
-    s.give(i, number, flag[i] != 0);
+    const bool has = near(i);
+    number += has;
+    s.give(i, number, has);
   }
   return cudaSuccess;
 }
 #else
-__global__ void __launch_bounds__(SLOTS_BLOCK) slots_kernel(const __grid_constant__ slot_item s, const uint32_t *flag) {
-  __shared__ uint32_t part[SLOTS_BLOCK / 32];
-  const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  uint32_t before = 0;
-  for (uint32_t first = 0; first < s.n; first += 4 * SLOTS_BLOCK) { /* four side by side a thread */
-    const uint32_t i = first + 4 * threadIdx.x;
-    uint32_t v[4], own = 0;
-    for (uint32_t k = 0; k < 4; k++) {
-      v[k] = i + k < s.n ? flag[i + k] : 0u;
-      own += v[k];
-    }
-    uint32_t sum = own;
-    for (uint32_t d = 1; d < 32; d *= 2) {
-      const uint32_t low = __shfl_up_sync(0xffffffffu, sum, d);
-      if (lane >= d) sum += low;
-    }
-    if (lane == 31) part[warp] = sum;
-    __syncthreads();
-    if (warp == 0) {
-      uint32_t all = part[lane];
-      for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t low = __shfl_up_sync(0xffffffffu, all, d);
-        if (lane >= d) all += low;
-      }
-      part[lane] = all;
-    }
-    __syncthreads();
-    uint32_t number = before + (warp ? part[warp - 1] : 0u) + sum - own;
-    before += part[SLOTS_BLOCK / 32 - 1];
-    __syncthreads();
-    for (uint32_t k = 0; k < 4; k++)
-      if (i + k < s.n) {
-        number += v[k];
-        s.give(i + k, number, v[k] != 0);
-      }
+/* told: of each block, its number in the lower half, and in the upper that of the launch, so that nothing need be cleared. */
+__global__ void __launch_bounds__(SLOTS_BLOCK)
+    slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, volatile unsigned long long *told, uint32_t launch) {
+  constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
+  __shared__ uint32_t part[WARPS], earlier[WARPS];
+  const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  await_the_last(); /* and lets nobody come early: stages read slots before they wait */
+  const bool has = i < s.n && near(i);
+  const uint32_t votes = __ballot_sync(0xffffffffu, has);
+  if (lane == 0) part[warp] = __popc(votes);
+  __syncthreads();
+  uint32_t number = __popc(votes & (0xffffffffu >> (31u - lane))), all = 0, before = 0;
+  for (uint32_t w = 0; w < WARPS; w++) {
+    if (w < warp) number += part[w];
+    all += part[w];
   }
+  if (threadIdx.x == 0) told[blockIdx.x] = (unsigned long long)launch << 32 | all;
+  for (uint32_t b = threadIdx.x; b < blockIdx.x; b += SLOTS_BLOCK) {
+    unsigned long long v;
+    do v = told[b];
+    while ((uint32_t)(v >> 32) != launch);
+    before += (uint32_t)v;
+  }
+  for (int d = 16; d; d >>= 1) before += __shfl_xor_sync(0xffffffffu, before, d);
+  if (lane == 0) earlier[warp] = before;
+  __syncthreads();
+  for (uint32_t w = 0; w < WARPS; w++) number += earlier[w];
+  if (i < s.n) s.give(i, number, has);
 }
-cudaError_t slots_at_once(gpu *g, const slot_item &s, const uint32_t *flag) {
-  slots_kernel<<<1, SLOTS_BLOCK, 0, g->stream>>>(s, flag);
-  return cudaGetLastError();
+cudaError_t slots_at_once(gpu *g, const near_item &near, const slot_item &s) {
+  volatile unsigned long long *told = as<unsigned long long>(g->slot_sums);
+  return start_kernel(slots_kernel, (s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, told, ++g->slot_launch);
 }
 #endif
 
@@ -114,16 +112,19 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   if (g->count && g->collider_count) {
     timer t(g, TIMER_WALLS);
     uint32_t *flag = as<uint32_t>(g->cell_of);
-    flag_item item = {*f, f->h + f->d, flag}; /* oz_wall_reach */
-    OZ_CUDA(each(g->stream, g->count, item), "walls");
-    const bool at_once = g->count <= SLOTS_SMALL;
-    if (!at_once) OZ_TRY(add_up(g, flag, g->count, why));
+    const near_item near = {*f, f->h + f->d}; /* oz_wall_reach */
+    const bool at_once = g->count <= SLOTS_MOST;
+    if (at_once) OZ_TRY(grow(g, &g->slot_sums, SLOTS_MOST / SLOTS_BLOCK * sizeof(unsigned long long), "walls", why));
+    else {
+      OZ_CUDA(each(g->stream, g->count, flag_item{near, flag}), "walls");
+      OZ_TRY(add_up(g, flag, g->count, why));
+    }
     const bool late = goes_on(g, f) && g->wall_last;
     for (;;) {
       const uint32_t guess = rounded(g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
       slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
-      OZ_CUDA(at_once ? slots_at_once(g, slots, flag) : each(g->stream, g->count, slots), "walls");
+      OZ_CUDA(at_once ? slots_at_once(g, near, slots) : each(g->stream, g->count, slots), "walls");
       bool fits = true;
       g->untold = false; /* list C's answer comes along */
       if (late) {
