@@ -1,6 +1,8 @@
 /* Order along a space-filling curve: sorting particles, and what sorting needs. */
 #include "cuda/cells.h"
 
+#include <type_traits>
+
 #if defined(OZ_CUDA_HOST)
 #include <algorithm>
 #include <cmath>
@@ -125,34 +127,54 @@ cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
 
 /* ---- permuting ---- */
 
-struct permute_item {
-  const uint32_t *order;
-  float *backup; /* record 4: velocity and source, or NULL */
-  oz_frame from, to;
-  OZ_D void operator()(uint32_t k) const { move(order[k], k); }
-  OZ_D void move(uint32_t i, uint32_t k) const {
-    if (backup) { /* a substep changes these in place before it has all its memory */
-      oz_real v[4];
-      oz_ld4(from.u, i, 4, 0, v);
-      v[3] = oz_float_of(from.source ? from.source[i] : 0u);
-      oz_st4(backup, k, 4, 0, v);
-    }
-#define MOVE_RECORD(member, words)                                                                                     \
-  {                                                                                                                    \
-    oz_real v[4];                                                                                                      \
-    oz_ld4(from.member, i, 4, 0, v);                                                                                   \
-    oz_st4(to.member, k, 4, 0, v);                                                                                     \
-  }
-#define MOVE_PLANES(member, words)                                                                                     \
-  for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = from.member[(size_t)c * from.stride + i];
-#define MOVE_WIDE(member, words) to.member[k] = from.member[i];
-#define OZ_FIELD(name, member, words, layout) MOVE_##layout(member, words)
-#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) MOVE_##layout(member, words)
+/* The state of one particle on its way. All of it is read before any is written: a thread waits once, not once a field. */
+template <class T> using plain = typename std::remove_cv<typename std::remove_reference<T>::type>::type;
+struct luggage {
+#define HOLD_RECORD(member, words) float member[4];
+#define HOLD_PLANES(member, words) plain<decltype(*oz_frame::member)> member[words];
+#define HOLD_WIDE(member, words) uint64_t member[1];
+#define OZ_FIELD(name, member, words, layout) HOLD_##layout(member, words)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) HOLD_##layout(member, words)
 #define OZ_RESULT(name, member, words, layout)
 #include "physics/fields.def"
 #undef OZ_FIELD
 #undef OZ_OPTIONAL
-#undef OZ_RESULT
+};
+#define TAKE_RECORD(member, words) oz_ld4(from.member, i, 4, 0, s->member);
+#define TAKE_PLANES(member, words)                                                                                     \
+  for (int c = 0; c < words; c++) s->member[c] = from.member[(size_t)c * from.stride + i];
+#define TAKE_WIDE(member, words) s->member[0] = from.member[i];
+#define PUT_RECORD(member, words) oz_st4(to.member, k, 4, 0, s->member);
+#define PUT_PLANES(member, words)                                                                                      \
+  for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = s->member[c];
+#define PUT_WIDE(member, words) to.member[k] = s->member[0];
+
+struct permute_item {
+  const uint32_t *order;
+  float *backup; /* record 4: velocity and source, or NULL */
+  oz_frame from, to;
+  OZ_D void operator()(uint32_t k) const {
+    luggage s;
+    take(order[k], &s);
+    put(k, &s);
+  }
+  OZ_D void take(uint32_t i, luggage *s) const {
+#define OZ_FIELD(name, member, words, layout) TAKE_##layout(member, words)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) TAKE_##layout(member, words)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
+  }
+  OZ_D void put(uint32_t k, const luggage *s) const {
+    if (backup) { /* a substep changes these in place before it has all its memory */
+      const oz_real v[4] = {s->u[0], s->u[1], s->u[2], oz_float_of(from.source ? s->source[0] : 0u)};
+      oz_st4(backup, k, 4, 0, v);
+    }
+#define OZ_FIELD(name, member, words, layout) PUT_##layout(member, words)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) PUT_##layout(member, words)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
   }
 };
 /* Optional fields from where the permutation left them to where they belong. */
@@ -160,9 +182,12 @@ struct back_item {
   oz_frame from, to;
   OZ_D void operator()(uint32_t k) const {
     const uint32_t i = k;
+    luggage all, *s = &all;
 #define OZ_FIELD(name, member, words, layout)
-#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) MOVE_##layout(member, words)
-#define OZ_RESULT(name, member, words, layout)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) TAKE_##layout(member, words)
+#include "physics/fields.def"
+#undef OZ_OPTIONAL
+#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) PUT_##layout(member, words)
 #include "physics/fields.def"
 #undef OZ_FIELD
 #undef OZ_OPTIONAL
@@ -188,10 +213,13 @@ struct settle_item {
   placement where;
   uint32_t *cell_of, *order; /* order: where each was */
   OZ_D void operator()(uint32_t t) const {
-    const uint32_t i = where.member[t], k = where.of(i); /* i of those near t: their state is read together */
-    cell_of[k] = where.cell[i];
+    luggage s;
+    const uint32_t i = where.member[t], cell = where.cell[i]; /* i of those near t: their state is read together */
+    p.take(i, &s);
+    const uint32_t k = where.of(i);
+    cell_of[k] = cell;
     order[k] = i;
-    p.move(i, k);
+    p.put(k, &s);
   }
 };
 

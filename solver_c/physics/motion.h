@@ -21,10 +21,11 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   a = oz_max(a, oz_set(f->a_min));
   a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
   a = oz_min(a, oz_set(1e8f)); /* softer than this is nothing at all, and its square must stay a float */
-  oz_st(f->a, i, a);
   oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_density(f, i));
+  oz_v3 x = oz_vec_ld(f->x, i); /* all is read before anything is written: a GPU waits once */
+  oz_st(f->a, i, a);
   oz_st(f->omega, i, om);
-  oz_vec_st(f->x, i, oz_vec_ld(f->x, i), om);
+  oz_vec_st(f->x, i, x, om);
 }
 
 /* predict: forces onto velocities (step 1 of 3.1). What is no number by now would be one for none of its neighbours soon:
@@ -86,6 +87,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->u, i, 4, 0, u);
   oz_real om = oz_ld(f->omega, i);
+  /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either. (All is read before anything is written.) */
+  const oz_real g = oz_select(oz_thick(f, i), oz_filter_weight(f, i), zero);
   oz_mask free = om > zero, crowd = oz_crowded(f, i);
   if (oz_any(crowd)) { /* a heap comes apart a quarter of a separation at a time, not with the speed of a bullet */
     oz_v3 move = {y[0], y[1], y[2]};
@@ -121,9 +124,6 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 was = {x[0], x[1], x[2]};
   oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);
-
-  /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either */
-  oz_real g = oz_select(oz_thick(f, i), oz_filter_weight(f, i), zero);
   oz_vec_st(f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
 }
 
