@@ -128,32 +128,32 @@ OZ_FN void run_one(int stage, const oz_frame *f) {
 #undef OZ_STAGE
 }
 
-/* Wall stages that may follow a gather in the same kernel, since they touch nothing but their own particle (queue.cu
+/* Wall stages that may follow a gather in the same kernel, since they touch nothing but their own particle, i (queue.cu
  * knows the same pairs). */
-template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t) {} };
+template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t, uint32_t) {} };
 template <> struct walls_of<stage_force> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_filter_item(g, slot); }
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) { oz_wall_filter_of(g, slot, i); }
 };
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_drag_item(g, slot); }
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) { oz_wall_drag_of(g, slot, i); }
 };
 template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) { oz_wall_press_item(g, slot); }
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) { oz_wall_press_of(g, slot, i); }
 };
 template <> struct walls_of<stage_measure> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t) {
-    oz_wall_pressed(g, slot, oz_second_half(g->dx[4 * (size_t)g->wall_particle[slot] + 3]));
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) {
+    oz_wall_pressed(g, slot, i, oz_second_half(g->dx[4 * (size_t)i + 3]));
   }
 };
 struct walls_of_moves {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t which) {
-    if (which & JOIN_PROJECT) oz_wall_project_item(g, slot);
-    if (which & JOIN_DENSITY) oz_wall_density_item(g, slot);
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t which) {
+    if (which & JOIN_PROJECT) oz_wall_project_of(g, slot, i);
+    if (which & JOIN_DENSITY) oz_wall_density_of(g, slot, i);
   }
 };
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
@@ -184,15 +184,15 @@ template <bool FLAT> struct maps_of<stage_velocity_start, FLAT> : maps_of<stage_
   }
 };
 template <> struct maps_of<stage_cg_update> : map_walls {
-  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t, uint32_t) { oz_wall_load_item(f, slot); }
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t) { oz_wall_load_of(f, slot, i); }
 };
 template <> struct maps_of<stage_advance> : map_walls {
-  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t, uint32_t which) {
-    if (which & 1u) oz_wall_clamp_item(f, slot);
+  static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
+    if (which & 1u) oz_wall_clamp_of(f, slot, i);
   }
-  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t, uint32_t which) {
-    if (which & 2u) oz_wall_density_item(f, slot);
-    if (which & 4u) oz_wall_project_item(f, slot);
+  static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
+    if (which & 2u) oz_wall_density_of(f, slot, i);
+    if (which & 4u) oz_wall_project_of(f, slot, i);
   }
 };
 template <> struct maps_of<stage_material> {

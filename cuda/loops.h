@@ -72,7 +72,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
       }
     if (a.f.near_c && S::KIND != KIND_LINK) finish_sums<S>(a, acc);
     S::end(&a.f, i, acc, red);
-    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, a.walls);
+    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, i, a.walls);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);
@@ -93,7 +93,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
-    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, 0);
+    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_particle[i], 0);
     else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, red);
     else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
     else S::item(&a.f, i, red);

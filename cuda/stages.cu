@@ -66,7 +66,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
     S::end(&a.f, i, acc, red);
     if (WALLS) {
       const uint32_t slot = a.slot_of[i];
-      if (slot) walls_of<S>::apply(g, slot - 1, a.walls);
+      if (slot) walls_of<S>::apply(g, slot - 1, i, a.walls);
     }
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
@@ -181,7 +181,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     finish_sums<S>(a, acc);
     S::end(&a.f, i, acc, red);
     if (WALLS) {
-      if (wall) walls_of<S>::apply(g, wall - 1, a.walls);
+      if (wall) walls_of<S>::apply(g, wall - 1, i, a.walls);
     }
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
@@ -206,7 +206,7 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   if constexpr (S::KIND == KIND_MAP && !ends<S>) tell_first(a);
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) {
-    if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, 0);
+    if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_particle[i], 0);
     else S::item(&a.f, i, red);
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, i < a.f.count);

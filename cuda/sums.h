@@ -143,7 +143,7 @@ template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __
   }
   __syncthreads();
   if (!there) return;
-  if (wall) oz_wall_load_item(&f, wall - 1);
+  if (wall) oz_wall_load_of(&f, wall - 1, i);
   oz_cg_step(&f, i, &own);
 }
 #endif

@@ -44,8 +44,7 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
 /* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no
  * friction, so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would
  * leave with less acceleration than `stick`. */
-OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
@@ -82,12 +81,12 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
   if (moved)
     for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
+OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) { oz_wall_project_of(f, slot, f->wall_particle[slot]); }
 
 /* ---- Rest ---- */
 
 /* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses. */
-OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, size_t i) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
   if (oz_wall_leaves(f, i)) return;
@@ -102,5 +101,6 @@ OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
   float k = OZ_WALL_DRAG * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
+OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) { oz_wall_drag_of(f, slot, f->wall_particle[slot]); }
 
 #endif

@@ -23,8 +23,7 @@ OZ_FN float oz_half_space_slope(float q) {
 }
 /* Two walls that meet overlap behind their edge: what they fill together is 1 - product of (1 - V), exact for square
  * corners through the particle and good to 0.02 beyond. The gradient follows. */
-OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t slot, size_t i) { /* i: the slot's particle, here and in what follows */
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
@@ -50,10 +49,10 @@ OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
   }
   for (int a = 0; a < 4; a++) f->wall_term[4 * i + (size_t)a] = term[a];
 }
+OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) { oz_wall_density_of(f, slot, f->wall_particle[slot]); }
 /* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle
  * is moved by d omega lambda times the wall's gradient, so its mass cancels. */
-OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, float lam) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, size_t i, float lam) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
   const uint32_t planes = f->wall_planes[slot];
@@ -70,7 +69,8 @@ OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, float lam) {
   }
 }
 
-OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) { oz_wall_pressed(f, slot, f->dx[4 * (size_t)f->wall_particle[slot] + 3]); }
+OZ_FN void oz_wall_press_of(const oz_frame *f, uint32_t slot, size_t i) { oz_wall_pressed(f, slot, i, f->dx[4 * i + 3]); }
+OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) { oz_wall_press_of(f, slot, f->wall_particle[slot]); }
 
 /* Fluid near a wall has its image behind it. density_move knows the wall by the particle's own multiplier alone; that is
  * half of what images do, (lambda_i + lambda_j) grad W of each: with it alone fluid under pressure is pushed towards walls,

@@ -283,9 +283,8 @@ OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat)
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
 
 /* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
-OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_wall_filter_of(const oz_frame *f, uint32_t slot, size_t i) {
   oz_hold h;
-  const size_t i = f->wall_particle[slot];
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   const uint32_t planes = f->wall_planes[slot];
   float took[OZ_PLANES * 3], *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
@@ -298,10 +297,10 @@ OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
     for (uint32_t a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + a];
   }
 }
+OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) { oz_wall_filter_of(f, slot, f->wall_particle[slot]); }
 
 /* After cg_steps: the wall's share of this iteration's step. */
-OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t slot, size_t i) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
   const uint32_t planes = f->wall_planes[slot];
@@ -316,14 +315,14 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
     for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
   }
 }
+OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) { oz_wall_load_of(f, slot, f->wall_particle[slot]); }
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
  * rounding; planes that added no direction of their own are put right here.) */
-OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t slot, size_t i) {
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *u = f->u + 4 * i, *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+  float *own = f->u + 4 * i, u[3] = {own[0], own[1], own[2]}, *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   if (!(f->omega[i] > 0.0f)) return;
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {
@@ -352,6 +351,8 @@ OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
   for (uint32_t k = 0; k < planes; k++)
     if (wall[k].active || wall[k].keep < 1.0f)
       for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
+  for (int a = 0; a < 3; a++) own[a] = u[a];
 }
+OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) { oz_wall_clamp_of(f, slot, f->wall_particle[slot]); }
 
 #endif
