@@ -71,8 +71,8 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
         else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
     if (a.f.near_c && S::KIND != KIND_LINK) finish_sums<S>(a, acc);
-    S::end(&a.f, i, acc, red);
-    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH) && a.slot_of[i]) walls_of<S>::apply(&g, a.slot_of[i] - 1, i, a.walls);
+    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH)) end_with_walls<S>(&a.f, &g, i, a.slot_of[i], a.walls, acc, red);
+    else S::end(&a.f, i, acc, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);

@@ -80,7 +80,9 @@ struct stage_shift {
     const oz_v3 r = {n->r.x - e.x, n->r.y - e.y, n->r.z - e.z};
     push(f, k, r, acc);
   }
-  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) {
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) { end_at(f, i, acc, [](float *) {}); }
+  /* walls(y): what walls make of the displacement before it is written */
+  template <class WALLS> static OZ_D void end_at(const oz_frame *f, uint32_t i, const oz_real *acc, const WALLS &walls) {
     const float c = oz_density_scale(f);
     const oz_real sum[3] = {c * acc[3], c * acc[4], c * acc[5]};
     oz_real y[4];
@@ -89,6 +91,7 @@ struct stage_shift {
     oz_ld4(f->y, i, 4, 0, y); /* with what wall_mirror has added */
     oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
     oz_density_shift(f, i, sum, lam, y);
+    walls(y);
     oz_st4(f->y2, i, 4, 0, y);
     const oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
     oz_vec_st(f->p, i, p, oz_weight(f, i));

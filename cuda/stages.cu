@@ -63,11 +63,8 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
       for (int s = 0; s < S::SUMS; s++) acc[s] = sums[s][threadIdx.x];
   }
   if (there) {
-    S::end(&a.f, i, acc, red);
-    if (WALLS) {
-      const uint32_t slot = a.slot_of[i];
-      if (slot) walls_of<S>::apply(g, slot - 1, i, a.walls);
-    }
+    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, a.slot_of[i], a.walls, acc, red);
+    else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
   if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
@@ -179,10 +176,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (beside) await_the_last();
   if (there) {
     finish_sums<S>(a, acc);
-    S::end(&a.f, i, acc, red);
-    if (WALLS) {
-      if (wall) walls_of<S>::apply(g, wall - 1, i, a.walls);
-    }
+    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, a.walls, acc, red);
+    else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
   if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);

@@ -44,12 +44,12 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
 /* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no
  * friction, so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would
  * leave with less acceleration than `stick`. */
-OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
+OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, size_t i, float y[3]) { /* 1 if y, the displacement of particle i, is another */
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   int moved = 0;
-  if (planes == 0 || oz_wall_leaves(f, i)) return;
+  if (planes == 0 || oz_wall_leaves(f, i)) return 0;
   const float to_wall = -f->m_ref / f->omega[i] * f->inv_dt;
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t k = 0; k < OZ_PLANES; k++) {
@@ -78,7 +78,11 @@ OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
       float now[3] = {impulse[3 * k], impulse[3 * k + 1], impulse[3 * k + 2]};
       for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[a] + to_wall * (y[a] - old[a]);
     }
-  if (moved)
+  return moved;
+}
+OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
+  float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  if (oz_wall_projected(f, slot, i, y))
     for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
 OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) { oz_wall_project_of(f, slot, f->wall_particle[slot]); }

@@ -23,10 +23,9 @@ OZ_FN float oz_half_space_slope(float q) {
 }
 /* Two walls that meet overlap behind their edge: what they fill together is 1 - product of (1 - V), exact for square
  * corners through the particle and good to 0.02 beyond. The gradient follows. */
-OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t slot, size_t i) { /* i: the slot's particle, here and in what follows */
+OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, size_t i, const float y[3]) { /* i: the slot's particle, here and in what follows; y: its displacement */
   const uint32_t planes = f->wall_planes[slot];
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   float value[OZ_PLANES], press[OZ_PLANES], n[OZ_PLANES][3] = {{0.0f}}, term[4] = {0.0f, 0.0f, 0.0f, 0.0f}, empty = 1.0f, inv_h = 1.0f / f->h;
   const int counts = f->wall_density && oz_word(f->owner, i) == 0;
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
@@ -48,6 +47,10 @@ OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t slot, size_t i) { /* i
     wall[k].press = press[k];
   }
   for (int a = 0; a < 4; a++) f->wall_term[4 * i + (size_t)a] = term[a];
+}
+OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t slot, size_t i) {
+  const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  oz_wall_density_at(f, slot, i, y);
 }
 OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) { oz_wall_density_of(f, slot, f->wall_particle[slot]); }
 /* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle
