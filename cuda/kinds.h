@@ -142,8 +142,8 @@ template <> struct walls_of<stage_density_lambda> {
 };
 template <> struct walls_of<stage_measure> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) {
-    oz_wall_pressed(g, slot, i, oz_second_half(g->dx[4 * (size_t)i + 3]));
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) {
+    oz_wall_pressed(g, slot, planes, i, oz_second_half(g->dx[4 * (size_t)i + 3]));
   }
 };
 struct walls_of_moves {
@@ -156,22 +156,25 @@ struct walls_of_moves {
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
 template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 template <> struct walls_of<stage_shift> { static constexpr bool ANY = true; };
-/* The end of a gather and its walls; slot: of particle i + 1, 0: it has none. What the end has just made is not written and read again, where that counts. */
-template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t which, const oz_real *acc, oz_real *red) {
+/* The end of a gather and its walls; slot: of particle i + 1, 0: it has none; planes: that the slot has. What the end has just made is not written and
+ * read again, where that counts. */
+template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red) {
   if constexpr (S::STAGE == OZ_STAGE_force) {
     const oz_v3 dx = oz_force_total(f, i, acc);
     float v[3] = {dx.x, dx.y, dx.z};
-    if (slot) oz_wall_filtered(g, slot - 1, i, v);
+    if (slot) oz_wall_filtered(g, slot - 1, planes, i, v);
     const oz_v3 to = {v[0], v[1], v[2]};
     oz_vec_st(f->dx, i, to, 0.0f);
   } else if constexpr (std::is_same<S, stage_shift>::value) {
     S::end_at(f, i, acc, [&](float *y) {
-      if (slot && (which & JOIN_PROJECT)) oz_wall_projected(g, slot - 1, i, y);
-      if (slot && (which & JOIN_DENSITY)) oz_wall_density_at(g, slot - 1, i, y);
+      if (slot && (which & JOIN_PROJECT)) oz_wall_projected(g, slot - 1, planes, i, y);
+      if (slot && (which & JOIN_DENSITY)) oz_wall_density_at(g, slot - 1, planes, i, y);
     });
   } else {
     S::end(f, i, acc, red);
-    if (slot) walls_of<S>::apply(g, slot - 1, i, which);
+    if constexpr (std::is_same<S, stage_measure>::value) {
+      if (slot) walls_of<S>::apply(g, slot - 1, planes, i);
+    } else if (slot) walls_of<S>::apply(g, slot - 1, i, which);
   }
 }
 /* wall_mirror comes before the end of a move, which adds to what it wrote. */

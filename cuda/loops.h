@@ -71,7 +71,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
         else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
     if (a.f.near_c && S::KIND != KIND_LINK) finish_sums<S>(a, acc);
-    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH)) end_with_walls<S>(&a.f, &g, i, a.slot_of[i], a.walls, acc, red);
+    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH)) end_with_walls<S>(&a.f, &g, i, a.slot_of[i], a.slot_of[i] ? a.f.wall_planes[a.slot_of[i] - 1] : 0u, a.walls, acc, red);
     else S::end(&a.f, i, acc, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
@@ -93,7 +93,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
-    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_particle[i], 0);
+    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
     else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, red);
     else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
     else S::item(&a.f, i, red);

@@ -63,7 +63,10 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
       for (int s = 0; s < S::SUMS; s++) acc[s] = sums[s][threadIdx.x];
   }
   if (there) {
-    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, a.slot_of[i], a.walls, acc, red);
+    if constexpr (WALLS) {
+      const uint32_t slot = a.slot_of[i];
+      end_with_walls<S>(&a.f, g, i, slot, slot ? a.f.wall_planes[slot - 1] : 0u, a.walls, acc, red);
+    }
     else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
@@ -119,8 +122,9 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
-  uint32_t wall = 0; /* slot + 1 of the particle whose end this thread does */
+  uint32_t wall = 0, planes = 0; /* slot + 1 of the particle whose end this thread does, and what it has. Whoever writes these lets nobody come early */
   if (WALLS && threadIdx.x < SHARE && blockIdx.x * SHARE + threadIdx.x < a.f.count) wall = a.slot_of[blockIdx.x * SHARE + threadIdx.x];
+  if (wall) planes = a.f.wall_planes[wall - 1];
   if (stock<S>::PLACED) { /* as old as the lists */
     for (uint32_t u = 0; u < AHEAD; u++) {
       const uint32_t p = threadIdx.x + u * THREADS;
@@ -176,7 +180,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (beside) await_the_last();
   if (there) {
     finish_sums<S>(a, acc);
-    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, a.walls, acc, red);
+    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red);
     else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
@@ -197,11 +201,12 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
-  after_the_last();
+  if (S::STAGE != OZ_STAGE_wall_planes) let_the_next_come(); /* gathers read the number of planes before they wait */
+  await_the_last();
   if constexpr (S::KIND == KIND_MAP && !ends<S>) tell_first(a);
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) {
-    if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_particle[i], 0);
+    if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
     else S::item(&a.f, i, red);
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, i < a.f.count);
@@ -242,7 +247,8 @@ template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joine
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
-  after_the_last();
+  if (S::STAGE != OZ_STAGE_velocity_start || !(a.walls & 1u)) let_the_next_come(); /* as wall_planes in a kernel of its own */
+  await_the_last();
   tell_first(a);
   if (i < a.f.count) map_joined<S, FLAT>(a, i, red);
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);

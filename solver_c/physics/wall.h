@@ -44,8 +44,7 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
 /* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no
  * friction, so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would
  * leave with less acceleration than `stick`. */
-OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, size_t i, float y[3]) { /* 1 if y, the displacement of particle i, is another */
-  const uint32_t planes = f->wall_planes[slot];
+OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float y[3]) { /* 1 if y, the displacement of particle i, is another */
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   int moved = 0;
@@ -82,7 +81,7 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, size_t i, float y[
 }
 OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
   float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
-  if (oz_wall_projected(f, slot, i, y))
+  if (oz_wall_projected(f, slot, f->wall_planes[slot], i, y))
     for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
 OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) { oz_wall_project_of(f, slot, f->wall_particle[slot]); }

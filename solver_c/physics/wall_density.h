@@ -23,8 +23,7 @@ OZ_FN float oz_half_space_slope(float q) {
 }
 /* Two walls that meet overlap behind their edge: what they fill together is 1 - product of (1 - V), exact for square
  * corners through the particle and good to 0.02 beyond. The gradient follows. */
-OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, size_t i, const float y[3]) { /* i: the slot's particle, here and in what follows; y: its displacement */
-  const uint32_t planes = f->wall_planes[slot];
+OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, const float y[3]) { /* i: the slot's particle, here and in what follows; y: its displacement */
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float value[OZ_PLANES], press[OZ_PLANES], n[OZ_PLANES][3] = {{0.0f}}, term[4] = {0.0f, 0.0f, 0.0f, 0.0f}, empty = 1.0f, inv_h = 1.0f / f->h;
   const int counts = f->wall_density && oz_word(f->owner, i) == 0;
@@ -50,15 +49,14 @@ OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, size_t i, const 
 }
 OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t slot, size_t i) {
   const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
-  oz_wall_density_at(f, slot, i, y);
+  oz_wall_density_at(f, slot, f->wall_planes[slot], i, y);
 }
 OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) { oz_wall_density_of(f, slot, f->wall_particle[slot]); }
 /* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts on it. The particle
  * is moved by d omega lambda times the wall's gradient, so its mass cancels. */
-OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, size_t i, float lam) {
+OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float lam) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
-  const uint32_t planes = f->wall_planes[slot];
   float scale = f->m_ref * f->d * f->inv_dt * lam;
   /* nobody pushes */
   if (!(f->omega[i] > 0.0f) || scale == 0.0f) return;
@@ -72,7 +70,7 @@ OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, size_t i, float lam
   }
 }
 
-OZ_FN void oz_wall_press_of(const oz_frame *f, uint32_t slot, size_t i) { oz_wall_pressed(f, slot, i, f->dx[4 * i + 3]); }
+OZ_FN void oz_wall_press_of(const oz_frame *f, uint32_t slot, size_t i) { oz_wall_pressed(f, slot, f->wall_planes[slot], i, f->dx[4 * i + 3]); }
 OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) { oz_wall_press_of(f, slot, f->wall_particle[slot]); }
 
 /* Fluid near a wall has its image behind it. density_move knows the wall by the particle's own multiplier alone; that is

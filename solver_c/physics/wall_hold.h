@@ -283,10 +283,9 @@ OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat)
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
 
 /* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
-OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, size_t i, float v[3]) { /* v: dx, which may not be where it belongs yet */
+OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float v[3]) { /* v: dx, which may not be where it belongs yet */
   oz_hold h;
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  const uint32_t planes = f->wall_planes[slot];
   float took[OZ_PLANES * 3];
   for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
   oz_wall_basis(f, i, wall, planes, &h);
@@ -299,7 +298,7 @@ OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, size_t i, float v[
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   float *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
-  oz_wall_filtered(f, slot, i, v);
+  oz_wall_filtered(f, slot, f->wall_planes[slot], i, v);
   for (int a = 0; a < 3; a++) dx[a] = v[a];
 }
 
