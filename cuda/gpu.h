@@ -151,8 +151,8 @@ struct gpu {
   uint32_t slot_planes; /* that slots have room for; never less than before */
   uint32_t wall_last; /* slots of the last substep whose number is known */
   uint32_t wall_room; /* slots that this one has */
-  buffer slot_sums;   /* slots.cu: of each block of particles, how many slots it has; and */
-  uint32_t slot_launch; /* which launch that says */
+  buffer block_sums;    /* before.h: of each block of a launch; and */
+  uint32_t sums_launch; /* the number of the last such launch */
   bool flat; /* no collider is curved */
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;
 

@@ -1,4 +1,5 @@
 /* Order along a space-filling curve: sorting particles, and what sorting needs. */
+#include "cuda/before.h"
 #include "cuda/cells.h"
 
 #include <type_traits>
@@ -103,21 +104,66 @@ template <class K> ooze_result sort_as(gpu *g, uint32_t n, uint32_t bits, int *n
 ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
   return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
 }
-/* scan(room, bytes): CUB's habit of telling first how much room it needs. */
-template <class SCAN> ooze_result with_room(gpu *g, const SCAN &scan, ooze_message *why) {
-  size_t bytes = 0;
+/* Up to ADD_MOST numbers by a kernel of our own, which needs no other before it; v: at a multiple of 16 bytes. */
+enum { ADD_BLOCK = 512, ADD_EACH = 8, ADD_MOST = ADD_BLOCK * ADD_EACH * SUMS_MOST };
+template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uint32_t *v, uint32_t n, const block_sums sums) {
+  constexpr uint32_t WARPS = ADD_BLOCK / 32;
+  __shared__ uint32_t part[WARPS];
+  const uint32_t first = (blockIdx.x * (uint32_t)ADD_BLOCK + threadIdx.x) * ADD_EACH, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  uint32_t x[ADD_EACH], own = 0, all = 0;
+  if (first + ADD_EACH <= n)
+    for (int k = 0; k < ADD_EACH; k += 4) {
+      const uint4 four = *reinterpret_cast<const uint4 *>(v + first + k);
+      x[k] = four.x, x[k + 1] = four.y, x[k + 2] = four.z, x[k + 3] = four.w;
+    }
+  else
+    for (int k = 0; k < ADD_EACH; k++) x[k] = first + k < n ? v[first + k] : 0u;
+  for (int k = 0; k < ADD_EACH; k++) own += x[k];
+  uint32_t sum = own;
+  for (uint32_t d = 1; d < 32; d *= 2) {
+    const uint32_t low = __shfl_up_sync(0xffffffffu, sum, d);
+    if (lane >= d) sum += low;
+  }
+  if (lane == 31) part[warp] = sum;
+  __syncthreads();
+  sum -= own;
+  for (uint32_t w = 0; w < WARPS; w++) {
+    if (w < warp) sum += part[w];
+    all += part[w];
+  }
+  sum += before_block<ADD_BLOCK>(sums, all);
+  for (int k = 0; k < ADD_EACH; k++) {
+    const uint32_t here = x[k];
+    x[k] = WITH ? sum + here : sum;
+    sum += here;
+  }
+  if (first + ADD_EACH <= n)
+    for (int k = 0; k < ADD_EACH; k += 4) *reinterpret_cast<uint4 *>(v + first + k) = make_uint4(x[k], x[k + 1], x[k + 2], x[k + 3]);
+  else
+    for (int k = 0; k < ADD_EACH; k++)
+      if (first + k < n) v[first + k] = x[k];
+}
+template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  if (n == 0) return OOZE_OK;
+  if (n <= ADD_MOST && reinterpret_cast<uintptr_t>(v) % 16 == 0) {
+    block_sums sums;
+    OZ_TRY(next_sums(g, &sums, why));
+    add_kernel<WITH><<<(n + ADD_BLOCK * ADD_EACH - 1u) / (ADD_BLOCK * ADD_EACH), ADD_BLOCK, 0, g->stream>>>(v, n, sums);
+    OZ_CUDA(cudaGetLastError(), "adding up");
+    return OOZE_OK;
+  }
+  const auto scan = [&](void *room, size_t &bytes) {
+    return WITH ? cub::DeviceScan::InclusiveSum(room, bytes, v, v, (int)n, g->stream) : cub::DeviceScan::ExclusiveSum(room, bytes, v, v, (int)n, g->stream);
+  };
+  size_t bytes = 0; /* CUB tells first how much room it needs */
   OZ_CUDA(scan(nullptr, bytes), "adding up");
   OZ_TRY(grow(g, &g->temp, bytes, "adding up", why, true));
   bytes = g->temp.bytes;
   OZ_CUDA(scan(g->temp.at, bytes), "adding up");
   return OOZE_OK;
 }
-ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
-  return with_room(g, [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, v, v, (int)n, g->stream); }, why);
-}
-ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
-  return with_room(g, [&](void *room, size_t &bytes) { return cub::DeviceScan::ExclusiveSum(room, bytes, v, v, (int)n, g->stream); }, why);
-}
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<true>(g, v, n, why); }
+ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<false>(g, v, n, why); }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
   const uint32_t blocks = (n + 1023u) / 1024u;
   box_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);

@@ -1,4 +1,5 @@
 /* Wall slots: the particles that are near a wall. */
+#include "cuda/before.h"
 #include "cuda/cells.h"
 
 #include "physics/boundary.h"
@@ -37,51 +38,41 @@ struct slot_item {
   }
 };
 
-/* Up to SLOTS_MOST particles one kernel does all of it: each block tells how many it has, and adds up what all before it tell. They start in the order
- * of their numbers (CUB's sums rely on that too), so that those for which one waits are never waiting for room. */
+/* Up to SLOTS_MOST particles one kernel does all of it. */
 enum { SLOTS_BLOCK = 512, SLOTS_MOST = 1 << 18 };
 #if defined(OZ_CUDA_HOST)
-cudaError_t slots_at_once(gpu *, const near_item &near, const slot_item &s) {
+ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, ooze_message *) {
   for (uint32_t i = 0, number = 0; i < s.n; i++) {
     const bool has = near(i);
     number += has;
     s.give(i, number, has);
   }
-  return cudaSuccess;
+  return OOZE_OK;
 }
 #else
-/* told: of each block, its number in the lower half, and in the upper that of the launch, so that nothing need be cleared. */
-__global__ void __launch_bounds__(SLOTS_BLOCK)
-    slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, volatile unsigned long long *told, uint32_t launch) {
+static_assert(SLOTS_MOST <= SLOTS_BLOCK * SUMS_MOST, "blocks have no room for their sums");
+__global__ void __launch_bounds__(SLOTS_BLOCK) slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, const block_sums sums) {
   constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
-  __shared__ uint32_t part[WARPS], earlier[WARPS];
+  __shared__ uint32_t part[WARPS];
   const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   await_the_last(); /* and lets nobody come early: stages read slots before they wait */
   const bool has = i < s.n && near(i);
   const uint32_t votes = __ballot_sync(0xffffffffu, has);
   if (lane == 0) part[warp] = __popc(votes);
   __syncthreads();
-  uint32_t number = __popc(votes & (0xffffffffu >> (31u - lane))), all = 0, before = 0;
+  uint32_t number = __popc(votes & (0xffffffffu >> (31u - lane))), all = 0;
   for (uint32_t w = 0; w < WARPS; w++) {
     if (w < warp) number += part[w];
     all += part[w];
   }
-  if (threadIdx.x == 0) told[blockIdx.x] = (unsigned long long)launch << 32 | all;
-  for (uint32_t b = threadIdx.x; b < blockIdx.x; b += SLOTS_BLOCK) {
-    unsigned long long v;
-    do v = told[b];
-    while ((uint32_t)(v >> 32) != launch);
-    before += (uint32_t)v;
-  }
-  for (int d = 16; d; d >>= 1) before += __shfl_xor_sync(0xffffffffu, before, d);
-  if (lane == 0) earlier[warp] = before;
-  __syncthreads();
-  for (uint32_t w = 0; w < WARPS; w++) number += earlier[w];
+  number += before_block<SLOTS_BLOCK>(sums, all);
   if (i < s.n) s.give(i, number, has);
 }
-cudaError_t slots_at_once(gpu *g, const near_item &near, const slot_item &s) {
-  volatile unsigned long long *told = as<unsigned long long>(g->slot_sums);
-  return start_kernel(slots_kernel, (s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, told, ++g->slot_launch);
+ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, ooze_message *why) {
+  block_sums sums;
+  OZ_TRY(next_sums(g, &sums, why));
+  OZ_CUDA(start_kernel(slots_kernel, (s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, sums), "walls");
+  return OOZE_OK;
 }
 #endif
 
@@ -114,8 +105,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     uint32_t *flag = as<uint32_t>(g->cell_of);
     const near_item near = {*f, f->h + f->d}; /* oz_wall_reach */
     const bool at_once = g->count <= SLOTS_MOST;
-    if (at_once) OZ_TRY(grow(g, &g->slot_sums, SLOTS_MOST / SLOTS_BLOCK * sizeof(unsigned long long), "walls", why));
-    else {
+    if (!at_once) {
       OZ_CUDA(each(g->stream, g->count, flag_item{near, flag}), "walls");
       OZ_TRY(add_up(g, flag, g->count, why));
     }
@@ -124,7 +114,8 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       const uint32_t guess = rounded(g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
       slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
-      OZ_CUDA(at_once ? slots_at_once(g, near, slots) : each(g->stream, g->count, slots), "walls");
+      if (at_once) OZ_TRY(slots_at_once(g, near, slots, why));
+      else OZ_CUDA(each(g->stream, g->count, slots), "walls");
       bool fits = true;
       g->untold = false; /* list C's answer comes along */
       if (late) {
