@@ -219,18 +219,21 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* conformation and velocity at the end of the step */
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
   if (s->has_relaxation && !printed) RUN(conform_update);
+  const uint32_t sweeps = printed ? 0 : s->params->rest_filter;
+  /* boundary particles and bodies have no part in the filter, so that it would not bring their velocities back */
+  f->turns = sweeps % 2 && !s->has_boundary && !f->body_count;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
+  if (f->turns) swap(&f->u, &f->u2);
   f->start = f->p;
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
-  const uint32_t sweeps = printed ? 0 : s->params->rest_filter;
   for (uint32_t k = 0; k < sweeps; k++) { /* from u to u2, and back with the next */
     RUN(filter_gradient);
     RUN(filter_move);
     swap(&f->u, &f->u2);
     WALLS(wall_drag);
   }
-  if (sweeps % 2) {
+  if (sweeps % 2 && !f->turns) {
     swap(&f->u, &f->u2);
     RUN(settle);
   }

@@ -264,6 +264,7 @@ typedef struct oz_frame {
   uint32_t in_turn;        /* density and conformation move one after the other (models/conformation.c) */
   uint32_t cold;           /* first position iteration: rotations start from none */
   uint32_t last;           /* last velocity iteration: no further direction is asked for */
+  uint32_t turns;          /* finish leaves velocities in u2: an odd number of sweeps of the rest filter brings them back */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */
   float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */

@@ -124,7 +124,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 was = {x[0], x[1], x[2]};
   oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);
-  oz_vec_st(f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
+  oz_vec_st(f->turns ? f->u2 : f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
 }
 
 /* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */
