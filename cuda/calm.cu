@@ -123,7 +123,7 @@ struct sift_item {
     bool some = *from.wild() == 0;
     for (uint32_t q = lane; q < at.all() && !some; q += team::SIZE) {
       const int *box = at.slot(from, q);
-      some = !motions::calm(box[0] + box[3], box[1] + box[4], box[2] + box[5]);
+      some = !motions::calm(-box[0] - box[3], -box[1] - box[4], -box[2] - box[5]);
     }
     some = us.any(some);
     for (uint32_t i = start[c] + lane; i < start[c + 1]; i += team::SIZE) stirred[i] = some;

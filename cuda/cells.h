@@ -38,12 +38,15 @@ struct key_item {
   /* Of some particles only: how many of those there are up to and with each; the others have no cell. NULL: all. */
   const uint32_t *upto;
   uint32_t *cell_of;
-  OZ_D uint64_t of(uint32_t i) const {
-    uint32_t c[3];
+  OZ_D void cell(const float *p, uint32_t c[3]) const {
     for (int k = 0; k < 3; k++) {
-      int v = coordinate(at[4 * (size_t)i + k], inv) - low[k];
+      int v = coordinate(p[k], inv) - low[k];
       c[k] = (uint32_t)(v < 0 ? 0 : v > last[k] ? last[k] : v);
     }
+  }
+  OZ_D uint64_t of(uint32_t i) const {
+    uint32_t c[3];
+    cell(at + 4 * (size_t)i, c);
     return morton(c[0], c[1], c[2]);
   }
   OZ_D void operator()(uint32_t i) const {
@@ -79,9 +82,9 @@ enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
 struct placement {
   const uint32_t *start, *cell, *member, *rank;
   OZ_D uint32_t of(uint32_t i) const {
-    const uint32_t mine = rank ? rank[i] : i, k = cell[i], first = start[k], end = start[k + 1];
+    const uint32_t mine = rank[i], k = cell[i], first = start[k], end = start[k + 1];
     uint32_t at = first;
-    for (uint32_t m = first; m < end; m++) at += (rank ? rank[member[m]] : member[m]) < mine;
+    for (uint32_t m = first; m < end; m++) at += rank[member[m]] < mine;
     return at;
   }
 };
@@ -90,7 +93,7 @@ struct placement {
  * displacements, of each axis a word with the least and the least of the negated in 16 bits each, rounded outward. */
 enum { CALM_UNITS = 32 };
 struct motions {
-  uint32_t *at; /* 4 words each, by cell; where cells come from a table, by the place of a cell's first particle. NULL: nobody asks */
+  uint32_t *at; /* 4 words each, by cell. NULL: nobody asks */
   float per;    /* units a metre: CALM_UNITS are what is calm */
   void set(const oz_frame *f) { /* y2 is free until the first conform_move */
     at = f->calm2 > 0.0f ? reinterpret_cast<uint32_t *>(f->y2) : nullptr;
@@ -124,12 +127,13 @@ struct motions {
   OZ_D void put(uint32_t cell, const uint32_t w[3]) const {
     for (int k = 0; k < 3; k++) at[4 * (size_t)cell + k] = w[k];
   }
-  /* Whether no two of a box with such sides can have moved apart by what is calm; a little less, for what floats round. */
+  /* Whether no two of a box with such sides, 0 or more, can have moved apart by what is calm; 0.1 units less, for what floats round. */
   static OZ_D bool calm(int x, int y, int z) {
-    const float a = (float)x, b = (float)y, c = (float)z;
-    return fmaf(a, a, fmaf(b, b, c * c)) < (CALM_UNITS - 0.1f) * (CALM_UNITS - 0.1f);
+    const uint32_t a = no_more(x), b = no_more(y), c = no_more(z);
+    return a * a + b * b + c * c < CALM_UNITS * CALM_UNITS - 6; /* 31.9^2 = 1017.6 */
   }
-  static OZ_D int side(uint32_t w) { return (int)(int16_t)(w & 0xffffu) + (int)(int16_t)(w >> 16); } /* negative */
+  static OZ_D uint32_t no_more(int x) { return (uint32_t)x < 2u * CALM_UNITS ? (uint32_t)x : 2u * CALM_UNITS; } /* whose squares fit; as good as any that is longer */
+  static OZ_D int side(uint32_t w) { return -(int)(int16_t)(w & 0xffffu) - (int)(int16_t)(w >> 16); }
   static OZ_D bool calm(const uint32_t w[3]) { return calm(side(w[0]), side(w[1]), side(w[2])); }
 };
 
@@ -142,6 +146,63 @@ OZ_FN void block_parts(uint32_t b, uint32_t *x, uint32_t *y, uint32_t *z, uint32
   *z = b == 0 ? 0 : b == 2 || b == 3 ? b - 2 : b >= 5 && b < 9 ? (b - 5) >> 1 : b == 11 || b == 12 ? b - 11 : 2;
   *cells = b == 0 ? 8 : b == 1 ? 4 : b < 5 ? 2 : 1;
 }
+/* The same of cell k of the 27, block by block and within a block in Morton order. */
+OZ_FN void cell_parts(uint32_t k, uint32_t which[3]) {
+  which[0] = k < 18 ? k & 1u : 2;
+  which[1] = k < 12 ? k >> 1 & 1u : k < 18 || k > 23 ? 2 : k & 1u;
+  which[2] = k < 8 ? k >> 2 : k < 12 ? 2 : k < 18 ? (k - 12) >> 1 : k < 24 ? (k - 18) >> 1 : k - 24;
+}
+
+/* The cells of the density list where a table holds them (stirred.cu): a slot for every cell of the box, row after row; where that were too many, cells that are some
+ * power of two apart share one. That makes boxes larger and ranges longer, and no difference to rows: the 27 cells around a cell have slots of their own. */
+struct cell_table {
+  enum : uint32_t {
+    /* words of a slot: the box of displacements, of each axis how far it goes below zero, then how far above (end_of; 0: nobody was here) */
+    MANY = 6,  /* its particles */
+    START = 7, /* 0: they are calm; or one more than the place of the first, and when all have places, of the one behind the last */
+    WORDS = 8,
+    NOBODY = 0xffffffffu /* cell of a particle that is calm; others: three coordinates, 7 bits each */
+  };
+  uint32_t *at, *mask; /* mask, by slot: which of the 27 cells around are to be looked at: x + 3 y + 9 z from the lowest */
+  uint32_t last[3], bits[3], step[3]; /* greatest coordinate (of axes where slots are shared there is none), which of its bits count, slots from one to the next */
+  /* Sets these for about `most` slots at the most; returns how many there are. */
+  uint32_t fold(const int greatest[3], uint32_t most) {
+    uint32_t size[3], n = 1;
+    for (int k = 0; k < 3; k++) last[k] = (uint32_t)greatest[k], bits[k] = 127, size[k] = last[k] + 1;
+    while ((uint64_t)size[0] * size[1] * size[2] > most) {
+      int k = size[1] > size[0] ? 1 : 0;
+      if (size[2] > size[k]) k = 2;
+      if (size[k] <= 4) break; /* the three around a cell differ */
+      uint32_t half = 4;
+      while (2 * half < size[k]) half *= 2;
+      size[k] = half, bits[k] = half - 1, last[k] = 0xffffffffu;
+    }
+    for (int k = 0; k < 3; k++) step[k] = n, n *= size[k];
+    return n;
+  }
+  static OZ_D uint32_t word(const uint32_t c[3]) { return c[0] | c[1] << 7 | c[2] << 14; }
+  static OZ_D uint32_t coordinate(uint32_t word, uint32_t axis) { return word >> (7 * axis) & 127u; }
+  OZ_D uint32_t slot(uint32_t x, uint32_t y, uint32_t z) const { return (x & bits[0]) * step[0] + (y & bits[1]) * step[1] + (z & bits[2]) * step[2]; }
+  OZ_D uint32_t slot_of(uint32_t word) const { return slot(coordinate(word, 0), coordinate(word, 1), coordinate(word, 2)); }
+  OZ_D void load(uint32_t slot, uint32_t w[WORDS]) const {
+    const uint32_t *from = at + (size_t)slot * WORDS;
+    oz_entries_ld(from, w), oz_entries_ld(from + 4, w + 4);
+  }
+  /* One end of an axis, 16 bits as `motions` has them: the greatest is the outermost, and all are above 0. */
+  static OZ_D uint32_t end_of(uint32_t least) { return (uint32_t)(32768 - (int)(int16_t)least); }
+  /* Whether nobody of one of two cells can have moved by what is calm relative to anyone of both. */
+  static OZ_D bool calm(const uint32_t *a, const uint32_t *b) {
+    int side[3];
+    for (int k = 0; k < 3; k++) side[k] = (int)((a[k] > b[k] ? a[k] : b[k]) + (a[k + 3] > b[k + 3] ? a[k + 3] : b[k + 3])) - 65536;
+    return motions::calm(side[0], side[1], side[2]);
+  }
+  /* Places of a slot's particles, when all have theirs. */
+  OZ_D uint2 range(uint32_t slot) const {
+    const uint32_t *s = at + (size_t)slot * WORDS, end = s[START] - 1;
+    const uint2 r = {end - s[MANY], end};
+    return r;
+  }
+};
 
 inline news *device_news(gpu *g) { return as<news>(g->device_news); }
 
@@ -162,6 +223,9 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
  * cell are then empty, if there are to be motions. */
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
+
+/* stirred.cu: cells of the particles that are stirred, through a table; fills cell_of, A and dx with what is at each place. Without motions all are. */
+ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, ooze_message *why);
 
 /* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.
  * Needs list C's cells; uses A and y2. */

@@ -121,7 +121,7 @@ struct gpu {
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
-  bool by_table;   /* cells of the last search are Morton codes, and table tells where each begins */
+  bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
   int no_table, no_join, no_both, no_left, no_beside, no_soon; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;

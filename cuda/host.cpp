@@ -8,6 +8,7 @@
 #include "cuda/cells.cu"
 #include "cuda/order.cu"
 #include "cuda/search.cu"
+#include "cuda/stirred.cu"
 #include "cuda/slots.cu"
 #include "cuda/links.cu"
 #include "cuda/queue.cu"

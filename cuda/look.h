@@ -86,6 +86,7 @@ template <bool FURTHER> struct search {
   const uint32_t *cell_of;
   const uint2 *around;    /* 14 ranges a cell, or NULL: */
   const uint32_t *table;  /* first particle by Morton code, which the cell then is; `last` the greatest coordinates */
+  cell_table cells;       /* FURTHER: takes its place */
   uint32_t last[3];
   uint32_t n, capacity;
   float radius2;
@@ -94,7 +95,6 @@ template <bool FURTHER> struct search {
   const float *x, *sorted_x;
   float skip2;
   float calm2;   /* what has moved by no more than this is not listed; 0: all is */
-  motions moves; /* of the cells of a table */
   void *entries; /* of 32 bits, or of 16 where blocks share: */
   uint32_t *near_first, *near_j;
   uint64_t near_room;
@@ -110,43 +110,46 @@ template <bool FURTHER> struct search {
   const uint32_t *owner; /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
   const uint32_t *slip;  /* their word (boundary.h), or NULL */
 
-  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of. */
+  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of, or the cells that are stirred. */
   struct surroundings {
     const uint2 *range;
     uint32_t part[3][3]; /* of each axis: as in block_parts; all bits set: there is none */
-    uint32_t moved[3];
+    uint32_t at[3], mask;
   };
   OZ_D void look_around(uint32_t c, surroundings *s) const {
-    s->range = around + (size_t)c * AROUND;
+    s->range = around + (size_t)c * AROUND, s->mask = 0;
     if (around) return;
-    if (FURTHER && moves.at) {
-      motions::none(s->moved);
-      moves.join_cell(s->moved, table[c]);
-    }
+    if constexpr (FURTHER) s->mask = cells.mask[cells.slot_of(c)];
     for (uint32_t axis = 0; axis < 3; axis++) {
-      const uint32_t v = gathered7(c >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
-      s->part[axis][0] = spread7(even) << axis;
-      s->part[axis][1] = spread7(even + 1) << axis;
-      s->part[axis][2] = alone <= last[axis] ? spread7(alone) << axis : 0xffffffffu;
+      if constexpr (FURTHER) s->at[axis] = cell_table::coordinate(c, axis);
+      else {
+        const uint32_t v = gathered7(c >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
+        s->part[axis][0] = spread7(even) << axis;
+        s->part[axis][1] = spread7(even + 1) << axis;
+        s->part[axis][2] = alone <= last[axis] ? spread7(alone) << axis : 0xffffffffu;
+      }
     }
+  }
+  /* From one cell to the next: the even one of the pair it belongs to, the odd one, the one that stands alone. */
+  static OZ_D uint32_t step_to(uint32_t at, uint32_t which) { return which < 2 ? which - (at & 1u) : (at & 1u) * 2u - 1u; }
+  /* FURTHER, by table: cell k of 27, in the order of the blocks and their Morton codes. */
+  OZ_D uint2 cell_range(const surroundings *s, uint32_t k) const {
+    uint32_t which[3];
+    cell_parts(k, which);
+    const uint32_t x = step_to(s->at[0], which[0]), y = step_to(s->at[1], which[1]), z = step_to(s->at[2], which[2]);
+    const uint2 none = {0, 0};
+    if (!(s->mask >> (13u + x + 3u * y + 9u * z) & 1u)) return none;
+    return cells.range(cells.slot(s->at[0] + x, s->at[1] + y, s->at[2] + z));
   }
   OZ_D uint2 range(const surroundings *s, uint32_t b) const {
     if (around) return s->range[b];
+    if constexpr (FURTHER) return cell_range(s, b);
     uint32_t x, y, z, n;
     block_parts(b, &x, &y, &z, &n);
     const uint32_t key = s->part[0][x] | s->part[1][y] | s->part[2][z];
     uint2 r = {0, 0};
     if (key == 0xffffffffu) return r;
     r.x = table[key], r.y = table[key + n];
-    if (FURTHER && moves.at && r.x < r.y) {
-      uint32_t moved[3] = {s->moved[0], s->moved[1], s->moved[2]}, first = r.x;
-      for (uint32_t k = key + 1; k <= key + n; k++) {
-        const uint32_t end = table[k];
-        if (first < end) moves.join_cell(moved, first);
-        first = end;
-      }
-      if (motions::calm(moved)) r.y = r.x;
-    }
     return r;
   }
   /* Which of the `n` <= 32 places m, m + 1, ... are within reach of p, as bits. Tests come four at a time and without a
@@ -189,7 +192,12 @@ template <bool FURTHER> struct search {
   }
   /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows come out in the same order
    * whatever the team. Eight cut the first block, of eight cells, in two: their numbers are one more from there on. */
-  template <int TEAM> static OZ_D uint32_t bound(uint32_t k) {
+  template <int TEAM> OZ_D uint32_t bound(uint32_t k) const {
+    if (FURTHER && !around) { /* 27 cells */
+      if (TEAM == 8) return k < 2 ? 4 * k : k < 8 ? 3 * k + 2 : 27;
+      if (TEAM == 4) return k == 0 ? 0 : k == 1 ? 8 : k == 2 ? 14 : k == 3 ? 21 : 27;
+      return k ? 27 : 0;
+    }
     if (TEAM == 8) return k < 4 ? k : k == 4 ? 5 : k == 5 ? 7 : k == 6 ? 10 : k == 7 ? 13 : 15;
     if (TEAM == 4) return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 3 : k == 3 ? 8 : 14;
     return k ? 14 : 0;
@@ -208,8 +216,9 @@ template <bool FURTHER> struct search {
     if (FURTHER) oz_ld4(x, i, 4, 0, xi);
     const uint32_t end = bound<TEAM>(lane + 1);
     for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
-      uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
-      if (TEAM == 8 && b < 2) {
+      const bool halves = TEAM == 8 && (!FURTHER || around);
+      uint2 r = range(&nearby, !halves ? b : b < 2 ? 0 : b - 1);
+      if (halves && b < 2) {
         const uint32_t half = r.x + (r.y - r.x) / 2;
         if (b) r.x = half;
         else r.y = half;

@@ -99,6 +99,14 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? HELD : 0) sea
     if (threadIdx.x == 0) book.full = book.total = book.many = 0;
     __syncthreads();
   }
+  if constexpr (FURTHER) /* mostly nobody has anything to look at */
+    if (!__syncthreads_or(i < s.n && s.cell_of[i] < s.capacity)) {
+      if (lane == 0 && i < s.n) {
+        s.note(i, 0);
+        if (threadIdx.x % GROUP == 0) s.group[i / GROUP] = 0;
+      }
+      return;
+    }
   if (i < s.n) {
     s.template look<false, TEAM>(i, lane, mask, &crowded, [&](uint32_t m, uint32_t bits) { count += __popc(bits), s.mark(&book, m, bits); });
     if (lane == 0) s.mark(&book, i, 1u);
@@ -186,37 +194,6 @@ struct ghat_item { /* one thread an entry of a line of 32 * 4 */
       uint16_t *to = ghat + 4 * at;
       oz_st_half(to, v.x), oz_st_half(to + 1, v.y), oz_st_half(to + 2, v.z), oz_st_half(to + 3, c);
     }
-  }
-};
-
-/* Positions in cell order, for the density search. */
-struct line_item {
-  placement where;
-  const float *at, *x;
-  float *sorted, *sorted_x;
-  motions moves;
-  OZ_D void operator()(uint32_t t) const {
-    const uint32_t i = where.member[t], k = where.of(i);
-    oz_real v[4];
-    oz_ld4(at, i, 4, 0, v);
-    v[3] = oz_float_of(i);
-    oz_st4(sorted, k, 4, 0, v);
-    oz_ld4(x, i, 4, 0, v);
-    oz_st4(sorted_x, k, 4, 0, v);
-    if (moves.at && t == where.start[where.cell[i]]) box(t, where.start[where.cell[i] + 1]);
-  }
-  /* Of the cell's displacements: by its first thread, because a launch costs more than that here. */
-  OZ_D void box(uint32_t first, uint32_t end) const {
-    uint32_t w[3];
-    motions::none(w);
-    for (uint32_t m = first; m < end; m++) {
-      const uint32_t j = where.member[m];
-      oz_real p[4], z[4];
-      oz_ld4(at, j, 4, 0, p);
-      oz_ld4(x, j, 4, 0, z);
-      moves.add(w, p, z);
-    }
-    moves.put(first, w);
   }
 };
 
@@ -392,23 +369,18 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   }
   while (count) {
     const uint64_t lines = lines_of(&g->extra, 4);
-    if (g->by_table) { /* A and dx are free until the first iteration */
-      placement where;
-      OZ_TRY(table_cells(g, key, as<uint32_t>(g->cell_of), &where, why));
-      OZ_CUDA(each(g->stream, g->count, line_item{where, f->p, f->x, f->A, f->dx, moves}), "cells");
-    } else {
+    search<true> s = {};
+    if (g->by_table) OZ_TRY(stirred_cells(g, key, f, moves, &s.cells, why));
+    else {
       OZ_TRY(order_by_cell(g, key, count, why));
       OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, moves, why));
     }
     OZ_TRY(clear_groups(g, why));
-    search<true> s = {};
     s.own = f->p, s.at = f->A;
-    s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
-    for (int k = 0; k < 3; k++) s.last[k] = last[k];
+    s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around);
     s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
     s.radius2 = radius * radius;
     s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
-    if (g->by_table) s.moves = moves;
     s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
     s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
     s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;

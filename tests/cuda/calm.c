@@ -123,6 +123,29 @@ static uint32_t listed(const machine *m, int further, uint32_t one, uint32_t oth
   return n;
 }
 static void end(machine *m) { m->b->table->destroy(m->b); }
+/* Rows through the table of cells and by sorting are the same, entry by entry; returns how many entries there are. */
+static uint32_t same_rows(const char *what) {
+  static machine by[2];
+  uint32_t n = 0;
+  for (int k = 0; k < 2; k++) look(&by[k], k ? SORTED : TABLE, 1);
+  CHECK(!memcmp(by[0].at, by[1].at, count * sizeof *by[0].at), "%s: particles are in another order", what);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t here = length(&by[0], 1, i), there = length(&by[1], 1, i);
+    CHECK(here == there, "%s: row %u has %u and %u entries", what, i, here, there);
+    for (uint32_t k = 0; k < here; k++) {
+      const uint32_t a = entry(&by[0], 1, i, k), b = entry(&by[1], 1, i, k);
+      CHECK(a == b, "%s: entry %u of row %u is %u and %u", what, k, i, a, b);
+    }
+    n += here;
+  }
+  for (int k = 0; k < 2; k++) end(&by[k]);
+  return n;
+}
+/* A block of edge^3 from a corner, with particles that are off by `off`. */
+static void block(float x, float y, float z, int edge, float off) {
+  for (int i = 0; i < edge * edge * edge; i++)
+    put(x + D * ((float)(i % edge) + off * uniform()), y + D * ((float)(i / edge % edge) + off * uniform()), z + D * ((float)(i / edge / edge) + off * uniform()));
+}
 
 OZ_CASE(a_pair_that_creeps_in_is_listed_in_the_next_substep) {
   static machine m;
@@ -308,6 +331,64 @@ OZ_CASE(blocks_that_come_to_stand_face_to_face_find_each_other) {
       for (uint32_t k = 0; k < length(&m, 1, i); k++) got += entry(&m, 1, i, k) != i;
     CHECK(got == want && want > 900, "%d: %u entries; there are %u", trial, got, want);
     end(&m);
+  }
+}
+
+/* Where a table holds the cells, only those that are stirred have places. */
+OZ_CASE(rows_do_not_depend_on_how_much_is_stirred) {
+  const float h = 2.2f * D;
+  seed = 11, count = 0;
+  block(0.0f, 0.0f, 0.0f, 12, 0.3f);
+  CHECK(same_rows("nobody") == 0);
+  to[700][0] += 0.5f * h; /* one among the others */
+  CHECK(same_rows("one") > 4);
+  memcpy(to[700], place[700], sizeof to[700]);
+  for (uint32_t i = 0; i < count; i++) to[i][1] += 0.4f * h * place[i][0] / (12.0f * D); /* all a little: no two neighbours are stirred */
+  CHECK(same_rows("sheared slowly") == 0);
+  for (uint32_t i = 0; i < count; i++)
+    for (int k = 0; k < 3; k++) to[i][k] = place[i][k] + 0.3f * h * uniform();
+  CHECK(same_rows("all") > 10000);
+  for (uint32_t i = 0; i < count; i++)
+    for (int k = 0; k < 3; k++) to[i][k] = 6.0f * D + 0.05f * D * uniform(); /* into one cell: more candidates than masks, more neighbours than a row holds */
+  CHECK(same_rows("one cell") > 10000);
+}
+OZ_CASE(rows_at_and_beyond_the_edge_of_the_box) {
+  const float h = 2.2f * D;
+  seed = 12, count = 0;
+  block(0.0f, 0.0f, 0.0f, 9, 0.2f);
+  const uint32_t n = count;
+  for (int face = 0; face < 6; face++) { /* corners and faces that are stirred, one after the other */
+    const int axis = face / 2;
+    for (uint32_t i = 0; i < n; i++) {
+      memcpy(to[i], place[i], sizeof to[i]);
+      if ((place[i][axis] > 4.0f * D) == (face & 1)) to[i][(axis + 1) % 3] += 0.2f * h * uniform(), to[i][axis] += (face & 1 ? 0.1f : -0.1f) * h;
+    }
+    CHECK(same_rows("a face") > 100, "%d", face);
+  }
+  /* farther than the two cells that the table has around the start: they share the outermost cells, and meet there */
+  for (uint32_t i = 0; i < n; i++) {
+    memcpy(to[i], place[i], sizeof to[i]);
+    if (place[i][0] > 7.5f * D) to[i][0] += 40.0f * D, to[i][1] = 4.0f * D + 0.3f * (place[i][1] - 4.0f * D);
+    if (place[i][2] < 0.5f * D) to[i][2] -= 40.0f * D, to[i][1] = 4.0f * D + 0.3f * (place[i][1] - 4.0f * D);
+  }
+  CHECK(same_rows("beyond") > 1000);
+}
+/* A box of more cells than there are slots: cells that share one are far apart, and do not list each other. */
+OZ_CASE(cells_that_share_a_slot_have_rows_of_their_own) {
+  const float cell = 1.01f * 1.01f * 2.2f * D;
+  for (int turn = 0; turn < 3; turn++) {
+    seed = 13, count = 0;
+    put(0.0f, 0.0f, 0.0f), put(26.0f * cell, 26.0f * cell, 26.0f * cell); /* 27 + 4 cells along each axis: 29,791; there are 16,384 and two a particle */
+    for (int c = 0; c < 4; c++) {
+      float at[3] = {(2.0f + 16.0f * (float)(c & 1)) * cell, 4.0f * cell, (3.0f + 16.0f * (float)(c >> 1)) * cell};
+      const uint32_t first = count;
+      block(at[turn], at[(turn + 1) % 3], at[(turn + 2) % 3], 7, 0.3f);
+      for (uint32_t i = first; i < count && c != 1; i++) /* rests, falls as one, shears, boils */
+        for (int k = 0; k < 3; k++) to[i][k] += c == 0 ? 0.0f : c == 2 ? 0.4f * (place[i][(k + 1) % 3] - place[first][(k + 1) % 3]) : 0.3f * cell * uniform();
+      for (uint32_t i = first; i < count && c == 1; i++) to[i][1] -= 2.0f * cell;
+    }
+    CHECK(2 * count + 16384 < 29791, "%u particles: slots enough for all cells", count);
+    CHECK(same_rows("shared") > 1000);
   }
 }
 

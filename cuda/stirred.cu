@@ -1,0 +1,198 @@
+/* The cells of the density list where a table holds them: of what is stirred alone (OZ_CALM), and without asking the host how much that is.
+ *
+ * Each particle adds its displacement to the box of the cell in which it is now. A cell is calm where none of the 27 around it can have moved by
+ * what is calm relative to it: nobody in it has anyone to list, and nobody lists them, since two cells see each other's boxes alike. The particles of the
+ * others get places, cell by cell as they come and within a cell in the order of list C; which cells are to be looked at stands beside each. So
+ * nothing is sorted or added up, and where all is calm nothing is copied. */
+#include "cuda/cells.h"
+
+namespace OZ_NAMESPACE {
+namespace {
+
+enum { ENDS = 6 }; /* of a box */
+
+struct shake_item {
+  key_item key;
+  const float *x;
+  motions moves; /* only for its units; none: all is stirred */
+  cell_table to;
+  uint32_t *cell;
+  /* Slot of particle i, and its displacement as the ends of a box. */
+  OZ_D uint32_t slot_of(uint32_t i, uint32_t end[ENDS]) const {
+    oz_real p[4], z[4];
+    uint32_t c[3];
+    oz_ld4(key.at, i, 4, 0, p);
+    oz_ld4(x, i, 4, 0, z);
+    key.cell(p, c);
+    cell[i] = cell_table::word(c);
+    uint32_t w[3];
+    motions::none(w);
+    moves.add(w, p, z);
+    for (int k = 0; k < 3; k++) end[k] = cell_table::end_of(w[k] & 0xffffu), end[3 + k] = cell_table::end_of(w[k] >> 16);
+    return to.slot(c[0], c[1], c[2]);
+  }
+  /* Word k of what particles leave in their slot. */
+  OZ_D void put(uint32_t slot, uint32_t k, uint32_t v) const {
+    uint32_t *to_word = to.at + (size_t)slot * cell_table::WORDS + k;
+    if (k == cell_table::MANY) oz_atomic_add(to_word, v);
+    else oz_atomic_max(to_word, v);
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    uint32_t end[ENDS];
+    const uint32_t slot = slot_of(i, end);
+    for (uint32_t k = 0; k < ENDS; k++) put(slot, k, end[k]);
+    put(slot, cell_table::MANY, 1);
+  }
+#endif
+};
+
+/* Which cells around each are not calm relative to it; the first to find one where some are takes places for its particles. */
+struct pick_item {
+  cell_table in;
+  bool all; /* is stirred */
+  uint32_t *taken, *cell;
+  /* Whether the cell at d, one of 27, is to be looked at from the one at c, which has the record `own`. */
+  OZ_D bool stirred(const uint32_t c[3], const uint32_t own[cell_table::WORDS], uint32_t d) const {
+    const uint32_t at[3] = {c[0] + d % 3 - 1, c[1] + d / 3 % 3 - 1, c[2] + d / 9 - 1};
+    if (at[0] > in.last[0] || at[1] > in.last[1] || at[2] > in.last[2]) return false; /* -1 wraps */
+    uint32_t other[cell_table::WORDS];
+    in.load(in.slot(at[0], at[1], at[2]), other);
+    return other[cell_table::MANY] && (all || !cell_table::calm(own, other));
+  }
+  OZ_D void place(uint32_t slot, uint32_t many, uint32_t mask) const {
+    uint32_t *start = in.at + (size_t)slot * cell_table::WORDS + cell_table::START;
+    in.mask[slot] = mask;
+    if (mask && !oz_atomic_cas(start, 0u, 1u)) *start = oz_atomic_add(taken, many) + 1;
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    const uint32_t c[3] = {cell_table::coordinate(cell[i], 0), cell_table::coordinate(cell[i], 1), cell_table::coordinate(cell[i], 2)}, slot = in.slot(c[0], c[1], c[2]);
+    uint32_t own[cell_table::WORDS], mask = 0;
+    in.load(slot, own);
+    for (uint32_t d = 0; d < 27; d++) mask |= (uint32_t)stirred(c, own, d) << d;
+    place(slot, own[cell_table::MANY], mask);
+    if (!mask) cell[i] = cell_table::NOBODY;
+  }
+#endif
+};
+
+#if defined(OZ_CUDA_HOST)
+cudaError_t shake_all(cudaStream_t stream, uint32_t n, const shake_item &s) { return each(stream, n, s); }
+cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) { return each(stream, n, p); }
+#else
+enum { WARPS = 8, TEAM = 8, EACH = 4 /* of 27, to each of a team */ };
+/* The 32 particles of a warp follow each other in the order of list C's cells, so they lie in a few cells: what is to be done once a cell is done
+ * once here. Who lies with whom: number of the cell among the warp's, and whether this thread is the first in it. */
+struct company {
+  uint32_t many, number, with;
+  bool first;
+  __device__ __forceinline__ company(bool there, uint32_t cell) {
+    const uint32_t lane = threadIdx.x % 32, same = __match_any_sync(0xffffffffu, cell), leader = __ffs((int)same) - 1;
+    first = there && lane == leader;
+    const uint32_t leaders = __ballot_sync(0xffffffffu, first);
+    with = __popc(same), many = __popc(leaders), number = __popc(leaders & ((1u << leader) - 1u));
+  }
+};
+__global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s, uint32_t n) {
+  __shared__ uint32_t sum[WARPS][32 * cell_table::WORDS], slots[WARPS][32];
+  const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  uint32_t end[ENDS], slot = 0xffffffffu;
+  if (i < n) slot = s.slot_of(i, end);
+  const company us(i < n, slot);
+  for (uint32_t k = lane; k < us.many * cell_table::WORDS; k += 32) sum[warp][k] = 0;
+  __syncwarp();
+  uint32_t *ours = sum[warp] + us.number * cell_table::WORDS;
+  if (i < n)
+    for (int k = 0; k < ENDS; k++) atomicMax(ours + k, end[k]);
+  if (us.first) slots[warp][us.number] = slot, ours[cell_table::MANY] = us.with;
+  __syncwarp();
+  for (uint32_t k = lane; k < us.many * cell_table::WORDS; k += 32)
+    if (k % cell_table::WORDS <= cell_table::MANY) s.put(slots[warp][k / cell_table::WORDS], k % cell_table::WORDS, sum[warp][k]);
+}
+/* Eight threads a cell. */
+__global__ void __launch_bounds__(32 * WARPS) pick_kernel(const __grid_constant__ pick_item s, uint32_t n) {
+  __shared__ uint32_t words[WARPS][32];
+  const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, word = i < n ? s.cell[i] : cell_table::NOBODY;
+  const company us(i < n, word);
+  if (us.first) words[warp][us.number] = word;
+  __syncwarp();
+  for (uint32_t first = 0; first < us.many; first += 32 / TEAM) {
+    const uint32_t k = first + lane / TEAM, of = words[warp][k < us.many ? k : first];
+    const uint32_t c[3] = {cell_table::coordinate(of, 0), cell_table::coordinate(of, 1), cell_table::coordinate(of, 2)}, slot = s.in.slot(c[0], c[1], c[2]);
+    uint32_t own[cell_table::WORDS], mask = 0;
+    s.in.load(slot, own);
+#pragma unroll
+    for (uint32_t e = 0; e < EACH; e++) {
+      const uint32_t d = lane % TEAM * EACH + e;
+      if (d < 27) mask |= (uint32_t)s.stirred(c, own, d) << d;
+    }
+    for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
+    if (k < us.many && lane % TEAM == 0) {
+      s.place(slot, own[cell_table::MANY], mask);
+      if (!mask) words[warp][k] = cell_table::NOBODY;
+    }
+    __syncwarp();
+  }
+  if (i < n && words[warp][us.number] == cell_table::NOBODY) s.cell[i] = cell_table::NOBODY;
+}
+cudaError_t shake_all(cudaStream_t stream, uint32_t n, const shake_item &s) {
+  shake_kernel<<<(n + 32u * WARPS - 1) / (32u * WARPS), 32 * WARPS, 0, stream>>>(s, n);
+  return cudaGetLastError();
+}
+cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) {
+  pick_kernel<<<(n + 32u * WARPS - 1) / (32u * WARPS), 32 * WARPS, 0, stream>>>(p, n);
+  return cudaGetLastError();
+}
+#endif
+
+struct into_item {
+  cell_table in;
+  const uint32_t *cell;
+  uint32_t *member;
+  news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
+  OZ_D void operator()(uint32_t i) const {
+    if (!i) ready->clear_groups(), ready->clear_box();
+    if (cell[i] != cell_table::NOBODY) member[oz_atomic_add(in.at + (size_t)in.slot_of(cell[i]) * cell_table::WORDS + cell_table::START, 1u) - 1] = i;
+  }
+};
+/* Positions by place. */
+struct line_item {
+  cell_table in;
+  const uint32_t *cell, *member;
+  const float *at, *x;
+  float *sorted, *sorted_x;
+  OZ_D void operator()(uint32_t i) const {
+    if (cell[i] == cell_table::NOBODY) return;
+    const uint2 r = in.range(in.slot_of(cell[i]));
+    oz_real p[4], z[4];
+    oz_ld4(at, i, 4, 0, p);
+    oz_ld4(x, i, 4, 0, z);
+    uint32_t k = r.x;
+    for (uint32_t m = r.x; m < r.y; m++) k += member[m] < i;
+    p[3] = oz_float_of(i);
+    oz_st4(sorted, k, 4, 0, p);
+    oz_st4(sorted_x, k, 4, 0, z);
+  }
+};
+
+} // namespace
+
+ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, ooze_message *why) {
+  cell_table in = {};
+  const uint32_t slots = in.fold(key.last, 2 * g->count + 16384);
+  const size_t words = (size_t)slots * cell_table::WORDS + 4; /* behind the slots: places that are taken; then masks, which need not be cleared */
+  OZ_TRY(grow(g, &g->table, (words + slots) * 4, "cells", why, true));
+  in.at = as<uint32_t>(g->table), in.mask = in.at + words;
+  uint32_t *cell = as<uint32_t>(g->cell_of), *member = as<uint32_t>(g->order[0]);
+  OZ_CUDA(cudaMemsetAsync(in.at, 0, words * 4, g->stream), "cells");
+  OZ_CUDA(shake_all(g->stream, g->count, shake_item{key, f->x, moves, in, cell}), "cells");
+  OZ_CUDA(pick_all(g->stream, g->count, pick_item{in, !moves.at, in.mask - 4, cell}), "cells");
+  OZ_CUDA(each(g->stream, g->count, into_item{in, cell, member, device_news(g)}), "cells");
+  OZ_CUDA(each(g->stream, g->count, line_item{in, cell, member, f->p, f->x, f->A, f->dx}), "cells"); /* A and dx are free until the first iteration */
+  g->groups_clear = g->box_clear = true;
+  *out = in;
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE
