@@ -154,16 +154,17 @@ OZ_FN void cell_parts(uint32_t k, uint32_t which[3]) {
 }
 
 /* The cells of the density list where a table holds them (stirred.cu): a slot for every cell of the box, row after row; where that were too many, cells that are some
- * power of two apart share one. That makes boxes larger and ranges longer, and no difference to rows: the 27 cells around a cell have slots of their own. */
+ * power of two apart share one. That makes boxes larger and lists longer, and no difference to rows: the 27 cells around a cell have slots of their own. */
 struct cell_table {
   enum : uint32_t {
     /* words of a slot: the box of displacements, of each axis how far it goes below zero, then how far above (end_of; 0: nobody was here) */
     MANY = 6,  /* its particles */
-    START = 7, /* 0: they are calm; or one more than the place of the first, and when all have places, of the one behind the last */
+    FIRST = 7, /* 0: they are calm; or the first entry of its list: one more than a particle of some 32 that follow each other */
     WORDS = 8,
     NOBODY = 0xffffffffu /* cell of a particle that is calm; others: three coordinates, 7 bits each */
   };
   uint32_t *at, *mask; /* mask, by slot: which of the 27 cells around are to be looked at: x + 3 y + 9 z from the lowest */
+  uint32_t *entries;   /* of lists, by particle: the next entry or 0, which of the 32 */
   uint32_t last[3], bits[3], step[3]; /* greatest coordinate (of axes where slots are shared there is none), which of its bits count, slots from one to the next */
   /* Sets these for about `most` slots at the most; returns how many there are. */
   uint32_t fold(const int greatest[3], uint32_t most) {
@@ -196,12 +197,12 @@ struct cell_table {
     for (int k = 0; k < 3; k++) side[k] = (int)((a[k] > b[k] ? a[k] : b[k]) + (a[k + 3] > b[k + 3] ? a[k + 3] : b[k + 3])) - 65536;
     return motions::calm(side[0], side[1], side[2]);
   }
-  /* Places of a slot's particles, when all have theirs. */
-  OZ_D uint2 range(uint32_t slot) const {
-    const uint32_t *s = at + (size_t)slot * WORDS, end = s[START] - 1;
-    const uint2 r = {end - s[MANY], end};
-    return r;
+  OZ_D uint32_t *entry(uint32_t e) const { return entries + 2 * (size_t)(e - 1); }
+  OZ_D uint2 load_entry(uint32_t e) const {
+    const uint2 none = {0, 0};
+    return e ? *reinterpret_cast<const uint2 *>(entry(e)) : none;
   }
+  OZ_D uint32_t first(uint32_t slot) const { return at[(size_t)slot * WORDS + FIRST]; }
 };
 
 inline news *device_news(gpu *g) { return as<news>(g->device_news); }
@@ -224,8 +225,9 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
 
-/* stirred.cu: cells of the particles that are stirred, through a table; fills cell_of, A and dx with what is at each place. Without motions all are. */
-ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, ooze_message *why);
+/* stirred.cu: cells of the particles that are stirred, through a table; fills cell_of, and uses A. Without motions all are. Groups of 32 in which someone is: their
+ * numbers, how many they are; the others have rows without entries. */
+ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, const uint32_t **groups, const uint32_t **count, ooze_message *why);
 
 /* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.
  * Needs list C's cells; uses A and y2. */

@@ -77,21 +77,22 @@ struct no_list {};
 
 /* ---- looking ---- */
 
-enum { MASKS = 24 }; /* of 32 candidates each: about 300 in 14 ranges */
+enum { MASKS = 24, /* of 32 candidates each: about 300 in 14 ranges */
+       AHEAD = 4 };   /* cells whose lists are fetched at once */
 
-/* FURTHER: for what list C has not. */
-template <bool FURTHER> struct search {
+struct search_args {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
   const uint32_t *cell_of;
   const uint2 *around;    /* 14 ranges a cell, or NULL: */
   const uint32_t *table;  /* first particle by Morton code, which the cell then is; `last` the greatest coordinates */
-  cell_table cells;       /* FURTHER: takes its place */
+  cell_table cells;       /* LINKED: takes its place */
+  const uint32_t *groups, *group_count; /* LINKED: groups of 32 in which someone is stirred; how many */
   uint32_t last[3];
   uint32_t n, capacity;
   float radius2;
   /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell
-   * order, and at's w is the particle of each place. Otherwise nothing is listed, and places are particles. */
+   * order, and at's w is the particle of each place. Otherwise nothing is listed. There, and where cells are LINKED, places are particles. */
   const float *x, *sorted_x;
   float skip2;
   float calm2;   /* what has moved by no more than this is not listed; 0: all is */
@@ -109,7 +110,10 @@ template <bool FURTHER> struct search {
   float h;
   const uint32_t *owner; /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
   const uint32_t *slip;  /* their word (boundary.h), or NULL */
+};
 
+/* FURTHER: for what list C has not; LINKED: through the lists of stirred.cu. */
+template <bool FURTHER, bool LINKED = false> struct search : search_args {
   /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of, or the cells that are stirred. */
   struct surroundings {
     const uint2 *range;
@@ -117,11 +121,11 @@ template <bool FURTHER> struct search {
     uint32_t at[3], mask;
   };
   OZ_D void look_around(uint32_t c, surroundings *s) const {
-    s->range = around + (size_t)c * AROUND, s->mask = 0;
-    if (around) return;
-    if constexpr (FURTHER) s->mask = cells.mask[cells.slot_of(c)];
+    if constexpr (LINKED) s->mask = cells.mask[cells.slot_of(c)];
+    else s->range = around + (size_t)c * AROUND;
+    if (!LINKED && around) return;
     for (uint32_t axis = 0; axis < 3; axis++) {
-      if constexpr (FURTHER) s->at[axis] = cell_table::coordinate(c, axis);
+      if constexpr (LINKED) s->at[axis] = cell_table::coordinate(c, axis);
       else {
         const uint32_t v = gathered7(c >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
         s->part[axis][0] = spread7(even) << axis;
@@ -132,23 +136,20 @@ template <bool FURTHER> struct search {
   }
   /* From one cell to the next: the even one of the pair it belongs to, the odd one, the one that stands alone. */
   static OZ_D uint32_t step_to(uint32_t at, uint32_t which) { return which < 2 ? which - (at & 1u) : (at & 1u) * 2u - 1u; }
-  /* FURTHER, by table: cell k of 27, in the order of the blocks and their Morton codes. */
-  OZ_D uint2 cell_range(const surroundings *s, uint32_t k) const {
+  /* LINKED: the first entry of cell k of 27, in the order of the blocks and their Morton codes; 0: none. */
+  OZ_D uint32_t first_of(const surroundings *s, uint32_t k) const {
     uint32_t which[3];
     cell_parts(k, which);
     const uint32_t x = step_to(s->at[0], which[0]), y = step_to(s->at[1], which[1]), z = step_to(s->at[2], which[2]);
-    const uint2 none = {0, 0};
-    if (!(s->mask >> (13u + x + 3u * y + 9u * z) & 1u)) return none;
-    return cells.range(cells.slot(s->at[0] + x, s->at[1] + y, s->at[2] + z));
+    return s->mask >> (13u + x + 3u * y + 9u * z) & 1u ? cells.first(cells.slot(s->at[0] + x, s->at[1] + y, s->at[2] + z)) : 0;
   }
   OZ_D uint2 range(const surroundings *s, uint32_t b) const {
     if (around) return s->range[b];
-    if constexpr (FURTHER) return cell_range(s, b);
     uint32_t x, y, z, n;
     block_parts(b, &x, &y, &z, &n);
     const uint32_t key = s->part[0][x] | s->part[1][y] | s->part[2][z];
     uint2 r = {0, 0};
-    if (key == 0xffffffffu) return r;
+    if (FURTHER || key == 0xffffffffu) return r;
     r.x = table[key], r.y = table[key + n];
     return r;
   }
@@ -169,6 +170,20 @@ template <bool FURTHER> struct search {
       bits |= four << t;
     }
     return n < 32 ? bits & ((1u << n) - 1u) : bits;
+  }
+  /* The same of those of 32 places that `which` names. */
+  OZ_D uint32_t chosen(const float *p, uint32_t m, uint32_t which) const {
+    uint32_t bits = 0;
+    for (uint32_t left = which; left;)
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+      for (uint32_t u = 0; u < 4; u++, left &= left - 1) {
+        oz_real q[4];
+        oz_ld4(at, m + lowest(left ? left : which), 4, 0, q);
+        if (distance2(q, p) < radius2) bits |= left & (0u - left);
+      }
+    return bits;
   }
   /* Whether those at place k and at p, from xi, have come together from afar. */
   OZ_D bool stirred(const float *p, const float *xi, uint32_t k, const float *x) const {
@@ -192,12 +207,8 @@ template <bool FURTHER> struct search {
   }
   /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows come out in the same order
    * whatever the team. Eight cut the first block, of eight cells, in two: their numbers are one more from there on. */
-  template <int TEAM> OZ_D uint32_t bound(uint32_t k) const {
-    if (FURTHER && !around) { /* 27 cells */
-      if (TEAM == 8) return k < 2 ? 4 * k : k < 8 ? 3 * k + 2 : 27;
-      if (TEAM == 4) return k == 0 ? 0 : k == 1 ? 8 : k == 2 ? 14 : k == 3 ? 21 : 27;
-      return k ? 27 : 0;
-    }
+  template <int TEAM> static OZ_D uint32_t bound(uint32_t k) {
+    if (LINKED) return TEAM == 8 ? (k < 2 ? 4 * k : k < 8 ? 3 * k + 2 : 27) : k ? 27 : 0; /* 27 cells */
     if (TEAM == 8) return k < 4 ? k : k == 4 ? 5 : k == 5 ? 7 : k == 6 ? 10 : k == 7 ? 13 : 15;
     if (TEAM == 4) return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 3 : k == 3 ? 8 : 14;
     return k ? 14 : 0;
@@ -215,30 +226,53 @@ template <bool FURTHER> struct search {
     oz_ld4(own, i, 4, 0, p);
     if (FURTHER) oz_ld4(x, i, 4, 0, xi);
     const uint32_t end = bound<TEAM>(lane + 1);
-    for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
-      const bool halves = TEAM == 8 && (!FURTHER || around);
-      uint2 r = range(&nearby, !halves ? b : b < 2 ? 0 : b - 1);
-      if (halves && b < 2) {
-        const uint32_t half = r.x + (r.y - r.x) / 2;
-        if (b) r.x = half;
-        else r.y = half;
-      }
-      for (uint32_t m = r.x; m < r.y; m += 32) {
-        uint32_t bits;
-        if (AGAIN && !*crowded) bits = mask[kept++];
-        else {
-          bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
-          if (!AGAIN) {
-            if (kept < MASKS) mask[kept++] = bits;
-            else *crowded = true;
+    uint32_t b = bound<TEAM>(lane);
+    if constexpr (LINKED) {
+      for (; b < end; b += AHEAD) { /* an entry is found through what is far away: several at once */
+        uint32_t e[AHEAD];
+        uint2 entry[AHEAD];
+        for (uint32_t u = 0; u < AHEAD; u++) e[u] = b + u < end ? first_of(&nearby, b + u) : 0;
+        for (uint32_t u = 0; u < AHEAD; u++) entry[u] = cells.load_entry(e[u]);
+#if defined(__CUDACC__)
+#pragma unroll 1
+#endif
+        for (uint32_t u = 0; u < AHEAD; u++) {
+          while (e[0]) {
+            const uint32_t m = (e[0] - 1) & ~31u, which = entry[0].y;
+            e[0] = entry[0].x;
+            entry[0] = cells.load_entry(e[0]);
+            const uint32_t bits = AGAIN && !*crowded ? mask[kept++] : others(i, p, xi, m, chosen(p, m, which));
+            if (!AGAIN && kept < MASKS) mask[kept++] = bits;
+            else if (!AGAIN) *crowded = true;
+            if (bits) take(m, bits);
           }
+          for (uint32_t v = 1; v < AHEAD; v++) e[v - 1] = e[v], entry[v - 1] = entry[v];
         }
-        if (bits) take(m, bits);
       }
-    }
+    } else
+      for (; b < end; b++) {
+        uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
+        if (TEAM == 8 && b < 2) {
+          const uint32_t half = r.x + (r.y - r.x) / 2;
+          if (b) r.x = half;
+          else r.y = half;
+        }
+        for (uint32_t m = r.x; m < r.y; m += 32) {
+          uint32_t bits;
+          if (AGAIN && !*crowded) bits = mask[kept++];
+          else {
+            bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
+            if (!AGAIN) {
+              if (kept < MASKS) mask[kept++] = bits;
+              else *crowded = true;
+            }
+          }
+          if (bits) take(m, bits);
+        }
+      }
   }
   /* Particle at place m. */
-  OZ_D uint32_t at_place(uint32_t m) const { return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
+  OZ_D uint32_t at_place(uint32_t m) const { return FURTHER && !LINKED ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
   OZ_D void mark(pages *book, uint32_t m, uint32_t bits) const {
     const uint32_t shift = m & 31u, low = bits << shift, high = shift ? bits >> (32u - shift) : 0u;
     if (low) book->mark(m >> 5, low);

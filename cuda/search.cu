@@ -25,7 +25,7 @@ namespace {
 #include "cuda/look.h"
 
 #if defined(OZ_CUDA_HOST)
-template <class BOOK, bool FURTHER> void search_block(const search<FURTHER> &s, uint32_t first, uint32_t members, BOOK *book) {
+template <class BOOK, class S> void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
   uint32_t count[SHARE], mask[SHARE][MASKS], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
   bool crowded[SHARE] = {false}, fits = true;
   unsigned long long base[SHARE / GROUP];
@@ -62,7 +62,7 @@ template <class BOOK, bool FURTHER> void search_block(const search<FURTHER> &s, 
     if (fits) s.template fill<1>(first + k, 0, mask[k], &crowded[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
   }
 }
-template <class BOOK, bool FURTHER> void search_blocks(const search<FURTHER> &s) {
+template <class BOOK, class S> void search_blocks(const S &s) {
   static BOOK book;
   for (uint32_t first = 0; first < s.n; first += SHARE) {
     memset(static_cast<void *>(&book), 0, sizeof book);
@@ -74,6 +74,11 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
   else search_blocks<no_list>(s);
   return cudaSuccess;
 }
+cudaError_t search_stirred(const search<true, true> &s, uint32_t, cudaStream_t) {
+  no_list none;
+  for (uint32_t k = 0; k < *s.group_count; k++) search_block(s, s.groups[k] * GROUP, s.n - s.groups[k] * GROUP < GROUP ? s.n % GROUP : (uint32_t)GROUP, &none);
+  return cudaSuccess;
+}
 #else
 /* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
@@ -83,78 +88,88 @@ enum { HELD = 8 }; /* 1024 threads are all it has */
 #else
 enum { HELD = 12 };
 #endif
-template <int TEAM, int P, class BOOK, bool FURTHER>
-__global__ void __launch_bounds__(TEAM *P, TEAM == 1 && !FURTHER ? HELD : 0) search_kernel(const __grid_constant__ search<FURTHER> s) {
+enum { STIRRED_TEAM = 8, STIRRED_BLOCKS = 4 /* a multiprocessor */ };
+template <int TEAM, int P, class BOOK, bool FURTHER, bool LINKED = false>
+__global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 && !FURTHER ? HELD : 0) search_kernel(const __grid_constant__ search<FURTHER, LINKED> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P;
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], found[TEAM][P], begins[SHARED ? P : 1];
   __shared__ unsigned long long base[GROUPS], at;
   __shared__ BOOK book;
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
-  const uint32_t i = blockIdx.x * P + k;
-  uint32_t mask[MASKS], count = 0, r = 0, all = 0;
-  bool crowded = false;
-  if constexpr (SHARED) {
-    for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.bits[p] = 0;
-    if (threadIdx.x == 0) book.full = book.total = book.many = 0;
-    __syncthreads();
-  }
-  if constexpr (FURTHER) /* mostly nobody has anything to look at */
-    if (!__syncthreads_or(i < s.n && s.cell_of[i] < s.capacity)) {
-      if (lane == 0 && i < s.n) {
-        s.note(i, 0);
-        if (threadIdx.x % GROUP == 0) s.group[i / GROUP] = 0;
+  for (uint32_t turn = blockIdx.x; !LINKED || turn < *s.group_count; turn += gridDim.x) { /* LINKED: as many blocks as are there at once, for whatever groups are stirred */
+    const uint32_t block = LINKED ? s.groups[turn] : blockIdx.x, i = block * P + k;
+    uint32_t mask[MASKS], count = 0, r = 0, all = 0;
+    bool crowded = false;
+    if constexpr (SHARED) {
+      for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.bits[p] = 0;
+      if (threadIdx.x == 0) book.full = book.total = book.many = 0;
+      __syncthreads();
+    }
+    if constexpr (FURTHER && !LINKED) /* mostly nobody has anything to look at */
+      if (!__syncthreads_or(i < s.n && s.cell_of[i] < s.capacity)) {
+        if (lane == 0 && i < s.n) {
+          s.note(i, 0);
+          if (threadIdx.x % GROUP == 0) s.group[i / GROUP] = 0;
+        }
+        return;
       }
-      return;
+    if (i < s.n) {
+      s.template look<false, TEAM>(i, lane, mask, &crowded, [&](uint32_t m, uint32_t bits) { count += __popc(bits), s.mark(&book, m, bits); });
+      if (lane == 0) s.mark(&book, i, 1u);
     }
-  if (i < s.n) {
-    s.template look<false, TEAM>(i, lane, mask, &crowded, [&](uint32_t m, uint32_t bits) { count += __popc(bits), s.mark(&book, m, bits); });
-    if (lane == 0) s.mark(&book, i, 1u);
-  }
-  found[lane][k] = count;
-  __syncthreads();
-  for (uint32_t t = 0; t < TEAM; t++) {
-    if (t == lane) r = all; /* where this thread's part of the row begins */
-    all += found[t][k];
-  }
-  all = capped(all);
-  if (lane == 0) {
-    uint32_t most = in_fours(all), total = all;
-    for (int d = 16; d; d >>= 1) {
-      most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-      total += __shfl_xor_sync(0xffffffffu, total, d);
-    }
-    if (threadIdx.x % GROUP == 0 && total) {
-      atomicAdd(s.total, (unsigned long long)total);
-      width[group] = most;
-      base[group] = atomicAdd(s.asked, (unsigned long long)most);
-    } else if (threadIdx.x % GROUP == 0) width[group] = 0, base[group] = 0;
-    if (threadIdx.x % GROUP == 0 && i < s.n) s.group[blockIdx.x * GROUPS + group] = (uint32_t)base[group];
-  }
-  bool fits = true;
-  if constexpr (SHARED) {
-    if (book.full) {
-      if (lane == 0 && i < s.n) begins[k] = atomicAdd(&book.total, all + 1);
-    } else
-      for (uint32_t u = threadIdx.x; u < book.many; u += THREADS) book.number(u);
+    found[lane][k] = count;
     __syncthreads();
-    if (threadIdx.x == 0) {
-      at = atomicAdd(s.shared, (unsigned long long)book.total);
-      book.first = (uint32_t)at;
-      s.note_share(blockIdx.x, &book, at + book.total <= s.near_room);
+    for (uint32_t t = 0; t < TEAM; t++) {
+      if (t == lane) r = all; /* where this thread's part of the row begins */
+      all += found[t][k];
     }
-    __syncthreads();
-    fits = at + book.total <= s.near_room;
-    if (fits && !book.full)
-      for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
-        const uint32_t p = book.used[u], bits = book.bits[p], t = threadIdx.x % 32;
-        if (bits >> t & 1u) s.near_j[book.first + book.place(p, t)] = (book.key[p] - 1) * 32 + t;
+    all = capped(all);
+    if (lane == 0) {
+      uint32_t most = in_fours(all), total = all;
+      for (int d = 16; d; d >>= 1) {
+        most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
+        total += __shfl_xor_sync(0xffffffffu, total, d);
       }
-  } else __syncthreads();
-  if (i >= s.n) return;
-  fits = fits && base[group] + width[group] <= s.lines;
-  if (lane == 0) s.note(i, fits ? all : 0);
-  if (fits) s.template fill<TEAM>(i, lane, mask, &crowded, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
+      if (threadIdx.x % GROUP == 0 && total) {
+        atomicAdd(s.total, (unsigned long long)total);
+        width[group] = most;
+        base[group] = atomicAdd(s.asked, (unsigned long long)most);
+      } else if (threadIdx.x % GROUP == 0) width[group] = 0, base[group] = 0;
+      if (threadIdx.x % GROUP == 0 && i < s.n) s.group[block * GROUPS + group] = (uint32_t)base[group];
+    }
+    bool fits = true;
+    if constexpr (SHARED) {
+      if (book.full) {
+        if (lane == 0 && i < s.n) begins[k] = atomicAdd(&book.total, all + 1);
+      } else
+        for (uint32_t u = threadIdx.x; u < book.many; u += THREADS) book.number(u);
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        at = atomicAdd(s.shared, (unsigned long long)book.total);
+        book.first = (uint32_t)at;
+        s.note_share(block, &book, at + book.total <= s.near_room);
+      }
+      __syncthreads();
+      fits = at + book.total <= s.near_room;
+      if (fits && !book.full)
+        for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
+          const uint32_t p = book.used[u], bits = book.bits[p], t = threadIdx.x % 32;
+          if (bits >> t & 1u) s.near_j[book.first + book.place(p, t)] = (book.key[p] - 1) * 32 + t;
+        }
+    } else __syncthreads();
+    if (!LINKED && i >= s.n) return;
+    fits = fits && base[group] + width[group] <= s.lines && i < s.n;
+    if (lane == 0 && i < s.n) s.note(i, fits ? all : 0);
+    if (fits) s.template fill<TEAM>(i, lane, mask, &crowded, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
+    if (!LINKED) return;
+    __syncthreads();
+  }
+}
+cudaError_t search_stirred(const search<true, true> &s, uint32_t processors, cudaStream_t stream) {
+  const uint32_t groups = (s.n + GROUP - 1) / GROUP, most = processors * STIRRED_BLOCKS;
+  search_kernel<STIRRED_TEAM, GROUP, no_list, true, true><<<groups < most ? groups : most, STIRRED_TEAM * GROUP, 0, stream>>>(s);
+  return cudaGetLastError();
 }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
@@ -370,21 +385,21 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   while (count) {
     const uint64_t lines = lines_of(&g->extra, 4);
     search<true> s = {};
-    if (g->by_table) OZ_TRY(stirred_cells(g, key, f, moves, &s.cells, why));
+    if (g->by_table) OZ_TRY(stirred_cells(g, key, f, moves, &s.cells, &s.groups, &s.group_count, why));
     else {
       OZ_TRY(order_by_cell(g, key, count, why));
       OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, moves, why));
     }
     OZ_TRY(clear_groups(g, why));
-    s.own = f->p, s.at = f->A;
+    s.own = f->p, s.at = g->by_table ? f->p : f->A;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around);
     s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
     s.radius2 = radius * radius;
-    s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
+    s.x = f->x, s.sorted_x = g->by_table ? f->x : f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
     s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
     s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
     s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
-    OZ_CUDA(search_all(s, g->stream), "neighbour search");
+    OZ_CUDA(g->by_table ? search_stirred({s}, g->processors, g->stream) : search_all(s, g->stream), "neighbour search");
     if (late) {
       OZ_TRY(tell_soon(g, why));
       g->due = DUE_FURTHER;

@@ -41,6 +41,7 @@ inline void oz_atomic_max(uint32_t *p, uint32_t v) { if (v > *p) *p = v; }
 inline void oz_atomic_or(uint32_t *p, uint32_t v) { *p |= v; }
 inline void oz_atomic_min(int *p, int v) { if (v < *p) *p = v; }
 inline uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { uint32_t old = *p; if (old == was) *p = v; return old; }
+inline void oz_fence() {} /* what was written before is seen before what is written after */
 
 namespace OZ_NAMESPACE {
 template <class K> inline cudaError_t each(cudaStream_t, uint32_t n, const K &k) {
@@ -61,6 +62,7 @@ __device__ __forceinline__ void oz_atomic_max(uint32_t *p, uint32_t v) { atomicM
 __device__ __forceinline__ void oz_atomic_or(uint32_t *p, uint32_t v) { atomicOr(p, v); }
 __device__ __forceinline__ void oz_atomic_min(int *p, int v) { atomicMin(p, v); }
 __device__ __forceinline__ uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) { return atomicCAS(p, was, v); }
+__device__ __forceinline__ void oz_fence() { __threadfence(); }
 
 namespace OZ_NAMESPACE {
 bool start_early(); /* queue.cu: whether kernels may be started before the one before is done (compute capability 9) */
