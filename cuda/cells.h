@@ -165,6 +165,7 @@ struct cell_table {
   };
   uint32_t *at, *mask; /* mask, by slot: which of the 27 cells around are to be looked at: x + 3 y + 9 z from the lowest */
   uint32_t *entries;   /* of lists, by particle: the next entry or 0, which of the 32 */
+  uint32_t empty; /* the slot behind the last, where nobody is */
   uint32_t last[3], bits[3], step[3]; /* greatest coordinate (of axes where slots are shared there is none), which of its bits count, slots from one to the next */
   /* Sets these for about `most` slots at the most; returns how many there are. */
   uint32_t fold(const int greatest[3], uint32_t most) {
@@ -179,7 +180,7 @@ struct cell_table {
       size[k] = half, bits[k] = half - 1, last[k] = 0xffffffffu;
     }
     for (int k = 0; k < 3; k++) step[k] = n, n *= size[k];
-    return n;
+    return empty = n;
   }
   static OZ_D uint32_t word(const uint32_t c[3]) { return c[0] | c[1] << 7 | c[2] << 14; }
   static OZ_D uint32_t coordinate(uint32_t word, uint32_t axis) { return word >> (7 * axis) & 127u; }

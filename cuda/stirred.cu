@@ -56,13 +56,15 @@ struct pick_item {
   uint32_t *row;
   uint16_t *len;
   news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
-  /* Whether the cell at d, one of 27, is to be looked at from the one at c, which has the record `own`. */
-  OZ_D bool stirred(const uint32_t c[3], const uint32_t own[cell_table::WORDS], uint32_t d) const {
-    const uint32_t at[3] = {c[0] + d % 3 - 1, c[1] + d / 3 % 3 - 1, c[2] + d / 9 - 1};
-    if (at[0] > in.last[0] || at[1] > in.last[1] || at[2] > in.last[2]) return false; /* -1 wraps */
-    uint32_t other[cell_table::WORDS];
-    in.load(in.slot(at[0], at[1], at[2]), other);
-    return other[cell_table::MANY] && (all || !cell_table::calm(own, other));
+  /* Slot of the cell at d, one of 27, seen from the one at c. */
+  OZ_D uint32_t beside(const uint32_t c[3], uint32_t d) const {
+    const uint32_t x = c[0] + d % 3 - 1, y = c[1] + d / 3 % 3 - 1, z = c[2] + d / 9 - 1;
+    const bool there = (d < 27) & (x <= in.last[0]) & (y <= in.last[1]) & (z <= in.last[2]); /* -1 wraps */
+    return there ? in.slot(x, y, z) : in.empty;
+  }
+  /* Whether those of one slot are to be looked at from another. */
+  OZ_D bool stirred(const uint32_t own[cell_table::WORDS], const uint32_t other[cell_table::WORDS]) const {
+    return (other[cell_table::MANY] != 0) & (all | !cell_table::calm(own, other));
   }
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
   /* The particles of a slot among 32: which, and the first of them, as which the entry is known. Others may be linking theirs. */
@@ -89,12 +91,15 @@ struct pick_item {
     bool some = false;
     if (!group) ready->clear_groups(), ready->clear_box();
     for (uint32_t left = end - begin < 32 ? (1u << (end - begin)) - 1u : 0xffffffffu; left;) {
-      uint32_t first = begin, which = 0, own[cell_table::WORDS], mask = 0;
+      uint32_t first = begin, which = 0, own[cell_table::WORDS], other[cell_table::WORDS], mask = 0;
       while (!(left >> (first - begin) & 1u)) first++;
       const uint32_t word = cell[first], slot = in.slot_of(word);
       const uint32_t c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
       in.load(slot, own);
-      for (uint32_t d = 0; d < 27; d++) mask |= (uint32_t)stirred(c, own, d) << d;
+      for (uint32_t d = 0; d < 27; d++) {
+        in.load(beside(c, d), other);
+        mask |= (uint32_t)stirred(own, other) << d;
+      }
       for (uint32_t i = first; i < end; i++)
         if (cell[i] == word) which |= 1u << (i - begin), cell[i] = mask ? word : (uint32_t)cell_table::NOBODY;
       link(slot, mask, first, which);
@@ -150,13 +155,10 @@ __global__ void __launch_bounds__(32 * WARPS) pick_kernel(const __grid_constant_
   for (uint32_t first = 0; first < us.many; first += 32 / TEAM) {
     const uint32_t k = first + lane / TEAM, of = words[warp][k < us.many ? k : first];
     const uint32_t c[3] = {cell_table::coordinate(of, 0), cell_table::coordinate(of, 1), cell_table::coordinate(of, 2)}, slot = s.in.slot(c[0], c[1], c[2]);
-    uint32_t own[cell_table::WORDS], mask = 0;
+    uint32_t own[cell_table::WORDS], other[EACH][cell_table::WORDS], mask = 0;
     s.in.load(slot, own);
-#pragma unroll
-    for (uint32_t e = 0; e < EACH; e++) {
-      const uint32_t d = lane % TEAM * EACH + e;
-      if (d < 27) mask |= (uint32_t)s.stirred(c, own, d) << d;
-    }
+    for (uint32_t e = 0; e < EACH; e++) s.in.load(s.beside(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
+    for (uint32_t e = 0; e < EACH; e++) mask |= (uint32_t)s.stirred(own, other[e]) << (lane % TEAM * EACH + e);
     for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
     if (k < us.many && lane % TEAM == 0) {
       s.link(slot, mask, i - lane + __ffs((int)which[warp][k]) - 1, which[warp][k]);
@@ -185,7 +187,7 @@ cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) {
 ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, const uint32_t **groups, const uint32_t **count, ooze_message *why) {
   cell_table in = {};
   const uint32_t slots = in.fold(key.last, 2 * g->count + 16384);
-  const size_t words = (size_t)slots * cell_table::WORDS;
+  const size_t words = (size_t)(slots + 1) * cell_table::WORDS; /* with the one where nobody is */
   OZ_TRY(grow(g, &g->table, (words + 1 + slots) * 4, "cells", why, true));
   in.at = as<uint32_t>(g->table), in.mask = in.at + words + 1; /* which need not be cleared */
   in.entries = reinterpret_cast<uint32_t *>(f->A);         /* which is free until the first iteration */
