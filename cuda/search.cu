@@ -97,6 +97,7 @@ __global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 &
   __shared__ unsigned long long base[GROUPS], at;
   __shared__ BOOK book;
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
+  if constexpr (LINKED) await_the_last(); /* it lets nobody come early, as no search does */
   for (uint32_t turn = blockIdx.x; !LINKED || turn < *s.group_count; turn += gridDim.x) { /* LINKED: as many blocks as are there at once, for whatever groups are stirred */
     const uint32_t block = LINKED ? s.groups[turn] : blockIdx.x, i = block * P + k;
     uint32_t mask[MASKS], count = 0, r = 0, all = 0;
@@ -168,8 +169,7 @@ __global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 &
 }
 cudaError_t search_stirred(const search<true, true> &s, uint32_t processors, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, most = processors * STIRRED_BLOCKS;
-  search_kernel<STIRRED_TEAM, GROUP, no_list, true, true><<<groups < most ? groups : most, STIRRED_TEAM * GROUP, 0, stream>>>(s);
-  return cudaGetLastError();
+  return start_kernel(search_kernel<STIRRED_TEAM, GROUP, no_list, true, true>, groups < most ? groups : most, (uint32_t)(STIRRED_TEAM * GROUP), 0, stream, s);
 }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;

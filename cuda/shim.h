@@ -94,7 +94,8 @@ template <class... P> inline cudaError_t start_kernel(void (*kernel)(P...), uint
   c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
   return cudaLaunchKernelEx(&c, kernel, args...);
 }
-/* These and searches start when all before them is done, and let nobody come early: gathers read lists before they wait (walk.h). */
+/* These and searches start when all before them is done, and let nobody come early: gathers read lists before they wait (walk.h). (That of what is stirred
+ * starts early, but lets nobody come.) */
 template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {
   const uint32_t i = blockIdx.x * 256u + threadIdx.x;
   if (i < n) k(i);

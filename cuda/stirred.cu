@@ -131,6 +131,7 @@ struct company {
 __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s, uint32_t n) {
   __shared__ uint32_t sum[WARPS][32 * cell_table::WORDS], slots[WARPS][32];
   const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  let_the_next_come();
   uint32_t end[ENDS], slot = 0xffffffffu;
   if (i < n) slot = s.slot_of(i, end);
   const company us(i < n, slot);
@@ -147,6 +148,7 @@ __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant
 /* Eight threads a cell. */
 __global__ void __launch_bounds__(32 * WARPS) pick_kernel(const __grid_constant__ pick_item s, uint32_t n) {
   __shared__ uint32_t words[WARPS][32], which[WARPS][32];
+  after_the_last();
   const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, word = i < n ? s.cell[i] : cell_table::NOBODY;
   if (!i) s.ready->clear_groups(), s.ready->clear_box();
   const company us(i < n, word);
@@ -177,8 +179,7 @@ cudaError_t shake_all(cudaStream_t stream, uint32_t n, const shake_item &s) {
   return cudaGetLastError();
 }
 cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) {
-  pick_kernel<<<(n + 32u * WARPS - 1) / (32u * WARPS), 32 * WARPS, 0, stream>>>(p, n);
-  return cudaGetLastError();
+  return start_kernel(pick_kernel, (n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, p, n);
 }
 #endif
 
