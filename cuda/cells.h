@@ -21,7 +21,6 @@ OZ_FN int coordinate(float x, float inv) {
   if (c > (float)CELL_LIMIT) c = (float)CELL_LIMIT;
   return (int)c;
 }
-/* Written out, so that both searches round alike. */
 OZ_FN float distance2(const float *a, const float *b) {
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return fmaf(x, x, fmaf(y, y, z * z));

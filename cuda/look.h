@@ -17,6 +17,20 @@ OZ_FN uint32_t popcount(uint32_t bits) {
   return (uint32_t)__builtin_popcount(bits);
 #endif
 }
+/* `bits` one place up, and the uppermost of `word` below them. */
+OZ_FN uint32_t shifted_in(uint32_t bits, uint32_t word) {
+#if defined(__CUDACC__)
+  return __funnelshift_l(word, bits, 1);
+#else
+  return bits << 1 | word >> 31;
+#endif
+}
+/* A word whose uppermost bit tells whether a and b, which are numbers, are within the root of r2: the sign of what the distance lacks. List C and
+ * the search that asks what is in it round alike. */
+OZ_FN uint32_t nearness(const float *a, const float *b, float r2) {
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return oz_bits_of(fmaf(z, z, fmaf(y, y, fmaf(x, x, -r2))));
+}
 /* Where entry r of a row is, from the row's beginning: four together, then those of the group's other particles. */
 OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
 OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
@@ -157,17 +171,35 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
    * branch; what they read beyond the end is in the same memory and does not count. */
   OZ_D uint32_t chunk(const float *p, uint32_t m, uint32_t n) const {
     uint32_t bits = 0;
-    for (uint32_t t = 0; t < n; t += 4) {
-      uint32_t four = 0;
+    if constexpr (FURTHER)
+      for (uint32_t t = 0; t < n; t += 4) {
+        uint32_t four = 0;
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-      for (uint32_t u = 0; u < 4; u++) {
-        oz_real q[4];
-        oz_ld4(at, m + t + u, 4, 0, q);
-        if (distance2(q, p) < radius2) four |= 1u << u;
+        for (uint32_t u = 0; u < 4; u++) {
+          oz_real q[4];
+          oz_ld4(at, m + t + u, 4, 0, q);
+          if (distance2(q, p) < radius2) four |= 1u << u;
+        }
+        bits |= four << t;
       }
-      bits |= four << t;
+    else { /* from the last to the first, so that each bit is shifted to its place; unrolled no further, since a warp would wait for the rest of each of its lanes */
+      const float *q = at + 4 * (size_t)(m + in_fours(n));
+#if defined(__CUDACC__)
+#pragma unroll 1
+#endif
+      for (int left = (int)n; left > 0; left -= 4) {
+        q -= 16;
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+        for (uint32_t u = 4; u-- > 0;) {
+          oz_real v[4];
+          oz_ld4(q, u, 4, 0, v);
+          bits = shifted_in(bits, nearness(v, p, radius2));
+        }
+      }
     }
     return n < 32 ? bits & ((1u << n) - 1u) : bits;
   }
@@ -200,7 +232,7 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
         const uint32_t t = lowest(left);
         oz_real q[4];
         oz_ld4(sorted_x, m + t, 4, 0, q);
-        if (distance2(q, xi) < skip2 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
+        if (nearness(q, xi, skip2) >> 31 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
       }
     else if (i - m < 32) bits &= ~(1u << (i - m));
     return bits;
