@@ -13,6 +13,21 @@ namespace OZ_NAMESPACE {
 
 enum { CELL_LIMIT = (1 << 20) - 2 };
 
+/* Places of the lowest bit that is set, and how many are. */
+OZ_FN uint32_t lowest(uint32_t bits) {
+#if defined(__CUDACC__)
+  return (uint32_t)__ffs((int)bits) - 1u;
+#else
+  return (uint32_t)__builtin_ctz(bits);
+#endif
+}
+OZ_FN uint32_t popcount(uint32_t bits) {
+#if defined(__CUDACC__)
+  return (uint32_t)__popc(bits);
+#else
+  return (uint32_t)__builtin_popcount(bits);
+#endif
+}
 OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) { return oz_spread(x) | oz_spread(y) << 1 | oz_spread(z) << 2; }
 /* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
 OZ_FN int coordinate(float x, float inv) {

@@ -122,7 +122,7 @@ struct gpu {
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
-  int no_table, no_join, no_both, no_left, no_beside, no_soon; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own */
+  int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own; rows as found */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -250,6 +250,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
+cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries); /* spread.cu: rows that hold places */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each becomes the sum up to and with it */
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why); /* keep: for undo */
 ooze_result undo(oz_backend *b, ooze_message *why);

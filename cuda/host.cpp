@@ -10,6 +10,7 @@
 #include "cuda/search.cu"
 #include "cuda/stirred.cu"
 #include "cuda/slots.cu"
+#include "cuda/spread.cu"
 #include "cuda/links.cu"
 #include "cuda/queue.cu"
 #include "cuda/stages.cu"

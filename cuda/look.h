@@ -3,20 +3,6 @@
 #ifndef OZ_CUDA_LOOK_H
 #define OZ_CUDA_LOOK_H
 
-OZ_FN uint32_t lowest(uint32_t bits) {
-#if defined(__CUDACC__)
-  return (uint32_t)__ffs((int)bits) - 1u;
-#else
-  return (uint32_t)__builtin_ctz(bits);
-#endif
-}
-OZ_FN uint32_t popcount(uint32_t bits) {
-#if defined(__CUDACC__)
-  return (uint32_t)__popc(bits);
-#else
-  return (uint32_t)__builtin_popcount(bits);
-#endif
-}
 /* `bits` one place up, and the uppermost of `word` below them. */
 OZ_FN uint32_t shifted_in(uint32_t bits, uint32_t word) {
 #if defined(__CUDACC__)

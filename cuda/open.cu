@@ -114,6 +114,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->no_left = number_of("OOZE_CUDA_LEFT", 1) == 0;
   g->no_beside = number_of("OOZE_CUDA_BESIDE", 1) == 0;
   g->no_soon = number_of("OOZE_CUDA_SOON", 1) == 0;
+  g->no_spread = number_of("OOZE_CUDA_SPREAD", 1) == 0;
   g->no_twice = number_of("OOZE_CUDA_TWICE", 1) == 0;
   g->no_late = number_of("OOZE_CUDA_LATE", 1) == 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);

@@ -142,7 +142,16 @@ __global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 &
     bool fits = true;
     if constexpr (SHARED) {
       if (book.full) {
-        if (lane == 0 && i < s.n) begins[k] = atomicAdd(&book.total, all + 1);
+        if (lane == 0 && i < s.n) { /* one after the other, so that places do not depend on who comes first (spread.cu) */
+          uint32_t before = 0;
+          for (uint32_t q = 0; q < k; q++) {
+            uint32_t n = 0;
+            for (uint32_t t = 0; t < TEAM; t++) n += found[t][q];
+            before += capped(n) + 1;
+          }
+          begins[k] = before;
+          atomicMax(&book.total, before + all + 1);
+        }
       } else
         for (uint32_t u = threadIdx.x; u < book.many; u += THREADS) book.number(u);
       __syncthreads();
@@ -316,6 +325,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
     s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
+    if (shared && !g->no_spread) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries)), "neighbour lists");
     if (late) { /* there was room in the last substep, so mostly there is in this one */
       g->due = DUE_NEAR;
       g->untold = true;
