@@ -58,7 +58,7 @@ namespace {
     static OZ_D void link(const oz_frame *f, const self *s, const oz_links *n, oz_real *acc) { oz_##name##_link(f, s, n, acc); } \
   };
 #define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
-#define OZ_TYPE_MATRIX OZ_TYPE_C
+#define OZ_TYPE_MATRIX(name, nsum, nred) OZ_TYPE_C(name, (nsum) + 1, nred) /* the last is what oz_matrix_off takes off */
 #define OZ_TYPE_SPARE OZ_TYPE_C
 #define OZ_TYPE_MAP(name, nsum, nred)                                                                                  \
   struct stage_##name {                                                                                                \

@@ -38,7 +38,7 @@ template <class S> void bring(const stage_args &a, uint32_t block, const stock<S
         const int words = stock<S>::words(k);
         memcpy(to.copy(k) + (size_t)words * p, gathered<S>::array(f, k) + (size_t)words * j[p], 4 * (size_t)words);
       }
-    if (stock<S>::PLACED) memcpy(to.places() + 2 * p, a.place + 2 * (size_t)j[p], 8);
+    if (stock<S>::PLACED) memcpy(to.places() + stock<S>::PLACE * p, places_of<S>(a) + stock<S>::PLACE * (size_t)j[p], 4 * stock<S>::PLACE);
   }
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
@@ -57,6 +57,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
       if (stock<S>::SHARES) bring(a, i / SHARE, copies);
     }
     S::begin(&a.f, i, &self);
+    told<S>(&self, a.f.near_c ? a.units.pull : 1.0f);
     if constexpr (S::KIND == KIND_LINK) loop<S, 1>(a, i, &self, acc);
     else if (!a.f.near_c) loop<S, 8>(a, i, &self, acc);
     else if (lanes == 1) loop_share<S, 1>(a, i, copied, copies, &self, acc);
@@ -70,7 +71,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
         else if (lanes == 2) mirror_in<S, 2>(a, &copies, first, copied, i, slot, 0);
         else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
-    if (a.f.near_c && S::KIND != KIND_LINK) finish_sums<S>(a, acc);
+    if (S::KIND != KIND_LINK) finish_sums<S>(a, a.f.near_c != nullptr, acc);
     if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH)) end_with_walls<S>(&a.f, &g, i, a.slot_of[i], a.slot_of[i] ? a.f.wall_planes[a.slot_of[i] - 1] : 0u, a.walls, acc, red);
     else S::end(&a.f, i, acc, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];

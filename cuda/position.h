@@ -39,7 +39,7 @@ struct stage_measure {
   }
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
     oz_real rho, y[4];
-    const float lam = oz_density_multiplier(f, i, acc[9], &rho);
+    const float lam = oz_min(oz_density_multiplier(f, i, acc[9], &rho), 0.0f); /* and a number */
     oz_ld4(f->y, i, 4, 0, y);
     y[3] = oz_two_halves(y[3], lam);
     oz_strain_end(f, i, acc, red);
@@ -58,8 +58,8 @@ struct stage_measure {
 /* ---- conform_move and density_move ---- */
 
 struct stage_shift {
-  static constexpr int KIND = KIND_C, SUMS = 6, REDS = 0, STAGE = OZ_STAGE_conform_move;
-  struct self { float y[3], w, lam; };
+  static constexpr int KIND = KIND_C, SUMS = 7, REDS = 0, STAGE = OZ_STAGE_conform_move;
+  struct self { float y[3], w, lam, pull; }; /* pull: what n->c lacks (walk.h); w has it */
   static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) {
     oz_real v[4];
     oz_ld4(f->dx, i, 4, 0, v);
@@ -75,7 +75,7 @@ struct stage_shift {
     oz_near4(f->dx, n, v);
     oz_matrix(acc, f->A, n);
     const oz_v3 e = {v[0] - s->y[0], v[1] - s->y[1], v[2] - s->y[2]};
-    const float pull = n->c * (s->w + oz_first_half(v[3])), k = oz_min(s->lam + oz_second_half(v[3]), 0.0f); /* 0: nobody here is compressed; no branch for that, since mostly somebody is in a warp */
+    const float pull = n->c * (s->w + s->pull * oz_first_half(v[3])), k = s->lam + oz_second_half(v[3]); /* neither is above 0; 0: nobody here is compressed; no branch for that, since mostly somebody is in a warp */
     acc[0] += pull * e.x, acc[1] += pull * e.y, acc[2] += pull * e.z;
     const oz_v3 r = {n->r.x - e.x, n->r.y - e.y, n->r.z - e.z};
     push(f, k, r, acc);
@@ -117,6 +117,12 @@ struct stage_shift {
   };
 };
 
+/* Stages whose n->c lacks place_units.pull where linear (walk.h); they are told of it by `told`, after begin. */
+template <class S> constexpr bool pulls = false;
+template <> constexpr bool pulls<stage_shift> = true;
+template <class S> OZ_D void told(typename S::self *s, float pull) {
+  if constexpr (pulls<S>) s->pull = pull, s->w *= pull;
+}
 /* What the joined stages say beyond their pairs: whether they ask for oz_group.r, and what walks the further rows. */
 template <class S> constexpr bool apart = false;
 template <> constexpr bool apart<stage_measure> = true;

@@ -43,6 +43,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
+    told<S>(&self, 1.0f);
     w.walk(a, i, lane, &self, acc);
     if constexpr (WALLS && mirrors<S>) {
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
@@ -63,6 +64,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
       for (int s = 0; s < S::SUMS; s++) acc[s] = sums[s][threadIdx.x];
   }
   if (there) {
+    finish_sums<S>(a, false, acc);
     if constexpr (WALLS) {
       const uint32_t slot = a.slot_of[i];
       end_with_walls<S>(&a.f, g, i, slot, slot ? a.f.wall_planes[slot - 1] : 0u, a.walls, acc, red);
@@ -126,11 +128,13 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (WALLS && threadIdx.x < SHARE && blockIdx.x * SHARE + threadIdx.x < a.f.count) wall = a.slot_of[blockIdx.x * SHARE + threadIdx.x];
   if (wall) planes = a.f.wall_planes[wall - 1];
   if (stock<S>::PLACED) { /* as old as the lists */
+    constexpr int WORDS = stock<S>::PLACE;
+    const uint32_t *from = places_of<S>(a);
     for (uint32_t u = 0; u < AHEAD; u++) {
       const uint32_t p = threadIdx.x + u * THREADS;
-      if (p < have) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)j[u]);
+      if (p < have) copy_in<4 * WORDS>(copies.places() + WORDS * p, from + WORDS * (size_t)j[u]);
     }
-    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<8>(copies.places() + 2 * p, a.place + 2 * (size_t)near[p]);
+    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<4 * WORDS>(copies.places() + WORDS * p, from + WORDS * (size_t)near[p]);
   }
   /* what comes after cg_apply reads before it waits what is done when this one has waited */
   const bool beside = mirrors<S> && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
@@ -158,6 +162,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
+    told<S>(&self, a.units.pull);
     w.walk(a, first, fits, copies, lane, &self, acc);
     if constexpr (WALLS && mirrors<S>) {
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
@@ -179,7 +184,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   if (beside) await_the_last();
   if (there) {
-    finish_sums<S>(a, acc);
+    finish_sums<S>(a, true, acc);
     if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red);
     else S::end(&a.f, i, acc, red);
   }

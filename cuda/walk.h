@@ -61,17 +61,32 @@ template <class A> OZ_D A *apart_from_others(A *p) {
   return p;
 #endif
 }
-/* Copies of what a block gathers: records, then packed start positions, then numbers; `room` of each. */
+/* Stages that read start positions as they are: 16 bytes instead of 8, for five instructions a pair less. It pays where instructions are what a
+ * stage waits for, and one record is all that it gathers besides; x is that of the start until `finish`. */
+template <class S> constexpr bool unpacked = false;
+template <> constexpr bool unpacked<stage_force> = true;
+template <> constexpr bool unpacked<stage_bound_sums> = true;
+/* A particle's own, in the bits of an oz_place, and where those of others are. */
+template <class S> OZ_D const uint32_t *places_of(const stage_args &a) { return unpacked<S> ? reinterpret_cast<const uint32_t *>(a.f.x) : a.place; }
+template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
+  if constexpr (!unpacked<S>) return oz_place_ld(a.place, i);
+  oz_real v[4];
+  oz_ld4(a.f.x, i, 4, 0, v);
+  const oz_place p = {oz_bits_of(v[0]), oz_bits_of(v[1]), oz_bits_of(v[2])};
+  return p;
+}
+/* Copies of what a block gathers: records, then start positions, then numbers; `room` of each. */
 template <class S> struct stock {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
   static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_C;
-  static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + (PLACED ? 8 : 0); /* bytes a neighbour */
+  static constexpr int PLACE = !PLACED ? 0 : unpacked<S> ? 4 : 2; /* words of a start position */
+  static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE; /* bytes a neighbour */
   float *at;
   uint32_t room;
   OZ_D uint32_t *places() const { return reinterpret_cast<uint32_t *>(at + 4 * (size_t)gathered<S>::RECORDS * room); }
   static OZ_D constexpr int words(int k) { return k < gathered<S>::RECORDS ? 4 : 1; }
   OZ_D float *copy(int k) const {
-    return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + (PLACED ? 2 : 0) + (k - gathered<S>::RECORDS)) * (size_t)room;
+    return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + PLACE + (k - gathered<S>::RECORDS)) * (size_t)room;
   }
 };
 
@@ -108,8 +123,15 @@ template <> constexpr int linear<stage_filter_gradient> = 9;
 template <> constexpr int linear<stage_filter_move> = 9;
 template <> constexpr int linear<stage_measure> = 9;
 template <> constexpr int linear<stage_shift> = 3;
-template <class S> OZ_D void finish_sums(const stage_args &a, oz_real *acc) {
-  for (int s = 0; s < linear<S>; s++) acc[s] *= a.units.grad_norm;
+/* Stages with a sum of A_j ghat: the last of their sums is for oz_matrix_off. */
+template <class S> constexpr bool matrix = false;
+template <> constexpr bool matrix<stage_force> = true;
+template <> constexpr bool matrix<stage_conform_move> = true;
+template <> constexpr bool matrix<stage_shift> = true;
+/* shared: what `linear` leaves out is multiplied with. */
+template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
+  if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
+  for (int s = 0; s < linear<S>; s++) acc[s] *= shared ? unpacked<S> ? a.f.grad_norm : a.units.grad_norm : 1.0f;
 }
 /* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
  * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
@@ -118,22 +140,37 @@ template <class S, bool STORED>
 OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
   oz_group m;
   m.j = &j;
+  if constexpr (matrix<S>) m.off = acc + S::SUMS - 1;
   if (S::KIND == KIND_C && STORED) {
     m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
     m.c = oz_ld_half(g + 3);
+    m.way = m.g, m.s = oz_set(1.0f);
     if (apart<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
   } else if (S::KIND == KIND_C) {
     oz_frame k; /* only what oz_spiky asks for */
-    float r[3];
-    k.h = place_units::H, k.h2 = place_units::H * place_units::H, k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
-    oz_place_difference(here, oz_place_ld(v.place, j), r);
-    const oz_v3 way = {r[0], r[1], r[2]};
+    if constexpr (unpacked<S>) {
+      oz_real q[4];
+      oz_ld4(reinterpret_cast<const float *>(v.place), j, 4, 0, q);
+      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm, k.hour_norm = v.f->hour_norm, k.inv_d = v.f->inv_d;
+      m.way.x = oz_float_of(here.x) - q[0], m.way.y = oz_float_of(here.y) - q[1], m.way.z = oz_float_of(here.z) - q[2];
+    } else {
+      float r[3];
+      k.h = place_units::H, k.h2 = place_units::H * place_units::H, k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
+      oz_place_difference(here, oz_place_ld(v.place, j), r);
+      m.way.x = r[0], m.way.y = r[1], m.way.z = r[2];
+    }
+    if (apart<S>) {
+      static_assert(!unpacked<S> || !apart<S>, "these are in other units");
+      m.r.x = v.units->metres * m.way.x, m.r.y = v.units->metres * m.way.y, m.r.z = v.units->metres * m.way.z;
+    }
     if (linear<S> > 0) {
-      const oz_real s = oz_steepness_within(&k, way);
-      m.g.x = s * r[0], m.g.y = s * r[1], m.g.z = s * r[2];
-      m.c = v.units->pull * oz_min(s, oz_set(OZ_STEEPEST * k.h));
-    } else m.g = oz_spiky(&k, way, &m.c);
-    if (apart<S>) m.r.x = v.units->metres * r[0], m.r.y = v.units->metres * r[1], m.r.z = v.units->metres * r[2];
+      m.s = oz_steepness_within(&k, m.way);
+      m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
+      m.c = (pulls<S> ? 1.0f : unpacked<S> ? v.units->pull_plain : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
+    } else {
+      m.g = oz_spiky(&k, m.way, &m.c);
+      m.way = m.g, m.s = oz_set(1.0f);
+    }
   }
   S::pair(v.f, self, &m, acc);
 }
@@ -358,22 +395,22 @@ template <class S, int T> struct share_walker {
     const oz_frame *f = &a.f;
     own = i;
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    if (S::KIND == KIND_C) here = oz_place_ld(a.place, i);
+    if (S::KIND == KIND_C) here = place_of<S>(a, i);
     near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
     if (dense<S>()) further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], lane);
   }
   /* first: of the block's list; copies: of what it gathers, the first a.share_room of that list; all: these are all of it */
   OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
-    const sight plain = {&a.f, a.place, &a.units, {}};
+    const sight direct = {&a.f, places_of<S>(a), &a.units, {}};
     const uint32_t *map = a.f.near_j + first;
     if constexpr (stock<S>::SHARES) {
       oz_frame f = a.f;
       for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = apart_from_others(copies.copy(k));
       const sight v = {&f, apart_from_others(copies.places()), &a.units, {}};
       if (all) near.walk(v, here, lane, self, acc);
-      else near.template walk<false>(v, plain, map, a.share_room, here, lane, self, acc);
-    } else near.template walk<false>(plain, plain, map, 0, here, lane, self, acc);
-    if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, plain, here, lane);
+      else near.template walk<false>(v, direct, map, a.share_room, here, lane, self, acc);
+    } else near.template walk<false>(direct, direct, map, 0, here, lane, self, acc);
+    if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, direct, here, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);
   }
 };

@@ -10,6 +10,8 @@ typedef struct oz_group {
 #if OZ_GPU
   const uint32_t *j;
   oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/walk.h) */
+  oz_v3 way; /* ghat is s times this: for oz_matrix, which has another factor */
+  oz_real s, *off; /* off: receives the sum of what was multiplied with A_j; 1.5 times that is to be taken off each of the three sums (oz_packed_raw) */
 #else
   uint32_t j[OZ_LANES];
 #endif
@@ -51,7 +53,18 @@ OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own
 #else
 OZ_FN void oz_near4(const float *a, const oz_group *n, oz_real v[4]) { oz_gather4(a, n->j, 4, 0, v); }
 OZ_FN void oz_outer(oz_real *acc, const float *a, const oz_group *n) { oz_outer_gather(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
+#if OZ_GPU
+OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) {
+  oz_real m[9], s = n->s * oz_packed_raw(a, n->j[0], m), x = s * n->way.x, y = s * n->way.y, z = s * n->way.z;
+  for (int r = 0; r < 3; r++) acc[r] += m[3 * r] * x, acc[r] += m[3 * r + 1] * y, acc[r] += m[3 * r + 2] * z;
+  *n->off += x + y + z;
+}
+OZ_FN void oz_matrix_off(oz_real *acc, oz_real off) {
+  for (int r = 0; r < 3; r++) acc[r] -= 1.5f * off;
+}
+#else
 OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) { oz_matrix_product(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
+#endif
 OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
   oz_matrix_product_spare(acc, a, u, n->j, n->g.x, n->g.y, n->g.z);
 }
