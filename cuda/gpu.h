@@ -206,7 +206,7 @@ struct stage_args {
   uint32_t flat;              /* no collider is curved */
   uint32_t packed;            /* dx holds what position.h puts there */
   uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do */
-  telling tell;               /* by a map, once it is let go: what came before it; by finish at its end */
+  telling tell;               /* what came before this kernel; of finish, with what it adds */
   int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */
   float box_inv;              /* 1/m: cells a metre */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */

@@ -189,6 +189,7 @@ struct map_walls {
   static constexpr bool ANY = true, WALLS = true, TWO = false; /* WALLS: only what has a slot does more than its item; TWO: there is a kernel for flat ones */
   static OZ_D void before(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
   static OZ_D void after(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+  static OZ_D void then(const oz_frame *, uint32_t, uint32_t) {} /* of every particle */
 };
 template <bool FLAT> struct maps_of<stage_kick, FLAT> : map_walls {
   static constexpr bool TWO = true;
@@ -212,6 +213,9 @@ template <> struct maps_of<stage_advance> : map_walls {
     if (which & 2u) oz_wall_density_of(f, slot, i);
     if (which & 4u) oz_wall_project_of(f, slot, i);
   }
+  static OZ_D void then(const oz_frame *f, uint32_t i, uint32_t which) {
+    if (which & 8u) oz_density_bound_item(f, i, nullptr);
+  }
 };
 template <> struct maps_of<stage_material> {
   static constexpr bool ANY = true, WALLS = false, TWO = false;
@@ -223,6 +227,7 @@ template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, 
     if (slot) maps_of<S, FLAT>::before(&a.f, slot - 1, i, a.walls);
     S::item(&a.f, i, red);
     if (slot) maps_of<S, FLAT>::after(&a.f, slot - 1, i, a.walls);
+    maps_of<S, FLAT>::then(&a.f, i, a.walls);
   } else if constexpr (maps_of<S>::ANY) {
     S::item(&a.f, i, red);
     maps_of<S>::after(&a.f, i, a.walls);

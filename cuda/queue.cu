@@ -62,7 +62,7 @@ uint32_t joins(int stage, int next) {
   if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move) return next == OZ_STAGE_wall_project ? (uint32_t)JOIN_PROJECT : next == OZ_STAGE_wall_density ? (uint32_t)JOIN_DENSITY : 0u;
-  if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : 0u;
+  if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : next == OZ_STAGE_density_bound ? 8u : 0u;
   if (stage == OZ_STAGE_velocity_start || stage == OZ_STAGE_kick) return next == OZ_STAGE_wall_hold ? 2u : 0u;
   if (stage == OZ_STAGE_filter_move) return next == OZ_STAGE_wall_drag ? 1u : 0u;
   if (stage == OZ_STAGE_conform_update) return next == OZ_STAGE_finish ? (uint32_t)JOIN_BOTH : 0u;
@@ -174,7 +174,7 @@ uint32_t plan(const gpu *g, int lanes, launch *out) {
 }
 
 /* Whether it can tell the host what came before it. */
-bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_bound; }
+bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda; }
 
 cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   stage_args a;

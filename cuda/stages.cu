@@ -29,6 +29,12 @@ template <> struct joined_of<stage_conform_move> { static constexpr bool ANY = t
 
 #include "cuda/sums.h"
 
+/* What came before this kernel, for the host: by its last warp, of whose particles few are near walls. It waits for that some microsecond. */
+template <int THREADS> __device__ __forceinline__ void tell_before(const stage_args &a) {
+  if (a.tell.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= THREADS - 32) tell_host(a.tell);
+}
+template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start; /* as in queue.cu */
+
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, lane = thread % T;
@@ -40,6 +46,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   walker<S, T> w;
   if (there) w.open(a, i, lane);
   after_the_last();
+  if constexpr (tells<S>) tell_before<BLOCK>(a);
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
@@ -142,6 +149,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (beside) look_afresh();
   else await_the_last();
   if (ready) let_the_next_come();
+  if constexpr (tells<S>) tell_before<THREADS>(a);
   if constexpr (stock<S>::SHARES) {
     oz_frame f = a.f;
     for (int k = 0; k < stock<S>::ARRAYS; k++) {
@@ -198,22 +206,18 @@ template <class S, int T>
 __global__ void __launch_bounds__(SHARE *T, (held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   share_body<S, T, true>(a, &g);
 }
-/* What came before this kernel, for the host. */
-__device__ __forceinline__ void tell_first(const stage_args &a) {
-  if (a.tell.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= BLOCK - 32) tell_host(a.tell);
-}
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   if (S::STAGE != OZ_STAGE_wall_planes) let_the_next_come(); /* gathers read the number of planes before they wait */
   await_the_last();
-  if constexpr (S::KIND == KIND_MAP && !ends<S>) tell_first(a);
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) {
     if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
     else S::item(&a.f, i, red);
   }
+  if constexpr (tells<S>) tell_before<BLOCK>(a);
   if constexpr (ends<S>) box_in<BLOCK>(a, i, i < a.f.count);
   if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
 }
@@ -254,8 +258,8 @@ template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joine
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   if (S::STAGE != OZ_STAGE_velocity_start || !(a.walls & 1u)) let_the_next_come(); /* as wall_planes in a kernel of its own */
   await_the_last();
-  tell_first(a);
   if (i < a.f.count) map_joined<S, FLAT>(a, i, red);
+  if constexpr (tells<S>) tell_before<BLOCK>(a); /* none of this is written here */
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {

@@ -87,6 +87,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   oz_build_result built = {0, 0.0};
   WALLS(wall_density);
   WALLS(wall_project);
+  RUN(density_bound);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
   if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours; /* known only by now */
@@ -94,7 +95,6 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
-  RUN(density_bound);
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     /* Both constraints look at the same positions and then move together: half the passes over neighbours of one after the other,
      * where a backend joins them, and it converges as well (ooze verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the
