@@ -394,7 +394,7 @@ static state without_bodies(void) {
   return s;
 }
 static void same_bits(const char *lanes, int bodies) {
-  static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"}, {"OOZE_CUDA_TABLE", "0"}, {"OOZE_CUDA_TWICE", "0"}, {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
+  static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"}, {"OOZE_CUDA_SOON", "0"}, {"OOZE_CUDA_TABLE", "0"}, {"OOZE_CUDA_TWICE", "0"}, {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
   seed = 99;
   state s = bodies ? make(RANDOM) : without_bodies();
   float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
