@@ -221,9 +221,9 @@ template <> struct maps_of<stage_material> {
   static constexpr bool ANY = true, WALLS = false, TWO = false;
   static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
 };
-template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, uint32_t i, oz_real *red) {
+/* slot: of particle i + 1, 0: it has none. */
+template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, uint32_t i, uint32_t slot, oz_real *red) {
   if constexpr (maps_of<S>::WALLS) {
-    const uint32_t slot = a.slot_of[i];
     if (slot) maps_of<S, FLAT>::before(&a.f, slot - 1, i, a.walls);
     S::item(&a.f, i, red);
     if (slot) maps_of<S, FLAT>::after(&a.f, slot - 1, i, a.walls);

@@ -95,8 +95,8 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     oz_real red[S::REDS + 1];
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
     else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
-    else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, red);
-    else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, red);
+    else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, a.slot_of[i], red);
+    else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, a.slot_of[i], red);
     else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }

@@ -256,9 +256,10 @@ template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joine
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  const uint32_t slot = maps_of<S>::WALLS && i < a.f.count ? a.slot_of[i] : 0u; /* whoever writes it lets nobody come early */
   if (S::STAGE != OZ_STAGE_velocity_start || !(a.walls & 1u)) let_the_next_come(); /* as wall_planes in a kernel of its own */
   await_the_last();
-  if (i < a.f.count) map_joined<S, FLAT>(a, i, red);
+  if (i < a.f.count) map_joined<S, FLAT>(a, i, slot, red);
   if constexpr (tells<S>) tell_before<BLOCK>(a); /* none of this is written here */
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
