@@ -79,17 +79,6 @@ struct key_item {
   }
 };
 
-OZ_FN uint32_t spread7(uint32_t v) { /* 7 bits to every third */
-  v = (v | v << 8) & 0x0300f00fu;
-  v = (v | v << 4) & 0x030c30c3u;
-  return (v | v << 2) & 0x09249249u;
-}
-OZ_FN uint32_t gathered7(uint32_t v) {
-  v &= 0x09249249u;
-  v = (v | v >> 2) & 0x030c30c3u;
-  v = (v | v >> 4) & 0x0300f00fu;
-  return (v | v >> 8) & 0xffu;
-}
 enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
 
 /* Place of particle i, which fill_item has put somewhere into its cell. */

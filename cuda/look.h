@@ -17,6 +17,26 @@ OZ_FN uint32_t nearness(const float *a, const float *b, float r2) {
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return oz_bits_of(fmaf(z, z, fmaf(y, y, fmaf(x, x, -r2))));
 }
+/* Bit t of a word, or none from 32 on. */
+OZ_FN uint32_t bit_at(uint32_t t) {
+#if defined(__CUDACC__)
+  return __funnelshift_lc(0u, 1u, t);
+#else
+  return t < 32u ? 1u << t : 0u;
+#endif
+}
+#if defined(__CUDACC__)
+#define OZ_TABLE static __constant__ const
+#else
+#define OZ_TABLE static const
+#endif
+/* Before a loop that lanes leave at different times: unrolled, each lane's rest would be one that the others wait for. */
+#if defined(__CUDACC__)
+#define OZ_AS_IT_IS _Pragma("unroll 1")
+#else
+#define OZ_AS_IT_IS
+#endif
+
 /* Where entry r of a row is, from the row's beginning: four together, then those of the group's other particles. */
 OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
 OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
@@ -28,9 +48,12 @@ enum { PAGES = 512 };
 
 /* The pages that hold neighbours of a block's particles, in a table by hash. */
 struct pages {
+  struct alignas(8) places {
+    uint32_t bits;        /* which of its 32 particles */
+    uint32_t before;      /* places before its first */
+  };
   uint32_t key[PAGES];    /* page + 1, or 0 */
-  uint32_t bits[PAGES];   /* which of its 32 particles */
-  uint32_t before[PAGES]; /* places before its first */
+  places of[PAGES];
   uint16_t used[PAGES];   /* slots, in any order */
   uint32_t full;          /* there are too many: every entry gets a place of its own */
   uint32_t many, total, first; /* used; places; where they begin among those of all blocks */
@@ -38,36 +61,57 @@ struct pages {
   static OZ_D uint32_t slot_of(uint32_t page) { return (page * 0x9e3779b1u) >> 23; }
   static OZ_D uint32_t next(uint32_t slot) { return (slot + 1) % PAGES; }
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
-  OZ_D void mark(uint32_t page, uint32_t b) {
-    uint32_t slot = slot_of(page);
-    for (int tries = 0; tries < 48; tries++, slot = next(slot)) {
-      uint32_t have = now(key + slot);
-      if (have == 0) have = oz_atomic_cas(key + slot, 0u, page + 1);
-      if (have != 0 && have != page + 1) continue;
-      if (have == 0) used[oz_atomic_add(&many, 1u)] = (uint16_t)slot;
-      if (~now(bits + slot) & b) oz_atomic_or(bits + slot, b);
-      return;
-    }
-    full = 1;
+  /* A slot as the second look comes back to it: on the device its address in shared memory, which would be made anew for every entry otherwise. */
+  OZ_D uint32_t handle(uint32_t slot) const {
+#if defined(__CUDACC__)
+    return (uint32_t)__cvta_generic_to_shared(of + slot);
+#else
+    return slot;
+#endif
   }
-  /* Numbers the places of one used page: by particle. */
-  OZ_D void number(uint32_t u) {
-    const uint32_t mine = key[used[u]];
-    uint32_t sum = 0, all = 0;
-    for (uint32_t v = 0; v < many; v++) {
-      const uint32_t n = popcount(bits[used[v]]);
-      all += n;
-      if (key[used[v]] < mine) sum += n;
+  OZ_D places at(uint32_t handle) const {
+#if defined(__CUDACC__)
+    places p;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(p.bits), "=r"(p.before) : "r"(handle) : "memory");
+    return p;
+#else
+    return of[handle];
+#endif
+  }
+  OZ_D uint32_t mark(uint32_t page, uint32_t b) { /* the handle of the page's slot */
+    uint32_t slot = slot_of(page), have = now(key + slot);
+    OZ_AS_IT_IS
+    for (int tries = 0; have != page + 1; tries++) { /* mostly it is there */
+      if (have == 0) have = oz_atomic_cas(key + slot, 0u, page + 1);
+      if (have == 0) {
+        used[oz_atomic_add(&many, 1u)] = (uint16_t)slot;
+        break;
+      }
+      if (have == page + 1) break;
+      if (tries == 48) {
+        full = 1;
+        return 0;
+      }
+      slot = next(slot), have = now(key + slot);
     }
-    before[used[u]] = sum;
-    if (u == 0) total = all;
+    if (~now(&of[slot].bits) & b) oz_atomic_or(&of[slot].bits, b);
+    return handle(slot);
+  }
+  /* How many places there are on pages before that of slot `mine`, and in all: what the k-th of `team` threads adds to either. */
+  OZ_D void count(uint32_t mine, uint32_t k, uint32_t team, uint32_t *sum, uint32_t *all) const {
+    *sum = *all = 0;
+    for (; k < many; k += team) {
+      const uint32_t slot = used[k], n = popcount(of[slot].bits);
+      *all += n;
+      if (key[slot] < key[mine]) *sum += n;
+    }
   }
   OZ_D uint32_t find(uint32_t page) const { /* one that is there */
     uint32_t slot = slot_of(page);
     while (key[slot] != page + 1) slot = next(slot);
     return slot;
   }
-  OZ_D uint32_t place(uint32_t slot, uint32_t t) const { return before[slot] + popcount(bits[slot] & ((1u << t) - 1u)); }
+  OZ_D uint32_t place(uint32_t slot, uint32_t t) const { return of[slot].before + popcount(of[slot].bits & ((1u << t) - 1u)); }
   OZ_D uint32_t place_of(uint32_t k) const { return place(find(k >> 5), k & 31u); }
 };
 static_assert(PAGES == 512, "slot_of takes 9 bits");
@@ -77,18 +121,47 @@ struct no_list {};
 
 /* ---- looking ---- */
 
-enum { MASKS = 24, /* of 32 candidates each: about 300 in 14 ranges */
-       AHEAD = 4 };   /* cells whose lists are fetched at once */
+/* What the first look found, for the second to write: places where neighbours are (from m on, or a page, and then its handle), and which as bits. */
+enum { PIECES = 24 }; /* honey has 10 a particle, 22 at most; where there are more, the second look tests again */
+struct piece {
+  uint32_t where, bits;
+};
+struct found { /* apart from the pieces, which lie in memory */
+  uint32_t pieces, count; /* and neighbours in all */
+  OZ_D bool add(piece *to, uint32_t where, uint32_t bits) { /* whether there was room */
+    const bool room = pieces < PIECES;
+    if (room) to[pieces].where = where, to[pieces].bits = bits;
+    pieces++;
+    return room;
+  }
+  OZ_D bool crowded() const { return pieces > PIECES; }
+};
+
+/* The blocks around a cell (cells.h): the bits of those axes along which they take the cell that stands alone, and of the others which of the pair, with
+ * the number of cells above these three bits. */
+enum { AXIS_BITS = 0x09249249 };
+struct block_code {
+  uint32_t alone, rest;
+};
+#define OZ_BLOCK(x, y, z, odd_y, odd_z, cells) \
+  { ((x) + 2u * (y) + 4u * (z)) * AXIS_BITS, (odd_y) * 2u + (odd_z) * 4u + (cells) * 8u }
+OZ_TABLE block_code block_codes[AROUND] = {
+    OZ_BLOCK(0, 0, 0, 0, 0, 8), OZ_BLOCK(0, 0, 1, 0, 0, 4), OZ_BLOCK(0, 1, 0, 0, 0, 2), OZ_BLOCK(0, 1, 0, 0, 1, 2), OZ_BLOCK(0, 1, 1, 0, 0, 2),
+    OZ_BLOCK(1, 0, 0, 0, 0, 1), OZ_BLOCK(1, 0, 0, 1, 0, 1), OZ_BLOCK(1, 0, 0, 0, 1, 1), OZ_BLOCK(1, 0, 0, 1, 1, 1), OZ_BLOCK(1, 0, 1, 0, 0, 1),
+    OZ_BLOCK(1, 0, 1, 1, 0, 1), OZ_BLOCK(1, 1, 0, 0, 0, 1), OZ_BLOCK(1, 1, 0, 0, 1, 1), OZ_BLOCK(1, 1, 1, 0, 0, 1)};
+#undef OZ_BLOCK
+
+enum { AHEAD = 4 }; /* cells whose lists are fetched at once */
 
 struct search_args {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
   const uint32_t *cell_of;
   const uint2 *around;    /* 14 ranges a cell, or NULL: */
-  const uint32_t *table;  /* first particle by Morton code, which the cell then is; `last` the greatest coordinates */
+  const uint32_t *table;  /* first particle by Morton code, which the cell then is; */
   cell_table cells;       /* LINKED: takes its place */
   const uint32_t *groups, *group_count; /* LINKED: groups of 32 in which someone is stirred; how many */
-  uint32_t last[3];
+  uint32_t last[3];       /* of each axis the greatest coordinate, as its bits of such a code (see reach) */
   uint32_t n, capacity;
   float radius2;
   /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell
@@ -110,28 +183,34 @@ struct search_args {
   float h;
   const uint32_t *owner; /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
   const uint32_t *slip;  /* their word (boundary.h), or NULL */
+
+  void reach(const uint32_t greatest[3]) {
+    for (uint32_t axis = 0; axis < 3; axis++)
+      for (uint32_t bit = last[axis] = 0; bit < TABLE_BITS; bit++) last[axis] |= (greatest[axis] >> bit & 1u) << (3 * bit + axis);
+  }
 };
 
 /* FURTHER: for what list C has not; LINKED: through the lists of stirred.cu. */
 template <bool FURTHER, bool LINKED = false> struct search : search_args {
-  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of, or the cells that are stirred. */
+  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of: the code of its pairs' even cells, and that of the
+   * three cells that stand alone, with an axis' uppermost bit where there is none. LINKED: where it is, and which cells around it are stirred. */
   struct surroundings {
     const uint2 *range;
-    uint32_t part[3][3]; /* of each axis: as in block_parts; all bits set: there is none */
+    uint32_t even, alone;
     uint32_t at[3], mask;
   };
   OZ_D void look_around(uint32_t c, surroundings *s) const {
-    if constexpr (LINKED) s->mask = cells.mask[cells.slot_of(c)];
-    else s->range = around + (size_t)c * AROUND;
-    if (!LINKED && around) return;
-    for (uint32_t axis = 0; axis < 3; axis++) {
-      if constexpr (LINKED) s->at[axis] = cell_table::coordinate(c, axis);
-      else {
-        const uint32_t v = gathered7(c >> axis), even = v & ~1u, alone = v & 1u ? v + 1 : v - 1;
-        s->part[axis][0] = spread7(even) << axis;
-        s->part[axis][1] = spread7(even + 1) << axis;
-        s->part[axis][2] = alone <= last[axis] ? spread7(alone) << axis : 0xffffffffu;
-      }
+    if constexpr (LINKED) {
+      s->mask = cells.mask[cells.slot_of(c)];
+      for (uint32_t axis = 0; axis < 3; axis++) s->at[axis] = cell_table::coordinate(c, axis);
+      return;
+    }
+    s->range = around + (size_t)c * AROUND, s->even = c & ~7u, s->alone = 0;
+    if (around || FURTHER) return;
+    for (uint32_t axis = 0; axis < 3; axis++) { /* one more or less without leaving the axis' bits: a carry or borrow runs through the others' */
+      const uint32_t one = 1u << axis, bits = (uint32_t)AXIS_BITS << axis, none = 1u << (27 + axis), own_bits = c & bits;
+      const uint32_t up = ((c | ~bits) + one) & bits, down = (own_bits - one) & bits; /* all of the axis' bits where it is at 0 */
+      s->alone |= c & one ? (up <= last[axis] ? up : none) : down;
     }
   }
   /* From one cell to the next: the even one of the pair it belongs to, the odd one, the one that stands alone. */
@@ -144,20 +223,20 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
     return s->mask >> (13u + x + 3u * y + 9u * z) & 1u ? cells.first(cells.slot(s->at[0] + x, s->at[1] + y, s->at[2] + z)) : 0;
   }
   OZ_D uint2 range(const surroundings *s, uint32_t b) const {
-    if (around) return s->range[b];
-    uint32_t x, y, z, n;
-    block_parts(b, &x, &y, &z, &n);
-    const uint32_t key = s->part[0][x] | s->part[1][y] | s->part[2][z];
+    if (FURTHER || around) return s->range[b]; /* the density search has no table of codes */
+    const block_code code = block_codes[b];
+    const uint32_t key = (s->alone & code.alone) | (s->even & ~code.alone) | (code.rest & 7u), n = code.rest >> 3;
     uint2 r = {0, 0};
-    if (FURTHER || key == 0xffffffffu) return r;
+    if (key >> 27) return r;
     r.x = table[key], r.y = table[key + n];
     return r;
   }
-  /* Which of the `n` <= 32 places m, m + 1, ... are within reach of p, as bits. Tests come four at a time and without a
+  /* Which of the n places (1 to 32) m, m + 1, ... are within reach of p, as bits. Tests come four at a time and without a
    * branch; what they read beyond the end is in the same memory and does not count. */
   OZ_D uint32_t chunk(const float *p, uint32_t m, uint32_t n) const {
     uint32_t bits = 0;
     if constexpr (FURTHER)
+      OZ_AS_IT_IS
       for (uint32_t t = 0; t < n; t += 4) {
         uint32_t four = 0;
 #if defined(__CUDACC__)
@@ -170,11 +249,9 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
         }
         bits |= four << t;
       }
-    else { /* from the last to the first, so that each bit is shifted to its place; unrolled no further, since a warp would wait for the rest of each of its lanes */
+    else { /* from the last to the first, so that each bit is shifted to its place */
       const float *q = at + 4 * (size_t)(m + in_fours(n));
-#if defined(__CUDACC__)
-#pragma unroll 1
-#endif
+      OZ_AS_IT_IS
       for (int left = (int)n; left > 0; left -= 4) {
         q -= 16;
 #if defined(__CUDACC__)
@@ -187,7 +264,7 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
         }
       }
     }
-    return n < 32 ? bits & ((1u << n) - 1u) : bits;
+    return bits & 0xffffffffu >> (32u - n);
   }
   /* The same of those of 32 places that `which` names. */
   OZ_D uint32_t chosen(const float *p, uint32_t m, uint32_t which) const {
@@ -220,7 +297,7 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
         oz_ld4(sorted_x, m + t, 4, 0, q);
         if (nearness(q, xi, skip2) >> 31 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
       }
-    else if (i - m < 32) bits &= ~(1u << (i - m));
+    else bits &= ~bit_at(i - m);
     return bits;
   }
   /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows come out in the same order
@@ -228,108 +305,129 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
   template <int TEAM> static OZ_D uint32_t bound(uint32_t k) {
     if (LINKED) return TEAM == 8 ? (k < 2 ? 4 * k : k < 8 ? 3 * k + 2 : 27) : k ? 27 : 0; /* 27 cells */
     if (TEAM == 8) return k < 4 ? k : k == 4 ? 5 : k == 5 ? 7 : k == 6 ? 10 : k == 7 ? 13 : 15;
-    if (TEAM == 4) return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 3 : k == 3 ? 8 : 14;
+    if (TEAM == 4) return 0xe9410u >> 4 * k & 15u; /* 0, 1, 4, 9, 14 */
+    if (TEAM == 2) return 0xe40u >> 4 * k & 15u;
     return k ? 14 : 0;
   }
-  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at: which of m, m + 1, ... are neighbours. The
-   * bits are kept in `mask`, so that looking AGAIN need not test again, unless it is crowded here. */
-  template <bool AGAIN, int TEAM, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, TAKE take) const {
+  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have neighbours among them: which of m, m + 1, ... they are. */
+  template <int TEAM, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, TAKE take) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return;
     if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY && !(slip && slip[i] > OZ_SLIP_WORD)) return;
     surroundings nearby;
     look_around(c, &nearby);
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    uint32_t kept = 0;
     oz_ld4(own, i, 4, 0, p);
     if (FURTHER) oz_ld4(x, i, 4, 0, xi);
     const uint32_t end = bound<TEAM>(lane + 1);
-    uint32_t b = bound<TEAM>(lane);
     if constexpr (LINKED) {
-      for (; b < end; b += AHEAD) { /* an entry is found through what is far away: several at once */
+      for (uint32_t b = bound<TEAM>(lane); b < end; b += AHEAD) { /* an entry is found through what is far away: several at once */
         uint32_t e[AHEAD];
         uint2 entry[AHEAD];
         for (uint32_t u = 0; u < AHEAD; u++) e[u] = b + u < end ? first_of(&nearby, b + u) : 0;
         for (uint32_t u = 0; u < AHEAD; u++) entry[u] = cells.load_entry(e[u]);
-#if defined(__CUDACC__)
-#pragma unroll 1
-#endif
+        OZ_AS_IT_IS
         for (uint32_t u = 0; u < AHEAD; u++) {
           while (e[0]) {
             const uint32_t m = (e[0] - 1) & ~31u, which = entry[0].y;
             e[0] = entry[0].x;
             entry[0] = cells.load_entry(e[0]);
-            const uint32_t bits = AGAIN && !*crowded ? mask[kept++] : others(i, p, xi, m, chosen(p, m, which));
-            if (!AGAIN && kept < MASKS) mask[kept++] = bits;
-            else if (!AGAIN) *crowded = true;
+            const uint32_t bits = others(i, p, xi, m, chosen(p, m, which));
             if (bits) take(m, bits);
           }
           for (uint32_t v = 1; v < AHEAD; v++) e[v - 1] = e[v], entry[v - 1] = entry[v];
         }
       }
-    } else
-      for (; b < end; b++) {
-        uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
-        if (TEAM == 8 && b < 2) {
-          const uint32_t half = r.x + (r.y - r.x) / 2;
-          if (b) r.x = half;
-          else r.y = half;
-        }
-        for (uint32_t m = r.x; m < r.y; m += 32) {
-          uint32_t bits;
-          if (AGAIN && !*crowded) bits = mask[kept++];
-          else {
-            bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
-            if (!AGAIN) {
-              if (kept < MASKS) mask[kept++] = bits;
-              else *crowded = true;
-            }
-          }
-          if (bits) take(m, bits);
-        }
+      return;
+    }
+    OZ_AS_IT_IS
+    for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
+      uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
+      if (TEAM == 8 && b < 2) {
+        const uint32_t half = r.x + (r.y - r.x) / 2;
+        if (b) r.x = half;
+        else r.y = half;
       }
+      OZ_AS_IT_IS
+      for (uint32_t m = r.x; m < r.y; m += 32) {
+        const uint32_t bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
+        if (bits) take(m, bits);
+      }
+    }
   }
   /* Particle at place m. */
   OZ_D uint32_t at_place(uint32_t m) const { return FURTHER && !LINKED ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
-  OZ_D void mark(pages *book, uint32_t m, uint32_t bits) const {
-    const uint32_t shift = m & 31u, low = bits << shift, high = shift ? bits >> (32u - shift) : 0u;
-    if (low) book->mark(m >> 5, low);
-    if (high) book->mark((m >> 5) + 1, high);
+  /* The first look: keeps what it finds, and marks it, and the first lane the particle itself. */
+  template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
+    found out = {0, 0};
+    look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) { out.count += popcount(bits), out.add(kept, m, bits); });
+    return out;
   }
-  OZ_D void mark(no_list *, uint32_t, uint32_t) const {}
-  /* Writes the lane's part of row i, from entry `r` on, and the first lane what pads it to a multiple of four: the particle
-   * itself. start: place of the row's first entry where each has its own. */
-  template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, no_list *, uint32_t, size_t begin, uint32_t r, uint32_t all) const {
+  template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, pages *book, piece *kept) const {
+    found out = {0, 0};
+    look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
+      const uint64_t both = (uint64_t)bits << (m & 31u);
+      const uint32_t page = m >> 5, low = (uint32_t)both, high = (uint32_t)(both >> 32);
+      out.count += popcount(bits);
+      if (low && !out.add(kept, page, low)) book->mark(page, low);
+      if (high && !out.add(kept, page + 1, high)) book->mark(page + 1, high);
+    });
+    OZ_AS_IT_IS /* all that a lane has in one loop, as below */
+    for (uint32_t k = 0, end = out.crowded() ? (uint32_t)PIECES : out.pieces; k < end; k++) kept[k].where = book->mark(kept[k].where, kept[k].bits);
+    if (lane == 0) book->mark(i >> 5, 1u << (i & 31u));
+    return out;
+  }
+  /* The second: writes the lane's part of row i, from entry `r` on, and the first lane what pads it to a multiple of four: the particle
+   * itself. start: place of the row's first entry where each has its own. One loop over all entries of a lane, so that a warp waits for the lane with the most of
+   * them, not for that with the most in each piece. */
+  template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, no_list *, uint32_t, size_t begin, uint32_t r, uint32_t all) const {
     if (FURTHER && !all) return; /* mostly so */
     uint32_t *row = static_cast<uint32_t *>(entries) + begin;
-    look<true, TEAM>(i, lane, mask, crowded, [&](uint32_t m, uint32_t bits) {
-      for (; bits; bits &= bits - 1, r++)
-        if (r < OZ_MAX_NEIGHBOURS) row[entry_at(r)] = at_place(m + lowest(bits));
-    });
+    if (of.crowded())
+      look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) {
+        OZ_AS_IT_IS
+        for (; bits && r < OZ_MAX_NEIGHBOURS; bits &= bits - 1, r++) row[entry_at(r)] = at_place(m + lowest(bits));
+      });
+    else
+      OZ_AS_IT_IS
+      for (uint32_t end = capped(r + of.count), k = 0, m = 0, bits = 0; r < end; bits &= bits - 1, r++) {
+        if (!bits) m = kept[k].where, bits = kept[k].bits, k++;
+        row[entry_at(r)] = at_place(m + lowest(bits));
+      }
+    OZ_AS_IT_IS
     for (r = all; lane == 0 && (r & 3u); r++) row[entry_at(r)] = i;
   }
-  template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, uint32_t *mask, bool *crowded, pages *book, uint32_t start, size_t begin, uint32_t r, uint32_t all) const {
+  template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t r, uint32_t all) const {
     uint16_t *row = static_cast<uint16_t *>(entries) + begin;
     uint32_t *own_places = near_j + book->first + start;
     const bool full = book->full != 0;
-    look<true, TEAM>(i, lane, mask, crowded, [&](uint32_t m, uint32_t bits) {
-      if (full) {
-        for (; bits; bits &= bits - 1, r++)
-          if (r < OZ_MAX_NEIGHBOURS) own_places[r] = m + lowest(bits), row[entry_at(r)] = (uint16_t)(start + r);
-        return;
+    if (full || of.crowded())
+      look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) {
+        OZ_AS_IT_IS
+        for (; bits && r < OZ_MAX_NEIGHBOURS; bits &= bits - 1, r++) {
+          const uint32_t j = m + lowest(bits);
+          if (full) own_places[r] = j;
+          row[entry_at(r)] = (uint16_t)(full ? start + r : book->place_of(j));
+        }
+      });
+    else {
+      uint16_t *to = row + entry_at(r);
+      OZ_AS_IT_IS
+      for (uint32_t end = capped(r + of.count), k = 0, bits = 0, set = 0, before = 0; r < end;) {
+        if (!bits) {
+          const pages::places page = book->at(kept[k].where);
+          bits = kept[k++].bits, set = page.bits, before = page.before;
+        }
+        const uint32_t rest = bits - 1;
+        *to = (uint16_t)(before + popcount(set & rest & ~bits));
+        bits &= rest;
+        to += ++r & 3u ? 1 : 4 * GROUP - 3; /* the next entry_at */
       }
-      const uint32_t shift = m & 31u;
-      for (uint32_t part = 0; part < 2; part++) {
-        uint32_t b = part == 0 ? bits << shift : shift ? bits >> (32u - shift) : 0u;
-        if (!b) continue;
-        const uint32_t slot = book->find((m >> 5) + part), set = book->bits[slot], before = book->before[slot];
-        for (; b; b &= b - 1, r++)
-          if (r < OZ_MAX_NEIGHBOURS) row[entry_at(r)] = (uint16_t)(before + popcount(set & ((b & (0u - b)) - 1u)));
-      }
-    });
+    }
     if (lane) return;
     if (full) own_places[all] = i;
     const uint32_t self = full ? start + all : book->place_of(i);
+    OZ_AS_IT_IS
     for (r = all; r & 3u; r++) row[entry_at(r)] = (uint16_t)self;
   }
   OZ_D void note(uint32_t i, uint32_t count) const {

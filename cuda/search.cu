@@ -26,14 +26,14 @@ namespace {
 
 #if defined(OZ_CUDA_HOST)
 template <class BOOK, class S> void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
-  uint32_t count[SHARE], mask[SHARE][MASKS], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
-  bool crowded[SHARE] = {false}, fits = true;
+  static piece kept[SHARE][PIECES];
+  found of[SHARE];
+  uint32_t count[SHARE], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
+  bool fits = true;
   unsigned long long base[SHARE / GROUP];
   for (uint32_t k = 0; k < members; k++) {
-    uint32_t n = 0;
-    s.template look<false, 1>(first + k, 0, mask[k], &crowded[k], [&](uint32_t m, uint32_t bits) { n += popcount(bits), s.mark(book, m, bits); });
-    s.mark(book, first + k, 1u);
-    count[k] = capped(n);
+    of[k] = s.template find<1>(first + k, 0, book, kept[k]);
+    count[k] = capped(of[k].count);
     oz_atomic_add(s.total, (unsigned long long)count[k]);
     width[k / GROUP] = width[k / GROUP] > in_fours(count[k]) ? width[k / GROUP] : in_fours(count[k]);
   }
@@ -47,19 +47,19 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
     if (book->full)
       for (uint32_t k = 0; k < members; k++) start[k] = book->total, book->total += count[k] + 1;
     else
-      for (uint32_t u = 0; u < book->many; u++) book->number(u);
+      for (uint32_t u = 0; u < book->many; u++) book->count(book->used[u], 0, 1, &book->of[book->used[u]].before, &book->total);
     const unsigned long long at = oz_atomic_add(s.shared, (unsigned long long)book->total);
     book->first = (uint32_t)at;
     fits = fits && at + book->total <= s.near_room;
     s.note_share(first / SHARE, book, at + book->total <= s.near_room);
     for (uint32_t u = 0; u < book->many && fits && !book->full; u++) {
       const uint32_t p = book->used[u];
-      for (uint32_t b = book->bits[p]; b; b &= b - 1) s.near_j[book->first + book->place(p, lowest(b))] = (book->key[p] - 1) * 32 + lowest(b);
+      for (uint32_t b = book->of[p].bits; b; b &= b - 1) s.near_j[book->first + book->place(p, lowest(b))] = (book->key[p] - 1) * 32 + lowest(b);
     }
   }
   for (uint32_t k = 0; k < members; k++) {
     s.note(first + k, fits ? count[k] : 0);
-    if (fits) s.template fill<1>(first + k, 0, mask[k], &crowded[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
+    if (fits) s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
   }
 }
 template <class BOOK, class S> void search_blocks(const S &s) {
@@ -82,28 +82,32 @@ cudaError_t search_stirred(const search<true, true> &s, uint32_t, cudaStream_t) 
 #else
 /* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
- * thread: list C of large scenes waits for memory more than it computes. */
+ * thread, 10 are 48: list C of large scenes waits for memory more than it computes. With teams all the threads that a multiprocessor has are 32. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { HELD = 8 }; /* 1024 threads are all it has */
+enum { HELD = 8, HELD_FURTHER = 8, TEAMS_HELD = 1024 }; /* 1024 threads are all it has */
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890)
+enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 1536 };
 #else
-enum { HELD = 12 };
+enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 2048 };
 #endif
 enum { STIRRED_TEAM = 8, STIRRED_BLOCKS = 4 /* a multiprocessor */ };
 template <int TEAM, int P, class BOOK, bool FURTHER, bool LINKED = false>
-__global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 && !FURTHER ? HELD : 0) search_kernel(const __grid_constant__ search<FURTHER, LINKED> s) {
-  constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P;
+__global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
+    search_kernel(const __grid_constant__ search<FURTHER, LINKED> s) {
+  constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P, COUNTERS = 2 * TEAM; /* threads that number the places of a page: most blocks have up to 64 */
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
-  __shared__ uint32_t width[GROUPS], found[TEAM][P], begins[SHARED ? P : 1];
+  __shared__ uint32_t width[GROUPS], count[TEAM][P], begins[SHARED ? P : 1];
   __shared__ unsigned long long base[GROUPS], at;
   __shared__ BOOK book;
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
   if constexpr (LINKED) await_the_last(); /* it lets nobody come early, as no search does */
   for (uint32_t turn = blockIdx.x; !LINKED || turn < *s.group_count; turn += gridDim.x) { /* LINKED: as many blocks as are there at once, for whatever groups are stirred */
     const uint32_t block = LINKED ? s.groups[turn] : blockIdx.x, i = block * P + k;
-    uint32_t mask[MASKS], count = 0, r = 0, all = 0;
-    bool crowded = false;
+    uint32_t r = 0, all = 0;
+    piece kept[PIECES];
+    found of = {0, 0};
     if constexpr (SHARED) {
-      for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.bits[p] = 0;
+      for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.of[p].bits = 0;
       if (threadIdx.x == 0) book.full = book.total = book.many = 0;
       __syncthreads();
     }
@@ -115,15 +119,12 @@ __global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 &
         }
         return;
       }
-    if (i < s.n) {
-      s.template look<false, TEAM>(i, lane, mask, &crowded, [&](uint32_t m, uint32_t bits) { count += __popc(bits), s.mark(&book, m, bits); });
-      if (lane == 0) s.mark(&book, i, 1u);
-    }
-    found[lane][k] = count;
+    if (i < s.n) of = s.template find<TEAM>(i, lane, &book, kept);
+    count[lane][k] = of.count;
     __syncthreads();
     for (uint32_t t = 0; t < TEAM; t++) {
       if (t == lane) r = all; /* where this thread's part of the row begins */
-      all += found[t][k];
+      all += count[t][k];
     }
     all = capped(all);
     if (lane == 0) {
@@ -141,21 +142,32 @@ __global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 &
     }
     bool fits = true;
     if constexpr (SHARED) {
+      const uint32_t t = (threadIdx.x + THREADS - GROUP) % THREADS; /* the first warp is waiting for its rows' room */
       if (book.full) {
         if (lane == 0 && i < s.n) { /* one after the other, so that places do not depend on who comes first (spread.cu) */
           uint32_t before = 0;
           for (uint32_t q = 0; q < k; q++) {
             uint32_t n = 0;
-            for (uint32_t t = 0; t < TEAM; t++) n += found[t][q];
+            for (uint32_t u = 0; u < TEAM; u++) n += count[u][q];
             before += capped(n) + 1;
           }
           begins[k] = before;
           atomicMax(&book.total, before + all + 1);
         }
+        __syncthreads();
       } else
-        for (uint32_t u = threadIdx.x; u < book.many; u += THREADS) book.number(u);
-      __syncthreads();
-      if (threadIdx.x == 0) {
+        for (uint32_t u = t / COUNTERS; u / (GROUP / COUNTERS) * (GROUP / COUNTERS) < book.many; u += THREADS / COUNTERS) { /* whole warps */
+          const uint32_t slot = book.used[u < book.many ? u : 0];
+          uint32_t sum, places;
+          book.count(slot, t % COUNTERS, COUNTERS, &sum, &places);
+          for (int d = COUNTERS / 2; d; d >>= 1) {
+            sum += __shfl_xor_sync(0xffffffffu, sum, d);
+            places += __shfl_xor_sync(0xffffffffu, places, d);
+          }
+          if (t % COUNTERS == 0 && u < book.many) book.of[slot].before = sum;
+          if (t == 0 && u == 0) book.total = places;
+        }
+      if (t == 0) {
         at = atomicAdd(s.shared, (unsigned long long)book.total);
         book.first = (uint32_t)at;
         s.note_share(block, &book, at + book.total <= s.near_room);
@@ -164,14 +176,14 @@ __global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 &
       fits = at + book.total <= s.near_room;
       if (fits && !book.full)
         for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
-          const uint32_t p = book.used[u], bits = book.bits[p], t = threadIdx.x % 32;
-          if (bits >> t & 1u) s.near_j[book.first + book.place(p, t)] = (book.key[p] - 1) * 32 + t;
+          const uint32_t p = book.used[u], bits = book.of[p].bits, bit = threadIdx.x % 32;
+          if (bits >> bit & 1u) s.near_j[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
         }
     } else __syncthreads();
     if (!LINKED && i >= s.n) return;
     fits = fits && base[group] + width[group] <= s.lines && i < s.n;
     if (lane == 0 && i < s.n) s.note(i, fits ? all : 0);
-    if (fits) s.template fill<TEAM>(i, lane, mask, &crowded, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
+    if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
     if (!LINKED) return;
     __syncthreads();
   }
@@ -185,7 +197,8 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
   if constexpr (!FURTHER)
     if (s.near_j) {
-      if (team > 1) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
+      if (team == 8) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
+      else if (team == 4) search_kernel<2, SHARE, pages, false><<<blocks, SHARE * 2, 0, stream>>>(s);
       else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
       return cudaGetLastError();
     }
@@ -314,7 +327,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     search<false> s = {};
     s.own = s.at = f->x;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
-    for (int k = 0; k < 3; k++) s.last[k] = g->last[k];
+    s.reach(g->last);
     s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
     s.radius2 = f->h2;
     s.entries = g->c.entries.at, s.group = as<uint32_t>(g->c.group), s.len = as<uint16_t>(g->c.len), s.lines = lines;
