@@ -176,7 +176,7 @@ struct gpu {
 struct place_units {
   static constexpr float H = 536870912.0f; /* h */
   float grad_norm, hour_norm, inv_d, metres; /* metres: of a unit */
-  float pull, pull_plain; /* hour_norm / grad_norm; the same in metres */
+  float pull; /* hour_norm / grad_norm */
   void set(const oz_frame &f) {
     const double unit = (double)f.h / H;
     metres = (float)unit;
@@ -184,7 +184,6 @@ struct place_units {
     hour_norm = (float)((double)f.hour_norm * unit);
     inv_d = (float)((double)f.inv_d * unit);
     pull = (float)((double)f.hour_norm / ((double)f.grad_norm * unit));
-    pull_plain = f.hour_norm / f.grad_norm;
   }
 };
 /* Stages that join another in its kernel. Of moves: */

@@ -11,7 +11,7 @@ namespace {
 enum {
   EIGHTHS = 8,
   LONGEST = 64, /* entries; longer rows, which are few, stay as they are */
-  MISFITS = 24  /* entries of a row that find the places of their eighth taken */
+  MISFITS = LONGEST - LONGEST / EIGHTHS /* entries that find the places of their eighth taken: all in one leave so many */
 };
 
 /* Where P threads put a row each in order. */
@@ -30,7 +30,6 @@ struct spread {
     if (many < 2 || many > LONGEST) return;
     uint16_t *at = entries + (size_t)group[i / GROUP] * GROUP + i % GROUP * 4;
     uint32_t have = 0, misfits = 0; /* of each eighth, 4 bits; those that found no place */
-    uint64_t taken = 0;
     for (uint32_t k = 0; k < many; k += 16) {
       uint2 w[4];
 #if defined(__CUDACC__)
@@ -46,15 +45,19 @@ struct spread {
         const uint32_t slot = (have >> nibble & 15u) * EIGHTHS + (e - phase) % EIGHTHS;
         const bool fits = slot < many;
         have += 1u << nibble;
-        if (fits) taken |= (uint64_t)1 << slot;
-        if (fits || misfits < MISFITS) d->entry[fits ? slot : LONGEST + misfits][t] = (uint16_t)e;
+        d->entry[fits ? slot : LONGEST + misfits][t] = (uint16_t)e;
         misfits += !fits;
       }
     }
     uint32_t sum = have - (have >> 4 & 0x0f0f0f0fu) * 15u; /* pairs of nibbles, each pair in its byte */
     sum = (sum & 0x00ff00ffu) + (sum >> 8 & 0x00ff00ffu);
-    if (((sum + (sum >> 16)) & 0xffffu) != many || misfits > MISFITS) return; /* more than 15 in an eighth were counted wrong; it stays as it is */
-    uint64_t holes = ~taken & (~(uint64_t)0 >> (64 - many));
+    if (((sum + (sum >> 16)) & 0xffffu) != many) return; /* more than 15 in an eighth were counted wrong; it stays as it is */
+    uint64_t holes = 0; /* an eighth has every eighth slot, of which the first are taken */
+    for (uint32_t c = 0; c < EIGHTHS; c++) {
+      const uint32_t n = have >> 4 * c & 15u;
+      if (n < 8) holes |= 0x0101010101010101ull << 8 * n << (c - phase) % EIGHTHS;
+    }
+    holes &= ~(uint64_t)0 >> (64 - many);
     for (uint32_t m = 0; m < misfits; m++, holes &= holes - 1) {
       const uint32_t low = (uint32_t)holes, slot = low ? lowest(low) : 32u + lowest((uint32_t)(holes >> 32));
       d->entry[slot][t] = d->entry[LONGEST + m][t];

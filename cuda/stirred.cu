@@ -162,6 +162,7 @@ __global__ void __launch_bounds__(32 * WARPS) pick_kernel(const __grid_constant_
     for (uint32_t e = 0; e < EACH; e++) s.in.load(s.beside(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
     for (uint32_t e = 0; e < EACH; e++) mask |= (uint32_t)s.stirred(own, other[e]) << (lane % TEAM * EACH + e);
     for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
+    __syncwarp(); /* all have read their word */
     if (k < us.many && lane % TEAM == 0) {
       s.link(slot, mask, i - lane + __ffs((int)which[warp][k]) - 1, which[warp][k]);
       if (!mask) words[warp][k] = cell_table::NOBODY;

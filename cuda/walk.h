@@ -166,7 +166,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     if (linear<S> > 0) {
       m.s = oz_steepness_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
-      m.c = (pulls<S> ? 1.0f : unpacked<S> ? v.units->pull_plain : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
+      m.c = (pulls<S> ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
     } else {
       m.g = oz_spiky(&k, m.way, &m.c);
       m.way = m.g, m.s = oz_set(1.0f);

@@ -432,6 +432,25 @@ OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
   }
 }
 
+/* Rows in an order that suits the banks of shared memory (cuda/spread.cu) have the same neighbours: sums round otherwise, no more. */
+OZ_CASE(rows_that_were_put_in_order_have_the_same_neighbours) {
+  static const char *const lanes[] = {"1", "2", "4"};
+  for (int l = 0; l < 3; l++) {
+    seed = 5;
+    state s = without_bodies();
+    float *ordered = malloc((size_t)s.n * 16), *found = malloc((size_t)s.n * 16), most = 0.0f, worst = 0.0f;
+    run_so(&s, NULL, NULL, lanes[l], 1, ordered);
+    run_so(&s, "OOZE_CUDA_SPREAD", "0", lanes[l], 1, found);
+    for (uint32_t i = 0; i < s.n; i++)
+      for (int c = 0; c < 3; c++) most = fmaxf(most, fabsf(found[4 * i + (uint32_t)c])), worst = fmaxf(worst, fabsf(ordered[4 * i + (uint32_t)c] - found[4 * i + (uint32_t)c]));
+    printf("  %s threads: %.1e of %.3g m/s\n", lanes[l], (double)(worst / most), (double)most);
+    CHECK(worst > 0.0f, "both have rows as they were found");
+    CHECK(worst < 5e-4f * most, "%g of %g m/s", (double)worst, (double)most); /* what is sent has 13 bits */
+    free(ordered), free(found);
+    drop_state(&s);
+  }
+}
+
 /* With ever more memory: until it is enough, the substep fails here or there and leaves velocities and sources. */
 OZ_CASE(a_substep_that_runs_out_of_memory_has_not_happened) {
   int half_way = 0, done = 0;
