@@ -338,20 +338,20 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
           for (uint32_t v = 1; v < AHEAD; v++) e[v - 1] = e[v], entry[v - 1] = entry[v];
         }
       }
-      return;
-    }
-    OZ_AS_IT_IS
-    for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
-      uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
-      if (TEAM == 8 && b < 2) {
-        const uint32_t half = r.x + (r.y - r.x) / 2;
-        if (b) r.x = half;
-        else r.y = half;
-      }
+    } else {
       OZ_AS_IT_IS
-      for (uint32_t m = r.x; m < r.y; m += 32) {
-        const uint32_t bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
-        if (bits) take(m, bits);
+      for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
+        uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
+        if (TEAM == 8 && b < 2) {
+          const uint32_t half = r.x + (r.y - r.x) / 2;
+          if (b) r.x = half;
+          else r.y = half;
+        }
+        OZ_AS_IT_IS
+        for (uint32_t m = r.x; m < r.y; m += 32) {
+          const uint32_t bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
+          if (bits) take(m, bits);
+        }
       }
     }
   }
