@@ -1,6 +1,8 @@
 /* The CUDA backend: fills the table of base/backend.h. Memory, transfers, errors. */
 #include "cuda/tell.h"
 
+#include "physics/contact.h"
+
 #include <atomic>
 #include <cstdarg>
 
@@ -369,9 +371,8 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
     g->wall_count = 0;
   }
   g->collider_count = count;
-  g->flat = true; /* oz_is_flat */
-  for (uint32_t k = 0; k < count; k++)
-    g->flat = g->flat && (c[k].role != OOZE_ROLE_COLLIDE || c[k].shape == OOZE_SHAPE_PLANE || (c[k].invert && (c[k].shape == OOZE_SHAPE_BOX || c[k].shape == OOZE_SHAPE_CYLINDER)));
+  g->flat = true;
+  for (uint32_t k = 0; k < count; k++) g->flat = g->flat && (c[k].role != OOZE_ROLE_COLLIDE || OZ_IS_FLAT(c + k));
   return OOZE_OK;
 }
 static ooze_result grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why) {

@@ -156,7 +156,7 @@ struct walls_of_moves {
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
 template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 template <> struct walls_of<stage_shift> { static constexpr bool ANY = true; };
-/* The end of a gather and its walls; slot: of particle i + 1, 0: it has none; planes: that the slot has. What the end has just made is not written and
+/* The end of a gather and its walls; slot: that of particle i and one more, 0: it has none; planes: that the slot has. What the end has just made is not written and
  * read again, where that counts. */
 template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red) {
   if constexpr (S::STAGE == OZ_STAGE_force) {
@@ -221,7 +221,7 @@ template <> struct maps_of<stage_material> {
   static constexpr bool ANY = true, WALLS = false, TWO = false;
   static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
 };
-/* slot: of particle i + 1, 0: it has none. */
+/* slot: that of particle i and one more, 0: it has none. */
 template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, uint32_t i, uint32_t slot, oz_real *red) {
   if constexpr (maps_of<S>::WALLS) {
     if (slot) maps_of<S, FLAT>::before(&a.f, slot - 1, i, a.walls);

@@ -293,11 +293,11 @@ OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach
   }
   return count;
 }
-OZ_FN int oz_is_container(const oz_collider *c) {
-  return c->invert && (c->shape == OZ_SHAPE_BOX || c->shape == OZ_SHAPE_CYLINDER);
-}
+#define OZ_IS_CONTAINER(c) ((c)->invert && ((c)->shape == OZ_SHAPE_BOX || (c)->shape == OZ_SHAPE_CYLINDER)) /* a macro: a GPU's host asks, too */
+OZ_FN int oz_is_container(const oz_collider *c) { return OZ_IS_CONTAINER(c); }
 /* Its faces are planes: what is behind one of them is nearer to the solid. */
-OZ_FN int oz_is_flat(const oz_collider *c) { return c->shape == OZ_SHAPE_PLANE || oz_is_container(c); }
+#define OZ_IS_FLAT(c) ((c)->shape == OZ_SHAPE_PLANE || OZ_IS_CONTAINER(c))
+OZ_FN int oz_is_flat(const oz_collider *c) { return OZ_IS_FLAT(c); }
 
 /* m: how far a world point is from the solid of c at its end pose; OZ_FAR if more than `reach`, cheaply. */
 OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const float x[3], float reach) {
