@@ -51,6 +51,7 @@ endfunction()
 # the long ones first
 set(OZ_CUDA_PARTS 8) # as in queue.cu
 oz_nvcc(order order.cu)
+oz_nvcc(ahead ahead.cu)
 math(EXPR oz_last "${OZ_CUDA_PARTS} - 1")
 foreach(part RANGE ${oz_last})
   oz_nvcc(stages_${part} stages.cu -DOZ_PARTS=${OZ_CUDA_PARTS} -DOZ_PART=${part})

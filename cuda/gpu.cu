@@ -202,6 +202,8 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
     *part[k].slot = part[k].fresh;
   }
   for (buffer &k : g->field_to) drop(g, &k, false); /* too small by now */
+  drop_spare(g);
+  g->ahead = false;
   g->arrays = next;
   g->parity = 0;
   g->capacity = capacity;
@@ -436,7 +438,9 @@ static void destroy(oz_backend *b) {
     on_device here(g);
 #if !defined(OZ_CUDA_HOST)
     if (g->stream) cudaStreamSynchronize(g->stream);
+    if (g->side) cudaStreamSynchronize(g->side);
 #endif
+    drop_spare(g);
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
                       &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->grip_key, &g->grip_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
@@ -454,6 +458,8 @@ static void destroy(oz_backend *b) {
 #if !defined(OZ_CUDA_HOST)
     for (void *e : g->event)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
+    if (g->side_done) cudaEventDestroy(static_cast<cudaEvent_t>(g->side_done));
+    if (g->side) cudaStreamDestroy(g->side);
     if (g->stream) cudaStreamDestroy(g->stream);
 #endif
     cudaGetLastError();

@@ -67,6 +67,11 @@ struct cells {
 struct rows {
   buffer entries, group, len;
 };
+/* What a substep's lists take the place of, when they are made while the last ones are still read (ahead.cu); and positions for that. */
+struct spare_lists {
+  rows c;
+  buffer near_first, near_j, place, x;
+};
 
 /* Links: where each particle's row begins (its entries lie 32 apart), true length, entries. */
 struct link_rows {
@@ -85,7 +90,8 @@ struct gpu {
   oz_backend base;
   oz_memory *memory;
   int device;
-  cudaStream_t stream;
+  cudaStream_t stream, side; /* side: beside the other (ahead.cu) */
+  void *side_done;           /* event */
   char text[128];
   ooze_result lost;
   uint64_t bytes, scratch_bytes, memory_limit; /* limit: 0 is none */
@@ -122,7 +128,7 @@ struct gpu {
   bool starts;     /* the grid is that of list C */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
-  int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own; rows as found */
+  int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -130,6 +136,8 @@ struct gpu {
   uint32_t share_room; /* for which gathers have room */
   uint32_t widest;     /* the longest of them when that was last known */
   double mean_neighbours; /* likewise */
+  spare_lists spare;
+  bool ahead;          /* particles are sorted in spare.x, and nothing has moved them since */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
@@ -257,6 +265,18 @@ ooze_result undo(oz_backend *b, ooze_message *why);
 ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why); /* the next bring_news has it */
 ooze_result ready_box(gpu *g, ooze_message *why); /* for whoever finds the box: it is empty */
 float cells_of_sort(const oz_frame *f); /* 1/m */
+
+/* ahead.cu */
+bool goes_ahead(gpu *g, const oz_frame *f); /* makes room for it */
+void change_lists(gpu *g);                  /* the spare ones become those of the substep */
+void drop_spare(gpu *g);
+ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what the side was given */
+struct aside { /* yes: what is launched meanwhile goes to the side */
+  gpu *g;
+  cudaStream_t was;
+  aside(gpu *gg, bool yes);
+  ~aside();
+};
 
 /* census.cu */
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);

@@ -6,6 +6,7 @@
 #include "cuda/census.cu"
 #include "cuda/calm.cu"
 #include "cuda/cells.cu"
+#include "cuda/ahead.cu"
 #include "cuda/order.cu"
 #include "cuda/search.cu"
 #include "cuda/stirred.cu"

@@ -13,7 +13,13 @@ static long number_of(const char *name, long otherwise) {
 
 static ooze_result begin(gpu *g, ooze_message *why) {
 #if !defined(OZ_CUDA_HOST)
-  OZ_CUDA(cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking), "making a stream");
+  int least = 0, most = 0; /* priorities: greater is less */
+  OZ_CUDA(cudaDeviceGetStreamPriorityRange(&least, &most), "making a stream");
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least > most ? least - 1 : least), "making a stream");
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, least), "making a stream");
+  cudaEvent_t done = nullptr;
+  OZ_CUDA(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "making an event");
+  g->side_done = done;
   cudaEvent_t e[2] = {nullptr, nullptr};
   for (int k = 0; k < 2; k++) {
     OZ_CUDA(cudaEventCreate(&e[k]), "making an event");
@@ -114,6 +120,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->no_left = number_of("OOZE_CUDA_LEFT", 1) == 0;
   g->no_beside = number_of("OOZE_CUDA_BESIDE", 1) == 0;
   g->no_soon = number_of("OOZE_CUDA_SOON", 1) == 0;
+  g->no_ahead = number_of("OOZE_CUDA_AHEAD", 1) == 0;
   g->no_spread = number_of("OOZE_CUDA_SPREAD", 1) == 0;
   g->no_twice = number_of("OOZE_CUDA_TWICE", 1) == 0;
   g->no_late = number_of("OOZE_CUDA_LATE", 1) == 0;

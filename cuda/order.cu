@@ -269,6 +269,23 @@ struct settle_item {
   }
 };
 
+/* Where each will be, and a copy of its position there: state itself is still being changed (ahead.cu). */
+struct foresee_item {
+  placement where;
+  uint32_t *cell_of, *order;
+  const float *from;
+  float *to;
+  OZ_D void operator()(uint32_t t) const {
+    const uint32_t i = where.member[t], cell = where.cell[i];
+    oz_real x[4];
+    oz_ld4(from, i, 4, 0, x);
+    const uint32_t k = where.of(i);
+    cell_of[k] = cell;
+    order[k] = i;
+    oz_st4(to, k, 4, 0, x);
+  }
+};
+
 } // namespace
 
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
@@ -364,7 +381,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  g->backed = g->untold = g->soon = false;
+  g->backed = g->untold = g->soon = g->ahead = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
@@ -385,13 +402,21 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   const key_item key = key_of(f->x, f->rank, g->cell, g->grid.low, last);
   g->by_table = tabled(g, last);
   if (g->by_table) {
+    const bool ahead = known && goes_ahead(g, f);
     placement where;
-    OZ_TRY(table_cells(g, key, as<uint32_t>(g->key[0]), &where, why));
+    {
+      const aside there(g, ahead);
+      OZ_TRY(table_cells(g, key, as<uint32_t>(g->key[0]), &where, why));
+      if (ahead) OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), f->x, as<float>(g->spare.x)}), "sorting");
+    }
+    if (ahead) OZ_TRY(join_side(g, why));
     OZ_TRY(room_for_fields(g, why));
-    const permute_item item = permutation(g, nullptr, true);
+    const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;
-    OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
+    if (ahead) OZ_CUDA(each(g->stream, g->count, item), "sorting");
+    else OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
     OZ_TRY(permuted(g, item, g->count, why));
+    g->ahead = ahead;
   } else {
     OZ_TRY(order_by_cell(g, key, g->count, why));
     OZ_TRY(permute(g, as<uint32_t>(g->order[g->now]), g->count, true, why));

@@ -374,6 +374,7 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
     return OOZE_OK;
   }
+  g->ahead = false;
   if (g->due && (stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update || stage == OZ_STAGE_finish)) { /* these change what undo does not bring back */
     OZ_TRY(flush(g, why));
     OZ_TRY(check_due(g, why));

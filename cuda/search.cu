@@ -312,8 +312,10 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_LISTS);
   const bool shared = lanes_for(g) <= STORED_ABOVE;
-  const bool late = goes_on(g, f) && g->knows_near;
+  const bool late = goes_on(g, f) && g->knows_near, ahead = g->ahead;
   const size_t entry = shared ? 2 : 4;
+  g->ahead = false;
+  if (ahead) change_lists(g);
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   /* a lattice has rows of 32; what has melted some 43, and the longest of 32 some 55: where nobody waits there is room for it from the start */
   const bool roomy = g->count <= LATE_MOST;
@@ -321,11 +323,12 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   if (shared && !g->near_j.at) OZ_TRY(shares_room(g, roomy ? (uint64_t)g->count * 7 + 4096 : (uint64_t)g->count * 19 / 4 + 4096, why));
   if (shared) OZ_TRY(grow(g, &g->near_first, ((size_t)g->capacity / SHARE + 1) * 8, "neighbour lists", why));
   for (;;) {
+    const aside there(g, ahead);
     const uint64_t lines = lines_of(&g->c, entry), room = g->near_j.bytes / 4;
     OZ_TRY(clear_groups(g, why));
     if (!g->by_table) OZ_TRY(find_cells(g, g->count, f->x, nullptr, nullptr, nullptr, motions{}, why));
     search<false> s = {};
-    s.own = s.at = f->x;
+    s.own = s.at = ahead ? as<float>(g->spare.x) : f->x;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
     s.reach(g->last);
     s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
@@ -349,6 +352,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     OZ_TRY(fit_near(g, &fits, why));
     if (fits) break;
   }
+  if (ahead) OZ_TRY(join_side(g, why));
   g->starts = !g->by_table;
   f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
   f->list_c = shared ? nullptr : as<uint32_t>(g->c.entries);

@@ -1,0 +1,70 @@
+/* The order and the lists of the next substep, made while the rest filter of the last one still runs.
+ *
+ * `finish` leaves particles where they are when the next substep begins; the filter, which follows, changes velocities alone. So a second stream
+ * sorts cells and looks for neighbours at copies of the positions meanwhile, and both fill the machine better than one after the other. What the
+ * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done. */
+#include "cuda/gpu.h"
+
+namespace OZ_NAMESPACE {
+
+uint32_t *places_of(float *at, uint32_t capacity);
+
+/* Whether the host knows that positions are final (g->box_known, which the caller has asked for), and there is room for a second set of lists. What is there
+ * for few scenes only goes the ordinary way: boundary particles and bodies, links, and whatever waits for answers. */
+bool goes_ahead(gpu *g, const oz_frame *f) {
+  if (g->no_ahead || g->profiling || g->has_links || f->boundary || f->slips || f->body_count) return false;
+  if (!goes_on(g, f) || !g->knows_near || lanes_for(g) > STORED_ABOVE) return false;
+  spare_lists *s = &g->spare;
+  const struct { buffer *slot; size_t bytes; } room[] = {
+      {&s->c.entries, g->c.entries.bytes}, {&s->c.group, g->c.group.bytes}, {&s->c.len, g->c.len.bytes}, {&s->near_first, g->near_first.bytes},
+      {&s->near_j, g->near_j.bytes}, {&s->place, (size_t)g->capacity * 8}, {&s->x, (size_t)g->capacity * 16},
+  };
+  bool more = false;
+  for (const auto &r : room) {
+    more |= r.slot->bytes < r.bytes;
+    if (grow(g, r.slot, r.bytes, "neighbour lists", nullptr) < 0) {
+      drop_spare(g);
+      g->no_ahead = 1; /* it works without */
+      return false;
+    }
+  }
+  /* new memory is cleared in the order of the stream, for which the side does not wait */
+  return !more || cudaStreamSynchronize(g->stream) == cudaSuccess;
+}
+
+void drop_spare(gpu *g) {
+  spare_lists *s = &g->spare;
+  g->place = g->capacity ? places_of(as<float>(g->block), g->capacity) : nullptr;
+  buffer *all[] = {&s->c.entries, &s->c.group, &s->c.len, &s->near_first, &s->near_j, &s->place, &s->x};
+  for (buffer *b : all) drop(g, b, false);
+}
+
+static void exchange(buffer *a, buffer *b) {
+  const buffer was = *a;
+  *a = *b, *b = was;
+}
+void change_lists(gpu *g) {
+  spare_lists *s = &g->spare;
+  exchange(&g->c.entries, &s->c.entries), exchange(&g->c.group, &s->c.group), exchange(&g->c.len, &s->c.len);
+  exchange(&g->near_first, &s->near_first), exchange(&g->near_j, &s->near_j);
+  uint32_t *own = places_of(as<float>(g->block), g->capacity);
+  g->place = g->place == own ? as<uint32_t>(s->place) : own;
+}
+
+#if defined(OZ_CUDA_HOST)
+aside::aside(gpu *gg, bool) : g(gg), was(gg->stream) {}
+aside::~aside() {}
+ooze_result join_side(gpu *, ooze_message *) { return OOZE_OK; }
+#else
+aside::aside(gpu *gg, bool yes) : g(gg), was(gg->stream) {
+  if (yes) g->stream = g->side;
+}
+aside::~aside() { g->stream = was; }
+ooze_result join_side(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->side_done), g->side), "neighbour lists");
+  OZ_CUDA(cudaStreamWaitEvent(g->stream, static_cast<cudaEvent_t>(g->side_done), 0), "neighbour lists");
+  return OOZE_OK;
+}
+#endif
+
+} // namespace OZ_NAMESPACE
