@@ -2,7 +2,9 @@
  *
  * `finish` leaves particles where they are when the next substep begins; the filter, which follows, changes velocities alone. So a second stream
  * sorts cells and looks for neighbours at copies of the positions meanwhile, and both fill the machine better than one after the other. What the
- * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done. */
+ * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done.
+ *
+ * The same stream finds walls, and holds what they hold, while the gathers that prepare the projection (`gradient`, `bound_sums`, `bound`) run. */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {
@@ -54,13 +56,19 @@ void change_lists(gpu *g) {
 #if defined(OZ_CUDA_HOST)
 aside::aside(gpu *gg, bool) : g(gg), was(gg->stream) {}
 aside::~aside() {}
+ooze_result fork_side(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result join_side(gpu *, ooze_message *) { return OOZE_OK; }
 #else
 aside::aside(gpu *gg, bool yes) : g(gg), was(gg->stream) {
   if (yes) g->stream = g->side;
 }
 aside::~aside() { g->stream = was; }
+ooze_result fork_side(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaStreamWaitEvent(g->side, static_cast<cudaEvent_t>(g->moved), 0), "walls");
+  return OOZE_OK;
+}
 ooze_result join_side(gpu *g, ooze_message *why) {
+  g->walls_aside = false;
   OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->side_done), g->side), "neighbour lists");
   OZ_CUDA(cudaStreamWaitEvent(g->stream, static_cast<cudaEvent_t>(g->side_done), 0), "neighbour lists");
   return OOZE_OK;

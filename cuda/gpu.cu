@@ -97,6 +97,7 @@ __global__ void tell_kernel(const __grid_constant__ telling t) { tell_host(t); }
 /* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy that is waited for. */
 ooze_result tell_news(gpu *g, ooze_message *why) {
   g->soon = false;
+  if (g->walls_aside) OZ_TRY(join_side(g, why)); /* of which they tell too */
   tell_kernel<<<1, 32, 0, g->stream>>>(next_telling(g));
   OZ_CUDA(cudaGetLastError(), "reading results");
   return OOZE_OK;
@@ -458,7 +459,9 @@ static void destroy(oz_backend *b) {
 #if !defined(OZ_CUDA_HOST)
     for (void *e : g->event)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
-    if (g->side_done) cudaEventDestroy(static_cast<cudaEvent_t>(g->side_done));
+    void *beside[] = {g->side_done, g->moved};
+    for (void *e : beside)
+      if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
     if (g->side) cudaStreamDestroy(g->side);
     if (g->stream) cudaStreamDestroy(g->stream);
 #endif

@@ -91,7 +91,9 @@ struct gpu {
   oz_memory *memory;
   int device;
   cudaStream_t stream, side; /* side: beside the other (ahead.cu) */
-  void *side_done;           /* event */
+  void *side_done, *moved;   /* events: all that the side was given; predict */
+  bool apart;                /* what was launched since predict has nothing to do with walls, */
+  bool walls_aside;          /* and so walls are found on the side */
   char text[128];
   ooze_result lost;
   uint64_t bytes, scratch_bytes, memory_limit; /* limit: 0 is none */
@@ -270,6 +272,7 @@ float cells_of_sort(const oz_frame *f); /* 1/m */
 bool goes_ahead(gpu *g, const oz_frame *f); /* makes room for it */
 void change_lists(gpu *g);                  /* the spare ones become those of the substep */
 void drop_spare(gpu *g);
+ooze_result fork_side(gpu *g, ooze_message *why); /* the side comes after predict */
 ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what the side was given */
 struct aside { /* yes: what is launched meanwhile goes to the side */
   gpu *g;

@@ -221,6 +221,20 @@ template <> struct maps_of<stage_material> {
   static constexpr bool ANY = true, WALLS = false, TWO = false;
   static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
 };
+/* A stage of kind WALL where no collider is curved. */
+template <class S> struct flat_of { static constexpr bool ANY = false; typedef S stage; };
+template <> struct flat_of<stage_wall_planes> {
+  static constexpr bool ANY = true;
+  struct stage : stage_wall_planes {
+    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { oz_wall_planes_of(f, slot, f->wall_particle[slot], 1); }
+  };
+};
+template <> struct flat_of<stage_wall_hold> {
+  static constexpr bool ANY = true;
+  struct stage : stage_wall_hold {
+    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 1); }
+  };
+};
 /* slot: that of particle i and one more, 0: it has none. */
 template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, uint32_t i, uint32_t slot, oz_real *red) {
   if constexpr (maps_of<S>::WALLS) {

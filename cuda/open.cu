@@ -13,13 +13,16 @@ static long number_of(const char *name, long otherwise) {
 
 static ooze_result begin(gpu *g, ooze_message *why) {
 #if !defined(OZ_CUDA_HOST)
-  int least = 0, most = 0; /* priorities: greater is less */
+  int least = 0, most = 0; /* priorities: greater is less. What is on the side has much to do, or little that is waited for */
   OZ_CUDA(cudaDeviceGetStreamPriorityRange(&least, &most), "making a stream");
-  OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least > most ? least - 1 : least), "making a stream");
-  OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, least), "making a stream");
-  cudaEvent_t done = nullptr;
-  OZ_CUDA(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "making an event");
-  g->side_done = done;
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least), "making a stream");
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, most < least ? least - 1 : least), "making a stream");
+  void **beside[] = {&g->side_done, &g->moved};
+  for (void **slot : beside) {
+    cudaEvent_t e = nullptr;
+    OZ_CUDA(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event");
+    *slot = e;
+  }
   cudaEvent_t e[2] = {nullptr, nullptr};
   for (int k = 0; k < 2; k++) {
     OZ_CUDA(cudaEventCreate(&e[k]), "making an event");

@@ -381,7 +381,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  g->backed = g->untold = g->soon = g->ahead = false;
+  g->backed = g->untold = g->soon = g->ahead = g->apart = g->walls_aside = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */

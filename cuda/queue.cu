@@ -75,6 +75,7 @@ struct launch {
   uint32_t frame, wall_frame, walls, packed;
   int one;
   bool left, beside; /* cg_apply leaves its sums to cg_update; wall_mirror and the move run side by side */
+  bool aside, joins; /* it goes to the side; it comes after what went there (ahead.cu) */
 };
 
 /* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
@@ -122,7 +123,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->frame = l->wall_frame = q[at].frame;
   l->walls = l->packed = 0;
   l->one = -1;
-  l->beside = false;
+  l->beside = l->aside = l->joins = false;
   l->left = leaves(g, at, lanes) || (at >= 2 && (l->stage == OZ_STAGE_cg_update || l->stage == OZ_STAGE_wall_load) && leaves(g, at - 2, lanes));
   at++;
   const bool join = joins_walls(g, lanes);
@@ -151,24 +152,50 @@ uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int l
   const bool join = joins_walls(g, lanes), shared = g->frame[q[*at].frame].near_c != nullptr, images = join && !shared; /* where blocks wait for the slowest, its further walk would be all of it */
   const uint32_t frame = q[*at].frame;
   uint32_t n = 0;
-  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false, false};
-  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false, false};
+  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false, false, false, false};
+  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false, false, false, false};
   /* before the move, whose end adds to what it wrote; nobody gathers y there */
-  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false, shared && !g->no_beside};
+  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false, shared && !g->no_beside, false, false};
   launch *move = &out[n++];
-  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false, it.mirror && shared && !g->no_beside};
+  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false, it.mirror && shared && !g->no_beside, false, false};
   *at = it.density + 1;
   for (uint32_t bit; join && *at < g->queued && (bit = joins(OZ_STAGE_density_move, q[*at].stage)) > (move->walls & 7u); ++*at)
     move->walls |= bit, move->wall_frame = q[*at].frame;
   return n;
 }
+/* Planes of walls that were found on the side, there; and what they hold, where velocities are by now what the projection begins with, and velocity_start, which would come
+ * before, does nothing that this asks for. Returns the number of launches. */
+uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
+  const waiting *q = g->queue;
+  const oz_frame &f = g->frame[q[*at].frame];
+  const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
+  const launch one = {0, q[*at].frame, q[*at].frame, 0u, 0u, -1, false, false, true, false};
+  uint32_t n = 0;
+  out[n] = one, out[n++].stage = OZ_STAGE_wall_planes;
+  ++*at;
+  if (!is(*at, OZ_STAGE_velocity_start) || !is(*at + 1, OZ_STAGE_wall_hold) || f.relaxing || f.yielding) return n;
+  out[n] = one, out[n].frame = out[n].wall_frame = q[*at + 1].frame, out[n++].stage = OZ_STAGE_wall_hold;
+  out[n] = one, out[n].frame = out[n].wall_frame = q[*at].frame, out[n].aside = false, out[n++].stage = OZ_STAGE_velocity_start;
+  *at += 2;
+  return n;
+}
 /* All that waits. */
 uint32_t plan(const gpu *g, int lanes, launch *out) {
   uint32_t n = 0;
+  bool waits = false;
   for (uint32_t at = 0; at < g->queued;) {
+    const uint32_t first = n;
     const iteration it = iteration_at(g, at);
+    if (g->walls_aside && g->queue[at].stage == OZ_STAGE_wall_planes) {
+      n += launch_aside(g, &at, out + n);
+      for (uint32_t k = first; k < n; k++) out[k].joins = !out[k].aside;
+      waits = out[n - 1].aside;
+      continue;
+    }
     if (it.density) n += launch_iteration(g, &at, it, lanes, out + n);
     else at = next_launch(g, at, lanes, &out[n++]);
+    out[first].joins = waits;
+    waits = false;
   }
   return n;
 }
@@ -206,14 +233,39 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   return table()[l.stage](a, g->frame[l.wall_frame], lanes, g->stream);
 }
 
+/* Whether walls may be looked for from here on, beside what follows. */
+bool forks(const gpu *g, const launch &l, int lanes) {
+  const bool predicts = l.stage == OZ_STAGE_predict || (l.stage == OZ_STAGE_material && (l.walls & 4u));
+  return predicts && lanes <= STORED_ABOVE && g->collider_count && !g->no_ahead && goes_on(g, &g->frame[l.frame]);
+}
+cudaError_t note_moved(gpu *g) {
+#if defined(OZ_CUDA_HOST)
+  (void)g;
+  return cudaSuccess;
+#else
+  return cudaEventRecord(static_cast<cudaEvent_t>(g->moved), g->stream);
+#endif
+}
+
 cudaError_t launch_all(gpu *g, int lanes) {
   launch all[QUEUE];
   const uint32_t n = plan(g, lanes, all);
   ooze_message ignored;
-  if (n && g->soon && !takes_news(all[0]) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+  uint32_t first = 0;
+  while (first < n && all[first].aside) first++;
+  if (first < n && g->soon && !takes_news(all[first]) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
   for (uint32_t k = 0; k < n; k++) {
-    cudaError_t e = launch_one(g, all[k], lanes);
+    const launch &l = all[k];
+    if (l.joins && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+    const aside there(g, l.aside);
+    cudaError_t e = launch_one(g, l, lanes);
     if (e != cudaSuccess) return e;
+    g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);
+    if (forks(g, l, lanes)) {
+      g->apart = true;
+      e = note_moved(g);
+      if (e != cudaSuccess) return e;
+    }
   }
   return cudaSuccess;
 }

@@ -114,8 +114,12 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       const uint32_t guess = rounded(g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
       slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
-      if (at_once) OZ_TRY(slots_at_once(g, near, slots, why));
-      else OZ_CUDA(each(g->stream, g->count, slots), "walls");
+      g->walls_aside = late && at_once && g->apart && !g->no_ahead && !f->loads;
+      if (g->walls_aside) OZ_TRY(fork_side(g, why));
+      if (at_once) {
+        const aside there(g, g->walls_aside);
+        OZ_TRY(slots_at_once(g, near, slots, why));
+      } else OZ_CUDA(each(g->stream, g->count, slots), "walls");
       bool fits = true;
       g->untold = false; /* list C's answer comes along */
       if (late) {

@@ -349,6 +349,8 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
       return start_sum<S::REDS>(e, a, blocks(n, 1), stream);
     }
   if (!n) return cudaSuccess;
+  if constexpr (flat_of<S>::ANY)
+    if (a.flat) return start<map_kernel<typename flat_of<S>::stage>>(blocks(n, 1), BLOCK, 0, stream, a);
   return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
