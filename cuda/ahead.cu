@@ -57,7 +57,10 @@ void change_lists(gpu *g) {
 aside::aside(gpu *gg, bool) : g(gg), was(gg->stream) {}
 aside::~aside() {}
 ooze_result fork_side(gpu *, ooze_message *) { return OOZE_OK; }
-ooze_result join_side(gpu *, ooze_message *) { return OOZE_OK; }
+ooze_result join_side(gpu *g, ooze_message *) {
+  g->walls_aside = g->lists_aside = false;
+  return OOZE_OK;
+}
 #else
 aside::aside(gpu *gg, bool yes) : g(gg), was(gg->stream) {
   if (yes) g->stream = g->side;
@@ -68,7 +71,7 @@ ooze_result fork_side(gpu *g, ooze_message *why) {
   return OOZE_OK;
 }
 ooze_result join_side(gpu *g, ooze_message *why) {
-  g->walls_aside = false;
+  g->walls_aside = g->lists_aside = false;
   OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->side_done), g->side), "neighbour lists");
   OZ_CUDA(cudaStreamWaitEvent(g->stream, static_cast<cudaEvent_t>(g->side_done), 0), "neighbour lists");
   return OOZE_OK;

@@ -97,7 +97,7 @@ __global__ void tell_kernel(const __grid_constant__ telling t) { tell_host(t); }
 /* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy that is waited for. */
 ooze_result tell_news(gpu *g, ooze_message *why) {
   g->soon = false;
-  if (g->walls_aside) OZ_TRY(join_side(g, why)); /* of which they tell too */
+  if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* of which they tell too */
   tell_kernel<<<1, 32, 0, g->stream>>>(next_telling(g));
   OZ_CUDA(cudaGetLastError(), "reading results");
   return OOZE_OK;

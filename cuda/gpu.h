@@ -93,7 +93,8 @@ struct gpu {
   cudaStream_t stream, side; /* side: beside the other (ahead.cu) */
   void *side_done, *moved;   /* events: all that the side was given; predict */
   bool apart;                /* what was launched since predict has nothing to do with walls, */
-  bool walls_aside;          /* and so walls are found on the side */
+  bool walls_aside;          /* and so walls are found on the side; */
+  bool lists_aside;          /* lists are: nothing but state may be asked for before join_side */
   char text[128];
   ooze_result lost;
   uint64_t bytes, scratch_bytes, memory_limit; /* limit: 0 is none */

@@ -371,6 +371,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
   g->queued = g->frames = 0; /* what still waits is not done */
   g->box_known = g->box_told = g->untold = g->soon = false;
   g->due = 0;
+  if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why));
   if (!g->backed || !g->count) return OOZE_OK;
   g->backed = false;
   OZ_CUDA(each(g->stream, g->count, undo_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}), "undoing a substep");
@@ -381,9 +382,10 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  g->backed = g->untold = g->soon = g->ahead = g->apart = g->walls_aside = false;
+  g->backed = g->untold = g->soon = g->ahead = g->apart = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
+  if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* the substep before broke off */
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_SORT);

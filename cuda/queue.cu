@@ -256,7 +256,8 @@ cudaError_t launch_all(gpu *g, int lanes) {
   if (first < n && g->soon && !takes_news(all[first]) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
   for (uint32_t k = 0; k < n; k++) {
     const launch &l = all[k];
-    if (l.joins && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+    const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict; /* particle by particle */
+    if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const aside there(g, l.aside);
     cudaError_t e = launch_one(g, l, lanes);
     if (e != cudaSuccess) return e;

@@ -255,8 +255,8 @@ ooze_result shares_room(gpu *g, uint64_t entries, ooze_message *why) {
   return grow(g, &g->near_j, (size_t)entries * 4, "neighbour lists", why);
 }
 
-/* By the news: did list C have room, and the further rows? Makes it where not. */
-ooze_result fit_near(gpu *g, bool *fits, ooze_message *why) {
+/* By the news: did list C have room, and the further rows? Makes it where not. copied: neighbours of a block for which gathers have had room meanwhile. */
+ooze_result fit_near(gpu *g, uint32_t copied, bool *fits, ooze_message *why) {
   const news *n = g->host_news;
   const bool shared = lanes_for(g) <= STORED_ABOVE;
   const size_t entry = shared ? 2 : 4;
@@ -268,6 +268,8 @@ ooze_result fit_near(gpu *g, bool *fits, ooze_message *why) {
   if (n->groups[0] > lines) return rows_room(g, &g->c, n->groups[0] + n->groups[0] / spare + 1024, entry, why);
   if (shared && n->shared > room) return shares_room(g, n->shared + n->shared / spare + 1024, why);
   g->knows_near = *fits = true;
+  /* a block that has more than it could copy gathers by other instructions, which round otherwise: that may depend on the device, but not on what was known of the substep before */
+  if (shared && n->widest > copied && copied < g->share_most) *fits = false;
   g->widest = n->widest;
   g->mean_neighbours = (double)n->neighbours / g->count;
   return OOZE_OK;
@@ -299,7 +301,7 @@ ooze_result check_due(gpu *g, ooze_message *why) {
   if (!due) return OOZE_OK;
   OZ_TRY(tell_due(g, why));
   OZ_TRY(await_news(g, why));
-  if (due & DUE_NEAR) OZ_TRY(fit_near(g, &near, why));
+  if (due & DUE_NEAR) OZ_TRY(fit_near(g, g->share_room, &near, why));
   if (due & DUE_WALLS) OZ_TRY(fit_walls(g, &slots, why));
   if (due & DUE_FURTHER) OZ_TRY(fit_further(g, &further, why));
   return near && slots && further ? OOZE_OK : OZ_AGAIN;
@@ -349,16 +351,16 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     }
     bool fits;
     OZ_TRY(bring_news(g, why));
-    OZ_TRY(fit_near(g, &fits, why));
+    OZ_TRY(fit_near(g, UINT32_MAX, &fits, why));
     if (fits) break;
   }
-  if (ahead) OZ_TRY(join_side(g, why));
+  g->lists_aside = ahead;
   g->starts = !g->by_table;
   f->row_c = as<uint32_t>(g->c.group), f->len_c = as<uint16_t>(g->c.len);
   f->list_c = shared ? nullptr : as<uint32_t>(g->c.entries);
   f->near_c = shared ? as<uint16_t>(g->c.entries) : nullptr;
   f->near_first = as<uint32_t>(g->near_first), f->near_j = as<uint32_t>(g->near_j);
-  /* what has no room gathers without: slower, the same bits */
+  /* what has no room gathers without, and slower */
   const uint32_t wide = (g->widest + (late ? 95u : 31u)) & ~31u, most = (g->share_most + 31u) & ~31u;
   g->share_room = !shared ? 0 : wide < most ? wide : most;
   f->ghat = nullptr;
