@@ -110,7 +110,7 @@ struct gpu {
   /* scratch */
   void *staging;   /* pinned: what is on its way to the device */
   size_t staged;   /* bytes of it that are taken since the host last waited */
-  buffer key[2], order[2], cell_of, table, temp, partial, ticket, device_news;
+  buffer key[2], order[2], cell_of, table, stirred, temp, partial, ticket, device_news;
   news *host_news; /* pinned; behind it stands the number of the last ones that came */
   uint32_t told;   /* how often it was asked for */
   uint32_t due;    /* what the substep went on without knowing whether it has room: DUE_ bits */
@@ -129,6 +129,7 @@ struct gpu {
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
+  size_t stirred_bytes, stirred_clear; /* of `stirred` that the last density list had cleared; that are clear for the next */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
   int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
@@ -273,6 +274,7 @@ float cells_of_sort(const oz_frame *f); /* 1/m */
 bool goes_ahead(gpu *g, const oz_frame *f); /* makes room for it */
 void change_lists(gpu *g);                  /* the spare ones become those of the substep */
 void drop_spare(gpu *g);
+ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
 ooze_result fork_side(gpu *g, ooze_message *why); /* the side comes after predict */
 ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what the side was given */
 struct aside { /* yes: what is launched meanwhile goes to the side */

@@ -119,6 +119,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       if (at_once) {
         const aside there(g, g->walls_aside);
         OZ_TRY(slots_at_once(g, near, slots, why));
+        if (g->walls_aside) OZ_TRY(clear_stirred(g, why));
       } else OZ_CUDA(each(g->stream, g->count, slots), "walls");
       bool fits = true;
       g->untold = false; /* list C's answer comes along */

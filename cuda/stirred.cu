@@ -186,15 +186,25 @@ cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) {
 
 } // namespace
 
+/* Beforehand, beside what runs then. */
+ooze_result clear_stirred(gpu *g, ooze_message *why) {
+  g->stirred_clear = 0;
+  if (g->stirred_bytes) OZ_CUDA(cudaMemsetAsync(g->stirred.at, 0, g->stirred_bytes, g->stream), "cells");
+  g->stirred_clear = g->stirred_bytes;
+  return OOZE_OK;
+}
 ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, const uint32_t **groups, const uint32_t **count, ooze_message *why) {
   cell_table in = {};
   const uint32_t slots = in.fold(key.last, 2 * g->count + 16384);
   const size_t words = (size_t)(slots + 1) * cell_table::WORDS; /* with the one where nobody is */
-  OZ_TRY(grow(g, &g->table, (words + 1 + slots) * 4, "cells", why, true));
-  in.at = as<uint32_t>(g->table), in.mask = in.at + words + 1; /* which need not be cleared */
+  const size_t bytes = (words + 1) * 4;
+  if (bytes + slots * 4 > g->stirred.bytes) g->stirred_clear = 0;
+  OZ_TRY(grow(g, &g->stirred, bytes + slots * 4, "cells", why, true));
+  in.at = as<uint32_t>(g->stirred), in.mask = in.at + words + 1; /* which need not be cleared */
   in.entries = reinterpret_cast<uint32_t *>(f->A);         /* which is free until the first iteration */
   uint32_t *cell = as<uint32_t>(g->cell_of), *list = as<uint32_t>(g->order[0]), *many = in.at + words;
-  OZ_CUDA(cudaMemsetAsync(in.at, 0, (words + 1) * 4, g->stream), "cells");
+  if (g->stirred_clear < bytes) OZ_CUDA(cudaMemsetAsync(in.at, 0, bytes, g->stream), "cells");
+  g->stirred_bytes = bytes, g->stirred_clear = 0;
   OZ_CUDA(shake_all(g->stream, g->count, shake_item{key, f->x, moves, in, cell}), "cells");
   OZ_CUDA(pick_all(g->stream, g->count, pick_item{in, !moves.at, g->count, cell, list, many, as<uint32_t>(g->extra.group), as<uint16_t>(g->extra.len), device_news(g)}), "cells");
   g->groups_clear = g->box_clear = true;

@@ -81,14 +81,18 @@ static int run(float *out, float yield_stress) {
 }
 
 static void same_bits(float yield_stress) {
-  static float late[6 * COUNT], waiting[6 * COUNT];
+  static float late[6 * COUNT], waiting[6 * COUNT], turn[6 * COUNT];
   static const char *const lanes[] = {"16", "1"}; /* as small scenes run, and as large ones */
   for (int k = 0; k < (yield_stress > 0.0f ? 1 : 2); k++) {
     setenv("OOZE_CUDA_LANES", lanes[k], 1);
     const int again = run(late, yield_stress);
     setenv("OOZE_CUDA_LATE", "0", 1);
     CHECK_EQ(run(waiting, yield_stress), 0);
-    unsetenv("OOZE_CUDA_LATE"), unsetenv("OOZE_CUDA_LANES");
+    unsetenv("OOZE_CUDA_LATE");
+    setenv("OOZE_CUDA_AHEAD", "0", 1); /* lists and walls in their turn, not before it */
+    run(turn, yield_stress);
+    unsetenv("OOZE_CUDA_AHEAD"), unsetenv("OOZE_CUDA_LANES");
+    CHECK(memcmp(late, turn, sizeof late) == 0, "positions, or what is remembered, differ from those of lists in their turn");
     printf("  %s threads a particle: %d of %d substeps twice\n", lanes[k], again, STEPS);
     CHECK(again > 0 && again < STEPS / 2, "%d substeps were run again", again);
     CHECK(memcmp(late, waiting, sizeof late) == 0, "positions, or what is remembered, differ");
