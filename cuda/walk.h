@@ -147,7 +147,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     m.way = m.g, m.s = oz_set(1.0f);
     if (apart<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
   } else if (S::KIND == KIND_C) {
-    oz_frame k; /* only what oz_spiky asks for */
+    oz_frame k; /* only what oz_spiky_within asks for */
     if constexpr (unpacked<S>) {
       oz_real q[4];
       oz_ld4(reinterpret_cast<const float *>(v.place), j, 4, 0, q);
@@ -168,7 +168,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
       m.c = (pulls<S> ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
     } else {
-      m.g = oz_spiky(&k, m.way, &m.c);
+      m.g = oz_spiky_within(&k, m.way, &m.c);
       m.way = m.g, m.s = oz_set(1.0f);
     }
   }
