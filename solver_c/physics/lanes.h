@@ -90,8 +90,9 @@ OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_r
 /* sum of A_j g, A in columns of records of 12 */
 #if OZ_GPU
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
-  oz_real m[9], scale = oz_packed_raw(a, j[0], m), off = -1.5f * (gx + gy + gz);
-  for (int r = 0; r < 3; r++) acc[r] += scale * (off + m[3 * r] * gx + m[3 * r + 1] * gy + m[3 * r + 2] * gz);
+  oz_real m[9], scale = oz_packed_raw(a, j[0], m);
+  m[0] -= OZ_PACKED_OFF;
+  for (int r = 0; r < 3; r++) acc[r] += scale * (m[3 * r] * gx + m[3 * r + 1] * gy + m[3 * r + 2] * gz);
 }
 #else
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {

@@ -11,7 +11,7 @@ typedef struct oz_group {
   const uint32_t *j;
   oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/walk.h) */
   oz_v3 way; /* ghat is s times this: for oz_matrix, which has another factor */
-  oz_real s, *off; /* off: receives the sum of what was multiplied with A_j; 1.5 times that is to be taken off each of the three sums (oz_packed_raw) */
+  oz_real s, *off; /* off: receives the sum of what A_j's first number was multiplied with, for oz_matrix_off */
 #else
   uint32_t j[OZ_LANES];
 #endif
@@ -57,11 +57,9 @@ OZ_FN void oz_outer(oz_real *acc, const float *a, const oz_group *n) { oz_outer_
 OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) {
   oz_real m[9], s = n->s * oz_packed_raw(a, n->j[0], m), x = s * n->way.x, y = s * n->way.y, z = s * n->way.z;
   for (int r = 0; r < 3; r++) acc[r] += m[3 * r] * x, acc[r] += m[3 * r + 1] * y, acc[r] += m[3 * r + 2] * z;
-  *n->off += x + y + z;
+  *n->off += x;
 }
-OZ_FN void oz_matrix_off(oz_real *acc, oz_real off) {
-  for (int r = 0; r < 3; r++) acc[r] -= 1.5f * off;
-}
+OZ_FN void oz_matrix_off(oz_real *acc, oz_real off) { acc[0] -= OZ_PACKED_OFF * off; } /* what oz_packed_raw tells too much */
 #else
 OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) { oz_matrix_product(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
 #endif
