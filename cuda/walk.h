@@ -127,11 +127,14 @@ template <> constexpr int linear<stage_shift> = 3;
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
 template <> constexpr bool matrix<stage_conform_move> = true;
+template <> constexpr bool matrix<stage_filter_move> = true;
 template <> constexpr bool matrix<stage_shift> = true;
 /* shared: what `linear` leaves out is multiplied with. */
 template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
   if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
   for (int s = 0; s < linear<S>; s++) acc[s] *= shared ? unpacked<S> ? a.f.grad_norm : a.units.grad_norm : 1.0f;
+  if constexpr (pulled_from<S> > 0)
+    for (int s = pulled_from<S>; s < linear<S>; s++) acc[s] *= shared ? a.units.pull : 1.0f;
 }
 /* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
  * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
@@ -166,7 +169,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     if (linear<S> > 0) {
       m.s = oz_steepness_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
-      m.c = (pulls<S> ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
+      m.c = (pulls<S> || pulled_from<S> > 0 ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
     } else {
       m.g = oz_spiky_within(&k, m.way, &m.c);
       m.way = m.g, m.s = oz_set(1.0f);

@@ -60,14 +60,25 @@ OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) {
   *n->off += x;
 }
 OZ_FN void oz_matrix_off(oz_real *acc, oz_real off) { acc[0] -= OZ_PACKED_OFF * off; } /* what oz_packed_raw tells too much */
+OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
+  oz_real k = n->s * oz_gather1(u + 3, n->j, 4);
+  oz_matrix(acc, a, n);
+  acc[3] += k * n->way.x; acc[4] += k * n->way.y; acc[5] += k * n->way.z;
+}
+OZ_FN void oz_pull_spare(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { /* whose own weight is 0 */
+  oz_real v[4];
+  oz_near4(a, n, v);
+  oz_real k = n->c * v[3];
+  for (int r = 0; r < 3; r++) acc[6 + r] += k * (v[r] - own->v[r]);
+}
 #else
 OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) { oz_matrix_product(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
-#endif
 OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
   oz_matrix_product_spare(acc, a, u, n->j, n->g.x, n->g.y, n->g.z);
 }
-OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc, a, n->j, own, n->c); }
 OZ_FN void oz_pull_spare(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc + 6, a, n->j, own, n->c); }
+#endif
+OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc, a, n->j, own, n->c); }
 #endif
 
 OZ_FN oz_v3 oz_vec_of(const float *a, uint32_t i) { /* one particle's vector in all lanes */
