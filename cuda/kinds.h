@@ -59,7 +59,7 @@ namespace {
   };
 #define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
 #define OZ_TYPE_MATRIX(name, nsum, nred) OZ_TYPE_C(name, (nsum) + 1, nred) /* the last is what oz_matrix_off takes off */
-#define OZ_TYPE_SPARE OZ_TYPE_C
+#define OZ_TYPE_SPARE OZ_TYPE_MATRIX
 #define OZ_TYPE_MAP(name, nsum, nred)                                                                                  \
   struct stage_##name {                                                                                                \
     static constexpr int KIND = KIND_MAP, REDS = nred, STAGE = OZ_STAGE_##name; \

@@ -120,6 +120,9 @@ struct stage_shift {
 /* Stages whose n->c lacks place_units.pull where linear (walk.h); they are told of it by `told`, after begin. */
 template <class S> constexpr bool pulls = false;
 template <> constexpr bool pulls<stage_shift> = true;
+/* The same where what lacks it has sums of its own, from this one on: the factor comes in the end. */
+template <class S> constexpr int pulled_from = 0;
+template <> constexpr int pulled_from<stage_filter_move> = 6;
 template <class S> OZ_D void told(typename S::self *s, float pull) {
   if constexpr (pulls<S>) s->pull = pull, s->w *= pull;
 }

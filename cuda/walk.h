@@ -50,17 +50,6 @@ OZ_GATHERS_RECORD(conform_finish, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
 
-/* A place in shared memory of which the compiler knows no more than that: each of several arrays is then reached by its own address, with one
- * instruction a pair instead of two. */
-template <class A> OZ_D A *apart_from_others(A *p) {
-#if defined(__CUDACC__)
-  uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
-  asm("" : "+r"(at));
-  return static_cast<A *>(__cvta_shared_to_generic(at));
-#else
-  return p;
-#endif
-}
 /* Stages that read start positions as they are: 16 bytes instead of 8, for five instructions a pair less. It pays where instructions are what a
  * stage waits for, and one record is all that it gathers besides; x is that of the start until `finish`. */
 template <class S> constexpr bool unpacked = false;
@@ -109,6 +98,43 @@ struct sight {
   const place_units *units;
   oz_v3 at; /* start position of the particle, where gradients are stored */
 };
+/* An address among the copies: in shared memory it has 32 bits, and the compiler knows no more than that of it. Otherwise it would reach one array by the address of another and
+ * its distance, with two instructions a pair instead of one. */
+#if defined(__CUDACC__)
+typedef uint32_t near_address;
+OZ_D near_address near_address_of(const void *p) {
+  uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
+  asm("" : "+r"(at));
+  return at;
+}
+OZ_D void *near_at(near_address at) { return __cvta_shared_to_generic(at); }
+#else
+typedef char *near_address;
+OZ_D near_address near_address_of(const void *p) { return static_cast<char *>(const_cast<void *>(p)); }
+OZ_D void *near_at(near_address at) { return at; }
+#endif
+/* Copies of all that a block gathers, where a neighbour is found with one instruction an address: the upper entry of a word is shifted as it is added. The arrays of the frame are
+ * then those of this neighbour alone, whose number is 0. */
+template <class S> struct shelf {
+  oz_frame *f;
+  const place_units *units;
+  near_address place, array[stock<S>::ARRAYS + 1];
+  OZ_D shelf(oz_frame *frame, const place_units *u, const stock<S> &copies) {
+    f = frame, units = u, place = near_address_of(copies.places());
+    for (int k = 0; k < stock<S>::ARRAYS; k++) array[k] = near_address_of(copies.copy(k));
+  }
+  /* UPPER: w is a word whose upper half is the entry, and whose lower one is below SHARE_MOST; otherwise w is the entry. Times `words` words. */
+  template <bool UPPER> static OZ_D uint32_t bytes(uint32_t w, int words) {
+    static_assert(SHARE_MOST <= 4096, "the lower entry must be gone when the upper one is times 16");
+    const int log = words == 4 ? 4 : words == 2 ? 3 : 2;
+    return UPPER ? w >> (16 - log) : w << log;
+  }
+  template <bool UPPER> OZ_D sight neighbour(uint32_t w) const {
+    for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(*f, k) = static_cast<float *>(near_at(array[k] + bytes<UPPER>(w, stock<S>::words(k))));
+    const sight v = {f, static_cast<const uint32_t *>(near_at(place + bytes<UPPER>(w, stock<S>::PLACE))), units, {}};
+    return v;
+  }
+};
 /* Stages whose first sums, so many, are linear in gradients and zero-energy weights, and do not see either where there is no distance: their pairs get both
  * without the factor grad_norm, which the sums are multiplied with in the end. */
 template <class S> constexpr int linear = 0;
@@ -127,11 +153,14 @@ template <> constexpr int linear<stage_shift> = 3;
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
 template <> constexpr bool matrix<stage_conform_move> = true;
+template <> constexpr bool matrix<stage_filter_move> = true;
 template <> constexpr bool matrix<stage_shift> = true;
 /* shared: what `linear` leaves out is multiplied with. */
 template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
   if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
   for (int s = 0; s < linear<S>; s++) acc[s] *= shared ? unpacked<S> ? a.f.grad_norm : a.units.grad_norm : 1.0f;
+  if constexpr (pulled_from<S> > 0)
+    for (int s = pulled_from<S>; s < linear<S>; s++) acc[s] *= shared ? a.units.pull : 1.0f;
 }
 /* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
  * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
@@ -147,7 +176,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     m.way = m.g, m.s = oz_set(1.0f);
     if (apart<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
   } else if (S::KIND == KIND_C) {
-    oz_frame k; /* only what oz_spiky asks for */
+    oz_frame k; /* only what oz_spiky_within asks for */
     if constexpr (unpacked<S>) {
       oz_real q[4];
       oz_ld4(reinterpret_cast<const float *>(v.place), j, 4, 0, q);
@@ -166,9 +195,9 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     if (linear<S> > 0) {
       m.s = oz_steepness_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
-      m.c = (pulls<S> ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
+      m.c = (pulls<S> || pulled_from<S> > 0 ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
     } else {
-      m.g = oz_spiky(&k, m.way, &m.c);
+      m.g = oz_spiky_within(&k, m.way, &m.c);
       m.way = m.g, m.s = oz_set(1.0f);
     }
   }
@@ -224,21 +253,9 @@ template <class S, int T, class ENTRY> struct strip {
         if (sizeof(ENTRY) == 2) w[m / 2] = m & 1 ? w[m / 2] | r.j[m] << 16 : r.j[m];
         else w[m & (int)(sizeof(ENTRY) - 1)] = r.j[m];
     }
-    /* NEAR: it is below SHARE_MOST, so that the upper entry of a word times 8 or 16 is a shift alone. The compiler should not shift the lower one twice,
-     * once for each address that is made of it. */
-    template <bool NEAR> OZ_D uint32_t entry(int m) const {
+    OZ_D uint32_t entry(int m) const {
       if (sizeof(ENTRY) == 4) return w[m & (int)(sizeof(ENTRY) - 1)];
-      const uint32_t v = w[m / 2];
-#if defined(__CUDACC__)
-      static_assert(SHARE_MOST <= 4096, "bits that are 0");
-      if (NEAR) __builtin_assume((v & 0xf000u) == 0);
-      if (m & 1) return v >> 16;
-      uint32_t j = v & 0xffffu;
-      asm("" : "+r"(j));
-      return j;
-#else
-      return m & 1 ? v >> 16 : v & 0xffffu;
-#endif
+      return m & 1 ? w[m / 2] >> 16 : w[m / 2] & 0xffffu;
     }
   };
   const ENTRY *row;
@@ -259,10 +276,27 @@ template <class S, int T, class ENTRY> struct strip {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-    for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.template entry<ALL && sizeof(ENTRY) == 2>(m), self, acc);
+    for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.entry(m), self, acc);
+  }
+  /* The same of what a block has copied whole. */
+  template <bool ALL> static OZ_D void one(const shelf<S> &v, const shelf<S> &, const uint32_t *, uint32_t, oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
+    visit<S, false>(v.template neighbour<false>(j), here, 0, nullptr, self, acc);
+  }
+  template <bool ALL> static OZ_D void four(const shelf<S> &v, const shelf<S> &, const uint32_t *, uint32_t, oz_place here, const words &now, const typename S::self *self, oz_real *acc) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+    for (int m = 0; m < 4; m += 2) {
+      uint32_t j = now.w[m / 2] & 0xffffu; /* once for both addresses */
+#if defined(__CUDACC__)
+      asm("" : "+r"(j));
+#endif
+      visit<S, false>(v.template neighbour<false>(j), here, 0, nullptr, self, acc);
+      visit<S, false>(v.template neighbour<true>(now.w[m / 2]), here, 0, nullptr, self, acc);
+    }
   }
   /* ALL: no entry is beyond `room` */
-  template <bool ALL> OZ_D void walk(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  template <bool ALL, class SIGHT> OZ_D void walk(const SIGHT &v, const SIGHT &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     uint32_t k = 0;
     if constexpr (T == 1) { /* entries of the round after the last are read, and nobody looks at them: there is room for them */
       words second;
@@ -295,7 +329,7 @@ template <class S, int T, class ENTRY> struct strip {
         if (k + m / EACH * 4 < n) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
     }
   }
-  OZ_D void walk(const sight &v, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  template <class SIGHT> OZ_D void walk(const SIGHT &v, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     walk<true>(v, v, nullptr, 0, here, lane, self, acc);
   }
 };
@@ -405,10 +439,12 @@ template <class S, int T> struct share_walker {
     const uint32_t *map = a.f.near_j + first;
     if constexpr (stock<S>::SHARES) {
       oz_frame f = a.f;
-      for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = apart_from_others(copies.copy(k));
-      const sight v = {&f, apart_from_others(copies.places()), &a.units, {}};
-      if (all) near.walk(v, here, lane, self, acc);
-      else near.template walk<false>(v, direct, map, a.share_room, here, lane, self, acc);
+      if (all) near.walk(shelf<S>(&f, &a.units, copies), here, lane, self, acc);
+      else {
+        for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
+        const sight v = {&f, copies.places(), &a.units, {}};
+        near.template walk<false>(v, direct, map, a.share_room, here, lane, self, acc);
+      }
     } else near.template walk<false>(direct, direct, map, 0, here, lane, self, acc);
     if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, direct, here, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);

@@ -87,13 +87,8 @@ OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_r
   oz_gather4(a, j, 4, 0, v);
   oz_outer_add(acc, v, gx, gy, gz);
 }
-/* sum of A_j g, A in columns of records of 12 */
-#if OZ_GPU
-OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
-  oz_real m[9], scale = oz_packed_raw(a, j[0], m), off = -1.5f * (gx + gy + gz);
-  for (int r = 0; r < 3; r++) acc[r] += scale * (off + m[3 * r] * gx + m[3 * r + 1] * gy + m[3 * r + 2] * gz);
-}
-#else
+/* sum of A_j g, A in columns of records of 12 (the GPU has its own, for packed ones: pairs.h) */
+#if !OZ_GPU
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
   oz_real x[4], y[4], z[4];
   oz_gather4(a, j, 12, 0, x);
@@ -114,12 +109,14 @@ OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const
   oz_real k = c * (own->w + v[3]);
   for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - own->v[r]);
 }
+#if !OZ_GPU
 /* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of the columns' spares) */
 OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
   oz_real w = oz_gather1(u + 3, j, 4);
   oz_matrix_product(acc, a, j, gx, gy, gz);
   acc[3] += w * gx; acc[4] += w * gy; acc[5] += w * gz;
 }
+#endif
 #endif
 
 OZ_FN oz_real oz_clamp(oz_real a, oz_real lo, oz_real hi) { return oz_min(oz_max(a, lo), hi); }

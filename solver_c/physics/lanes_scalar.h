@@ -81,59 +81,68 @@ OZ_FN float oz_float_of(uint32_t a) { float b; __builtin_memcpy(&b, &a, 4); retu
 #if OZ_GPU
 /* Nine numbers in 16 bytes, because gathers are what a pass costs on the GPU: 13 bits each (the ninth 12) and one exponent,
  * 2^-13 of the largest, which is what halves on the CPU keep of a gradient. Everyone who reads a record reads the same
- * numbers, so forces stay equal and opposite. In the reader's hand they are 1.5 + number / scale, which needs no conversion.
- * Each word holds one number where a float has its leading digits (bits 10 to 22) and one that a rotation by 19 brings there
- * (bits 23 to 31, then 0 to 3); bits 4 to 9 of the four words hold the ninth and the exponent. */
-OZ_FN uint32_t oz_turned(uint32_t w) { /* rotated left by 19 */
+ * numbers, so forces stay equal and opposite.
+ * How they lie is what unpacks with the fewest instructions, since a pair has some 50 and these were 20 of them. A number stands at the upper end of a word,
+ * or is shifted there, and is converted as it is: what lies below its last digit belongs to the next one, and whoever packs takes it into account. Words, from bit 31 down:
+ *   0: number 1 (13), 2 (13), 3 (its upper 6)    1: 3 (lower 7), 2 bits that are 0, number 0 (13), 2 that are 0, exponent (8)
+ *   2: number 4 (13), 5 (13), 6 (its upper 6)    3: 6 (lower 7), 7 (13), 8 (12)
+ * Number 0 is where a float has its leading digits: one instruction makes it 1.5 2^32 more than it is (OZ_PACKED_OFF). */
+#define OZ_PACKED_OFF 6442450944.0f
+OZ_FN uint32_t oz_across(uint32_t a, uint32_t b) { /* the last 6 bits of a, then b */
 #if defined(__CUDACC__)
-  return __funnelshift_l(w, w, 19);
+  return __funnelshift_l(b, a, 26);
 #else
-  return w << 19 | w >> 13;
+  return a << 26 | b >> 6;
 #endif
 }
-/* A number between 1 and 2 with the digits of w that the mask leaves: said so, it is one instruction; as and, or it were two. */
+/* 2^32 to 2^33, with the digits of w that the mask leaves: said so, it is one instruction; as and, or it were two. */
 OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
 #if defined(__CUDACC__)
   uint32_t b;
-  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(b) : "r"(w), "r"(mask), "r"(0x3f800000u)); /* (w & mask) | bits of 1 */
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(b) : "r"(w), "r"(mask), "r"(0x4f800000u)); /* (w & mask) | bits of 2^32 */
   return __uint_as_float(b);
 #else
-  return oz_float_of((w & mask) | 0x3f800000u);
+  return oz_float_of((w & mask) | 0x4f800000u);
 #endif
 }
 OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns the scale */
   float r[4];
   uint32_t w[4];
   oz_ld4(a, i, 4, 0, r);
-  for (int k = 0; k < 4; k++) {
-    w[k] = oz_bits_of(r[k]);
-    m[2 * k] = oz_digits(w[k], 0x7ffc00u);
-    m[2 * k + 1] = oz_digits(oz_turned(w[k]), 0x7ffc00u);
-  }
-  m[8] = oz_float_of((w[0] << 13 & 0x7e0000u) | oz_bits_of(oz_digits(w[1] << 7, 0x1f800u)));
-  return oz_float_of((w[2] << 21 & 0x7e000000u) | (w[3] << 19 & 0x1800000u));
+  for (int k = 0; k < 4; k++) w[k] = oz_bits_of(r[k]);
+  m[0] = oz_digits(w[1], 0x7ffc00u);
+  m[1] = (float)(int32_t)w[0], m[2] = (float)(int32_t)(w[0] << 13), m[3] = (float)(int32_t)oz_across(w[0], w[1]);
+  m[4] = (float)(int32_t)w[2], m[5] = (float)(int32_t)(w[2] << 13), m[6] = (float)(int32_t)oz_across(w[2], w[3]);
+  m[7] = (float)(int32_t)(w[3] << 7), m[8] = (float)(int32_t)(w[3] << 20);
+  return oz_float_of(w[1] << 23);
 }
 OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
   const float scale = oz_packed_raw(a, i, m);
-  for (int k = 0; k < 9; k++) m[k] = (m[k] - 1.5f) * scale;
+  m[0] -= OZ_PACKED_OFF;
+  for (int k = 0; k < 9; k++) m[k] *= scale;
 }
+/* The 13 bits of a number that is read with `below` under it. */
+OZ_FN uint32_t oz_packed_field(int32_t number, uint32_t below) { return (uint32_t)((number - (int32_t)below + (1 << 18)) >> 19); }
 OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   float most = 0.0f, r[4];
-  uint32_t w[4];
+  uint32_t w[4], q;
+  int32_t t[9];
   for (int k = 0; k < 9; k++) most = oz_max(most, oz_abs(m[k]));
-  uint32_t e = oz_bits_of(most) >> 23; /* most < 2^(e - 126) */
-  e = e < 12u ? 12u : e > 252u ? 252u : e;
-  const float up = oz_float_of((265u - e) << 23); /* 2^(138 - e): to 12 bits and a sign */
-  uint32_t q[9];
-  for (int k = 0; k < 9; k++) {
-    float v = rintf(oz_min(oz_max(m[k] * up, -4095.0f), 4095.0f));
-    q[k] = (uint32_t)((int32_t)v + 4096);
-  }
-  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 10 | q[2 * k + 1] << 23 | q[2 * k + 1] >> 9;
-  w[0] |= q[8] >> 7 << 4;
-  w[1] |= (q[8] >> 1 & 63u) << 4;
-  w[2] |= (e + 2u) >> 2 << 4;
-  w[3] |= ((e + 2u) & 3u) << 4;
+  uint32_t e = (oz_bits_of(most) + 0x2000u) >> 23; /* most < 2^(e - 126), so far below that rounding does not reach it */
+  e = e < 32u ? 32u : e > 252u ? 252u : e;
+  const float up = oz_float_of((284u - e) << 23); /* 2^(157 - e): to 31 bits and a sign */
+  for (int k = 0; k < 9; k++) t[k] = (int32_t)rintf(oz_min(oz_max(m[k] * up, -2146435072.0f), 2146435072.0f));
+  w[3] = (uint32_t)((t[8] + (1 << 19)) >> 20) & 0xfffu;
+  w[3] |= (oz_packed_field(t[7], w[3] << 7) & 0x1fffu) << 12;
+  q = oz_packed_field(t[6], w[3] >> 6);
+  w[3] |= q << 25, w[2] = q >> 7 & 63u;
+  w[2] |= (oz_packed_field(t[5], w[2] << 13) & 0x1fffu) << 6;
+  w[2] |= oz_packed_field(t[4], w[2]) << 19;
+  w[1] = (oz_packed_field(t[0], 0) + 4096u) << 10 | (e - 30u);
+  q = oz_packed_field(t[3], w[1] >> 6);
+  w[1] |= q << 25, w[0] = q >> 7 & 63u;
+  w[0] |= (oz_packed_field(t[2], w[0] << 13) & 0x1fffu) << 6;
+  w[0] |= oz_packed_field(t[1], w[0]) << 19;
   for (int k = 0; k < 4; k++) r[k] = oz_float_of(w[k]);
   oz_st4(a, i, 4, 0, r);
 }

@@ -11,7 +11,7 @@ typedef struct oz_group {
   const uint32_t *j;
   oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/walk.h) */
   oz_v3 way; /* ghat is s times this: for oz_matrix, which has another factor */
-  oz_real s, *off; /* off: receives the sum of what was multiplied with A_j; 1.5 times that is to be taken off each of the three sums (oz_packed_raw) */
+  oz_real s, *off; /* off: receives the sum of what A_j's first number was multiplied with, for oz_matrix_off */
 #else
   uint32_t j[OZ_LANES];
 #endif
@@ -57,19 +57,28 @@ OZ_FN void oz_outer(oz_real *acc, const float *a, const oz_group *n) { oz_outer_
 OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) {
   oz_real m[9], s = n->s * oz_packed_raw(a, n->j[0], m), x = s * n->way.x, y = s * n->way.y, z = s * n->way.z;
   for (int r = 0; r < 3; r++) acc[r] += m[3 * r] * x, acc[r] += m[3 * r + 1] * y, acc[r] += m[3 * r + 2] * z;
-  *n->off += x + y + z;
+  *n->off += x;
 }
-OZ_FN void oz_matrix_off(oz_real *acc, oz_real off) {
-  for (int r = 0; r < 3; r++) acc[r] -= 1.5f * off;
+OZ_FN void oz_matrix_off(oz_real *acc, oz_real off) { acc[0] -= OZ_PACKED_OFF * off; } /* what oz_packed_raw tells too much */
+OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
+  oz_real k = n->s * oz_gather1(u + 3, n->j, 4);
+  oz_matrix(acc, a, n);
+  acc[3] += k * n->way.x; acc[4] += k * n->way.y; acc[5] += k * n->way.z;
+}
+OZ_FN void oz_pull_spare(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { /* whose own weight is 0 */
+  oz_real v[4];
+  oz_near4(a, n, v);
+  oz_real k = n->c * v[3];
+  for (int r = 0; r < 3; r++) acc[6 + r] += k * (v[r] - own->v[r]);
 }
 #else
 OZ_FN void oz_matrix(oz_real *acc, const float *a, const oz_group *n) { oz_matrix_product(acc, a, n->j, n->g.x, n->g.y, n->g.z); }
-#endif
 OZ_FN void oz_matrix_spare(oz_real *acc, const float *a, const float *u, const oz_group *n) {
   oz_matrix_product_spare(acc, a, u, n->j, n->g.x, n->g.y, n->g.z);
 }
-OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc, a, n->j, own, n->c); }
 OZ_FN void oz_pull_spare(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc + 6, a, n->j, own, n->c); }
+#endif
+OZ_FN void oz_pull(oz_real *acc, const float *a, const oz_group *n, const oz_own *own) { oz_pull_gather(acc, a, n->j, own, n->c); }
 #endif
 
 OZ_FN oz_v3 oz_vec_of(const float *a, uint32_t i) { /* one particle's vector in all lanes */
@@ -296,11 +305,12 @@ OZ_FN oz_real oz_steepness(const oz_frame *f, oz_v3 r) {
   return oz_select(apart, t * t * ir, zero);
 }
 #if OZ_GPU
-/* The same without a test, for pairs of a row: they are within h, and where r = 0 what this is multiplied with is 0 as well. What keeps
+/* (h - r)^2 / r = (h^2 + r^2) / r - 2 h, by one instruction less. The difference leaves some 3e-7 h of error, of what is 0.7 h between neighbours. */
+OZ_FN oz_real oz_steepness_at(const oz_frame *f, oz_real r2) { return oz_rsqrt(r2) * (r2 + f->h2) - 2.0f * f->h; }
+/* oz_steepness without a test, for pairs of a row: they are within h, and where r = 0 what this is multiplied with is 0 as well. What keeps
  * it from infinity there is lost in r^2 elsewhere. */
 OZ_FN oz_real oz_steepness_within(const oz_frame *f, oz_v3 r) {
-  oz_real r2 = r.x * r.x + (r.y * r.y + (r.z * r.z + oz_set(1e-10f * f->h2))), ir = oz_rsqrt(r2), t = f->h - r2 * ir;
-  return t * t * ir;
+  return oz_steepness_at(f, r.x * r.x + (r.y * r.y + (r.z * r.z + oz_set(1e-10f * f->h2))));
 }
 #endif
 /* The zero-energy weight grows as 1/r. Below 0.3 d, where steepness is 5.47 h, it stays as it is, so that a coincident pair does not
@@ -313,6 +323,15 @@ OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
   *out_c = f->hour_norm * oz_min(s, oz_set(OZ_STEEPEST * f->h));
   return g;
 }
+#if OZ_GPU
+/* The same for pairs of a row. Where there is no distance, which is below 1e-5 h as above, there is no weight either. */
+OZ_FN oz_v3 oz_spiky_within(const oz_frame *f, oz_v3 r, oz_real *out_c) {
+  oz_real s = oz_steepness_within(f, r), k = f->grad_norm * s;
+  oz_v3 g = {k * r.x, k * r.y, k * r.z};
+  *out_c = f->hour_norm * oz_select(s < oz_set(7.07e4f * f->h), oz_min(s, oz_set(OZ_STEEPEST * f->h)), oz_set(0.0f));
+  return g;
+}
+#endif
 /* The neighbours' start positions, in a stage before these are moved. On the CPU read as the gradients are, so that it is done once. */
 OZ_FN void oz_near_start(const oz_frame *f, const oz_group *n, oz_real x[4]) {
 #if OZ_GPU

@@ -31,39 +31,41 @@ static float *pointer(const oz_frame *f, size_t member) {
 }
 static void get(const side *s, void *to, const void *from, size_t bytes) { CHECK(s->copy(s->b, to, from, bytes)); }
 
+/* The 32 bits from which number k of a packed matrix is read, as physics/lanes_scalar.h has them: 13 bits are its own, the ninth's 12. */
+static int32_t window(const uint32_t w[4], int k) {
+  const uint64_t half = (uint64_t)w[k < 4 ? 0 : 2] << 32 | w[k < 4 ? 1 : 3];
+  const int from[9] = {0, 0, 13, 26, 0, 13, 26, 39, 52};
+  return (int32_t)(uint32_t)(half << from[k] >> 32);
+}
 /* The matrix record as nine floats. */
 static void unpack(const side *s, const float *r, float *m) {
   if (!s->gpu) { /* columns of four */
     for (int k = 0; k < 9; k++) m[k] = r[4 * (k % 3) + k / 3];
     return;
   }
-  uint32_t w[4], bits;
-  float scale;
+  uint32_t w[4];
   memcpy(w, r, sizeof w);
-  bits = (w[2] >> 4 & 63u) << 25 | (w[3] >> 4 & 3u) << 23;
-  memcpy(&scale, &bits, 4);
-  for (int k = 0; k < 4; k++) {
-    m[2 * k] = (float)((int)(w[k] >> 10 & 0x1fff) - 4096) / 8192.0f * scale;
-    m[2 * k + 1] = (float)((int)(w[k] >> 23 | (w[k] & 15u) << 9) - 4096) / 8192.0f * scale;
-  }
-  m[8] = (float)((int)((w[0] >> 4 & 63u) << 7 | (w[1] >> 4 & 63u) << 1) - 4096) / 8192.0f * scale;
+  const int e = (int)(w[1] & 255u) - 127;
+  m[0] = ldexpf((float)((int)(w[1] >> 10 & 0x1fff) - 4096), e + 19);
+  for (int k = 1; k < 9; k++) m[k] = ldexpf((float)window(w, k), e);
 }
 static void pack(const side *s, const float *m, float *r) {
   if (!s->gpu) {
     for (int k = 0; k < 9; k++) r[4 * (k % 3) + k / 3] = m[k];
     return;
   }
-  float most = 0.0f, up;
-  uint32_t w[4], q[9], e, bits;
+  float most = 0.0f;
+  int e;
   for (int k = 0; k < 9; k++) most = fmaxf(most, fabsf(m[k]));
-  memcpy(&e, &most, 4);
-  e >>= 23;
-  e = e < 12u ? 12u : e > 252u ? 252u : e;
-  bits = (265u - e) << 23;
-  memcpy(&up, &bits, 4);
-  for (int k = 0; k < 9; k++) q[k] = (uint32_t)((int32_t)rintf(fminf(fmaxf(m[k] * up, -4095.0f), 4095.0f)) + 4096);
-  for (int k = 0; k < 4; k++) w[k] = q[2 * k] << 10 | q[2 * k + 1] << 23 | q[2 * k + 1] >> 9;
-  w[0] |= q[8] >> 7 << 4, w[1] |= (q[8] >> 1 & 63u) << 4, w[2] |= (e + 2u) >> 2 << 4, w[3] |= ((e + 2u) & 3u) << 4;
+  (void)frexpf(most * 1.001f, &e); /* most < 2^e */
+  e = most == 0.0f || e < -94 ? -94 : e;
+  uint32_t w[4] = {0, (uint32_t)((int)rintf(ldexpf(m[0], 12 - e)) + 4096) << 10 | (uint32_t)(e + 96), 0, 0};
+  for (int k = 8; k; k--) { /* each with regard to what lies below it */
+    const uint32_t last = k == 8 ? 1u << 20 : 1u << 19;
+    const int64_t own = (int64_t)ldexpf(m[k], 31 - e) - (k < 8 ? window(w, k) & (int32_t)(last - 1u) : 0);
+    const uint64_t field = (uint64_t)(uint32_t)((own + (int64_t)(last / 2u)) & -(int64_t)last) << 32 >> (k < 4 ? 13 * (k - 1) : 13 * (k - 4));
+    w[k < 4 ? 0 : 2] |= (uint32_t)(field >> 32), w[k < 4 ? 1 : 3] |= (uint32_t)field;
+  }
   memcpy(r, w, sizeof w);
 }
 /* Six numbers of 20 bits in four words, as physics/lanes_scalar.h has them. */

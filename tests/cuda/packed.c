@@ -49,6 +49,44 @@ OZ_CASE(six_numbers_keep_zero_powers_of_two_and_what_is_no_number) {
     }
 }
 
+OZ_CASE(nine_numbers_are_right_to_13_bits_of_the_greatest) {
+  float record[4 * 2], m[9], back[9];
+  double worst = 0.0, last = 0.0, bias = 0.0;
+  const int tries = 200000;
+  for (int n = 0; n < tries; n++) {
+    const float size = ldexpf(uniform(0.5f, 1.0f), (int)uniform(-80.0f, 120.0f));
+    float most = 0.0f;
+    for (int k = 0; k < 9; k++) {
+      m[k] = n % 7 == 0 && k ? uniform(-1e-6f, 1e-6f) * size : uniform(-1.0f, 1.0f) * size;
+      if (n % 5 == 0 && k == n % 9) m[k] = n % 2 ? nextafterf(size, 0.0f) : -size; /* next to the power of two, and on it */
+      most = fmaxf(most, fabsf(m[k]));
+    }
+    oz_packed_st(record, (uint32_t)(n % 2), m);
+    oz_packed_ld(record, (uint32_t)(n % 2), back);
+    for (int k = 0; k < 9; k++) {
+      const double off = ((double)back[k] - (double)m[k]) / (double)most;
+      if (k < 8) worst = fmax(worst, fabs(off)), bias += off / (8.0 * tries);
+      else last = fmax(last, fabs(off));
+    }
+  }
+  CHECK(worst <= 2.45e-4, "off by %g of the greatest: half of 2^-12 of the power of two above it", worst);
+  CHECK(last <= 4.9e-4, "the ninth is off by %g: it has 12 bits", last);
+  CHECK(worst > 1.5e-4 && fabs(bias) < 1e-6, "off by %g only, or all to one side: %g", worst, bias);
+}
+OZ_CASE(nine_numbers_are_numbers_whatever_they_were) {
+  static const float odd[] = {0.0f, 1e-45f, 1e-38f, 3e38f, INFINITY, NAN, -INFINITY};
+  float record[4], back[9];
+  for (size_t n = 0; n < sizeof odd / sizeof *odd; n++)
+    for (int which = 0; which < 9; which++) {
+      float m[9] = {0.0f};
+      m[which] = odd[n];
+      oz_packed_st(record, 0, m);
+      oz_packed_ld(record, 0, back);
+      for (int k = 0; k < 9; k++) CHECK(isfinite(back[k]), "%g at %d made number %d %g", (double)odd[n], which, k, (double)back[k]);
+      for (int k = 0; n < 2 && k < 9; k++) CHECK(fabsf(back[k]) < 1e-30f, "nothing came back as %g", (double)back[k]);
+    }
+}
+
 static float length(const float q[4]) { return sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]); }
 OZ_CASE(rotations_are_right_to_2e_5_and_none_stays_none) {
   float record[4], back[4], none[4] = {0, 0, 0, 1};
