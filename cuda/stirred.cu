@@ -131,7 +131,7 @@ struct company {
 __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s, uint32_t n) {
   __shared__ uint32_t sum[WARPS][32 * cell_table::WORDS], slots[WARPS][32];
   const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  let_the_next_come();
+  after_the_last();
   uint32_t end[ENDS], slot = 0xffffffffu;
   if (i < n) slot = s.slot_of(i, end);
   const company us(i < n, slot);
@@ -176,8 +176,7 @@ __global__ void __launch_bounds__(32 * WARPS) pick_kernel(const __grid_constant_
   if (!some) s.len[i] = 0;
 }
 cudaError_t shake_all(cudaStream_t stream, uint32_t n, const shake_item &s) {
-  shake_kernel<<<(n + 32u * WARPS - 1) / (32u * WARPS), 32 * WARPS, 0, stream>>>(s, n);
-  return cudaGetLastError();
+  return start_kernel(shake_kernel, (n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, s, n);
 }
 cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) {
   return start_kernel(pick_kernel, (n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, p, n);
