@@ -228,6 +228,21 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
+/* The same by rows (mirror.h). */
+template <class S> __global__ void __launch_bounds__(BLOCK) images_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, slot = thread / image_row::T;
+  const bool there = slot < *a.wall_count; /* all eight; whoever writes it, and planes, lets nobody come early */
+  image_row row;
+  uint32_t planes = 0;
+  if (there) {
+    planes = a.f.wall_planes[slot];
+    row.open(a, slot, planes, thread % image_row::T);
+  }
+  if (!a.beside) let_the_next_come();
+  await_the_last();
+  if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
+  if (there) mirror_rows<1>(a, &row, slot, planes);
+}
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
 template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
   __shared__ double part[S::SUMS][BLOCK / 32];
@@ -326,6 +341,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 }
 template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cudaStream_t stream) {
   const uint32_t n = a.f.wall_count;
+  if (n && mirrors_rows(a)) return start<images_kernel<S>>(blocks(n, image_row::T), BLOCK, 0, stream, a);
   switch (n ? mirror_lanes(a, lanes) : 0) {
     case 0: return cudaSuccess;
     case 1: return start<mirror_kernel<S, 1>>(blocks(n, 1), BLOCK, 0, stream, a);
