@@ -105,16 +105,24 @@ OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
   return oz_float_of((w & mask) | 0x4f800000u);
 #endif
 }
+/* w << n as a multiplication: there is twice the room for these as for shifts, and conversions are on the side of shifts. By numbers in memory, because of one that the compiler knows it
+ * would make a shift. */
+#if defined(__CUDACC__)
+static __constant__ uint32_t oz_powers[4] = {1u << 7, 1u << 13, 1u << 20, 1u << 23};
+OZ_FN uint32_t oz_up(uint32_t w, int n) { return w * oz_powers[n == 7 ? 0 : n == 13 ? 1 : n == 20 ? 2 : 3]; }
+#else
+OZ_FN uint32_t oz_up(uint32_t w, int n) { return w << n; }
+#endif
 OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns the scale */
   float r[4];
   uint32_t w[4];
   oz_ld4(a, i, 4, 0, r);
   for (int k = 0; k < 4; k++) w[k] = oz_bits_of(r[k]);
   m[0] = oz_digits(w[1], 0x7ffc00u);
-  m[1] = (float)(int32_t)w[0], m[2] = (float)(int32_t)(w[0] << 13), m[3] = (float)(int32_t)oz_across(w[0], w[1]);
-  m[4] = (float)(int32_t)w[2], m[5] = (float)(int32_t)(w[2] << 13), m[6] = (float)(int32_t)oz_across(w[2], w[3]);
-  m[7] = (float)(int32_t)(w[3] << 7), m[8] = (float)(int32_t)(w[3] << 20);
-  return oz_float_of(w[1] << 23);
+  m[1] = (float)(int32_t)w[0], m[2] = (float)(int32_t)oz_up(w[0], 13), m[3] = (float)(int32_t)oz_across(w[0], w[1]);
+  m[4] = (float)(int32_t)w[2], m[5] = (float)(int32_t)oz_up(w[2], 13), m[6] = (float)(int32_t)oz_across(w[2], w[3]);
+  m[7] = (float)(int32_t)oz_up(w[3], 7), m[8] = (float)(int32_t)oz_up(w[3], 20);
+  return oz_float_of(oz_up(w[1], 23));
 }
 OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
   const float scale = oz_packed_raw(a, i, m);
