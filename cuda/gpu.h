@@ -7,7 +7,7 @@
 namespace OZ_NAMESPACE {
 
 enum { TIMER_SORT = OZ_STAGE_COUNT, TIMER_LISTS, TIMER_DENSITY_LIST, TIMER_WALLS, TIMER_LINKS, TIMER_COUNT };
-enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE, KIND_LINK, KIND_BOTH, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C }; /* as in stages.def */
+enum stage_kind { KIND_C, KIND_D, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE, KIND_LINK, KIND_BOTH, KIND_OUTER = KIND_C, KIND_MATRIX = KIND_C, KIND_SPARE = KIND_C, KIND_LATE = KIND_D }; /* as in stages.def */
 enum {
   GROUP = 32,     /* particles whose rows lie interleaved: one warp reads one line of entries */
   AROUND = 14,    /* blocks that the 27 cells around a cell make (cells.h) */

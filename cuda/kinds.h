@@ -51,6 +51,7 @@ namespace {
   };
 #define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_C, oz_group, nsum, nred)
 #define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_D, oz_group, nsum, nred)
+#define OZ_TYPE_LATE OZ_TYPE_D /* walk.h: late */
 #define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_LINK, oz_links, nsum, nred)
 #define OZ_TYPE_BOTH(name, nsum, nred)                                                                                 \
   OZ_TYPE_GATHER(name##_near, name, KIND_BOTH, oz_group, nsum, nred)                                                   \
@@ -111,6 +112,7 @@ template <class S> constexpr bool ends = std::is_same<S, stage_finish>::value ||
 /* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage before. */
 #define OZ_ONE_C(name)
 #define OZ_ONE_D(name)
+#define OZ_ONE_LATE(name)
 #define OZ_ONE_OUTER(name)
 #define OZ_ONE_MATRIX(name)
 #define OZ_ONE_SPARE(name)

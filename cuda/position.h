@@ -37,12 +37,12 @@ struct stage_measure {
     const oz_v3 r = {n->r.x + (s->y.x - v[0]), n->r.y + (s->y.y - v[1]), n->r.z + (s->y.z - v[2])};
     acc[9] += oz_density_weight(f, r);
   }
-  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) {
     oz_real rho, y[4];
     const float lam = oz_min(oz_density_multiplier(f, i, acc[9], &rho), 0.0f); /* and a number */
     oz_ld4(f->y, i, 4, 0, y);
     y[3] = oz_two_halves(y[3], lam);
-    oz_strain_end(f, i, acc, red);
+    oz_strained(f, i, acc, lam); /* whose matrix pushes for the density, too */
     oz_st(f->rho, i, rho);
     oz_st4(f->dx, i, 4, 0, y);
   }
@@ -59,26 +59,20 @@ struct stage_measure {
 
 struct stage_shift {
   static constexpr int KIND = KIND_C, SUMS = 7, REDS = 0, STAGE = OZ_STAGE_conform_move;
-  struct self { float y[3], w, lam, pull; }; /* pull: what n->c lacks (walk.h); w has it */
+  struct self { float y[3], w, pull; }; /* pull: what n->c lacks (walk.h); w has it */
   static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) {
     oz_real v[4];
     oz_ld4(f->dx, i, 4, 0, v);
     s->y[0] = v[0], s->y[1] = v[1], s->y[2] = v[2];
-    s->w = oz_first_half(v[3]), s->lam = oz_second_half(v[3]);
-  }
-  static OZ_D void push(const oz_frame *f, float k, oz_v3 r, oz_real *acc) {
-    k *= oz_density_slope(f, r);
-    acc[3] += k * r.x, acc[4] += k * r.y, acc[5] += k * r.z;
+    s->w = oz_first_half(v[3]);
   }
   static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) {
     oz_real v[4];
     oz_near4(f->dx, n, v);
     oz_matrix(acc, f->A, n);
     const oz_v3 e = {v[0] - s->y[0], v[1] - s->y[1], v[2] - s->y[2]};
-    const float pull = n->c * (s->w + s->pull * oz_first_half(v[3])), k = s->lam + oz_second_half(v[3]); /* neither is above 0; 0: nobody here is compressed; no branch for that, since mostly somebody is in a warp */
+    const float pull = n->c * (s->w + s->pull * oz_first_half(v[3]));
     acc[0] += pull * e.x, acc[1] += pull * e.y, acc[2] += pull * e.z;
-    const oz_v3 r = {n->r.x - e.x, n->r.y - e.y, n->r.z - e.z};
-    push(f, k, r, acc);
   }
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) { end_at(f, i, acc, [](float *) {}); }
   /* walls(y): what walls make of the displacement before it is written */
@@ -109,10 +103,11 @@ struct stage_shift {
     static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) {
       oz_real v[4];
       oz_near4(f->dx, n, v);
-      const float k = s->lam + oz_second_half(v[3]);
-      if (!(k < 0.0f)) return;
+      float k = s->lam + oz_second_half(v[3]);
+      if (!(k < 0.0f)) return; /* nobody here is compressed */
       const oz_v3 x = oz_vec_near(f->x, n), r = {s->p.x - (x.x + v[0]), s->p.y - (x.y + v[1]), s->p.z - (x.z + v[2])};
-      push(f, k, r, acc);
+      k *= oz_density_slope(f, r);
+      acc[3] += k * r.x, acc[4] += k * r.y, acc[5] += k * r.z;
     }
   };
 };
@@ -129,7 +124,6 @@ template <class S> OZ_D void told(typename S::self *s, float pull) {
 /* What the joined stages say beyond their pairs: whether they ask for oz_group.r, and what walks the further rows. */
 template <class S> constexpr bool apart = false;
 template <> constexpr bool apart<stage_measure> = true;
-template <> constexpr bool apart<stage_shift> = true;
 template <class S> struct further_of {
   static constexpr bool OTHER = false;
   typedef S stage;

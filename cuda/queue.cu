@@ -103,7 +103,7 @@ iteration iteration_at(const gpu *g, uint32_t at) {
   const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
   if (!is(at, OZ_STAGE_density_lambda)) return it;
   const oz_frame &f = g->frame[q[at].frame];
-  if (f.boundary || f.slips || f.in_turn || g->no_both) return it; /* these have positions that are not start and displacement */
+  if (!f.carried || g->no_both) return it;
   uint32_t k = at + 1;
   it.press = is(k, OZ_STAGE_wall_press);
   k += it.press;

@@ -379,6 +379,7 @@ template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &,
 
 #define OZ_LAUNCH_C launch_gather
 #define OZ_LAUNCH_D launch_gather
+#define OZ_LAUNCH_LATE launch_gather
 #define OZ_LAUNCH_OUTER launch_gather
 #define OZ_LAUNCH_MATRIX launch_gather
 #define OZ_LAUNCH_SPARE launch_gather

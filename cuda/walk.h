@@ -370,6 +370,10 @@ template <class S, int T> struct stored_strip {
 };
 /* Whether a stage walks the density list; one of kind BOTH has the links behind it. */
 template <class S> OZ_D constexpr bool dense() { return S::KIND == KIND_D || S::KIND == KIND_BOTH || further_of<S>::OTHER; }
+/* Stages of kind LATE leave list C to others, where these have its part. */
+template <class S> constexpr bool late = false;
+template <> constexpr bool late<stage_density_move> = true;
+template <class S> OZ_D bool walks_near(const oz_frame *f) { return !late<S> || !f->carried; }
 /* The rows of what has come near since the start. */
 template <class S, class STRIP, class... ARGS> OZ_D void walk_further(STRIP &further, const oz_frame *f, uint32_t i, const typename S::self *self, oz_real *acc, const ARGS &...args) {
   if constexpr (further_of<S>::OTHER) {
@@ -407,7 +411,7 @@ template <class S, int T, int KIND = S::KIND> struct walker {
     sight v = {&a.f, a.place, &a.units, {}};
     const oz_place nowhere = {0, 0, 0};
     if (apart<S>) v.at = oz_vec_of(a.f.x, i);
-    near.walk(v, nowhere, lane, self, acc);
+    if (walks_near<S>(&a.f)) near.walk(v, nowhere, lane, self, acc);
     if constexpr (dense<S>()) walk_further<S>(further, &a.f, i, self, acc, v, nowhere, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, i, lane, self, acc);
     (void)i;
@@ -437,7 +441,8 @@ template <class S, int T> struct share_walker {
   OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
     const sight direct = {&a.f, places_of<S>(a), &a.units, {}};
     const uint32_t *map = a.f.near_j + first;
-    if constexpr (stock<S>::SHARES) {
+    if (!walks_near<S>(&a.f)) { /* nothing */
+    } else if constexpr (stock<S>::SHARES) {
       oz_frame f = a.f;
       if (all) near.walk(shelf<S>(&f, &a.units, copies), here, lane, self, acc);
       else {

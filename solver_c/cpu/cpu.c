@@ -9,7 +9,7 @@ const char *const oz_stage_names[] = {
 #undef OZ_STAGE
     "sort", "lists", "density_list", "walls", "links"};
 
-enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LINK, KIND_BOTH, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE };
+enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LATE, KIND_LINK, KIND_BOTH, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE };
 static const struct { uint8_t kind, reductions; } stage_info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"

@@ -70,17 +70,22 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
     row_group(&row, wide, k, &n);                                                                                      \
     oz_##name##_pair(f, &self, &n, acc);                                                                               \
   }
-#define OZ_ROWS_D(name)                                                                                                \
+#define OZ_ROWS_D_START(name)                                                                                          \
   {                                                                                                                    \
     const oz_row row = oz_row_of(f->near_d[0], f->row_d[0], i);                                                        \
-    __builtin_prefetch(row.e + 320), __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */ \
+    __builtin_prefetch(row.e + 320), __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */\
     if (!row.wide) OZ_ROW_D(name, 0, 0)                                                                                \
     else OZ_ROW_D(name, 0, 1)                                                                                          \
-  }                                                                                                                    \
+  }
+#define OZ_ROWS_D_SINCE(name)                                                                                          \
   if (f->near_d[1] && f->len_d[1][i]) { /* few have more */                                                            \
     const oz_row row = oz_row_of(f->near_d[1], f->row_d[1], i);                                                        \
     OZ_ROW_D(name, 1, row.wide)                                                                                        \
   }
+#define OZ_ROWS_D(name) OZ_ROWS_D_START(name) OZ_ROWS_D_SINCE(name)
+#define OZ_ROWS_LATE(name)                                                                                             \
+  if (!f->carried) OZ_ROWS_D_START(name)                                                                               \
+  OZ_ROWS_D_SINCE(name)
 #define OZ_ROWS_LINK(name)                                                                                             \
   for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                                            \
     const size_t e = oz_link_at(f, i, k);                                                                              \
@@ -104,6 +109,7 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 /* Rows with nothing in them, those of boundary particles above all, add nothing. */
 #define OZ_NONE_C (!f->len_c[i])
 #define OZ_NONE_D (!f->len_d[0][i] && !(f->near_d[1] && f->len_d[1][i]))
+#define OZ_NONE_LATE ((f->carried || !f->len_d[0][i]) && !(f->near_d[1] && f->len_d[1][i]))
 #define OZ_NONE_LINK (!f->link_len[i])
 #define OZ_NONE_BOTH (!f->link_all[i])
 #define OZ_FOLD_PLAIN(nsum) for (uint32_t s = 0; s < nsum; s++) kept[s * BLOCK + i - b] = oz_sum(acc[s]);
@@ -157,6 +163,7 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 #define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, OZ_UNFOLD_MATRIX, OZ_KEPT(nsum), nsum, nred)
 #define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, OZ_UNFOLD_SPARE, OZ_KEPT(nsum), nsum, nred)
 #define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_LATE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LATE, OZ_NONE_LATE, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
 #define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
 #define OZ_KIND_BOTH(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                                                  \

@@ -166,6 +166,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress && !positions_only && !printed && s->params->velocity_iterations;
   f->relaxing = s->has_relaxation;
   f->in_turn = f->body_count != 0;
+  f->carried = !f->in_turn && !s->has_boundary && !explicit_stress && !printed;
   f->yielding = s->has_yield;
   f->projects = projects != 0;
   f->conforms = 1;

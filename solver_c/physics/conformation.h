@@ -491,8 +491,8 @@ OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_g
   (void)s;
   oz_outer(acc, f->y, n);
 }
-OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
+/* press: the density's multiplier. */
+OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press) {
   oz_m3 R, S, F;
   oz_q4 rot;
   oz_s3 B = oz_six_ld(f->B, f->stride, i), e, r, stretch;
@@ -532,7 +532,21 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
   oz_real kh = f->hour_arm * y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
+  /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is dens_grad ghat: two more multiples of the
+   * identity, and nothing to be gathered for it. It is a force along the line of the start, which keeps angular momentum: u is
+   * (x - x_start) / dt, so that x cross u is x_start cross u. Where boundary particles are hit, and bodies, positions of the
+   * moment are needed (ooze verify boundary.shell.impact): density_move does all of it there. */
+  if (f->carried) {
+    oz_real push = (f->d * f->dens_grad) * oz_min(press, oz_set(0.0f)); /* and a number */
+    A.m[0] += push, A.m[4] += push, A.m[8] += push;
+  }
   oz_matrix_st(f->A, i, &A);
+}
+OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_real v[4];
+  (void)red;
+  oz_ld4(f->dx, i, 4, 0, v);
+  oz_strained(f, i, acc, v[3]);
 }
 
 /* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5) ---- */

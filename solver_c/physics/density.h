@@ -97,7 +97,8 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_vec_st(f->dx, i, p, lam);
 }
 
-/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C ---- */
+/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C, at the current positions. Where f->carried, of pairs that were beyond h at the
+ * start alone: strain and conform_move have moved the others, with the gradients of the start ---- */
 
 typedef struct { oz_v3 p; oz_real lam; } oz_density_move_self;
 OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_self *s) {

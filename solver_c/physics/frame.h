@@ -262,6 +262,7 @@ typedef struct oz_frame {
   uint32_t conforms;       /* the model is conformation: multipliers are its own */
   uint32_t projects;       /* velocities are projected before positions: walls hold in them already */
   uint32_t in_turn;        /* density and conformation move one after the other (models/conformation.c) */
+  uint32_t carried;        /* what strain sends pushes pairs of list C for the density, too (strain) */
   uint32_t cold;           /* first position iteration: rotations start from none */
   uint32_t last;           /* last velocity iteration: no further direction is asked for */
   uint32_t turns;          /* finish leaves velocities in u2: an odd number of sweeps of the rest filter brings them back */
