@@ -91,15 +91,14 @@ __global__ void __launch_bounds__(BLOCK, (held<S, T>)) gather_walls_kernel(const
   gather_body<S, T, true>(a, &g);
 }
 /* Copies to shared memory that need no registers on their way, on devices that can. */
-template <int BYTES> __device__ __forceinline__ void copy_in(void *to, const void *from) {
+template <int BYTES> __device__ __forceinline__ void copy_in(near_address to, const void *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  const uint32_t at = (uint32_t)__cvta_generic_to_shared(to);
-  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(BYTES));
+  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
+  else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES));
 #else
-  if (BYTES == 16) *static_cast<uint4 *>(to) = *static_cast<const uint4 *>(from);
-  else if (BYTES == 8) *static_cast<uint2 *>(to) = *static_cast<const uint2 *>(from);
-  else *static_cast<uint32_t *>(to) = *static_cast<const uint32_t *>(from);
+  if (BYTES == 16) *static_cast<uint4 *>(near_at(to)) = *static_cast<const uint4 *>(from);
+  else if (BYTES == 8) *static_cast<uint2 *>(near_at(to)) = *static_cast<const uint2 *>(from);
+  else *static_cast<uint32_t *>(near_at(to)) = *static_cast<const uint32_t *>(from);
 #endif
 }
 __device__ __forceinline__ void copies_are_in() {
@@ -135,14 +134,15 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (WALLS && threadIdx.x < SHARE && blockIdx.x * SHARE + threadIdx.x < a.f.count) wall = a.slot_of[blockIdx.x * SHARE + threadIdx.x];
   if (wall) planes = a.f.wall_planes[wall - 1];
   if (stock<S>::PLACED) { /* as old as the lists */
-    constexpr int WORDS = stock<S>::PLACE;
-    const uint32_t *from = places_of<S>(a);
-    for (uint32_t u = 0; u < AHEAD; u++) {
-      const uint32_t p = threadIdx.x + u * THREADS;
-      if (p < have) copy_in<4 * WORDS>(copies.places() + WORDS * p, from + WORDS * (size_t)j[u]);
-    }
-    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<4 * WORDS>(copies.places() + WORDS * p, from + WORDS * (size_t)near[p]);
+    constexpr int BYTES = 4 * stock<S>::PLACE;
+    const near_address to = near_address_of(copies.places()) + BYTES * threadIdx.x;
+    const char *from = reinterpret_cast<const char *>(places_of<S>(a));
+    for (uint32_t u = 0; u < AHEAD; u++)
+      if (threadIdx.x + u * THREADS < have) copy_in<BYTES>(to + BYTES * THREADS * u, from + BYTES * (size_t)j[u]);
+    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) copy_in<BYTES>(to + BYTES * (p - threadIdx.x), from + BYTES * (size_t)near[p]);
   }
+  near_address to[stock<S>::ARRAYS + 1]; /* of this thread's copies; at hand when it is let go */
+  for (int k = 0; k < stock<S>::ARRAYS; k++) to[k] = near_address_of(copies.copy(k) + stock<S>::words(k) * threadIdx.x);
   /* what comes after cg_apply reads before it waits what is done when this one has waited */
   const bool beside = mirrors<S> && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
   if (!ready) let_the_next_come();
@@ -153,17 +153,14 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if constexpr (stock<S>::SHARES) {
     oz_frame f = a.f;
     for (int k = 0; k < stock<S>::ARRAYS; k++) {
-      float *to = copies.copy(k);
-      const float *from = gathered<S>::array(f, k);
+      const char *from = reinterpret_cast<const char *>(gathered<S>::array(f, k));
       const auto bring = [&](uint32_t p, uint32_t j) {
-        if (stock<S>::words(k) == 4) copy_in<16>(to + 4 * p, from + 4 * (size_t)j);
-        else copy_in<4>(to + p, from + j);
+        if (stock<S>::words(k) == 4) copy_in<16>(to[k] + 16 * p, from + 16 * (size_t)j);
+        else copy_in<4>(to[k] + 4 * p, from + 4 * (size_t)j);
       };
-      for (uint32_t u = 0; u < AHEAD; u++) {
-        const uint32_t p = threadIdx.x + u * THREADS;
-        if (p < have) bring(p, j[u]);
-      }
-      for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) bring(p, near[p]);
+      for (uint32_t u = 0; u < AHEAD; u++)
+        if (threadIdx.x + u * THREADS < have) bring(u * THREADS, j[u]);
+      for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) bring(p - threadIdx.x, near[p]);
     }
     copies_are_in();
   }

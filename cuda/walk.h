@@ -138,6 +138,8 @@ template <class S> struct shelf {
 /* Stages whose first sums, so many, are linear in gradients and zero-energy weights, and do not see either where there is no distance: their pairs get both
  * without the factor grad_norm, which the sums are multiplied with in the end. */
 template <class S> constexpr int linear = 0;
+template <> constexpr int linear<stage_bound_sums> = 2;
+template <> constexpr int linear<stage_bound> = 6;
 template <> constexpr int linear<stage_force> = 3;
 template <> constexpr int linear<stage_residual> = 9;
 template <> constexpr int linear<stage_cg_apply> = 9;
@@ -149,6 +151,10 @@ template <> constexpr int linear<stage_filter_gradient> = 9;
 template <> constexpr int linear<stage_filter_move> = 9;
 template <> constexpr int linear<stage_measure> = 9;
 template <> constexpr int linear<stage_shift> = 3;
+/* Of which these sum sizes: the factor, which is below 0, loses its sign. */
+template <class S> constexpr bool sizes = false;
+template <> constexpr bool sizes<stage_bound_sums> = true;
+template <> constexpr bool sizes<stage_bound> = true;
 /* Stages with a sum of A_j ghat: the last of their sums is for oz_matrix_off. */
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
@@ -158,7 +164,8 @@ template <> constexpr bool matrix<stage_shift> = true;
 /* shared: what `linear` leaves out is multiplied with. */
 template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
   if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
-  for (int s = 0; s < linear<S>; s++) acc[s] *= shared ? unpacked<S> ? a.f.grad_norm : a.units.grad_norm : 1.0f;
+  const float factor = unpacked<S> ? a.f.grad_norm : a.units.grad_norm;
+  for (int s = 0; s < linear<S>; s++) acc[s] *= !shared ? 1.0f : sizes<S> ? -factor : factor;
   if constexpr (pulled_from<S> > 0)
     for (int s = pulled_from<S>; s < linear<S>; s++) acc[s] *= shared ? a.units.pull : 1.0f;
 }
@@ -173,7 +180,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
   if (S::KIND == KIND_C && STORED) {
     m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
     m.c = oz_ld_half(g + 3);
-    m.way = m.g, m.s = oz_set(1.0f);
+    m.way = m.g, m.s = oz_set(1.0f), m.far = oz_length(m.g);
     if (apart<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
   } else if (S::KIND == KIND_C) {
     oz_frame k; /* only what oz_spiky_within asks for */
@@ -193,7 +200,7 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
       m.r.x = v.units->metres * m.way.x, m.r.y = v.units->metres * m.way.y, m.r.z = v.units->metres * m.way.z;
     }
     if (linear<S> > 0) {
-      m.s = oz_steepness_within(&k, m.way);
+      m.s = oz_steepness_within(&k, m.way), m.far = oz_far_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
       m.c = (pulls<S> || pulled_from<S> > 0 ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
     } else {

@@ -206,12 +206,11 @@ OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self
 OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n, oz_real *acc) {
   (void)s;
   oz_m3 m;
-  oz_real row = oz_matrix_gather_spare(f->A, f->row_sum, n->j, &m);
+  oz_real scale, k, row = oz_matrix_gather_spare(f->A, f->row_sum, n->j, &m, &scale);
   oz_s3 B = {{m.m[0], m.m[4], m.m[8], m.m[3], m.m[6], m.m[7]}};
-  oz_v3 v = oz_s3_v(&B, n->g);
-  oz_real l2 = oz_dot(v, v);
-  acc[0] += l2 * oz_rsqrt(oz_max(l2, oz_set(1e-30f)));
-  acc[1] += row * oz_length(n->g);
+  oz_v3 v = oz_s3_v(&B, oz_along(n, &k));
+  acc[0] += k * scale * oz_root(oz_square_above(v, oz_set(1e-30f)));
+  acc[1] += row * (k * oz_along_length(n));
 }
 OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -228,12 +227,14 @@ OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
   s->B = oz_six_of(f->B, f->stride, i);
 }
 OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
-  oz_real k = weight * oz_rsqrt(oz_max(oz_dot(v, v), oz_set(1e-30f)));
+  oz_real k = weight * oz_rsqrt(oz_square_above(v, oz_set(1e-30f)));
   acc[0] += k * v.x * v.x; acc[1] += k * v.y * v.y; acc[2] += k * v.z * v.z;
   acc[3] += k * v.x * v.y; acc[4] += k * v.x * v.z; acc[5] += k * v.y * v.z;
 }
 OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n, oz_real *acc) {
-  oz_bound_add(acc, oz_s3_v(&s->B, n->g), oz_gather1(f->sums, n->j, 1));
+  oz_real k;
+  oz_v3 way = oz_along(n, &k);
+  oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->sums, n->j, 1));
 }
 OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

@@ -8,7 +8,7 @@
 
 /* Gradient of the density constraint with respect to x_i, times d: Vm d grad W, is this times r, times oz_density_scale. */
 OZ_FN oz_real oz_density_slope(const oz_frame *f, oz_v3 r) {
-  oz_real r2 = r.x * r.x + (r.y * r.y + (r.z * r.z + oz_set(1e-10f * f->h2)));
+  oz_real r2 = oz_square_above(r, oz_set(1e-10f * f->h2));
 #if OZ_GPU
   return oz_steepness_at(f, oz_min(r2, oz_set(f->h2)));
 #else /* whose quick root is not always good enough for a difference */

@@ -10,8 +10,9 @@ typedef struct oz_group {
 #if OZ_GPU
   const uint32_t *j;
   oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/walk.h) */
-  oz_v3 way; /* ghat is s times this: for oz_matrix, which has another factor */
+  oz_v3 way; /* ghat is s times this: for sums that have another factor besides */
   oz_real s, *off; /* off: receives the sum of what A_j's first number was multiplied with, for oz_matrix_off */
+  oz_real far; /* the length of way; 0 where there is no distance */
 #else
   uint32_t j[OZ_LANES];
 #endif
@@ -110,6 +111,26 @@ OZ_FN void oz_vec_st(float *a, uint32_t i, oz_v3 v, oz_real w) {
 OZ_FN oz_real oz_length(oz_v3 v) {
   oz_real l2 = oz_dot(v, v);
   return l2 * oz_rsqrt_fast(oz_max(l2, oz_set(1e-30f)));
+}
+/* |v|^2 and a little, so that it has a root: what is far below every square that counts. */
+OZ_FN oz_real oz_square_above(oz_v3 v, oz_real little) { return v.x * v.x + (v.y * v.y + (v.z * v.z + little)); }
+OZ_FN oz_real oz_root(oz_real l2) { return l2 * oz_rsqrt(l2); }
+/* ghat as a factor and what it is multiplied with, and that one's length: sums of the first degree in ghat need no gradient of their own on the GPU. */
+OZ_FN oz_v3 oz_along(const oz_group *n, oz_real *factor) {
+#if OZ_GPU
+  *factor = n->s;
+  return n->way;
+#else
+  *factor = oz_set(1.0f);
+  return n->g;
+#endif
+}
+OZ_FN oz_real oz_along_length(const oz_group *n) {
+#if OZ_GPU
+  return n->far;
+#else
+  return oz_length(n->g);
+#endif
 }
 OZ_FN oz_v3 oz_sub(oz_v3 a, oz_v3 b) {
   oz_v3 r = {a.x - b.x, a.y - b.y, a.z - b.z};
@@ -252,8 +273,9 @@ OZ_FN void oz_matrix_ld(const float *a, uint32_t i, oz_m3 *m) { oz_packed_ld(a, 
 OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { oz_packed_ld(a, j[0], m->m); }
 OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_packed_st(a, i, m->m); }
 OZ_FN void oz_matrix_st_spare(float *a, uint32_t i, const oz_m3 *m, oz_real spare) { (void)spare; oz_matrix_st(a, i, m); }
-OZ_FN oz_real oz_matrix_gather_spare(const float *a, const float *spare, const uint32_t *j, oz_m3 *m) {
-  oz_matrix_gather(a, j, m);
+OZ_FN oz_real oz_matrix_gather_spare(const float *a, const float *spare, const uint32_t *j, oz_m3 *m, oz_real *scale) { /* m is to be multiplied with the scale */
+  *scale = oz_packed_raw(a, j[0], m->m);
+  m->m[0] -= OZ_PACKED_OFF;
   return spare[j[0]];
 }
 #else
@@ -271,16 +293,20 @@ OZ_FN void oz_matrix_st_spare(float *a, uint32_t i, const oz_m3 *m, oz_real spar
   }
 }
 OZ_FN void oz_matrix_st(float *a, uint32_t i, const oz_m3 *m) { oz_matrix_st_spare(a, i, m, oz_set(0.0f)); }
-OZ_FN oz_real oz_matrix_gather_spare(const float *a, const float *spare, const uint32_t *j, oz_m3 *m) {
+OZ_FN oz_real oz_matrix_gather_spare(const float *a, const float *spare, const uint32_t *j, oz_m3 *m, oz_real *scale) {
   oz_real v[4];
   (void)spare;
+  *scale = oz_set(1.0f);
   for (uint32_t c = 0; c < 3; c++) {
     oz_gather4(a, j, 12, 4 * c, v);
     for (int r = 0; r < 3; r++) m->m[3 * r + (int)c] = v[r];
   }
   return v[3];
 }
-OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) { (void)oz_matrix_gather_spare(a, a, j, m); }
+OZ_FN void oz_matrix_gather(const float *a, const uint32_t *j, oz_m3 *m) {
+  oz_real one;
+  (void)oz_matrix_gather_spare(a, a, j, m, &one);
+}
 #endif
 
 /* v += dv in lanes where the sum is a number below limit (sum of sizes); others stay as they are, so that what broke
@@ -309,9 +335,8 @@ OZ_FN oz_real oz_steepness(const oz_frame *f, oz_v3 r) {
 OZ_FN oz_real oz_steepness_at(const oz_frame *f, oz_real r2) { return oz_rsqrt(r2) * (r2 + f->h2) - 2.0f * f->h; }
 /* oz_steepness without a test, for pairs of a row: they are within h, and where r = 0 what this is multiplied with is 0 as well. What keeps
  * it from infinity there is lost in r^2 elsewhere. */
-OZ_FN oz_real oz_steepness_within(const oz_frame *f, oz_v3 r) {
-  return oz_steepness_at(f, r.x * r.x + (r.y * r.y + (r.z * r.z + oz_set(1e-10f * f->h2))));
-}
+OZ_FN oz_real oz_steepness_within(const oz_frame *f, oz_v3 r) { return oz_steepness_at(f, oz_square_above(r, oz_set(1e-10f * f->h2))); }
+OZ_FN oz_real oz_far_within(const oz_frame *f, oz_v3 r) { return oz_dot(r, r) * oz_rsqrt(oz_square_above(r, oz_set(1e-10f * f->h2))); } /* by the same root */
 #endif
 /* The zero-energy weight grows as 1/r. Below 0.3 d, where steepness is 5.47 h, it stays as it is, so that a coincident pair does not
  * rule its neighbourhood. */
