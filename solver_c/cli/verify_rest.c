@@ -107,10 +107,10 @@ static void slosh(verify *v) {
 }
 
 void verify_column(verify *v) {
-  static const column mu10 = {"mu10", 10.0, 3, 1, 8, 24}, mu1 = {"mu1", 1.0, 3, 1, 8, 24},
+  static const column mu10 = {"mu10", 10.0, 2, 1, 8, 24}, mu1 = {"mu1", 1.0, 2, 1, 8, 24},
                       bare = {"no-filter-mu10", 10.0, 0, 0, 8, 24};
   if (verify_at(v) == VERIFY_QUICK) {
-    static const column quick = {"quick-mu10", 10.0, 3, 1, 6, 12};
+    static const column quick = {"quick-mu10", 10.0, 2, 1, 6, 12};
     one(v, &quick, 2.5);
     return;
   }

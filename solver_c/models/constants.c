@@ -107,6 +107,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->max_speed = params->max_speed;
   f->wall_density = params->wall_density;
   f->wall_gap = (params->wall_density ? 0.25f : 0.5f) * f->d; /* a wall that counts in the density keeps its own distance */
+  f->sweep = OZ_FILTER_SWEEP;
   f->zero_energy = params->zero_energy;
   f->scheme = params->scheme;
   f->corotation = params->corotation;

@@ -143,10 +143,13 @@ OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 
   oz_matrix_st(f->A, i, &A);
 }
 
-/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, sum of ghat, zero-energy strength (3.1 step 2, 3.5) ---- */
+/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, sum of ghat, zero-energy strength (3.1 step 2, 3.5), gate ---- */
 
-typedef struct { oz_v3 x; } oz_gradient_self;
-OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s) { s->x = oz_vec_of(f->x, i); }
+typedef struct { oz_v3 x; oz_real light; } oz_gradient_self;
+OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s) {
+  s->x = oz_vec_of(f->x, i);
+  s->light = oz_sqrt(oz_max(oz_set(f->x[4 * (size_t)i + 3]), oz_set(1.0f)));
+}
 OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n, oz_real *acc) {
   oz_real x[4];
   oz_near_start(f, n, x);
@@ -154,10 +157,12 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
   acc[0] += r.x * n->g.x; acc[1] += r.y * n->g.y; acc[2] += r.z * n->g.z;
   acc[3] += r.x * n->g.y; acc[4] += r.x * n->g.z; acc[5] += r.y * n->g.z;
   acc[6] += n->g.x; acc[7] += n->g.y; acc[8] += n->g.z;
-  acc[9] += n->c;
+  oz_mask free = x[3] > oz_set(0.0f);
+  oz_real one = oz_set(1.0f), heavier = oz_select(free, s->light * oz_rsqrt(oz_max(x[3], one)), one);
+  acc[9] += n->c * oz_max(heavier, one); /* as oz_filter_weight has it: 1 among equals */
   oz_real g2 = oz_dot(n->g, n->g); /* for the density constraint's diagonal and bound, density.h */
   acc[10] += x[3] * g2;
-  acc[11] += oz_select(x[3] > oz_set(0.0f), g2 * oz_rsqrt(oz_max(g2, oz_set(1e-30f))), oz_set(0.0f));
+  acc[11] += oz_select(free, g2 * oz_rsqrt(oz_max(g2, oz_set(1e-30f))), oz_set(0.0f));
 }
 OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

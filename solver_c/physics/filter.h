@@ -27,7 +27,7 @@ OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *
   oz_matrix_st_spare(f->A, i, &L, u[3]);
 }
 
-/* ---- filter_move: u_i += 0.8 omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates drop out by
+/* ---- filter_move: u_i += w omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates drop out by
  * themselves, and what i gains j loses ---- */
 
 typedef struct { oz_own u; } oz_filter_move_self;
@@ -46,7 +46,7 @@ OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_matrix_ld(f->A, i, &A);
   oz_v3 sg = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
   oz_v3 own = oz_m3_v(&A, sg);         /* has g_i already */
-  oz_real k = 0.8f * oz_ld(f->omega, i), g = oz_max(u[3], oz_set(0.0f));
+  oz_real k = f->sweep * oz_ld(f->omega, i), g = oz_max(u[3], oz_set(0.0f));
   oz_v3 du = {k * (g * (acc[0] + acc[6]) + own.x), k * (g * (acc[1] + acc[7]) + own.y), k * (g * (acc[2] + acc[8]) + own.z)};
   oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u2, i, 4, 0, u);

@@ -225,6 +225,14 @@ typedef struct oz_tension {
  * substep is of that kind, and where nothing else can be, nobody need look. The same from either end, so momentum is kept. */
 #define OZ_CALM 0.1f
 
+/* Relaxation factor of sweep k of n of the rest filter (filter.h), and of the wall drag that goes with it. Three sweeps of 0.8 (NUMERICS.md
+ * part 3) leave (1 - 0.8 l)^3 of a mode of eigenvalue l; two with w1 + w2 = 2.4 do the same to smooth motion, 1 - 2.4 l. Jitter has l from
+ * 0.5 on, and the greatest that power iteration found is 1.29 (columns at rest, drops, splashes, streams, slumped pastes, fluids of 1:100
+ * in mass). There this pair leaves at most 0.13, within 0.01 of the best pair; three sweeps 0.22. It would amplify from 2.4 / (w1 w2) =
+ * 1.82 on, a single sweep of the larger one from 1.29. The larger one goes first: the other then calms what the walls' drag has stirred up. */
+#define OZ_FILTER_SWEEP 0.8f
+#define OZ_FILTER_FACTOR(k, n) ((n) != 2 ? OZ_FILTER_SWEEP : (k) == 0 ? 1.55f : 0.85f)
+
 typedef struct oz_frame {
   uint32_t count;  /* particles */
   uint32_t fluid;  /* those that a backend has sorted in front of boundary particles; count where it does not sort so */
@@ -253,6 +261,7 @@ typedef struct oz_frame {
   float max_speed;         /* m/s, 0: none */
   float wall_gap;          /* m: how near a particle's centre comes to a wall */
   float rest_speed;        /* m/s: 0.5 |g| dt, below which walls hold what is still (NUMERICS.md part 3) */
+  float sweep;             /* relaxation factor of a sweep of the rest filter, of its wall drag too (OZ_FILTER_FACTOR) */
   float zero_energy;       /* strength, 0.8 */
   uint32_t scheme, corotation, gradient_correction, split, wall_density;
   float a_min;             /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
@@ -322,7 +331,7 @@ typedef struct oz_frame {
   float *rho;     /* (count) density over rest density (shares memory with row_sum, of which nothing is asked once densities are) */
   float *diag, *row_sum; /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */
   float *near_sum; /* (count) sum over neighbours of row_sum_j |ghat|, from bound_sums to density_bound */
-  float *gate;    /* (count) 1 / max(1, sum of zero-energy weights), written by gradient */
+  float *gate;    /* (count) 1 / max(1, sum of zero-energy weights, of heavier neighbours more), written by gradient */
   const float *pad_weight; /* (count) what the padding of the density rows adds to the density, written with the lists */
   float *wall_term; /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for particles
                    * without a slot (advance clears it), written by wall_density */

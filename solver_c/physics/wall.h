@@ -22,7 +22,6 @@
 #include "physics/wall_hold.h"
 
 #define OZ_WALL_ORDER 0.05f /* of the way to the wall beyond one separation that is kept as distance */
-#define OZ_WALL_DRAG 0.8f   /* NUMERICS.md part 3 */
 
 /* ---- Positions ---- */
 
@@ -88,7 +87,8 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) { oz_wall_proj
 
 /* ---- Rest ---- */
 
-/* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses. */
+/* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses: the
+ * walls' part of a sweep of the rest filter, so with its factor. */
 OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, size_t i) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
@@ -101,7 +101,7 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, size_t i) {
   float rel[3], q;
   for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a] / total;
   q = oz_dot3f(rel, rel) / (f->rest_speed * f->rest_speed + 1e-30f);
-  float k = OZ_WALL_DRAG * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
+  float k = f->sweep * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
 OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) { oz_wall_drag_of(f, slot, f->wall_particle[slot]); }
