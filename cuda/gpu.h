@@ -241,7 +241,7 @@ inline bool goes_on(const gpu *g, const oz_frame *f) { return f->repeated && !g-
 ooze_result tell_due(gpu *g, ooze_message *why);  /* search.cu: news of what is due, unless they are under way */
 ooze_result check_due(gpu *g, ooze_message *why); /* search.cu: OZ_AGAIN, with room made, where something had none */
 ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why); /* slots.cu: by the news */
-uint32_t rounded(uint32_t n); /* queue.cu: as launches of wall stages are cut */
+uint32_t rounded(const gpu *g, uint32_t n); /* queue.cu: as launches of wall stages are cut */
 /* Copies to the device; `from` is the caller's again. Small ones do not wait. */
 ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what, ooze_message *why);
 

@@ -81,11 +81,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   return cudaSuccess;
 }
 static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
-  if (mirrors_rows(a)) {
-    image_row rows[image_row::T];
-    for (uint32_t l = 0; l < image_row::T; l++) rows[l].open(a, slot, a.f.wall_planes[slot], l);
-    return mirror_rows<image_row::T>(a, rows, slot, a.f.wall_planes[slot]);
-  }
+  if (mirrors_rows(a)) return mirror_row<false>(a, slot, a.f.wall_planes[slot], 0);
   switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
     case 2: return mirror_slot<2>(a, slot, 0);
     case 4: return mirror_slot<4>(a, slot, 0);

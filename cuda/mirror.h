@@ -88,70 +88,71 @@ template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, 
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
-/* The same where rows hold places and dx displacements, in a kernel of its own that everybody waits for: eight threads a particle have their part of its row, with who is there and
- * where that was at the start, before the kernel waits; then one read is left until all can be added up. */
+/* The same where rows hold places and dx displacements, in a kernel of its own beside the move, which should take little room: only the layer next to a wall has images of others. One
+ * thread a slot sees whether there are any; where there are, eight threads share the row. */
 struct image_row {
-  enum { T = 8, EACH = 8 }; /* so many entries each; the few rows that are longer are read on when they are needed */
-  uint32_t i, own_lane, length, have, j[EACH]; /* have: entries of the row that are here, 0 or T * EACH */
+  enum { T = 8, AHEAD = 4 /* entries of a thread that are on the way at once */ };
+  uint32_t i, length;
   const uint16_t *row;
   const uint32_t *map;
-  oz_v3 apart[EACH], x; /* x_i - x_j at the start; x_i */
-  OZ_D uint32_t entry(uint32_t e) const { return row[(e >> 2) * (4 * GROUP) + (e & 3u)]; }
-  static OZ_D oz_v3 between(const stage_args &a, oz_place here, oz_place there) {
-    float r[3];
-    oz_place_difference(here, there, r);
-    const oz_v3 v = {a.units.metres * r[0], a.units.metres * r[1], a.units.metres * r[2]};
-    return v;
-  }
-  /* Only the layer next to a wall has images of others; what comes so near within the substep reads its row later. */
-  static OZ_D bool near(const oz_frame *f, uint32_t slot, uint32_t planes) {
-    bool some = false;
-    for (uint32_t k = 0; k < planes; k++) some |= f->wall[(size_t)slot * f->slot_planes + k].s < 0.7f * f->h;
-    return some;
-  }
-  OZ_D void open(const stage_args &a, uint32_t slot, uint32_t planes, uint32_t lane) {
+  oz_place here;
+  OZ_D image_row(const stage_args &a, uint32_t particle) {
     const oz_frame *f = &a.f;
-    i = f->wall_particle[slot], own_lane = lane, length = f->len_c[i], have = near(f, slot, planes) ? T * EACH : 0;
+    i = particle, length = f->len_c[i], here = oz_place_ld(a.place, i);
     row = f->near_c + ((size_t)f->row_c[i / GROUP] * GROUP + i % GROUP * 4);
     map = f->near_j + f->near_first[2 * (i / SHARE)];
-    const oz_place here = oz_place_ld(a.place, i);
-    x = oz_vec_of(f->x, i);
-    for (uint32_t m = 0; m < EACH; m++) j[m] = i;
-    if (!have) return;
-    for (uint32_t m = 0; m < EACH; m++) j[m] = lane + T * m < length ? entry(lane + T * m) : 0u;
-    for (uint32_t m = 0; m < EACH; m++) j[m] = lane + T * m < length ? map[j[m]] : i; /* who adds nothing to itself */
-    for (uint32_t m = 0; m < EACH; m++) apart[m] = between(a, here, oz_place_ld(a.place, j[m]));
   }
-  static OZ_D void add(const oz_frame *f, const oz_mirror *seen, const oz_real d[4], const oz_v3 &r, oz_real *sum) {
-    const oz_real v[4] = {d[0] - r.x, d[1] - r.y, d[2] - r.z, oz_second_half(d[3])}; /* less the own displacement: minus what lies between the two */
-    oz_mirror_pair(f, seen, v, sum);
-  }
-  OZ_D void add_up(const stage_args &a, const oz_mirror *seen, const oz_real (*d)[4], oz_real *sum) const {
-    const oz_frame *f = &a.f;
-    for (uint32_t m = 0; m < EACH && have; m++) add(f, seen, d[m], apart[m], sum);
-    for (uint32_t e = own_lane + have; e < length; e += T) {
-      const uint32_t k = map[entry(e)];
-      oz_real v[4];
-      oz_ld4(f->dx, k, 4, 0, v);
-      add(f, seen, v, between(a, oz_place_ld(a.place, i), oz_place_ld(a.place, k)), sum);
+  /* What thread `lane` has of it. seen.at is the particle's displacement. */
+  OZ_D void add_up(const stage_args &a, uint32_t lane, const oz_mirror *seen, oz_real *sum) const {
+    for (uint32_t e = lane; e < length; e += T * AHEAD) {
+      uint32_t j[AHEAD];
+      oz_place there[AHEAD];
+      oz_real d[AHEAD][4];
+      for (uint32_t m = 0; m < AHEAD; m++) {
+        const uint32_t k = e + T * m < length ? e + T * m : e;
+        j[m] = map[row[(k >> 2) * (4 * GROUP) + (k & 3u)]];
+        if (e + T * m >= length) j[m] = i; /* who adds nothing to itself */
+      }
+      for (uint32_t m = 0; m < AHEAD; m++) there[m] = oz_place_ld(a.place, j[m]), oz_ld4(a.f.dx, j[m], 4, 0, d[m]);
+      for (uint32_t m = 0; m < AHEAD; m++) {
+        float r[3];
+        oz_place_difference(here, there[m], r);
+        /* less the own displacement: minus what lies between the two */
+        const oz_real v[4] = {d[m][0] - a.units.metres * r[0], d[m][1] - a.units.metres * r[1], d[m][2] - a.units.metres * r[2], oz_second_half(d[m][3])};
+        oz_mirror_pair(&a.f, seen, v, sum);
+      }
     }
   }
 };
-/* Of one thread, or as a loop of all eight: rows have been opened. */
-template <int N> OZ_D void mirror_rows(const stage_args &a, const image_row *rows, uint32_t slot, uint32_t planes) {
+/* The particle of a slot as it is now: `seen` by its displacement, m by its position. 0: it has no part in it. */
+OZ_D int image_open(const oz_frame *f, uint32_t i, oz_mirror *m, oz_mirror *seen) {
+  const int counts = oz_mirror_open(f, i, m);
+  const oz_v3 x = oz_vec_of(f->x, i);
+  *seen = *m;
+  m->at[0] += x.x, m->at[1] += x.y, m->at[2] += x.z;
+  m->lam = oz_second_half(m->lam);
+  return counts;
+}
+/* Whether there are images of others. */
+OZ_D bool has_images(const stage_args &a, uint32_t slot, uint32_t planes) {
   const oz_frame *f = &a.f;
-  const uint32_t i = rows[0].i;
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float move[3] = {0.0f, 0.0f, 0.0f};
-  oz_real d[N][image_row::EACH][4];
+  const uint32_t i = f->wall_particle[slot];
   oz_mirror m, seen;
-  const int counts = oz_mirror_open(f, i, &m);
-  for (int l = 0; l < N; l++)
-    for (uint32_t k = 0; k < image_row::EACH && rows[l].have; k++) oz_ld4(f->dx, rows[l].j[k], 4, 0, d[l][k]);
-  if (!counts) return;
-  seen = m;
-  m.at[0] += rows[0].x.x, m.at[1] += rows[0].x.y, m.at[2] += rows[0].x.z;
-  m.lam = oz_second_half(m.lam);
+  bool some = false;
+  if (!image_open(f, i, &m, &seen)) return false;
+  for (uint32_t k = 0; k < planes; k++)
+    if (wall[k].dense) some |= oz_mirror_plane(f, i, wall + k, &m) != 0;
+  return some;
+}
+/* TEAM: for one of eight threads that come together; else for one alone, who has no images to add up, or, as a loop, adds all of them up. */
+template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, uint32_t planes, uint32_t lane) {
+  const oz_frame *f = &a.f;
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  const uint32_t i = f->wall_particle[slot];
+  float move[3] = {0.0f, 0.0f, 0.0f};
+  oz_mirror m, seen;
+  if (!image_open(f, i, &m, &seen)) return;
   for (uint32_t k = 0; k < planes; k++) {
     oz_real sum[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
@@ -160,16 +161,19 @@ template <int N> OZ_D void mirror_rows(const stage_args &a, const image_row *row
     if (others) {
       for (int c = 0; c < 3; c++) seen.n[c] = m.n[c];
       seen.D = m.D, seen.lam = m.lam;
-      for (int l = 0; l < N; l++) rows[l].add_up(a, &seen, d[l], sum);
-#if !defined(OZ_CUDA_HOST)
-      const uint32_t together = 0xffu << (threadIdx.x & 24u);
-      for (int c = 0; c < OZ_MIRROR_SUMS; c++)
-        for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(together, sum[c], e);
+#if defined(OZ_CUDA_HOST)
+      for (uint32_t l = 0; l < image_row::T; l++) image_row(a, i).add_up(a, l, &seen, sum);
+#else
+      if constexpr (TEAM) {
+        image_row(a, i).add_up(a, lane, &seen, sum);
+        for (int c = 0; c < OZ_MIRROR_SUMS; c++)
+          for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(0xffu << (threadIdx.x & 24u), sum[c], e);
+      }
 #endif
     }
-    if (rows[0].own_lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+    if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
-  if (rows[0].own_lane == 0) oz_mirror_close(f, i, move);
+  if (lane == 0) oz_mirror_close(f, i, move);
 }
 /* In the kernel of stage S, which has copies in shared memory where rows hold places. */
 template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all, uint32_t i, uint32_t slot, uint32_t lane) {
@@ -183,7 +187,7 @@ template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S
   s.map = a.f.near_j + first, s.room = a.share_room, s.all = all;
   mirror<I, T>(a, s, i, slot, lane);
 }
-/* In a kernel of its own, for the thread `lane` of slot `slot`; where mirror_rows has not done it. */
+/* In a kernel of its own, for the thread `lane` of slot `slot`; where mirror_row has not done it. */
 template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint32_t lane) {
   const uint32_t i = a.f.wall_particle[slot];
   const sight plain = {&a.f, a.place, &a.units, {}};

@@ -403,7 +403,8 @@ ooze_result flush(gpu *g, ooze_message *why) {
 }
 
 /* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */
-uint32_t rounded(uint32_t n) {
+uint32_t rounded(const gpu *g, uint32_t n) {
+  if (lanes_for(g) <= STORED_ABOVE) return (n + 1023u) / 1024u * 1024u; /* these are not recorded */
   uint32_t room = n ? 1024 : 0;
   while (room < n) room *= 2;
   return room;
@@ -440,7 +441,7 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     g->box_known = g->box_told = false;
   if (stage == OZ_STAGE_velocity_start) OZ_TRY(tell_due(g, why)); /* walls, if there are any, have been looked for */
   oz_frame copy = *f;
-  copy.wall_count = rounded(f->wall_count);
+  copy.wall_count = rounded(g, f->wall_count);
   if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* only counted random numbers ask for it */
   uint32_t k = 0;
   while (k < g->frames && memcmp(&g->frame[k], &copy, sizeof copy) != 0) k++;

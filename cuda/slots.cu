@@ -111,7 +111,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     }
     const bool late = goes_on(g, f) && g->wall_last;
     for (;;) {
-      const uint32_t guess = rounded(g->wall_last + g->wall_last / 8);
+      const uint32_t guess = rounded(g, g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
       slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
       g->walls_aside = late && at_once && g->apart && !g->no_ahead && !f->loads;

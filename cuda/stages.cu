@@ -225,20 +225,27 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
-/* The same by rows (mirror.h). */
+/* The same by rows (mirror.h): a warp has IMAGE_SLOTS slots, and four teams for those with images of others. */
+enum { IMAGE_SLOTS = 16 };
 template <class S> __global__ void __launch_bounds__(BLOCK) images_kernel(const __grid_constant__ stage_args a) {
-  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, slot = thread / image_row::T;
-  const bool there = slot < *a.wall_count; /* all eight; whoever writes it, and planes, lets nobody come early */
-  image_row row;
-  uint32_t planes = 0;
-  if (there) {
-    planes = a.f.wall_planes[slot];
-    row.open(a, slot, planes, thread % image_row::T);
-  }
+  const uint32_t lane = threadIdx.x % 32, first = (blockIdx.x * (uint32_t)(BLOCK / 32) + threadIdx.x / 32) * IMAGE_SLOTS, slot = first + lane;
+  const bool there = lane < IMAGE_SLOTS && slot < *a.wall_count; /* whoever writes it, and planes, lets nobody come early */
+  const uint32_t planes = there ? a.f.wall_planes[slot] : 0u;
   if (!a.beside) let_the_next_come();
   await_the_last();
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
-  if (there) mirror_rows<1>(a, &row, slot, planes);
+  const bool some = there && has_images(a, slot, planes);
+  uint32_t left = __ballot_sync(0xffffffffu, some);
+  if (there && !some) mirror_row<false>(a, slot, planes, 0);
+  __syncwarp();
+  while (left) {
+    uint32_t mine = left;
+    for (uint32_t t = 0; t < lane / image_row::T; t++) mine &= mine - 1;
+    const uint32_t k = mine ? (uint32_t)__ffs((int)mine) - 1u : 0u, of = __shfl_sync(0xffffffffu, planes, k);
+    if (mine) mirror_row<true>(a, first + k, of, lane % image_row::T);
+    __syncwarp();
+    for (uint32_t t = 0; t < 32 / image_row::T; t++) left &= left - 1;
+  }
 }
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
 template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
@@ -338,7 +345,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 }
 template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cudaStream_t stream) {
   const uint32_t n = a.f.wall_count;
-  if (n && mirrors_rows(a)) return start<images_kernel<S>>(blocks(n, image_row::T), BLOCK, 0, stream, a);
+  if (n && mirrors_rows(a)) return start<images_kernel<S>>((n + BLOCK / 32 * IMAGE_SLOTS - 1) / (BLOCK / 32 * IMAGE_SLOTS), BLOCK, 0, stream, a);
   switch (n ? mirror_lanes(a, lanes) : 0) {
     case 0: return cudaSuccess;
     case 1: return start<mirror_kernel<S, 1>>(blocks(n, 1), BLOCK, 0, stream, a);
