@@ -40,6 +40,17 @@ OZ_FN float distance2(const float *a, const float *b) {
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return fmaf(x, x, fmaf(y, y, z * z));
 }
+/* A word whose uppermost bit tells whether a and b, which are numbers, are within the root of r2: the sign of what the distance lacks. List C and
+ * the search that asks what is in it round alike. */
+OZ_FN uint32_t nearness(const float *a, const float *b, float r2) {
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return oz_bits_of(fmaf(z, z, fmaf(y, y, fmaf(x, x, -r2))));
+}
+/* Where entry r of a row is, from the row's beginning: four together, then those of the group's other particles. */
+OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
+OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
+OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
+
 struct key_item {
   const float *at;
   const uint32_t *rank;
@@ -157,17 +168,22 @@ OZ_FN void cell_parts(uint32_t k, uint32_t which[3]) {
 }
 
 /* The cells of the density list where a table holds them (stirred.cu): a slot for every cell of the box, row after row; where that were too many, cells that are some
- * power of two apart share one. That makes boxes larger and lists longer, and no difference to rows: the 27 cells around a cell have slots of their own. */
+ * power of two apart share one. That makes boxes larger and lists longer, and no difference to rows: the 27 cells around a cell have slots of their own.
+ *
+ * The particles of a slot: of each 32 that follow each other in the order of list C those that lie in it, as bits. The first few of these words, in the order in which
+ * they came, have a place of their own, so that one trip to memory brings them; others are linked, ascending. */
 struct cell_table {
   enum : uint32_t {
     /* words of a slot: the box of displacements, of each axis how far it goes below zero, then how far above (end_of; 0: nobody was here) */
-    MANY = 6,  /* its particles */
-    FIRST = 7, /* 0: they are calm; or the first entry of its list: one more than a particle of some 32 that follow each other */
+    MANY = 6,    /* words of its list */
+    FURTHER = 7, /* 0, or the first of those that are linked: one more than the first of its particles */
     WORDS = 8,
-    NOBODY = 0xffffffffu /* cell of a particle that is calm; others: three coordinates, 7 bits each */
+    PLACES = 4,  /* that words of a list have; 98% of honey's cells have no more */
+    NOBODY = 0xffffffffu
   };
-  uint32_t *at, *mask; /* mask, by slot: which of the 27 cells around are to be looked at: x + 3 y + 9 z from the lowest */
-  uint32_t *entries;   /* of lists, by particle: the next entry or 0, which of the 32 */
+  uint32_t *at;     /* slots */
+  uint32_t *placed; /* by slot: PLACES times which 32, which of them. Only what MANY counts is written */
+  uint32_t *linked; /* by particle: the next or 0, which of the 32 */
   uint32_t empty; /* the slot behind the last, where nobody is */
   uint32_t last[3], bits[3], step[3]; /* greatest coordinate (of axes where slots are shared there is none), which of its bits count, slots from one to the next */
   /* Sets these for about `most` slots at the most; returns how many there are. */
@@ -185,14 +201,17 @@ struct cell_table {
     for (int k = 0; k < 3; k++) step[k] = n, n *= size[k];
     return empty = n;
   }
+  /* A cell: three coordinates, 7 bits each. */
   static OZ_D uint32_t word(const uint32_t c[3]) { return c[0] | c[1] << 7 | c[2] << 14; }
   static OZ_D uint32_t coordinate(uint32_t word, uint32_t axis) { return word >> (7 * axis) & 127u; }
   OZ_D uint32_t slot(uint32_t x, uint32_t y, uint32_t z) const { return (x & bits[0]) * step[0] + (y & bits[1]) * step[1] + (z & bits[2]) * step[2]; }
-  OZ_D uint32_t slot_of(uint32_t word) const { return slot(coordinate(word, 0), coordinate(word, 1), coordinate(word, 2)); }
-  OZ_D void load(uint32_t slot, uint32_t w[WORDS]) const {
-    const uint32_t *from = at + (size_t)slot * WORDS;
-    oz_entries_ld(from, w), oz_entries_ld(from + 4, w + 4);
+  /* Slot of the cell that is so many steps away from the one at c: below the lowest or above the greatest coordinate nobody is. */
+  OZ_D uint32_t beside(const uint32_t c[3], uint32_t dx, uint32_t dy, uint32_t dz) const {
+    const uint32_t x = c[0] + dx, y = c[1] + dy, z = c[2] + dz;
+    return (x <= last[0]) & (y <= last[1]) & (z <= last[2]) ? slot(x, y, z) : empty; /* -1 wraps */
   }
+  OZ_D uint32_t *of(uint32_t slot) const { return at + (size_t)slot * WORDS; }
+  OZ_D void load(uint32_t slot, uint32_t w[WORDS]) const { oz_entries_ld(of(slot), w), oz_entries_ld(of(slot) + 4, w + 4); }
   /* One end of an axis, 16 bits as `motions` has them: the greatest is the outermost, and all are above 0. */
   static OZ_D uint32_t end_of(uint32_t least) { return (uint32_t)(32768 - (int)(int16_t)least); }
   /* Whether nobody of one of two cells can have moved by what is calm relative to anyone of both. */
@@ -201,12 +220,70 @@ struct cell_table {
     for (int k = 0; k < 3; k++) side[k] = (int)((a[k] > b[k] ? a[k] : b[k]) + (a[k + 3] > b[k + 3] ? a[k + 3] : b[k + 3])) - 65536;
     return motions::calm(side[0], side[1], side[2]);
   }
-  OZ_D uint32_t *entry(uint32_t e) const { return entries + 2 * (size_t)(e - 1); }
-  OZ_D uint2 load_entry(uint32_t e) const {
+
+  /* ---- lists ---- */
+
+  OZ_D uint32_t *link(uint32_t e) const { return linked + 2 * (size_t)(e - 1); }
+  OZ_D uint2 load_link(uint32_t e) const {
     const uint2 none = {0, 0};
-    return e ? *reinterpret_cast<const uint2 *>(entry(e)) : none;
+    return e ? *reinterpret_cast<const uint2 *>(link(e)) : none;
   }
-  OZ_D uint32_t first(uint32_t slot) const { return at[(size_t)slot * WORDS + FIRST]; }
+  static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
+  /* Puts a word on the list of a slot: which of 32 particles lie there, and the first of them. Others may be putting theirs. */
+  OZ_D void put(uint32_t slot, uint32_t first, uint32_t which) const {
+    const uint32_t place = oz_atomic_add(of(slot) + MANY, 1u);
+    if (place < PLACES) {
+      uint32_t *to = placed + 2 * ((size_t)slot * PLACES + place);
+      to[0] = first / 32, to[1] = which;
+      return;
+    }
+    uint32_t *from = of(slot) + FURTHER, *mine = link(first + 1);
+    mine[1] = which;
+    for (;;) {
+      uint32_t next = now(from);
+      while (next && next <= first) from = link(next), next = now(from);
+      mine[0] = next;
+      oz_fence();
+      if (oz_atomic_cas(from, next, first + 1) == next) return;
+    }
+  }
+  /* The list of a slot as one trip brings it. */
+  struct members {
+    uint32_t number[PLACES], which[PLACES]; /* ascending; behind the last NOBODY and 0 */
+    uint32_t further;
+    OZ_D void in_order(uint32_t a, uint32_t b) {
+      if (number[a] <= number[b]) return;
+      const uint32_t n = number[a], w = which[a];
+      number[a] = number[b], which[a] = which[b], number[b] = n, which[b] = w;
+    }
+  };
+  OZ_D members load_members(uint32_t slot) const {
+    members m;
+    uint32_t w[2 * PLACES];
+    const uint32_t many = of(slot)[MANY];
+    m.further = of(slot)[FURTHER];
+    for (uint32_t k = 0; k < 2 * PLACES; k += 4) oz_entries_ld(placed + 2 * (size_t)slot * PLACES + k, w + k);
+    for (uint32_t k = 0; k < PLACES; k++) m.number[k] = k < many ? w[2 * k] : (uint32_t)NOBODY, m.which[k] = k < many ? w[2 * k + 1] : 0u;
+    static_assert(PLACES == 4, "these are put in order here");
+    m.in_order(0, 1), m.in_order(2, 3), m.in_order(0, 2), m.in_order(1, 3), m.in_order(1, 2);
+    return m;
+  }
+  /* Calls take(number, which) for each 32 that have particles there, ascending. */
+  template <class TAKE> OZ_D void each_of(members m, TAKE take) const {
+    uint32_t e = m.further;
+    uint2 entry = load_link(e);
+    for (;;) {
+      const uint32_t there = e ? (e - 1) / 32 : (uint32_t)NOBODY;
+      if (m.number[0] < there) {
+        take(m.number[0], m.which[0]);
+        for (uint32_t k = 1; k < PLACES; k++) m.number[k - 1] = m.number[k], m.which[k - 1] = m.which[k];
+        m.number[PLACES - 1] = NOBODY;
+      } else if (e) {
+        take(there, entry.y);
+        e = entry.x, entry = load_link(e);
+      } else return;
+    }
+  }
 };
 
 inline news *device_news(gpu *g) { return as<news>(g->device_news); }
@@ -229,9 +306,8 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
 
-/* stirred.cu: cells of the particles that are stirred, through a table; fills cell_of, and uses A. Without motions all are. Groups of 32 in which someone is: their
- * numbers, how many they are; the others have rows without entries. */
-ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, const uint32_t **groups, const uint32_t **count, ooze_message *why);
+/* stirred.cu: density's further rows, of the particles that are stirred, through a table of cells; without motions all are. Uses cell_of and A. */
+ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, float radius, uint64_t lines, ooze_message *why);
 
 /* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.
  * Needs list C's cells; uses A and y2. */

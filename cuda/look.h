@@ -11,12 +11,6 @@ OZ_FN uint32_t shifted_in(uint32_t bits, uint32_t word) {
   return bits << 1 | word >> 31;
 #endif
 }
-/* A word whose uppermost bit tells whether a and b, which are numbers, are within the root of r2: the sign of what the distance lacks. List C and
- * the search that asks what is in it round alike. */
-OZ_FN uint32_t nearness(const float *a, const float *b, float r2) {
-  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-  return oz_bits_of(fmaf(z, z, fmaf(y, y, fmaf(x, x, -r2))));
-}
 /* Bit t of a word, or none from 32 on. */
 OZ_FN uint32_t bit_at(uint32_t t) {
 #if defined(__CUDACC__)
@@ -36,11 +30,6 @@ OZ_FN uint32_t bit_at(uint32_t t) {
 #else
 #define OZ_AS_IT_IS
 #endif
-
-/* Where entry r of a row is, from the row's beginning: four together, then those of the group's other particles. */
-OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
-OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
-OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
 
 /* ---- what a block shares ---- */
 
@@ -151,21 +140,17 @@ OZ_TABLE block_code block_codes[AROUND] = {
     OZ_BLOCK(1, 0, 1, 1, 0, 1), OZ_BLOCK(1, 1, 0, 0, 0, 1), OZ_BLOCK(1, 1, 0, 0, 1, 1), OZ_BLOCK(1, 1, 1, 0, 0, 1)};
 #undef OZ_BLOCK
 
-enum { AHEAD = 4 }; /* cells whose lists are fetched at once */
-
 struct search_args {
   const float *own;      /* record 4: position of each particle */
   const float *at;       /* record 4 in cell order */
   const uint32_t *cell_of;
   const uint2 *around;    /* 14 ranges a cell, or NULL: */
   const uint32_t *table;  /* first particle by Morton code, which the cell then is; */
-  cell_table cells;       /* LINKED: takes its place */
-  const uint32_t *groups, *group_count; /* LINKED: groups of 32 in which someone is stirred; how many */
   uint32_t last[3];       /* of each axis the greatest coordinate, as its bits of such a code (see reach) */
   uint32_t n, capacity;
   float radius2;
   /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell
-   * order, and at's w is the particle of each place. Otherwise nothing is listed. There, and where cells are LINKED, places are particles. */
+   * order, and at's w is the particle of each place. Otherwise nothing is listed, and places are particles. */
   const float *x, *sorted_x;
   float skip2;
   float calm2;   /* what has moved by no more than this is not listed; 0: all is */
@@ -190,21 +175,15 @@ struct search_args {
   }
 };
 
-/* FURTHER: for what list C has not; LINKED: through the lists of stirred.cu. */
-template <bool FURTHER, bool LINKED = false> struct search : search_args {
+/* FURTHER: for what list C has not. */
+template <bool FURTHER> struct search : search_args {
   /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of: the code of its pairs' even cells, and that of the
-   * three cells that stand alone, with an axis' uppermost bit where there is none. LINKED: where it is, and which cells around it are stirred. */
+   * three cells that stand alone, with an axis' uppermost bit where there is none. */
   struct surroundings {
     const uint2 *range;
     uint32_t even, alone;
-    uint32_t at[3], mask;
   };
   OZ_D void look_around(uint32_t c, surroundings *s) const {
-    if constexpr (LINKED) {
-      s->mask = cells.mask[cells.slot_of(c)];
-      for (uint32_t axis = 0; axis < 3; axis++) s->at[axis] = cell_table::coordinate(c, axis);
-      return;
-    }
     s->range = around + (size_t)c * AROUND, s->even = c & ~7u, s->alone = 0;
     if (around || FURTHER) return;
     for (uint32_t axis = 0; axis < 3; axis++) { /* one more or less without leaving the axis' bits: a carry or borrow runs through the others' */
@@ -212,15 +191,6 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
       const uint32_t up = ((c | ~bits) + one) & bits, down = (own_bits - one) & bits; /* all of the axis' bits where it is at 0 */
       s->alone |= c & one ? (up <= last[axis] ? up : none) : down;
     }
-  }
-  /* From one cell to the next: the even one of the pair it belongs to, the odd one, the one that stands alone. */
-  static OZ_D uint32_t step_to(uint32_t at, uint32_t which) { return which < 2 ? which - (at & 1u) : (at & 1u) * 2u - 1u; }
-  /* LINKED: the first entry of cell k of 27, in the order of the blocks and their Morton codes; 0: none. */
-  OZ_D uint32_t first_of(const surroundings *s, uint32_t k) const {
-    uint32_t which[3];
-    cell_parts(k, which);
-    const uint32_t x = step_to(s->at[0], which[0]), y = step_to(s->at[1], which[1]), z = step_to(s->at[2], which[2]);
-    return s->mask >> (13u + x + 3u * y + 9u * z) & 1u ? cells.first(cells.slot(s->at[0] + x, s->at[1] + y, s->at[2] + z)) : 0;
   }
   OZ_D uint2 range(const surroundings *s, uint32_t b) const {
     if (FURTHER || around) return s->range[b]; /* the density search has no table of codes */
@@ -266,20 +236,6 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
     }
     return bits & 0xffffffffu >> (32u - n);
   }
-  /* The same of those of 32 places that `which` names. */
-  OZ_D uint32_t chosen(const float *p, uint32_t m, uint32_t which) const {
-    uint32_t bits = 0;
-    for (uint32_t left = which; left;)
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-      for (uint32_t u = 0; u < 4; u++, left &= left - 1) {
-        oz_real q[4];
-        oz_ld4(at, m + lowest(left ? left : which), 4, 0, q);
-        if (distance2(q, p) < radius2) bits |= left & (0u - left);
-      }
-    return bits;
-  }
   /* Whether those at place k and at p, from xi, have come together from afar. */
   OZ_D bool stirred(const float *p, const float *xi, uint32_t k, const float *x) const {
     if (!(calm2 > 0.0f)) return true;
@@ -303,7 +259,6 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
   /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows come out in the same order
    * whatever the team. Eight cut the first block, of eight cells, in two: their numbers are one more from there on. */
   template <int TEAM> static OZ_D uint32_t bound(uint32_t k) {
-    if (LINKED) return TEAM == 8 ? (k < 2 ? 4 * k : k < 8 ? 3 * k + 2 : 27) : k ? 27 : 0; /* 27 cells */
     if (TEAM == 8) return k < 4 ? k : k == 4 ? 5 : k == 5 ? 7 : k == 6 ? 10 : k == 7 ? 13 : 15;
     if (TEAM == 4) return 0xe9410u >> 4 * k & 15u; /* 0, 1, 4, 9, 14 */
     if (TEAM == 2) return 0xe40u >> 4 * k & 15u;
@@ -320,43 +275,23 @@ template <bool FURTHER, bool LINKED = false> struct search : search_args {
     oz_ld4(own, i, 4, 0, p);
     if (FURTHER) oz_ld4(x, i, 4, 0, xi);
     const uint32_t end = bound<TEAM>(lane + 1);
-    if constexpr (LINKED) {
-      for (uint32_t b = bound<TEAM>(lane); b < end; b += AHEAD) { /* an entry is found through what is far away: several at once */
-        uint32_t e[AHEAD];
-        uint2 entry[AHEAD];
-        for (uint32_t u = 0; u < AHEAD; u++) e[u] = b + u < end ? first_of(&nearby, b + u) : 0;
-        for (uint32_t u = 0; u < AHEAD; u++) entry[u] = cells.load_entry(e[u]);
-        OZ_AS_IT_IS
-        for (uint32_t u = 0; u < AHEAD; u++) {
-          while (e[0]) {
-            const uint32_t m = (e[0] - 1) & ~31u, which = entry[0].y;
-            e[0] = entry[0].x;
-            entry[0] = cells.load_entry(e[0]);
-            const uint32_t bits = others(i, p, xi, m, chosen(p, m, which));
-            if (bits) take(m, bits);
-          }
-          for (uint32_t v = 1; v < AHEAD; v++) e[v - 1] = e[v], entry[v - 1] = entry[v];
-        }
+    OZ_AS_IT_IS
+    for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
+      uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
+      if (TEAM == 8 && b < 2) {
+        const uint32_t half = r.x + (r.y - r.x) / 2;
+        if (b) r.x = half;
+        else r.y = half;
       }
-    } else {
       OZ_AS_IT_IS
-      for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
-        uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
-        if (TEAM == 8 && b < 2) {
-          const uint32_t half = r.x + (r.y - r.x) / 2;
-          if (b) r.x = half;
-          else r.y = half;
-        }
-        OZ_AS_IT_IS
-        for (uint32_t m = r.x; m < r.y; m += 32) {
-          const uint32_t bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
-          if (bits) take(m, bits);
-        }
+      for (uint32_t m = r.x; m < r.y; m += 32) {
+        const uint32_t bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
+        if (bits) take(m, bits);
       }
     }
   }
   /* Particle at place m. */
-  OZ_D uint32_t at_place(uint32_t m) const { return FURTHER && !LINKED ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
+  OZ_D uint32_t at_place(uint32_t m) const { return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
   /* The first look: keeps what it finds, and marks it, and the first lane the particle itself. */
   template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
     found out = {0, 0};

@@ -74,11 +74,6 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
   else search_blocks<no_list>(s);
   return cudaSuccess;
 }
-cudaError_t search_stirred(const search<true, true> &s, uint32_t, cudaStream_t) {
-  no_list none;
-  for (uint32_t k = 0; k < *s.group_count; k++) search_block(s, s.groups[k] * GROUP, s.n - s.groups[k] * GROUP < GROUP ? s.n % GROUP : (uint32_t)GROUP, &none);
-  return cudaSuccess;
-}
 #else
 /* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
@@ -90,107 +85,97 @@ enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 1536 };
 #else
 enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 2048 };
 #endif
-enum { STIRRED_TEAM = 8, STIRRED_BLOCKS = 4 /* a multiprocessor */ };
-template <int TEAM, int P, class BOOK, bool FURTHER, bool LINKED = false>
-__global__ void __launch_bounds__(TEAM *P, LINKED ? STIRRED_BLOCKS : TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
-    search_kernel(const __grid_constant__ search<FURTHER, LINKED> s) {
+template <int TEAM, int P, class BOOK, bool FURTHER>
+__global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
+    search_kernel(const __grid_constant__ search<FURTHER> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P, COUNTERS = 2 * TEAM; /* threads that number the places of a page: most blocks have up to 64 */
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], count[TEAM][P], begins[SHARED ? P : 1];
   __shared__ unsigned long long base[GROUPS], at;
   __shared__ BOOK book;
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
-  if constexpr (LINKED) await_the_last(); /* it lets nobody come early, as no search does */
-  for (uint32_t turn = blockIdx.x; !LINKED || turn < *s.group_count; turn += gridDim.x) { /* LINKED: as many blocks as are there at once, for whatever groups are stirred */
-    const uint32_t block = LINKED ? s.groups[turn] : blockIdx.x, i = block * P + k;
-    uint32_t r = 0, all = 0;
-    piece kept[PIECES];
-    found of = {0, 0};
-    if constexpr (SHARED) {
-      for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.of[p].bits = 0;
-      if (threadIdx.x == 0) book.full = book.total = book.many = 0;
-      __syncthreads();
-    }
-    if constexpr (FURTHER && !LINKED) /* mostly nobody has anything to look at */
-      if (!__syncthreads_or(i < s.n && s.cell_of[i] < s.capacity)) {
-        if (lane == 0 && i < s.n) {
-          s.note(i, 0);
-          if (threadIdx.x % GROUP == 0) s.group[i / GROUP] = 0;
-        }
-        return;
-      }
-    if (i < s.n) of = s.template find<TEAM>(i, lane, &book, kept);
-    count[lane][k] = of.count;
-    __syncthreads();
-    for (uint32_t t = 0; t < TEAM; t++) {
-      if (t == lane) r = all; /* where this thread's part of the row begins */
-      all += count[t][k];
-    }
-    all = capped(all);
-    if (lane == 0) {
-      uint32_t most = in_fours(all), total = all;
-      for (int d = 16; d; d >>= 1) {
-        most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-        total += __shfl_xor_sync(0xffffffffu, total, d);
-      }
-      if (threadIdx.x % GROUP == 0 && total) {
-        atomicAdd(s.total, (unsigned long long)total);
-        width[group] = most;
-        base[group] = atomicAdd(s.asked, (unsigned long long)most);
-      } else if (threadIdx.x % GROUP == 0) width[group] = 0, base[group] = 0;
-      if (threadIdx.x % GROUP == 0 && i < s.n) s.group[block * GROUPS + group] = (uint32_t)base[group];
-    }
-    bool fits = true;
-    if constexpr (SHARED) {
-      const uint32_t t = (threadIdx.x + THREADS - GROUP) % THREADS; /* the first warp is waiting for its rows' room */
-      if (book.full) {
-        if (lane == 0 && i < s.n) { /* one after the other, so that places do not depend on who comes first (spread.cu) */
-          uint32_t before = 0;
-          for (uint32_t q = 0; q < k; q++) {
-            uint32_t n = 0;
-            for (uint32_t u = 0; u < TEAM; u++) n += count[u][q];
-            before += capped(n) + 1;
-          }
-          begins[k] = before;
-          atomicMax(&book.total, before + all + 1);
-        }
-        __syncthreads();
-      } else
-        for (uint32_t u = t / COUNTERS; u / (GROUP / COUNTERS) * (GROUP / COUNTERS) < book.many; u += THREADS / COUNTERS) { /* whole warps */
-          const uint32_t slot = book.used[u < book.many ? u : 0];
-          uint32_t sum, places;
-          book.count(slot, t % COUNTERS, COUNTERS, &sum, &places);
-          for (int d = COUNTERS / 2; d; d >>= 1) {
-            sum += __shfl_xor_sync(0xffffffffu, sum, d);
-            places += __shfl_xor_sync(0xffffffffu, places, d);
-          }
-          if (t % COUNTERS == 0 && u < book.many) book.of[slot].before = sum;
-          if (t == 0 && u == 0) book.total = places;
-        }
-      if (t == 0) {
-        at = atomicAdd(s.shared, (unsigned long long)book.total);
-        book.first = (uint32_t)at;
-        s.note_share(block, &book, at + book.total <= s.near_room);
-      }
-      __syncthreads();
-      fits = at + book.total <= s.near_room;
-      if (fits && !book.full)
-        for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
-          const uint32_t p = book.used[u], bits = book.of[p].bits, bit = threadIdx.x % 32;
-          if (bits >> bit & 1u) s.near_j[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
-        }
-    } else __syncthreads();
-    if (!LINKED && i >= s.n) return;
-    fits = fits && base[group] + width[group] <= s.lines && i < s.n;
-    if (lane == 0 && i < s.n) s.note(i, fits ? all : 0);
-    if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
-    if (!LINKED) return;
+  const uint32_t block = blockIdx.x, i = block * P + k;
+  uint32_t r = 0, all = 0;
+  piece kept[PIECES];
+  found of = {0, 0};
+  if constexpr (SHARED) {
+    for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.of[p].bits = 0;
+    if (threadIdx.x == 0) book.full = book.total = book.many = 0;
     __syncthreads();
   }
-}
-cudaError_t search_stirred(const search<true, true> &s, uint32_t processors, cudaStream_t stream) {
-  const uint32_t groups = (s.n + GROUP - 1) / GROUP, most = processors * STIRRED_BLOCKS;
-  return start_kernel(search_kernel<STIRRED_TEAM, GROUP, no_list, true, true>, groups < most ? groups : most, (uint32_t)(STIRRED_TEAM * GROUP), 0, stream, s);
+  if constexpr (FURTHER) /* mostly nobody has anything to look at */
+    if (!__syncthreads_or(i < s.n && s.cell_of[i] < s.capacity)) {
+      if (lane == 0 && i < s.n) {
+        s.note(i, 0);
+        if (threadIdx.x % GROUP == 0) s.group[i / GROUP] = 0;
+      }
+      return;
+    }
+  if (i < s.n) of = s.template find<TEAM>(i, lane, &book, kept);
+  count[lane][k] = of.count;
+  __syncthreads();
+  for (uint32_t t = 0; t < TEAM; t++) {
+    if (t == lane) r = all; /* where this thread's part of the row begins */
+    all += count[t][k];
+  }
+  all = capped(all);
+  if (lane == 0) {
+    uint32_t most = in_fours(all), total = all;
+    for (int d = 16; d; d >>= 1) {
+      most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
+      total += __shfl_xor_sync(0xffffffffu, total, d);
+    }
+    if (threadIdx.x % GROUP == 0 && total) {
+      atomicAdd(s.total, (unsigned long long)total);
+      width[group] = most;
+      base[group] = atomicAdd(s.asked, (unsigned long long)most);
+    } else if (threadIdx.x % GROUP == 0) width[group] = 0, base[group] = 0;
+    if (threadIdx.x % GROUP == 0 && i < s.n) s.group[block * GROUPS + group] = (uint32_t)base[group];
+  }
+  bool fits = true;
+  if constexpr (SHARED) {
+    const uint32_t t = (threadIdx.x + THREADS - GROUP) % THREADS; /* the first warp is waiting for its rows' room */
+    if (book.full) {
+      if (lane == 0 && i < s.n) { /* one after the other, so that places do not depend on who comes first (spread.cu) */
+        uint32_t before = 0;
+        for (uint32_t q = 0; q < k; q++) {
+          uint32_t n = 0;
+          for (uint32_t u = 0; u < TEAM; u++) n += count[u][q];
+          before += capped(n) + 1;
+        }
+        begins[k] = before;
+        atomicMax(&book.total, before + all + 1);
+      }
+      __syncthreads();
+    } else
+      for (uint32_t u = t / COUNTERS; u / (GROUP / COUNTERS) * (GROUP / COUNTERS) < book.many; u += THREADS / COUNTERS) { /* whole warps */
+        const uint32_t slot = book.used[u < book.many ? u : 0];
+        uint32_t sum, places;
+        book.count(slot, t % COUNTERS, COUNTERS, &sum, &places);
+        for (int d = COUNTERS / 2; d; d >>= 1) {
+          sum += __shfl_xor_sync(0xffffffffu, sum, d);
+          places += __shfl_xor_sync(0xffffffffu, places, d);
+        }
+        if (t % COUNTERS == 0 && u < book.many) book.of[slot].before = sum;
+        if (t == 0 && u == 0) book.total = places;
+      }
+    if (t == 0) {
+      at = atomicAdd(s.shared, (unsigned long long)book.total);
+      book.first = (uint32_t)at;
+      s.note_share(block, &book, at + book.total <= s.near_room);
+    }
+    __syncthreads();
+    fits = at + book.total <= s.near_room;
+    if (fits && !book.full)
+      for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
+        const uint32_t p = book.used[u], bits = book.of[p].bits, bit = threadIdx.x % 32;
+        if (bits >> bit & 1u) s.near_j[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
+      }
+  } else __syncthreads();
+  if (i >= s.n) return;
+  fits = fits && base[group] + width[group] <= s.lines;
+  if (lane == 0) s.note(i, fits ? all : 0);
+  if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
 }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
@@ -412,23 +397,22 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_CUDA(cudaMemsetAsync(g->extra.group.at, 0, ((size_t)g->count + GROUP - 1) / GROUP * 4, g->stream), "neighbour lists");
   }
   while (count) {
-    const uint64_t lines = lines_of(&g->extra, 4);
-    search<true> s = {};
-    if (g->by_table) OZ_TRY(stirred_cells(g, key, f, moves, &s.cells, &s.groups, &s.group_count, why));
+    if (g->by_table) OZ_TRY(stirred_rows(g, key, f, moves, radius, lines_of(&g->extra, 4), why));
     else {
+      search<true> s = {};
       OZ_TRY(order_by_cell(g, key, count, why));
       OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, moves, why));
+      OZ_TRY(clear_groups(g, why));
+      s.own = f->p, s.at = f->A;
+      s.cell_of = as<uint32_t>(g->cell_of), s.around = as<uint2>(g->grid.around);
+      s.n = g->count, s.capacity = g->grid.capacity;
+      s.radius2 = radius * radius;
+      s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
+      s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines_of(&g->extra, 4);
+      s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
+      s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
+      OZ_CUDA(search_all(s, g->stream), "neighbour search");
     }
-    OZ_TRY(clear_groups(g, why));
-    s.own = f->p, s.at = g->by_table ? f->p : f->A;
-    s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around);
-    s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
-    s.radius2 = radius * radius;
-    s.x = f->x, s.sorted_x = g->by_table ? f->x : f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
-    s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
-    s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
-    s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
-    OZ_CUDA(g->by_table ? search_stirred({s}, g->processors, g->stream) : search_all(s, g->stream), "neighbour search");
     if (late) {
       OZ_TRY(tell_soon(g, why));
       g->due = DUE_FURTHER;

@@ -94,6 +94,23 @@ template <class... P> inline cudaError_t start_kernel(void (*kernel)(P...), uint
   c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
   return cudaLaunchKernelEx(&c, kernel, args...);
 }
+/* Every kernel asks for the same division of the first-level cache, as much shared memory as there is: a multiprocessor that has
+ * to divide it anew waits until it is empty. */
+template <auto KERNEL> inline cudaError_t prepare() {
+  int device = 0, most = 0;
+  cudaFuncAttributes have;
+  cudaError_t e = cudaGetDevice(&device);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (e == cudaSuccess) e = cudaFuncGetAttributes(&have, KERNEL);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)have.sharedSizeBytes);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(KERNEL, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+  return e;
+}
+template <auto KERNEL, class... A> inline cudaError_t start(uint32_t n, uint32_t threads, size_t memory, cudaStream_t stream, const A &...args) {
+  static const cudaError_t ready = prepare<KERNEL>();
+  if (ready != cudaSuccess) return ready;
+  return start_kernel(KERNEL, n, threads, memory, stream, args...);
+}
 /* These and searches start when all before them is done, and let nobody come early: gathers read lists before they wait (walk.h). (That of what is stirred
  * starts early, but lets nobody come.) */
 template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {

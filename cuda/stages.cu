@@ -286,24 +286,6 @@ template <class S> __global__ void one_kernel(const __grid_constant__ stage_args
   after_the_last();
   S::one(&a.f);
 }
-/* Every kernel asks for the same division of the first-level cache, as much shared memory as there is: a multiprocessor that has
- * to divide it anew waits until it is empty. */
-template <auto KERNEL> cudaError_t prepare() {
-  int device = 0, most = 0;
-  cudaFuncAttributes have;
-  cudaError_t e = cudaGetDevice(&device);
-  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (e == cudaSuccess) e = cudaFuncGetAttributes(&have, KERNEL);
-  if (e == cudaSuccess) e = cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)have.sharedSizeBytes);
-  if (e == cudaSuccess) e = cudaFuncSetAttribute(KERNEL, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-  return e;
-}
-template <auto KERNEL, class... A> cudaError_t start(uint32_t n, uint32_t threads, size_t memory, cudaStream_t stream, const A &...args) {
-  static const cudaError_t ready = prepare<KERNEL>();
-  if (ready != cudaSuccess) return ready;
-  return start_kernel(KERNEL, n, threads, memory, stream, args...);
-}
-
 template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
   if constexpr (N > 0)
     if (e == cudaSuccess && !a.ticket && !a.left) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);

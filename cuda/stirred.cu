@@ -1,186 +1,249 @@
-/* The cells of the density list where a table holds them: of what is stirred alone (OZ_CALM), and without asking the host how much that is.
+/* Density's further rows where a table holds the cells: of what is stirred alone (OZ_CALM), and without asking the host how much that is.
  *
- * Each particle adds its displacement to the box of the cell in which it is now. A cell is calm where none of the 27 around it can have moved by
- * what is calm relative to it: nobody in it has anyone to list, and nobody lists them, since two cells see each other's boxes alike. The others have their
- * particles in a list: of each 32 that follow each other in the order of list C those that lie in the cell, as bits, ascending. So nothing is sorted,
- * added up or copied. */
-#include "cuda/cells.h"
+ * Each particle adds its displacement to the box of the cell in which it is now, and itself to its list (stir.h). A cell is calm where none of the 27
+ * around it can have moved by what is calm relative to it: nobody in it has anyone to list, and nobody lists them, since two cells see each other's
+ * boxes alike. The others are looked at as soon as that is known, in the same kernel: who of 32 that follow each other lies in one cell has the same
+ * candidates, in the same order. */
+#include "cuda/stir.h"
+
+#include "physics/boundary.h"
+#include "physics/pairs.h"
 
 namespace OZ_NAMESPACE {
 namespace {
 
-enum { ENDS = 6 }; /* of a box */
-
-struct shake_item {
-  key_item key;
-  const float *x;
-  motions moves; /* only for its units; none: all is stirred */
-  cell_table to;
-  uint32_t *cell;
-  /* Slot of particle i, and its displacement as the ends of a box. */
-  OZ_D uint32_t slot_of(uint32_t i, uint32_t end[ENDS]) const {
-    oz_real p[4], z[4];
-    uint32_t c[3];
-    oz_ld4(key.at, i, 4, 0, p);
-    oz_ld4(x, i, 4, 0, z);
-    key.cell(p, c);
-    cell[i] = cell_table::word(c);
-    uint32_t w[3];
-    motions::none(w);
-    moves.add(w, p, z);
-    for (int k = 0; k < 3; k++) end[k] = cell_table::end_of(w[k] & 0xffffu), end[3 + k] = cell_table::end_of(w[k] >> 16);
-    return to.slot(c[0], c[1], c[2]);
-  }
-  /* Word k of what particles leave in their slot. */
-  OZ_D void put(uint32_t slot, uint32_t k, uint32_t v) const {
-    uint32_t *to_word = to.at + (size_t)slot * cell_table::WORDS + k;
-    if (k == cell_table::MANY) oz_atomic_add(to_word, v);
-    else oz_atomic_max(to_word, v);
-  }
-#if defined(OZ_CUDA_HOST)
-  void operator()(uint32_t i) const {
-    uint32_t end[ENDS];
-    const uint32_t slot = slot_of(i, end);
-    for (uint32_t k = 0; k < ENDS; k++) put(slot, k, end[k]);
-    put(slot, cell_table::MANY, 1);
-  }
-#endif
-};
-
-/* Which cells around each are not calm relative to it; where some are, its particles are linked. */
-struct pick_item {
+struct seek_item {
   cell_table in;
   bool all; /* is stirred */
-  uint32_t n, *cell;
-  uint32_t *groups, *group_count; /* of 32: those in which someone is stirred; others have no entries: */
-  uint32_t *row;
+  uint32_t n;
+  const uint32_t *cell;
+  const float *p, *x; /* records of 4: positions now and at the start */
+  float radius2, skip2, calm2; /* who is within the root of the first now, was not within that of the second, and has come by more than the third */
+  const uint32_t *owner, *slip; /* as in look.h */
+  uint32_t *entries, *row;
   uint16_t *len;
-  news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
-  /* Slot of the cell at d, one of 27, seen from the one at c. */
-  OZ_D uint32_t beside(const uint32_t c[3], uint32_t d) const {
-    const uint32_t x = c[0] + d % 3 - 1, y = c[1] + d / 3 % 3 - 1, z = c[2] + d / 9 - 1;
-    const bool there = (d < 27) & (x <= in.last[0]) & (y <= in.last[1]) & (z <= in.last[2]); /* -1 wraps */
-    return there ? in.slot(x, y, z) : in.empty;
-  }
+  uint64_t lines;
+  unsigned long long *asked, *total;
+
+  /* Slot of the cell at d, one of 27 from the lowest, x first, seen from the one at c. */
+  OZ_D uint32_t around(const uint32_t c[3], uint32_t d) const { return d < 27 ? in.beside(c, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) : in.empty; }
   /* Whether those of one slot are to be looked at from another. */
   OZ_D bool stirred(const uint32_t own[cell_table::WORDS], const uint32_t other[cell_table::WORDS]) const {
-    return (other[cell_table::MANY] != 0) & (all | !cell_table::calm(own, other));
+    return (other[0] != 0) & (all | !cell_table::calm(own, other));
   }
-  static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
-  /* The particles of a slot among 32: which, and the first of them, as which the entry is known. Others may be linking theirs. */
-  OZ_D void link(uint32_t slot, uint32_t mask, uint32_t first, uint32_t which) const {
-    in.mask[slot] = mask;
-    if (!mask) return;
-    uint32_t *from = in.at + (size_t)slot * cell_table::WORDS + cell_table::FIRST, *mine = in.entry(first + 1);
-    mine[1] = which;
-    for (;;) {
-      uint32_t next = now(from);
-      while (next && next <= first) from = in.entry(next), next = now(from);
-      mine[0] = next;
-      oz_fence();
-      if (oz_atomic_cas(from, next, first + 1) == next) return;
-    }
+  /* From one cell to the next: the even one of the pair it belongs to, the odd one, the one that stands alone. */
+  static OZ_D uint32_t step_to(uint32_t at, uint32_t which) { return which < 2 ? which - (at & 1u) : (at & 1u) * 2u - 1u; }
+  /* Slot of cell k of 27 in the order of rows, that of blocks and their Morton codes; where `mask` (by d) does not name it, one where nobody is. */
+  OZ_D uint32_t in_turn(const uint32_t c[3], uint32_t mask, uint32_t k) const {
+    uint32_t which[3];
+    cell_parts(k, which);
+    const uint32_t x = step_to(c[0], which[0]), y = step_to(c[1], which[1]), z = step_to(c[2], which[2]);
+    return k < 27 && (mask >> (13u + x + 3u * y + 9u * z) & 1u) ? in.slot(c[0] + x, c[1] + y, c[2] + z) : in.empty;
   }
-  OZ_D void note(uint32_t group, bool some) const {
-    if (some) groups[oz_atomic_add(group_count, 1u)] = group;
-    else row[group] = 0;
+  OZ_D bool gathers(uint32_t i) const { return !(owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY && !(slip && slip[i] > OZ_SLIP_WORD)); }
+  /* Of one at p, from x, and one at q, from z: whether they have moved relative to each other, and whether they are near now and were not. */
+  OZ_D bool moved(const float *p, const float *x, const float *q, const float *z) const {
+    const oz_v3 a = {p[0], p[1], p[2]}, b = {x[0], x[1], x[2]}, c = {q[0], q[1], q[2]}, d = {z[0], z[1], z[2]};
+    return !(calm2 > 0.0f) || oz_moved2(a, b, c, d) > calm2;
   }
+  OZ_D bool met(const float *p, const float *x, const float *q, const float *z) const { return distance2(q, p) < radius2 && !(nearness(z, x, skip2) >> 31); }
+  OZ_D uint32_t *row_of(unsigned long long base, uint32_t i) const { return entries + (size_t)base * GROUP + 4 * (i % GROUP); }
 #if defined(OZ_CUDA_HOST)
   void operator()(uint32_t group) const { /* of 32 */
-    const uint32_t begin = group * 32, end = begin + 32 < n ? begin + 32 : n;
-    bool some = false;
-    if (!group) ready->clear_groups(), ready->clear_box();
-    for (uint32_t left = end - begin < 32 ? (1u << (end - begin)) - 1u : 0xffffffffu; left;) {
-      uint32_t first = begin, which = 0, own[cell_table::WORDS], other[cell_table::WORDS], mask = 0;
-      while (!(left >> (first - begin) & 1u)) first++;
-      const uint32_t word = cell[first], slot = in.slot_of(word);
-      const uint32_t c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
-      in.load(slot, own);
+    static uint32_t found[32][OZ_MAX_NEIGHBOURS];
+    const uint32_t begin = group * 32, many = n - begin < 32 ? n - begin : 32;
+    uint32_t count[32], most = 0, sum = 0;
+    for (uint32_t t = 0; t < many; t++) {
+      const uint32_t i = begin + t, word = cell[i], c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
+      uint32_t own[cell_table::WORDS], other[cell_table::WORDS], mask = 0;
+      in.load(in.slot(c[0], c[1], c[2]), own);
       for (uint32_t d = 0; d < 27; d++) {
-        in.load(beside(c, d), other);
+        in.load(around(c, d), other);
         mask |= (uint32_t)stirred(own, other) << d;
       }
-      for (uint32_t i = first; i < end; i++)
-        if (cell[i] == word) which |= 1u << (i - begin), cell[i] = mask ? word : (uint32_t)cell_table::NOBODY;
-      link(slot, mask, first, which);
-      left &= ~which, some = some || mask;
+      count[t] = 0;
+      for (uint32_t k = 0; k < 27 && mask && gathers(i); k++)
+        in.each_of(in.load_members(in_turn(c, mask, k)), [&](uint32_t number, uint32_t which) {
+          for (; which; which &= which - 1) {
+            const uint32_t j = number * 32 + lowest(which);
+            if (moved(p + 4 * i, x + 4 * i, p + 4 * j, x + 4 * j) && met(p + 4 * i, x + 4 * i, p + 4 * j, x + 4 * j) && count[t] < OZ_MAX_NEIGHBOURS) found[t][count[t]++] = j;
+          }
+        });
+      most = most > in_fours(count[t]) ? most : in_fours(count[t]), sum += count[t];
     }
-    note(group, some);
-    for (uint32_t i = begin; i < end && !some; i++) len[i] = 0;
+    const unsigned long long base = sum ? oz_atomic_add(asked, (unsigned long long)most) : 0;
+    oz_atomic_add(total, (unsigned long long)sum);
+    row[group] = (uint32_t)base;
+    for (uint32_t t = 0; t < many; t++) {
+      const bool fits = base + most <= lines;
+      len[begin + t] = fits ? (uint16_t)count[t] : 0;
+      for (uint32_t r = 0; fits && r < in_fours(count[t]); r++) row_of(base, t)[entry_at(r)] = r < count[t] ? found[t][r] : begin + t;
+    }
   }
 #endif
 };
 
 #if defined(OZ_CUDA_HOST)
-cudaError_t shake_all(cudaStream_t stream, uint32_t n, const shake_item &s) { return each(stream, n, s); }
-cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) { return each(stream, (n + 31) / 32, p); }
+cudaError_t shake_all(cudaStream_t stream, const shake_item &s) { return each(stream, (s.n + 31) / 32, s); }
+cudaError_t seek_all(cudaStream_t stream, const seek_item &s) { return each(stream, (s.n + 31) / 32, s); }
 #else
-enum { WARPS = 8, TEAM = 8, EACH = 4 /* of 27, to each of a team */ };
-/* The 32 particles of a warp follow each other in the order of list C's cells, so they lie in a few cells: what is to be done once a cell is done
- * once here. Who lies with whom: number of the cell among the warp's, and whether this thread is the first in it. */
-struct company {
-  uint32_t many, number, with; /* with: which of the 32 */
-  bool first;
-  __device__ __forceinline__ company(bool there, uint32_t cell) {
-    const uint32_t lane = threadIdx.x % 32, same = __match_any_sync(0xffffffffu, cell), leader = __ffs((int)same) - 1;
-    first = there && lane == leader;
-    const uint32_t leaders = __ballot_sync(0xffffffffu, first);
-    with = same, many = __popc(leaders), number = __popc(leaders & ((1u << leader) - 1u));
-  }
+enum {
+  WARPS = 8,
+  TEAM = 8, EACH = 4, /* threads that look at the 27 boxes around a cell, and of how many each */
+  SHARE_OUT = 8,      /* particles of a cell that a warp looks at */
+  BATCH = 512,        /* their candidates, at once */
+  KEPT = 16           /* neighbours of a particle that are kept for its row; of one that has more they are looked for again */
 };
-__global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s, uint32_t n) {
-  __shared__ uint32_t sum[WARPS][32 * cell_table::WORDS], slots[WARPS][32];
-  const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+__global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s) {
+  __shared__ shaken sum[WARPS];
   after_the_last();
-  uint32_t end[ENDS], slot = 0xffffffffu;
-  if (i < n) slot = s.slot_of(i, end);
-  const company us(i < n, slot);
-  for (uint32_t k = lane; k < us.many * cell_table::WORDS; k += 32) sum[warp][k] = 0;
-  __syncwarp();
-  uint32_t *ours = sum[warp] + us.number * cell_table::WORDS;
-  if (i < n)
-    for (int k = 0; k < ENDS; k++) atomicMax(ours + k, end[k]);
-  if (us.first) slots[warp][us.number] = slot, ours[cell_table::MANY] = __popc(us.with);
-  __syncwarp();
-  for (uint32_t k = lane; k < us.many * cell_table::WORDS; k += 32)
-    if (k % cell_table::WORDS <= cell_table::MANY) s.put(slots[warp][k / cell_table::WORDS], k % cell_table::WORDS, sum[warp][k]);
+  shake(s, blockIdx.x * 32u * WARPS + threadIdx.x, sum + threadIdx.x / 32);
 }
-/* Eight threads a cell. */
-__global__ void __launch_bounds__(32 * WARPS) pick_kernel(const __grid_constant__ pick_item s, uint32_t n) {
-  __shared__ uint32_t words[WARPS][32], which[WARPS][32];
-  after_the_last();
-  const uint32_t i = blockIdx.x * 32u * WARPS + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, word = i < n ? s.cell[i] : cell_table::NOBODY;
-  if (!i) s.ready->clear_groups(), s.ready->clear_box();
-  const company us(i < n, word);
-  if (us.first) words[warp][us.number] = word, which[warp][us.number] = us.with;
-  __syncwarp();
-  for (uint32_t first = 0; first < us.many; first += 32 / TEAM) {
-    const uint32_t k = first + lane / TEAM, of = words[warp][k < us.many ? k : first];
-    const uint32_t c[3] = {cell_table::coordinate(of, 0), cell_table::coordinate(of, 1), cell_table::coordinate(of, 2)}, slot = s.in.slot(c[0], c[1], c[2]);
-    uint32_t own[cell_table::WORDS], other[EACH][cell_table::WORDS], mask = 0;
-    s.in.load(slot, own);
-    for (uint32_t e = 0; e < EACH; e++) s.in.load(s.beside(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
-    for (uint32_t e = 0; e < EACH; e++) mask |= (uint32_t)s.stirred(own, other[e]) << (lane % TEAM * EACH + e);
-    for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
-    __syncwarp(); /* all have read their word */
-    if (k < us.many && lane % TEAM == 0) {
-      s.link(slot, mask, i - lane + __ffs((int)which[warp][k]) - 1, which[warp][k]);
-      if (!mask) words[warp][k] = cell_table::NOBODY;
+
+/* A block looks at groups of 32 that are far apart, a warp at each first, because what is stirred lies together. */
+struct seek_block {
+  /* Cells of each group: where, which of the 32, which around are stirred. */
+  uint32_t word[WARPS * 32], which[WARPS * 32], mask[WARPS * 32];
+  uint16_t cell[WARPS * 32]; /* all of them, in any order, */
+  uint16_t task[WARPS * 32]; /* and the stirred ones, up to SHARE_OUT of their particles at a time, */
+  uint32_t task_for[WARPS * 32]; /* these */
+  uint32_t cells, tasks;
+  uint32_t count[WARPS][32]; /* neighbours of each particle */
+  uint32_t kept[WARPS][KEPT][32];
+  unsigned long long base[WARPS]; /* lines of rows, where they begin; NO_ROOM */
+  /* of the task of each warp */
+  uint32_t list[WARPS][BATCH];
+  float own[WARPS][SHARE_OUT][8]; /* positions now and at the start */
+};
+enum : unsigned long long { NO_ROOM = ~0ull };
+__device__ __forceinline__ uint32_t group_of(uint32_t warp) { return blockIdx.x + warp * gridDim.x; }
+
+/* By one warp: looks for the neighbours of those particles of cell k of the block that `bits` names. AGAIN: and writes them into their rows. */
+template <bool AGAIN> __device__ __forceinline__ void seek(const seek_item &s, seek_block *b, uint32_t k, uint32_t bits) {
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, of = k / 32, below = (1u << lane) - 1u, i = group_of(of) * 32 + lane;
+  const uint32_t word = b->word[k], c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
+  const cell_table::members there = s.in.load_members(s.in_turn(c, b->mask[k], lane));
+  bits = __ballot_sync(0xffffffffu, (bits >> lane & 1u) && s.gathers(i));
+  if (bits >> lane & 1u) {
+    float *own = b->own[warp][__popc(bits & below)];
+    oz_ld4(s.p, i, 4, 0, own), oz_ld4(s.x, i, 4, 0, own + 4);
+  }
+  uint32_t many = 0, end;
+  s.in.each_of(there, [&](uint32_t, uint32_t which) { many += __popc(which); });
+  end = many;
+  for (int d = 1; d < 32; d *= 2) {
+    const uint32_t before = __shfl_up_sync(0xffffffffu, end, d);
+    if (lane >= d) end += before;
+  }
+  const uint32_t all = __shfl_sync(0xffffffffu, end, 31);
+  uint32_t count = 0; /* of particle i */
+  for (uint32_t from = 0; from < all; from += BATCH) {
+    uint32_t at = end - many - from; /* below 0 wraps, and is beyond */
+    s.in.each_of(there, [&](uint32_t number, uint32_t which) {
+      for (; which; which &= which - 1, at++)
+        if (at < BATCH) b->list[warp][at] = number * 32 + lowest(which);
+    });
+    __syncwarp();
+    const uint32_t here = min(all - from, (uint32_t)BATCH);
+    uint32_t j = b->list[warp][min(lane, here - 1)];
+    float q[4], z[4];
+    oz_ld4(s.p, j, 4, 0, q), oz_ld4(s.x, j, 4, 0, z);
+    for (uint32_t t = lane; t - lane < here; t += 32) {
+      const uint32_t next = b->list[warp][min(t + 32, here - 1)];
+      float next_q[4], next_z[4];
+      oz_ld4(s.p, next, 4, 0, next_q), oz_ld4(s.x, next, 4, 0, next_z);
+      uint32_t m = 0;
+      for (uint32_t left = bits; left; left &= left - 1, m++) {
+        const float *own = b->own[warp][m];
+        bool found = t < here && s.moved(own, own + 4, q, z); /* mostly nobody has */
+        if (!__any_sync(0xffffffffu, found)) continue;
+        found = found && s.met(own, own + 4, q, z);
+        const uint32_t hits = __ballot_sync(0xffffffffu, found), bit = lowest(left);
+        if (!hits) continue;
+        const uint32_t r = __shfl_sync(0xffffffffu, count, bit) + __popc(hits & below);
+        if (found && !AGAIN && r < KEPT) b->kept[of][r][bit] = j;
+        if (found && AGAIN && r < OZ_MAX_NEIGHBOURS) s.row_of(b->base[of], bit)[entry_at(r)] = j;
+        if (lane == bit) count += __popc(hits);
+      }
+      j = next;
+      for (int a = 0; a < 3; a++) q[a] = next_q[a], z[a] = next_z[a];
     }
     __syncwarp();
   }
-  const bool calm = i >= n || words[warp][us.number] == cell_table::NOBODY, some = __any_sync(0xffffffffu, !calm);
-  if (i >= n) return;
-  if (calm) s.cell[i] = cell_table::NOBODY;
-  if (lane == 0) s.note(i / 32, some);
-  if (!some) s.len[i] = 0;
+  if (!AGAIN && (bits >> lane & 1u)) b->count[of][lane] = count;
 }
-cudaError_t shake_all(cudaStream_t stream, uint32_t n, const shake_item &s) {
-  return start_kernel(shake_kernel, (n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, s, n);
+__global__ void __launch_bounds__(32 * WARPS, 4) seek_kernel(const __grid_constant__ seek_item s) {
+  __shared__ seek_block b;
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = group_of(warp), i = group * 32 + lane;
+  if (threadIdx.x == 0) b.cells = b.tasks = 0;
+  b.count[warp][lane] = 0;
+  __syncthreads();
+  await_the_last(); /* it lets nobody come early, as no search does */
+  const uint32_t own_word = i < s.n ? s.cell[i] : (uint32_t)cell_table::NOBODY;
+  const company us(i < s.n, own_word);
+  uint32_t at = 0;
+  if (lane == 0) at = atomicAdd(&b.cells, us.many);
+  at = __shfl_sync(0xffffffffu, at, 0);
+  if (us.first) {
+    const uint32_t k = warp * 32 + us.number;
+    b.word[k] = own_word, b.which[k] = us.with, b.cell[at + us.number] = (uint16_t)k;
+  }
+  __syncthreads();
+  const uint32_t cells = b.cells;
+  for (uint32_t first = warp * (32 / TEAM); first < cells; first += WARPS * (32 / TEAM)) {
+    const uint32_t q = first + lane / TEAM, k = b.cell[q < cells ? q : first], word = b.word[k];
+    const uint32_t c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
+    uint32_t own[cell_table::WORDS], other[EACH][cell_table::WORDS], mask = 0;
+    s.in.load(s.in.slot(c[0], c[1], c[2]), own);
+    for (uint32_t e = 0; e < EACH; e++) s.in.load(s.around(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
+    for (uint32_t e = 0; e < EACH; e++) mask |= (uint32_t)s.stirred(own, other[e]) << (lane % TEAM * EACH + e);
+    for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
+    if (q < cells && mask && lane % TEAM == 0) {
+      b.mask[k] = mask;
+      for (uint32_t left = b.which[k]; left;) {
+        uint32_t rest = left;
+        for (int m = 0; m < SHARE_OUT; m++) rest &= rest - 1; /* 0 stays 0 */
+        const uint32_t t = atomicAdd(&b.tasks, 1u);
+        b.task[t] = (uint16_t)k, b.task_for[t] = left & ~rest;
+        left = rest;
+      }
+    }
+  }
+  __syncthreads();
+  const uint32_t tasks = b.tasks;
+  for (uint32_t t = warp; t < tasks; t += WARPS) seek<false>(s, &b, b.task[t], b.task_for[t]);
+  __syncthreads();
+  const uint32_t count = b.count[warp][lane], all = capped(count);
+  uint32_t most = in_fours(all), total = all;
+  for (int d = 16; d; d >>= 1) {
+    most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
+    total += __shfl_xor_sync(0xffffffffu, total, d);
+  }
+  unsigned long long base = 0;
+  if (lane == 0 && total) {
+    atomicAdd(s.total, (unsigned long long)total);
+    base = atomicAdd(s.asked, (unsigned long long)most);
+  }
+  base = __shfl_sync(0xffffffffu, base, 0);
+  const bool fits = base + most <= s.lines;
+  if (i < s.n) {
+    if (lane == 0) s.row[group] = (uint32_t)base;
+    s.len[i] = fits ? (uint16_t)all : 0;
+    if (fits && all) {
+      uint32_t *row = s.row_of(base, i);
+      for (uint32_t r = 0; r < min(all, (uint32_t)KEPT); r++) row[entry_at(r)] = b.kept[warp][r][lane];
+      for (uint32_t r = all; r & 3u; r++) row[entry_at(r)] = i;
+    }
+  }
+  if (lane == 0) b.base[warp] = fits ? base : (unsigned long long)NO_ROOM;
+  if (!__syncthreads_or(count > KEPT)) return;
+  for (uint32_t t = warp; t < tasks; t += WARPS) {
+    const uint32_t of = b.task[t] / 32, left = __ballot_sync(0xffffffffu, b.count[of][lane] > KEPT && b.base[of] != NO_ROOM) & b.task_for[t];
+    if (left) seek<true>(s, &b, b.task[t], left);
+  }
 }
-cudaError_t pick_all(cudaStream_t stream, uint32_t n, const pick_item &p) {
-  return start_kernel(pick_kernel, (n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, p, n);
-}
+cudaError_t shake_all(cudaStream_t stream, const shake_item &s) { return start<shake_kernel>((s.n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, s); }
+cudaError_t seek_all(cudaStream_t stream, const seek_item &s) { return start<seek_kernel>((s.n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, s); }
 #endif
 
 } // namespace
@@ -192,22 +255,26 @@ ooze_result clear_stirred(gpu *g, ooze_message *why) {
   g->stirred_clear = g->stirred_bytes;
   return OOZE_OK;
 }
-ooze_result stirred_cells(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, cell_table *out, const uint32_t **groups, const uint32_t **count, ooze_message *why) {
+ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, float radius, uint64_t lines, ooze_message *why) {
   cell_table in = {};
-  const uint32_t slots = in.fold(key.last, 2 * g->count + 16384);
-  const size_t words = (size_t)(slots + 1) * cell_table::WORDS; /* with the one where nobody is */
-  const size_t bytes = (words + 1) * 4;
-  if (bytes + slots * 4 > g->stirred.bytes) g->stirred_clear = 0;
-  OZ_TRY(grow(g, &g->stirred, bytes + slots * 4, "cells", why, true));
-  in.at = as<uint32_t>(g->stirred), in.mask = in.at + words + 1; /* which need not be cleared */
-  in.entries = reinterpret_cast<uint32_t *>(f->A);         /* which is free until the first iteration */
-  uint32_t *cell = as<uint32_t>(g->cell_of), *list = as<uint32_t>(g->order[0]), *many = in.at + words;
+  const uint32_t slots = in.fold(key.last, 2 * g->count + 16384) + 1; /* with the one where nobody is */
+  const size_t bytes = (size_t)slots * cell_table::WORDS * 4, all = bytes + (size_t)slots * cell_table::PLACES * 8;
+  if (all > g->stirred.bytes) g->stirred_clear = 0;
+  OZ_TRY(grow(g, &g->stirred, all, "cells", why, true));
+  in.at = as<uint32_t>(g->stirred), in.placed = in.at + bytes / 4; /* which need not be cleared */
+  in.linked = reinterpret_cast<uint32_t *>(f->A);                  /* which is free until the first iteration */
   if (g->stirred_clear < bytes) OZ_CUDA(cudaMemsetAsync(in.at, 0, bytes, g->stream), "cells");
   g->stirred_bytes = bytes, g->stirred_clear = 0;
-  OZ_CUDA(shake_all(g->stream, g->count, shake_item{key, f->x, moves, in, cell}), "cells");
-  OZ_CUDA(pick_all(g->stream, g->count, pick_item{in, !moves.at, g->count, cell, list, many, as<uint32_t>(g->extra.group), as<uint16_t>(g->extra.len), device_news(g)}), "cells");
-  g->groups_clear = g->box_clear = true;
-  *out = in, *groups = list, *count = many;
+  uint32_t *cell = as<uint32_t>(g->cell_of);
+  OZ_CUDA(shake_all(g->stream, shake_item{key, f->x, moves, in, cell, g->count, device_news(g)}), "cells");
+  g->groups_clear = false, g->box_clear = true;
+  seek_item s = {};
+  s.in = in, s.all = !moves.at, s.n = g->count, s.cell = cell, s.p = f->p, s.x = f->x;
+  s.radius2 = radius * radius, s.skip2 = f->h2, s.calm2 = f->calm2;
+  s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
+  s.entries = as<uint32_t>(g->extra.entries), s.row = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
+  s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
+  OZ_CUDA(seek_all(g->stream, s), "neighbour search");
   return OOZE_OK;
 }
 
