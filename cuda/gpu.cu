@@ -444,7 +444,7 @@ static void destroy(oz_backend *b) {
     drop_spare(g);
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
-                      &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->grip_key, &g->grip_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
+                      &g->wall_near, &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->grip_key, &g->grip_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
                       &g->device_news, &g->ticket, &g->block_sums, &g->loads, &g->ghat, &g->near_first, &g->near_j};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->stirred, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};

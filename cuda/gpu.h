@@ -153,7 +153,7 @@ struct gpu {
   buffer link_width;  /* by group of 32 particles */
 
   /* walls, colliders */
-  buffer wall, wall_particle, wall_planes, wall_impulse, load, collider, brick_key, brick_values, grip_key, grip_values, nozzle, matter, body, body_state, member, loads;
+  buffer wall, wall_near, wall_particle, wall_planes, wall_impulse, load, collider, brick_key, brick_values, grip_key, grip_values, nozzle, matter, body, body_state, member, loads;
   void *collider_copy; /* what the device has */
   size_t collider_copy_bytes;
   bool has_loads;

@@ -184,6 +184,22 @@ template <class S> constexpr bool mirrors = false;
 template <> constexpr bool mirrors<stage_density_move> = true;
 template <> constexpr bool mirrors<stage_shift> = true;
 
+/* Slots of the layer next to a wall, which alone have images of others (mirror.h), by where the wall is at the start; what comes so near within the substep is none of them. */
+OZ_D bool next_to_wall(const oz_frame *f, uint32_t slot, uint32_t planes) {
+  bool some = false;
+  for (uint32_t k = 0; k < planes; k++) {
+    const oz_wall *w = f->wall + (size_t)slot * f->slot_planes + k;
+    some |= w->dense && w->s < 0.6f * f->h;
+  }
+  return some;
+}
+OZ_D void planes_noted(const oz_frame *f, uint32_t slot, uint32_t i, int flat) {
+  oz_wall_planes_of(f, slot, i, flat);
+  if (!next_to_wall(f, slot, f->wall_planes[slot])) return;
+  const uint32_t k = oz_atomic_add(f->wall_near, 1u); /* in any order */
+  f->wall_near[1 + k] = slot;
+}
+
 /* The same for stages of kind MAP: what comes before or after the particle's own item. FLAT: no collider is curved, so that nothing is called, and
  * fewer registers do. */
 template <class S, bool FLAT = false> struct maps_of { static constexpr bool ANY = false, WALLS = false, TWO = false; };
@@ -201,7 +217,7 @@ template <bool FLAT> struct maps_of<stage_kick, FLAT> : map_walls {
 };
 template <bool FLAT> struct maps_of<stage_velocity_start, FLAT> : maps_of<stage_kick, FLAT> {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
-    if (which & 1u) oz_wall_planes_of(f, slot, i, FLAT);
+    if (which & 1u) planes_noted(f, slot, i, FLAT);
   }
 };
 template <> struct maps_of<stage_cg_update> : map_walls {
@@ -223,18 +239,18 @@ template <> struct maps_of<stage_material> {
   static constexpr bool ANY = true, WALLS = false, TWO = false;
   static OZ_D void after(const oz_frame *f, uint32_t i, uint32_t) { oz_predict_item(f, i, nullptr); }
 };
-/* A stage of kind WALL where no collider is curved. */
-template <class S> struct flat_of { static constexpr bool ANY = false; typedef S stage; };
+/* Stages of kind WALL that know whether any collider is curved. */
+template <class S> struct flat_of { static constexpr bool ANY = false; };
 template <> struct flat_of<stage_wall_planes> {
   static constexpr bool ANY = true;
-  struct stage : stage_wall_planes {
-    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { oz_wall_planes_of(f, slot, f->wall_particle[slot], 1); }
+  template <bool FLAT> struct stage : stage_wall_planes {
+    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { planes_noted(f, slot, f->wall_particle[slot], FLAT); }
   };
 };
 template <> struct flat_of<stage_wall_hold> {
   static constexpr bool ANY = true;
-  struct stage : stage_wall_hold {
-    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 1); }
+  template <bool FLAT> struct stage : stage_wall_hold {
+    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { oz_wall_hold_of(f, slot, f->wall_particle[slot], FLAT); }
   };
 };
 /* slot: that of particle i and one more, 0: it has none. */

@@ -81,7 +81,11 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   return cudaSuccess;
 }
 static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
-  if (mirrors_rows(a)) return mirror_row<false>(a, slot, a.f.wall_planes[slot], 0);
+  if (mirrors_rows(a)) {
+    image_row row;
+    row.open(a, slot, 0, false);
+    return mirror_row<false>(a, row, slot, a.f.wall_planes[slot], 0);
+  }
   switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
     case 2: return mirror_slot<2>(a, slot, 0);
     case 4: return mirror_slot<4>(a, slot, 0);
@@ -98,7 +102,10 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
     else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, a.slot_of[i], red);
     else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, a.slot_of[i], red);
-    else S::item(&a.f, i, red);
+    else if constexpr (flat_of<S>::ANY) {
+      if (a.flat) flat_of<S>::template stage<true>::item(&a.f, i, red);
+      else flat_of<S>::template stage<false>::item(&a.f, i, red);
+    } else S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);

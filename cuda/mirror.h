@@ -88,92 +88,75 @@ template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, 
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
-/* The same where rows hold places and dx displacements, in a kernel of its own beside the move, which should take little room: only the layer next to a wall has images of others. One
- * thread a slot sees whether there are any; where there are, eight threads share the row. */
+/* The same where rows hold places and dx displacements, in a kernel of its own beside the move, which waits for it in the end: it should be short, and take little room. Only the layer
+ * next to a wall has images of others (kinds.h keeps a list of it): eight threads share such a row, and know who is in it before the kernel waits. */
 struct image_row {
-  enum { T = 8, AHEAD = 4 /* entries of a thread that are on the way at once */ };
-  uint32_t i, length;
+  enum { T = 8, AHEAD = 8, AT_ONCE = 4 }; /* entries of a thread: that it knows beforehand; that are on the way at once */
+  uint32_t i, length, j[AHEAD];
   const uint16_t *row;
   const uint32_t *map;
   oz_place here;
-  OZ_D image_row(const stage_args &a, uint32_t particle) {
+  OZ_D uint32_t neighbour(uint32_t e) const { return e < length ? map[row[(e >> 2) * (4 * GROUP) + (e & 3u)]] : i; } /* who adds nothing to itself */
+  OZ_D void open(const stage_args &a, uint32_t slot, uint32_t lane, bool ahead) {
     const oz_frame *f = &a.f;
-    i = particle, length = f->len_c[i], here = oz_place_ld(a.place, i);
+    i = f->wall_particle[slot], length = f->len_c[i], here = oz_place_ld(a.place, i);
     row = f->near_c + ((size_t)f->row_c[i / GROUP] * GROUP + i % GROUP * 4);
     map = f->near_j + f->near_first[2 * (i / SHARE)];
+    for (uint32_t m = 0; m < AHEAD; m++) j[m] = ahead ? neighbour(lane + T * m) : i;
   }
-  /* What thread `lane` has of it. seen.at is the particle's displacement. */
-  OZ_D void add_up(const stage_args &a, uint32_t lane, const oz_mirror *seen, oz_real *sum) const {
-    for (uint32_t e = lane; e < length; e += T * AHEAD) {
-      uint32_t j[AHEAD];
-      oz_place there[AHEAD];
-      oz_real d[AHEAD][4];
-      for (uint32_t m = 0; m < AHEAD; m++) {
-        const uint32_t k = e + T * m < length ? e + T * m : e;
-        j[m] = map[row[(k >> 2) * (4 * GROUP) + (k & 3u)]];
-        if (e + T * m >= length) j[m] = i; /* who adds nothing to itself */
-      }
-      for (uint32_t m = 0; m < AHEAD; m++) there[m] = oz_place_ld(a.place, j[m]), oz_ld4(a.f.dx, j[m], 4, 0, d[m]);
-      for (uint32_t m = 0; m < AHEAD; m++) {
-        float r[3];
-        oz_place_difference(here, there[m], r);
-        /* less the own displacement: minus what lies between the two */
-        const oz_real v[4] = {d[m][0] - a.units.metres * r[0], d[m][1] - a.units.metres * r[1], d[m][2] - a.units.metres * r[2], oz_second_half(d[m][3])};
-        oz_mirror_pair(&a.f, seen, v, sum);
-      }
+  OZ_D void add(const stage_args &a, const uint32_t *who, const oz_mirror *seen, oz_real *sum) const {
+    oz_place there[AT_ONCE];
+    oz_real d[AT_ONCE][4];
+    for (uint32_t m = 0; m < AT_ONCE; m++) there[m] = oz_place_ld(a.place, who[m]), oz_ld4(a.f.dx, who[m], 4, 0, d[m]);
+    for (uint32_t m = 0; m < AT_ONCE; m++) {
+      float r[3];
+      oz_place_difference(here, there[m], r);
+      /* less the own displacement: minus what lies between the two */
+      const oz_real v[4] = {d[m][0] - a.units.metres * r[0], d[m][1] - a.units.metres * r[1], d[m][2] - a.units.metres * r[2], oz_second_half(d[m][3])};
+      oz_mirror_pair(&a.f, seen, v, sum);
+    }
+  }
+  /* What thread `lane` has of it, from entry `first` on. seen.at is the particle's displacement. */
+  OZ_D void add_up(const stage_args &a, uint32_t lane, uint32_t first, const oz_mirror *seen, oz_real *sum) const {
+    for (uint32_t e = first + lane; e < length; e += T * AT_ONCE) {
+      uint32_t who[AT_ONCE];
+      for (uint32_t m = 0; m < AT_ONCE; m++) who[m] = neighbour(e + T * m);
+      add(a, who, seen, sum);
     }
   }
 };
-/* The particle of a slot as it is now: `seen` by its displacement, m by its position. 0: it has no part in it. */
-OZ_D int image_open(const oz_frame *f, uint32_t i, oz_mirror *m, oz_mirror *seen) {
-  const int counts = oz_mirror_open(f, i, m);
-  const oz_v3 x = oz_vec_of(f->x, i);
-  *seen = *m;
-  m->at[0] += x.x, m->at[1] += x.y, m->at[2] += x.z;
-  m->lam = oz_second_half(m->lam);
-  return counts;
-}
-/* Whether there are images of others. */
-OZ_D bool has_images(const stage_args &a, uint32_t slot, uint32_t planes) {
+/* TEAM: for one of eight threads that come together; else for one alone, which mostly has nothing to add up. */
+template <bool TEAM> OZ_D void mirror_row(const stage_args &a, const image_row &row, uint32_t slot, uint32_t planes, uint32_t lane) {
   const oz_frame *f = &a.f;
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  const uint32_t i = f->wall_particle[slot];
-  oz_mirror m, seen;
-  bool some = false;
-  if (!image_open(f, i, &m, &seen)) return false;
-  for (uint32_t k = 0; k < planes; k++)
-    if (wall[k].dense) some |= oz_mirror_plane(f, i, wall + k, &m) != 0;
-  return some;
-}
-/* TEAM: for one of eight threads that come together; else for one alone, who has no images to add up, or, as a loop, adds all of them up. */
-template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, uint32_t planes, uint32_t lane) {
-  const oz_frame *f = &a.f;
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  const uint32_t i = f->wall_particle[slot];
   float move[3] = {0.0f, 0.0f, 0.0f};
   oz_mirror m, seen;
-  if (!image_open(f, i, &m, &seen)) return;
+  if (!oz_mirror_open(f, row.i, &m)) return;
+  seen = m;
+  const oz_v3 x = oz_vec_of(f->x, row.i);
+  m.at[0] += x.x, m.at[1] += x.y, m.at[2] += x.z;
+  m.lam = oz_second_half(m.lam);
   for (uint32_t k = 0; k < planes; k++) {
     oz_real sum[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
-    const int others = oz_mirror_plane(f, i, wall + k, &m);
+    const int others = oz_mirror_plane(f, row.i, wall + k, &m);
     for (int c = 0; c < OZ_MIRROR_SUMS; c++) sum[c] = 0.0f;
     if (others) {
       for (int c = 0; c < 3; c++) seen.n[c] = m.n[c];
       seen.D = m.D, seen.lam = m.lam;
-#if defined(OZ_CUDA_HOST)
-      for (uint32_t l = 0; l < image_row::T; l++) image_row(a, i).add_up(a, l, &seen, sum);
-#else
+#if !defined(OZ_CUDA_HOST)
       if constexpr (TEAM) {
-        image_row(a, i).add_up(a, lane, &seen, sum);
+        for (uint32_t e = 0; e < image_row::AHEAD; e += image_row::AT_ONCE) row.add(a, row.j + e, &seen, sum);
+        row.add_up(a, lane, image_row::T * image_row::AHEAD, &seen, sum);
         for (int c = 0; c < OZ_MIRROR_SUMS; c++)
           for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(0xffu << (threadIdx.x & 24u), sum[c], e);
-      }
+      } else
 #endif
+        for (uint32_t l = 0; l < image_row::T; l++) row.add_up(a, l, 0, &seen, sum);
     }
     if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
-  if (lane == 0) oz_mirror_close(f, i, move);
+  if (lane == 0) oz_mirror_close(f, row.i, move);
 }
 /* In the kernel of stage S, which has copies in shared memory where rows hold places. */
 template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all, uint32_t i, uint32_t slot, uint32_t lane) {

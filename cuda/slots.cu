@@ -28,13 +28,14 @@ struct slot_item {
   const uint32_t *number; /* slots up to and with this particle */
   uint32_t *slot_of, *particle, *count, *slots;
   uint32_t n, capacity;
+  uint32_t *next; /* to a wall: none so far (mirror.h) */
   OZ_D void operator()(uint32_t i) const { give(i, number[i], number[i] != (i ? number[i - 1] : 0)); }
   /* k: slots up to and with this one */
   OZ_D void give(uint32_t i, uint32_t k, bool near) const {
     const bool has = near && k <= capacity;
     slot_of[i] = has ? k : 0;
     if (has) particle[k - 1] = i;
-    if (i == n - 1) *count = k, *slots = k < capacity ? k : capacity;
+    if (i == n - 1) *count = k, *slots = k < capacity ? k : capacity, *next = 0;
   }
 };
 
@@ -91,6 +92,7 @@ ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
   OZ_TRY(grow(g, &g->wall, room * g->slot_planes * sizeof(oz_wall), "walls", why));
   OZ_TRY(grow(g, &g->wall_impulse, room * g->slot_planes * 12, "walls", why));
   OZ_TRY(grow(g, &g->wall_particle, room * 4, "walls", why));
+  OZ_TRY(grow(g, &g->wall_near, (room + 1) * 4, "walls", why));
   g->wall_capacity = (uint32_t)room;
   return OOZE_OK;
 }
@@ -110,10 +112,11 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       OZ_TRY(add_up(g, flag, g->count, why));
     }
     const bool late = goes_on(g, f) && g->wall_last;
+    OZ_TRY(grow(g, &g->wall_near, 256, "walls", why));
     for (;;) {
       const uint32_t guess = rounded(g, g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
-      slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room};
+      slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room, as<uint32_t>(g->wall_near)};
       g->walls_aside = late && at_once && g->apart && !g->no_ahead && !f->loads;
       if (g->walls_aside) OZ_TRY(fork_side(g, why));
       if (at_once) {
@@ -138,6 +141,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   }
   f->wall_count = g->wall_count;
   f->wall_particle = as<uint32_t>(g->wall_particle), f->wall = as<oz_wall>(g->wall);
+  f->wall_near = as<uint32_t>(g->wall_near);
   f->wall_planes = as<uint32_t>(g->wall_planes), f->wall_impulse = as<float>(g->wall_impulse);
   g->has_load = f->loads != 0;
   f->load = as<oz_load>(g->load);

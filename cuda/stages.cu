@@ -225,26 +225,33 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
-/* The same by rows (mirror.h): a warp has IMAGE_SLOTS slots, and four teams for those with images of others. */
-enum { IMAGE_SLOTS = 16 };
-template <class S> __global__ void __launch_bounds__(BLOCK) images_kernel(const __grid_constant__ stage_args a) {
-  const uint32_t lane = threadIdx.x % 32, first = (blockIdx.x * (uint32_t)(BLOCK / 32) + threadIdx.x / 32) * IMAGE_SLOTS, slot = first + lane;
-  const bool there = lane < IMAGE_SLOTS && slot < *a.wall_count; /* whoever writes it, and planes, lets nobody come early */
-  const uint32_t planes = there ? a.f.wall_planes[slot] : 0u;
+/* The same by rows (mirror.h): the first `teams` blocks for slots next to a wall, eight threads each; the others for those that have no images but their own. */
+template <class S> __global__ void __launch_bounds__(BLOCK) images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
+  constexpr uint32_t EACH = BLOCK / image_row::T;
+  const bool team = blockIdx.x < teams;
+  const uint32_t lane = team ? threadIdx.x % image_row::T : 0u, many = team ? *a.f.wall_near : *a.wall_count; /* whoever writes these, and planes, lets nobody come early */
+  uint32_t k = team ? blockIdx.x * EACH + threadIdx.x / image_row::T : (blockIdx.x - teams) * BLOCK + threadIdx.x, slot = 0, planes = 0;
+  bool there = k < many;
+  image_row row;
+  if (there) {
+    slot = team ? a.f.wall_near[1 + k] : k;
+    planes = a.f.wall_planes[slot];
+    row.open(a, slot, lane, team);
+    there = team || !next_to_wall(&a.f, slot, planes);
+  }
   if (!a.beside) let_the_next_come();
   await_the_last();
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
-  const bool some = there && has_images(a, slot, planes);
-  uint32_t left = __ballot_sync(0xffffffffu, some);
-  if (there && !some) mirror_row<false>(a, slot, planes, 0);
-  __syncwarp();
-  while (left) {
-    uint32_t mine = left;
-    for (uint32_t t = 0; t < lane / image_row::T; t++) mine &= mine - 1;
-    const uint32_t k = mine ? (uint32_t)__ffs((int)mine) - 1u : 0u, of = __shfl_sync(0xffffffffu, planes, k);
-    if (mine) mirror_row<true>(a, first + k, of, lane % image_row::T);
-    __syncwarp();
-    for (uint32_t t = 0; t < 32 / image_row::T; t++) left &= left - 1;
+  if (!team) {
+    if (there) mirror_row<false>(a, row, slot, planes, 0);
+    return;
+  }
+  while (there) { /* mostly once */
+    mirror_row<true>(a, row, slot, planes, lane);
+    k += teams * EACH;
+    if (k >= many) return;
+    slot = a.f.wall_near[1 + k], planes = a.f.wall_planes[slot];
+    row.open(a, slot, lane, true);
   }
 }
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
@@ -327,7 +334,10 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 }
 template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cudaStream_t stream) {
   const uint32_t n = a.f.wall_count;
-  if (n && mirrors_rows(a)) return start<images_kernel<S>>((n + BLOCK / 32 * IMAGE_SLOTS - 1) / (BLOCK / 32 * IMAGE_SLOTS), BLOCK, 0, stream, a);
+  if (n && mirrors_rows(a)) {
+    const uint32_t teams = (n / 2 * image_row::T + BLOCK - 1) / BLOCK; /* those next to a wall are mostly a third of them */
+    return start<images_kernel<S>>(teams + blocks(n, 1), BLOCK, 0, stream, a, teams);
+  }
   switch (n ? mirror_lanes(a, lanes) : 0) {
     case 0: return cudaSuccess;
     case 1: return start<mirror_kernel<S, 1>>(blocks(n, 1), BLOCK, 0, stream, a);
@@ -351,8 +361,10 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
       return start_sum<S::REDS>(e, a, blocks(n, 1), stream);
     }
   if (!n) return cudaSuccess;
-  if constexpr (flat_of<S>::ANY)
-    if (a.flat) return start<map_kernel<typename flat_of<S>::stage>>(blocks(n, 1), BLOCK, 0, stream, a);
+  if constexpr (flat_of<S>::ANY) {
+    if (a.flat) return start<map_kernel<typename flat_of<S>::template stage<true>>>(blocks(n, 1), BLOCK, 0, stream, a);
+    return start<map_kernel<typename flat_of<S>::template stage<false>>>(blocks(n, 1), BLOCK, 0, stream, a);
+  }
   return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {

@@ -347,6 +347,7 @@ typedef struct oz_frame {
   /* CPU: the rows. The GPU's large scenes keep rows of C as places in a list of all the neighbours of OZ_SHARE particles (list_c is then
    * NULL): the places, where each such list begins (and how long it is), and the lists. */
   const uint16_t *near_c;
+  uint32_t *wall_near; /* GPU: the number of slots of the layer next to a wall, then which; NULL: nobody asks (cuda/mirror.h) */
   const uint32_t *near_first, *near_j;
   uint16_t *ghat;                 /* the GPU's small scenes: halves, four an entry: ghat x, y, z, weight c */
   const float *start;             /* record 4: m, positions at the start of the substep, of which gradients are to its end: x, and p once
