@@ -306,9 +306,6 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
 
-/* stirred.cu: density's further rows, of the particles that are stirred, through a table of cells; without motions all are. Uses cell_of and A. */
-ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, float radius, uint64_t lines, ooze_message *why);
-
 /* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.
  * Needs list C's cells; uses A and y2. */
 ooze_result sift(gpu *g, const oz_frame *f, const motions &moves, const uint32_t **upto, uint32_t *out, ooze_message *why);

@@ -84,5 +84,10 @@ __device__ __forceinline__ void shake(const shake_item &s, uint32_t i, shaken *s
 }
 #endif
 
+/* stirred.cu: makes the table ready for it. */
+ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, shake_item *out, ooze_message *why);
+/* Density's further rows, of the particles that are stirred; without motions all are. Uses A. shaken: particles are in the table already. */
+ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, ooze_message *why);
+
 } // namespace OZ_NAMESPACE
 #endif

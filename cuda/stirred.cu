@@ -255,7 +255,7 @@ ooze_result clear_stirred(gpu *g, ooze_message *why) {
   g->stirred_clear = g->stirred_bytes;
   return OOZE_OK;
 }
-ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, float radius, uint64_t lines, ooze_message *why) {
+ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, shake_item *out, ooze_message *why) {
   cell_table in = {};
   const uint32_t slots = in.fold(key.last, 2 * g->count + 16384) + 1; /* with the one where nobody is */
   const size_t bytes = (size_t)slots * cell_table::WORDS * 4, all = bytes + (size_t)slots * cell_table::PLACES * 8;
@@ -265,11 +265,14 @@ ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const m
   in.linked = reinterpret_cast<uint32_t *>(f->A);                  /* which is free until the first iteration */
   if (g->stirred_clear < bytes) OZ_CUDA(cudaMemsetAsync(in.at, 0, bytes, g->stream), "cells");
   g->stirred_bytes = bytes, g->stirred_clear = 0;
-  uint32_t *cell = as<uint32_t>(g->cell_of);
-  OZ_CUDA(shake_all(g->stream, shake_item{key, f->x, moves, in, cell, g->count, device_news(g)}), "cells");
+  *out = {key, f->x, moves, in, as<uint32_t>(g->cell_of), g->count, device_news(g)};
+  return OOZE_OK;
+}
+ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, ooze_message *why) {
+  if (!shaken) OZ_CUDA(shake_all(g->stream, from), "cells");
   g->groups_clear = false, g->box_clear = true;
   seek_item s = {};
-  s.in = in, s.all = !moves.at, s.n = g->count, s.cell = cell, s.p = f->p, s.x = f->x;
+  s.in = from.to, s.all = !from.moves.at, s.n = from.n, s.cell = from.cell, s.p = f->p, s.x = f->x;
   s.radius2 = radius * radius, s.skip2 = f->h2, s.calm2 = f->calm2;
   s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
   s.entries = as<uint32_t>(g->extra.entries), s.row = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
