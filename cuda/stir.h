@@ -7,7 +7,7 @@
 namespace OZ_NAMESPACE {
 
 struct shake_item {
-  enum { ENDS = 6 }; /* of a box */
+  enum : uint32_t { ENDS = cell_table::ENDS };
   key_item key;
   const float *x;
   motions moves; /* only for its units; none: all is stirred */
