@@ -175,6 +175,7 @@ OZ_FN void cell_parts(uint32_t k, uint32_t which[3]) {
 struct cell_table {
   enum : uint32_t {
     /* words of a slot: the box of displacements, of each axis how far it goes below zero, then how far above (end_of; 0: nobody was here) */
+    ENDS = 6,
     MANY = 6,    /* words of its list */
     FURTHER = 7, /* 0, or the first of those that are linked: one more than the first of its particles */
     WORDS = 8,
@@ -211,7 +212,12 @@ struct cell_table {
     return (x <= last[0]) & (y <= last[1]) & (z <= last[2]) ? slot(x, y, z) : empty; /* -1 wraps */
   }
   OZ_D uint32_t *of(uint32_t slot) const { return at + (size_t)slot * WORDS; }
-  OZ_D void load(uint32_t slot, uint32_t w[WORDS]) const { oz_entries_ld(of(slot), w), oz_entries_ld(of(slot) + 4, w + 4); }
+  static OZ_D uint2 load_two(const uint32_t *a) { return *reinterpret_cast<const uint2 *>(a); }
+  OZ_D void load_box(uint32_t slot, uint32_t end[ENDS]) const {
+    oz_entries_ld(of(slot), end);
+    const uint2 rest = load_two(of(slot) + 4);
+    end[4] = rest.x, end[5] = rest.y;
+  }
   /* One end of an axis, 16 bits as `motions` has them: the greatest is the outermost, and all are above 0. */
   static OZ_D uint32_t end_of(uint32_t least) { return (uint32_t)(32768 - (int)(int16_t)least); }
   /* Whether nobody of one of two cells can have moved by what is calm relative to anyone of both. */
@@ -226,7 +232,7 @@ struct cell_table {
   OZ_D uint32_t *link(uint32_t e) const { return linked + 2 * (size_t)(e - 1); }
   OZ_D uint2 load_link(uint32_t e) const {
     const uint2 none = {0, 0};
-    return e ? *reinterpret_cast<const uint2 *>(link(e)) : none;
+    return e ? load_two(link(e)) : none;
   }
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
   /* Puts a word on the list of a slot: which of 32 particles lie there, and the first of them. Others may be putting theirs. */
@@ -260,8 +266,9 @@ struct cell_table {
   OZ_D members load_members(uint32_t slot) const {
     members m;
     uint32_t w[2 * PLACES];
-    const uint32_t many = of(slot)[MANY];
-    m.further = of(slot)[FURTHER];
+    const uint2 list = load_two(of(slot) + MANY);
+    const uint32_t many = list.x;
+    m.further = list.y;
     for (uint32_t k = 0; k < 2 * PLACES; k += 4) oz_entries_ld(placed + 2 * (size_t)slot * PLACES + k, w + k);
     for (uint32_t k = 0; k < PLACES; k++) m.number[k] = k < many ? w[2 * k] : (uint32_t)NOBODY, m.which[k] = k < many ? w[2 * k + 1] : 0u;
     static_assert(PLACES == 4, "these are put in order here");
@@ -305,9 +312,6 @@ ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *
  * cell are then empty, if there are to be motions. */
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
-
-/* stirred.cu: density's further rows, of the particles that are stirred, through a table of cells; without motions all are. Uses cell_of and A. */
-ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, float radius, uint64_t lines, ooze_message *why);
 
 /* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.
  * Needs list C's cells; uses A and y2. */

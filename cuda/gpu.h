@@ -80,6 +80,7 @@ struct link_rows {
 };
 
 struct stage_args;
+struct shake_item;
 
 /* A stage that waits. */
 struct waiting {
@@ -129,6 +130,7 @@ struct gpu {
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
+  const shake_item *shake; /* goes with the advance that waits, if that takes it along (stir.h) */
   size_t stirred_bytes, stirred_clear; /* of `stirred` that the last density list had cleared; that are clear for the next */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
@@ -218,6 +220,7 @@ struct stage_args {
   uint32_t packed;            /* dx holds what position.h puts there */
   uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do */
   telling tell;               /* what came before this kernel; of finish, with what it adds */
+  const shake_item *shake; /* on the host, of advance: particles go into the table of cells (stir.h); NULL: they do not */
   int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */
   float box_inv;              /* 1/m: cells a metre */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
@@ -293,6 +296,7 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
 ooze_result finished(oz_backend *b, double *sums, ooze_message *why);
 ooze_result flush(gpu *g, ooze_message *why);
+bool shakes(const gpu *g, const oz_frame *f); /* whether what waits ends with an advance that takes g->shake along, and nobody asks for news after it */
 void forget_graphs(gpu *g);
 int lanes_for(const gpu *g); /* threads a particle in gathers */
 

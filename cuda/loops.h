@@ -109,6 +109,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);
+  if (S::STAGE == OZ_STAGE_advance && a.shake) each(0, (a.f.count + 31) / 32, *a.shake);
   if (S::REDS) deliver<S::REDS>(a, sum);
   return cudaSuccess;
 }

@@ -203,7 +203,8 @@ uint32_t plan(const gpu *g, int lanes, launch *out) {
 /* Whether it can tell the host what came before it. */
 bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda; }
 
-cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
+/* last: of what waits. */
+cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   stage_args a;
   const bool ends = g->ends && (l.stage == OZ_STAGE_finish || (l.stage == OZ_STAGE_conform_update && (l.walls & JOIN_BOTH)));
   a.f = g->frame[l.frame];
@@ -225,6 +226,8 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes) {
   a.one = l.one;
   a.box = ends ? static_cast<news *>(g->device_news.at)->box : nullptr;
   a.box_inv = cells_of_sort(&a.f);
+  a.shake = last && l.stage == OZ_STAGE_advance && l.walls ? g->shake : nullptr;
+  if (a.shake) g->shake = nullptr;
   a.tell = {nullptr, nullptr, 0};
   if ((g->soon && takes_news(l)) || (ends && g->ends_telling)) {
     g->soon = false;
@@ -259,7 +262,7 @@ cudaError_t launch_all(gpu *g, int lanes) {
     const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict; /* particle by particle */
     if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const aside there(g, l.aside);
-    cudaError_t e = launch_one(g, l, lanes);
+    cudaError_t e = launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
     g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);
     if (forks(g, l, lanes)) {
@@ -352,7 +355,7 @@ static cudaError_t profile_all(gpu *g, int lanes) {
   const uint32_t n = plan(g, lanes, all);
   for (uint32_t k = 0; k < n; k++) {
     timer t(g, all[k].stage);
-    cudaError_t e = launch_one(g, all[k], lanes);
+    cudaError_t e = launch_one(g, all[k], lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
   }
   return cudaSuccess;
@@ -400,6 +403,15 @@ ooze_result flush(gpu *g, ooze_message *why) {
   g->queued = g->frames = 0;
   if (e != cudaSuccess) return fail_cuda(g, e, "running stages", why);
   return OOZE_OK;
+}
+
+bool shakes(const gpu *g, const oz_frame *f) {
+  const int lanes = lanes_for(g);
+  uint32_t at = g->queued;
+  while (at && joins(OZ_STAGE_advance, g->queue[at - 1].stage)) at--;
+  if (!at || at == g->queued || g->queue[at - 1].stage != OZ_STAGE_advance || g->untold) return false;
+  const oz_frame &of = g->frame[g->queue[at - 1].frame];
+  return joins_walls(g, lanes) && lanes <= STORED_ABOVE && of.p == f->p && of.x == f->x && of.A == f->A && of.count == g->count;
 }
 
 /* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */

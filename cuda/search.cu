@@ -12,7 +12,7 @@
  * all the particles that are neighbours of one of them; their rows hold places in it, of 16 bits. A gather brings what is in
  * that list into shared memory once (walk.h). The first look marks who is in it, on pages of 32 particles that follow each
  * other. */
-#include "cuda/cells.h"
+#include "cuda/stir.h"
 
 #include "physics/boundary.h"
 #include "physics/pairs.h"
@@ -360,10 +360,41 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   return OOZE_OK;
 }
 
+/* How the density list looks: how far, and the cells for that. */
+struct further_cells {
+  float radius;
+  key_item key;
+  bool table; /* holds the cells */
+  motions moves;
+  further_cells(const gpu *g, const oz_frame *f) {
+    /* the iterations move particles further: the model knows how far. Where that is more than 1.01 h, a little more still: links
+     * settle otherwise than they did (verify links.fig8 and links.fig11) */
+    const float beyond = f->reach - f->h;
+    radius = beyond > 0.015f * f->h ? f->h + 1.32f * beyond : f->reach;
+    const float cell = 1.01f * radius;
+    /* cells of the start, with two around them for what has moved; what is beyond shares the outermost */
+    int low[3];
+    uint32_t last[3];
+    for (int k = 0; k < 3; k++) low[k] = (int)floorf((float)g->grid.low[k] * (g->cell / cell)) - 2, last[k] = g->last[k] + 4;
+    table = tabled(g, last);
+    /* rows in the order of list C's: that is one of state alone, and here nobody asks for another */
+    key = key_of(f->p, nullptr, cell, low, last);
+    moves.set(f);
+  }
+};
+
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  further_cells to(g, f);
+  shake_item shake;
+  const bool ready = g->count && to.table && shakes(g, f);
+  if (ready) OZ_TRY(ready_shake(g, to.key, f, to.moves, &shake, why));
+  g->shake = ready ? &shake : nullptr;
+  const ooze_result flushed = flush(g, why);
+  bool shaken = ready && !g->shake;
+  g->shake = nullptr;
+  OZ_TRY(flushed);
   out->rebuilt = 0;
   if (!g->count) return OOZE_OK;
   OZ_TRY(check_due(g, why));
@@ -371,25 +402,14 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   const bool late = goes_on(g, f) && g->knows_further;
   timer t(g, TIMER_DENSITY_LIST);
   if (!g->extra.entries.at) OZ_TRY(rows_room(g, &g->extra, (uint64_t)g->count / GROUP * (g->count <= LATE_MOST ? 12 : 2) + 8192, 4, why));
-  /* the iterations move particles further: the model knows how far. Where that is more than 1.01 h, a little more still: links
-   * settle otherwise than they did (verify links.fig8 and links.fig11) */
-  const float beyond = f->reach - f->h, radius = beyond > 0.015f * f->h ? f->h + 1.32f * beyond : f->reach, cell = 1.01f * radius;
-  /* cells of the start, with two around them for what has moved; what is beyond shares the outermost */
-  int low[3];
-  uint32_t last[3];
-  for (int k = 0; k < 3; k++) low[k] = (int)floorf((float)g->grid.low[k] * (g->cell / cell)) - 2, last[k] = g->last[k] + 4;
   const bool starts = g->starts;
   g->starts = false;
-  g->by_table = tabled(g, last);
+  g->by_table = to.table;
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
-  /* rows in the order of list C's: that is one of state alone, and here nobody asks for another */
-  key_item key = key_of(f->p, nullptr, cell, low, last);
   uint32_t count = g->count;
-  motions moves;
-  moves.set(f);
-  if (moves.at && starts && !g->by_table && !late && g->count >= 1024 && !(g->sift_rest && g->sift_rest--)) {
-    OZ_TRY(sift(g, f, moves, &key.upto, &count, why));
-    key.cell_of = as<uint32_t>(g->cell_of);
+  if (to.moves.at && starts && !g->by_table && !late && g->count >= 1024 && !(g->sift_rest && g->sift_rest--)) {
+    OZ_TRY(sift(g, f, to.moves, &to.key.upto, &count, why));
+    to.key.cell_of = as<uint32_t>(g->cell_of);
     g->sift_rest = count > g->count / 4 * 3 ? 7 : 0;
   }
   if (!count) { /* rows without entries */
@@ -397,16 +417,19 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_CUDA(cudaMemsetAsync(g->extra.group.at, 0, ((size_t)g->count + GROUP - 1) / GROUP * 4, g->stream), "neighbour lists");
   }
   while (count) {
-    if (g->by_table) OZ_TRY(stirred_rows(g, key, f, moves, radius, lines_of(&g->extra, 4), why));
-    else {
+    if (g->by_table) {
+      if (!shaken) OZ_TRY(ready_shake(g, to.key, f, to.moves, &shake, why));
+      OZ_TRY(stirred_rows(g, shake, shaken, f, to.radius, lines_of(&g->extra, 4), why));
+      shaken = false;
+    } else {
       search<true> s = {};
-      OZ_TRY(order_by_cell(g, key, count, why));
-      OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, moves, why));
+      OZ_TRY(order_by_cell(g, to.key, count, why));
+      OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, to.moves, why));
       OZ_TRY(clear_groups(g, why));
       s.own = f->p, s.at = f->A;
       s.cell_of = as<uint32_t>(g->cell_of), s.around = as<uint2>(g->grid.around);
       s.n = g->count, s.capacity = g->grid.capacity;
-      s.radius2 = radius * radius;
+      s.radius2 = to.radius * to.radius;
       s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
       s.entries = g->extra.entries.at, s.group = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines_of(&g->extra, 4);
       s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;

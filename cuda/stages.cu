@@ -4,8 +4,8 @@
  *
  * Gathers run with 1 to 16 threads a particle: the threads share the entries of its row, a fixed tree adds up, the first
  * finishes. Small scenes need the further threads to fill the machine. */
-#include "cuda/cells.h"
 #include "cuda/kinds.h"
+#include "cuda/stir.h"
 #include "cuda/tell.h"
 
 #ifndef OZ_PARTS
@@ -289,6 +289,16 @@ template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joine
   if constexpr (tells<S>) tell_before<BLOCK>(a); /* none of this is written here */
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
+/* advance, after which particles are where the density list finds them: they go into its table of cells. */
+template <class S> __global__ void __launch_bounds__(BLOCK) map_shaken_kernel(const __grid_constant__ stage_args a, const __grid_constant__ shake_item shaking) {
+  extern __shared__ float memory[];
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  oz_real red[S::REDS + 1];
+  const uint32_t slot = i < a.f.count ? a.slot_of[i] : 0u; /* as above */
+  after_the_last();
+  if (i < a.f.count) map_joined<S>(a, i, slot, red);
+  shake(shaking, i, reinterpret_cast<shaken *>(memory) + threadIdx.x / 32);
+}
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
   after_the_last();
   S::one(&a.f);
@@ -352,6 +362,11 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   (void)lanes;
   if constexpr (S::STAGE == OZ_STAGE_cg_update)
     if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
+  if constexpr (S::STAGE == OZ_STAGE_advance)
+    if (a.shake) {
+      const uint32_t sums = sizeof(shaken) * (BLOCK / 32);
+      return start<map_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map > sums ? a.even_map : sums, stream, a, *a.shake);
+    }
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
     if (a.walls) {

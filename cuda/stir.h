@@ -7,7 +7,7 @@
 namespace OZ_NAMESPACE {
 
 struct shake_item {
-  enum { ENDS = 6 }; /* of a box */
+  enum : uint32_t { ENDS = cell_table::ENDS };
   key_item key;
   const float *x;
   motions moves; /* only for its units; none: all is stirred */
@@ -83,6 +83,11 @@ __device__ __forceinline__ void shake(const shake_item &s, uint32_t i, shaken *s
   for (uint32_t k = lane; k < us.many * shake_item::ENDS; k += 32) atomicMax(s.to.of(sum->slot[k / shake_item::ENDS]) + k % shake_item::ENDS, sum->end[k]);
 }
 #endif
+
+/* stirred.cu: makes the table ready for it. */
+ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, shake_item *out, ooze_message *why);
+/* Density's further rows, of the particles that are stirred; without motions all are. Uses A. shaken: particles are in the table already. */
+ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, ooze_message *why);
 
 } // namespace OZ_NAMESPACE
 #endif

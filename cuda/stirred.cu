@@ -28,7 +28,7 @@ struct seek_item {
   /* Slot of the cell at d, one of 27 from the lowest, x first, seen from the one at c. */
   OZ_D uint32_t around(const uint32_t c[3], uint32_t d) const { return d < 27 ? in.beside(c, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) : in.empty; }
   /* Whether those of one slot are to be looked at from another. */
-  OZ_D bool stirred(const uint32_t own[cell_table::WORDS], const uint32_t other[cell_table::WORDS]) const {
+  OZ_D bool stirred(const uint32_t own[cell_table::ENDS], const uint32_t other[cell_table::ENDS]) const {
     return (other[0] != 0) & (all | !cell_table::calm(own, other));
   }
   /* From one cell to the next: the even one of the pair it belongs to, the odd one, the one that stands alone. */
@@ -55,10 +55,10 @@ struct seek_item {
     uint32_t count[32], most = 0, sum = 0;
     for (uint32_t t = 0; t < many; t++) {
       const uint32_t i = begin + t, word = cell[i], c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
-      uint32_t own[cell_table::WORDS], other[cell_table::WORDS], mask = 0;
-      in.load(in.slot(c[0], c[1], c[2]), own);
+      uint32_t own[cell_table::ENDS], other[cell_table::ENDS], mask = 0;
+      in.load_box(in.slot(c[0], c[1], c[2]), own);
       for (uint32_t d = 0; d < 27; d++) {
-        in.load(around(c, d), other);
+        in.load_box(around(c, d), other);
         mask |= (uint32_t)stirred(own, other) << d;
       }
       count[t] = 0;
@@ -88,8 +88,8 @@ cudaError_t shake_all(cudaStream_t stream, const shake_item &s) { return each(st
 cudaError_t seek_all(cudaStream_t stream, const seek_item &s) { return each(stream, (s.n + 31) / 32, s); }
 #else
 enum {
-  WARPS = 8,
-  TEAM = 8, EACH = 4, /* threads that look at the 27 boxes around a cell, and of how many each */
+  WARPS = 7, /* four blocks a multiprocessor of 72 registers a thread */
+  TEAM = 4, EACH = 7, /* threads that look at the 27 boxes around a cell, and of how many each */
   SHARE_OUT = 8,      /* particles of a cell that a warp looks at */
   BATCH = 512,        /* their candidates, at once */
   KEPT = 16           /* neighbours of a particle that are kept for its row; of one that has more they are looked for again */
@@ -124,6 +124,7 @@ template <bool AGAIN> __device__ __forceinline__ void seek(const seek_item &s, s
   const uint32_t word = b->word[k], c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
   const cell_table::members there = s.in.load_members(s.in_turn(c, b->mask[k], lane));
   bits = __ballot_sync(0xffffffffu, (bits >> lane & 1u) && s.gathers(i));
+  if (!bits) return;
   if (bits >> lane & 1u) {
     float *own = b->own[warp][__popc(bits & below)];
     oz_ld4(s.p, i, 4, 0, own), oz_ld4(s.x, i, 4, 0, own + 4);
@@ -193,9 +194,9 @@ __global__ void __launch_bounds__(32 * WARPS, 4) seek_kernel(const __grid_consta
   for (uint32_t first = warp * (32 / TEAM); first < cells; first += WARPS * (32 / TEAM)) {
     const uint32_t q = first + lane / TEAM, k = b.cell[q < cells ? q : first], word = b.word[k];
     const uint32_t c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
-    uint32_t own[cell_table::WORDS], other[EACH][cell_table::WORDS], mask = 0;
-    s.in.load(s.in.slot(c[0], c[1], c[2]), own);
-    for (uint32_t e = 0; e < EACH; e++) s.in.load(s.around(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
+    uint32_t own[cell_table::ENDS], other[EACH][cell_table::ENDS], mask = 0;
+    s.in.load_box(s.in.slot(c[0], c[1], c[2]), own);
+    for (uint32_t e = 0; e < EACH; e++) s.in.load_box(s.around(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
     for (uint32_t e = 0; e < EACH; e++) mask |= (uint32_t)s.stirred(own, other[e]) << (lane % TEAM * EACH + e);
     for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
     if (q < cells && mask && lane % TEAM == 0) {
@@ -255,7 +256,7 @@ ooze_result clear_stirred(gpu *g, ooze_message *why) {
   g->stirred_clear = g->stirred_bytes;
   return OOZE_OK;
 }
-ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, float radius, uint64_t lines, ooze_message *why) {
+ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, shake_item *out, ooze_message *why) {
   cell_table in = {};
   const uint32_t slots = in.fold(key.last, 2 * g->count + 16384) + 1; /* with the one where nobody is */
   const size_t bytes = (size_t)slots * cell_table::WORDS * 4, all = bytes + (size_t)slots * cell_table::PLACES * 8;
@@ -265,11 +266,14 @@ ooze_result stirred_rows(gpu *g, const key_item &key, const oz_frame *f, const m
   in.linked = reinterpret_cast<uint32_t *>(f->A);                  /* which is free until the first iteration */
   if (g->stirred_clear < bytes) OZ_CUDA(cudaMemsetAsync(in.at, 0, bytes, g->stream), "cells");
   g->stirred_bytes = bytes, g->stirred_clear = 0;
-  uint32_t *cell = as<uint32_t>(g->cell_of);
-  OZ_CUDA(shake_all(g->stream, shake_item{key, f->x, moves, in, cell, g->count, device_news(g)}), "cells");
+  *out = {key, f->x, moves, in, as<uint32_t>(g->cell_of), g->count, device_news(g)};
+  return OOZE_OK;
+}
+ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, ooze_message *why) {
+  if (!shaken) OZ_CUDA(shake_all(g->stream, from), "cells");
   g->groups_clear = false, g->box_clear = true;
   seek_item s = {};
-  s.in = in, s.all = !moves.at, s.n = g->count, s.cell = cell, s.p = f->p, s.x = f->x;
+  s.in = from.to, s.all = !from.moves.at, s.n = from.n, s.cell = from.cell, s.p = f->p, s.x = f->x;
   s.radius2 = radius * radius, s.skip2 = f->h2, s.calm2 = f->calm2;
   s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
   s.entries = as<uint32_t>(g->extra.entries), s.row = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
