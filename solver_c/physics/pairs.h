@@ -441,7 +441,7 @@ OZ_FN oz_mask oz_thick(const oz_frame *f, uint32_t i) {
   return enough & (oz_min(oz_min(KB.m[0], KB.m[4]), KB.m[8]) > oz_set(0.9f));
 }
 /* What a particle weighs in the filter on non-affine velocity; light ones have the same strength among themselves. One among heavy ones
- * would be pulled sqrt(omega) times as hard as they are, too far from 6 on: so these count by so much more in its gate (gradient). Then
+ * would be pulled sqrt(omega) times as hard as they are, from omega = 4 on beyond all bounds: so these count by so much more in its gate (gradient). Then
  * omega_i g_i sum_j g_j c is 1 at most, whatever the masses, and the filter's eigenvalues stay what they are in one fluid. */
 OZ_FN oz_real oz_filter_weight(const oz_frame *f, uint32_t i) {
   return oz_ld(f->gate, i) * oz_rsqrt(oz_max(oz_ld(f->omega, i), oz_set(1.0f)));

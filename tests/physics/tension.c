@@ -116,12 +116,12 @@ OZ_CASE(what_a_whole_frame_cannot_bear_is_held_back_and_told_once) {
   ooze_solver_destroy(s);
 }
 
-/* Two halves of a rod fly apart. */
+/* Two halves of a rod fly apart, a fifth slower than would part it: at 0.05 m/s the last few percent of damping decide. */
 static double gap_after_pull(float cohesion) {
   const int n[3] = {5, 5, 14};
   ooze_solver *s = make(n, 0, cohesion, 24);
   uint32_t count = ooze_particle_count(s);
-  for (uint32_t i = 0; i < count; ++i) u[i][0] = u[i][1] = 0, u[i][2] = x[i][2] > 6.5f * D ? 0.05f : -0.05f;
+  for (uint32_t i = 0; i < count; ++i) u[i][0] = u[i][1] = 0, u[i][2] = x[i][2] > 6.5f * D ? 0.04f : -0.04f;
   CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, count, 12, u), s);
   CHECK_OK(ooze_step(s, 0.1), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, count, 12, x), s);
@@ -136,6 +136,6 @@ static double gap_after_pull(float cohesion) {
 }
 OZ_CASE(cohesion_holds_what_is_pulled_apart) {
   double loose = gap_after_pull(0), held = gap_after_pull(100.0f);
-  CHECK(loose > 4, "without cohesion the halves are %g separations apart", loose);
+  CHECK(loose > 3, "without cohesion the halves are %g separations apart", loose);
   CHECK(held < 2, "with it they are %g apart", held);
 }
