@@ -281,10 +281,11 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   setenv("OOZE_CUDA_LANES", "4", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   unsetenv("OOZE_CUDA_LANES");
+  setenv("OOZE_CUDA_LATE", "0", 1); /* lists are looked at as soon as they are made */
   stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "1", 1);
   stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
-  unsetenv("OOZE_CUDA_LANES");
+  unsetenv("OOZE_CUDA_LANES"), unsetenv("OOZE_CUDA_LATE");
   stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_POSITION, tolerance, ran);
