@@ -160,7 +160,7 @@ template <bool TEAM> OZ_D void mirror_row(const stage_args &a, const image_row &
 }
 /* In the kernel of stage S, which has copies in shared memory where rows hold places. */
 template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all, uint32_t i, uint32_t slot, uint32_t lane) {
-  typedef typename std::conditional<std::is_same<S, stage_shift>::value, images_packed, images>::type I;
+  typedef typename std::conditional<displaced<S>, images_packed, images>::type I;
   const sight plain = {&a.f, a.place, &a.units, {}};
   mirror_sight s = {plain, plain, nullptr, 0, true};
   if (!copies) return mirror<I, T>(a, s, i, slot, lane);

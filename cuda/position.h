@@ -121,6 +121,9 @@ template <> constexpr int pulled_from<stage_filter_move> = 6;
 template <class S> OZ_D void told(typename S::self *s, float pull) {
   if constexpr (pulls<S>) s->pull = pull, s->w *= pull;
 }
+/* Moves for which dx has displacements and halves: images are to read it so (mirror.h). */
+template <class S> constexpr bool displaced = false;
+template <> constexpr bool displaced<stage_shift> = true;
 /* What the joined stages say beyond their pairs: whether they ask for oz_group.r, and what walks the further rows. */
 template <class S> constexpr bool apart = false;
 template <> constexpr bool apart<stage_measure> = true;

@@ -42,7 +42,7 @@ static const division_set sets[] = {
     {"honey-warm", "honey", 0, 10.0, 0.004, 150, 60, 10, 0, 0, {5, 3, 6, 7, 8}},
     {"interactive", "interactive", 3000, 0.0, 0.0, 80, 60, 10, 0, 0, {4, 3, 5, 6, 7}},
 };
-static const division_set quick = {"quick-blocks", "blocks", 576, 0.0, 0.0, 50, 48, 5, 0, 0, {10, 7, 12, 13, 15}};
+static const division_set quick = {"quick-blocks", "blocks", 576, 0.0, 0.0, 60, 48, 5, 0, 0, {10, 7, 12, 13, 15}};
 
 /* ---- what a window ends with ---- */
 

@@ -98,7 +98,8 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     /* Both constraints look at the same positions and then move together: half the passes over neighbours of one after the other,
      * where a backend joins them, and it converges as well (ooze verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the
-     * other (f->in_turn) with bodies, which float 0.6% of their draught higher otherwise (floating). */
+     * other (f->in_turn) with bodies, which float 0.6% of their draught higher otherwise (floating). Without bodies and boundary particles
+     * conform_move does most of the density's move as well (f->carried: strain). */
     f->cold = k == 0;
     OZ_TRY(ask_density(b, f, k, why));
     if (f->in_turn) OZ_TRY(move_by_density(b, f, why));

@@ -29,7 +29,7 @@ typedef struct state {
   int calm;
 } state;
 
-enum { LATTICE, RANDOM, DEGENERATE, CALM }; /* calm: without bodies and heat */
+enum { LATTICE, RANDOM, DEGENERATE, CALM, FREE }; /* calm: without bodies and heat; free: without a boundary, too */
 static const float D = 0.01f;
 
 /* Behind two half layers and forty of a boundary, as many as four layers are a soft body. */
@@ -70,7 +70,7 @@ static state make(int kind) {
   state s;
   const int edge = kind == DEGENERATE ? 9 : 13;
   s.n = (uint32_t)(edge * edge * edge);
-  s.calm = kind == CALM;
+  s.calm = kind == CALM || kind == FREE;
   const size_t n = s.n;
   s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4), s.compliance = calloc(n, 4);
   s.owner = calloc(n, 4), s.rest = calloc(n * 3, 4), s.layer = (uint32_t)(edge * (edge / 2));
@@ -100,7 +100,7 @@ static state make(int kind) {
     s.temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
-    const int wall = i >= s.n - 40; /* boundary particles of the third collider; they come last */
+    const int wall = kind != FREE && i >= s.n - 40; /* boundary particles of the third collider; they come last */
     s.source[i] = i % 29 == 0 && i >= 2 * s.layer && !wall ? 1 : 0;
     if (wall) s.owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s.compliance[i] = 1.2f;
     /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */
@@ -237,14 +237,15 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   step.has_ramps = kind == LATTICE;
   step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
-  step.has_soft = step.soft_tears = kind != CALM;
-  if (kind == CALM) step.has_heat = step.has_mixing = step.has_tension = 0; /* the CPU looks ahead then */
+  if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0; /* the density's push is carried by matrices */
+  step.has_soft = step.soft_tears = !s.calm;
+  if (s.calm) step.has_heat = step.has_mixing = step.has_tension = 0; /* the CPU looks ahead then */
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
   step.soft_damped = step.soft_rate * soft.damping;
   /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed positions do not hold */
   for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
   printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, links %u\n",
-         kind == CALM ? "calm" : kind == LATTICE ? "lattice" : kind == RANDOM ? "random" : "degenerate", model, scheme, s.n, t.links, t.list_differences, t.wall_differences,
+         kind == FREE ? "free" : kind == CALM ? "calm" : kind == LATTICE ? "lattice" : kind == RANDOM ? "random" : "degenerate", model, scheme, s.n, t.links, t.list_differences, t.wall_differences,
          t.link_differences);
   CHECK(t.link_differences <= t.links / 500, "%u links differ", t.link_differences);
   CHECK(t.list_differences <= s.n / 500, "%u rows differ", t.list_differences); /* pairs at h to the last bit */
@@ -280,6 +281,11 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   setenv("OOZE_CUDA_LANES", "4", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   unsetenv("OOZE_CUDA_LANES");
+  setenv("OOZE_CUDA_LATE", "0", 1); /* lists are looked at as soon as they are made */
+  stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
+  setenv("OOZE_CUDA_LANES", "1", 1);
+  stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
+  unsetenv("OOZE_CUDA_LANES"), unsetenv("OOZE_CUDA_LATE");
   stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_POSITION, tolerance, ran);
