@@ -4,7 +4,7 @@
  * sorts cells and looks for neighbours at copies of the positions meanwhile, and both fill the machine better than one after the other. What the
  * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done.
  *
- * The same stream finds walls, and holds what they hold, while the gathers that prepare the projection (`gradient`, `bound_sums`, `bound`) run. */
+ * A third stream finds walls as soon as `predict` is done, beside the search, and holds what they hold while the gathers that prepare the projection (`gradient`, `bound_sums`) run. */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {
@@ -53,27 +53,35 @@ void change_lists(gpu *g) {
   g->place = g->place == own ? as<uint32_t>(s->place) : own;
 }
 
+aside::aside(gpu *gg, bool yes, cudaStream_t gpu::*there) : g(gg), was(gg->stream) {
+  if (yes) g->stream = g->*there;
+}
+aside::~aside() { g->stream = was; }
 #if defined(OZ_CUDA_HOST)
-aside::aside(gpu *gg, bool) : g(gg), was(gg->stream) {}
-aside::~aside() {}
 ooze_result fork_side(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result join_side(gpu *g, ooze_message *) {
   g->walls_aside = g->lists_aside = false;
   return OOZE_OK;
 }
+ooze_result after_lists(gpu *, ooze_message *) { return OOZE_OK; }
 #else
-aside::aside(gpu *gg, bool yes) : g(gg), was(gg->stream) {
-  if (yes) g->stream = g->side;
-}
-aside::~aside() { g->stream = was; }
 ooze_result fork_side(gpu *g, ooze_message *why) {
-  OZ_CUDA(cudaStreamWaitEvent(g->side, static_cast<cudaEvent_t>(g->moved), 0), "walls");
+  const cudaEvent_t moved = static_cast<cudaEvent_t>(g->moved);
+  OZ_CUDA(cudaStreamWaitEvent(g->side, moved, 0), "walls");
+  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, moved, 0), "walls");
   return OOZE_OK;
 }
 ooze_result join_side(gpu *g, ooze_message *why) {
+  const cudaEvent_t side_done = static_cast<cudaEvent_t>(g->side_done), walls_done = static_cast<cudaEvent_t>(g->walls_done);
+  OZ_CUDA(cudaEventRecord(side_done, g->side), "neighbour lists");
+  OZ_CUDA(cudaEventRecord(walls_done, g->wall_side), "walls");
+  OZ_CUDA(cudaStreamWaitEvent(g->stream, side_done, 0), "neighbour lists");
+  OZ_CUDA(cudaStreamWaitEvent(g->stream, walls_done, 0), "walls");
   g->walls_aside = g->lists_aside = false;
-  OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->side_done), g->side), "neighbour lists");
-  OZ_CUDA(cudaStreamWaitEvent(g->stream, static_cast<cudaEvent_t>(g->side_done), 0), "neighbour lists");
+  return OOZE_OK;
+}
+ooze_result after_lists(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, static_cast<cudaEvent_t>(g->side_done), 0), "walls");
   return OOZE_OK;
 }
 #endif

@@ -440,6 +440,7 @@ static void destroy(oz_backend *b) {
 #if !defined(OZ_CUDA_HOST)
     if (g->stream) cudaStreamSynchronize(g->stream);
     if (g->side) cudaStreamSynchronize(g->side);
+    if (g->wall_side) cudaStreamSynchronize(g->wall_side);
 #endif
     drop_spare(g);
     forget_graphs(g);
@@ -459,9 +460,10 @@ static void destroy(oz_backend *b) {
 #if !defined(OZ_CUDA_HOST)
     for (void *e : g->event)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
-    void *beside[] = {g->side_done, g->moved};
+    void *beside[] = {g->side_done, g->walls_done, g->moved};
     for (void *e : beside)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
+    if (g->wall_side) cudaStreamDestroy(g->wall_side);
     if (g->side) cudaStreamDestroy(g->side);
     if (g->stream) cudaStreamDestroy(g->stream);
 #endif

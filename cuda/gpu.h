@@ -91,10 +91,10 @@ struct gpu {
   oz_backend base;
   oz_memory *memory;
   int device;
-  cudaStream_t stream, side; /* side: beside the other (ahead.cu) */
-  void *side_done, *moved;   /* events: all that the side was given; predict */
+  cudaStream_t stream, side, wall_side; /* the latter two beside the first (ahead.cu) */
+  void *side_done, *walls_done, *moved; /* events: all that these were given; predict */
   bool apart;                /* what was launched since predict has nothing to do with walls, */
-  bool walls_aside;          /* and so walls are found on the side; */
+  bool walls_aside;          /* and so walls are found beside it; */
   bool lists_aside;          /* lists are: nothing but state may be asked for before join_side */
   char text[128];
   ooze_result lost;
@@ -278,12 +278,13 @@ bool goes_ahead(gpu *g, const oz_frame *f); /* makes room for it */
 void change_lists(gpu *g);                  /* the spare ones become those of the substep */
 void drop_spare(gpu *g);
 ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
-ooze_result fork_side(gpu *g, ooze_message *why); /* the side comes after predict */
-ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what the side was given */
-struct aside { /* yes: what is launched meanwhile goes to the side */
+ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict */
+ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what went aside */
+ooze_result after_lists(gpu *g, ooze_message *why); /* what goes to wall_side from now on comes after lists that have been joined */
+struct aside { /* yes: what is launched meanwhile goes there */
   gpu *g;
   cudaStream_t was;
-  aside(gpu *gg, bool yes);
+  aside(gpu *gg, bool yes, cudaStream_t gpu::*there = &gpu::side);
   ~aside();
 };
 
@@ -297,6 +298,7 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
 ooze_result finished(oz_backend *b, double *sums, ooze_message *why);
 ooze_result flush(gpu *g, ooze_message *why);
 bool shakes(const gpu *g, const oz_frame *f); /* whether what waits ends with an advance that takes g->shake along, and nobody asks for news after it */
+ooze_result flush_but_bound(gpu *g, ooze_message *why);
 void forget_graphs(gpu *g);
 int lanes_for(const gpu *g); /* threads a particle in gathers */
 

@@ -107,6 +107,7 @@ struct stage_conform_finish : stage_conform_update {
 /* At whose end particles are where the next sort finds them. */
 template <class S> constexpr bool ends = std::is_same<S, stage_finish>::value || std::is_same<S, stage_conform_finish>::value;
 
+#include "cuda/velocity.h"
 #include "cuda/position.h"
 
 /* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage before. */

@@ -75,8 +75,11 @@ struct launch {
   uint32_t frame, wall_frame, walls, packed;
   int one;
   bool left, beside; /* cg_apply leaves its sums to cg_update; wall_mirror and the move run side by side */
-  bool aside, joins; /* it goes to the side; it comes after what went there (ahead.cu) */
+  bool aside, joins; /* it goes to the walls' stream; it comes after what went to either (ahead.cu) */
 };
+
+/* Whether bound, velocity_start and residual are one kernel, where all of it waits. */
+bool keeps_bound(const gpu *g) { return !g->no_join && lanes_for(g) <= STORED_ABOVE; }
 
 /* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
 bool joins_walls(const gpu *g, int lanes) { return (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join; }
@@ -163,19 +166,40 @@ uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int l
     move->walls |= bit, move->wall_frame = q[*at].frame;
   return n;
 }
-/* Planes of walls that were found on the side, there; and what they hold, where velocities are by now what the projection begins with, and velocity_start, which would come
+launch alone(int stage, uint32_t frame, bool aside) { return {stage, frame, frame, 0u, 0u, -1, false, false, aside, false}; }
+/* bound, velocity_start and residual from place `at` on, with walls in between: where nothing relaxes, velocity_start does nothing that walls ask for, so that these come first, and then all three in one kernel (velocity.h). Returns
+ * the number of launches; 0: something else waits. */
+uint32_t launch_prepared(const gpu *g, uint32_t *at, launch *out) {
+  const waiting *q = g->queue;
+  const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
+  if (!is(*at, OZ_STAGE_bound) || !keeps_bound(g)) return 0;
+  uint32_t k = *at + 1, n = 0;
+  const bool planes = is(k, OZ_STAGE_wall_planes);
+  if (planes) out[n++] = alone(OZ_STAGE_wall_planes, q[k++].frame, g->walls_aside);
+  if (!is(k, OZ_STAGE_velocity_start)) return 0;
+  const uint32_t frame = q[k++].frame;
+  const oz_frame &f = g->frame[frame];
+  if (f.relaxing || f.yielding || is(k, OZ_STAGE_wall_hold) != planes) return 0;
+  if (planes) out[n++] = alone(OZ_STAGE_wall_hold, q[k++].frame, g->walls_aside);
+  if (!is(k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
+  out[n] = alone(OZ_STAGE_residual, frame, false);
+  out[n].walls = JOIN_BOTH, out[n].joins = g->walls_aside;
+  if (is(k, OZ_STAGE_cg_start)) out[n].one = q[k++].stage;
+  *at = k;
+  return n + 1;
+}
+/* Planes of walls that were found aside, there; and what they hold, where velocities are by now what the projection begins with, and velocity_start, which would come
  * before, does nothing that this asks for. Returns the number of launches. */
 uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
   const waiting *q = g->queue;
   const oz_frame &f = g->frame[q[*at].frame];
   const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
-  const launch one = {0, q[*at].frame, q[*at].frame, 0u, 0u, -1, false, false, true, false};
   uint32_t n = 0;
-  out[n] = one, out[n++].stage = OZ_STAGE_wall_planes;
+  out[n++] = alone(OZ_STAGE_wall_planes, q[*at].frame, true);
   ++*at;
   if (!is(*at, OZ_STAGE_velocity_start) || !is(*at + 1, OZ_STAGE_wall_hold) || f.relaxing || f.yielding) return n;
-  out[n] = one, out[n].frame = out[n].wall_frame = q[*at + 1].frame, out[n++].stage = OZ_STAGE_wall_hold;
-  out[n] = one, out[n].frame = out[n].wall_frame = q[*at].frame, out[n].aside = false, out[n++].stage = OZ_STAGE_velocity_start;
+  out[n++] = alone(OZ_STAGE_wall_hold, q[*at + 1].frame, true);
+  out[n++] = alone(OZ_STAGE_velocity_start, q[*at].frame, false);
   *at += 2;
   return n;
 }
@@ -192,6 +216,9 @@ uint32_t plan(const gpu *g, int lanes, launch *out) {
       waits = out[n - 1].aside;
       continue;
     }
+    const uint32_t prepared = launch_prepared(g, &at, out + n);
+    n += prepared;
+    if (prepared) continue;
     if (it.density) n += launch_iteration(g, &at, it, lanes, out + n);
     else at = next_launch(g, at, lanes, &out[n++]);
     out[first].joins = waits;
@@ -201,7 +228,7 @@ uint32_t plan(const gpu *g, int lanes, launch *out) {
 }
 
 /* Whether it can tell the host what came before it. */
-bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda; }
+bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda || (l.stage == OZ_STAGE_residual && (l.walls & JOIN_BOTH)); }
 
 /* last: of what waits. */
 cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
@@ -255,13 +282,15 @@ cudaError_t launch_all(gpu *g, int lanes) {
   const uint32_t n = plan(g, lanes, all);
   ooze_message ignored;
   uint32_t first = 0;
-  while (first < n && all[first].aside) first++;
-  if (first < n && g->soon && !takes_news(all[first]) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+  const auto later = [](const launch &l) { return l.aside || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes || l.stage == OZ_STAGE_wall_hold; }; /* what comes soon after these takes news along */
+  while (first < n && later(all[first])) first++;
   for (uint32_t k = 0; k < n; k++) {
     const launch &l = all[k];
+    if (k == first && g->soon && !takes_news(l) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict; /* particle by particle */
     if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
-    const aside there(g, l.aside);
+    if (l.aside && l.stage == OZ_STAGE_wall_hold && after_lists(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+    const aside there(g, l.aside, &gpu::wall_side);
     cudaError_t e = launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
     g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);
@@ -412,6 +441,17 @@ bool shakes(const gpu *g, const oz_frame *f) {
   if (!at || at == g->queued || g->queue[at - 1].stage != OZ_STAGE_advance || g->untold) return false;
   const oz_frame &of = g->frame[g->queue[at - 1].frame];
   return joins_walls(g, lanes) && lanes <= STORED_ABOVE && of.p == f->p && of.x == f->x && of.A == f->A && of.count == g->count;
+}
+/* All but `bound`, if it is last: walls, which are looked for then, do not wait for it, and what comes after them may join it. */
+ooze_result flush_but_bound(gpu *g, ooze_message *why) {
+  const uint32_t last = g->queued - 1;
+  if (!g->queued || g->queue[last].stage != OZ_STAGE_bound || !keeps_bound(g)) return flush(g, why);
+  const oz_frame f = g->frame[g->queue[last].frame];
+  g->queued = last;
+  OZ_TRY(flush(g, why));
+  g->frame[0] = f, g->frames = 1;
+  g->queue[0] = {(uint16_t)OZ_STAGE_bound, 0}, g->queued = 1;
+  return OOZE_OK;
 }
 
 /* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */

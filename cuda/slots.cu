@@ -100,7 +100,7 @@ ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  OZ_TRY(flush_but_bound(g, why));
   g->wall_count = 0;
   if (g->count && g->collider_count) {
     timer t(g, TIMER_WALLS);
@@ -120,10 +120,13 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       g->walls_aside = late && at_once && g->apart && !g->no_ahead && !f->loads;
       if (g->walls_aside) OZ_TRY(fork_side(g, why));
       if (at_once) {
-        const aside there(g, g->walls_aside);
+        const aside there(g, g->walls_aside, &gpu::wall_side);
         OZ_TRY(slots_at_once(g, near, slots, why));
-        if (g->walls_aside) OZ_TRY(clear_stirred(g, why));
       } else OZ_CUDA(each(g->stream, g->count, slots), "walls");
+      if (g->walls_aside) {
+        const aside there(g, true); /* behind lists, which are done by then */
+        OZ_TRY(clear_stirred(g, why));
+      }
       bool fits = true;
       g->untold = false; /* list C's answer comes along */
       if (late) {

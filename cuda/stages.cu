@@ -19,6 +19,7 @@ namespace {
 /* The type that runs: a stage, or it and the one that joins it. */
 template <class S> struct joined_of { static constexpr bool ANY = false; typedef S stage; };
 template <> struct joined_of<stage_conform_update> { static constexpr bool ANY = true; typedef stage_conform_finish stage; };
+template <> struct joined_of<stage_residual> { static constexpr bool ANY = true; typedef stage_prepare stage; };
 template <> struct joined_of<stage_density_lambda> { static constexpr bool ANY = true; typedef stage_measure stage; };
 template <> struct joined_of<stage_conform_move> { static constexpr bool ANY = true; typedef stage_shift stage; };
 
@@ -33,7 +34,7 @@ template <> struct joined_of<stage_conform_move> { static constexpr bool ANY = t
 template <int THREADS> __device__ __forceinline__ void tell_before(const stage_args &a) {
   if (a.tell.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= THREADS - 32) tell_host(a.tell);
 }
-template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start; /* as in queue.cu */
+template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
 
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {

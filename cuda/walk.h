@@ -38,6 +38,7 @@ OZ_GATHERS_BOTH(bound_sums, A, row_sum)
 OZ_GATHERS_NUMBER(bound, sums)
 OZ_GATHERS_RECORD(force, A)
 OZ_GATHERS_RECORD(residual, u)
+OZ_GATHERS_BOTH(prepare, u, sums)
 OZ_GATHERS_RECORD(cg_apply, dx)
 OZ_GATHERS_RECORD(density_lambda, p)
 OZ_GATHERS_RECORD(density_move, dx)
@@ -55,6 +56,7 @@ OZ_GATHERS_RECORDS(filter_move, A, u)
 template <class S> constexpr bool unpacked = false;
 template <> constexpr bool unpacked<stage_force> = true;
 template <> constexpr bool unpacked<stage_bound_sums> = true;
+template <> constexpr bool unpacked<stage_prepare> = true;
 /* A particle's own, in the bits of an oz_place, and where those of others are. */
 template <class S> OZ_D const uint32_t *places_of(const stage_args &a) { return unpacked<S> ? reinterpret_cast<const uint32_t *>(a.f.x) : a.place; }
 template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
@@ -142,6 +144,7 @@ template <> constexpr int linear<stage_bound_sums> = 2;
 template <> constexpr int linear<stage_bound> = 6;
 template <> constexpr int linear<stage_force> = 3;
 template <> constexpr int linear<stage_residual> = 9;
+template <> constexpr int linear<stage_prepare> = 15;
 template <> constexpr int linear<stage_cg_apply> = 9;
 template <> constexpr int linear<stage_strain> = 9;
 template <> constexpr int linear<stage_conform_move> = 3;
@@ -151,10 +154,11 @@ template <> constexpr int linear<stage_filter_gradient> = 9;
 template <> constexpr int linear<stage_filter_move> = 9;
 template <> constexpr int linear<stage_measure> = 9;
 template <> constexpr int linear<stage_shift> = 3;
-/* Of which these sum sizes: the factor, which is below 0, loses its sign. */
-template <class S> constexpr bool sizes = false;
-template <> constexpr bool sizes<stage_bound_sums> = true;
-template <> constexpr bool sizes<stage_bound> = true;
+/* From this one on sums are the same for the opposite gradient, and so is the factor. */
+template <class S> constexpr int even_from = linear<S>;
+template <> constexpr int even_from<stage_bound_sums> = 0;
+template <> constexpr int even_from<stage_bound> = 0;
+template <> constexpr int even_from<stage_prepare> = stage_prepare::BOUND;
 /* Stages with a sum of A_j ghat: the last of their sums is for oz_matrix_off. */
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
@@ -164,8 +168,8 @@ template <> constexpr bool matrix<stage_shift> = true;
 /* shared: what `linear` leaves out is multiplied with. */
 template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
   if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
-  const float factor = unpacked<S> ? a.f.grad_norm : a.units.grad_norm;
-  for (int s = 0; s < linear<S>; s++) acc[s] *= !shared ? 1.0f : sizes<S> ? -factor : factor;
+  const float norm = unpacked<S> ? a.f.grad_norm : a.units.grad_norm; /* below 0 */
+  for (int s = 0; s < linear<S>; s++) acc[s] *= !shared ? 1.0f : s < even_from<S> ? norm : -norm;
   if constexpr (pulled_from<S> > 0)
     for (int s = pulled_from<S>; s < linear<S>; s++) acc[s] *= shared ? a.units.pull : 1.0f;
 }

@@ -241,17 +241,23 @@ OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_gro
   oz_v3 way = oz_along(n, &k);
   oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->sums, n->j, 1));
 }
-OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_real sum[6], w[3];
+/* The frame, and its eigenvalues. */
+OZ_FN oz_q4 oz_bound_frame(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_real w[3]) {
+  oz_real sum[6];
   for (int c = 0; c < 6; c++) sum[c] = acc[c];
-  oz_s3 B = oz_six_ld(f->B, f->stride, i);
-  oz_bound_add(sum, oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->sums, i));
+  oz_bound_add(sum, oz_s3_v(B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->sums, i));
   oz_s3 P;
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;
   oz_s3_eigen(&P, 3, w, &U);
-  oz_frame_st(f, i, w, oz_q4_of(&U));
+  return oz_q4_of(&U);
+}
+OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real w[3];
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  oz_q4 turn = oz_bound_frame(f, i, acc, &B, w);
+  oz_frame_st(f, i, w, turn);
 }
 
 /* ---- velocity_start: compliance over q, first multiplier (part 2, 2 and 3) ---- */
@@ -338,28 +344,56 @@ OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, floa
   for (int c = 0; c < 6; c++) e.s[c] *= scale * f->inv_d;
   return e;
 }
-OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_v3 u = oz_vec_ld(f->u, i);
-  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U;
-  oz_s3 B = oz_six_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i);
-  oz_s3 lam = oz_lam_ld(f, i), r = oz_strain_of(f, &M, &B, 2.0f * f->dt);
-  oz_real a = oz_ld(f->a, i), p[3];
-  oz_s3 stretch = oz_stretch(f, &Q, oz_inv_q_ld(f, i));
-  oz_mask on = oz_frame_values(f, i, p);
+/* What a particle has when it is asked for its residual: stretch, multiplier, compliance over q and 1 / q (velocity_start), and the frame of the preconditioner. */
+typedef struct {
+  oz_s3 Q, lam;
+  oz_real a, inv_q, p[3];
+  oz_q4 turn;
+  oz_mask on;
+} oz_residual_own;
+OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u, const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
+  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U = oz_q4_matrix(own->turn);
+  oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
-  oz_comply(f, a, &lam, oz_set(-1.0f), &r);
-  U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
+  oz_comply(f, own->a, &own->lam, oz_set(-1.0f), &r);
   /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no multiplier can change */
-  on &= p[0] + p[1] + p[2] > oz_set(1e-3f * f->t_ref);
+  oz_mask on = own->on & (own->p[0] + own->p[1] + own->p[2] > oz_set(1e-3f * f->t_ref));
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
-  oz_metric m = oz_metric_of(f, p, a);
+  oz_metric m = oz_metric_of(f, own->p, own->a);
   oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
   oz_six_st(f->r, f->stride, i, &z);
   red[0] = oz_s3_dot(&e, &z);
   z = oz_s3_rotate(&z, &U);
   oz_six_st(f->pp, f->stride, i, &z);
-  oz_send(f, i, &z, &B);
+  oz_send(f, i, &z, B);
+}
+OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_residual_own own;
+  oz_v3 u = oz_vec_ld(f->u, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  own.Q = oz_planes6_ld(f->q, f->stride, i), own.lam = oz_lam_ld(f, i);
+  own.a = oz_ld(f->a, i), own.inv_q = oz_inv_q_ld(f, i);
+  own.on = oz_frame_values(f, i, own.p);
+  own.turn = oz_turn_ld(f->pu, f->stride, i);
+  oz_residual_of(f, i, acc, u, &B, &own, red);
+}
+/* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so that nobody carries stress, and no force comes in between.
+ * What is stored rounded is used so. */
+OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_bound, const oz_real *acc, oz_real *red) {
+  oz_residual_own own;
+  oz_v3 u = oz_vec_ld(f->u, i); /* all is read before anything is written: a GPU waits once */
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  own.Q = oz_planes6_ld(f->q, f->stride, i);
+  own.a = oz_ld(f->a, i), own.inv_q = oz_set(1.0f);
+  for (int c = 0; c < 6; c++) own.lam.s[c] = oz_set(0.0f);
+  oz_q4 turn = oz_bound_frame(f, i, acc_bound, &B, own.p);
+  oz_frame_st(f, i, own.p, turn);
+  own.on = oz_frame_values(f, i, own.p);
+  own.turn = oz_turn_ld(f->pu, f->stride, i);
+  oz_lam_st(f, i, &own.lam);
+  oz_st(oz_inv_q(f, i), 0, own.inv_q);
+  oz_residual_of(f, i, acc, u, &B, &own, red);
 }
 
 /* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend.

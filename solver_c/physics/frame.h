@@ -326,7 +326,7 @@ typedef struct oz_frame {
   oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
                    * last are preconditioned, and in the preconditioner's frame */
   oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion; GPU: oz_turn_ld */
-  float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r) */
+  float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r, on the GPU with aq) */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it is made of) */
   float *rho;     /* (count) density over rest density (shares memory with row_sum, of which nothing is asked once densities are) */
   float *diag, *row_sum; /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */
