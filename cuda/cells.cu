@@ -184,11 +184,21 @@ static uint64_t codes_of(const uint32_t last[3]) {
 bool tabled(const gpu *g, const uint32_t last[3]) {
   return !g->no_table && bits_for(last) <= TABLE_BITS && codes_of(last) <= 65536 + 16 * (uint64_t)g->count;
 }
+/* Beforehand, when the search is done with it. */
+ooze_result clear_table(gpu *g, ooze_message *why) {
+  g->table_clear = 0;
+  if (g->table_bytes) OZ_CUDA(cudaMemsetAsync(g->table.at, 0, g->table_bytes, g->stream), "cells");
+  g->table_clear = g->table_bytes;
+  return OOZE_OK;
+}
 ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, cells = (uint32_t)codes_of(last);
-  OZ_TRY(grow(g, &g->table, ((size_t)cells + 1) * 4, "cells", why, true));
+  const size_t bytes = ((size_t)cells + 1) * 4;
+  if (bytes > g->table.bytes) g->table_clear = 0;
+  OZ_TRY(grow(g, &g->table, bytes, "cells", why, true));
   uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *member = as<uint32_t>(g->order[0]);
-  OZ_CUDA(cudaMemsetAsync(table, 0, ((size_t)cells + 1) * 4, g->stream), "cells");
+  if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
+  g->table_bytes = bytes, g->table_clear = 0;
   OZ_CUDA(each(g->stream, g->count, tally_item{key, table, cell, within}), "cells");
   OZ_TRY(sum_before(g, table, cells + 1, why));
   OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member, device_news(g)}), "cells");

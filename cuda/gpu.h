@@ -132,6 +132,7 @@ struct gpu {
   bool starts;     /* the grid is that of list C */
   const shake_item *shake; /* goes with the advance that waits, if that takes it along (stir.h) */
   size_t stirred_bytes, stirred_clear; /* of `stirred` that the last density list had cleared; that are clear for the next */
+  size_t table_bytes, table_clear;     /* of `table`, by the last sort and for the next */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
   int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
@@ -212,6 +213,7 @@ struct stage_args {
   const uint32_t *slot_of;    /* slot + 1 of each particle, or 0 */
   const uint32_t *wall_count; /* on the device */
   double *partial;
+  uint32_t processors;        /* multiprocessors; 0: not known */
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
   uint32_t left;              /* blocks that leave their sums for the next launch to add up, or have left them for this one; 0: none */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
@@ -278,6 +280,7 @@ bool goes_ahead(gpu *g, const oz_frame *f); /* makes room for it */
 void change_lists(gpu *g);                  /* the spare ones become those of the substep */
 void drop_spare(gpu *g);
 ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
+ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
 ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict */
 ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what went aside */
 ooze_result after_lists(gpu *g, ooze_message *why); /* what goes to wall_side from now on comes after lists that have been joined */

@@ -240,6 +240,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.share_room = g->share_room;
   a.even = lanes == 1 ? even_memory(g, blocks_of(g), 0) : 0;
   a.even_map = lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0;
+  a.processors = g->processors;
   a.slot_of = g->slot_of;
   a.wall_count = &static_cast<const news *>(g->device_news.at)->slots;
   a.partial = static_cast<double *>(g->partial.at);

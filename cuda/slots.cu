@@ -126,6 +126,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       if (g->walls_aside) {
         const aside there(g, true); /* behind lists, which are done by then */
         OZ_TRY(clear_stirred(g, why));
+        OZ_TRY(clear_table(g, why));
       }
       bool fits = true;
       g->untold = false; /* list C's answer comes along */

@@ -232,27 +232,21 @@ template <class S> __global__ void __launch_bounds__(BLOCK) images_kernel(const 
   const bool team = blockIdx.x < teams;
   const uint32_t lane = team ? threadIdx.x % image_row::T : 0u, many = team ? *a.f.wall_near : *a.wall_count; /* whoever writes these, and planes, lets nobody come early */
   uint32_t k = team ? blockIdx.x * EACH + threadIdx.x / image_row::T : (blockIdx.x - teams) * BLOCK + threadIdx.x, slot = 0, planes = 0;
-  bool there = k < many;
   image_row row;
-  if (there) {
+  const auto open = [&] {
     slot = team ? a.f.wall_near[1 + k] : k;
     planes = a.f.wall_planes[slot];
     row.open(a, slot, lane, team);
-    there = team || !next_to_wall(&a.f, slot, planes);
-  }
+  };
+  if (k < many) open();
   if (!a.beside) let_the_next_come();
   await_the_last();
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
-  if (!team) {
-    if (there) mirror_row<false>(a, row, slot, planes, 0);
-    return;
-  }
-  while (there) { /* mostly once */
-    mirror_row<true>(a, row, slot, planes, lane);
-    k += teams * EACH;
-    if (k >= many) return;
-    slot = a.f.wall_near[1 + k], planes = a.f.wall_planes[slot];
-    row.open(a, slot, lane, true);
+  while (k < many) {
+    if (team) mirror_row<true>(a, row, slot, planes, lane);
+    else if (!next_to_wall(&a.f, slot, planes)) mirror_row<false>(a, row, slot, planes, 0);
+    k += team ? teams * EACH : (gridDim.x - teams) * BLOCK;
+    if (k < many) open();
   }
 }
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
@@ -346,8 +340,9 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cudaStream_t stream) {
   const uint32_t n = a.f.wall_count;
   if (n && mirrors_rows(a)) {
-    const uint32_t teams = (n / 2 * image_row::T + BLOCK - 1) / BLOCK; /* those next to a wall are mostly a third of them */
-    return start<images_kernel<S>>(teams + blocks(n, 1), BLOCK, 0, stream, a, teams);
+    /* the move comes when all of these blocks have: so they are few, and take several slots one after the other */
+    const uint32_t wish = blocks((n + 1) / 2, image_row::T), most = a.processors ? a.processors : 1u << 20, teams = wish < 2 * most ? wish : 2 * most, alone = blocks(n, 1) < most ? blocks(n, 1) : most;
+    return start<images_kernel<S>>(teams + alone, BLOCK, 0, stream, a, teams);
   }
   switch (n ? mirror_lanes(a, lanes) : 0) {
     case 0: return cudaSuccess;
