@@ -170,7 +170,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     S::begin(&a.f, i, &self);
     told<S>(&self, a.units.pull);
     w.walk(a, first, fits, copies, lane, &self, acc);
-    if constexpr (WALLS && mirrors<S>) {
+    if constexpr (WALLS && mirrors<S> && !displaced<S>) { /* images beside the move have a kernel of their own (queue.cu) */
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
       if (slot) mirror_in<S, T>(a, &copies, first, fits, i, slot - 1, lane);
     }
