@@ -253,7 +253,7 @@ template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __
   }
   S::end(f, b, acc);
 }
-template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(const __grid_constant__ stage_args a) {
+template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK, (std::is_same<S, stage_cg_advance>::value ? 7 : 0)) map_joined_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
@@ -336,9 +336,11 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
     default: return start<mirror_kernel<S, 16>>(blocks(n, 16), BLOCK, 0, stream, a);
   }
 }
-template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t stream) {
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (S::STAGE == OZ_STAGE_wall_mirror) return launch_mirror<S>(a, lanes, stream);
   (void)lanes;
+  if constexpr (std::is_same<S, stage_cg_update>::value)
+    if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
   if constexpr (S::STAGE == OZ_STAGE_cg_update)
     if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
@@ -352,7 +354,8 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
   if (!n) return cudaSuccess;
   if constexpr (flat_of<S>::ANY)
     if (a.flat) return start<map_kernel<typename flat_of<S>::stage>>(blocks(n, 1), BLOCK, 0, stream, a);
-  return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
+  if constexpr (std::is_same<S, stage_cg_advance>::value) return cudaErrorUnknown; /* it never comes alone */
+  else return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;
