@@ -224,6 +224,7 @@ template <bool FLAT> struct maps_of<stage_velocity_start, FLAT> : maps_of<stage_
 template <> struct maps_of<stage_cg_update> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t) { oz_wall_load_of(f, slot, i); }
 };
+template <bool FLAT> struct maps_of<stage_cg_advance, FLAT> : map_walls {};
 template <> struct maps_of<stage_advance> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
     if (which & 1u) oz_wall_clamp_of(f, slot, i);
@@ -256,7 +257,8 @@ template <> struct flat_of<stage_wall_hold> {
 };
 /* slot: that of particle i and one more, 0: it has none. */
 template <class S, bool FLAT = false> OZ_D void map_joined(const stage_args &a, uint32_t i, uint32_t slot, oz_real *red) {
-  if constexpr (maps_of<S>::WALLS) {
+  if constexpr (std::is_same<S, stage_cg_advance>::value) S::item(&a.f, i, slot, a.walls);
+  else if constexpr (maps_of<S>::WALLS) {
     if (slot) maps_of<S, FLAT>::before(&a.f, slot - 1, i, a.walls);
     S::item(&a.f, i, red);
     if (slot) maps_of<S, FLAT>::after(&a.f, slot - 1, i, a.walls);

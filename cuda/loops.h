@@ -93,7 +93,9 @@ static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
     default: return mirror_slot<8>(a, slot, 0);
   }
 }
-template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t) {
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+  if constexpr (std::is_same<S, stage_cg_update>::value)
+    if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
@@ -101,6 +103,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
     else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
     else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, a.slot_of[i], red);
+    else if constexpr (std::is_same<S, stage_cg_advance>::value) map_joined<S>(a, i, a.slot_of[i], red);
     else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, a.slot_of[i], red);
     else if constexpr (flat_of<S>::ANY) {
       if (a.flat) flat_of<S>::template stage<true>::item(&a.f, i, red);
@@ -109,7 +112,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);
-  if (S::STAGE == OZ_STAGE_advance && a.shake) each(0, (a.f.count + 31) / 32, *a.shake);
+  if ((S::STAGE == OZ_STAGE_advance || std::is_same<S, stage_cg_advance>::value) && a.shake) each(0, (a.f.count + 31) / 32, *a.shake);
   if (S::REDS) deliver<S::REDS>(a, sum);
   return cudaSuccess;
 }

@@ -119,6 +119,23 @@ iteration iteration_at(const gpu *g, uint32_t at) {
   return it;
 }
 
+/* The last cg_update takes advance along, with the walls before and after it and the bound of densities; frames differ in that there is a last one. */
+uint32_t join_advance(const gpu *g, uint32_t at, launch *l) {
+  const waiting *q = g->queue;
+  const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
+  const bool clamp = is(at, OZ_STAGE_wall_clamp);
+  oz_frame f = g->frame[l->frame];
+  if (!f.last || !is(at + clamp, OZ_STAGE_advance)) return at;
+  const uint32_t frame = q[at + clamp].frame;
+  f.last = 0;
+  if (q[at].frame != frame || memcmp(&f, &g->frame[frame], sizeof f) != 0) return at;
+  at += 1u + clamp;
+  l->walls |= JOIN_ADVANCE | (clamp ? 1u << ADVANCE_BITS : 0u);
+  for (uint32_t bit, last = 1; at < g->queued && q[at].frame == frame && (bit = joins(OZ_STAGE_advance, q[at].stage)) > last; at++)
+    l->walls |= bit << ADVANCE_BITS, last = bit;
+  return at;
+}
+
 /* Takes the next launch off the queue: a stage and what joins it. */
 uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   const waiting *q = g->queue;
@@ -145,6 +162,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
     l->walls |= bit;
     l->wall_frame = q[at++].frame;
   }
+  if (join && l->stage == OZ_STAGE_cg_update) at = join_advance(g, at, l);
   if (info[l->stage].reductions && at < g->queued && info[q[at].stage].kind == KIND_ONE) l->one = q[at++].stage;
   return at;
 }
@@ -254,7 +272,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.one = l.one;
   a.box = ends ? static_cast<news *>(g->device_news.at)->box : nullptr;
   a.box_inv = cells_of_sort(&a.f);
-  a.shake = last && l.stage == OZ_STAGE_advance && l.walls ? g->shake : nullptr;
+  a.shake = last && (l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_update && (l.walls & JOIN_ADVANCE))) && l.walls ? g->shake : nullptr;
   if (a.shake) g->shake = nullptr;
   a.tell = {nullptr, nullptr, 0};
   if ((g->soon && takes_news(l)) || (ends && g->ends_telling)) {

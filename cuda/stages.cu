@@ -273,7 +273,7 @@ template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __
   }
   S::end(f, b, acc);
 }
-template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joined_kernel(const __grid_constant__ stage_args a) {
+template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK, (std::is_same<S, stage_cg_advance>::value ? 7 : 0)) map_joined_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
@@ -285,7 +285,7 @@ template <class S, bool FLAT> __global__ void __launch_bounds__(BLOCK) map_joine
   if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
 }
 /* advance, after which particles are where the density list finds them: they go into its table of cells. */
-template <class S> __global__ void __launch_bounds__(BLOCK) map_shaken_kernel(const __grid_constant__ stage_args a, const __grid_constant__ shake_item shaking) {
+template <class S> __global__ void __launch_bounds__(BLOCK, (std::is_same<S, stage_cg_advance>::value ? 7 : 0)) map_shaken_kernel(const __grid_constant__ stage_args a, const __grid_constant__ shake_item shaking) {
   extern __shared__ float memory[];
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
@@ -293,6 +293,12 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_shaken_kernel(co
   after_the_last();
   if (i < a.f.count) map_joined<S>(a, i, slot, red);
   shake(shaking, i, reinterpret_cast<shaken *>(memory) + threadIdx.x / 32);
+}
+template <class S> __global__ void __launch_bounds__(BLOCK, 7) step_shaken_kernel(const __grid_constant__ stage_args a, const __grid_constant__ shake_item shaking) {
+  extern __shared__ float memory[];
+  step_body<S>(a);
+  __syncwarp();
+  shake(shaking, blockIdx.x * (uint32_t)BLOCK + threadIdx.x, reinterpret_cast<shaken *>(memory) + threadIdx.x / 32);
 }
 template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
   after_the_last();
@@ -353,16 +359,18 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
     default: return start<mirror_kernel<S, 16>>(blocks(n, 16), BLOCK, 0, stream, a);
   }
 }
-template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &, int lanes, cudaStream_t stream) {
+template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (S::STAGE == OZ_STAGE_wall_mirror) return launch_mirror<S>(a, lanes, stream);
   (void)lanes;
+  if constexpr (std::is_same<S, stage_cg_update>::value)
+    if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
+  const uint32_t sums = sizeof(shaken) * (BLOCK / 32), memory = a.even_map > sums ? a.even_map : sums;
+  if constexpr (std::is_same<S, stage_cg_advance>::value)
+    if (a.shake && a.left) return start<step_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, memory, stream, a, *a.shake);
   if constexpr (S::STAGE == OZ_STAGE_cg_update)
     if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
-  if constexpr (S::STAGE == OZ_STAGE_advance)
-    if (a.shake) {
-      const uint32_t sums = sizeof(shaken) * (BLOCK / 32);
-      return start<map_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map > sums ? a.even_map : sums, stream, a, *a.shake);
-    }
+  if constexpr (S::STAGE == OZ_STAGE_advance || std::is_same<S, stage_cg_advance>::value)
+    if (a.shake) return start<map_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, memory, stream, a, *a.shake);
   const uint32_t n = S::KIND == KIND_WALL ? a.f.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   if constexpr (maps_of<S>::ANY)
     if (a.walls) {
@@ -376,7 +384,8 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &,
     if (a.flat) return start<map_kernel<typename flat_of<S>::template stage<true>>>(blocks(n, 1), BLOCK, 0, stream, a);
     return start<map_kernel<typename flat_of<S>::template stage<false>>>(blocks(n, 1), BLOCK, 0, stream, a);
   }
-  return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
+  if constexpr (std::is_same<S, stage_cg_advance>::value) return cudaErrorUnknown; /* it never comes alone */
+  else return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;

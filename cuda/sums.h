@@ -120,21 +120,26 @@ template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const
 }
 /* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
  * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
-template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __grid_constant__ stage_args a) {
+template <class S> __device__ __forceinline__ void step_body(const stage_args &a) {
   constexpr int N = stage_cg_apply::REDS;
   __shared__ double part[N][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   const bool there = i < a.f.count;
+  constexpr bool ADVANCES = std::is_same<S, stage_cg_advance>::value;
   const uint32_t wall = a.walls && there ? a.slot_of[i] : 0u;
-  oz_cg_own own;
+  typename std::conditional<ADVANCES, stage_cg_advance::own, oz_cg_own>::type own;
   oz_frame f = a.f;
   double total[N];
   f.scalar = scalar;
+  if (ADVANCES) f.last = 1; /* as the compiler is to know */
   let_the_next_come();
   look_afresh();
-  if (there) oz_cg_take(&f, i, &own);
+  if constexpr (ADVANCES) {
+    if (there) S::take(&f, i, &own);
+  } else if (there) oz_cg_take(&f, i, &own);
   await_the_last();
-  if (there) oz_cg_answer(&f, i, &own);
+  if constexpr (!ADVANCES) /* the last one asks for nothing that cg_apply writes */
+    if (there) oz_cg_answer(&f, i, &own);
   add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
   if (threadIdx.x == 0) {
     for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
@@ -143,7 +148,11 @@ template <class S> __global__ void __launch_bounds__(BLOCK) step_kernel(const __
   }
   __syncthreads();
   if (!there) return;
-  if (wall) oz_wall_load_of(&f, wall - 1, i);
-  oz_cg_step(&f, i, &own);
+  if constexpr (ADVANCES) S::go(&f, i, wall, a.walls, &own);
+  else {
+    if (wall) oz_wall_load_of(&f, wall - 1, i);
+    oz_cg_step(&f, i, &own);
+  }
 }
+template <class S> __global__ void __launch_bounds__(BLOCK, 7) step_kernel(const __grid_constant__ stage_args a) { step_body<S>(a); }
 #endif

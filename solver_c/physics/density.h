@@ -25,17 +25,31 @@ OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
 /* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with the gradients of the
  * start positions, of which bound_sums has the neighbours' part: a bound need not follow every displacement of the substep ---- */
 
-OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  (void)red;
-  oz_real w[4], c = oz_set(f->dens_grad), om = oz_ld(f->omega, i);
-  oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_v3 g = oz_block3_ld(f->sg, f->stride, i), own = {c * g.x + w[0], c * g.y + w[1], c * g.z + w[2]};
+typedef struct {
+  oz_v3 g;
+  oz_real om, diag, near, row;
+} oz_density_own; /* of the start */
+OZ_FN void oz_density_bound_take(const oz_frame *f, uint32_t i, oz_density_own *o) {
+  o->g = oz_block3_ld(f->sg, f->stride, i);
+  o->om = oz_ld(f->omega, i), o->diag = oz_ld(f->diag, i), o->near = oz_ld(f->near_sum, i), o->row = oz_ld(f->row_sum, i);
+}
+OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_own *o, const oz_real w[4]) { /* w: wall_term */
+  oz_real c = oz_set(f->dens_grad);
+  oz_v3 own = {c * o->g.x + w[0], c * o->g.y + w[1], c * o->g.z + w[2]};
   /* where a wall is, it pushes twice as hard as the density feels it: with the particle's own multiplier, and with that of its images (wall.h) */
   oz_v3 push = {own.x + w[0], own.y + w[1], own.z + w[2]};
-  oz_real D = c * c * oz_ld(f->diag, i) + om * oz_max(oz_dot(own, own), oz_dot(own, push));
-  oz_real row = c * oz_ld(f->near_sum, i) + oz_ld(f->row_sum, i) * oz_length(own);
+  oz_real D = c * c * o->diag + o->om * oz_max(oz_dot(own, own), oz_dot(own, push));
+  oz_real row = c * o->near + o->row * oz_length(own);
   oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
   oz_st(f->k_dens, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
+}
+OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_density_own own;
+  oz_real w[4];
+  oz_ld4(f->wall_term, i, 4, 0, w);
+  oz_density_bound_take(f, i, &own);
+  oz_density_bound_of(f, i, &own, w);
 }
 
 /* A paste comes to rest with particles as they were squeezed together, some of them on one spot. Pushing them apart in every

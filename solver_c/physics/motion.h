@@ -55,28 +55,46 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
 
-/* advance: displacement by the projected velocity. */
-OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
-  (void)red;
-  oz_real y[4], one = oz_set(1.0f), zero = oz_set(0.0f);
-  oz_v3 u = oz_vec_ld(f->u, i), x = oz_vec_ld(f->x, i);
-  oz_ld4(f->y, i, 4, 0, y);
-  oz_mask good = oz_abs(u.x) + oz_abs(u.y) + oz_abs(u.z) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt);
+/* advance: displacement by the projected velocity. In parts, because what is read need not wait for that. */
+typedef struct {
+  oz_v3 x;
+  oz_real y[4];
+} oz_advance_own;
+OZ_FN void oz_advance_take(const oz_frame *f, uint32_t i, oz_advance_own *o) {
+  o->x = oz_vec_ld(f->x, i);
+  oz_ld4(f->y, i, 4, 0, o->y);
+}
+OZ_FN void oz_advance_by(const oz_frame *f, uint32_t i, oz_real u[4], oz_real y[4]) {
+  oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
+  oz_mask good = oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt);
   if (oz_any(oz_not(good))) { /* as in predict */
-    oz_real v[4];
-    oz_ld4(f->u, i, 4, 0, v);
-    u.x = v[0] = oz_select(good, u.x, zero); u.y = v[1] = oz_select(good, u.y, zero); u.z = v[2] = oz_select(good, u.z, zero);
-    v[3] = oz_select(good, v[3], one);
-    oz_st4(f->u, i, 4, 0, v);
+    for (int c = 0; c < 3; c++) u[c] = oz_select(good, u[c], zero);
+    u[3] = oz_select(good, u[3], one);
+    oz_st4(f->u, i, 4, 0, u);
   }
-  y[0] = f->dt * u.x; y[1] = f->dt * u.y; y[2] = f->dt * u.z;
-  oz_st4(f->y, i, 4, 0, y);
-  oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
+  for (int c = 0; c < 3; c++) y[c] = f->dt * u[c];
+}
+OZ_FN void oz_advance_to(const oz_frame *f, uint32_t i, const oz_advance_own *o) {
+  oz_st4(f->y, i, 4, 0, o->y);
+  oz_v3 p = {o->x.x + o->y[0], o->x.y + o->y[1], o->x.z + o->y[2]};
   oz_vec_st(f->p, i, p, oz_weight(f, i));
+}
+OZ_FN void oz_advance_begin(const oz_frame *f, uint32_t i) { /* of what the position phase adds to */
+  oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_q4 rest = {zero, zero, zero, one};
   oz_turn_st(f->rot, f->stride, i, rest);
   oz_v3 none = {zero, zero, zero};
   oz_vec_st(f->wall_term, i, none, zero);
+}
+OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_advance_own own;
+  oz_real u[4];
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_advance_take(f, i, &own);
+  oz_advance_by(f, i, u, own.y);
+  oz_advance_to(f, i, &own);
+  oz_advance_begin(f, i);
 }
 
 /* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest filter; what went

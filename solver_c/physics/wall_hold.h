@@ -322,11 +322,10 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) { oz_wall_load_of
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
  * rounding; planes that added no direction of their own are put right here.) */
-OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t slot, size_t i) {
-  const uint32_t planes = f->wall_planes[slot];
+OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float u[3]) { /* 1 if u, the velocity of particle i, may be another */
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *own = f->u + 4 * i, u[3] = {own[0], own[1], own[2]}, *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
-  if (!(f->omega[i] > 0.0f)) return;
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+  if (!(f->omega[i] > 0.0f)) return 0;
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {
     if (wall[k].active != OZ_WALL_STUCK) continue;
@@ -354,7 +353,12 @@ OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t slot, size_t i) {
   for (uint32_t k = 0; k < planes; k++)
     if (wall[k].active || wall[k].keep < 1.0f)
       for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
-  for (int a = 0; a < 3; a++) own[a] = u[a];
+  return 1;
+}
+OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t slot, size_t i) {
+  float *own = f->u + 4 * i, u[3] = {own[0], own[1], own[2]};
+  if (oz_wall_clamped(f, slot, f->wall_planes[slot], i, u))
+    for (int a = 0; a < 3; a++) own[a] = u[a];
 }
 OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) { oz_wall_clamp_of(f, slot, f->wall_particle[slot]); }
 
