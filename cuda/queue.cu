@@ -26,9 +26,9 @@ namespace {
 /* Blocks of a kernel that starts early take whatever room the one before leaves, so that some multiprocessors get eight and
  * others three. Where all n blocks are on the device at once, each asks for so much shared memory that none gets more than its
  * share. 0: they are not, or there is nothing to share out. */
-uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare) {
+uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare, uint32_t fixed = 640) { /* fixed: arrays of the kernel itself, bytes */
   const uint32_t each = g->processors ? (n + g->processors - 1) / g->processors : 0;
-  return each < 2 || each > 8 ? 0 : g->processor_memory / (each + spare) - 1664; /* the device's own 1024, and fixed arrays */
+  return each < 2 || each > 8 ? 0 : (g->processor_memory / (each + spare) - 1024u - fixed) & ~127u; /* 1024 are the device's own */
 }
 
 enum { MANY_WAVES = 16 }; /* blocks a multiprocessor */
@@ -256,7 +256,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.place = g->place;
   a.units.set(a.f);
   a.share_room = g->share_room;
-  a.even = lanes == 1 ? even_memory(g, blocks_of(g), 0) : 0;
+  a.even = lanes == 1 ? even_memory(g, blocks_of(g), 0, 160) : 0;
   a.even_map = lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0;
   a.processors = g->processors;
   a.slot_of = g->slot_of;

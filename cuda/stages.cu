@@ -102,6 +102,7 @@ template <int BYTES> __device__ __forceinline__ void copy_in(near_address to, co
   else *static_cast<uint32_t *>(near_at(to)) = *static_cast<const uint32_t *>(from);
 #endif
 }
+__device__ __forceinline__ void draw_near(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
 __device__ __forceinline__ void copies_are_in() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
@@ -162,6 +163,11 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (uint32_t u = 0; u < AHEAD; u++)
         if (threadIdx.x + u * THREADS < have) bring(u * THREADS, j[u]);
       for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS) bring(p - threadIdx.x, near[p]);
+    }
+    for (uint32_t p = have + threadIdx.x; p < many; p += THREADS) { /* what finds no room: near at least */
+      const uint32_t j = near[p];
+      for (int k = 0; k < stock<S>::ARRAYS; k++) draw_near(gathered<S>::array(f, k) + stock<S>::words(k) * (size_t)j);
+      if (stock<S>::PLACED) draw_near(places_of<S>(a) + stock<S>::PLACE * (size_t)j);
     }
     copies_are_in();
   }
@@ -322,7 +328,7 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   if constexpr (stock<S>::SHARES)
     if (a.even && stock<S>::EACH * a.share_room > a.even) { /* a second wave would cost more than what few blocks lack */
       stage_args less = a;
-      less.share_room = a.even / stock<S>::EACH & ~31u;
+      less.share_room = a.even / stock<S>::EACH & ~7u;
       return start_share<S, T>(less, g, stream);
     }
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
