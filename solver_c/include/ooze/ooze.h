@@ -145,7 +145,7 @@ typedef struct ooze_params {
   uint32_t corotation;          /* 0 or 1. Default 1. */
   uint32_t gradient_correction; /* 0 or 1. Default 1. */
   float zero_energy;            /* strength of the zero-energy control, 0 to 1. Default 0.8. */
-  uint32_t rest_filter;         /* sweeps of the filter on non-affine velocity; 2 do as much as 3. Default 2. */
+  uint32_t rest_filter;         /* sweeps of the filter on non-affine velocity; 2 do as much as 3 (which bodies get). Default 2. */
   uint32_t wall_density;        /* 0 or 1: walls count in the density. Default 1. */
   uint32_t split_compliance;    /* 0 or 1: compliance acts on the deviator only, so that streams neck. Default 1. */
   float max_speed;              /* m/s: faster particles are slowed to this. 0: no limit. Default 0. */
