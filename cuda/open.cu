@@ -49,7 +49,8 @@ using namespace OZ_NAMESPACE;
 /* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are as long as the longest; the list that their block shares), what
  * sorting needs. Walls, colliders, links and what is set of the optional fields come on top. */
 extern "C" uint64_t oz_cuda_bytes(uint64_t particles) {
-  const uint64_t lists = 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1), sorting = 2 * 8 + 2 * 4 + 4 + 14;
+  /* up to LATE_MOST lists have more room, and are there twice with the places and positions that they are made of (ahead.cu); and cells of what is stirred */
+  const uint64_t lists = particles > LATE_MOST ? 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1) : 2 * (60 * 2 + 7 * 4 + 2 + 1) + 12 * 4 + 8 + 16 + 72, sorting = 2 * 8 + 2 * 4 + 4 + 14;
   return particles * (words_per_particle() * 4 + lists + sorting) + (16u << 20);
 }
 
