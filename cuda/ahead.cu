@@ -19,7 +19,7 @@ bool goes_ahead(gpu *g, const oz_frame *f) {
   spare_lists *s = &g->spare;
   const struct { buffer *slot; size_t bytes; } room[] = {
       {&s->c.entries, g->c.entries.bytes}, {&s->c.group, g->c.group.bytes}, {&s->c.len, g->c.len.bytes}, {&s->near_first, g->near_first.bytes},
-      {&s->near_j, g->near_j.bytes}, {&s->place, (size_t)g->capacity * 8}, {&s->x, (size_t)g->capacity * 16},
+      {&s->near_j, g->near_j.bytes}, {&s->place, (size_t)g->capacity * 8}, {&s->x, ((size_t)g->capacity + 64) * 16}, /* a search reads some beyond the last, and looks at none of them */
   };
   bool more = false;
   for (const auto &r : room) {

@@ -86,7 +86,13 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel
   gather_body<S, T, false>(a, nullptr);
 }
 /* Blocks that a multiprocessor is to hold: mirroring must not cost a wave. */
-template <class S, int T> constexpr int held = !mirrors<S> ? 0 : displaced<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { HELD_MOST = 8 }; /* 1024 threads are all it has */
+#else
+enum { HELD_MOST = 16 };
+#endif
+template <class S, int T> constexpr int wish = !mirrors<S> ? 0 : displaced<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
+template <class S, int T> constexpr int held = wish<S, T> < HELD_MOST ? wish<S, T> : (int)HELD_MOST;
 template <class S, int T>
 __global__ void __launch_bounds__(BLOCK, (held<S, T>)) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
   gather_body<S, T, true>(a, &g);
