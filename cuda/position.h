@@ -127,6 +127,7 @@ template <> constexpr bool displaced<stage_shift> = true;
 /* What the joined stages say beyond their pairs: whether they ask for oz_group.r, and what walks the further rows. */
 template <class S> constexpr bool apart = false;
 template <> constexpr bool apart<stage_measure> = true;
+template <> constexpr bool apart<stage_gradient> = true;
 template <class S> struct further_of {
   static constexpr bool OTHER = false;
   typedef S stage;

@@ -57,6 +57,10 @@ template <class S> constexpr bool unpacked = false;
 template <> constexpr bool unpacked<stage_force> = true;
 template <> constexpr bool unpacked<stage_bound_sums> = true;
 template <> constexpr bool unpacked<stage_prepare> = true;
+template <> constexpr bool unpacked<stage_gradient> = true;
+/* And those that gather nothing else: what they gather is where their neighbours are. */
+template <class S> constexpr bool starts_only = false;
+template <> constexpr bool starts_only<stage_gradient> = true;
 /* A particle's own, in the bits of an oz_place, and where those of others are. */
 template <class S> OZ_D const uint32_t *places_of(const stage_args &a) { return unpacked<S> ? reinterpret_cast<const uint32_t *>(a.f.x) : a.place; }
 template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
@@ -69,12 +73,12 @@ template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
 /* Copies of what a block gathers: records, then start positions, then numbers; `room` of each. */
 template <class S> struct stock {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
-  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_C;
+  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_C && !starts_only<S>;
   static constexpr int PLACE = !PLACED ? 0 : unpacked<S> ? 4 : 2; /* words of a start position */
   static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE; /* bytes a neighbour */
   float *at;
   uint32_t room;
-  OZ_D uint32_t *places() const { return reinterpret_cast<uint32_t *>(at + 4 * (size_t)gathered<S>::RECORDS * room); }
+  OZ_D uint32_t *places() const { return reinterpret_cast<uint32_t *>(starts_only<S> ? at : at + 4 * (size_t)gathered<S>::RECORDS * room); }
   static OZ_D constexpr int words(int k) { return k < gathered<S>::RECORDS ? 4 : 1; }
   OZ_D float *copy(int k) const {
     return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + PLACE + (k - gathered<S>::RECORDS)) * (size_t)room;
@@ -133,13 +137,14 @@ template <class S> struct shelf {
   }
   template <bool UPPER> OZ_D sight neighbour(uint32_t w) const {
     for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(*f, k) = static_cast<float *>(near_at(array[k] + bytes<UPPER>(w, stock<S>::words(k))));
-    const sight v = {f, static_cast<const uint32_t *>(near_at(place + bytes<UPPER>(w, stock<S>::PLACE))), units, {}};
+    const sight v = {f, static_cast<const uint32_t *>(near_at(place + bytes<UPPER>(w, starts_only<S> ? 4 : stock<S>::PLACE))), units, {}};
     return v;
   }
 };
 /* Stages whose first sums, so many, are linear in gradients and zero-energy weights, and do not see either where there is no distance: their pairs get both
  * without the factor grad_norm, which the sums are multiplied with in the end. */
 template <class S> constexpr int linear = 0;
+template <> constexpr int linear<stage_gradient> = 12;
 template <> constexpr int linear<stage_bound_sums> = 2;
 template <> constexpr int linear<stage_bound> = 6;
 template <> constexpr int linear<stage_force> = 3;
@@ -156,9 +161,16 @@ template <> constexpr int linear<stage_measure> = 9;
 template <> constexpr int linear<stage_shift> = 3;
 /* From this one on sums are the same for the opposite gradient, and so is the factor. */
 template <class S> constexpr int even_from = linear<S>;
+template <> constexpr int even_from<stage_gradient> = 10;
 template <> constexpr int even_from<stage_bound_sums> = 0;
 template <> constexpr int even_from<stage_bound> = 0;
 template <> constexpr int even_from<stage_prepare> = stage_prepare::BOUND;
+/* And from this one on they are quadratic. */
+template <class S> constexpr int square_from = linear<S>;
+template <> constexpr int square_from<stage_gradient> = 11;
+/* Stages that add weights up as they are, and must not count padding, which has no distance. */
+template <class S> constexpr bool counts = false;
+template <> constexpr bool counts<stage_gradient> = true;
 /* Stages with a sum of A_j ghat: the last of their sums is for oz_matrix_off. */
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
@@ -169,7 +181,7 @@ template <> constexpr bool matrix<stage_shift> = true;
 template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
   if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
   const float norm = unpacked<S> ? a.f.grad_norm : a.units.grad_norm; /* below 0 */
-  for (int s = 0; s < linear<S>; s++) acc[s] *= !shared ? 1.0f : s < even_from<S> ? norm : -norm;
+  for (int s = 0; s < linear<S>; s++) acc[s] *= !shared ? 1.0f : s < even_from<S> ? norm : s < square_from<S> ? -norm : norm * norm;
   if constexpr (pulled_from<S> > 0)
     for (int s = pulled_from<S>; s < linear<S>; s++) acc[s] *= shared ? a.units.pull : 1.0f;
 }
@@ -199,14 +211,15 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
       oz_place_difference(here, oz_place_ld(v.place, j), r);
       m.way.x = r[0], m.way.y = r[1], m.way.z = r[2];
     }
-    if (apart<S>) {
-      static_assert(!unpacked<S> || !apart<S>, "these are in other units");
+    if (apart<S> && unpacked<S>) m.r = m.way;
+    else if (apart<S>) {
       m.r.x = v.units->metres * m.way.x, m.r.y = v.units->metres * m.way.y, m.r.z = v.units->metres * m.way.z;
     }
     if (linear<S> > 0) {
       m.s = oz_steepness_within(&k, m.way), m.far = oz_far_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
       m.c = (pulls<S> || pulled_from<S> > 0 ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
+      if (counts<S>) m.c = oz_select(m.s < oz_set(7.07e4f * k.h), m.c, oz_set(0.0f)); /* as oz_spiky_within */
     } else {
       m.g = oz_spiky_within(&k, m.way, &m.c);
       m.way = m.g, m.s = oz_set(1.0f);

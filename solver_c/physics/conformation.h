@@ -151,18 +151,19 @@ OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s)
   s->light = oz_sqrt(oz_max(oz_set(f->x[4 * (size_t)i + 3]), oz_set(1.0f)));
 }
 OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n, oz_real *acc) {
-  oz_real x[4];
+  oz_real x[4], k;
   oz_near_start(f, n, x);
-  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z};
+  oz_v3 r = oz_across(n, x, s->x);
   acc[0] += r.x * n->g.x; acc[1] += r.y * n->g.y; acc[2] += r.z * n->g.z;
   acc[3] += r.x * n->g.y; acc[4] += r.x * n->g.z; acc[5] += r.y * n->g.z;
   acc[6] += n->g.x; acc[7] += n->g.y; acc[8] += n->g.z;
   oz_mask free = x[3] > oz_set(0.0f);
   oz_real one = oz_set(1.0f), heavier = oz_select(free, s->light * oz_rsqrt(oz_max(x[3], one)), one);
   acc[9] += n->c * oz_max(heavier, one); /* as oz_filter_weight has it: 1 among equals */
-  oz_real g2 = oz_dot(n->g, n->g); /* for the density constraint's diagonal and bound, density.h */
-  acc[10] += x[3] * g2;
-  acc[11] += oz_select(free, g2 * oz_rsqrt(oz_max(g2, oz_set(1e-30f))), oz_set(0.0f));
+  (void)oz_along(n, &k);
+  oz_real size = k * oz_along_length(n); /* |ghat|: for the density constraint's diagonal and bound, density.h */
+  acc[10] += oz_select(free, size, oz_set(0.0f));
+  acc[11] += x[3] * (size * size);
 }
 OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -197,8 +198,8 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
 
   oz_v3 own = {acc[6], acc[7], acc[8]};
   oz_m3 send = oz_s3_full(&B);
-  oz_real row = om * f->dens_grad * (acc[11] + oz_sqrt(oz_dot(own, own)));
-  oz_st(f->diag, i, acc[10]);
+  oz_real row = om * f->dens_grad * (acc[10] + oz_sqrt(oz_dot(own, own)));
+  oz_st(f->diag, i, acc[11]);
   oz_st(f->row_sum, i, row);
   oz_matrix_st_spare(f->A, i, &send, row);
 }

@@ -365,6 +365,17 @@ OZ_FN void oz_near_start(const oz_frame *f, const oz_group *n, oz_real x[4]) {
   oz_near4(f->start, n, x);
 #endif
 }
+/* From a particle at `own` to a neighbour, whose start position is x. */
+OZ_FN oz_v3 oz_across(const oz_group *n, const oz_real x[4], oz_v3 own) {
+#if OZ_GPU
+  const oz_v3 r = {-n->r.x, -n->r.y, -n->r.z};
+  (void)x, (void)own;
+#else
+  const oz_v3 r = {x[0] - own.x, x[1] - own.y, x[2] - own.z};
+  (void)n;
+#endif
+  return r;
+}
 #if !OZ_GPU
 /* What rows keep of a pair: w = d |ghat| / r, a pure number, below 28,000. And back: the group has its ghat = (w / d) (x_j - x_i), c is
  * bounded as above. */
