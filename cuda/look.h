@@ -11,6 +11,15 @@ OZ_FN uint32_t shifted_in(uint32_t bits, uint32_t word) {
   return bits << 1 | word >> 31;
 #endif
 }
+/* A candidate's position: 12 of its 16 bytes, in two loads. What bounds the tests is how many words come from the first-level cache for each lane (ncu: 4 cycles
+ * for a load of 16 bytes, though all lanes ask for the same ones), more than their instructions. */
+OZ_FN void load_position(const float *q, float v[3]) {
+#if defined(__CUDA_ARCH__) /* in so many words: the compiler may make three of them */
+  asm volatile("ld.global.v2.f32 {%0, %1}, [%3];\n\tld.global.f32 %2, [%3 + 8];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]) : "l"(q));
+#else
+  v[0] = q[0], v[1] = q[1], v[2] = q[2];
+#endif
+}
 /* Bit t of a word, or none from 32 on. */
 OZ_FN uint32_t bit_at(uint32_t t) {
 #if defined(__CUDACC__)
@@ -228,8 +237,8 @@ template <bool FURTHER> struct search : search_args {
 #pragma unroll
 #endif
         for (uint32_t u = 4; u-- > 0;) {
-          oz_real v[4];
-          oz_ld4(q, u, 4, 0, v);
+          float v[3];
+          load_position(q + 4 * u, v);
           bits = shifted_in(bits, nearness(v, p, radius2));
         }
       }
