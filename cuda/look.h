@@ -11,6 +11,15 @@ OZ_FN uint32_t shifted_in(uint32_t bits, uint32_t word) {
   return bits << 1 | word >> 31;
 #endif
 }
+/* A candidate's position: 12 of its 16 bytes, in two loads. What bounds the tests is how many words come from the first-level cache for each lane (ncu: 4 cycles
+ * for a load of 16 bytes, though all lanes ask for the same ones), more than their instructions. */
+OZ_FN void load_position(const float *q, float v[3]) {
+#if defined(__CUDA_ARCH__) /* in so many words: the compiler may make three of them */
+  asm volatile("ld.global.v2.f32 {%0, %1}, [%3];\n\tld.global.f32 %2, [%3 + 8];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]) : "l"(q));
+#else
+  v[0] = q[0], v[1] = q[1], v[2] = q[2];
+#endif
+}
 /* Bit t of a word, or none from 32 on. */
 OZ_FN uint32_t bit_at(uint32_t t) {
 #if defined(__CUDACC__)
@@ -115,6 +124,7 @@ enum { PIECES = 24 }; /* honey has 10 a particle, 22 at most; where there are mo
 struct piece {
   uint32_t where, bits;
 };
+typedef piece pieces[PIECES + 1]; /* one is fetched ahead */
 struct found { /* apart from the pieces, which lie in memory */
   uint32_t pieces, count; /* and neighbours in all */
   OZ_D bool add(piece *to, uint32_t where, uint32_t bits) { /* whether there was room */
@@ -228,8 +238,8 @@ template <bool FURTHER> struct search : search_args {
 #pragma unroll
 #endif
         for (uint32_t u = 4; u-- > 0;) {
-          oz_real v[4];
-          oz_ld4(q, u, 4, 0, v);
+          float v[3];
+          load_position(q + 4 * u, v);
           bits = shifted_in(bits, nearness(v, p, radius2));
         }
       }
@@ -292,7 +302,7 @@ template <bool FURTHER> struct search : search_args {
   }
   /* Particle at place m. */
   OZ_D uint32_t at_place(uint32_t m) const { return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
-  /* The first look: keeps what it finds, and marks it, and the first lane the particle itself. */
+  /* The first look: keeps what it finds, and marks it, and the first lane of a group the particles themselves, which are a page. */
   template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
     found out = {0, 0};
     look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) { out.count += popcount(bits), out.add(kept, m, bits); });
@@ -300,6 +310,7 @@ template <bool FURTHER> struct search : search_args {
   }
   template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, pages *book, piece *kept) const {
     found out = {0, 0};
+    if (lane == 0 && i % 32 == 0) book->mark(i >> 5, n - i < 32 ? (1u << (n - i)) - 1u : 0xffffffffu); /* now, while threads are together */
     look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
       const uint64_t both = (uint64_t)bits << (m & 31u);
       const uint32_t page = m >> 5, low = (uint32_t)both, high = (uint32_t)(both >> 32);
@@ -309,7 +320,6 @@ template <bool FURTHER> struct search : search_args {
     });
     OZ_AS_IT_IS /* all that a lane has in one loop, as below */
     for (uint32_t k = 0, end = out.crowded() ? (uint32_t)PIECES : out.pieces; k < end; k++) kept[k].where = book->mark(kept[k].where, kept[k].bits);
-    if (lane == 0) book->mark(i >> 5, 1u << (i & 31u));
     return out;
   }
   /* The second: writes the lane's part of row i, from entry `r` on, and the first lane what pads it to a multiple of four: the particle
@@ -347,11 +357,13 @@ template <bool FURTHER> struct search : search_args {
       });
     else {
       uint16_t *to = row + entry_at(r);
+      piece next = kept[0]; /* a piece ahead: they lie in memory, and all wait for the lane that has to fetch one */
       OZ_AS_IT_IS
       for (uint32_t end = capped(r + of.count), k = 0, bits = 0, set = 0, before = 0; r < end;) {
         if (!bits) {
-          const pages::places page = book->at(kept[k].where);
-          bits = kept[k++].bits, set = page.bits, before = page.before;
+          const pages::places page = book->at(next.where);
+          bits = next.bits, set = page.bits, before = page.before;
+          next = kept[++k];
         }
         const uint32_t rest = bits - 1;
         *to = (uint16_t)(before + popcount(set & rest & ~bits));

@@ -26,7 +26,7 @@ namespace {
 
 #if defined(OZ_CUDA_HOST)
 template <class BOOK, class S> void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
-  static piece kept[SHARE][PIECES];
+  static pieces kept[SHARE];
   found of[SHARE];
   uint32_t count[SHARE], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
   bool fits = true;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
   const uint32_t block = blockIdx.x, i = block * P + k;
   uint32_t r = 0, all = 0;
-  piece kept[PIECES];
+  pieces kept;
   found of = {0, 0};
   if constexpr (SHARED) {
     for (uint32_t p = threadIdx.x; p < PAGES; p += THREADS) book.key[p] = book.of[p].bits = 0;
@@ -112,6 +112,7 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
       return;
     }
   if (i < s.n) of = s.template find<TEAM>(i, lane, &book, kept);
+  __syncwarp(); /* whoever had to wait for a page would go its own way until the barrier */
   count[lane][k] = of.count;
   __syncthreads();
   for (uint32_t t = 0; t < TEAM; t++) {
