@@ -306,8 +306,9 @@ uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
 /* Cells at positions `at`; within a cell by rank, or NULL: in the order that particles have. */
 key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]);
 bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
-/* Particles by cell, through a table. The order within each cell is left to a placement. */
-ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why);
+uint64_t codes_of(const uint32_t last[3]);         /* that it has then */
+/* Particles by cell, through a table of so many codes. box: the key's, where the host does not know it yet (news), or NULL. The order within each cell is left to a placement. */
+ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t codes, uint32_t *cell, placement *out, ooze_message *why);
 /* Cells of the n particles as sorted last. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
  * cell are then empty, if there are to be motions. */
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);

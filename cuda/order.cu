@@ -371,12 +371,47 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
   g->queued = g->frames = 0; /* what still waits is not done */
   g->box_known = g->box_told = g->untold = g->soon = false;
   g->due = 0;
+  give_up_foreseen(g);
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why));
   if (!g->backed || !g->count) return OOZE_OK;
   g->backed = false;
   OZ_CUDA(each(g->stream, g->count, undo_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}), "undoing a substep");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "undoing a substep");
   return OOZE_OK;
+}
+
+void keep_box(gpu *g) { memcpy(g->box, g->host_news->box, sizeof g->box); }
+
+/* On the side, into spare.x; what is launched from now on comes after it. */
+static ooze_result sort_aside(gpu *g, const key_item &key, const int *box, uint32_t codes, ooze_message *why) {
+  {
+    const aside there(g, true);
+    placement where;
+    OZ_TRY(table_cells(g, key, box, codes, as<uint32_t>(g->key[0]), &where, why));
+    OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}), "sorting");
+  }
+  return join_side(g, why);
+}
+/* Room for a box that has grown by two cells an axis, where that does not take another bit, and there is a table for it. */
+static uint32_t codes_foreseen(const gpu *g) {
+  uint32_t room[3];
+  for (int k = 0; k < 3; k++) {
+    uint32_t most = g->last[k] | 1u;
+    for (uint32_t d = 1; d < 32; d *= 2) most |= most >> d;
+    room[k] = g->last[k] + 2 < most ? g->last[k] + 2 : most;
+  }
+  const uint64_t wish = codes_of(tabled(g, room) ? room : g->last), have = g->table.bytes / 4;
+  return (uint32_t)(wish < have ? wish : have - 1);
+}
+ooze_result foresee(gpu *g, ooze_message *why) {
+  const int unknown[3] = {0, 0, 0};
+  OZ_TRY(after_ended(g, why));
+  g->foresees = false, g->foreseen = true;
+  return sort_aside(g, key_of(g->arrays.x, g->arrays.rank, g->cell, unknown, g->last), device_news(g)->box, codes_foreseen(g), why);
+}
+bool foresees(gpu *g, const oz_frame *f) {
+  if (!g->box_told || f->x != g->arrays.x || !g->table.at || !tabled(g, g->last) || !goes_ahead(g, f)) return false;
+  return !(g->foresee_rest && g->foresee_rest--);
 }
 
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
@@ -393,25 +428,24 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   g->cell = cell_of_sort(f);
   g->box_known = false;
   if (!known) {
+    give_up_foreseen(g);
     OZ_TRY(launch_box(g, f, why));
     OZ_TRY(bring_news(g, why));
+    keep_box(g);
   }
   for (int k = 0; k < 3; k++) {
-    g->grid.low[k] = g->host_news->box[k];
-    g->last[k] = (uint32_t)(-g->host_news->box[3 + k] - g->host_news->box[k]);
+    g->grid.low[k] = g->box[k];
+    g->last[k] = (uint32_t)(-g->box[3 + k] - g->box[k]);
   }
   const uint32_t *last = g->last;
   const key_item key = key_of(f->x, f->rank, g->cell, g->grid.low, last);
   g->by_table = tabled(g, last);
+  const bool ahead = g->by_table && known && goes_ahead(g, f), foreseen = ahead && g->foreseen && codes_of(last) < g->table_bytes / 4;
+  g->foresees = g->foreseen = false;
   if (g->by_table) {
-    const bool ahead = known && goes_ahead(g, f);
-    placement where;
-    {
-      const aside there(g, ahead);
-      OZ_TRY(table_cells(g, key, as<uint32_t>(g->key[0]), &where, why));
-      if (ahead) OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), f->x, as<float>(g->spare.x)}), "sorting");
-    }
-    if (ahead) OZ_TRY(join_side(g, why));
+    placement where = {};
+    if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, nullptr, (uint32_t)codes_of(last), why));
+    if (!ahead) OZ_TRY(table_cells(g, key, nullptr, (uint32_t)codes_of(last), as<uint32_t>(g->key[0]), &where, why));
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;
