@@ -23,11 +23,11 @@ struct tally_item {
   }
 };
 struct fill_item {
-  const uint32_t *start, *cell, *within;
-  uint32_t *member;
+  const uint32_t *start, *cell, *within, *rank;
+  uint32_t *ranks;
   news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
   OZ_D void operator()(uint32_t i) const {
-    member[start[cell[i]] + within[i]] = i;
+    ranks[start[cell[i]] + within[i]] = rank[i];
     if (i) return;
     ready->clear_groups();
     ready->clear_box();
@@ -196,18 +196,18 @@ ooze_result clear_table(gpu *g, ooze_message *why) {
   g->table_clear = g->table_bytes;
   return OOZE_OK;
 }
-ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t cells, uint32_t *cell, placement *out, ooze_message *why) {
+ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t cells, uint32_t *cell, chain in, placement *out, ooze_message *why) {
   const size_t bytes = ((size_t)cells + 1) * 4;
   if (bytes > g->table.bytes) g->table_clear = 0;
   if (bytes > g->table.bytes) OZ_TRY(grow(g, &g->table, bytes + bytes / 4, "cells", why, true)); /* so that a box may grow before the host knows (order.cu) */
-  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *member = as<uint32_t>(g->order[0]);
+  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
   if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
   g->table_bytes = bytes, g->table_clear = 0;
-  OZ_CUDA(each(g->stream, g->count, tally_item{key, box, cells - 1, table, cell, within}), "cells");
-  OZ_TRY(sum_before(g, table, cells + 1, why));
-  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member, device_news(g)}), "cells");
+  OZ_CUDA(each(g->stream, g->count, tally_item{key, box, cells - 1, table, cell, within}, in == ALONE ? ALONE : CHAIN_FIRST), "cells");
+  OZ_TRY(sum_before(g, table, cells + 1, in, why));
+  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, key.rank, ranks, device_news(g)}, in), "cells");
   g->groups_clear = g->box_clear = true;
-  *out = {table, cell, member, key.rank};
+  *out = {table, cell, ranks, key.rank};
   return OOZE_OK;
 }
 

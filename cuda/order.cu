@@ -80,7 +80,7 @@ ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
   for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
   return OOZE_OK;
 }
-ooze_result before_each(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+ooze_result before_each(gpu *, uint32_t *v, uint32_t n, chain, ooze_message *) {
   for (uint32_t i = 0, sum = 0; i < n; i++) {
     const uint32_t here = v[i];
     v[i] = sum, sum += here;
@@ -106,11 +106,12 @@ ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, o
 }
 /* Up to ADD_MOST numbers by a kernel of our own, which needs no other before it; v: at a multiple of 16 bytes. */
 enum { ADD_BLOCK = 512, ADD_EACH = 8, ADD_MOST = ADD_BLOCK * ADD_EACH * SUMS_MOST };
-template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uint32_t *v, uint32_t n, const block_sums sums) {
+template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uint32_t *v, uint32_t n, const block_sums sums, const chain in) {
   constexpr uint32_t WARPS = ADD_BLOCK / 32;
   __shared__ uint32_t part[WARPS];
   const uint32_t first = (blockIdx.x * (uint32_t)ADD_BLOCK + threadIdx.x) * ADD_EACH, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   uint32_t x[ADD_EACH], own = 0, all = 0;
+  if (in == CHAINED) after_the_last();
   if (first + ADD_EACH <= n)
     for (int k = 0; k < ADD_EACH; k += 4) {
       const uint4 four = *reinterpret_cast<const uint4 *>(v + first + k);
@@ -143,12 +144,14 @@ template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uin
     for (int k = 0; k < ADD_EACH; k++)
       if (first + k < n) v[first + k] = x[k];
 }
-template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
   if (n == 0) return OOZE_OK;
   if (n <= ADD_MOST && reinterpret_cast<uintptr_t>(v) % 16 == 0) {
     block_sums sums;
+    const uint32_t blocks = (n + ADD_BLOCK * ADD_EACH - 1u) / (ADD_BLOCK * ADD_EACH);
     OZ_TRY(next_sums(g, &sums, why));
-    add_kernel<WITH><<<(n + ADD_BLOCK * ADD_EACH - 1u) / (ADD_BLOCK * ADD_EACH), ADD_BLOCK, 0, g->stream>>>(v, n, sums);
+    if (in == CHAINED) OZ_CUDA(start<add_kernel<WITH>>(blocks, (uint32_t)ADD_BLOCK, 0, g->stream, v, n, sums, in), "adding up");
+    else add_kernel<WITH><<<blocks, ADD_BLOCK, 0, g->stream>>>(v, n, sums, in);
     OZ_CUDA(cudaGetLastError(), "adding up");
     return OOZE_OK;
   }
@@ -162,8 +165,8 @@ template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, ooze_m
   OZ_CUDA(scan(g->temp.at, bytes), "adding up");
   return OOZE_OK;
 }
-ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<true>(g, v, n, why); }
-ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<false>(g, v, n, why); }
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<true>(g, v, n, ALONE, why); }
+ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) { return add_all<false>(g, v, n, in, why); }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
   const uint32_t blocks = (n + 1023u) / 1024u;
   box_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);
@@ -258,11 +261,11 @@ struct settle_item {
   permute_item p;
   placement where;
   uint32_t *cell_of, *order; /* order: where each was */
-  OZ_D void operator()(uint32_t t) const {
+  OZ_D void operator()(uint32_t i) const {
     luggage s;
-    const uint32_t i = where.member[t], cell = where.cell[i]; /* i of those near t: their state is read together */
+    const uint32_t cell = where.cell[i];
     p.take(i, &s);
-    const uint32_t k = where.of(i);
+    const uint32_t k = where.of(i, cell);
     cell_of[k] = cell;
     order[k] = i;
     p.put(k, &s);
@@ -275,11 +278,11 @@ struct foresee_item {
   uint32_t *cell_of, *order;
   const float *from;
   float *to;
-  OZ_D void operator()(uint32_t t) const {
-    const uint32_t i = where.member[t], cell = where.cell[i];
+  OZ_D void operator()(uint32_t i) const {
+    const uint32_t cell = where.cell[i];
     oz_real x[4];
     oz_ld4(from, i, 4, 0, x);
-    const uint32_t k = where.of(i);
+    const uint32_t k = where.of(i, cell);
     cell_of[k] = cell;
     order[k] = i;
     oz_st4(to, k, 4, 0, x);
@@ -289,7 +292,7 @@ struct foresee_item {
 } // namespace
 
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
-ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return before_each(g, v, n, why); }
+ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) { return before_each(g, v, n, in, why); }
 
 ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, bits = bits_for(last);
@@ -387,8 +390,8 @@ static ooze_result sort_aside(gpu *g, const key_item &key, const int *box, uint3
   {
     const aside there(g, true);
     placement where;
-    OZ_TRY(table_cells(g, key, box, codes, as<uint32_t>(g->key[0]), &where, why));
-    OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}), "sorting");
+    OZ_TRY(table_cells(g, key, box, codes, as<uint32_t>(g->key[0]), CHAINED, &where, why));
+    OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}, CHAINED), "sorting");
   }
   return join_side(g, why);
 }
@@ -445,7 +448,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   if (g->by_table) {
     placement where = {};
     if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, nullptr, (uint32_t)codes_of(last), why));
-    if (!ahead) OZ_TRY(table_cells(g, key, nullptr, (uint32_t)codes_of(last), as<uint32_t>(g->key[0]), &where, why));
+    if (!ahead) OZ_TRY(table_cells(g, key, nullptr, (uint32_t)codes_of(last), as<uint32_t>(g->key[0]), ALONE, &where, why));
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;
