@@ -4,6 +4,9 @@
  * sorts cells and looks for neighbours at copies of the positions meanwhile, and both fill the machine better than one after the other. What the
  * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done.
  *
+ * Where that lies the host need not know: the second stream waits for `finish` alone and takes the box of all cells, on which the order depends, from where `finish` has put it; the table
+ * has room for what the last substep's suggests. The host, which hears of the box meanwhile, goes on from there if that was enough, and otherwise sorts again.
+ *
  * A third stream finds walls as soon as `predict` is done, beside the search, and holds what they hold while the gathers that prepare the projection (`gradient`, `bound_sums`) run. */
 #include "cuda/gpu.h"
 
@@ -11,7 +14,7 @@ namespace OZ_NAMESPACE {
 
 uint32_t *places_of(float *at, uint32_t capacity);
 
-/* Whether the host knows that positions are final (g->box_known, which the caller has asked for), and there is room for a second set of lists. What is there
+/* Whether a substep that begins where finish left particles, which the caller knows, may do so, and there is room for a second set of lists. What is there
  * for few scenes only goes the ordinary way: boundary particles and bodies, links, and whatever waits for answers. */
 bool goes_ahead(gpu *g, const oz_frame *f) {
   if (g->no_ahead || g->profiling || g->has_links || f->boundary || f->slips || f->body_count) return false;
@@ -57,7 +60,13 @@ aside::aside(gpu *gg, bool yes, cudaStream_t gpu::*there) : g(gg), was(gg->strea
   if (yes) g->stream = g->*there;
 }
 aside::~aside() { g->stream = was; }
+void give_up_foreseen(gpu *g) {
+  if (g->foreseen) g->foresee_rest = 7; /* something stands in between, and may do so again */
+  g->foresees = g->foreseen = false;
+}
 #if defined(OZ_CUDA_HOST)
+ooze_result note_ended(gpu *, ooze_message *) { return OOZE_OK; }
+ooze_result after_ended(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result fork_side(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result join_side(gpu *g, ooze_message *) {
   g->walls_aside = g->lists_aside = false;
@@ -65,6 +74,14 @@ ooze_result join_side(gpu *g, ooze_message *) {
 }
 ooze_result after_lists(gpu *, ooze_message *) { return OOZE_OK; }
 #else
+ooze_result note_ended(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->ended), g->stream), "a substep");
+  return OOZE_OK;
+}
+ooze_result after_ended(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaStreamWaitEvent(g->side, static_cast<cudaEvent_t>(g->ended), 0), "sorting");
+  return OOZE_OK;
+}
 ooze_result fork_side(gpu *g, ooze_message *why) {
   const cudaEvent_t moved = static_cast<cudaEvent_t>(g->moved);
   OZ_CUDA(cudaStreamWaitEvent(g->side, moved, 0), "walls");

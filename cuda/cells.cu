@@ -10,19 +10,24 @@ namespace {
 
 struct tally_item {
   key_item key;
+  const int *box;   /* where the key's lowest cell and last coordinates stand by then (news); NULL: the key has them */
+  uint32_t greatest; /* code for which there is room. What is beyond shares it: the host sees so, and sorts again */
   uint32_t *table, *cell, *within; /* cell of each particle, and how many were counted there before it (any order) */
   OZ_D void operator()(uint32_t i) const {
-    const uint32_t k = (uint32_t)key.of(i);
+    key_item at = key;
+    for (int a = 0; box && a < 3; a++) at.low[a] = box[a], at.last[a] = -box[3 + a] - box[a];
+    const uint64_t code = at.of(i);
+    const uint32_t k = code < greatest ? (uint32_t)code : greatest;
     cell[i] = k;
     within[i] = oz_atomic_add(table + k, 1u);
   }
 };
 struct fill_item {
-  const uint32_t *start, *cell, *within;
-  uint32_t *member;
+  const uint32_t *start, *cell, *within, *rank;
+  uint32_t *ranks;
   news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
   OZ_D void operator()(uint32_t i) const {
-    member[start[cell[i]] + within[i]] = i;
+    ranks[start[cell[i]] + within[i]] = rank[i];
     if (i) return;
     ready->clear_groups();
     ready->clear_box();
@@ -174,7 +179,7 @@ key_item key_of(const float *at, const uint32_t *rank, float cell, const int low
 }
 
 /* Codes up to that of the far corner, where every coordinate may be the odd one of its pair. */
-static uint64_t codes_of(const uint32_t last[3]) {
+uint64_t codes_of(const uint32_t last[3]) {
   uint64_t most = 0;
   for (uint32_t bit = 0; bit < 21; bit++)
     for (uint32_t axis = 0; axis < 3; axis++) most |= (uint64_t)((last[axis] | 1u) >> bit & 1u) << (3 * bit + axis);
@@ -191,19 +196,18 @@ ooze_result clear_table(gpu *g, ooze_message *why) {
   g->table_clear = g->table_bytes;
   return OOZE_OK;
 }
-ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why) {
-  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, cells = (uint32_t)codes_of(last);
+ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t cells, uint32_t *cell, chain in, placement *out, ooze_message *why) {
   const size_t bytes = ((size_t)cells + 1) * 4;
   if (bytes > g->table.bytes) g->table_clear = 0;
-  OZ_TRY(grow(g, &g->table, bytes, "cells", why, true));
-  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *member = as<uint32_t>(g->order[0]);
+  if (bytes > g->table.bytes) OZ_TRY(grow(g, &g->table, bytes + bytes / 4, "cells", why, true)); /* so that a box may grow before the host knows (order.cu) */
+  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
   if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
   g->table_bytes = bytes, g->table_clear = 0;
-  OZ_CUDA(each(g->stream, g->count, tally_item{key, table, cell, within}), "cells");
-  OZ_TRY(sum_before(g, table, cells + 1, why));
-  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, member, device_news(g)}), "cells");
+  OZ_CUDA(each(g->stream, g->count, tally_item{key, box, cells - 1, table, cell, within}, in == ALONE ? ALONE : CHAIN_FIRST), "cells");
+  OZ_TRY(sum_before(g, table, cells + 1, in, why));
+  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, key.rank, ranks, device_news(g)}, in), "cells");
   g->groups_clear = g->box_clear = true;
-  *out = {table, cell, member, key.rank};
+  *out = {table, cell, ranks, key.rank};
   return OOZE_OK;
 }
 

@@ -92,13 +92,13 @@ struct key_item {
 
 enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
 
-/* Place of particle i, which fill_item has put somewhere into its cell. */
+/* Place of particle i in cell k: ranks of a cell stand together, in any order (fill_item). */
 struct placement {
-  const uint32_t *start, *cell, *member, *rank;
-  OZ_D uint32_t of(uint32_t i) const {
-    const uint32_t mine = rank[i], k = cell[i], first = start[k], end = start[k + 1];
+  const uint32_t *start, *cell, *ranks, *rank;
+  OZ_D uint32_t of(uint32_t i, uint32_t k) const {
+    const uint32_t mine = rank[i], first = start[k], end = start[k + 1];
     uint32_t at = first;
-    for (uint32_t m = first; m < end; m++) at += rank[member[m]] < mine;
+    for (uint32_t m = first; m < end; m++) at += ranks[m] < mine;
     return at;
   }
 };
@@ -297,7 +297,7 @@ inline news *device_news(gpu *g) { return as<news>(g->device_news); }
 
 /* order.cu */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);     /* each becomes the sum up to and with it */
-ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* and without */
+ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why); /* and without */
 /* Order of those n particles that get a key by cell; g->now tells in which of the two buffers it ended. */
 ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why);
 
@@ -306,8 +306,9 @@ uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
 /* Cells at positions `at`; within a cell by rank, or NULL: in the order that particles have. */
 key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]);
 bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
-/* Particles by cell, through a table. The order within each cell is left to a placement. */
-ooze_result table_cells(gpu *g, const key_item &key, uint32_t *cell, placement *out, ooze_message *why);
+uint64_t codes_of(const uint32_t last[3]);         /* that it has then */
+/* Particles by cell, through a table of so many codes. box: the key's, where the host does not know it yet (news), or NULL. in: ALONE, or CHAINED, where kernels of this kind follow. The order within each cell is left to a placement. */
+ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t codes, uint32_t *cell, chain in, placement *out, ooze_message *why);
 /* Cells of the n particles as sorted last. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
  * cell are then empty, if there are to be motions. */
 ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);

@@ -143,7 +143,7 @@ ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_messa
   if (!kill && g->box_known) { /* the box of all cells tells: what is no number lies in the outermost ones */
     bool in = true;
     for (int k = 0; k < 3; k++)
-      in = in && (double)g->host_news->box[k] * (double)g->cell > -(double)limit && (1.0 - (double)g->host_news->box[3 + k]) * (double)g->cell < (double)limit;
+      in = in && (double)g->box[k] * (double)g->cell > -(double)limit && (1.0 - (double)g->box[3 + k]) * (double)g->cell < (double)limit;
     *out = 0;
     if (in) return OOZE_OK;
   }

@@ -204,6 +204,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   }
   for (buffer &k : g->field_to) drop(g, &k, false); /* too small by now */
   drop_spare(g);
+  give_up_foreseen(g);
   g->ahead = false;
   g->arrays = next;
   g->parity = 0;
@@ -235,6 +236,7 @@ static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
   OZ_TRY(links_resize(g, count, why));
   g->count = count;
   g->box_known = false;
+  give_up_foreseen(g);
   return OOZE_OK;
 }
 
@@ -289,7 +291,10 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
   if ((uint32_t)field >= OZ_FIELD_COUNT || first > g->count || count > g->count - first)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, g->count);
   if (!count) return OOZE_OK;
-  if (in) g->box_known = false;
+  if (in) {
+    g->box_known = false;
+    give_up_foreseen(g);
+  }
   const field_array *a = field_of(field);
   if (in) OZ_TRY(provide(&g->base, field, why));
   if (out && !has(&g->base, field)) {
@@ -339,6 +344,7 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
   if (r < 0) return r;
   g->count = *out_count = n;
   g->box_known = false;
+  give_up_foreseen(g);
   return OOZE_OK;
 }
 
@@ -460,7 +466,7 @@ static void destroy(oz_backend *b) {
 #if !defined(OZ_CUDA_HOST)
     for (void *e : g->event)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
-    void *beside[] = {g->side_done, g->walls_done, g->moved};
+    void *beside[] = {g->side_done, g->walls_done, g->moved, g->ended};
     for (void *e : beside)
       if (e) cudaEventDestroy(static_cast<cudaEvent_t>(e));
     if (g->wall_side) cudaStreamDestroy(g->wall_side);

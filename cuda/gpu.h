@@ -92,7 +92,7 @@ struct gpu {
   oz_memory *memory;
   int device;
   cudaStream_t stream, side, wall_side; /* the latter two beside the first (ahead.cu) */
-  void *side_done, *walls_done, *moved; /* events: all that these were given; predict */
+  void *side_done, *walls_done, *moved, *ended; /* events: all that these were given; predict; finish */
   bool apart;                /* what was launched since predict has nothing to do with walls, */
   bool walls_aside;          /* and so walls are found beside it; */
   bool lists_aside;          /* lists are: nothing but state may be asked for before join_side */
@@ -119,8 +119,9 @@ struct gpu {
   int no_late;     /* for tests: wait for every answer */
   cells grid;
   float cell;      /* m: of the last sort */
-  bool box_known;  /* host_news->box is that of the positions as they are, in such cells */
-  bool box_told;   /* it will be once the last news are there */
+  int box[6];      /* as in news, of the last one that was asked for */
+  bool box_known;  /* it is that of the positions as they are, in such cells */
+  bool box_told;   /* that of host_news will be once the last news are there */
   bool box_clear, groups_clear; /* a kernel has made these of the news ready for what adds to them */
   bool untold;     /* due, but no news of it are under way yet */
   bool soon;       /* news of it go with the next kernel that can take them along */
@@ -145,6 +146,9 @@ struct gpu {
   double mean_neighbours; /* likewise */
   spare_lists spare;
   bool ahead;          /* particles are sorted in spare.x, and nothing has moved them since */
+  bool foresees;       /* the side may sort what finish leaves as soon as that is done */
+  bool foreseen;       /* it does, for the next sort, if the box that finish finds has room in the table */
+  uint32_t foresee_rest; /* substeps that do not, because it was for nothing lately */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
   uint32_t *slot_of; /* slot + 1 of each particle's walls, or 0 */
@@ -276,6 +280,7 @@ ooze_result undo(oz_backend *b, ooze_message *why);
 ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why); /* the next bring_news has it */
 ooze_result ready_box(gpu *g, ooze_message *why); /* for whoever finds the box: it is empty */
 float cells_of_sort(const oz_frame *f); /* 1/m */
+void keep_box(gpu *g); /* that of the news which are there */
 
 /* ahead.cu */
 bool goes_ahead(gpu *g, const oz_frame *f); /* makes room for it */
@@ -283,6 +288,11 @@ void change_lists(gpu *g);                  /* the spare ones become those of th
 void drop_spare(gpu *g);
 ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
 ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
+ooze_result foresee(gpu *g, ooze_message *why);    /* order.cu: sorts on the side what finish leaves, before the host knows where that is */
+bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
+ooze_result note_ended(gpu *g, ooze_message *why); /* foresee comes after what was launched so far */
+ooze_result after_ended(gpu *g, ooze_message *why);
+void give_up_foreseen(gpu *g); /* particles are no longer where finish left them */
 ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict */
 ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what went aside */
 ooze_result after_lists(gpu *g, ooze_message *why); /* what goes to wall_side from now on comes after lists that have been joined */

@@ -18,7 +18,7 @@ static ooze_result begin(gpu *g, ooze_message *why) {
   OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least), "making a stream");
   OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, most < least ? least - 1 : least), "making a stream");
   OZ_CUDA(cudaStreamCreateWithPriority(&g->wall_side, cudaStreamNonBlocking, most < least ? least - 1 : least), "making a stream");
-  void **beside[] = {&g->side_done, &g->walls_done, &g->moved};
+  void **beside[] = {&g->side_done, &g->walls_done, &g->moved, &g->ended};
   for (void **slot : beside) {
     cudaEvent_t e = nullptr;
     OZ_CUDA(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event");

@@ -80,7 +80,7 @@ ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
   for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
   return OOZE_OK;
 }
-ooze_result before_each(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+ooze_result before_each(gpu *, uint32_t *v, uint32_t n, chain, ooze_message *) {
   for (uint32_t i = 0, sum = 0; i < n; i++) {
     const uint32_t here = v[i];
     v[i] = sum, sum += here;
@@ -106,11 +106,12 @@ ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, o
 }
 /* Up to ADD_MOST numbers by a kernel of our own, which needs no other before it; v: at a multiple of 16 bytes. */
 enum { ADD_BLOCK = 512, ADD_EACH = 8, ADD_MOST = ADD_BLOCK * ADD_EACH * SUMS_MOST };
-template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uint32_t *v, uint32_t n, const block_sums sums) {
+template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uint32_t *v, uint32_t n, const block_sums sums, const chain in) {
   constexpr uint32_t WARPS = ADD_BLOCK / 32;
   __shared__ uint32_t part[WARPS];
   const uint32_t first = (blockIdx.x * (uint32_t)ADD_BLOCK + threadIdx.x) * ADD_EACH, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   uint32_t x[ADD_EACH], own = 0, all = 0;
+  if (in == CHAINED) after_the_last();
   if (first + ADD_EACH <= n)
     for (int k = 0; k < ADD_EACH; k += 4) {
       const uint4 four = *reinterpret_cast<const uint4 *>(v + first + k);
@@ -143,12 +144,14 @@ template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uin
     for (int k = 0; k < ADD_EACH; k++)
       if (first + k < n) v[first + k] = x[k];
 }
-template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
   if (n == 0) return OOZE_OK;
   if (n <= ADD_MOST && reinterpret_cast<uintptr_t>(v) % 16 == 0) {
     block_sums sums;
+    const uint32_t blocks = (n + ADD_BLOCK * ADD_EACH - 1u) / (ADD_BLOCK * ADD_EACH);
     OZ_TRY(next_sums(g, &sums, why));
-    add_kernel<WITH><<<(n + ADD_BLOCK * ADD_EACH - 1u) / (ADD_BLOCK * ADD_EACH), ADD_BLOCK, 0, g->stream>>>(v, n, sums);
+    if (in == CHAINED) OZ_CUDA(start<add_kernel<WITH>>(blocks, (uint32_t)ADD_BLOCK, 0, g->stream, v, n, sums, in), "adding up");
+    else add_kernel<WITH><<<blocks, ADD_BLOCK, 0, g->stream>>>(v, n, sums, in);
     OZ_CUDA(cudaGetLastError(), "adding up");
     return OOZE_OK;
   }
@@ -162,8 +165,8 @@ template <bool WITH> ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, ooze_m
   OZ_CUDA(scan(g->temp.at, bytes), "adding up");
   return OOZE_OK;
 }
-ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<true>(g, v, n, why); }
-ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<false>(g, v, n, why); }
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return add_all<true>(g, v, n, ALONE, why); }
+ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) { return add_all<false>(g, v, n, in, why); }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
   const uint32_t blocks = (n + 1023u) / 1024u;
   box_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);
@@ -258,11 +261,11 @@ struct settle_item {
   permute_item p;
   placement where;
   uint32_t *cell_of, *order; /* order: where each was */
-  OZ_D void operator()(uint32_t t) const {
+  OZ_D void operator()(uint32_t i) const {
     luggage s;
-    const uint32_t i = where.member[t], cell = where.cell[i]; /* i of those near t: their state is read together */
+    const uint32_t cell = where.cell[i];
     p.take(i, &s);
-    const uint32_t k = where.of(i);
+    const uint32_t k = where.of(i, cell);
     cell_of[k] = cell;
     order[k] = i;
     p.put(k, &s);
@@ -275,11 +278,11 @@ struct foresee_item {
   uint32_t *cell_of, *order;
   const float *from;
   float *to;
-  OZ_D void operator()(uint32_t t) const {
-    const uint32_t i = where.member[t], cell = where.cell[i];
+  OZ_D void operator()(uint32_t i) const {
+    const uint32_t cell = where.cell[i];
     oz_real x[4];
     oz_ld4(from, i, 4, 0, x);
-    const uint32_t k = where.of(i);
+    const uint32_t k = where.of(i, cell);
     cell_of[k] = cell;
     order[k] = i;
     oz_st4(to, k, 4, 0, x);
@@ -289,7 +292,7 @@ struct foresee_item {
 } // namespace
 
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return running_sum(g, v, n, why); }
-ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) { return before_each(g, v, n, why); }
+ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) { return before_each(g, v, n, in, why); }
 
 ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, bits = bits_for(last);
@@ -371,12 +374,47 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
   g->queued = g->frames = 0; /* what still waits is not done */
   g->box_known = g->box_told = g->untold = g->soon = false;
   g->due = 0;
+  give_up_foreseen(g);
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why));
   if (!g->backed || !g->count) return OOZE_OK;
   g->backed = false;
   OZ_CUDA(each(g->stream, g->count, undo_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}), "undoing a substep");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "undoing a substep");
   return OOZE_OK;
+}
+
+void keep_box(gpu *g) { memcpy(g->box, g->host_news->box, sizeof g->box); }
+
+/* On the side, into spare.x; what is launched from now on comes after it. */
+static ooze_result sort_aside(gpu *g, const key_item &key, const int *box, uint32_t codes, ooze_message *why) {
+  {
+    const aside there(g, true);
+    placement where;
+    OZ_TRY(table_cells(g, key, box, codes, as<uint32_t>(g->key[0]), CHAINED, &where, why));
+    OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}, CHAINED), "sorting");
+  }
+  return join_side(g, why);
+}
+/* Room for a box that has grown by two cells an axis, where that does not take another bit, and there is a table for it. */
+static uint32_t codes_foreseen(const gpu *g) {
+  uint32_t room[3];
+  for (int k = 0; k < 3; k++) {
+    uint32_t most = g->last[k] | 1u;
+    for (uint32_t d = 1; d < 32; d *= 2) most |= most >> d;
+    room[k] = g->last[k] + 2 < most ? g->last[k] + 2 : most;
+  }
+  const uint64_t wish = codes_of(tabled(g, room) ? room : g->last), have = g->table.bytes / 4;
+  return (uint32_t)(wish < have ? wish : have - 1);
+}
+ooze_result foresee(gpu *g, ooze_message *why) {
+  const int unknown[3] = {0, 0, 0};
+  OZ_TRY(after_ended(g, why));
+  g->foresees = false, g->foreseen = true;
+  return sort_aside(g, key_of(g->arrays.x, g->arrays.rank, g->cell, unknown, g->last), device_news(g)->box, codes_foreseen(g), why);
+}
+bool foresees(gpu *g, const oz_frame *f) {
+  if (!g->box_told || f->x != g->arrays.x || !g->table.at || !tabled(g, g->last) || !goes_ahead(g, f)) return false;
+  return !(g->foresee_rest && g->foresee_rest--);
 }
 
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
@@ -393,25 +431,24 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   g->cell = cell_of_sort(f);
   g->box_known = false;
   if (!known) {
+    give_up_foreseen(g);
     OZ_TRY(launch_box(g, f, why));
     OZ_TRY(bring_news(g, why));
+    keep_box(g);
   }
   for (int k = 0; k < 3; k++) {
-    g->grid.low[k] = g->host_news->box[k];
-    g->last[k] = (uint32_t)(-g->host_news->box[3 + k] - g->host_news->box[k]);
+    g->grid.low[k] = g->box[k];
+    g->last[k] = (uint32_t)(-g->box[3 + k] - g->box[k]);
   }
   const uint32_t *last = g->last;
   const key_item key = key_of(f->x, f->rank, g->cell, g->grid.low, last);
   g->by_table = tabled(g, last);
+  const bool ahead = g->by_table && known && goes_ahead(g, f), foreseen = ahead && g->foreseen && codes_of(last) < g->table_bytes / 4;
+  g->foresees = g->foreseen = false;
   if (g->by_table) {
-    const bool ahead = known && goes_ahead(g, f);
-    placement where;
-    {
-      const aside there(g, ahead);
-      OZ_TRY(table_cells(g, key, as<uint32_t>(g->key[0]), &where, why));
-      if (ahead) OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), f->x, as<float>(g->spare.x)}), "sorting");
-    }
-    if (ahead) OZ_TRY(join_side(g, why));
+    placement where = {};
+    if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, nullptr, (uint32_t)codes_of(last), why));
+    if (!ahead) OZ_TRY(table_cells(g, key, nullptr, (uint32_t)codes_of(last), as<uint32_t>(g->key[0]), ALONE, &where, why));
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;

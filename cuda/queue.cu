@@ -299,6 +299,7 @@ static ooze_result answer(gpu *g, int reductions, double *sums, ooze_message *wh
   OZ_TRY(await_news(g, why));
   g->staged = 0;
   g->box_known = g->box_told;
+  if (g->box_known) keep_box(g);
   for (int r = 0; r < reductions; r++) sums[r] = g->host_news->scalar[OZ_SCALAR_SUM + r];
   return OOZE_OK;
 }
@@ -321,8 +322,10 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   const bool room = stage == OZ_STAGE_density_lambda ? g->queued + 16 < QUEUE && g->frames + 2 < FRAMES : g->queued < QUEUE;
   if (!room) OZ_TRY(flush(g, why));
   /* of what follows `finish` only the rest filter is known to leave positions alone */
-  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move && stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag)
+  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move && stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag) {
     g->box_known = g->box_told = false;
+    give_up_foreseen(g);
+  }
   if (stage == OZ_STAGE_velocity_start) OZ_TRY(tell_due(g, why)); /* walls, if there are any, have been looked for */
   oz_frame copy = *f;
   copy.wall_count = rounded(g, f->wall_count);
@@ -350,6 +353,8 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
   if (!told) OZ_TRY(tell_news(g, why));
   g->box_told = at_the_end && g->cell > 0.0f;
+  g->foresees = !sums && foresees(g, f);
+  if (g->foresees) OZ_TRY(note_ended(g, why));
   return sums ? answer(g, reductions, sums, why) : OOZE_OK;
 }
 
@@ -360,6 +365,7 @@ ooze_result finished(oz_backend *b, double *sums, ooze_message *why) {
   *sums = 0.0;
   if (!g->count) return OOZE_OK;
   OZ_TRY(flush(g, why));
+  if (g->foresees) OZ_TRY(foresee(g, why));
   return answer(g, info[OZ_STAGE_finish].reductions, sums, why);
 }
 

@@ -48,6 +48,8 @@ template <class K> inline cudaError_t each(cudaStream_t, uint32_t n, const K &k)
   for (uint32_t i = 0; i < n; i++) k(i);
   return cudaSuccess;
 }
+enum chain { ALONE, CHAIN_FIRST, CHAINED };
+template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k, chain) { return each(stream, n, k); }
 } // namespace OZ_NAMESPACE
 
 #else
@@ -120,6 +122,21 @@ template <class K> __global__ void __launch_bounds__(256) each_kernel(const __gr
 /* Runs k(i) for every i below n. */
 template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k) {
   if (n) each_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
+  return cudaGetLastError();
+}
+/* The same where one such kernel follows the other on a stream where nobody else does: each waits for the one before it, having started early. */
+enum chain { ALONE, CHAIN_FIRST, CHAINED };
+template <class K> __global__ void __launch_bounds__(256) chained_kernel(const __grid_constant__ K k, uint32_t n) {
+  const uint32_t i = blockIdx.x * 256u + threadIdx.x;
+  after_the_last();
+  if (i < n) k(i);
+}
+template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k, chain in) {
+  if (in == ALONE || !n) return each(stream, n, k);
+  if (in == CHAINED) return start<chained_kernel<K>>((n + 255u) / 256u, 256, 0, stream, k, n);
+  static const cudaError_t ready = prepare<chained_kernel<K>>();
+  if (ready != cudaSuccess) return ready;
+  chained_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
   return cudaGetLastError();
 }
 } // namespace OZ_NAMESPACE
