@@ -132,6 +132,7 @@ struct gpu {
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
   const shake_item *shake; /* goes with the advance that waits, if that takes it along (stir.h) */
+  bool sought;             /* the density list was launched last, and lets the next one come: only such a one as waits for it (stages.cu) */
   size_t stirred_bytes, stirred_clear; /* of `stirred` that the last density list had cleared; that are clear for the next */
   size_t table_bytes, table_clear;     /* of `table`, by the last sort and for the next */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
@@ -226,7 +227,8 @@ struct stage_args {
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
   uint32_t flat;              /* no collider is curved */
   uint32_t packed;            /* dx holds what position.h puts there */
-  uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do */
+  uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do. Likewise the first
+                               * density_lambda and the density list before it, which it asks for after the rows of list C */
   telling tell;               /* what came before this kernel; of finish, with what it adds */
   const shake_item *shake; /* on the host, of advance: particles go into the table of cells (stir.h); NULL: they do not */
   int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */

@@ -26,6 +26,8 @@ template <class S, int T> void loop_share(const stage_args &a, uint32_t i, bool 
     share_walker<S, T> w;
     w.open(a, i, lane);
     w.walk(a, a.f.near_first[2 * (i / SHARE)], copied, copies, lane, self, acc);
+    if (dense<S>()) w.open_further(a, lane);
+    w.walk_on(a, lane, self, acc);
   }
 }
 /* What shared memory holds on the device. */

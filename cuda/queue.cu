@@ -61,6 +61,9 @@ const stage_fn *table() {
 /* Whether it can tell the host what came before it. */
 bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda || (l.stage == OZ_STAGE_residual && (l.walls & JOIN_BOTH)); }
 
+/* Whether it begins with what it need not wait for the density list for, and then does (stages.cu). */
+bool awaits_rows(const gpu *g, const launch &l) { return l.stage == OZ_STAGE_density_lambda && (l.walls & JOIN_BOTH) && g->frame[l.frame].near_c; }
+
 /* last: of what waits. */
 cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   stage_args a;
@@ -81,7 +84,8 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.walls = l.walls;
   a.flat = g->flat;
   a.packed = l.packed;
-  a.beside = l.beside;
+  a.beside = l.beside || (g->sought && awaits_rows(g, l));
+  g->sought = false;
   a.one = l.one;
   a.box = ends ? static_cast<news *>(g->device_news.at)->box : nullptr;
   a.box_inv = cells_of_sort(&a.f);
@@ -116,6 +120,11 @@ cudaError_t launch_all(gpu *g, int lanes) {
   uint32_t first = 0;
   const auto later = [](const launch &l) { return l.aside || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes || l.stage == OZ_STAGE_wall_hold; }; /* what comes soon after these takes news along */
   while (first < n && later(all[first])) first++;
+  if (g->sought && !awaits_rows(g, all[0])) { /* whatever this is, it comes when the density list is done: what is no kernel never starts early */
+    g->sought = false;
+    const cudaError_t e = cudaMemsetAsync(&static_cast<news *>(g->device_news.at)->spare, 0, 4, g->stream);
+    if (e != cudaSuccess) return e;
+  }
   for (uint32_t k = 0; k < n; k++) {
     const launch &l = all[k];
     if (k == first && g->soon && !takes_news(l) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;

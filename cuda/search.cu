@@ -420,7 +420,9 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   while (count) {
     if (g->by_table) {
       if (!shaken) OZ_TRY(ready_shake(g, to.key, f, to.moves, &shake, why));
-      OZ_TRY(stirred_rows(g, shake, shaken, f, to.radius, lines_of(&g->extra, 4), why));
+      /* both constraints in one kernel, which tells the host, can begin with the rows of list C */
+      const bool beside = late && f->carried && f->near_c && !g->no_both && !g->no_beside && !g->no_soon && !g->profiling;
+      OZ_TRY(stirred_rows(g, shake, shaken, f, to.radius, lines_of(&g->extra, 4), beside, why));
       shaken = false;
     } else {
       search<true> s = {};

@@ -114,7 +114,7 @@ template <auto KERNEL, class... A> inline cudaError_t start(uint32_t n, uint32_t
   return start_kernel(KERNEL, n, threads, memory, stream, args...);
 }
 /* These and searches start when all before them is done, and let nobody come early: gathers read lists before they wait (walk.h). (That of what is stirred
- * starts early, but lets nobody come.) */
+ * starts early, and lets those come who read its rows after they have waited.) */
 template <class K> __global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {
   const uint32_t i = blockIdx.x * 256u + threadIdx.x;
   if (i < n) k(i);

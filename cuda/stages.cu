@@ -136,8 +136,11 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     const uint32_t p = threadIdx.x + u * THREADS;
     j[u] = p < have ? near[p] : 0u;
   }
+  /* what comes after cg_apply reads before it waits what is done when this one has waited; images are made beside the move, density's further rows beside what measures */
+  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
+  if (dense<S>() && there && !behind) w.open_further(a, lane);
   uint32_t wall = 0, planes = 0; /* slot + 1 of the particle whose end this thread does, and what it has. Whoever writes these lets nobody come early */
   if (WALLS && threadIdx.x < SHARE && blockIdx.x * SHARE + threadIdx.x < a.f.count) wall = a.slot_of[blockIdx.x * SHARE + threadIdx.x];
   if (wall) planes = a.f.wall_planes[wall - 1];
@@ -151,13 +154,12 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   near_address to[stock<S>::ARRAYS + 1]; /* of this thread's copies; at hand when it is let go */
   for (int k = 0; k < stock<S>::ARRAYS; k++) to[k] = near_address_of(copies.copy(k) + stock<S>::words(k) * threadIdx.x);
-  /* what comes after cg_apply reads before it waits what is done when this one has waited */
-  const bool beside = mirrors<S> && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
-  if (!ready) let_the_next_come();
-  if (beside) look_afresh();
+  if (!ready && !behind) let_the_next_come();
+  if (beside || behind) look_afresh();
   else await_the_last();
   if (ready) let_the_next_come();
-  if constexpr (tells<S>) tell_before<THREADS>(a);
+  if constexpr (tells<S>)
+    if (!behind) tell_before<THREADS>(a);
   if constexpr (stock<S>::SHARES) {
     oz_frame f = a.f;
     for (int k = 0; k < stock<S>::ARRAYS; k++) {
@@ -177,11 +179,20 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     }
     copies_are_in();
   }
+  typename S::self self;
   if (there) {
-    typename S::self self;
     S::begin(&a.f, i, &self);
     told<S>(&self, a.units.pull);
     w.walk(a, first, fits, copies, lane, &self, acc);
+  }
+  if (behind) {
+    await_the_last();
+    let_the_next_come(); /* not before: it reads these rows before it waits */
+    if constexpr (tells<S>) tell_before<THREADS>(a);
+    if (there) w.open_further(a, lane);
+  }
+  if (there) {
+    w.walk_on(a, lane, &self, acc);
     if constexpr (WALLS && mirrors<S> && !displaced<S>) { /* images beside the move have a kernel of their own (queue.cu) */
       const uint32_t slot = (a.walls & JOIN_MIRROR) ? a.slot_of[i] : 0u;
       if (slot) mirror_in<S, T>(a, &copies, first, fits, i, slot - 1, lane);

@@ -54,12 +54,12 @@ struct shake_item {
 /* The 32 particles of a warp follow each other in the order of list C's cells, so they lie in a few cells: what is to be done once a cell is done
  * once here. Who lies with whom: number of the cell among the warp's, and whether this thread is the first in it. */
 struct company {
-  uint32_t many, number, with; /* with: which of the 32 */
+  uint32_t many, number, with, leaders; /* with: which of the 32; leaders: the first one of each cell */
   bool first;
   __device__ __forceinline__ company(bool there, uint32_t cell) {
     const uint32_t lane = threadIdx.x % 32, same = __match_any_sync(0xffffffffu, cell), leader = __ffs((int)same) - 1;
     first = there && lane == leader;
-    const uint32_t leaders = __ballot_sync(0xffffffffu, first);
+    leaders = __ballot_sync(0xffffffffu, first);
     with = same, many = __popc(leaders), number = __popc(leaders & ((1u << leader) - 1u));
   }
 };
@@ -87,7 +87,8 @@ __device__ __forceinline__ void shake(const shake_item &s, uint32_t i, shaken *s
 /* stirred.cu: makes the table ready for it. */
 ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, shake_item *out, ooze_message *why);
 /* Density's further rows, of the particles that are stirred; without motions all are. Uses A. shaken: particles are in the table already. */
-ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, ooze_message *why);
+/* beside: what comes next may start while these are still being looked for (queue.cu). */
+ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, bool beside, ooze_message *why);
 
 } // namespace OZ_NAMESPACE
 #endif

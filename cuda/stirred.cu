@@ -19,6 +19,8 @@ struct seek_item {
   const uint32_t *cell;
   const float *p, *x; /* records of 4: positions now and at the start */
   float radius2, skip2, calm2; /* who is within the root of the first now, was not within that of the second, and has come by more than the third */
+  float per;     /* units of boxes a metre */
+  bool beside;   /* the first gather of the position phase runs beside this */
   const uint32_t *owner, *slip; /* as in look.h */
   uint32_t *entries, *row;
   uint16_t *len;
@@ -46,6 +48,23 @@ struct seek_item {
     const oz_v3 a = {p[0], p[1], p[2]}, b = {x[0], x[1], x[2]}, c = {q[0], q[1], q[2]}, d = {z[0], z[1], z[2]};
     return !(calm2 > 0.0f) || oz_moved2(a, b, c, d) > calm2;
   }
+  /* A cell's box of displacements as it is, in its units. */
+  struct span { float low[3], high[3]; };
+  static OZ_D span span_of(const uint32_t end[cell_table::ENDS]) {
+    span b;
+    for (int k = 0; k < 3; k++) b.low[k] = (float)(32768 - (int)end[k]), b.high[k] = (float)((int)end[3 + k] - 32768);
+    return b;
+  }
+  /* Whether one at q, from z, may have moved relative to anyone of a box by more than what is calm: by the corner that is farthest from it. Most of those in a
+   * cell that is not calm have not, and are looked at no further. */
+  OZ_D bool stirs(const span &b, const float *q, const float *z) const {
+    float far2 = 0.0f;
+    for (int k = 0; k < 3; k++) {
+      const float v = (q[k] - z[k]) * per, far = fmaxf(v - b.low[k], b.high[k] - v);
+      far2 = fmaf(far, far, far2);
+    }
+    return all | !(far2 < (float)(CALM_UNITS * CALM_UNITS - 6)); /* as motions::calm; or no number */
+  }
   OZ_D bool met(const float *p, const float *x, const float *q, const float *z) const { return distance2(q, p) < radius2 && !(nearness(z, x, skip2) >> 31); }
   OZ_D uint32_t *row_of(unsigned long long base, uint32_t i) const { return entries + (size_t)base * GROUP + 4 * (i % GROUP); }
 #if defined(OZ_CUDA_HOST)
@@ -66,7 +85,7 @@ struct seek_item {
         in.each_of(in.load_members(in_turn(c, mask, k)), [&](uint32_t number, uint32_t which) {
           for (; which; which &= which - 1) {
             const uint32_t j = number * 32 + lowest(which);
-            if (moved(p + 4 * i, x + 4 * i, p + 4 * j, x + 4 * j) && met(p + 4 * i, x + 4 * i, p + 4 * j, x + 4 * j) && count[t] < OZ_MAX_NEIGHBOURS) found[t][count[t]++] = j;
+            if (stirs(span_of(own), p + 4 * j, x + 4 * j) && moved(p + 4 * i, x + 4 * i, p + 4 * j, x + 4 * j) && met(p + 4 * i, x + 4 * i, p + 4 * j, x + 4 * j) && count[t] < OZ_MAX_NEIGHBOURS) found[t][count[t]++] = j;
           }
         });
       most = most > in_fours(count[t]) ? most : in_fours(count[t]), sum += count[t];
@@ -89,9 +108,10 @@ cudaError_t seek_all(cudaStream_t stream, const seek_item &s) { return each(stre
 #else
 enum {
   WARPS = 7, /* four blocks a multiprocessor of 72 registers a thread */
-  TEAM = 4, EACH = 7, /* threads that look at the 27 boxes around a cell, and of how many each */
+  CELLS = 6,          /* whose 27 boxes a warp has under way at once */
   SHARE_OUT = 8,      /* particles of a cell that a warp looks at */
   BATCH = 512,        /* their candidates, at once */
+  FETCHED = 2,        /* of which a thread has so many under way */
   KEPT = 16           /* neighbours of a particle that are kept for its row; of one that has more they are looked for again */
 };
 __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s) {
@@ -102,50 +122,83 @@ __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant
 
 /* A block looks at groups of 32 that are far apart, a warp at each first, because what is stirred lies together. */
 struct seek_block {
-  /* Cells of each group: where, which of the 32, which around are stirred. */
-  uint32_t word[WARPS * 32], which[WARPS * 32], mask[WARPS * 32];
-  uint16_t cell[WARPS * 32]; /* all of them, in any order, */
-  uint16_t task[WARPS * 32]; /* and the stirred ones, up to SHARE_OUT of their particles at a time, */
+  /* Cells of each group that are stirred: where, and which around it are. */
+  uint32_t word[WARPS * 32], mask[WARPS * 32];
+  uint16_t task[WARPS * 32]; /* all of them in any order, up to SHARE_OUT of their particles at a time, */
   uint32_t task_for[WARPS * 32]; /* these */
-  uint32_t cells, tasks;
+  uint32_t tasks;
   uint32_t count[WARPS][32]; /* neighbours of each particle */
   uint32_t kept[WARPS][KEPT][32];
   unsigned long long base[WARPS]; /* lines of rows, where they begin; NO_ROOM */
   /* of the task of each warp */
   uint32_t list[WARPS][BATCH];
+  seek_item::span box[WARPS];     /* its cell's */
   float own[WARPS][SHARE_OUT][8]; /* positions now and at the start */
 };
 enum : unsigned long long { NO_ROOM = ~0ull };
 __device__ __forceinline__ uint32_t group_of(uint32_t warp) { return blockIdx.x + warp * gridDim.x; }
 
+/* Leaves those on the list of `here` candidates that may have moved relative to anyone of their cell; returns their number. */
+__device__ __forceinline__ uint32_t sift(const seek_item &s, const seek_item::span &box, uint32_t *list, uint32_t here) {
+  const uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1u;
+  uint32_t kept = 0;
+  for (uint32_t first = 0; first < here; first += 32 * FETCHED) {
+    uint32_t j[FETCHED];
+    float q[FETCHED][4], z[FETCHED][4];
+    for (uint32_t u = 0; u < FETCHED; u++) j[u] = list[min(first + 32 * u + lane, here - 1)];
+    for (uint32_t u = 0; u < FETCHED; u++)
+      if (first + 32 * u < here) oz_ld4(s.p, j[u], 4, 0, q[u]), oz_ld4(s.x, j[u], 4, 0, z[u]);
+    __syncwarp(); /* all have read what is written over */
+    for (uint32_t u = 0; u < FETCHED; u++) {
+      if (first + 32 * u >= here) break;
+      const bool stays = first + 32 * u + lane < here && s.stirs(box, q[u], z[u]);
+      const uint32_t who = __ballot_sync(0xffffffffu, stays);
+      if (stays) list[kept + __popc(who & below)] = j[u];
+      kept += __popc(who);
+    }
+  }
+  __syncwarp();
+  return kept;
+}
 /* By one warp: looks for the neighbours of those particles of cell k of the block that `bits` names. AGAIN: and writes them into their rows. */
 template <bool AGAIN> __device__ __forceinline__ void seek(const seek_item &s, seek_block *b, uint32_t k, uint32_t bits) {
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, of = k / 32, below = (1u << lane) - 1u, i = group_of(of) * 32 + lane;
   const uint32_t word = b->word[k], c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
-  const cell_table::members there = s.in.load_members(s.in_turn(c, b->mask[k], lane));
+  /* all of it at once: it is far away */
+  uint32_t ends[cell_table::ENDS];
+  float own_p[4], own_x[4];
+  s.in.load_box(s.in.slot(c[0], c[1], c[2]), ends);
+  if (bits >> lane & 1u) oz_ld4(s.p, i, 4, 0, own_p), oz_ld4(s.x, i, 4, 0, own_x);
+  const uint32_t slot = s.in_turn(c, b->mask[k], lane);
+  cell_table::members there = s.in.load_members(slot);
   bits = __ballot_sync(0xffffffffu, (bits >> lane & 1u) && s.gathers(i));
   if (!bits) return;
   if (bits >> lane & 1u) {
     float *own = b->own[warp][__popc(bits & below)];
-    oz_ld4(s.p, i, 4, 0, own), oz_ld4(s.x, i, 4, 0, own + 4);
+    for (int a = 0; a < 4; a++) own[a] = own_p[a], own[4 + a] = own_x[a];
   }
-  uint32_t many = 0, end;
-  s.in.each_of(there, [&](uint32_t, uint32_t which) { many += __popc(which); });
-  end = many;
-  for (int d = 1; d < 32; d *= 2) {
-    const uint32_t before = __shfl_up_sync(0xffffffffu, end, d);
-    if (lane >= d) end += before;
-  }
-  const uint32_t all = __shfl_sync(0xffffffffu, end, 31);
-  uint32_t count = 0; /* of particle i */
-  for (uint32_t from = 0; from < all; from += BATCH) {
+  if (lane == 0) b->box[warp] = seek_item::span_of(ends);
+  uint32_t all = 0, count = 0; /* candidates; neighbours of particle i */
+  for (uint32_t from = 0; !from || from < all; from += BATCH) {
+    if (from) there = s.in.load_members(slot); /* few have more than one batch: nobody keeps these meanwhile */
+    uint32_t many = 0, end;
+    s.in.each_of(there, [&](uint32_t, uint32_t which) { many += __popc(which); });
+    end = many;
+    for (int d = 1; d < 32; d *= 2) {
+      const uint32_t before = __shfl_up_sync(0xffffffffu, end, d);
+      if (lane >= d) end += before;
+    }
+    all = __shfl_sync(0xffffffffu, end, 31);
+    if (!all) break;
     uint32_t at = end - many - from; /* below 0 wraps, and is beyond */
     s.in.each_of(there, [&](uint32_t number, uint32_t which) {
       for (; which; which &= which - 1, at++)
         if (at < BATCH) b->list[warp][at] = number * 32 + lowest(which);
     });
     __syncwarp();
-    const uint32_t here = min(all - from, (uint32_t)BATCH);
+    uint32_t here = min(all - from, (uint32_t)BATCH);
+    if (!AGAIN && !s.all) here = sift(s, b->box[warp], b->list[warp], here);
+    if (!here) continue;
     uint32_t j = b->list[warp][min(lane, here - 1)];
     float q[4], z[4];
     oz_ld4(s.p, j, 4, 0, q), oz_ld4(s.x, j, 4, 0, z);
@@ -173,47 +226,59 @@ template <bool AGAIN> __device__ __forceinline__ void seek(const seek_item &s, s
   }
   if (!AGAIN && (bits >> lane & 1u)) b->count[of][lane] = count;
 }
-__global__ void __launch_bounds__(32 * WARPS, 4) seek_kernel(const __grid_constant__ seek_item s) {
-  __shared__ seek_block b;
-  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = group_of(warp), i = group * 32 + lane;
-  if (threadIdx.x == 0) b.cells = b.tasks = 0;
-  b.count[warp][lane] = 0;
-  __syncthreads();
-  await_the_last(); /* it lets nobody come early, as no search does */
-  const uint32_t own_word = i < s.n ? s.cell[i] : (uint32_t)cell_table::NOBODY;
-  const company us(i < s.n, own_word);
-  uint32_t at = 0;
-  if (lane == 0) at = atomicAdd(&b.cells, us.many);
-  at = __shfl_sync(0xffffffffu, at, 0);
-  if (us.first) {
-    const uint32_t k = warp * 32 + us.number;
-    b.word[k] = own_word, b.which[k] = us.with, b.cell[at + us.number] = (uint16_t)k;
-  }
-  __syncthreads();
-  const uint32_t cells = b.cells;
-  for (uint32_t first = warp * (32 / TEAM); first < cells; first += WARPS * (32 / TEAM)) {
-    const uint32_t q = first + lane / TEAM, k = b.cell[q < cells ? q : first], word = b.word[k];
-    const uint32_t c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
-    uint32_t own[cell_table::ENDS], other[EACH][cell_table::ENDS], mask = 0;
-    s.in.load_box(s.in.slot(c[0], c[1], c[2]), own);
-    for (uint32_t e = 0; e < EACH; e++) s.in.load_box(s.around(c, lane % TEAM * EACH + e), other[e]); /* all at once: they are far away */
-    for (uint32_t e = 0; e < EACH; e++) mask |= (uint32_t)s.stirred(own, other[e]) << (lane % TEAM * EACH + e);
-    for (int d = 1; d < TEAM; d *= 2) mask |= __shfl_xor_sync(0xffffffffu, mask, d);
-    if (q < cells && mask && lane % TEAM == 0) {
-      b.mask[k] = mask;
-      for (uint32_t left = b.which[k]; left;) {
-        uint32_t rest = left;
+/* Which of the 32 of a warp, if any, lie in a cell that is not calm: these become tasks. 27 threads look at the boxes around a cell, which are 9 times 3 that lie side by side. */
+__device__ __forceinline__ bool stir_up(const seek_item &s, seek_block *b, uint32_t own_word, const company &us) {
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  bool some = false;
+  for (uint32_t left = us.leaders, number = 0; left;) {
+    uint32_t word[CELLS], with[CELLS], other[CELLS][cell_table::ENDS];
+#pragma unroll
+    for (int e = 0; e < CELLS; e++) {
+      for (int a = 0; a < cell_table::ENDS; a++) other[e][a] = 0; /* nobody */
+      if (!left) continue;
+      const uint32_t leader = lowest(left);
+      left &= left - 1;
+      word[e] = __shfl_sync(0xffffffffu, own_word, leader), with[e] = __shfl_sync(0xffffffffu, us.with, leader);
+      const uint32_t c[3] = {cell_table::coordinate(word[e], 0), cell_table::coordinate(word[e], 1), cell_table::coordinate(word[e], 2)};
+      s.in.load_box(s.around(c, lane), other[e]);
+    }
+#pragma unroll
+    for (int e = 0; e < CELLS; e++, number++) {
+      uint32_t own[cell_table::ENDS];
+      for (int a = 0; a < cell_table::ENDS; a++) own[a] = __shfl_sync(0xffffffffu, other[e][a], 13); /* the one in the middle */
+      const uint32_t mask = __ballot_sync(0xffffffffu, s.stirred(own, other[e]));
+      if (!mask) continue;
+      some = true;
+      if (lane) continue;
+      const uint32_t k = warp * 32 + number;
+      b->word[k] = word[e], b->mask[k] = mask;
+      for (uint32_t bits = with[e]; bits;) {
+        uint32_t rest = bits;
         for (int m = 0; m < SHARE_OUT; m++) rest &= rest - 1; /* 0 stays 0 */
-        const uint32_t t = atomicAdd(&b.tasks, 1u);
-        b.task[t] = (uint16_t)k, b.task_for[t] = left & ~rest;
-        left = rest;
+        const uint32_t t = atomicAdd(&b->tasks, 1u);
+        b->task[t] = (uint16_t)k, b->task_for[t] = bits & ~rest;
+        bits = rest;
       }
     }
   }
+  return some;
+}
+__global__ void __launch_bounds__(32 * WARPS, 4) seek_kernel(const __grid_constant__ seek_item s) {
+  __shared__ seek_block b;
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = group_of(warp), i = group * 32 + lane;
+  if (threadIdx.x == 0) b.tasks = 0;
+  b.count[warp][lane] = 0;
   __syncthreads();
-  const uint32_t tasks = b.tasks;
-  for (uint32_t t = warp; t < tasks; t += WARPS) seek<false>(s, &b, b.task[t], b.task_for[t]);
-  __syncthreads();
+  await_the_last();
+  if (s.beside) let_the_next_come(); /* so that it finds done what came before this; otherwise nobody comes early, as after any search */
+  const uint32_t own_word = i < s.n ? s.cell[i] : (uint32_t)cell_table::NOBODY;
+  const company us(i < s.n, own_word);
+  uint32_t tasks = 0;
+  if (__syncthreads_or(stir_up(s, &b, own_word, us))) { /* mostly nothing is */
+    tasks = b.tasks;
+    for (uint32_t t = warp; t < tasks; t += WARPS) seek<false>(s, &b, b.task[t], b.task_for[t]);
+    __syncthreads();
+  }
   const uint32_t count = b.count[warp][lane], all = capped(count);
   uint32_t most = in_fours(all), total = all;
   for (int d = 16; d; d >>= 1) {
@@ -237,7 +302,7 @@ __global__ void __launch_bounds__(32 * WARPS, 4) seek_kernel(const __grid_consta
     }
   }
   if (lane == 0) b.base[warp] = fits ? base : (unsigned long long)NO_ROOM;
-  if (!__syncthreads_or(count > KEPT)) return;
+  if (!tasks || !__syncthreads_or(count > KEPT)) return;
   for (uint32_t t = warp; t < tasks; t += WARPS) {
     const uint32_t of = b.task[t] / 32, left = __ballot_sync(0xffffffffu, b.count[of][lane] > KEPT && b.base[of] != NO_ROOM) & b.task_for[t];
     if (left) seek<true>(s, &b, b.task[t], left);
@@ -269,16 +334,17 @@ ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const mo
   *out = {key, f->x, moves, in, as<uint32_t>(g->cell_of), g->count, device_news(g)};
   return OOZE_OK;
 }
-ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, ooze_message *why) {
+ooze_result stirred_rows(gpu *g, const shake_item &from, bool shaken, const oz_frame *f, float radius, uint64_t lines, bool beside, ooze_message *why) {
   if (!shaken) OZ_CUDA(shake_all(g->stream, from), "cells");
   g->groups_clear = false, g->box_clear = true;
   seek_item s = {};
   s.in = from.to, s.all = !from.moves.at, s.n = from.n, s.cell = from.cell, s.p = f->p, s.x = f->x;
-  s.radius2 = radius * radius, s.skip2 = f->h2, s.calm2 = f->calm2;
+  s.radius2 = radius * radius, s.skip2 = f->h2, s.calm2 = f->calm2, s.per = from.moves.per, s.beside = beside;
   s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
   s.entries = as<uint32_t>(g->extra.entries), s.row = as<uint32_t>(g->extra.group), s.len = as<uint16_t>(g->extra.len), s.lines = lines;
   s.asked = &device_news(g)->groups[1], s.total = &device_news(g)->neighbours;
   OZ_CUDA(seek_all(g->stream, s), "neighbour search");
+  g->sought = beside;
   return OOZE_OK;
 }
 

@@ -459,7 +459,11 @@ template <class S, int T> struct share_walker {
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
     if (S::KIND == KIND_C) here = place_of<S>(a, i);
     near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
-    if (dense<S>()) further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, f->len_d[1][i], lane);
+  }
+  /* Of stages that walk the density list; after walk, or before it, if that is there by then. */
+  OZ_D void open_further(const stage_args &a, uint32_t lane) {
+    const oz_frame *f = &a.f;
+    further.open(f->list_d[1] + (size_t)f->row_d[1][own / GROUP] * GROUP + own % GROUP * 4, f->len_d[1][own], lane);
   }
   /* first: of the block's list; copies: of what it gathers, the first a.share_room of that list; all: these are all of it */
   OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
@@ -475,6 +479,10 @@ template <class S, int T> struct share_walker {
         near.template walk<false>(v, direct, map, a.share_room, here, lane, self, acc);
       }
     } else near.template walk<false>(direct, direct, map, 0, here, lane, self, acc);
+  }
+  /* and then the rest of its rows */
+  OZ_D void walk_on(const stage_args &a, uint32_t lane, const typename S::self *self, oz_real *acc) {
+    const sight direct = {&a.f, places_of<S>(a), &a.units, {}};
     if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, direct, here, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);
   }
