@@ -56,6 +56,12 @@ struct telling {
   uint32_t number;
 };
 
+/* Counts particles in a table by the Morton codes of their cells (cells.h). table: NULL, nobody does. */
+struct counting {
+  uint32_t *table, *cell, *within; /* cell of each particle, and how many were counted there before it (any order) */
+  int bits[3];                     /* of a coordinate that count */
+};
+
 /* Particles by cell. */
 struct cells {
   int low[3];       /* cell that key 0 means */
@@ -127,7 +133,9 @@ struct gpu {
   bool soon;       /* news of it go with the next kernel that can take them along */
   bool ends;       /* the kernel that waits with finish in it finds the box, */
   bool ends_telling; /* and tells the host */
+  bool ends_counting; /* and counts particles for the next sort */
   uint32_t last[3]; /* its largest cell coordinates */
+  uint32_t bits[3]; /* of those that count in the order of list C (cells.h: rounds) */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
@@ -147,7 +155,8 @@ struct gpu {
   spare_lists spare;
   bool ahead;          /* particles are sorted in spare.x, and nothing has moved them since */
   bool foresees;       /* the side may sort what finish leaves as soon as that is done */
-  bool foreseen;       /* it does, for the next sort, if the box that finish finds has room in the table */
+  bool foreseen;       /* it does, for the next sort, if the box that finish finds takes as many bits as the last */
+  bool counted;        /* finish has counted them */
   uint32_t foresee_rest; /* substeps that do not, because it was for nothing lately */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
@@ -231,6 +240,7 @@ struct stage_args {
   const shake_item *shake; /* on the host, of advance: particles go into the table of cells (stir.h); NULL: they do not */
   int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */
   float box_inv;              /* 1/m: cells a metre */
+  counting count;             /* of finish: particles where they are then, in those cells */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };
 /* g: the frame of the wall stages that follow, in which y may have changed places with y2. */
@@ -288,6 +298,7 @@ void change_lists(gpu *g);                  /* the spare ones become those of th
 void drop_spare(gpu *g);
 ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
 ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
+counting count_into(gpu *g, const uint32_t bits[3]);  /* cells.cu: who counts there; nobody where it is not clear */
 ooze_result foresee(gpu *g, ooze_message *why);    /* order.cu: sorts on the side what finish leaves, before the host knows where that is */
 bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
 ooze_result note_ended(gpu *g, ooze_message *why); /* foresee comes after what was launched so far */

@@ -313,11 +313,11 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     const aside there(g, ahead);
     const uint64_t lines = lines_of(&g->c, entry), room = g->near_j.bytes / 4;
     OZ_TRY(clear_groups(g, why));
-    if (!g->by_table) OZ_TRY(find_cells(g, g->count, f->x, nullptr, nullptr, nullptr, motions{}, why));
+    if (!g->by_table) OZ_TRY(find_cells(g, g->count, g->bits, f->x, nullptr, nullptr, nullptr, motions{}, why));
     search<false> s = {};
     s.own = s.at = ahead ? as<float>(g->spare.x) : f->x;
     s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
-    s.reach(g->last);
+    s.go_round(g->bits);
     s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
     s.radius2 = f->h2;
     s.entries = g->c.entries.at, s.group = as<uint32_t>(g->c.group), s.len = as<uint16_t>(g->c.len), s.lines = lines;
@@ -424,7 +424,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     } else {
       search<true> s = {};
       OZ_TRY(order_by_cell(g, to.key, count, why));
-      OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, to.moves, why));
+      OZ_TRY(find_cells(g, count, nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
       OZ_TRY(clear_groups(g, why));
       s.own = f->p, s.at = f->A;
       s.cell_of = as<uint32_t>(g->cell_of), s.around = as<uint2>(g->grid.around);
