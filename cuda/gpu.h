@@ -154,6 +154,7 @@ struct gpu {
   double mean_neighbours; /* likewise */
   spare_lists spare;
   bool ahead;          /* particles are sorted in spare.x, and nothing has moved them since */
+  bool near_made;      /* list C is made from that already: search_ahead */
   bool foresees;       /* the side may sort what finish leaves as soon as that is done */
   bool foreseen;       /* it does, for the next sort, if the box that finish finds takes as many bits as the last */
   bool counted;        /* finish has counted them */
@@ -283,7 +284,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
-cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries); /* spread.cu: rows that hold places */
+cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries, bool early); /* spread.cu: rows that hold places */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each becomes the sum up to and with it */
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why); /* keep: for undo */
 ooze_result undo(oz_backend *b, ooze_message *why);
@@ -301,6 +302,7 @@ ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
 counting count_into(gpu *g, const uint32_t bits[3]);  /* cells.cu: who counts there; nobody where it is not clear */
 ooze_result foresee(gpu *g, ooze_message *why);    /* order.cu: sorts on the side what finish leaves, before the host knows where that is */
 bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
+ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why); /* search.cu: list C on the side, behind the sort there */
 ooze_result note_ended(gpu *g, ooze_message *why); /* foresee comes after what was launched so far */
 ooze_result after_ended(gpu *g, ooze_message *why);
 void give_up_foreseen(gpu *g); /* particles are no longer where finish left them */

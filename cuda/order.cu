@@ -409,7 +409,7 @@ ooze_result foresee(gpu *g, ooze_message *why) {
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  g->backed = g->untold = g->soon = g->ahead = g->apart = false;
+  g->backed = g->untold = g->soon = g->ahead = g->near_made = g->apart = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* the substep before broke off */
@@ -440,6 +440,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     placement where = {};
     if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, false, why));
     if (!ahead) OZ_TRY(table_cells(g, key, false, ALONE, &where, why));
+    if (ahead && !g->nozzle_count) OZ_TRY(search_ahead(g, f, why)); /* everybody waits for it; what else there is to launch comes after */
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;
