@@ -4,8 +4,8 @@
  * sorts cells and looks for neighbours at copies of the positions meanwhile, and both fill the machine better than one after the other. What the
  * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done.
  *
- * Where that lies the host need not know: the second stream waits for `finish` alone and takes the box of all cells, on which the order depends, from where `finish` has put it; the table
- * has room for what the last substep's suggests. The host, which hears of the box meanwhile, goes on from there if that was enough, and otherwise sorts again.
+ * Where that is the host need not know: the order depends on how many bits the sides of the box of all cells take (cells.h), and these change seldom. `finish` counts particles by cell on its
+ * way, and the second stream waits for `finish` alone. The host, which hears of the box meanwhile, goes on from there if the bits are what they were, and otherwise sorts again.
  *
  * A third stream finds walls as soon as `predict` is done, beside the search, and holds what they hold while the gathers that prepare the projection (`gradient`, `bound_sums`) run. */
 #include "cuda/gpu.h"

@@ -10,16 +10,11 @@ namespace {
 
 struct tally_item {
   key_item key;
-  const int *box;   /* where the key's lowest cell and last coordinates stand by then (news); NULL: the key has them */
-  uint32_t greatest; /* code for which there is room. What is beyond shares it: the host sees so, and sorts again */
-  uint32_t *table, *cell, *within; /* cell of each particle, and how many were counted there before it (any order) */
+  counting to;
   OZ_D void operator()(uint32_t i) const {
-    key_item at = key;
-    for (int a = 0; box && a < 3; a++) at.low[a] = box[a], at.last[a] = -box[3 + a] - box[a];
-    const uint64_t code = at.of(i);
-    const uint32_t k = code < greatest ? (uint32_t)code : greatest;
-    cell[i] = k;
-    within[i] = oz_atomic_add(table + k, 1u);
+    const uint32_t k = (uint32_t)key.of(i);
+    to.cell[i] = k;
+    to.within[i] = oz_atomic_add(to.table + k, 1u);
   }
 };
 struct fill_item {
@@ -121,7 +116,8 @@ struct motion_item {
 struct around_item {
   const uint32_t *start, *hash, *cells;
   const uint64_t *cell_key;
-  uint32_t mask, capacity, last;
+  uint32_t mask, capacity, last[3];
+  bool round; /* above `last` coordinates begin again at 0 */
   uint2 *around;
   motions moves;
   /* The cell with this key, or `none`. */
@@ -133,9 +129,10 @@ struct around_item {
     }
   }
   /* Of an axis: the cell's own pair, or the one that stands alone; all bits set: there is none (-1 wraps to the largest). */
-  OZ_D uint64_t part(uint64_t key, uint32_t which) const {
+  OZ_D uint64_t part(uint64_t key, uint32_t which, uint32_t most) const {
     const uint32_t v = (uint32_t)oz_gathered(key), at = which < 2 ? (v & ~1u) + which : v & 1u ? v + 1 : v - 1;
-    return which == 2 && at > last ? ~0ull : oz_spread(at);
+    if (which < 2 || at <= most) return oz_spread(at);
+    return round ? oz_spread(at & most) : ~0ull;
   }
   OZ_D void operator()(uint32_t t) const {
     const uint32_t c = t / AROUND, b = t % AROUND, known = *cells < capacity ? *cells : capacity;
@@ -143,7 +140,7 @@ struct around_item {
     uint32_t which[3], n;
     uint2 range = {0, 0};
     block_parts(b, &which[0], &which[1], &which[2], &n);
-    const uint64_t mine = cell_key[c], x = part(mine, which[0]), y = part(mine >> 1, which[1]), z = part(mine >> 2, which[2]);
+    const uint64_t mine = cell_key[c], x = part(mine, which[0], last[0]), y = part(mine >> 1, which[1], last[1]), z = part(mine >> 2, which[2], last[2]);
     if (x != ~0ull && y != ~0ull && z != ~0ull) {
       const uint64_t first = x | y << 1 | z << 2;
       uint32_t low = b ? known : c;
@@ -174,8 +171,18 @@ uint32_t bits_for(const uint32_t last[3]) {
 }
 
 key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]) {
-  key_item k = {at, rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, nullptr, nullptr, nullptr, nullptr, nullptr};
+  key_item k = {at, rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
   return k;
+}
+key_item key_round(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]) {
+  const int from[3] = {0, 0, 0};
+  key_item k = key_of(at, rank, cell, from, bits);
+  k.round = 1;
+  return k;
+}
+void rounds(const uint32_t last[3], uint32_t bits[3]) {
+  for (int k = 0; k < 3; k++)
+    for (bits[k] = 3; bits[k] < last[k];) bits[k] = 2 * bits[k] + 1;
 }
 
 /* Codes up to that of the far corner, where every coordinate may be the odd one of its pair. */
@@ -196,22 +203,32 @@ ooze_result clear_table(gpu *g, ooze_message *why) {
   g->table_clear = g->table_bytes;
   return OOZE_OK;
 }
-ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t cells, uint32_t *cell, chain in, placement *out, ooze_message *why) {
+/* It has been cleared beforehand. */
+counting count_into(gpu *g, const uint32_t bits[3]) {
+  const uint64_t codes = codes_of(bits);
+  if (g->table_clear < (codes + 1) * 4) return counting{};
+  g->table_clear = 0;
+  return {as<uint32_t>(g->table), as<uint32_t>(g->key[0]), as<uint32_t>(g->key[1]), {(int)bits[0], (int)bits[1], (int)bits[2]}};
+}
+ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out, ooze_message *why) {
+  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, cells = (uint32_t)codes_of(last);
   const size_t bytes = ((size_t)cells + 1) * 4;
   if (bytes > g->table.bytes) g->table_clear = 0;
-  if (bytes > g->table.bytes) OZ_TRY(grow(g, &g->table, bytes + bytes / 4, "cells", why, true)); /* so that a box may grow before the host knows (order.cu) */
-  uint32_t *table = as<uint32_t>(g->table), *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
-  if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
+  OZ_TRY(grow(g, &g->table, bytes, "cells", why, true));
+  uint32_t *table = as<uint32_t>(g->table), *cell = as<uint32_t>(g->key[0]), *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
+  if (!counted) {
+    if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
+    OZ_CUDA(each(g->stream, g->count, tally_item{key, {table, cell, within, {}}}, in == ALONE ? ALONE : CHAIN_FIRST), "cells");
+  }
   g->table_bytes = bytes, g->table_clear = 0;
-  OZ_CUDA(each(g->stream, g->count, tally_item{key, box, cells - 1, table, cell, within}, in == ALONE ? ALONE : CHAIN_FIRST), "cells");
-  OZ_TRY(sum_before(g, table, cells + 1, in, why));
+  OZ_TRY(sum_before(g, table, cells + 1, counted ? CHAIN_FIRST : in, why));
   OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, key.rank, ranks, device_news(g)}, in), "cells");
   g->groups_clear = g->box_clear = true;
   *out = {table, cell, ranks, key.rank};
   return OOZE_OK;
 }
 
-ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
+ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
   cells *c = &g->grid;
   keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
   uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
@@ -225,8 +242,10 @@ ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, floa
   OZ_CUDA(each(g->stream, n, item), "cells");
   if (moves.at)
     OZ_CUDA(each(g->stream, most * motion_item::TEAM, motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}), "cells");
-  around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity,
-                        (1u << c->bits) - 1u, as<uint2>(c->around), moves};
+  const uint32_t all = (1u << c->bits) - 1u;
+  around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity, {all, all, all},
+                        round != nullptr, as<uint2>(c->around), moves};
+  for (int k = 0; k < 3 && round; k++) around.last[k] = round[k];
   OZ_CUDA(each(g->stream, most * AROUND, around), "cells");
   return OOZE_OK;
 }

@@ -51,12 +51,22 @@ OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); 
 OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
 OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
 
+/* The Morton code of a cell whose coordinates have up to 10 bits. */
+OZ_FN uint32_t short_spread(uint32_t v) {
+  v = (v | v << 16) & 0x030000ffu;
+  v = (v | v << 8) & 0x0300f00fu;
+  v = (v | v << 4) & 0x030c30c3u;
+  return (v | v << 2) & 0x09249249u;
+}
+OZ_FN uint32_t short_morton(uint32_t x, uint32_t y, uint32_t z) { return short_spread(x) | short_spread(y) << 1 | short_spread(z) << 2; }
+
 struct key_item {
   const float *at;
   const uint32_t *rank;
   float inv;
   int low[3];
   int last[3];    /* largest coordinates above low; what is beyond shares them */
+  uint32_t round; /* 1: last are the bits of coordinates that count, from wherever, so that what leaves at one end comes in at the other (see rounds) */
   uint32_t *key32;
   uint64_t *key64; /* one of the two */
   uint32_t *order;
@@ -70,8 +80,11 @@ struct key_item {
     }
   }
   OZ_D uint64_t of(uint32_t i) const {
+    const float *p = at + 4 * (size_t)i;
     uint32_t c[3];
-    cell(at + 4 * (size_t)i, c);
+    if (round)
+      for (int k = 0; k < 3; k++) c[k] = (uint32_t)(coordinate(p[k], inv) & last[k]);
+    else cell(p, c);
     return morton(c[0], c[1], c[2]);
   }
   OZ_D void operator()(uint32_t i) const {
@@ -89,6 +102,13 @@ struct key_item {
     order[to] = i;
   }
 };
+
+/* Returns how many were there before: for `within`. */
+OZ_D uint32_t count_in(const counting &to, uint32_t i, const int cell[3]) {
+  const uint32_t k = short_morton((uint32_t)(cell[0] & to.bits[0]), (uint32_t)(cell[1] & to.bits[1]), (uint32_t)(cell[2] & to.bits[2]));
+  to.cell[i] = k;
+  return oz_atomic_add(to.table + k, 1u);
+}
 
 enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
 
@@ -305,13 +325,18 @@ ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message 
 uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
 /* Cells at positions `at`; within a cell by rank, or NULL: in the order that particles have. */
 key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]);
+/* The same of coordinates that go round: these bits of each count. */
+key_item key_round(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]);
+/* Cells of list C. Where the box of all lies does not matter, only how many bits its sides take: coordinates are taken modulo a power of two, so that the order is known before
+ * the box is, unless that grows or shrinks across one. What meets at the ends is far apart, and nobody's neighbour; the three cells around one are three, because there are four. */
+void rounds(const uint32_t last[3], uint32_t bits[3]);
 bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
 uint64_t codes_of(const uint32_t last[3]);         /* that it has then */
-/* Particles by cell, through a table of so many codes. box: the key's, where the host does not know it yet (news), or NULL. in: ALONE, or CHAINED, where kernels of this kind follow. The order within each cell is left to a placement. */
-ooze_result table_cells(gpu *g, const key_item &key, const int *box, uint32_t codes, uint32_t *cell, chain in, placement *out, ooze_message *why);
-/* Cells of the n particles as sorted last. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
+/* Particles by cell, through a table. counted: by finish (counting). in: ALONE, or CHAINED, where kernels of this kind follow. The order within each cell is left to a placement. */
+ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out, ooze_message *why);
+/* Cells of the n particles as sorted last; round: by such a key, with these bits, or NULL. `sorted` receives positions in cell order if it is given; blocks that are calm as seen from a
  * cell are then empty, if there are to be motions. */
-ooze_result find_cells(gpu *g, uint32_t n, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
+ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
 ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
 
 /* calm.cu: how many particles may have others to list that list C has not, and, for each, how many of them there are up to and with it.

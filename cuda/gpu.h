@@ -56,6 +56,12 @@ struct telling {
   uint32_t number;
 };
 
+/* Counts particles in a table by the Morton codes of their cells (cells.h). table: NULL, nobody does. */
+struct counting {
+  uint32_t *table, *cell, *within; /* cell of each particle, and how many were counted there before it (any order) */
+  int bits[3];                     /* of a coordinate that count */
+};
+
 /* Particles by cell. */
 struct cells {
   int low[3];       /* cell that key 0 means */
@@ -127,7 +133,9 @@ struct gpu {
   bool soon;       /* news of it go with the next kernel that can take them along */
   bool ends;       /* the kernel that waits with finish in it finds the box, */
   bool ends_telling; /* and tells the host */
+  bool ends_counting; /* and counts particles for the next sort */
   uint32_t last[3]; /* its largest cell coordinates */
+  uint32_t bits[3]; /* of those that count in the order of list C (cells.h: rounds) */
   int now;         /* which of key[2], order[2] is sorted */
   bool wide;       /* keys of 64 bits */
   bool starts;     /* the grid is that of list C */
@@ -147,8 +155,10 @@ struct gpu {
   double mean_neighbours; /* likewise */
   spare_lists spare;
   bool ahead;          /* particles are sorted in spare.x, and nothing has moved them since */
+  bool near_made;      /* list C is made from that already: search_ahead */
   bool foresees;       /* the side may sort what finish leaves as soon as that is done */
-  bool foreseen;       /* it does, for the next sort, if the box that finish finds has room in the table */
+  bool foreseen;       /* it does, for the next sort, if the box that finish finds takes as many bits as the last */
+  bool counted;        /* finish has counted them */
   uint32_t foresee_rest; /* substeps that do not, because it was for nothing lately */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
   uint32_t *place;   /* start positions, packed: written with list C */
@@ -233,6 +243,7 @@ struct stage_args {
   const shake_item *shake; /* on the host, of advance: particles go into the table of cells (stir.h); NULL: they do not */
   int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */
   float box_inv;              /* 1/m: cells a metre */
+  counting count;             /* of finish: particles where they are then, in those cells */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
 };
 /* g: the frame of the wall stages that follow, in which y may have changed places with y2. */
@@ -275,7 +286,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
-cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries); /* spread.cu: rows that hold places */
+cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries, bool early); /* spread.cu: rows that hold places */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each becomes the sum up to and with it */
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why); /* keep: for undo */
 ooze_result undo(oz_backend *b, ooze_message *why);
@@ -290,8 +301,10 @@ void change_lists(gpu *g);                  /* the spare ones become those of th
 void drop_spare(gpu *g);
 ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
 ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
+counting count_into(gpu *g, const uint32_t bits[3]);  /* cells.cu: who counts there; nobody where it is not clear */
 ooze_result foresee(gpu *g, ooze_message *why);    /* order.cu: sorts on the side what finish leaves, before the host knows where that is */
 bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
+ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why); /* search.cu: list C on the side, behind the sort there */
 ooze_result note_ended(gpu *g, ooze_message *why); /* foresee comes after what was launched so far */
 ooze_result after_ended(gpu *g, ooze_message *why);
 void give_up_foreseen(gpu *g); /* particles are no longer where finish left them */

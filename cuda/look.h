@@ -156,7 +156,7 @@ struct search_args {
   const uint32_t *cell_of;
   const uint2 *around;    /* 14 ranges a cell, or NULL: */
   const uint32_t *table;  /* first particle by Morton code, which the cell then is; */
-  uint32_t last[3];       /* of each axis the greatest coordinate, as its bits of such a code (see reach) */
+  uint32_t of_axis[3];    /* its bits of each axis (see go_round) */
   uint32_t n, capacity;
   float radius2;
   /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell
@@ -179,16 +179,16 @@ struct search_args {
   const uint32_t *owner; /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
   const uint32_t *slip;  /* their word (boundary.h), or NULL */
 
-  void reach(const uint32_t greatest[3]) {
+  void go_round(const uint32_t bits[3]) {
     for (uint32_t axis = 0; axis < 3; axis++)
-      for (uint32_t bit = last[axis] = 0; bit < TABLE_BITS; bit++) last[axis] |= (greatest[axis] >> bit & 1u) << (3 * bit + axis);
+      for (uint32_t bit = of_axis[axis] = 0; bit < TABLE_BITS; bit++) of_axis[axis] |= (bits[axis] >> bit & 1u) << (3 * bit + axis);
   }
 };
 
 /* FURTHER: for what list C has not. */
 template <bool FURTHER> struct search : search_args {
   /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of: the code of its pairs' even cells, and that of the
-   * three cells that stand alone, with an axis' uppermost bit where there is none. */
+   * three cells that stand alone. */
   struct surroundings {
     const uint2 *range;
     uint32_t even, alone;
@@ -196,20 +196,16 @@ template <bool FURTHER> struct search : search_args {
   OZ_D void look_around(uint32_t c, surroundings *s) const {
     s->range = around + (size_t)c * AROUND, s->even = c & ~7u, s->alone = 0;
     if (around || FURTHER) return;
-    for (uint32_t axis = 0; axis < 3; axis++) { /* one more or less without leaving the axis' bits: a carry or borrow runs through the others' */
-      const uint32_t one = 1u << axis, bits = (uint32_t)AXIS_BITS << axis, none = 1u << (27 + axis), own_bits = c & bits;
-      const uint32_t up = ((c | ~bits) + one) & bits, down = (own_bits - one) & bits; /* all of the axis' bits where it is at 0 */
-      s->alone |= c & one ? (up <= last[axis] ? up : none) : down;
+    for (uint32_t axis = 0; axis < 3; axis++) { /* one more or less without leaving the axis' bits, and round at their ends: a carry or borrow runs through the others' */
+      const uint32_t one = 1u << axis, bits = of_axis[axis];
+      s->alone |= (c & one ? (c | ~bits) + one : (c & bits) - one) & bits;
     }
   }
   OZ_D uint2 range(const surroundings *s, uint32_t b) const {
     if (FURTHER || around) return s->range[b]; /* the density search has no table of codes */
     const block_code code = block_codes[b];
     const uint32_t key = (s->alone & code.alone) | (s->even & ~code.alone) | (code.rest & 7u), n = code.rest >> 3;
-    uint2 r = {0, 0};
-    if (key >> 27) return r;
-    r.x = table[key], r.y = table[key + n];
-    return r;
+    return uint2{table[key], table[key + n]};
   }
   /* Which of the n places (1 to 32) m, m + 1, ... are within reach of p, as bits. Tests come four at a time and without a
    * branch; what they read beyond the end is in the same memory and does not count. */

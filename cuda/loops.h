@@ -8,11 +8,14 @@ template <int N> void deliver(const stage_args &a, const double *sum) {
   if (a.one >= 0) run_one(a.one, &a.f);
 }
 inline void find_box(const stage_args &a) {
-  for (uint32_t i = 0; a.box && i < a.f.count; i++)
+  for (uint32_t i = 0; a.box && i < a.f.count; i++) {
+    int c[3];
     for (int k = 0; k < 3; k++) {
-      const int c = coordinate(a.f.x[4 * (size_t)i + k], a.box_inv);
-      oz_atomic_min(a.box + k, c), oz_atomic_min(a.box + 3 + k, -c);
+      c[k] = coordinate(a.f.x[4 * (size_t)i + k], a.box_inv);
+      oz_atomic_min(a.box + k, c[k]), oz_atomic_min(a.box + 3 + k, -c[k]);
     }
+    if (a.count.table) a.count.within[i] = count_in(a.count, i, c);
+  }
 }
 template <class S, int T> void loop(const stage_args &a, uint32_t i, const typename S::self *self, oz_real *acc) {
   for (uint32_t lane = 0; lane < T; lane++) {

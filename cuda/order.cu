@@ -111,7 +111,7 @@ template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uin
   __shared__ uint32_t part[WARPS];
   const uint32_t first = (blockIdx.x * (uint32_t)ADD_BLOCK + threadIdx.x) * ADD_EACH, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   uint32_t x[ADD_EACH], own = 0, all = 0;
-  if (in == CHAINED) after_the_last();
+  if (in != ALONE) after_the_last();
   if (first + ADD_EACH <= n)
     for (int k = 0; k < ADD_EACH; k += 4) {
       const uint4 four = *reinterpret_cast<const uint4 *>(v + first + k);
@@ -386,41 +386,30 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 void keep_box(gpu *g) { memcpy(g->box, g->host_news->box, sizeof g->box); }
 
 /* On the side, into spare.x; what is launched from now on comes after it. */
-static ooze_result sort_aside(gpu *g, const key_item &key, const int *box, uint32_t codes, ooze_message *why) {
+static ooze_result sort_aside(gpu *g, const key_item &key, bool counted, ooze_message *why) {
   {
     const aside there(g, true);
     placement where;
-    OZ_TRY(table_cells(g, key, box, codes, as<uint32_t>(g->key[0]), CHAINED, &where, why));
+    OZ_TRY(table_cells(g, key, counted, CHAINED, &where, why));
     OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}, CHAINED), "sorting");
   }
   return join_side(g, why);
 }
-/* Room for a box that has grown by two cells an axis, where that does not take another bit, and there is a table for it. */
-static uint32_t codes_foreseen(const gpu *g) {
-  uint32_t room[3];
-  for (int k = 0; k < 3; k++) {
-    uint32_t most = g->last[k] | 1u;
-    for (uint32_t d = 1; d < 32; d *= 2) most |= most >> d;
-    room[k] = g->last[k] + 2 < most ? g->last[k] + 2 : most;
-  }
-  const uint64_t wish = codes_of(tabled(g, room) ? room : g->last), have = g->table.bytes / 4;
-  return (uint32_t)(wish < have ? wish : have - 1);
+/* As the last substep's was; there is a table for that. */
+bool foresees(gpu *g, const oz_frame *f) {
+  if (!(g->cell > 0.0f) || f->x != g->arrays.x || !tabled(g, g->bits) || g->table.bytes < (codes_of(g->bits) + 1) * 4 || !goes_ahead(g, f)) return false;
+  return !(g->foresee_rest && g->foresee_rest--);
 }
 ooze_result foresee(gpu *g, ooze_message *why) {
-  const int unknown[3] = {0, 0, 0};
   OZ_TRY(after_ended(g, why));
   g->foresees = false, g->foreseen = true;
-  return sort_aside(g, key_of(g->arrays.x, g->arrays.rank, g->cell, unknown, g->last), device_news(g)->box, codes_foreseen(g), why);
-}
-bool foresees(gpu *g, const oz_frame *f) {
-  if (!g->box_told || f->x != g->arrays.x || !g->table.at || !tabled(g, g->last) || !goes_ahead(g, f)) return false;
-  return !(g->foresee_rest && g->foresee_rest--);
+  return sort_aside(g, key_round(g->arrays.x, g->arrays.rank, g->cell, g->bits), g->counted, why);
 }
 
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  g->backed = g->untold = g->soon = g->ahead = g->apart = false;
+  g->backed = g->untold = g->soon = g->ahead = g->near_made = g->apart = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* the substep before broke off */
@@ -440,15 +429,18 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     g->grid.low[k] = g->box[k];
     g->last[k] = (uint32_t)(-g->box[3 + k] - g->box[k]);
   }
-  const uint32_t *last = g->last;
-  const key_item key = key_of(f->x, f->rank, g->cell, g->grid.low, last);
-  g->by_table = tabled(g, last);
-  const bool ahead = g->by_table && known && goes_ahead(g, f), foreseen = ahead && g->foreseen && codes_of(last) < g->table_bytes / 4;
+  uint32_t bits[3];
+  rounds(g->last, bits);
+  const key_item key = key_round(f->x, f->rank, g->cell, bits);
+  g->by_table = tabled(g, bits);
+  const bool ahead = g->by_table && known && goes_ahead(g, f), foreseen = ahead && g->foreseen && memcmp(bits, g->bits, sizeof bits) == 0;
+  memcpy(g->bits, bits, sizeof bits);
   g->foresees = g->foreseen = false;
   if (g->by_table) {
     placement where = {};
-    if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, nullptr, (uint32_t)codes_of(last), why));
-    if (!ahead) OZ_TRY(table_cells(g, key, nullptr, (uint32_t)codes_of(last), as<uint32_t>(g->key[0]), ALONE, &where, why));
+    if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, false, why));
+    if (!ahead) OZ_TRY(table_cells(g, key, false, ALONE, &where, why));
+    if (ahead && !g->nozzle_count) OZ_TRY(search_ahead(g, f, why)); /* everybody waits for it; what else there is to launch comes after */
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;

@@ -89,6 +89,8 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.one = l.one;
   a.box = ends ? static_cast<news *>(g->device_news.at)->box : nullptr;
   a.box_inv = cells_of_sort(&a.f);
+  a.count = counting{};
+  if (ends && g->ends_counting) a.count = count_into(g, g->bits), g->counted = a.count.table != nullptr;
   a.shake = last && (l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_update && (l.walls & JOIN_ADVANCE))) && l.walls ? g->shake : nullptr;
   if (a.shake) g->shake = nullptr;
   a.tell = {nullptr, nullptr, 0};
@@ -355,14 +357,16 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   if (!sums && !at_the_end) return OOZE_OK;
   const bool box = at_the_end && !g->no_soon, told = box && tells_itself(g);
   if (box) OZ_TRY(ready_box(g, why));
-  g->ends = box, g->ends_telling = told;
+  g->foresees = at_the_end && !sums && foresees(g, f);
+  if (g->foresees && (g->walls_aside || g->lists_aside)) OZ_TRY(join_side(g, why)); /* where the table is cleared */
+  g->ends = box, g->ends_telling = told, g->ends_counting = box && g->foresees;
+  g->counted = false;
   const ooze_result flushed = flush(g, why);
-  g->ends = g->ends_telling = false;
+  g->ends = g->ends_telling = g->ends_counting = false;
   OZ_TRY(flushed);
   if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
   if (!told) OZ_TRY(tell_news(g, why));
   g->box_told = at_the_end && g->cell > 0.0f;
-  g->foresees = !sums && foresees(g, f);
   if (g->foresees) OZ_TRY(note_ended(g, why));
   return sums ? answer(g, reductions, sums, why) : OOZE_OK;
 }

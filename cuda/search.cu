@@ -69,7 +69,7 @@ template <class BOOK, class S> void search_blocks(const S &s) {
     search_block(s, first, s.n - first < SHARE ? s.n - first : (uint32_t)SHARE, &book);
   }
 }
-template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t) {
+template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t, bool = false) {
   if (!FURTHER && s.near_j) search_blocks<pages>(s);
   else search_blocks<no_list>(s);
   return cudaSuccess;
@@ -103,6 +103,7 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
     if (threadIdx.x == 0) book.full = book.total = book.many = 0;
     __syncthreads();
   }
+  await_the_last(); /* on the side it starts early; it lets nobody come so */
   if constexpr (FURTHER) /* mostly nobody has anything to look at */
     if (!__syncthreads_or(i < s.n && s.cell_of[i] < s.capacity)) {
       if (lane == 0 && i < s.n) {
@@ -178,11 +179,12 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
   if (lane == 0) s.note(i, fits ? all : 0);
   if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
 }
-template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
+template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream, bool early = false) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
   if constexpr (!FURTHER)
     if (s.near_j) {
+      if (early && team == 4) return start_kernel(search_kernel<2, SHARE, pages, false>, blocks, SHARE * 2u, 0, stream, s);
       if (team == 8) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
       else if (team == 4) search_kernel<2, SHARE, pages, false><<<blocks, SHARE * 2, 0, stream>>>(s);
       else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
@@ -293,6 +295,35 @@ ooze_result check_due(gpu *g, ooze_message *why) {
   return near && slots && further ? OOZE_OK : OZ_AGAIN;
 }
 
+/* Makes list C: on the side, where particles are sorted already (ahead), or in its turn. */
+static ooze_result search_near(gpu *g, const oz_frame *f, bool ahead, ooze_message *why) {
+  const aside there(g, ahead);
+  const bool shared = lanes_for(g) <= STORED_ABOVE;
+  OZ_TRY(clear_groups(g, why));
+  if (!g->by_table) OZ_TRY(find_cells(g, g->count, g->bits, f->x, nullptr, nullptr, nullptr, motions{}, why));
+  search<false> s = {};
+  s.own = s.at = ahead ? as<float>(g->spare.x) : f->x;
+  s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
+  s.go_round(g->bits);
+  s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
+  s.radius2 = f->h2;
+  s.entries = g->c.entries.at, s.group = as<uint32_t>(g->c.group), s.len = as<uint16_t>(g->c.len), s.lines = lines_of(&g->c, shared ? 2 : 4);
+  if (shared) {
+    s.near_first = as<uint32_t>(g->near_first), s.near_j = as<uint32_t>(g->near_j), s.near_room = g->near_j.bytes / 4;
+    s.shared = &device_news(g)->shared, s.widest = &device_news(g)->widest, s.most = g->share_most;
+  }
+  s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
+  s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
+  OZ_CUDA(search_all(s, g->stream, ahead), "neighbour search");
+  if (shared && !g->no_spread) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries), ahead), "neighbour lists");
+  return OOZE_OK;
+}
+ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why) {
+  change_lists(g);
+  g->near_made = g->lists_aside = true;
+  return search_near(g, f, true, why);
+}
+
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -302,34 +333,18 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   const bool shared = lanes_for(g) <= STORED_ABOVE;
   const bool late = goes_on(g, f) && g->knows_near, ahead = g->ahead;
   const size_t entry = shared ? 2 : 4;
-  g->ahead = false;
-  if (ahead) change_lists(g);
+  bool made = ahead && g->near_made;
+  if (ahead && !made) change_lists(g);
+  if (!ahead && g->lists_aside) OZ_TRY(join_side(g, why)); /* it was made, but something has moved particles since */
+  g->ahead = g->near_made = false;
   if (!g->by_table && !g->grid.capacity) OZ_TRY(cells_room(g, g->count / 6 + 1024, why));
   /* a lattice has rows of 32; what has melted some 43, and the longest of 32 some 55: where nobody waits there is room for it from the start */
   const bool roomy = g->count <= LATE_MOST;
   if (!g->c.entries.at) OZ_TRY(rows_room(g, &g->c, (uint64_t)g->count / GROUP * (roomy ? 60 : 35) + 4096, entry, why));
   if (shared && !g->near_j.at) OZ_TRY(shares_room(g, roomy ? (uint64_t)g->count * 7 + 4096 : (uint64_t)g->count * 19 / 4 + 4096, why));
   if (shared) OZ_TRY(grow(g, &g->near_first, ((size_t)g->capacity / SHARE + 1) * 8, "neighbour lists", why));
-  for (;;) {
-    const aside there(g, ahead);
-    const uint64_t lines = lines_of(&g->c, entry), room = g->near_j.bytes / 4;
-    OZ_TRY(clear_groups(g, why));
-    if (!g->by_table) OZ_TRY(find_cells(g, g->count, f->x, nullptr, nullptr, nullptr, motions{}, why));
-    search<false> s = {};
-    s.own = s.at = ahead ? as<float>(g->spare.x) : f->x;
-    s.cell_of = as<uint32_t>(g->cell_of), s.around = g->by_table ? nullptr : as<uint2>(g->grid.around), s.table = as<uint32_t>(g->table);
-    s.reach(g->last);
-    s.n = g->count, s.capacity = g->by_table ? UINT32_MAX : g->grid.capacity;
-    s.radius2 = f->h2;
-    s.entries = g->c.entries.at, s.group = as<uint32_t>(g->c.group), s.len = as<uint16_t>(g->c.len), s.lines = lines;
-    if (shared) {
-      s.near_first = as<uint32_t>(g->near_first), s.near_j = as<uint32_t>(g->near_j), s.near_room = room;
-      s.shared = &device_news(g)->shared, s.widest = &device_news(g)->widest, s.most = g->share_most;
-    }
-    s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
-    s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
-    OZ_CUDA(search_all(s, g->stream), "neighbour search");
-    if (shared && !g->no_spread) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries)), "neighbour lists");
+  for (;; made = false) {
+    if (!made) OZ_TRY(search_near(g, f, ahead, why));
     if (late) { /* there was room in the last substep, so mostly there is in this one */
       g->due = DUE_NEAR;
       g->untold = true;
@@ -427,7 +442,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     } else {
       search<true> s = {};
       OZ_TRY(order_by_cell(g, to.key, count, why));
-      OZ_TRY(find_cells(g, count, f->p, f->x, f->A, f->dx, to.moves, why));
+      OZ_TRY(find_cells(g, count, nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
       OZ_TRY(clear_groups(g, why));
       s.own = f->p, s.at = f->A;
       s.cell_of = as<uint32_t>(g->cell_of), s.around = as<uint2>(g->grid.around);

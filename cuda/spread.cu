@@ -77,18 +77,21 @@ struct spread {
 __global__ void __launch_bounds__(BLOCK) spread_kernel(const __grid_constant__ spread s) {
   __shared__ desk<BLOCK> d;
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  await_the_last(); /* on the side it starts early */
   if (i < s.n) s.row(&d, threadIdx.x, i);
 }
 #endif
 
 } // namespace
 
-cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries) {
+cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries, bool early) {
   const spread s = {entries, group, len, g->count, (uint32_t)lanes_for(g)};
 #if defined(OZ_CUDA_HOST)
+  (void)early;
   static desk<1> d;
   for (uint32_t i = 0; i < s.n; i++) s.row(&d, 0, i);
 #else
+  if (early) return start_kernel(spread_kernel, (s.n + BLOCK - 1u) / BLOCK, (uint32_t)BLOCK, 0, g->stream, s);
   spread_kernel<<<(s.n + BLOCK - 1) / BLOCK, BLOCK, 0, g->stream>>>(s);
 #endif
   return cudaGetLastError();

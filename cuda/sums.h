@@ -49,15 +49,19 @@ template <int N> __device__ __forceinline__ double warp_sums(const oz_real *red)
   for (int s = 16; s >= N; s >>= 1) v += __shfl_xor_sync(0xffffffffu, v, s);
   return v;
 }
-/* The box of the cells of where finish has put particles, for the next sort: i, if `there`, is this thread's. */
+/* The box of the cells of where finish has put particles, for the next sort, and how many each has: i, if `there`, is this thread's. */
 template <int THREADS> __device__ __forceinline__ void box_in(const stage_args &a, uint32_t i, bool there) {
   __shared__ int least[6][THREADS / 32];
   if (!a.box) return;
+  int cell[3];
+  for (int k = 0; k < 3; k++) cell[k] = there ? coordinate(a.f.x[4 * (size_t)i + k], a.box_inv) : 0;
+  const bool counts = a.count.table && there;
+  const uint32_t before = counts ? count_in(a.count, i, cell) : 0u; /* is not waited for yet */
   for (int k = 0; k < 3; k++) {
-    const int c = there ? coordinate(a.f.x[4 * (size_t)i + k], a.box_inv) : 0;
-    const int low = warp_least(there ? c : (int)NONE_U32), high = warp_least(there ? -c : (int)NONE_U32);
+    const int c = cell[k], low = warp_least(there ? c : (int)NONE_U32), high = warp_least(there ? -c : (int)NONE_U32);
     if (threadIdx.x % 32 == 0) least[k][threadIdx.x / 32] = low, least[3 + k][threadIdx.x / 32] = high;
   }
+  if (counts) a.count.within[i] = before;
   __syncthreads();
   if (threadIdx.x >= 6) return;
   int all = least[threadIdx.x][0];
