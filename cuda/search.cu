@@ -32,7 +32,7 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
   bool fits = true;
   unsigned long long base[SHARE / GROUP];
   for (uint32_t k = 0; k < members; k++) {
-    of[k] = s.template find<1>(first + k, 0, book, kept[k]);
+    of[k] = s.template find<1, !std::is_same<S, search<true>>::value>(first + k, 0, book, kept[k]);
     count[k] = capped(of[k].count);
     oz_atomic_add(s.total, (unsigned long long)count[k]);
     width[k / GROUP] = width[k / GROUP] > in_fours(count[k]) ? width[k / GROUP] : in_fours(count[k]);
@@ -77,16 +77,17 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
 #else
 /* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
- * thread, 10 are 48: list C of large scenes waits for memory more than it computes. With teams all the threads that a multiprocessor has are 32. */
+ * thread, 10 are 48: list C of large scenes waits for memory more than it computes. With teams all the threads that a multiprocessor has are 32. DEEP: 7 blocks, 72 registers, for
+ * candidates that are fetched ahead; at 100 thousand particles that is all blocks at once. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { HELD = 8, HELD_FURTHER = 8, TEAMS_HELD = 1024 }; /* 1024 threads are all it has */
+enum { HELD = 8, HELD_FURTHER = 8, HELD_DEEP = 7, TEAMS_HELD = 1024 }; /* 1024 threads are all it has */
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890)
-enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 1536 };
+enum { HELD = 12, HELD_FURTHER = 10, HELD_DEEP = 7, TEAMS_HELD = 1536 };
 #else
-enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 2048 };
+enum { HELD = 12, HELD_FURTHER = 10, HELD_DEEP = 7, TEAMS_HELD = 2048 };
 #endif
-template <int TEAM, int P, class BOOK, bool FURTHER>
-__global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
+template <int TEAM, int P, class BOOK, bool FURTHER, bool DEEP = false>
+__global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
     search_kernel(const __grid_constant__ search<FURTHER> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P, COUNTERS = 2 * TEAM; /* threads that number the places of a page: most blocks have up to 64 */
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
       }
       return;
     }
-  if (i < s.n) of = s.template find<TEAM>(i, lane, &book, kept);
+  if (i < s.n) of = s.template find<TEAM, DEEP>(i, lane, &book, kept);
   __syncwarp(); /* whoever had to wait for a page would go its own way until the barrier */
   count[lane][k] = of.count;
   __syncthreads();
@@ -178,12 +179,15 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
   if (lane == 0) s.note(i, fits ? all : 0);
   if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
 }
+/* Whether one thread a particle is enough, with all it needs next under way: from about 5 blocks a multiprocessor of the H200 on, up to where it takes several waves. */
+bool deep(uint32_t n) { return n > 75000 && n <= 400000; }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
   if constexpr (!FURTHER)
     if (s.near_j) {
       if (team == 8) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
+      else if (deep(s.n)) search_kernel<1, SHARE, pages, false, true><<<blocks, SHARE, 0, stream>>>(s);
       else if (team == 4) search_kernel<2, SHARE, pages, false><<<blocks, SHARE * 2, 0, stream>>>(s);
       else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
       return cudaGetLastError();
