@@ -167,6 +167,7 @@ struct search_args {
   void *entries; /* of 32 bits, or of 16 where blocks share: */
   uint32_t *near_first, *near_j;
   uint64_t near_room;
+  uint32_t step; /* threads a particle in gathers, for the order of rows (desk.h); 0: as found */
   unsigned long long *shared;
   uint32_t *widest, most;
   uint32_t *group;
@@ -434,6 +435,38 @@ template <bool FURTHER> struct search : search_args {
     const uint32_t self = full ? start + all : book->place_of(i);
     OZ_AS_IT_IS
     for (r = all; r & 3u; r++) row[entry_at(r)] = (uint16_t)self;
+  }
+  /* The same of a whole row, by one thread, in the order that suits shared memory (desk.h): put together on the desk, in the thread's own column, and written four entries at a time. */
+  template <int P> OZ_D void fill_in_order(uint32_t i, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t all, desk<P> *d, uint32_t column) const {
+    bool as_found = !step || all > LONGEST || of.crowded() || book->full;
+    if (!as_found) {
+      seats s = {all, step * i, 0, 0};
+      piece next = kept[0];
+      OZ_AS_IT_IS
+      for (uint32_t r = 0, k = 0, bits = 0, set = 0, before = 0; r < all; r++) {
+        if (!bits) {
+          const pages::places page = book->at(next.where);
+          bits = next.bits, set = page.bits, before = page.before;
+          next = kept[++k];
+        }
+        const uint32_t rest = bits - 1, e = before + popcount(set & rest & ~bits);
+        d->entry[s.next(e)][column] = (uint16_t)e;
+        bits &= rest;
+      }
+      as_found = !s.all_seated();
+      if (!as_found) {
+        uint16_t *row = static_cast<uint16_t *>(entries) + begin;
+        s.settle(d, column);
+        if (all & 3u) {
+          const uint32_t self = book->place_of(i);
+          OZ_AS_IT_IS
+          for (uint32_t r = all; r & 3u; r++) d->entry[r][column] = (uint16_t)self;
+        }
+        OZ_AS_IT_IS
+        for (uint32_t r = 0; r < all; r += 4) *reinterpret_cast<uint2 *>(row + entry_at(r)) = s.four(d, column, r);
+      }
+    }
+    if (as_found) fill<1>(i, 0, of, kept, book, start, begin, 0, all);
   }
   OZ_D void note(uint32_t i, uint32_t count) const {
     len[i] = (uint16_t)count;

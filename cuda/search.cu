@@ -12,6 +12,7 @@
  * all the particles that are neighbours of one of them; their rows hold places in it, of 16 bits. A gather brings what is in
  * that list into shared memory once (walk.h). The first look marks who is in it, on pages of 32 particles that follow each
  * other. */
+#include "cuda/desk.h"
 #include "cuda/stir.h"
 
 #include "physics/boundary.h"
@@ -27,6 +28,7 @@ namespace {
 #if defined(OZ_CUDA_HOST)
 template <class BOOK, class S> void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
   static pieces kept[SHARE];
+  static desk<1> d;
   found of[SHARE];
   uint32_t count[SHARE], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
   bool fits = true;
@@ -59,7 +61,10 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
   }
   for (uint32_t k = 0; k < members; k++) {
     s.note(first + k, fits ? count[k] : 0);
-    if (fits) s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
+    if (!fits) continue;
+    const size_t begin = (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP);
+    if constexpr (std::is_same<BOOK, pages>::value) s.fill_in_order(first + k, of[k], kept[k], book, start[k], begin, count[k], &d, 0);
+    else s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], begin, 0, count[k]);
   }
 }
 template <class BOOK, class S> void search_blocks(const S &s) {
@@ -69,6 +74,7 @@ template <class BOOK, class S> void search_blocks(const S &s) {
     search_block(s, first, s.n - first < SHARE ? s.n - first : (uint32_t)SHARE, &book);
   }
 }
+bool in_order(uint32_t) { return true; }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t) {
   if (!FURTHER && s.near_j) search_blocks<pages>(s);
   else search_blocks<no_list>(s);
@@ -94,6 +100,7 @@ __global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTH
   __shared__ uint32_t width[GROUPS], count[TEAM][P], begins[SHARED ? P : 1];
   __shared__ unsigned long long base[GROUPS], at;
   __shared__ BOOK book;
+  __shared__ typename std::conditional<DEEP, desk<P>, no_list>::type rows;
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
   const uint32_t block = blockIdx.x, i = block * P + k;
   uint32_t r = 0, all = 0;
@@ -177,10 +184,16 @@ __global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTH
   if (i >= s.n) return;
   fits = fits && base[group] + width[group] <= s.lines;
   if (lane == 0) s.note(i, fits ? all : 0);
-  if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
+  if (!fits) return;
+  const uint32_t start = SHARED ? begins[k] : 0;
+  const size_t begin = (size_t)base[group] * GROUP + 4 * (i % GROUP);
+  if constexpr (DEEP) s.fill_in_order(i, of, kept, &book, start, begin, all, &rows, k);
+  else s.template fill<TEAM>(i, lane, of, kept, &book, start, begin, r, all);
 }
 /* Whether one thread a particle is enough, with all it needs next under way: from about 5 blocks a multiprocessor of the H200 on, up to where it takes several waves. */
 bool deep(uint32_t n) { return n > 75000 && n <= 400000; }
+/* Whether rows are in order (desk.h) as the search leaves them. */
+bool in_order(uint32_t n) { return deep(n); }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
@@ -327,13 +340,13 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
     s.radius2 = f->h2;
     s.entries = g->c.entries.at, s.group = as<uint32_t>(g->c.group), s.len = as<uint16_t>(g->c.len), s.lines = lines;
     if (shared) {
-      s.near_first = as<uint32_t>(g->near_first), s.near_j = as<uint32_t>(g->near_j), s.near_room = room;
+      s.near_first = as<uint32_t>(g->near_first), s.near_j = as<uint32_t>(g->near_j), s.near_room = room, s.step = g->no_spread ? 0 : (uint32_t)lanes_for(g);
       s.shared = &device_news(g)->shared, s.widest = &device_news(g)->widest, s.most = g->share_most;
     }
     s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
     s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
     OZ_CUDA(search_all(s, g->stream), "neighbour search");
-    if (shared && !g->no_spread) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries)), "neighbour lists");
+    if (shared && !g->no_spread && !in_order(s.n)) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries)), "neighbour lists");
     if (late) { /* there was room in the last substep, so mostly there is in this one */
       g->due = DUE_NEAR;
       g->untold = true;
