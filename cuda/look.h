@@ -167,6 +167,7 @@ struct search_args {
   void *entries; /* of 32 bits, or of 16 where blocks share: */
   uint32_t *near_first, *near_j;
   uint64_t near_room;
+  uint32_t step; /* threads a particle in gathers, for the order of rows (desk.h); 0: as found */
   unsigned long long *shared;
   uint32_t *widest, most;
   uint32_t *group;
@@ -242,6 +243,43 @@ template <bool FURTHER> struct search : search_args {
     }
     return bits & 0xffffffffu >> (32u - n);
   }
+  /* The same with those four under way that come next: `now` has the last four of these n, as whoever called has fetched them. */
+  struct round {
+    float q[4][3];
+  };
+  OZ_D void fetch(const float *q, round *to) const {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+    for (uint32_t u = 0; u < 4; u++) load_position(q + 4 * u, to->q[u]);
+  }
+  OZ_D void fetch_last(uint32_t m, uint32_t end, round *to) const {
+    if (m < end) fetch(at + 4 * (size_t)(m + in_fours(end - m < 32 ? end - m : 32) - 4), to);
+  }
+  OZ_D uint32_t test(const float *p, const round *four, uint32_t bits) const {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+    for (uint32_t u = 4; u-- > 0;) bits = shifted_in(bits, nearness(four->q[u], p, radius2));
+    return bits;
+  }
+  OZ_D uint32_t chunk_ahead(const float *p, uint32_t m, uint32_t n, round *now) const {
+    const uint32_t these = 0xffffffffu >> (32u - n);
+    uint32_t bits = 0;
+    const float *q = at + 4 * (size_t)(m + in_fours(n) - 4);
+    round other = {};
+    OZ_AS_IT_IS
+    for (;; n -= 8, q -= 32) {
+      const bool more = n > 4, yet = n > 8;
+      if (more) fetch(q - 16, &other);
+      bits = test(p, now, bits);
+      if (yet) fetch(q - 32, now);
+      if (!more) break;
+      bits = test(p, &other, bits);
+      if (!yet) break;
+    }
+    return bits & these;
+  }
   /* Whether those at place k and at p, from xi, have come together from afar. */
   OZ_D bool stirred(const float *p, const float *xi, uint32_t k, const float *x) const {
     if (!(calm2 > 0.0f)) return true;
@@ -270,8 +308,9 @@ template <bool FURTHER> struct search : search_args {
     if (TEAM == 2) return 0xe40u >> 4 * k & 15u;
     return k ? 14 : 0;
   }
-  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have neighbours among them: which of m, m + 1, ... they are. */
-  template <int TEAM, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, TAKE take) const {
+  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have neighbours among them: which of m, m + 1, ... they are.
+   * DEEP, with one thread a particle: the next range and the next candidates are always under way. */
+  template <int TEAM, bool DEEP = false, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, TAKE take) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return;
     if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY && !(slip && slip[i] > OZ_SLIP_WORD)) return;
@@ -280,6 +319,26 @@ template <bool FURTHER> struct search : search_args {
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     oz_ld4(own, i, 4, 0, p);
     if (FURTHER) oz_ld4(x, i, 4, 0, xi);
+    if constexpr (DEEP) {
+      uint2 next = range(&nearby, 0);
+      round now = {};
+      fetch_last(next.x, next.y, &now);
+      OZ_AS_IT_IS
+      for (uint32_t b = 1; b <= AROUND; b++) {
+        const uint2 r = next, none = {0, 0};
+        next = b < AROUND ? range(&nearby, b) : none;
+        if (r.x >= r.y) fetch_last(next.x, next.y, &now);
+        OZ_AS_IT_IS
+        for (uint32_t m = r.x; m < r.y; m += 32) {
+          const uint32_t left = r.y - m;
+          uint32_t bits = chunk_ahead(p, m, left < 32 ? left : 32, &now);
+          fetch_last(left > 32 ? m + 32 : next.x, left > 32 ? r.y : next.y, &now);
+          bits = others(i, p, xi, m, bits);
+          if (bits) take(m, bits);
+        }
+      }
+      return;
+    }
     const uint32_t end = bound<TEAM>(lane + 1);
     OZ_AS_IT_IS
     for (uint32_t b = bound<TEAM>(lane); b < end; b++) {
@@ -299,15 +358,15 @@ template <bool FURTHER> struct search : search_args {
   /* Particle at place m. */
   OZ_D uint32_t at_place(uint32_t m) const { return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
   /* The first look: keeps what it finds, and marks it, and the first lane of a group the particles themselves, which are a page. */
-  template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
+  template <int TEAM, bool DEEP> OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
     found out = {0, 0};
-    look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) { out.count += popcount(bits), out.add(kept, m, bits); });
+    look<TEAM, DEEP>(i, lane, [&](uint32_t m, uint32_t bits) { out.count += popcount(bits), out.add(kept, m, bits); });
     return out;
   }
-  template <int TEAM> OZ_D found find(uint32_t i, uint32_t lane, pages *book, piece *kept) const {
+  template <int TEAM, bool DEEP> OZ_D found find(uint32_t i, uint32_t lane, pages *book, piece *kept) const {
     found out = {0, 0};
     if (lane == 0 && i % 32 == 0) book->mark(i >> 5, n - i < 32 ? (1u << (n - i)) - 1u : 0xffffffffu); /* now, while threads are together */
-    look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
+    look<TEAM, DEEP>(i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
       const uint64_t both = (uint64_t)bits << (m & 31u);
       const uint32_t page = m >> 5, low = (uint32_t)both, high = (uint32_t)(both >> 32);
       out.count += popcount(bits);
@@ -372,6 +431,38 @@ template <bool FURTHER> struct search : search_args {
     const uint32_t self = full ? start + all : book->place_of(i);
     OZ_AS_IT_IS
     for (r = all; r & 3u; r++) row[entry_at(r)] = (uint16_t)self;
+  }
+  /* The same of a whole row, by one thread, in the order that suits shared memory (desk.h): put together on the desk, in the thread's own column, and written four entries at a time. */
+  template <int P> OZ_D void fill_in_order(uint32_t i, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t all, desk<P> *d, uint32_t column) const {
+    bool as_found = !step || all > LONGEST || of.crowded() || book->full;
+    if (!as_found) {
+      seats s = {all, step * i, 0, 0};
+      piece next = kept[0];
+      OZ_AS_IT_IS
+      for (uint32_t r = 0, k = 0, bits = 0, set = 0, before = 0; r < all; r++) {
+        if (!bits) {
+          const pages::places page = book->at(next.where);
+          bits = next.bits, set = page.bits, before = page.before;
+          next = kept[++k];
+        }
+        const uint32_t rest = bits - 1, e = before + popcount(set & rest & ~bits);
+        d->entry[s.next(e)][column] = (uint16_t)e;
+        bits &= rest;
+      }
+      as_found = !s.all_seated();
+      if (!as_found) {
+        uint16_t *row = static_cast<uint16_t *>(entries) + begin;
+        s.settle(d, column);
+        if (all & 3u) {
+          const uint32_t self = book->place_of(i);
+          OZ_AS_IT_IS
+          for (uint32_t r = all; r & 3u; r++) d->entry[r][column] = (uint16_t)self;
+        }
+        OZ_AS_IT_IS
+        for (uint32_t r = 0; r < all; r += 4) *reinterpret_cast<uint2 *>(row + entry_at(r)) = s.four(d, column, r);
+      }
+    }
+    if (as_found) fill<1>(i, 0, of, kept, book, start, begin, 0, all);
   }
   OZ_D void note(uint32_t i, uint32_t count) const {
     len[i] = (uint16_t)count;

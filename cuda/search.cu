@@ -12,6 +12,7 @@
  * all the particles that are neighbours of one of them; their rows hold places in it, of 16 bits. A gather brings what is in
  * that list into shared memory once (walk.h). The first look marks who is in it, on pages of 32 particles that follow each
  * other. */
+#include "cuda/desk.h"
 #include "cuda/stir.h"
 
 #include "physics/boundary.h"
@@ -27,12 +28,13 @@ namespace {
 #if defined(OZ_CUDA_HOST)
 template <class BOOK, class S> void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
   static pieces kept[SHARE];
+  static desk<1> d;
   found of[SHARE];
   uint32_t count[SHARE], start[SHARE] = {0}, width[SHARE / GROUP] = {0};
   bool fits = true;
   unsigned long long base[SHARE / GROUP];
   for (uint32_t k = 0; k < members; k++) {
-    of[k] = s.template find<1>(first + k, 0, book, kept[k]);
+    of[k] = s.template find<1, !std::is_same<S, search<true>>::value>(first + k, 0, book, kept[k]);
     count[k] = capped(of[k].count);
     oz_atomic_add(s.total, (unsigned long long)count[k]);
     width[k / GROUP] = width[k / GROUP] > in_fours(count[k]) ? width[k / GROUP] : in_fours(count[k]);
@@ -59,7 +61,10 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
   }
   for (uint32_t k = 0; k < members; k++) {
     s.note(first + k, fits ? count[k] : 0);
-    if (fits) s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP), 0, count[k]);
+    if (!fits) continue;
+    const size_t begin = (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP);
+    if constexpr (std::is_same<BOOK, pages>::value) s.fill_in_order(first + k, of[k], kept[k], book, start[k], begin, count[k], &d, 0);
+    else s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], begin, 0, count[k]);
   }
 }
 template <class BOOK, class S> void search_blocks(const S &s) {
@@ -69,6 +74,7 @@ template <class BOOK, class S> void search_blocks(const S &s) {
     search_block(s, first, s.n - first < SHARE ? s.n - first : (uint32_t)SHARE, &book);
   }
 }
+bool in_order(uint32_t) { return true; }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t, bool = false) {
   if (!FURTHER && s.near_j) search_blocks<pages>(s);
   else search_blocks<no_list>(s);
@@ -77,22 +83,24 @@ template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStr
 #else
 /* TEAM threads a particle, P particles a block: P / GROUP groups, or all that share a list. The threads of a warp look at the
  * same blocks of cells for the 32 particles of a group, which are mostly in the same cell. 12 blocks at once are 40 registers a
- * thread, 10 are 48: list C of large scenes waits for memory more than it computes. With teams all the threads that a multiprocessor has are 32. */
+ * thread, 10 are 48: list C of large scenes waits for memory more than it computes. With teams all the threads that a multiprocessor has are 32. DEEP: 7 blocks, 72 registers, for
+ * candidates that are fetched ahead; at 100 thousand particles that is all blocks at once. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { HELD = 8, HELD_FURTHER = 8, TEAMS_HELD = 1024 }; /* 1024 threads are all it has */
+enum { HELD = 8, HELD_FURTHER = 8, HELD_DEEP = 7, TEAMS_HELD = 1024 }; /* 1024 threads are all it has */
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890)
-enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 1536 };
+enum { HELD = 12, HELD_FURTHER = 10, HELD_DEEP = 7, TEAMS_HELD = 1536 };
 #else
-enum { HELD = 12, HELD_FURTHER = 10, TEAMS_HELD = 2048 };
+enum { HELD = 12, HELD_FURTHER = 10, HELD_DEEP = 7, TEAMS_HELD = 2048 };
 #endif
-template <int TEAM, int P, class BOOK, bool FURTHER>
-__global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
+template <int TEAM, int P, class BOOK, bool FURTHER, bool DEEP = false>
+__global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTHER ? HELD_FURTHER : HELD) : std::is_same<BOOK, pages>::value ? TEAMS_HELD / (TEAM * P) : 0)
     search_kernel(const __grid_constant__ search<FURTHER> s) {
   constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P, COUNTERS = 2 * TEAM; /* threads that number the places of a page: most blocks have up to 64 */
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], count[TEAM][P], begins[SHARED ? P : 1];
   __shared__ unsigned long long base[GROUPS], at;
   __shared__ BOOK book;
+  __shared__ typename std::conditional<DEEP, desk<P>, no_list>::type rows;
   const uint32_t lane = threadIdx.x / GROUP % TEAM, group = threadIdx.x / (GROUP * TEAM), k = group * GROUP + threadIdx.x % GROUP;
   const uint32_t block = blockIdx.x, i = block * P + k;
   uint32_t r = 0, all = 0;
@@ -112,7 +120,7 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
       }
       return;
     }
-  if (i < s.n) of = s.template find<TEAM>(i, lane, &book, kept);
+  if (i < s.n) of = s.template find<TEAM, DEEP>(i, lane, &book, kept);
   __syncwarp(); /* whoever had to wait for a page would go its own way until the barrier */
   count[lane][k] = of.count;
   __syncthreads();
@@ -177,15 +185,25 @@ __global__ void __launch_bounds__(TEAM *P, TEAM == 1 ? (FURTHER ? HELD_FURTHER :
   if (i >= s.n) return;
   fits = fits && base[group] + width[group] <= s.lines;
   if (lane == 0) s.note(i, fits ? all : 0);
-  if (fits) s.template fill<TEAM>(i, lane, of, kept, &book, SHARED ? begins[k] : 0, (size_t)base[group] * GROUP + 4 * (i % GROUP), r, all);
+  if (!fits) return;
+  const uint32_t start = SHARED ? begins[k] : 0;
+  const size_t begin = (size_t)base[group] * GROUP + 4 * (i % GROUP);
+  if constexpr (DEEP) s.fill_in_order(i, of, kept, &book, start, begin, all, &rows, k);
+  else s.template fill<TEAM>(i, lane, of, kept, &book, start, begin, r, all);
 }
+/* Whether one thread a particle is enough, with all it needs next under way: from about 5 blocks a multiprocessor of the H200 on, up to where it takes several waves. */
+bool deep(uint32_t n) { return n > 75000 && n <= 400000; }
+/* Whether rows are in order (desk.h) as the search leaves them. */
+bool in_order(uint32_t n) { return deep(n); }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream, bool early = false) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
   if constexpr (!FURTHER)
     if (s.near_j) {
+      if (early && deep(s.n)) return start_kernel(search_kernel<1, SHARE, pages, false, true>, blocks, (uint32_t)SHARE, 0, stream, s);
       if (early && team == 4) return start_kernel(search_kernel<2, SHARE, pages, false>, blocks, SHARE * 2u, 0, stream, s);
       if (team == 8) search_kernel<4, SHARE, pages, false><<<blocks, SHARE * 4, 0, stream>>>(s);
+      else if (deep(s.n)) search_kernel<1, SHARE, pages, false, true><<<blocks, SHARE, 0, stream>>>(s);
       else if (team == 4) search_kernel<2, SHARE, pages, false><<<blocks, SHARE * 2, 0, stream>>>(s);
       else search_kernel<1, SHARE, pages, false><<<blocks, SHARE, 0, stream>>>(s);
       return cudaGetLastError();
@@ -309,13 +327,13 @@ static ooze_result search_near(gpu *g, const oz_frame *f, bool ahead, ooze_messa
   s.radius2 = f->h2;
   s.entries = g->c.entries.at, s.group = as<uint32_t>(g->c.group), s.len = as<uint16_t>(g->c.len), s.lines = lines_of(&g->c, shared ? 2 : 4);
   if (shared) {
-    s.near_first = as<uint32_t>(g->near_first), s.near_j = as<uint32_t>(g->near_j), s.near_room = g->near_j.bytes / 4;
+    s.near_first = as<uint32_t>(g->near_first), s.near_j = as<uint32_t>(g->near_j), s.near_room = g->near_j.bytes / 4, s.step = g->no_spread ? 0 : (uint32_t)lanes_for(g);
     s.shared = &device_news(g)->shared, s.widest = &device_news(g)->widest, s.most = g->share_most;
   }
   s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
   s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
   OZ_CUDA(search_all(s, g->stream, ahead), "neighbour search");
-  if (shared && !g->no_spread) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries), ahead), "neighbour lists");
+  if (shared && !g->no_spread && !in_order(s.n)) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries), ahead), "neighbour lists");
   return OOZE_OK;
 }
 ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why) {
