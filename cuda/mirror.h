@@ -89,9 +89,9 @@ template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, 
   if (lane == 0) oz_mirror_close(f, i, move);
 }
 /* The same where rows hold places and dx displacements, in a kernel of its own beside the move, which waits for it in the end: it should be short, and take little room. Only the layer
- * next to a wall has images of others (kinds.h keeps a list of it): eight threads share such a row, and know who is in it before the kernel waits. */
+ * next to a wall has images of others (kinds.h keeps a list of it): four threads share such a row, and know who is in it before the kernel waits. */
 struct image_row {
-  enum { T = 8, AHEAD = 8, AT_ONCE = 4 }; /* entries of a thread: that it knows beforehand; that are on the way at once */
+  enum { T = 4, AHEAD = 12, AT_ONCE = 4 }; /* entries of a thread: that it knows beforehand; that are on the way at once */
   uint32_t i, length, j[AHEAD];
   const uint16_t *row;
   const uint32_t *map;
@@ -125,7 +125,7 @@ struct image_row {
     }
   }
 };
-/* TEAM: for one of eight threads that come together; else for one alone, which mostly has nothing to add up. */
+/* TEAM: for one of four threads that come together; else for one alone, which mostly has nothing to add up. */
 template <bool TEAM> OZ_D void mirror_row(const stage_args &a, const image_row &row, uint32_t slot, uint32_t planes, uint32_t lane) {
   const oz_frame *f = &a.f;
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
@@ -149,7 +149,7 @@ template <bool TEAM> OZ_D void mirror_row(const stage_args &a, const image_row &
         for (uint32_t e = 0; e < image_row::AHEAD; e += image_row::AT_ONCE) row.add(a, row.j + e, &seen, sum);
         row.add_up(a, lane, image_row::T * image_row::AHEAD, &seen, sum);
         for (int c = 0; c < OZ_MIRROR_SUMS; c++)
-          for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(0xffu << (threadIdx.x & 24u), sum[c], e);
+          for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(((1u << image_row::T) - 1u) << (threadIdx.x % 32u / image_row::T * image_row::T), sum[c], e);
       } else
 #endif
         for (uint32_t l = 0; l < image_row::T; l++) row.add_up(a, l, 0, &seen, sum);

@@ -250,7 +250,7 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
 /* The same by rows (mirror.h): the first `teams` blocks for slots next to a wall, eight threads each; the others for those that have no images but their own. */
-template <class S> __global__ void __launch_bounds__(BLOCK) images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
+template <class S> __global__ void __launch_bounds__(BLOCK, 8) images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
   constexpr uint32_t EACH = BLOCK / image_row::T;
   const bool team = blockIdx.x < teams;
   const uint32_t lane = team ? threadIdx.x % image_row::T : 0u, many = team ? *a.f.wall_near : *a.wall_count; /* whoever writes these, and planes, lets nobody come early */
@@ -370,7 +370,7 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
   const uint32_t n = a.f.wall_count;
   if (n && mirrors_rows(a)) {
     /* the move comes when all of these blocks have: so they are few, and take several slots one after the other */
-    const uint32_t wish = blocks((n + 1) / 2, image_row::T), most = a.processors ? a.processors : 1u << 20, teams = wish < 2 * most ? wish : 2 * most, alone = blocks(n, 1) < most ? blocks(n, 1) : most;
+    const uint32_t wish = blocks((n + 1) / 2, image_row::T), most = a.processors ? a.processors : 1u << 20, teams = wish < 2 * most ? wish : 2 * most, alone = blocks(n, 1) < 2 * most ? blocks(n, 1) : 2 * most;
     return start<images_kernel<S>>(teams + alone, BLOCK, 0, stream, a, teams);
   }
   switch (n ? mirror_lanes(a, lanes) : 0) {
