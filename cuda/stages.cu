@@ -36,51 +36,53 @@ template <int THREADS> __device__ __forceinline__ void tell_before(const stage_a
 }
 template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
 
-/* What conjugate gradients' two gathers do besides: cg_force asks how long the step before is, cg_apply sums for the next. With one thread a particle both have all that is their particle's own before
- * they walk, while copies are under way, so that their ends read nothing: own, by take (of what the kernel before does not write), made (of what it does) and go (when the step is known). */
+/* What conjugate gradients' two gathers do besides: cg_force asks how long the step before is, cg_apply sums for the next. One thread of a block asks, finds, and has told the others when a
+ * barrier has followed. With one thread a particle all that is the particle's own is fetched before it walks, behind the copies, and asked for at the end. */
 template <class S> struct step_of {
   static constexpr bool ASKS = false, SUMS = false;
   __device__ __forceinline__ explicit step_of(const stage_args &) {}
-  __device__ __forceinline__ bool leaves(const stage_args &) const { return false; }
-  __device__ __forceinline__ void find(const stage_args &) const {}
+  __device__ __forceinline__ void ask(const stage_args &) {}
+  __device__ __forceinline__ void find(const stage_args &) {}
   __device__ __forceinline__ void take(uint32_t) {}
-  __device__ __forceinline__ void made(uint32_t) {}
-  __device__ __forceinline__ void go(uint32_t) {}
 };
 template <> struct step_of<stage_cg_force> {
   static constexpr bool ASKS = true, SUMS = false;
   oz_frame f; /* its scalars are the block's own */
   oz_cg_force_own own;
+  fixed_sums sums;
   __device__ __forceinline__ explicit step_of(const stage_args &a) : f(a.f) { f.scalar = scalars(); }
   static __device__ __forceinline__ double *scalars() {
     __shared__ double s[OZ_SCALAR_COUNT];
     return s;
   }
-  __device__ __forceinline__ bool leaves(const stage_args &) const { return false; }
-  __device__ __forceinline__ void find(const stage_args &a) const { /* a barrier is to follow */
-    if (threadIdx.x == 0) find_step_before(a, scalars());
+  __device__ __forceinline__ void ask(const stage_args &a) {
+    if (threadIdx.x == 0) sums = a.fixed[1u - a.f.turn]; /* if it is the first iteration, nobody looks at that */
+  }
+  __device__ __forceinline__ void find(const stage_args &a) {
+    if (threadIdx.x == 0) find_step_before(a, sums, scalars());
   }
   __device__ __forceinline__ void take(uint32_t i) { oz_cg_force_take(&f, i, &own); }
-  __device__ __forceinline__ void made(uint32_t i) { oz_cg_force_sent(&f, i, &own); }
-  __device__ __forceinline__ void go(uint32_t i) { oz_cg_force_step(&f, i, &own); }
 };
 template <> struct step_of<stage_cg_apply> {
   static constexpr bool ASKS = false, SUMS = true;
   const oz_frame *f;
   oz_cg_apply_own own;
+  double unit;
   __device__ __forceinline__ explicit step_of(const stage_args &a) : f(&a.f) {}
   static __device__ __forceinline__ double &scale() {
     __shared__ double s;
     return s;
   }
-  __device__ __forceinline__ bool leaves(const stage_args &a) const { return a.left; } /* who comes next reads before it waits what is done when this one has waited */
-  __device__ __forceinline__ void find(const stage_args &a) const {
-    if (threadIdx.x == 0) scale() = a.fixed[a.f.turn].scale; /* a barrier is to follow */
+  __device__ __forceinline__ void ask(const stage_args &a) {
+    if (threadIdx.x == 0) unit = a.fixed[a.f.turn].scale;
   }
-  __device__ __forceinline__ void take(uint32_t) {}
-  __device__ __forceinline__ void made(uint32_t i) { oz_cg_apply_take(f, i, &own); }
-  __device__ __forceinline__ void go(uint32_t) {}
+  __device__ __forceinline__ void find(const stage_args &) {
+    if (threadIdx.x == 0) scale() = unit;
+  }
+  __device__ __forceinline__ void take(uint32_t i) { oz_cg_apply_take(f, i, &own); }
 };
+/* Whether who comes next reads before it waits what is done when this one has waited. */
+template <class S> __device__ __forceinline__ bool leaves(const stage_args &a) { return step_of<S>::SUMS && a.left; }
 
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
@@ -93,10 +95,10 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   walker<S, T> w;
   if (there) w.open(a, i, lane);
   step_of<S> step(a);
-  if (step.leaves(a)) await_the_last(), let_the_next_come();
+  if (leaves<S>(a)) await_the_last(), let_the_next_come();
   else after_the_last();
   if constexpr (tells<S>) tell_before<BLOCK>(a);
-  step.find(a);
+  step.ask(a), step.find(a);
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
@@ -165,7 +167,7 @@ __device__ __forceinline__ void copies_are_in() {
   __syncthreads();
 }
 /* One block for the SHARE particles of a list: T threads each. */
-template <class S, int T, bool WALLS>
+template <class S, int T, bool WALLS, bool OWN = false>
 __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *g) {
   constexpr uint32_t THREADS = SHARE * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
   extern __shared__ float memory[];
@@ -201,15 +203,12 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   near_address to[stock<S>::ARRAYS + 1]; /* of this thread's copies; at hand when it is let go */
   for (int k = 0; k < stock<S>::ARRAYS; k++) to[k] = near_address_of(copies.copy(k) + stock<S>::words(k) * threadIdx.x);
   step_of<S> step(a);
-  const bool beside = mirrors<S> && a.beside, ready = step.leaves(a);
-  constexpr bool OWN = T == 1 && (step_of<S>::ASKS || step_of<S>::SUMS);
-  const bool early = OWN && step_of<S>::ASKS && a.left;
+  const bool beside = mirrors<S> && a.beside, ready = leaves<S>(a);
   if (!ready) let_the_next_come();
-  if (beside || early) look_afresh();
-  if (early && there) step.take(i);
-  if (!beside) await_the_last();
+  if (beside) look_afresh();
+  else await_the_last();
   if (ready) let_the_next_come();
-  if (OWN && !early && there) step.take(i);
+  step.ask(a);
   if constexpr (tells<S>) tell_before<THREADS>(a);
   if constexpr (stock<S>::SHARES) {
     oz_frame f = a.f;
@@ -228,13 +227,12 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (int k = 0; k < stock<S>::ARRAYS; k++) draw_near(gathered<S>::array(f, k) + stock<S>::words(k) * (size_t)j);
       if (stock<S>::PLACED) draw_near(places_of<S>(a) + stock<S>::PLACE * (size_t)j);
     }
+    if (OWN && there) step.take(i);
     step.find(a);
-    if (OWN && there) step.made(i);
     copies_are_in();
   }
   if (there) {
     typename S::self self;
-    if (OWN) step.go(i);
     S::begin(&a.f, i, &self);
     told<S>(&self, a.units.pull);
     w.walk(a, first, fits, copies, lane, &self, acc);
@@ -268,12 +266,13 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if constexpr (step_of<S>::SUMS) fixed_add<THREADS>(a.fixed + a.f.turn, step.scale(), red);
   else if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
-template <class S, int T> __global__ void __launch_bounds__(SHARE *T) share_kernel(const __grid_constant__ stage_args a) {
-  share_body<S, T, false>(a, nullptr);
+/* OWN: what is the particle's own is fetched before it walks. */
+template <class S, int T, bool OWN> __global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : 0)) share_kernel(const __grid_constant__ stage_args a) {
+  share_body<S, T, false, OWN>(a, nullptr);
 }
-template <class S, int T>
-__global__ void __launch_bounds__(SHARE *T, (held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
-  share_body<S, T, true>(a, &g);
+template <class S, int T, bool OWN>
+__global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+  share_body<S, T, true, OWN>(a, &g);
 }
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
@@ -403,9 +402,11 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.even) memory = a.even;
+  constexpr bool OWN = T == 1 && (step_of<S>::ASKS || step_of<S>::SUMS);
+  const bool own = OWN && a.own;
   if constexpr (walls_of<S>::ANY)
-    if (a.walls & ~JOIN_BOTH) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
-  return start_sum<S>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
+    if (a.walls & ~JOIN_BOTH) return own ? start<share_walls_kernel<S, T, OWN>>(n, SHARE * T, memory, stream, a, g) : start<share_walls_kernel<S, T, false>>(n, SHARE * T, memory, stream, a, g);
+  return start_sum<S>(own ? start<share_kernel<S, T, OWN>>(n, SHARE * T, memory, stream, a) : start<share_kernel<S, T, false>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (joined_of<S>::ANY)

@@ -126,9 +126,9 @@ __device__ __forceinline__ double fixed_scale(double most) {
   const long long e = __double_as_longlong(most) >> 52 & 2047; /* 1023: 1 */
   return __longlong_as_double((e < 100 || e > 1900 ? 1023ll : 2046ll + 40 - e) << 52);
 }
-__device__ __forceinline__ void fixed_get(const fixed_sums *of, double *sum) {
-  const double unit = __longlong_as_double((2046ll << 52) - __double_as_longlong(of->scale));
-  for (int r = 0; r < 4; r++) sum[r] = of->bad ? __longlong_as_double(-1ll) : unit * (double)(long long)of->sum[r]; /* no number */
+__device__ __forceinline__ void fixed_get(const fixed_sums &of, double *sum) {
+  const double unit = __longlong_as_double((2046ll << 52) - __double_as_longlong(of.scale));
+  for (int r = 0; r < 4; r++) sum[r] = of.bad ? __longlong_as_double(-1ll) : unit * (double)(long long)of.sum[r]; /* no number */
 }
 template <int THREADS> __device__ __forceinline__ void fixed_add(fixed_sums *to, double scale, const oz_real *red) {
   constexpr int N = stage_cg_apply::REDS;
@@ -148,23 +148,23 @@ template <int THREADS> __device__ __forceinline__ void fixed_add(fixed_sums *to,
 template <class S> __global__ void told_kernel(const __grid_constant__ stage_args a) {
   double sum[4];
   after_the_last();
-  fixed_get(a.fixed + a.f.turn, sum);
+  fixed_get(a.fixed[a.f.turn], sum);
   tell<4>(a, sum);
 }
-/* How long the step is, by one thread of a block, into `scalar`, which is the block's own. which: the set with the sums. */
-__device__ __forceinline__ void find_step(const stage_args &a, uint32_t which, double *scalar) {
+/* How long the step is, by one thread of a block, into `scalar`, which is the block's own. */
+__device__ __forceinline__ void find_step(const stage_args &a, const fixed_sums &sums, double *scalar) {
   oz_frame f = a.f;
   f.scalar = scalar;
   if (a.left) {
-    fixed_get(a.fixed + which, scalar + OZ_SCALAR_SUM);
+    fixed_get(sums, scalar + OZ_SCALAR_SUM);
     scalar[OZ_SCALAR_RZ0] = a.f.scalar[OZ_SCALAR_RZ0];
     oz_cg_steps_item(&f);
   } else
     for (int k = 0; k < OZ_SCALAR_COUNT; k++) scalar[k] = a.f.scalar[k];
 }
 /* The same for cg_force; one block of all leaves it for cg_apply and makes the other set ready for that. */
-__device__ __forceinline__ void find_step_before(const stage_args &a, double *scalar) {
-  find_step(a, 1u - a.f.turn, scalar); /* if it is the first iteration, nobody looks at that */
+__device__ __forceinline__ void find_step_before(const stage_args &a, const fixed_sums &sums, double *scalar) {
+  find_step(a, sums, scalar);
   if (blockIdx.x) return;
   double most = a.f.cold ? a.f.scalar[OZ_SCALAR_RZ0] : 0.0;
   for (int r = 0; r < 4 && !a.f.cold; r++) most = fmax(most, fabs(scalar[OZ_SCALAR_SUM + r]));
@@ -196,7 +196,7 @@ template <class S> __device__ __forceinline__ void step_body(const stage_args &a
   }
   await_the_last();
   if (there) oz_cg_end_answer(&f, i, end);
-  if (threadIdx.x == 0) find_step(a, a.f.turn, scalar);
+  if (threadIdx.x == 0) find_step(a, a.fixed[a.f.turn], scalar);
   __syncthreads();
   if (!there) return;
   if constexpr (ADVANCES) S::go(&f, i, wall, a.walls, &own);

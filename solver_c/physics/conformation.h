@@ -136,6 +136,71 @@ OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return oz_block_at(f->pe, 4, 3, f->stride, i); }
 #endif
 OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
+/* The same, a six, a rotation and what a particle sends as they lie in memory, to be opened later: on the GPU, where they are packed, a particle keeps half as many registers
+ * while it walks its neighbours. */
+#if OZ_GPU
+typedef struct { float w[4]; } oz_six;
+typedef struct { uint32_t turn[2], values[2]; } oz_framed;
+OZ_FN oz_six oz_packed_take(const float *a, uint32_t i) {
+  oz_six r;
+  oz_ld4(a, i, 4, 0, r.w);
+  return r;
+}
+OZ_FN oz_six oz_six_take(oz_block *a, uint32_t stride, uint32_t i) { (void)stride; return oz_packed_take(a->v, i); }
+OZ_FN oz_six oz_lam_take(const oz_frame *f, uint32_t i) { return oz_packed_take(f->mult->v, i); }
+OZ_FN oz_s3 oz_six_as(const oz_six *x) {
+  oz_s3 r;
+  oz_six_open(x->w, r.s);
+  return r;
+}
+typedef oz_six oz_sent;
+OZ_FN oz_sent oz_sent_take(const float *a, uint32_t i) { return oz_packed_take(a, i); }
+OZ_FN oz_m3 oz_sent_as(const oz_sent *x) {
+  oz_m3 r;
+  oz_packed_open(x->w, r.m);
+  return r;
+}
+OZ_FN oz_framed oz_framed_take(const oz_frame *f, uint32_t i) {
+  oz_framed r;
+  oz_pair_get(f->pu->v, i, r.turn), oz_pair_get(f->pe->v, i, r.values);
+  return r;
+}
+OZ_FN oz_q4 oz_framed_turn(const oz_framed *x) {
+  oz_real q[4];
+  oz_turn_open(x->turn, q);
+  oz_q4 r = {q[0], q[1], q[2], q[3]};
+  return r;
+}
+OZ_FN oz_mask oz_framed_values(const oz_framed *x, oz_real p[3]) { return oz_three_open(x->values, p); }
+#else
+typedef oz_s3 oz_six;
+typedef oz_m3 oz_sent;
+typedef struct {
+  oz_q4 turn;
+  oz_real p[3];
+  oz_mask on;
+} oz_framed;
+OZ_FN oz_six oz_six_take(oz_block *a, uint32_t stride, uint32_t i) { return oz_six_ld(a, stride, i); }
+OZ_FN oz_six oz_lam_take(const oz_frame *f, uint32_t i) { return oz_lam_ld(f, i); }
+OZ_FN oz_s3 oz_six_as(const oz_six *x) { return *x; }
+OZ_FN oz_sent oz_sent_take(const float *a, uint32_t i) {
+  oz_m3 r;
+  oz_matrix_ld(a, i, &r);
+  return r;
+}
+OZ_FN oz_m3 oz_sent_as(const oz_sent *x) { return *x; }
+OZ_FN oz_framed oz_framed_take(const oz_frame *f, uint32_t i) {
+  oz_framed r;
+  r.turn = oz_turn_ld(f->pu, f->stride, i);
+  r.on = oz_frame_values(f, i, r.p);
+  return r;
+}
+OZ_FN oz_q4 oz_framed_turn(const oz_framed *x) { return x->turn; }
+OZ_FN oz_mask oz_framed_values(const oz_framed *x, oz_real p[3]) {
+  for (int c = 0; c < 3; c++) p[c] = x->p[c];
+  return x->on;
+}
+#endif
 /* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
   oz_m3 A = oz_s3_mul_s(lam, B);

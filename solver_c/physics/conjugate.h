@@ -25,41 +25,35 @@ OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down itera
   f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
 }
 
-/* ---- cg_force: F(p), to y, whose own use begins with advance; what walls and bodies leave of it, to dx. Velocities by the step before. In parts, because
- * what is read need wait neither for cg_apply nor for how long the step is. ---- */
+/* ---- cg_force: F(p), to y, whose own use begins with advance; what walls and bodies leave of it, to dx. Velocities by the step before. In two parts, because
+ * what is the particle's own can be read before its neighbours are. ---- */
 
 typedef oz_force_self oz_cg_force_self;
 OZ_FN void oz_cg_force_begin(const oz_frame *f, uint32_t i, oz_cg_force_self *s) { oz_force_begin(f, i, s); }
 OZ_FN void oz_cg_force_pair(const oz_frame *f, const oz_cg_force_self *s, const oz_group *n, oz_real *acc) { oz_force_pair(f, s, n, acc); }
 typedef struct {
   oz_real u[4], y[4], om;
-  oz_v3 dx, fz, sg, own; /* own: its own part of the sum over neighbours */
+  oz_v3 dx, fz, sg;
+  oz_sent A;
 } oz_cg_force_own;
-OZ_FN void oz_cg_force_take(const oz_frame *f, uint32_t i, oz_cg_force_own *o) { /* all but what cg_apply writes */
+OZ_FN void oz_cg_force_take(const oz_frame *f, uint32_t i, oz_cg_force_own *o) {
+  o->A = oz_sent_take(f->A, i);
   oz_ld4(f->y, i, 4, 0, o->y);
-  o->sg = oz_block3_ld(f->sg, f->stride, i), o->om = oz_ld(f->omega, i);
   oz_ld4(f->u, i, 4, 0, o->u);
   o->dx = oz_vec_ld(f->dx, i), o->fz = oz_vec_ld(f->fz, i);
-}
-OZ_FN void oz_cg_force_sent(const oz_frame *f, uint32_t i, oz_cg_force_own *o) { /* and that */
-  oz_m3 A;
-  oz_matrix_ld(f->A, i, &A);
-  o->own = oz_m3_v(&A, o->sg);
-}
-OZ_FN void oz_cg_force_step(const oz_frame *f, uint32_t i, oz_cg_force_own *o) {
-  const float al = OZ_CG_LENGTH(f), ku = al * f->inv_dt;
-  if (al == 0.0f) return;
-  o->u[0] += ku * o->dx.x; o->u[1] += ku * o->dx.y; o->u[2] += ku * o->dx.z;
-  oz_st4(f->u, i, 4, 0, o->u);
+  o->sg = oz_block3_ld(f->sg, f->stride, i), o->om = oz_ld(f->omega, i);
 }
 OZ_FN oz_v3 oz_cg_force_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_cg_force_own *o) {
-  oz_v3 F = {o->om * (acc[0] + o->own.x), o->om * (acc[1] + o->own.y), o->om * (acc[2] + o->own.z)};
-  const float al = OZ_CG_LENGTH(f);
+  oz_m3 A = oz_sent_as(&o->A);
+  oz_v3 own = oz_m3_v(&A, o->sg), F = {o->om * (acc[0] + own.x), o->om * (acc[1] + own.y), o->om * (acc[2] + own.z)};
+  const float al = OZ_CG_LENGTH(f), ku = al * f->inv_dt;
   if (f->cold) {
     o->fz = F;
     o->y[0] = F.x, o->y[1] = F.y, o->y[2] = F.z;
   } else if (al != 0.0f) {
     const float be = (float)f->scalar[OZ_SCALAR_BETA];
+    o->u[0] += ku * o->dx.x; o->u[1] += ku * o->dx.y; o->u[2] += ku * o->dx.z;
+    oz_st4(f->u, i, 4, 0, o->u);
     if (f->renewed) o->fz = F;
     else o->fz.x -= al * F.x, o->fz.y -= al * F.y, o->fz.z -= al * F.z;
     o->y[0] = o->fz.x + be * o->y[0], o->y[1] = o->fz.y + be * o->y[1], o->y[2] = o->fz.z + be * o->y[2];
@@ -72,8 +66,6 @@ OZ_FN oz_v3 oz_cg_force_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz
 OZ_FN oz_v3 oz_cg_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_cg_force_own own;
   oz_cg_force_take(f, i, &own);
-  oz_cg_force_sent(f, i, &own);
-  oz_cg_force_step(f, i, &own);
   return oz_cg_force_of(f, i, acc, &own);
 }
 OZ_FN void oz_cg_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -90,45 +82,49 @@ OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const 
   oz_outer(acc, f->dx, n);
 }
 typedef struct {
-  oz_s3 z, p, B;
+  oz_six z, p, w, lam, B;
+  oz_framed frame;
   oz_v3 dx, sg;
-  oz_real a, e[3];
-  oz_q4 turn;
-  oz_mask on;
+  oz_real a;
 } oz_cg_apply_own;
 OZ_FN void oz_cg_apply_take(const oz_frame *f, uint32_t i, oz_cg_apply_own *o) {
-  const float al = OZ_CG_LENGTH(f), be = (float)f->scalar[OZ_SCALAR_BETA];
-  o->z = oz_six_ld(f->r, f->stride, i), o->p = oz_six_ld(f->pp, f->stride, i); /* all is read before anything is written */
-  oz_s3 w = oz_six_ld(f->aq, f->stride, i), lam = oz_lam_ld(f, i);
-  o->B = oz_six_ld(f->B, f->stride, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
+  o->z = oz_six_take(f->r, f->stride, i), o->p = oz_six_take(f->pp, f->stride, i), o->w = oz_six_take(f->aq, f->stride, i);
+  o->lam = oz_lam_take(f, i);
+  o->B = oz_six_take(f->B, f->stride, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
   o->dx = oz_vec_ld(f->dx, i);
-  o->a = oz_ld(f->a, i), o->turn = oz_turn_ld(f->pu, f->stride, i);
-  o->on = oz_frame_values(f, i, o->e);
-  if (al == 0.0f) return;
-  for (int c = 0; c < 6; c++) {
-    lam.s[c] += al * o->p.s[c];
-    o->z.s[c] -= al * w.s[c];
-    o->p.s[c] = o->z.s[c] + be * o->p.s[c];
-  }
-  oz_lam_st(f, i, &lam);
-  oz_six_st(f->r, f->stride, i, &o->z);
-  oz_six_st(f->pp, f->stride, i, &o->p);
+  o->frame = oz_framed_take(f, i), o->a = oz_ld(f->a, i);
 }
 OZ_FN void oz_cg_apply_of(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_cg_apply_own *o, oz_real *red) {
-  oz_m3 M = oz_difference(acc, o->dx, o->sg), U = oz_q4_matrix(o->turn);
-  oz_metric m = oz_metric_of(f, o->e, o->a);
-  oz_s3 q = oz_strain_of(f, &M, &o->B, 2.0f), w;
+  const float al = OZ_CG_LENGTH(f);
+  oz_s3 z = oz_six_as(&o->z), p = oz_six_as(&o->p), B = oz_six_as(&o->B);
+  if (al != 0.0f) {
+    const float be = (float)f->scalar[OZ_SCALAR_BETA];
+    oz_s3 was = oz_six_as(&o->w), lam = oz_six_as(&o->lam);
+    for (int c = 0; c < 6; c++) {
+      lam.s[c] += al * p.s[c];
+      z.s[c] -= al * was.s[c];
+      p.s[c] = z.s[c] + be * p.s[c];
+    }
+    oz_lam_st(f, i, &lam);
+    oz_six_st(f->r, f->stride, i, &z);
+    oz_six_st(f->pp, f->stride, i, &p);
+  }
+  oz_m3 M = oz_difference(acc, o->dx, o->sg), U = oz_q4_matrix(oz_framed_turn(&o->frame));
+  oz_real e[3];
+  oz_mask on = oz_framed_values(&o->frame, e);
+  oz_metric m = oz_metric_of(f, e, o->a);
+  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
   q = oz_s3_rotate_back(&q, &U);
-  oz_comply(f, o->a, &o->p, oz_set(1.0f), &q);
-  for (int c = 0; c < 6; c++) q.s[c] = oz_select(o->on, q.s[c], oz_set(0.0f));
+  oz_comply(f, o->a, &p, oz_set(1.0f), &q);
+  for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], oz_set(0.0f));
   w = oz_metric_solve(f, &m, q);
-  red[0] = oz_s3_dot(&o->p, &q);
-  red[1] = oz_metric_square(&m, &o->z); /* z and q are 0 where there is no constraint, and so is w */
-  red[2] = oz_s3_dot(&o->z, &q);
+  red[0] = oz_s3_dot(&p, &q);
+  red[1] = oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and so is w */
+  red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
   oz_six_st(f->aq, f->stride, i, &w);
   w = oz_s3_rotate(&w, &U);
-  oz_send(f, i, &w, &o->B);
+  oz_send(f, i, &w, &B);
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_cg_apply_own own;
