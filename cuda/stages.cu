@@ -36,6 +36,54 @@ template <int THREADS> __device__ __forceinline__ void tell_before(const stage_a
 }
 template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
 
+/* What conjugate gradients' two gathers do besides: cg_force asks how long the step before is, cg_apply sums for the next. One thread of a block asks, finds, and has told the others when a
+ * barrier has followed. With one thread a particle all that is the particle's own is fetched before it walks, behind the copies, and asked for at the end. */
+template <class S> struct step_of {
+  static constexpr bool ASKS = false, SUMS = false;
+  __device__ __forceinline__ explicit step_of(const stage_args &) {}
+  __device__ __forceinline__ void ask(const stage_args &) {}
+  __device__ __forceinline__ void find(const stage_args &) {}
+  __device__ __forceinline__ void take(uint32_t) {}
+};
+template <> struct step_of<stage_cg_force> {
+  static constexpr bool ASKS = true, SUMS = false;
+  oz_frame f; /* its scalars are the block's own */
+  oz_cg_force_own own;
+  fixed_sums sums;
+  __device__ __forceinline__ explicit step_of(const stage_args &a) : f(a.f) { f.scalar = scalars(); }
+  static __device__ __forceinline__ double *scalars() {
+    __shared__ double s[OZ_SCALAR_COUNT];
+    return s;
+  }
+  __device__ __forceinline__ void ask(const stage_args &a) {
+    if (threadIdx.x == 0) sums = a.fixed[1u - a.f.turn]; /* if it is the first iteration, nobody looks at that */
+  }
+  __device__ __forceinline__ void find(const stage_args &a) {
+    if (threadIdx.x == 0) find_step_before(a, sums, scalars());
+  }
+  __device__ __forceinline__ void take(uint32_t i) { oz_cg_force_take(&f, i, &own); }
+};
+template <> struct step_of<stage_cg_apply> {
+  static constexpr bool ASKS = false, SUMS = true;
+  const oz_frame *f;
+  oz_cg_apply_own own;
+  double unit;
+  __device__ __forceinline__ explicit step_of(const stage_args &a) : f(&a.f) {}
+  static __device__ __forceinline__ double &scale() {
+    __shared__ double s;
+    return s;
+  }
+  __device__ __forceinline__ void ask(const stage_args &a) {
+    if (threadIdx.x == 0) unit = a.fixed[a.f.turn].scale;
+  }
+  __device__ __forceinline__ void find(const stage_args &) {
+    if (threadIdx.x == 0) scale() = unit;
+  }
+  __device__ __forceinline__ void take(uint32_t i) { oz_cg_apply_take(f, i, &own); }
+};
+/* Whether who comes next reads before it waits what is done when this one has waited. */
+template <class S> __device__ __forceinline__ bool leaves(const stage_args &a) { return step_of<S>::SUMS && a.left; }
+
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, lane = thread % T;
@@ -46,8 +94,11 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
   walker<S, T> w;
   if (there) w.open(a, i, lane);
-  after_the_last();
+  step_of<S> step(a);
+  if (leaves<S>(a)) await_the_last(), let_the_next_come();
+  else after_the_last();
   if constexpr (tells<S>) tell_before<BLOCK>(a);
+  step.ask(a), step.find(a);
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
@@ -73,14 +124,14 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   }
   if (there) {
     finish_sums<S>(a, false, acc);
-    if constexpr (WALLS) {
-      const uint32_t slot = a.slot_of[i];
-      end_with_walls<S>(&a.f, g, i, slot, slot ? a.f.wall_planes[slot - 1] : 0u, a.walls, acc, red);
-    }
+    const uint32_t slot = WALLS ? a.slot_of[i] : 0u, planes = slot ? a.f.wall_planes[slot - 1] : 0u;
+    if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, slot, planes, oz_cg_force_total(&step.f, i, acc));
+    else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, slot, planes, a.walls, acc, red);
     else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
-  if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
+  if constexpr (step_of<S>::SUMS) fixed_add<BLOCK>(a.fixed + a.f.turn, step.scale(), red);
+  else if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
   gather_body<S, T, false>(a, nullptr);
@@ -116,7 +167,7 @@ __device__ __forceinline__ void copies_are_in() {
   __syncthreads();
 }
 /* One block for the SHARE particles of a list: T threads each. */
-template <class S, int T, bool WALLS>
+template <class S, int T, bool WALLS, bool OWN = false>
 __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *g) {
   constexpr uint32_t THREADS = SHARE * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
   extern __shared__ float memory[];
@@ -137,7 +188,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     j[u] = p < have ? near[p] : 0u;
   }
   /* what comes after cg_apply reads before it waits what is done when this one has waited; images are made beside the move, density's further rows beside what measures */
-  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
+  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = leaves<S>(a);
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
   if (dense<S>() && there && !behind) w.open_further(a, lane);
@@ -154,10 +205,12 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   near_address to[stock<S>::ARRAYS + 1]; /* of this thread's copies; at hand when it is let go */
   for (int k = 0; k < stock<S>::ARRAYS; k++) to[k] = near_address_of(copies.copy(k) + stock<S>::words(k) * threadIdx.x);
+  step_of<S> step(a);
   if (!ready && !behind) let_the_next_come();
   if (beside || behind) look_afresh();
   else await_the_last();
   if (ready) let_the_next_come();
+  step.ask(a);
   if constexpr (tells<S>)
     if (!behind) tell_before<THREADS>(a);
   if constexpr (stock<S>::SHARES) {
@@ -177,6 +230,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (int k = 0; k < stock<S>::ARRAYS; k++) draw_near(gathered<S>::array(f, k) + stock<S>::words(k) * (size_t)j);
       if (stock<S>::PLACED) draw_near(places_of<S>(a) + stock<S>::PLACE * (size_t)j);
     }
+    if (OWN && there) step.take(i);
+    step.find(a);
     copies_are_in();
   }
   typename S::self self;
@@ -214,18 +269,22 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (beside) await_the_last();
   if (there) {
     finish_sums<S>(a, true, acc);
-    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red);
+    if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, wall, planes, OWN ? oz_cg_force_of(&step.f, i, acc, &step.own) : oz_cg_force_total(&step.f, i, acc));
+    else if constexpr (step_of<S>::SUMS && OWN) oz_cg_apply_of(&a.f, i, acc, &step.own, red);
+    else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red);
     else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
-  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
+  if constexpr (step_of<S>::SUMS) fixed_add<THREADS>(a.fixed + a.f.turn, step.scale(), red);
+  else if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
-template <class S, int T> __global__ void __launch_bounds__(SHARE *T) share_kernel(const __grid_constant__ stage_args a) {
-  share_body<S, T, false>(a, nullptr);
+/* OWN: what is the particle's own is fetched before it walks. */
+template <class S, int T, bool OWN> __global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : 0)) share_kernel(const __grid_constant__ stage_args a) {
+  share_body<S, T, false, OWN>(a, nullptr);
 }
-template <class S, int T>
-__global__ void __launch_bounds__(SHARE *T, (held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
-  share_body<S, T, true>(a, &g);
+template <class S, int T, bool OWN>
+__global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+  share_body<S, T, true, OWN>(a, &g);
 }
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
@@ -327,9 +386,11 @@ template <class S> __global__ void one_kernel(const __grid_constant__ stage_args
   after_the_last();
   S::one(&a.f);
 }
-template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
-  if constexpr (N > 0)
-    if (e == cudaSuccess && !a.ticket && !a.left) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
+template <class S> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
+  constexpr int N = S::REDS;
+  if constexpr (step_of<S>::SUMS) return e == cudaSuccess && !a.left ? start<told_kernel<S>>(1, 1, 0, stream, a) : e;
+  else if constexpr (N > 0)
+    if (e == cudaSuccess && !a.ticket) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
   return e;
 }
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
@@ -338,7 +399,9 @@ template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz
   const uint32_t n = blocks(a.f.count, T);
   if constexpr (walls_of<S>::ANY)
     if (a.walls & ~JOIN_BOTH) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
-  return start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
+  const cudaError_t e = start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
+  if constexpr (step_of<S>::SUMS) return start_sum<S>(e, a, n, stream);
+  return e;
 }
 template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = (a.f.count + SHARE - 1) / SHARE;
@@ -351,9 +414,11 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.even) memory = a.even;
+  constexpr bool OWN = T == 1 && (step_of<S>::ASKS || step_of<S>::SUMS);
+  const bool own = OWN && a.own;
   if constexpr (walls_of<S>::ANY)
-    if (a.walls & ~JOIN_BOTH) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
-  return start_sum<S::REDS>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
+    if (a.walls & ~JOIN_BOTH) return own ? start<share_walls_kernel<S, T, OWN>>(n, SHARE * T, memory, stream, a, g) : start<share_walls_kernel<S, T, false>>(n, SHARE * T, memory, stream, a, g);
+  return start_sum<S>(own ? start<share_kernel<S, T, OWN>>(n, SHARE * T, memory, stream, a) : start<share_kernel<S, T, false>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (joined_of<S>::ANY)
@@ -385,12 +450,12 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (S::STAGE == OZ_STAGE_wall_mirror) return launch_mirror<S>(a, lanes, stream);
   (void)lanes;
-  if constexpr (std::is_same<S, stage_cg_update>::value)
+  if constexpr (std::is_same<S, stage_cg_end>::value)
     if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
   const uint32_t sums = sizeof(shaken) * (BLOCK / 32), memory = a.even_map > sums ? a.even_map : sums;
   if constexpr (std::is_same<S, stage_cg_advance>::value)
     if (a.shake && a.left) return start<step_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, memory, stream, a, *a.shake);
-  if constexpr (S::STAGE == OZ_STAGE_cg_update)
+  if constexpr (S::STAGE == OZ_STAGE_cg_end)
     if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
   if constexpr (S::STAGE == OZ_STAGE_advance || std::is_same<S, stage_cg_advance>::value)
     if (a.shake) return start<map_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, memory, stream, a, *a.shake);
@@ -400,7 +465,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g
       cudaError_t e;
       if (maps_of<S>::TWO && a.flat) e = start<map_joined_kernel<S, maps_of<S>::TWO>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
       else e = start<map_joined_kernel<S, false>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
-      return start_sum<S::REDS>(e, a, blocks(n, 1), stream);
+      return start_sum<S>(e, a, blocks(n, 1), stream);
     }
   if (!n) return cudaSuccess;
   if constexpr (flat_of<S>::ANY) {
@@ -408,7 +473,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g
     return start<map_kernel<typename flat_of<S>::template stage<false>>>(blocks(n, 1), BLOCK, 0, stream, a);
   }
   if constexpr (std::is_same<S, stage_cg_advance>::value) return cudaErrorUnknown; /* it never comes alone */
-  else return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
+  else return start_sum<S>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;
