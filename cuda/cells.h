@@ -13,6 +13,13 @@ namespace OZ_NAMESPACE {
 
 enum { CELL_LIMIT = (1 << 20) - 2 };
 
+/* Before a loop that lanes leave at different times: unrolled, each lane's rest would be one that the others wait for. */
+#if defined(__CUDACC__)
+#define OZ_AS_IT_IS _Pragma("unroll 1")
+#else
+#define OZ_AS_IT_IS
+#endif
+
 /* Places of the lowest bit that is set, and how many are. */
 OZ_FN uint32_t lowest(uint32_t bits) {
 #if defined(__CUDACC__)

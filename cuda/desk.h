@@ -15,12 +15,34 @@ namespace OZ_NAMESPACE {
 enum {
   EIGHTHS = 8,
   LONGEST = 64, /* entries; longer rows, which are few, stay as they are */
-  MISFITS = 24  /* entries that find the places of their eighth taken: some 7 of 45. Rows with more of them stay as they are, too */
+  MISFITS = 16  /* entries that find the places of their eighth taken: some 7 of 45. Rows with more of them stay as they are, too */
 };
 
-/* Where P threads put a row each in order. */
+/* Where P threads put a row each in order, in a column of their own. */
 template <int P> struct desk {
   uint16_t entry[LONGEST + MISFITS][P];
+};
+template <int P> struct desk_column {
+#if defined(__CUDACC__) /* its address in shared memory, which would be made anew for every entry otherwise */
+  uint32_t at;
+  OZ_D desk_column(desk<P> *d, uint32_t t) : at((uint32_t)__cvta_generic_to_shared(&d->entry[0][t])) {}
+  OZ_D void put(uint32_t slot, uint32_t e) { asm volatile("st.shared.u16 [%0], %1;" ::"r"(at + slot * (2 * P)), "h"((uint16_t)e) : "memory"); }
+  OZ_D uint32_t get(uint32_t slot) const {
+    uint16_t e;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(e) : "r"(at + slot * (2 * P)) : "memory");
+    return e;
+  }
+#else
+  uint16_t *at;
+  desk_column(desk<P> *d, uint32_t t) : at(&d->entry[0][t]) {}
+  void put(uint32_t slot, uint32_t e) { at[slot * P] = (uint16_t)e; }
+  uint32_t get(uint32_t slot) const { return at[slot * P]; }
+#endif
+  /* Entries k to k + 3, as they lie in a row. */
+  OZ_D uint2 four(uint32_t k) const {
+    const uint2 w = {get(k) | get(k + 1) << 16, get(k + 2) | get(k + 3) << 16};
+    return w;
+  }
 };
 
 /* One row of `many` entries; phase: the eighth that the first is to be in. */
@@ -28,14 +50,13 @@ struct seats {
   uint32_t many, phase;
   uint32_t have, misfits; /* of each eighth, 4 bits; those that found no place */
 
-  /* Where on the desk the next entry goes. */
-  OZ_D uint32_t next(uint32_t e) {
-    const uint32_t nibble = e % EIGHTHS * 4, slot = (have >> nibble & 15u) * EIGHTHS + (e - phase) % EIGHTHS;
+  /* Puts the next entry where it belongs. */
+  template <int P> OZ_D void put(desk_column<P> to, uint32_t e) {
+    const uint32_t nibble = e % EIGHTHS * 4, slot = (have >> nibble & 15u) * EIGHTHS + (e - phase) % EIGHTHS, beyond = LONGEST + misfits % MISFITS;
     const bool fits = slot < many;
-    const uint32_t beyond = LONGEST + (misfits < MISFITS ? misfits : MISFITS - 1u);
     have += 1u << nibble;
-    misfits += !fits;
-    return fits ? slot : beyond;
+    if (!fits) misfits++;
+    to.put(fits ? slot : beyond, e);
   }
   /* Whether all have a place, now that all were told. */
   OZ_D bool all_seated() const {
@@ -44,7 +65,7 @@ struct seats {
     return misfits <= MISFITS && ((sum + (sum >> 16)) & 0xffffu) == many; /* more than 15 in an eighth were counted wrong */
   }
   /* Those that found no place go where nobody is. */
-  template <int P> OZ_D void settle(desk<P> *d, uint32_t t) const {
+  template <int P> OZ_D void settle(desk_column<P> to) const {
     if (!misfits) return;
     uint64_t holes = 0; /* an eighth has every eighth slot, of which the first are taken */
     for (uint32_t c = 0; c < EIGHTHS; c++) {
@@ -52,15 +73,11 @@ struct seats {
       if (n < 8) holes |= 0x0101010101010101ull << 8 * n << (c - phase) % EIGHTHS;
     }
     holes &= ~(uint64_t)0 >> (64 - many);
+    OZ_AS_IT_IS
     for (uint32_t m = 0; m < misfits; m++, holes &= holes - 1) {
       const uint32_t low = (uint32_t)holes, slot = low ? lowest(low) : 32u + lowest((uint32_t)(holes >> 32));
-      d->entry[slot][t] = d->entry[LONGEST + m][t];
+      to.put(slot, to.get(LONGEST + m));
     }
-  }
-  /* Entries k to k + 3, as they lie in a row. */
-  template <int P> static OZ_D uint2 four(const desk<P> *d, uint32_t t, uint32_t k) {
-    const uint2 w = {d->entry[k][t] | (uint32_t)d->entry[k + 1][t] << 16, d->entry[k + 2][t] | (uint32_t)d->entry[k + 3][t] << 16};
-    return w;
   }
 };
 

@@ -33,13 +33,6 @@ OZ_FN uint32_t bit_at(uint32_t t) {
 #else
 #define OZ_TABLE static const
 #endif
-/* Before a loop that lanes leave at different times: unrolled, each lane's rest would be one that the others wait for. */
-#if defined(__CUDACC__)
-#define OZ_AS_IT_IS _Pragma("unroll 1")
-#else
-#define OZ_AS_IT_IS
-#endif
-
 /* ---- what a block shares ---- */
 
 enum { PAGES = 512 };
@@ -124,14 +117,14 @@ enum { PIECES = 24 }; /* honey has 10 a particle, 22 at most; where there are mo
 struct piece {
   uint32_t where, bits;
 };
-typedef piece pieces[PIECES + 1]; /* one is fetched ahead */
+typedef piece pieces[PIECES + 1]; /* the last for what has no room, and because one is fetched ahead */
 struct found { /* apart from the pieces, which lie in memory */
   uint32_t pieces, count; /* and neighbours in all */
-  OZ_D bool add(piece *to, uint32_t where, uint32_t bits) { /* whether there was room */
-    const bool room = pieces < PIECES;
-    if (room) to[pieces].where = where, to[pieces].bits = bits;
+  OZ_D void add(piece *to, uint32_t where, uint32_t bits) {
+    if (!bits) return;
+    const uint32_t k = pieces < PIECES ? pieces : (uint32_t)PIECES; /* what has no room goes where nobody looks for it, so that there is no branch */
+    to[k].where = where, to[k].bits = bits;
     pieces++;
-    return room;
   }
   OZ_D bool crowded() const { return pieces > PIECES; }
 };
@@ -308,7 +301,7 @@ template <bool FURTHER> struct search : search_args {
     if (TEAM == 2) return 0xe40u >> 4 * k & 15u;
     return k ? 14 : 0;
   }
-  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have neighbours among them: which of m, m + 1, ... they are.
+  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have neighbours among them, or of list C all: which of m, m + 1, ... they are.
    * DEEP, with one thread a particle: the next range and the next candidates are always under way. */
   template <int TEAM, bool DEEP = false, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, TAKE take) const {
     const uint32_t c = cell_of[i];
@@ -334,7 +327,7 @@ template <bool FURTHER> struct search : search_args {
           uint32_t bits = chunk_ahead(p, m, left < 32 ? left : 32, &now);
           fetch_last(left > 32 ? m + 32 : next.x, left > 32 ? r.y : next.y, &now);
           bits = others(i, p, xi, m, bits);
-          if (bits) take(m, bits);
+          take(m, bits);
         }
       }
       return;
@@ -351,7 +344,7 @@ template <bool FURTHER> struct search : search_args {
       OZ_AS_IT_IS
       for (uint32_t m = r.x; m < r.y; m += 32) {
         const uint32_t bits = others(i, p, xi, m, chunk(p, m, r.y - m < 32 ? r.y - m : 32));
-        if (bits) take(m, bits);
+        if (!FURTHER || bits) take(m, bits); /* list C: mostly some lane has some */
       }
     }
   }
@@ -369,12 +362,16 @@ template <bool FURTHER> struct search : search_args {
     look<TEAM, DEEP>(i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
       const uint64_t both = (uint64_t)bits << (m & 31u);
       const uint32_t page = m >> 5, low = (uint32_t)both, high = (uint32_t)(both >> 32);
-      out.count += popcount(bits);
-      if (low && !out.add(kept, page, low)) book->mark(page, low);
-      if (high && !out.add(kept, page + 1, high)) book->mark(page + 1, high);
+      out.count += popcount(bits), out.add(kept, page, low), out.add(kept, page + 1, high);
     });
     OZ_AS_IT_IS /* all that a lane has in one loop, as below */
-    for (uint32_t k = 0, end = out.crowded() ? (uint32_t)PIECES : out.pieces; k < end; k++) kept[k].where = book->mark(kept[k].where, kept[k].bits);
+    for (uint32_t k = 0, end = out.crowded() ? 0 : out.pieces; k < end; k++) kept[k].where = book->mark(kept[k].where, kept[k].bits);
+    if (out.crowded())
+      look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) {
+        const uint64_t both = (uint64_t)bits << (m & 31u);
+        if ((uint32_t)both) book->mark(m >> 5, (uint32_t)both);
+        if (both >> 32) book->mark((m >> 5) + 1, (uint32_t)(both >> 32));
+      });
     return out;
   }
   /* The second: writes the lane's part of row i, from entry `r` on, and the first lane what pads it to a multiple of four: the particle
@@ -415,15 +412,16 @@ template <bool FURTHER> struct search : search_args {
       piece next = kept[0]; /* a piece ahead: they lie in memory, and all wait for the lane that has to fetch one */
       OZ_AS_IT_IS
       for (uint32_t end = capped(r + of.count), k = 0, bits = 0, set = 0, before = 0; r < end;) {
-        if (!bits) {
+        const bool new_one = !bits;
+        if (new_one) {
           const pages::places page = book->at(next.where);
           bits = next.bits, set = page.bits, before = page.before;
-          next = kept[++k];
         }
         const uint32_t rest = bits - 1;
         *to = (uint16_t)(before + popcount(set & rest & ~bits));
         bits &= rest;
         to += ++r & 3u ? 1 : 4 * GROUP - 3; /* the next entry_at */
+        if (new_one) next = kept[++k]; /* not before its bits have been taken: they would be copied when it comes, and waited for */
       }
     }
     if (lane) return;
@@ -433,33 +431,34 @@ template <bool FURTHER> struct search : search_args {
     for (r = all; r & 3u; r++) row[entry_at(r)] = (uint16_t)self;
   }
   /* The same of a whole row, by one thread, in the order that suits shared memory (desk.h): put together on the desk, in the thread's own column, and written four entries at a time. */
-  template <int P> OZ_D void fill_in_order(uint32_t i, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t all, desk<P> *d, uint32_t column) const {
+  template <int P> OZ_D void fill_in_order(uint32_t i, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t all, desk_column<P> to) const {
     bool as_found = !step || all > LONGEST || of.crowded() || book->full;
     if (!as_found) {
       seats s = {all, step * i, 0, 0};
-      piece next = kept[0];
+      piece next = kept[0]; /* a piece ahead */
       OZ_AS_IT_IS
       for (uint32_t r = 0, k = 0, bits = 0, set = 0, before = 0; r < all; r++) {
-        if (!bits) {
+        const bool new_one = !bits;
+        if (new_one) {
           const pages::places page = book->at(next.where);
           bits = next.bits, set = page.bits, before = page.before;
-          next = kept[++k];
         }
         const uint32_t rest = bits - 1, e = before + popcount(set & rest & ~bits);
-        d->entry[s.next(e)][column] = (uint16_t)e;
+        s.put(to, e);
         bits &= rest;
+        if (new_one) next = kept[++k]; /* as above */
       }
       as_found = !s.all_seated();
       if (!as_found) {
         uint16_t *row = static_cast<uint16_t *>(entries) + begin;
-        s.settle(d, column);
+        s.settle(to);
         if (all & 3u) {
           const uint32_t self = book->place_of(i);
           OZ_AS_IT_IS
-          for (uint32_t r = all; r & 3u; r++) d->entry[r][column] = (uint16_t)self;
+          for (uint32_t r = all; r & 3u; r++) to.put(r, self);
         }
         OZ_AS_IT_IS
-        for (uint32_t r = 0; r < all; r += 4) *reinterpret_cast<uint2 *>(row + entry_at(r)) = s.four(d, column, r);
+        for (uint32_t r = 0; r < all; r += 4) *reinterpret_cast<uint2 *>(row + entry_at(r)) = to.four(r);
       }
     }
     if (as_found) fill<1>(i, 0, of, kept, book, start, begin, 0, all);

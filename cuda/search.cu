@@ -63,7 +63,7 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
     s.note(first + k, fits ? count[k] : 0);
     if (!fits) continue;
     const size_t begin = (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP);
-    if constexpr (std::is_same<BOOK, pages>::value) s.fill_in_order(first + k, of[k], kept[k], book, start[k], begin, count[k], &d, 0);
+    if constexpr (std::is_same<BOOK, pages>::value) s.template fill_in_order<1>(first + k, of[k], kept[k], book, start[k], begin, count[k], {&d, 0});
     else s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], begin, 0, count[k]);
   }
 }
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTH
   if (!fits) return;
   const uint32_t start = SHARED ? begins[k] : 0;
   const size_t begin = (size_t)base[group] * GROUP + 4 * (i % GROUP);
-  if constexpr (DEEP) s.fill_in_order(i, of, kept, &book, start, begin, all, &rows, k);
+  if constexpr (DEEP) s.template fill_in_order<P>(i, of, kept, &book, start, begin, all, {&rows, k});
   else s.template fill<TEAM>(i, lane, of, kept, &book, start, begin, r, all);
 }
 /* Whether one thread a particle is enough, with all it needs next under way: from about 5 blocks a multiprocessor of the H200 on, up to where it takes several waves. */

@@ -10,7 +10,7 @@ struct spread {
   const uint16_t *len;
   uint32_t n, step; /* threads a particle: so many entries of a row are read at once */
 
-  template <int P> OZ_D void row(desk<P> *d, uint32_t t, uint32_t i) const {
+  template <int P> OZ_D void row(desk_column<P> on, uint32_t i) const {
     const uint32_t many = len[i];
     if (many < 2 || many > LONGEST) return;
     uint16_t *at = entries + (size_t)group[i / GROUP] * GROUP + i % GROUP * 4;
@@ -27,16 +27,16 @@ struct spread {
       for (uint32_t m = 0; m < 16; m++) {
         if (k + m >= many) continue;
         const uint32_t two = m & 2u ? w[m / 4].y : w[m / 4].x, e = m & 1u ? two >> 16 : two & 0xffffu;
-        d->entry[s.next(e)][t] = (uint16_t)e;
+        s.put(on, e);
       }
     }
     if (!s.all_seated()) return; /* it stays as it is */
-    s.settle(d, t);
+    s.settle(on);
     for (uint32_t k = 0; k < many; k += 4) {
       uint16_t *to = at + (size_t)(k >> 2) * (4 * GROUP);
-      if (k + 4 <= many) *reinterpret_cast<uint2 *>(to) = s.four(d, t, k);
+      if (k + 4 <= many) *reinterpret_cast<uint2 *>(to) = on.four(k);
       else /* what pads it stays at the end */
-        for (uint32_t m = 0; k + m < many; m++) to[m] = d->entry[k + m][t];
+        for (uint32_t m = 0; k + m < many; m++) to[m] = (uint16_t)on.get(k + m);
     }
   }
 };
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(BLOCK) spread_kernel(const __grid_constant__ s
   __shared__ desk<BLOCK> d;
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   await_the_last(); /* on the side it starts early */
-  if (i < s.n) s.row(&d, threadIdx.x, i);
+  if (i < s.n) s.row<BLOCK>({&d, threadIdx.x}, i);
 }
 #endif
 
@@ -57,7 +57,7 @@ cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len
 #if defined(OZ_CUDA_HOST)
   (void)early;
   static desk<1> d;
-  for (uint32_t i = 0; i < s.n; i++) s.row(&d, 0, i);
+  for (uint32_t i = 0; i < s.n; i++) s.row<1>({&d, 0}, i);
 #else
   if (early) return start_kernel(spread_kernel, (s.n + BLOCK - 1u) / BLOCK, (uint32_t)BLOCK, 0, g->stream, s);
   spread_kernel<<<(s.n + BLOCK - 1) / BLOCK, BLOCK, 0, g->stream>>>(s);
