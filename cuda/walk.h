@@ -309,18 +309,21 @@ template <class S, int T, class ENTRY> struct strip {
   /* ALL: no entry is beyond `room` */
   template <bool ALL, class SIGHT> OZ_D void walk(const SIGHT &v, const SIGHT &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     uint32_t k = 0;
-    if constexpr (T == 1) { /* entries of the round after the last are read, and nobody looks at them: there is room for them */
+    if constexpr (T == 1) {
       words second;
       if (!n) return;
+      /* no entries are fetched beyond the row: what comes after the walk would wait for the registers that they are on the way to */
       for (;;) {
+        bool more = (k += 4) < n;
         row += 4 * GROUP;
-        second.load(row);
+        if (more) second.load(row);
         four<ALL>(v, beyond, map, room, here, first, self, acc);
-        if ((k += 4) >= n) return;
+        if (!more) return;
+        more = (k += 4) < n;
         row += 4 * GROUP;
-        first.load(row);
+        if (more) first.load(row);
         four<ALL>(v, beyond, map, room, here, second, self, acc);
-        if ((k += 4) >= n) return;
+        if (!more) return;
       }
     } else {
       round next;
