@@ -91,7 +91,7 @@ enum { HELD_MOST = 8 }; /* 1024 threads are all it has */
 #else
 enum { HELD_MOST = 16 };
 #endif
-template <class S, int T> constexpr int wish = !mirrors<S> ? 0 : displaced<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
+template <class S, int T> constexpr int wish = std::is_same<S, stage_measure>::value ? (T == 1 ? 7 : 0) : !mirrors<S> ? 0 : displaced<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
 template <class S, int T> constexpr int held = wish<S, T> < HELD_MOST ? wish<S, T> : (int)HELD_MOST;
 template <class S, int T>
 __global__ void __launch_bounds__(BLOCK, (held<S, T>)) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
@@ -177,8 +177,11 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (int k = 0; k < stock<S>::ARRAYS; k++) draw_near(gathered<S>::array(f, k) + stock<S>::words(k) * (size_t)j);
       if (stock<S>::PLACED) draw_near(places_of<S>(a) + stock<S>::PLACE * (size_t)j);
     }
-    copies_are_in();
   }
+  typename early_of<S>::own own;
+  if constexpr (early_of<S>::ANY && T == 1)
+    if (there) early_of<S>::take(&a.f, i, &own); /* while copies are on their way */
+  if constexpr (stock<S>::SHARES) copies_are_in();
   typename S::self self;
   if (there) {
     S::begin(&a.f, i, &self);
@@ -214,13 +217,15 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   if (beside) await_the_last();
   if (there) {
     finish_sums<S>(a, true, acc);
-    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red);
-    else S::end(&a.f, i, acc, red);
+    const typename early_of<S>::own *taken = T == 1 ? &own : nullptr;
+    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
+    else end_of<S>(&a.f, i, acc, red, taken);
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
   if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
-template <class S, int T> __global__ void __launch_bounds__(SHARE *T) share_kernel(const __grid_constant__ stage_args a) {
+template <class S, int T> constexpr int held_plain = std::is_same<S, stage_measure>::value ? (T == 4 ? 2 : T == 2 ? 4 : 7) : 0; /* likewise what its end reads at once */
+template <class S, int T> __global__ void __launch_bounds__(SHARE *T, (held_plain<S, T>)) share_kernel(const __grid_constant__ stage_args a) {
   share_body<S, T, false>(a, nullptr);
 }
 template <class S, int T>
