@@ -159,7 +159,7 @@ template <class S> struct walls_of { static constexpr bool ANY = false; static O
 template <> struct walls_of<stage_force> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) { oz_wall_drag_of(g, slot, i); }
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) { oz_wall_drag_of(g, slot, planes, i); }
 };
 template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
@@ -197,7 +197,7 @@ template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g
     });
   } else {
     end_of<S>(f, i, acc, red, o);
-    if constexpr (std::is_same<S, stage_measure>::value) {
+    if constexpr (std::is_same<S, stage_measure>::value || std::is_same<S, stage_filter_move>::value) {
       if (slot) walls_of<S>::apply(g, slot - 1, planes, i);
     } else if (slot) walls_of<S>::apply(g, slot - 1, i, which);
   }

@@ -109,6 +109,13 @@ template <int BYTES> __device__ __forceinline__ void copy_in(near_address to, co
 #endif
 }
 __device__ __forceinline__ void draw_near(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
+/* What the walls of particle i are asked for, all of it on its way at once: each question hangs on the one before. (The first plane: few have more.) */
+__device__ __forceinline__ void draw_wall_near(const oz_frame *f, uint32_t slot, uint32_t i) {
+  const char *wall = reinterpret_cast<const char *>(f->wall + (size_t)slot * f->slot_planes);
+  for (uint32_t at = 0; at < sizeof(oz_wall); at += 32) draw_near(wall + at);
+  draw_near(f->wall_impulse + (size_t)slot * f->slot_planes * 3);
+  draw_near(f->omega + i), draw_near(f->wall_term + 4 * (size_t)i);
+}
 __device__ __forceinline__ void copies_are_in() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
@@ -216,6 +223,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   if (beside) await_the_last();
   if (there) {
+    if constexpr (WALLS && S::STAGE != OZ_STAGE_force)
+      if (wall) draw_wall_near(g, wall - 1, i);
     finish_sums<S>(a, true, acc);
     const typename early_of<S>::own *taken = T == 1 ? &own : nullptr;
     if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
