@@ -132,13 +132,35 @@ OZ_FN void run_one(int stage, const oz_frame *f) {
 #undef OZ_STAGE
 }
 
+/* What the end of a gather asks of its own particle as soon as the kernel may, where there are registers that keep it through the walk. */
+template <class S> struct early_of {
+  static constexpr bool ANY = false;
+  struct own {};
+};
+#define OZ_TAKES_EARLY(name)                                                                                           \
+  template <> struct early_of<stage_##name> {                                                                          \
+    static constexpr bool ANY = true;                                                                                  \
+    typedef oz_##name##_own own;                                                                                       \
+    static OZ_D void take(const oz_frame *f, uint32_t i, own *o) { oz_##name##_take(f, i, o); }                        \
+    static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, const own *o) { oz_##name##_made(f, i, acc, o); } \
+  };
+OZ_TAKES_EARLY(gradient)
+OZ_TAKES_EARLY(bound_sums)
+OZ_TAKES_EARLY(filter_move)
+/* o: NULL, it has not asked. */
+template <class S> OZ_D void end_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red, const typename early_of<S>::own *o) {
+  if constexpr (early_of<S>::ANY)
+    if (o) return early_of<S>::end(f, i, acc, o);
+  S::end(f, i, acc, red);
+}
+
 /* Wall stages that may follow a gather in the same kernel, since they touch nothing but their own particle, i (queue.cu
  * knows the same pairs). */
 template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t, uint32_t) {} };
 template <> struct walls_of<stage_cg_force> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) { oz_wall_drag_of(g, slot, i); }
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) { oz_wall_drag_of(g, slot, planes, i); }
 };
 template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
@@ -169,7 +191,7 @@ OZ_D void put_filtered(const oz_frame *f, uint32_t i, uint32_t slot, uint32_t pl
 }
 /* The end of a gather and its walls; slot: that of particle i and one more, 0: it has none; planes: that the slot has. What the end has just made is not written and
  * read again, where that counts. */
-template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red) {
+template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red, const typename early_of<S>::own *o = nullptr) {
   if constexpr (S::STAGE == OZ_STAGE_cg_force) put_filtered(f, i, slot, planes, oz_cg_force_total(f, i, acc));
   else if constexpr (std::is_same<S, stage_shift>::value) {
     S::end_at(f, i, acc, [&](float *y) {
@@ -177,8 +199,8 @@ template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g
       if (slot && (which & JOIN_DENSITY)) oz_wall_density_at(g, slot - 1, planes, i, y);
     });
   } else {
-    S::end(f, i, acc, red);
-    if constexpr (std::is_same<S, stage_measure>::value) {
+    end_of<S>(f, i, acc, red, o);
+    if constexpr (std::is_same<S, stage_measure>::value || std::is_same<S, stage_filter_move>::value) {
       if (slot) walls_of<S>::apply(g, slot - 1, planes, i);
     } else if (slot) walls_of<S>::apply(g, slot - 1, i, which);
   }

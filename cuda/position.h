@@ -38,13 +38,14 @@ struct stage_measure {
     acc[9] += oz_density_weight(f, r);
   }
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) {
-    oz_real rho, y[4];
+    oz_strain_own own;
+    oz_strain_take(f, i, &own);
+    oz_real rho;
     const float lam = oz_min(oz_density_multiplier(f, i, acc[9], &rho), 0.0f); /* and a number */
-    oz_ld4(f->y, i, 4, 0, y);
-    y[3] = oz_two_halves(y[3], lam);
-    oz_strained(f, i, acc, lam); /* whose matrix pushes for the density, too */
+    const oz_v3 y = own.at.y;
+    oz_strained(f, i, acc, lam, &own); /* whose matrix pushes for the density, too */
     oz_st(f->rho, i, rho);
-    oz_st4(f->dx, i, 4, 0, y);
+    oz_vec_st(f->dx, i, y, oz_two_halves(own.pull, lam));
   }
   /* rows of what has come near since the start */
   struct further {

@@ -142,7 +142,7 @@ enum { HELD_MOST = 8 }; /* 1024 threads are all it has */
 #else
 enum { HELD_MOST = 16 };
 #endif
-template <class S, int T> constexpr int wish = !mirrors<S> ? 0 : displaced<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
+template <class S, int T> constexpr int wish = std::is_same<S, stage_measure>::value ? (T == 1 ? 7 : 0) : !mirrors<S> ? 0 : displaced<S> ? (T >= 8 ? 8 : T == 4 ? 2 : T == 2 ? 3 : 7) : T >= 8 ? 10 : T == 4 ? 2 : T == 2 ? 4 : 9;
 template <class S, int T> constexpr int held = wish<S, T> < HELD_MOST ? wish<S, T> : (int)HELD_MOST;
 template <class S, int T>
 __global__ void __launch_bounds__(BLOCK, (held<S, T>)) gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
@@ -160,6 +160,13 @@ template <int BYTES> __device__ __forceinline__ void copy_in(near_address to, co
 #endif
 }
 __device__ __forceinline__ void draw_near(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
+/* What the walls of particle i are asked for, all of it on its way at once: each question hangs on the one before. (The first plane: few have more.) */
+__device__ __forceinline__ void draw_wall_near(const oz_frame *f, uint32_t slot, uint32_t i) {
+  const char *wall = reinterpret_cast<const char *>(f->wall + (size_t)slot * f->slot_planes);
+  for (uint32_t at = 0; at < sizeof(oz_wall); at += 32) draw_near(wall + at);
+  draw_near(f->wall_impulse + (size_t)slot * f->slot_planes * 3);
+  draw_near(f->omega + i), draw_near(f->wall_term + 4 * (size_t)i);
+}
 __device__ __forceinline__ void copies_are_in() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
@@ -232,8 +239,11 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     }
     if (OWN && there) step.take(i);
     step.find(a);
-    copies_are_in();
   }
+  typename early_of<S>::own own;
+  if constexpr (early_of<S>::ANY && T == 1)
+    if (there) early_of<S>::take(&a.f, i, &own); /* while copies are on their way */
+  if constexpr (stock<S>::SHARES) copies_are_in();
   typename S::self self;
   if (there) {
     S::begin(&a.f, i, &self);
@@ -268,18 +278,22 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   if (beside) await_the_last();
   if (there) {
+    if constexpr (WALLS && S::STAGE != OZ_STAGE_cg_force)
+      if (wall) draw_wall_near(g, wall - 1, i);
     finish_sums<S>(a, true, acc);
+    const typename early_of<S>::own *taken = T == 1 ? &own : nullptr;
     if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, wall, planes, OWN ? oz_cg_force_of(&step.f, i, acc, &step.own) : oz_cg_force_total(&step.f, i, acc));
     else if constexpr (step_of<S>::SUMS && OWN) oz_cg_apply_of(&a.f, i, acc, &step.own, red);
-    else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red);
-    else S::end(&a.f, i, acc, red);
+    else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
+    else end_of<S>(&a.f, i, acc, red, taken);
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
   if constexpr (step_of<S>::SUMS) fixed_add<THREADS>(a.fixed + a.f.turn, step.scale(), red);
   else if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
+template <class S, int T> constexpr int held_plain = std::is_same<S, stage_measure>::value ? (T == 4 ? 2 : T == 2 ? 4 : 7) : 0; /* likewise what its end reads at once */
 /* OWN: what is the particle's own is fetched before it walks. */
-template <class S, int T, bool OWN> __global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : 0)) share_kernel(const __grid_constant__ stage_args a) {
+template <class S, int T, bool OWN> __global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : held_plain<S, T>)) share_kernel(const __grid_constant__ stage_args a) {
   share_body<S, T, false, OWN>(a, nullptr);
 }
 template <class S, int T, bool OWN>

@@ -230,11 +230,17 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
   acc[10] += oz_select(free, size, oz_set(0.0f));
   acc[11] += x[3] * (size * size);
 }
-OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
+/* What its end reads of its own particle, or makes of it: inverse mass, and zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5), of what has
+ * enough neighbours; alpha = a V0 dt^2 / (m_ref d^2). The GPU asks for it before the walk: what matter it is of is one trip to memory, what that is like another. */
+typedef struct { oz_real om, hg; } oz_gradient_own;
+OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
+  oz_real a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i), load = a * (f->V0 * f->dt / f->m_ref) * rho;
+  o->om = oz_ld(f->omega, i);
+  o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load), oz_set(0.0f));
+}
+OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_gradient_own *o) {
   oz_s3 K, B = oz_s3_identity();
-  oz_real om = oz_ld(f->omega, i), a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i);
-  oz_mask enough = oz_enough(f, i);
+  oz_real om = o->om;
   for (int c = 0; c < 6; c++) K.s[c] = acc[c] * f->inv_d;
   if (f->gradient_correction) {
     oz_mask whole = oz_s3_above(&K, 0.3f);
@@ -251,13 +257,9 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_block6_st(f->K, f->stride, i, &K);
   oz_six_st(f->B, f->stride, i, &B);
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->sg, 3, c, f->stride, i, acc[6 + c]);
-  /* zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5); alpha = a V0 dt^2 / (m_ref d^2) */
-  oz_real load = a * (f->V0 * f->dt / f->m_ref) * rho;
-  oz_real hg = f->zero_energy * (tau + f->dt) / (tau + f->dt + load);
   oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]); /* crowded neighbourhoods: 3.5's essential normalisation */
   oz_st(f->gate, i, thin);
-  hg = hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f)); /* what is held pulls as its fluid would */
-  hg = oz_select(enough, hg, oz_set(0.0f));
+  oz_real hg = o->hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f)); /* what is held pulls as its fluid would */
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   oz_vec_st(f->y, i, zero, 0.5f * hg);
 
@@ -267,6 +269,12 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_st(f->diag, i, acc[11]);
   oz_st(f->row_sum, i, row);
   oz_matrix_st_spare(f->A, i, &send, row);
+}
+OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_gradient_own own;
+  (void)red;
+  oz_gradient_take(f, i, &own);
+  oz_gradient_made(f, i, acc, &own);
 }
 
 /* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4); and the neighbours' part of the same for the
@@ -283,12 +291,21 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
   acc[0] += k * scale * oz_root(oz_square_above(v, oz_set(1e-30f)));
   acc[1] += row * (k * oz_along_length(n));
 }
-OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
+typedef struct { oz_real om, own; } oz_bound_sums_own; /* inverse mass, |ghat B| of the particle itself */
+OZ_FN void oz_bound_sums_take(const oz_frame *f, uint32_t i, oz_bound_sums_own *o) {
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
-  oz_st(f->sums, i, oz_ld(f->omega, i) * (acc[0] + oz_sqrt(oz_dot(v, v))));
+  o->om = oz_ld(f->omega, i), o->own = oz_sqrt(oz_dot(v, v));
+}
+OZ_FN void oz_bound_sums_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_bound_sums_own *o) {
+  oz_st(f->sums, i, o->om * (acc[0] + o->own));
   oz_st(f->near_sum, i, acc[1]);
+}
+OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_bound_sums_own own;
+  (void)red;
+  oz_bound_sums_take(f, i, &own);
+  oz_bound_sums_made(f, i, acc, &own);
 }
 
 /* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues (3.4) ---- */
@@ -469,14 +486,25 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
 
+/* What that reads of its own particle. */
+typedef struct {
+  oz_s3 B;
+  oz_v3 y, sg;
+  oz_q4 rot;
+} oz_turned_own;
+OZ_FN void oz_turned_take(const oz_frame *f, uint32_t i, oz_turned_own *o) {
+  o->B = oz_six_ld(f->B, f->stride, i), o->y = oz_vec_ld(f->y, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
+  o->rot = oz_turn_ld(f->rot, f->stride, i);
+}
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y B and S = (M - R K) B R^T.
  * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
-OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
-  oz_m3 Y = oz_difference(acc, oz_vec_ld(f->y, i), oz_block3_ld(f->sg, f->stride, i));
+OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_turned_own *o, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
+  const oz_s3 *B = &o->B;
+  oz_m3 Y = oz_difference(acc, o->y, o->sg);
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
-  *rot = oz_turn_ld(f->rot, f->stride, i);
+  *rot = o->rot;
   if (f->corotation) { /* warm: each iteration goes on from the last */
     *rot = oz_polar(F, *rot, 1);
     if (f->cold) *rot = oz_polar(F, *rot, 1);
@@ -505,13 +533,27 @@ OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_g
   (void)s;
   oz_outer(acc, f->y, n);
 }
+/* What it reads of its own particle: all of it at once, since on the GPU it is far away. */
+typedef struct {
+  oz_turned_own at;
+  oz_s3 lam;
+  oz_q4 turn;
+  oz_real a, pull, p[3];
+  oz_mask on;
+} oz_strain_own;
+OZ_FN void oz_strain_take(const oz_frame *f, uint32_t i, oz_strain_own *o) {
+  oz_real y[4];
+  oz_turned_take(f, i, &o->at);
+  oz_ld4(f->y, i, 4, 0, y);
+  o->pull = y[3], o->lam = oz_lam_ld(f, i), o->a = oz_ld(f->a, i), o->on = oz_frame_values(f, i, o->p);
+  o->turn = oz_turn_ld(f->pu, f->stride, i);
+}
 /* press: the density's multiplier. */
-OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press) {
+OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press, const oz_strain_own *o) {
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_six_ld(f->B, f->stride, i), e, r, stretch;
-  oz_real p[3], y[4];
-  oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
+  oz_s3 e, r, stretch;
+  oz_corotate(f, i, acc, &o->at, &rot, &R, &F, &S);
   e = oz_m3_sym(&S);
   if (f->relaxing) {
     oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
@@ -525,26 +567,24 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
     shift = (2.0f / 3.0f) * second;
   }
   for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
-  oz_s3 lam = oz_lam_ld(f, i);
-  oz_real a = oz_ld(f->a, i);
-  oz_comply(f, a, &lam, oz_set(-1.0f), &r);
-  oz_mask on = oz_frame_values(f, i, p);
-  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, oz_turn_ld(f->pu, f->stride, i)));
-  oz_s3 dl = oz_precondition(f, &r, &U, p, a);
+  oz_s3 lam = o->lam;
+  oz_comply(f, o->a, &lam, oz_set(-1.0f), &r);
+  oz_mask on = o->on;
+  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, o->turn));
+  oz_s3 dl = oz_precondition(f, &r, &U, o->p, o->a);
   oz_real size = oz_set(0.0f), zero = oz_set(0.0f);
   for (int c = 0; c < 6; c++) size += oz_abs(dl.s[c]);
   on &= size < oz_set(1e30f); /* a neighbour that is no number makes none of this one */
   rot.x = oz_select(on, rot.x, zero), rot.y = oz_select(on, rot.y, zero), rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
-  oz_ld4(f->y, i, 4, 0, y);
   oz_lam_st(f, i, &lam);
   if (f->corotation) oz_turn_st(f->rot, f->stride, i, rot);
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,
    * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
-  oz_m3 RB = oz_m3_mul_s(&R, &B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
+  oz_m3 RB = oz_m3_mul_s(&R, &o->at.B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
   F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
-  oz_real kh = f->hour_arm * y[3];
+  oz_real kh = f->hour_arm * o->pull;
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is dens_grad ghat: two more multiples of the
    * identity, and nothing to be gathered for it. It is a force along the line of the start, which keeps angular momentum: u is
@@ -558,9 +598,11 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
 }
 OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_real v[4];
+  oz_strain_own own;
   (void)red;
   oz_ld4(f->dx, i, 4, 0, v);
-  oz_strained(f, i, acc, v[3]);
+  oz_strain_take(f, i, &own);
+  oz_strained(f, i, acc, v[3], &own);
 }
 
 /* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5) ---- */
@@ -600,9 +642,11 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   (void)red;
   oz_m3 R, S, F;
   oz_q4 rot;
-  oz_s3 B = oz_six_ld(f->B, f->stride, i), Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_turned_own own;
+  oz_turned_take(f, i, &own);
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_real tau = oz_tau(f, i);
-  oz_corotate(f, i, acc, &B, &rot, &R, &F, &S);
+  oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
   oz_s3 Q0 = Q;
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);

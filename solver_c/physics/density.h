@@ -88,7 +88,7 @@ OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
 }
 /* sum: of weights. Returns the multiplier; the density goes to *rho. */
 OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, oz_real *rho) {
-  oz_real w[4];
+  oz_real w[4], k = oz_ld(f->k_dens, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
   /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
   *rho = f->w_norm * sum - oz_pad_weight(f, i) + f->w_self + w[3];
@@ -99,7 +99,7 @@ OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, 
     oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)), still = oz_min(over, oz_set(OZ_STILL_MOST));
     over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
   }
-  return -oz_ld(f->k_dens, i) * over;
+  return -k * over;
 }
 OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;

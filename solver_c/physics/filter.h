@@ -38,18 +38,29 @@ OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, 
   oz_matrix_spare(acc, f->A, f->u, n);
   oz_pull_spare(acc, f->u, n, &s->u);
 }
-OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_real u[4];
+typedef struct {
   oz_m3 A;
-  oz_ld4(f->u, i, 4, 0, u);
-  oz_matrix_ld(f->A, i, &A);
+  oz_real u[4], om;
+} oz_filter_move_own;
+OZ_FN void oz_filter_move_take(const oz_frame *f, uint32_t i, oz_filter_move_own *o) {
+  oz_matrix_ld(f->A, i, &o->A);
+  oz_ld4(f->u, i, 4, 0, o->u);
+  o->om = oz_ld(f->omega, i);
+}
+OZ_FN void oz_filter_move_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_filter_move_own *o) {
+  oz_real u[4] = {o->u[0], o->u[1], o->u[2], o->u[3]};
   oz_v3 sg = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
-  oz_v3 own = oz_m3_v(&A, sg);         /* has g_i already */
-  oz_real k = f->sweep * oz_ld(f->omega, i), g = oz_max(u[3], oz_set(0.0f));
+  oz_v3 own = oz_m3_v(&o->A, sg);      /* has g_i already */
+  oz_real k = f->sweep * o->om, g = oz_max(u[3], oz_set(0.0f));
   oz_v3 du = {k * (g * (acc[0] + acc[6]) + own.x), k * (g * (acc[1] + acc[7]) + own.y), k * (g * (acc[2] + acc[8]) + own.z)};
   oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u2, i, 4, 0, u);
+}
+OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_filter_move_own own;
+  (void)red;
+  oz_filter_move_take(f, i, &own);
+  oz_filter_move_made(f, i, acc, &own);
 }
 
 /* ---- slip: what has a yield stress is held against what its stress does not balance ----

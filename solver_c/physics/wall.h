@@ -89,11 +89,11 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) { oz_wall_proj
 
 /* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses: the
  * walls' part of a sweep of the rest filter, so with its factor. */
-OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, size_t i) {
+OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
   if (oz_wall_leaves(f, i)) return;
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
+  for (uint32_t k = 0; k < planes; k++) {
     total += wall[k].press;
     for (int a = 0; a < 3; a++) goal[a] += wall[k].press * wall[k].u[a];
   }
@@ -104,6 +104,6 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, size_t i) {
   float k = f->sweep * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
-OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) { oz_wall_drag_of(f, slot, f->wall_particle[slot]); }
+OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) { oz_wall_drag_of(f, slot, f->wall_planes[slot], f->wall_particle[slot]); }
 
 #endif
