@@ -1,5 +1,5 @@
-/* Sums over all particles that do not depend on which block is done when: by the block that is done last, by a kernel of its own, or by the kernel that
- * asks for them. Included by stages.cu, inside its namespace. */
+/* Sums over all particles that do not depend on which block is done when: by the block that is done last, by a kernel of its own, or, of conjugate gradients, as
+ * integers by all blocks. Included by stages.cu, inside its namespace. */
 #ifndef OZ_CUDA_SUMS_H
 #define OZ_CUDA_SUMS_H
 
@@ -148,7 +148,7 @@ template <int THREADS> __device__ __forceinline__ void fixed_add(fixed_sums *to,
   if (fabs(total) * gridDim.x < 4e18) atomicAdd(&to->sum[threadIdx.x], (unsigned long long)__double2ll_rn(total));
   else atomicOr(&to->bad, 1u);
 }
-/* For the host, or for stages that ask for more than four numbers: as those of other stages. */
+/* For the host, and for stages that come in between: as those of other stages; and the stage of kind ONE that follows. */
 template <class S> __global__ void told_kernel(const __grid_constant__ stage_args a) {
   double sum[4];
   after_the_last();
