@@ -262,9 +262,9 @@ struct cell_table {
     return e ? load_two(link(e)) : none;
   }
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
-  /* Puts a word on the list of a slot: which of 32 particles lie there, and the first of them. Others may be putting theirs. */
-  OZ_D void put(uint32_t slot, uint32_t first, uint32_t which) const {
-    const uint32_t place = oz_atomic_add(of(slot) + MANY, 1u);
+  /* Puts a word on the list of a slot, at the place that was taken for it: which of 32 particles lie there, and the first of them. Others may be putting theirs. */
+  OZ_D uint32_t take_place(uint32_t slot) const { return oz_atomic_add(of(slot) + MANY, 1u); }
+  OZ_D void put(uint32_t slot, uint32_t place, uint32_t first, uint32_t which) const {
     if (place < PLACES) {
       uint32_t *to = placed + 2 * ((size_t)slot * PLACES + place);
       to[0] = first / 32, to[1] = which;

@@ -146,6 +146,7 @@ template <class S> struct early_of {
   };
 OZ_TAKES_EARLY(gradient)
 OZ_TAKES_EARLY(bound_sums)
+OZ_TAKES_EARLY(filter_gradient)
 OZ_TAKES_EARLY(filter_move)
 /* o: NULL, it has not asked. */
 template <class S> OZ_D void end_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red, const typename early_of<S>::own *o) {

@@ -43,7 +43,7 @@ struct shake_item {
       const uint32_t first = lowest(left);
       uint32_t which = 0;
       for (uint32_t t = first; t < many; t++) which |= (uint32_t)(slot[t] == slot[first]) << t;
-      to.put(slot[first], begin + first, which);
+      to.put(slot[first], to.take_place(slot[first]), begin + first, which);
       left &= ~which;
     }
   }
@@ -74,13 +74,15 @@ __device__ __forceinline__ void shake(const shake_item &s, uint32_t i, shaken *s
   if (!i) s.clear_news();
   if (i < s.n) slot = s.slot_of(i, end);
   const company us(i < s.n, slot);
+  const uint32_t place = us.first ? s.to.take_place(slot) : 0u; /* the answer is far away: it is asked for last */
   for (uint32_t k = lane; k < us.many * shake_item::ENDS; k += 32) sum->end[k] = 0;
   __syncwarp();
-  if (us.first) sum->slot[us.number] = slot, s.to.put(slot, i, us.with);
+  if (us.first) sum->slot[us.number] = slot;
   if (i < s.n)
     for (int k = 0; k < shake_item::ENDS; k++) atomicMax(sum->end + us.number * shake_item::ENDS + k, end[k]);
   __syncwarp();
   for (uint32_t k = lane; k < us.many * shake_item::ENDS; k += 32) atomicMax(s.to.of(sum->slot[k / shake_item::ENDS]) + k % shake_item::ENDS, sum->end[k]);
+  if (us.first) s.to.put(slot, place, i, us.with);
 }
 #endif
 

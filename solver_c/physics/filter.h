@@ -14,17 +14,27 @@ OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_s
   (void)s;
   oz_outer(acc, f->u, n);
 }
-OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
+typedef struct {
   oz_real u[4];
-  oz_ld4(f->u, i, 4, 0, u);
-  oz_v3 v = {u[0], u[1], u[2]};
-  oz_m3 M = oz_difference(acc, v, oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_six_ld(f->B, f->stride, i);
-  oz_m3 L = oz_m3_mul_s(&M, &B);
-  oz_real k = (-0.5f * f->hour_arm * f->inv_d) * u[3];
+  oz_v3 sg;
+  oz_s3 B;
+} oz_filter_gradient_own;
+OZ_FN void oz_filter_gradient_take(const oz_frame *f, uint32_t i, oz_filter_gradient_own *o) {
+  oz_ld4(f->u, i, 4, 0, o->u);
+  o->sg = oz_block3_ld(f->sg, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+}
+OZ_FN void oz_filter_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_filter_gradient_own *o) {
+  oz_v3 v = {o->u[0], o->u[1], o->u[2]};
+  oz_m3 M = oz_difference(acc, v, o->sg), L = oz_m3_mul_s(&M, &o->B);
+  oz_real k = (-0.5f * f->hour_arm * f->inv_d) * o->u[3];
   for (int c = 0; c < 9; c++) L.m[c] *= k;
-  oz_matrix_st_spare(f->A, i, &L, u[3]);
+  oz_matrix_st_spare(f->A, i, &L, o->u[3]);
+}
+OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_filter_gradient_own own;
+  (void)red;
+  oz_filter_gradient_take(f, i, &own);
+  oz_filter_gradient_made(f, i, acc, &own);
 }
 
 /* ---- filter_move: u_i += w omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates drop out by
