@@ -67,10 +67,11 @@ struct seats {
   /* Those that found no place go where nobody is. */
   template <int P> OZ_D void settle(desk_column<P> to) const {
     if (!misfits) return;
+    const uint32_t turn = phase % EIGHTHS * 4, turned = have >> turn | have << (32u - turn) % 32u; /* counted from that of the first entry */
     uint64_t holes = 0; /* an eighth has every eighth slot, of which the first are taken */
     for (uint32_t c = 0; c < EIGHTHS; c++) {
-      const uint32_t n = have >> 4 * c & 15u;
-      if (n < 8) holes |= 0x0101010101010101ull << 8 * n << (c - phase) % EIGHTHS;
+      const uint32_t n = turned >> 4 * c & 15u;
+      holes |= n < 8 ? 0x0101010101010101ull << c << 8 * n : 0u;
     }
     holes &= ~(uint64_t)0 >> (64 - many);
     OZ_AS_IT_IS

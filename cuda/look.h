@@ -256,19 +256,18 @@ template <bool FURTHER> struct search : search_args {
     for (uint32_t u = 4; u-- > 0;) bits = shifted_in(bits, nearness(four->q[u], p, radius2));
     return bits;
   }
-  OZ_D uint32_t chunk_ahead(const float *p, uint32_t m, uint32_t n, round *now) const {
+  OZ_D uint32_t chunk_ahead(const float *p, uint32_t m, uint32_t n, round *now, round *other) const {
     const uint32_t these = 0xffffffffu >> (32u - n);
     uint32_t bits = 0;
     const float *q = at + 4 * (size_t)(m + in_fours(n) - 4);
-    round other = {};
     OZ_AS_IT_IS
     for (;; n -= 8, q -= 32) {
       const bool more = n > 4, yet = n > 8;
-      if (more) fetch(q - 16, &other);
+      if (more) fetch(q - 16, other);
       bits = test(p, now, bits);
       if (yet) fetch(q - 32, now);
       if (!more) break;
-      bits = test(p, &other, bits);
+      bits = test(p, other, bits);
       if (!yet) break;
     }
     return bits & these;
@@ -314,21 +313,21 @@ template <bool FURTHER> struct search : search_args {
     if (FURTHER) oz_ld4(x, i, 4, 0, xi);
     if constexpr (DEEP) {
       uint2 next = range(&nearby, 0);
-      round now = {};
+      round now = {}, other = {}; /* set once, and not for every chunk */
       fetch_last(next.x, next.y, &now);
       OZ_AS_IT_IS
       for (uint32_t b = 1; b <= AROUND; b++) {
         const uint2 r = next, none = {0, 0};
         next = b < AROUND ? range(&nearby, b) : none;
-        if (r.x >= r.y) fetch_last(next.x, next.y, &now);
         OZ_AS_IT_IS
         for (uint32_t m = r.x; m < r.y; m += 32) {
           const uint32_t left = r.y - m;
-          uint32_t bits = chunk_ahead(p, m, left < 32 ? left : 32, &now);
+          uint32_t bits = chunk_ahead(p, m, left < 32 ? left : 32, &now, &other);
           fetch_last(left > 32 ? m + 32 : next.x, left > 32 ? r.y : next.y, &now);
           bits = others(i, p, xi, m, bits);
           take(m, bits);
         }
+        if (r.x >= r.y) fetch_last(next.x, next.y, &now); /* here, where others that had something to look at have waited for it */
       }
       return;
     }
@@ -364,8 +363,12 @@ template <bool FURTHER> struct search : search_args {
       const uint32_t page = m >> 5, low = (uint32_t)both, high = (uint32_t)(both >> 32);
       out.count += popcount(bits), out.add(kept, page, low), out.add(kept, page + 1, high);
     });
-    OZ_AS_IT_IS /* all that a lane has in one loop, as below */
-    for (uint32_t k = 0, end = out.crowded() ? 0 : out.pieces; k < end; k++) kept[k].where = book->mark(kept[k].where, kept[k].bits);
+    OZ_AS_IT_IS /* all that a lane has in one loop, as below; two at a time, because they lie in memory */
+    for (uint32_t k = 0, end = out.crowded() ? 0 : out.pieces; k < end; k += 2) {
+      const piece one = kept[k], two = kept[k + 1];
+      kept[k].where = book->mark(one.where, one.bits);
+      if (k + 1 < end) kept[k + 1].where = book->mark(two.where, two.bits);
+    }
     if (out.crowded())
       look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) {
         const uint64_t both = (uint64_t)bits << (m & 31u);

@@ -26,6 +26,7 @@ namespace {
 #include "cuda/look.h"
 
 #if defined(OZ_CUDA_HOST)
+bool in_order(const search_args &s) { return s.step == 1; } /* so that both ways are tested */
 template <class BOOK, class S> void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
   static pieces kept[SHARE];
   static desk<1> d;
@@ -63,8 +64,12 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
     s.note(first + k, fits ? count[k] : 0);
     if (!fits) continue;
     const size_t begin = (size_t)base[k / GROUP] * GROUP + 4 * (k % GROUP);
-    if constexpr (std::is_same<BOOK, pages>::value) s.template fill_in_order<1>(first + k, of[k], kept[k], book, start[k], begin, count[k], {&d, 0});
-    else s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], begin, 0, count[k]);
+    if constexpr (std::is_same<BOOK, pages>::value)
+      if (in_order(s)) {
+        s.template fill_in_order<1>(first + k, of[k], kept[k], book, start[k], begin, count[k], {&d, 0});
+        continue;
+      }
+    s.template fill<1>(first + k, 0, of[k], kept[k], book, start[k], begin, 0, count[k]);
   }
 }
 template <class BOOK, class S> void search_blocks(const S &s) {
@@ -74,7 +79,6 @@ template <class BOOK, class S> void search_blocks(const S &s) {
     search_block(s, first, s.n - first < SHARE ? s.n - first : (uint32_t)SHARE, &book);
   }
 }
-bool in_order(uint32_t) { return true; }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t, bool = false) {
   if (!FURTHER && s.near_j) search_blocks<pages>(s);
   else search_blocks<no_list>(s);
@@ -194,7 +198,7 @@ __global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTH
 /* Whether one thread a particle is enough, with all it needs next under way: from about 5 blocks a multiprocessor of the H200 on, up to where it takes several waves. */
 bool deep(uint32_t n) { return n > 75000 && n <= 400000; }
 /* Whether rows are in order (desk.h) as the search leaves them. */
-bool in_order(uint32_t n) { return deep(n); }
+bool in_order(const search_args &s) { return deep(s.n); }
 template <bool FURTHER> cudaError_t search_all(const search<FURTHER> &s, cudaStream_t stream, bool early = false) {
   const uint32_t groups = (s.n + GROUP - 1) / GROUP, blocks = (s.n + SHARE - 1) / SHARE;
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1; /* large scenes fill the machine with one thread each */
@@ -333,7 +337,7 @@ static ooze_result search_near(gpu *g, const oz_frame *f, bool ahead, ooze_messa
   s.asked = &device_news(g)->groups[0], s.total = &device_news(g)->neighbours;
   s.neighbours = f->neighbours, s.place = g->place, s.h = f->h, s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
   OZ_CUDA(search_all(s, g->stream, ahead), "neighbour search");
-  if (shared && !g->no_spread && !in_order(s.n)) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries), ahead), "neighbour lists");
+  if (shared && !g->no_spread && !in_order(s)) OZ_CUDA(spread_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries), ahead), "neighbour lists");
   return OOZE_OK;
 }
 ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why) {
