@@ -7,7 +7,7 @@
 
 #if !defined(OZ_CUDA_HOST)
 namespace OZ_NAMESPACE {
-enum { SUMS_MOST = 512 }; /* blocks: each looks at all before it */
+enum { SUMS_MOST = 1024 }; /* blocks: each looks at all before it */
 /* Of each block a word: its sum in the lower half, and in the upper the number of the launch, so that nothing need be cleared. */
 struct block_sums {
   volatile unsigned long long *told;

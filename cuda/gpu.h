@@ -145,8 +145,7 @@ struct gpu {
   size_t table_bytes, table_clear;     /* of `table`, by the last sort and for the next */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
-  int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; how long a step of conjugate gradients is, is always found by a kernel of its own; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
-  int own;         /* whether what is a particle's own is fetched before it walks: 1 where all blocks are on the device at once, 2 always */
+  int no_table, no_join, no_both, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -240,7 +239,6 @@ struct stage_args {
   uint32_t processors;        /* multiprocessors; 0: not known */
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
   fixed_sums *fixed;          /* two: those of f.turn are this iteration's, the others of the one before */
-  uint32_t own;               /* gathers of conjugate gradients fetch what is their particle's own before they walk */
   uint32_t left;              /* the next launch finds out by itself how long the step is by the sums of cg_apply, or this one does */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */

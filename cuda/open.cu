@@ -122,8 +122,6 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->no_table = number_of("OOZE_CUDA_TABLE", 1) == 0;
   g->no_join = number_of("OOZE_CUDA_JOIN", 1) == 0;
   g->no_both = number_of("OOZE_CUDA_BOTH", 1) == 0;
-  g->no_left = number_of("OOZE_CUDA_LEFT", 1) == 0;
-  g->own = number_of("OOZE_CUDA_OWN", 1);
   g->no_beside = number_of("OOZE_CUDA_BESIDE", 1) == 0;
   g->no_soon = number_of("OOZE_CUDA_SOON", 1) == 0;
   g->no_ahead = number_of("OOZE_CUDA_AHEAD", 1) == 0;

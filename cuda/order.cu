@@ -105,7 +105,7 @@ ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, o
   return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
 }
 /* Up to ADD_MOST numbers by a kernel of our own, which needs no other before it; v: at a multiple of 16 bytes. */
-enum { ADD_BLOCK = 512, ADD_EACH = 8, ADD_MOST = ADD_BLOCK * ADD_EACH * SUMS_MOST };
+enum { ADD_BLOCK = 512, ADD_EACH = 8, ADD_MOST = ADD_BLOCK * ADD_EACH * 512 };
 template <bool WITH> __global__ void __launch_bounds__(ADD_BLOCK) add_kernel(uint32_t *v, uint32_t n, const block_sums sums, const chain in) {
   constexpr uint32_t WARPS = ADD_BLOCK / 32;
   __shared__ uint32_t part[WARPS];

@@ -34,7 +34,7 @@ bool joins_walls(const gpu *g, int lanes) { return (lanes > 1 || even_memory(g, 
 bool leaves(const gpu *g, uint32_t at, int lanes) {
   const waiting *q = g->queue;
   const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
-  if (g->no_left || !is(at, OZ_STAGE_cg_apply) || !is(at + 1, OZ_STAGE_cg_steps)) return false;
+  if (!is(at, OZ_STAGE_cg_apply) || !is(at + 1, OZ_STAGE_cg_steps)) return false;
   at += 2;
   if (is(at, OZ_STAGE_cg_force)) return true;
   if (is(at, OZ_STAGE_wall_load) && !joins_walls(g, lanes)) return false; /* which asks for it */

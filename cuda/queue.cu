@@ -81,7 +81,6 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.fixed = reinterpret_cast<fixed_sums *>(static_cast<char *>(g->ticket.at) + 256);
-  a.own = g->own == 2 || (g->own && a.even);
   a.left = l.left;
   a.walls = l.walls;
   a.flat = g->flat;

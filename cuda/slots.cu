@@ -40,7 +40,7 @@ struct slot_item {
 };
 
 /* Up to SLOTS_MOST particles one kernel does all of it. */
-enum { SLOTS_BLOCK = 512, SLOTS_MOST = 1 << 18 };
+enum { SLOTS_BLOCK = 256, SLOTS_MOST = 1 << 18 }; /* blocks that fit beside those of a gather */
 #if defined(OZ_CUDA_HOST)
 ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, ooze_message *) {
   for (uint32_t i = 0, number = 0; i < s.n; i++) {
@@ -51,8 +51,13 @@ ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, ooze
   return OOZE_OK;
 }
 #else
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { SLOTS_HELD = 4 }; /* 1024 threads are all it has */
+#else
+enum { SLOTS_HELD = 6 };
+#endif
 static_assert(SLOTS_MOST <= SLOTS_BLOCK * SUMS_MOST, "blocks have no room for their sums");
-__global__ void __launch_bounds__(SLOTS_BLOCK) slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, const block_sums sums) {
+__global__ void __launch_bounds__(SLOTS_BLOCK, SLOTS_HELD) slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, const block_sums sums) {
   constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
   __shared__ uint32_t part[WARPS];
   const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -72,7 +77,7 @@ __global__ void __launch_bounds__(SLOTS_BLOCK) slots_kernel(const __grid_constan
 ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, ooze_message *why) {
   block_sums sums;
   OZ_TRY(next_sums(g, &sums, why));
-  OZ_CUDA(start_kernel(slots_kernel, (s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, sums), "walls");
+  OZ_CUDA(start<slots_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, sums), "walls");
   return OOZE_OK;
 }
 #endif

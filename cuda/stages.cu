@@ -37,18 +37,16 @@ template <int THREADS> __device__ __forceinline__ void tell_before(const stage_a
 template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
 
 /* What conjugate gradients' two gathers do besides: cg_force asks how long the step before is, cg_apply sums for the next. One thread of a block asks, finds, and has told the others when a
- * barrier has followed. With one thread a particle all that is the particle's own is fetched before it walks, behind the copies, and asked for at the end. */
+ * barrier has followed. */
 template <class S> struct step_of {
   static constexpr bool ASKS = false, SUMS = false;
   __device__ __forceinline__ explicit step_of(const stage_args &) {}
   __device__ __forceinline__ void ask(const stage_args &) {}
   __device__ __forceinline__ void find(const stage_args &) {}
-  __device__ __forceinline__ void take(uint32_t) {}
 };
 template <> struct step_of<stage_cg_force> {
   static constexpr bool ASKS = true, SUMS = false;
   oz_frame f; /* its scalars are the block's own */
-  oz_cg_force_own own;
   fixed_sums sums;
   __device__ __forceinline__ explicit step_of(const stage_args &a) : f(a.f) { f.scalar = scalars(); }
   static __device__ __forceinline__ double *scalars() {
@@ -61,12 +59,10 @@ template <> struct step_of<stage_cg_force> {
   __device__ __forceinline__ void find(const stage_args &a) {
     if (threadIdx.x == 0) find_step_before(a, sums, scalars());
   }
-  __device__ __forceinline__ void take(uint32_t i) { oz_cg_force_take(&f, i, &own); }
 };
 template <> struct step_of<stage_cg_apply> {
   static constexpr bool ASKS = false, SUMS = true;
   const oz_frame *f;
-  oz_cg_apply_own own;
   double unit;
   __device__ __forceinline__ explicit step_of(const stage_args &a) : f(&a.f) {}
   static __device__ __forceinline__ double &scale() {
@@ -79,7 +75,6 @@ template <> struct step_of<stage_cg_apply> {
   __device__ __forceinline__ void find(const stage_args &) {
     if (threadIdx.x == 0) scale() = unit;
   }
-  __device__ __forceinline__ void take(uint32_t i) { oz_cg_apply_take(f, i, &own); }
 };
 /* Whether who comes next reads before it waits what is done when this one has waited. */
 template <class S> __device__ __forceinline__ bool leaves(const stage_args &a) { return step_of<S>::SUMS && a.left; }
@@ -174,7 +169,7 @@ __device__ __forceinline__ void copies_are_in() {
   __syncthreads();
 }
 /* One block for the SHARE particles of a list: T threads each. */
-template <class S, int T, bool WALLS, bool OWN = false>
+template <class S, int T, bool WALLS>
 __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *g) {
   constexpr uint32_t THREADS = SHARE * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
   extern __shared__ float memory[];
@@ -237,7 +232,6 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (int k = 0; k < stock<S>::ARRAYS; k++) draw_near(gathered<S>::array(f, k) + stock<S>::words(k) * (size_t)j);
       if (stock<S>::PLACED) draw_near(places_of<S>(a) + stock<S>::PLACE * (size_t)j);
     }
-    if (OWN && there) step.take(i);
     step.find(a);
   }
   typename early_of<S>::own own;
@@ -282,8 +276,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       if (wall) draw_wall_near(g, wall - 1, i);
     finish_sums<S>(a, true, acc);
     const typename early_of<S>::own *taken = T == 1 ? &own : nullptr;
-    if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, wall, planes, OWN ? oz_cg_force_of(&step.f, i, acc, &step.own) : oz_cg_force_total(&step.f, i, acc));
-    else if constexpr (step_of<S>::SUMS && OWN) oz_cg_apply_of(&a.f, i, acc, &step.own, red);
+    if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, wall, planes, oz_cg_force_total(&step.f, i, acc));
     else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
     else end_of<S>(&a.f, i, acc, red, taken);
   }
@@ -292,13 +285,12 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   else if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
 template <class S, int T> constexpr int held_plain = std::is_same<S, stage_measure>::value ? (T == 4 ? 2 : T == 2 ? 4 : 7) : 0; /* likewise what its end reads at once */
-/* OWN: what is the particle's own is fetched before it walks. */
-template <class S, int T, bool OWN> __global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : held_plain<S, T>)) share_kernel(const __grid_constant__ stage_args a) {
-  share_body<S, T, false, OWN>(a, nullptr);
+template <class S, int T> __global__ void __launch_bounds__(SHARE *T, (held_plain<S, T>)) share_kernel(const __grid_constant__ stage_args a) {
+  share_body<S, T, false>(a, nullptr);
 }
-template <class S, int T, bool OWN>
-__global__ void __launch_bounds__(SHARE *T, (OWN ? 7 : held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
-  share_body<S, T, true, OWN>(a, &g);
+template <class S, int T>
+__global__ void __launch_bounds__(SHARE *T, (held<S, T>)) share_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+  share_body<S, T, true>(a, &g);
 }
 template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
@@ -322,7 +314,7 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
-/* The same by rows (mirror.h): the first `teams` blocks for slots next to a wall, eight threads each; the others for those that have no images but their own. */
+/* The same by rows (mirror.h): the first `teams` blocks for slots next to a wall, four threads each; the others for those that have no images but their own. */
 template <class S> __global__ void __launch_bounds__(BLOCK, 8) images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
   constexpr uint32_t EACH = BLOCK / image_row::T;
   const bool team = blockIdx.x < teams;
@@ -428,11 +420,9 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   const size_t copies = stock<S>::SHARES ? (size_t)stock<S>::EACH * a.share_room : 0, sums = T > 1 ? (size_t)S::SUMS * SHARE * 4 : 0;
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.even) memory = a.even;
-  constexpr bool OWN = T == 1 && (step_of<S>::ASKS || step_of<S>::SUMS);
-  const bool own = OWN && a.own;
   if constexpr (walls_of<S>::ANY)
-    if (a.walls & ~JOIN_BOTH) return own ? start<share_walls_kernel<S, T, OWN>>(n, SHARE * T, memory, stream, a, g) : start<share_walls_kernel<S, T, false>>(n, SHARE * T, memory, stream, a, g);
-  return start_sum<S>(own ? start<share_kernel<S, T, OWN>>(n, SHARE * T, memory, stream, a) : start<share_kernel<S, T, false>>(n, SHARE * T, memory, stream, a), a, n, stream);
+    if (a.walls & ~JOIN_BOTH) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
+  return start_sum<S>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (joined_of<S>::ANY)

@@ -38,8 +38,8 @@ typedef struct division_set {
 static const division_set sets[] = {
     {"coiling", "coiling", 0, 300.0, 0.004, 150, 60, 8, 1, 0, {20, 13, 24, 27, 30}},
     {"blocks", "blocks", 3087, 0.0, 0.0, 50, 60, 10, 0, 0, {10, 7, 12, 13, 15}},
-    {"honey", "honey", 0, 100.0, 0.003, 150, 60, 10, 0, 7, {5, 3, 6, 7, 8}},
-    {"honey-warm", "honey", 0, 10.0, 0.004, 150, 60, 10, 0, 0, {5, 3, 6, 7, 8}},
+    {"honey", "honey", 0, 100.0, 0.003, 150, 60, 10, 0, 0, {5, 3, 6, 7, 8}},
+    {"honey-warm", "honey-warm", 0, 10.0, 0.004, 150, 60, 10, 0, 0, {5, 3, 6, 7, 8}},
     {"interactive", "interactive", 3000, 0.0, 0.0, 80, 60, 10, 0, 0, {4, 3, 5, 6, 7}},
 };
 static const division_set quick = {"quick-blocks", "blocks", 576, 0.0, 0.0, 60, 48, 5, 0, 0, {10, 7, 12, 13, 15}};

@@ -276,9 +276,6 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "1", 1); /* as large scenes run: one thread a particle, gradients computed anew */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
-  setenv("OOZE_CUDA_OWN", "2", 1); /* as those do that are on the device at once */
-  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
-  unsetenv("OOZE_CUDA_OWN");
   setenv("OOZE_CUDA_LANES", "2", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "4", 1);
