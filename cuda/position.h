@@ -42,10 +42,10 @@ struct stage_measure {
     oz_strain_take(f, i, &own);
     oz_real rho;
     const float lam = oz_min(oz_density_multiplier(f, i, acc[9], &rho), 0.0f); /* and a number */
-    const oz_v3 y = own.at.y;
+    const oz_real y[4] = {own.at.y[0], own.at.y[1], own.at.y[2], oz_two_halves(own.at.y[3], lam)};
     oz_strained(f, i, acc, lam, &own); /* whose matrix pushes for the density, too */
     oz_st(f->rho, i, rho);
-    oz_vec_st(f->dx, i, y, oz_two_halves(own.pull, lam));
+    oz_st4(f->dx, i, 4, 0, y);
   }
   /* rows of what has come near since the start */
   struct further {

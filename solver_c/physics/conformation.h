@@ -489,18 +489,21 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
 /* What that reads of its own particle. */
 typedef struct {
   oz_s3 B;
-  oz_v3 y, sg;
+  oz_real y[4]; /* displacement, zero-energy strength */
+  oz_v3 sg;
   oz_q4 rot;
 } oz_turned_own;
 OZ_FN void oz_turned_take(const oz_frame *f, uint32_t i, oz_turned_own *o) {
-  o->B = oz_six_ld(f->B, f->stride, i), o->y = oz_vec_ld(f->y, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
+  oz_ld4(f->y, i, 4, 0, o->y);
+  o->B = oz_six_ld(f->B, f->stride, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
   o->rot = oz_turn_ld(f->rot, f->stride, i);
 }
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y B and S = (M - R K) B R^T.
  * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
 OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_turned_own *o, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
   const oz_s3 *B = &o->B;
-  oz_m3 Y = oz_difference(acc, o->y, o->sg);
+  const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
+  oz_m3 Y = oz_difference(acc, y, o->sg);
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
@@ -533,23 +536,24 @@ OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_g
   (void)s;
   oz_outer(acc, f->y, n);
 }
-/* What it reads of its own particle: all of it at once, since on the GPU it is far away. */
+/* What it reads of its own particle. On the GPU that is far away, and all of it is read at once; the CPU, which has it near and few registers, reads the rest when it asks for it. */
 typedef struct {
   oz_turned_own at;
   oz_s3 lam;
   oz_q4 turn;
-  oz_real a, pull, p[3];
+  oz_real a, p[3];
   oz_mask on;
 } oz_strain_own;
-OZ_FN void oz_strain_take(const oz_frame *f, uint32_t i, oz_strain_own *o) {
-  oz_real y[4];
-  oz_turned_take(f, i, &o->at);
-  oz_ld4(f->y, i, 4, 0, y);
-  o->pull = y[3], o->lam = oz_lam_ld(f, i), o->a = oz_ld(f->a, i), o->on = oz_frame_values(f, i, o->p);
+OZ_FN void oz_strain_take_rest(const oz_frame *f, uint32_t i, oz_strain_own *o) {
+  o->lam = oz_lam_ld(f, i), o->a = oz_ld(f->a, i), o->on = oz_frame_values(f, i, o->p);
   o->turn = oz_turn_ld(f->pu, f->stride, i);
 }
+OZ_FN void oz_strain_take(const oz_frame *f, uint32_t i, oz_strain_own *o) {
+  oz_turned_take(f, i, &o->at);
+  if (OZ_GPU) oz_strain_take_rest(f, i, o);
+}
 /* press: the density's multiplier. */
-OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press, const oz_strain_own *o) {
+OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press, oz_strain_own *o) {
   oz_m3 R, S, F;
   oz_q4 rot;
   oz_s3 e, r, stretch;
@@ -567,6 +571,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
     shift = (2.0f / 3.0f) * second;
   }
   for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
+  if (!OZ_GPU) oz_strain_take_rest(f, i, o);
   oz_s3 lam = o->lam;
   oz_comply(f, o->a, &lam, oz_set(-1.0f), &r);
   oz_mask on = o->on;
@@ -584,7 +589,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
    * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
   oz_m3 RB = oz_m3_mul_s(&R, &o->at.B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
   F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
-  oz_real kh = f->hour_arm * o->pull;
+  oz_real kh = f->hour_arm * o->at.y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is dens_grad ghat: two more multiples of the
    * identity, and nothing to be gathered for it. It is a force along the line of the start, which keeps angular momentum: u is

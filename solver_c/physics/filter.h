@@ -53,8 +53,8 @@ typedef struct {
   oz_real u[4], om;
 } oz_filter_move_own;
 OZ_FN void oz_filter_move_take(const oz_frame *f, uint32_t i, oz_filter_move_own *o) {
-  oz_matrix_ld(f->A, i, &o->A);
   oz_ld4(f->u, i, 4, 0, o->u);
+  oz_matrix_ld(f->A, i, &o->A);
   o->om = oz_ld(f->omega, i);
 }
 OZ_FN void oz_filter_move_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_filter_move_own *o) {
