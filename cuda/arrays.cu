@@ -48,7 +48,7 @@ const array fixed[] = {
 /* The velocity phase's arrays are dead when the position phase begins. */
 const struct { size_t member, over; uint32_t words; } shared[] = { /* so many words on */
     {AT(sums), AT(aq), 0}, {AT(near_sum), AT(r), 4}, {AT(k_dens), AT(diag), 0}, {AT(row_sum), AT(rho), 0},
-    {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(pp), 0}, {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0}, {AT(fz), AT(p), 0},
+    {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(pp), 0}, {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {

@@ -145,7 +145,7 @@ struct gpu {
   size_t table_bytes, table_clear;     /* of `table`, by the last sort and for the next */
   uint32_t sift_rest; /* density lists that need not be sifted, because most was stirred lately */
   bool by_table;   /* cells of the last search are those of the table: by Morton code, or of the density list (stirred.cu) */
-  int no_table, no_join, no_both, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
+  int no_table, no_join, no_both, no_left, no_beside, no_soon, no_spread, no_ahead; /* for tests: sort always; walls in kernels of their own; position iterations stage by stage; sums are always added up where they are made; images before the move; news and boxes by kernels of their own; rows as found; lists when all before them is done */
   int no_twice;    /* and optional fields as large scenes have them */
   rows c, extra;
   buffer near_first, near_j; /* lists of neighbours that blocks share: where each begins, how long it is; entries */
@@ -218,14 +218,8 @@ struct place_units {
 };
 /* Stages that join another in its kernel. Of moves: */
 enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4, JOIN_BOTH = 8 /* strain joins density_lambda, density_move joins conform_move: position.h */ };
-/* Of cg_end: wall_load comes before it; after it advance and what belongs to that (velocity.h), whose own bits are so many places up. */
+/* Of cg_update: wall_load comes before it; after the last one advance and what belongs to that (velocity.h), whose own bits are so many places up. */
 enum { JOIN_LOAD = 1, JOIN_ADVANCE = 2, ADVANCE_BITS = 2 };
-/* Sums of conjugate gradients, which blocks add to as they are done: in fixed point, so that it does not matter in which order (sums.h). */
-struct fixed_sums {
-  unsigned long long sum[4];
-  double scale;
-  uint32_t bad, spare[5]; /* bad: some block's were no numbers, or too large */
-};
 /* Everything that a launch of one stage is told. */
 struct stage_args {
   oz_frame f;
@@ -238,8 +232,7 @@ struct stage_args {
   double *partial;
   uint32_t processors;        /* multiprocessors; 0: not known */
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
-  fixed_sums *fixed;          /* two: those of f.turn are this iteration's, the others of the one before */
-  uint32_t left;              /* the next launch finds out by itself how long the step is by the sums of cg_apply, or this one does */
+  uint32_t left;              /* blocks that leave their sums for the next launch to add up, or have left them for this one; 0: none */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
   uint32_t flat;              /* no collider is curved */

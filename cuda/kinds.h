@@ -11,7 +11,6 @@
 #include "physics/body.h"
 #include "physics/boundary.h"
 #include "physics/conformation.h"
-#include "physics/conjugate.h"
 #include "physics/density.h"
 #include "physics/filter.h"
 #include "physics/heat.h"
@@ -158,7 +157,7 @@ template <class S> OZ_D void end_of(const oz_frame *f, uint32_t i, const oz_real
 /* Wall stages that may follow a gather in the same kernel, since they touch nothing but their own particle, i (queue.cu
  * knows the same pairs). */
 template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t, uint32_t) {} };
-template <> struct walls_of<stage_cg_force> { static constexpr bool ANY = true; };
+template <> struct walls_of<stage_force> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) { oz_wall_drag_of(g, slot, planes, i); }
@@ -183,18 +182,16 @@ struct walls_of_moves {
 template <> struct walls_of<stage_density_move> : walls_of_moves {};
 template <> struct walls_of<stage_conform_move> : walls_of_moves {};
 template <> struct walls_of<stage_shift> { static constexpr bool ANY = true; };
-/* dx of the velocity projection, and what walls leave of it. */
-OZ_D void put_filtered(const oz_frame *f, uint32_t i, uint32_t slot, uint32_t planes, oz_v3 dx) {
-  float v[3] = {dx.x, dx.y, dx.z};
-  if (slot) oz_wall_filtered(f, slot - 1, planes, i, v);
-  const oz_v3 to = {v[0], v[1], v[2]};
-  oz_vec_st(f->dx, i, to, 0.0f);
-}
 /* The end of a gather and its walls; slot: that of particle i and one more, 0: it has none; planes: that the slot has. What the end has just made is not written and
  * read again, where that counts. */
 template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red, const typename early_of<S>::own *o = nullptr) {
-  if constexpr (S::STAGE == OZ_STAGE_cg_force) put_filtered(f, i, slot, planes, oz_cg_force_total(f, i, acc));
-  else if constexpr (std::is_same<S, stage_shift>::value) {
+  if constexpr (S::STAGE == OZ_STAGE_force) {
+    const oz_v3 dx = oz_force_total(f, i, acc);
+    float v[3] = {dx.x, dx.y, dx.z};
+    if (slot) oz_wall_filtered(g, slot - 1, planes, i, v);
+    const oz_v3 to = {v[0], v[1], v[2]};
+    oz_vec_st(f->dx, i, to, 0.0f);
+  } else if constexpr (std::is_same<S, stage_shift>::value) {
     S::end_at(f, i, acc, [&](float *y) {
       if (slot && (which & JOIN_PROJECT)) oz_wall_projected(g, slot - 1, planes, i, y);
       if (slot && (which & JOIN_DENSITY)) oz_wall_density_at(g, slot - 1, planes, i, y);
@@ -247,7 +244,7 @@ template <bool FLAT> struct maps_of<stage_velocity_start, FLAT> : maps_of<stage_
     if (which & 1u) planes_noted(f, slot, i, FLAT);
   }
 };
-template <> struct maps_of<stage_cg_end> : map_walls {
+template <> struct maps_of<stage_cg_update> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t) { oz_wall_load_of(f, slot, i); }
 };
 template <bool FLAT> struct maps_of<stage_cg_advance, FLAT> : map_walls {};

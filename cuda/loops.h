@@ -99,7 +99,7 @@ static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
   }
 }
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
-  if constexpr (std::is_same<S, stage_cg_end>::value)
+  if constexpr (std::is_same<S, stage_cg_update>::value)
     if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;

@@ -36,7 +36,7 @@ static ooze_result begin(gpu *g, ooze_message *why) {
   g->host_news = static_cast<news *>(host);
   OZ_CUDA(cudaMallocHost(&g->staging, STAGING), "host memory");
   OZ_TRY(grow(g, &g->device_news, sizeof(news), "results", why));
-  OZ_TRY(grow(g, &g->ticket, 512, "results", why));
+  OZ_TRY(grow(g, &g->ticket, 256, "results", why));
   return OOZE_OK;
 }
 
@@ -122,6 +122,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->no_table = number_of("OOZE_CUDA_TABLE", 1) == 0;
   g->no_join = number_of("OOZE_CUDA_JOIN", 1) == 0;
   g->no_both = number_of("OOZE_CUDA_BOTH", 1) == 0;
+  g->no_left = number_of("OOZE_CUDA_LEFT", 1) == 0;
   g->no_beside = number_of("OOZE_CUDA_BESIDE", 1) == 0;
   g->no_soon = number_of("OOZE_CUDA_SOON", 1) == 0;
   g->no_ahead = number_of("OOZE_CUDA_AHEAD", 1) == 0;

@@ -5,7 +5,7 @@
 /* The bit of `next` if it may run inside `stage`'s kernel: it touches only the particle that the thread has just
  * finished. */
 uint32_t joins(int stage, int next) {
-  if (stage == OZ_STAGE_cg_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
+  if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move) return next == OZ_STAGE_wall_project ? (uint32_t)JOIN_PROJECT : next == OZ_STAGE_wall_density ? (uint32_t)JOIN_DENSITY : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : next == OZ_STAGE_density_bound ? 8u : 0u;
@@ -20,7 +20,7 @@ struct launch {
   int stage;
   uint32_t frame, wall_frame, walls, packed;
   int one;
-  bool left, beside; /* cg_apply leaves its sums to the next launch; wall_mirror and the move run side by side */
+  bool left, beside; /* cg_apply leaves its sums to cg_update; wall_mirror and the move run side by side */
   bool aside, joins; /* it goes to the walls' stream; it comes after what went to either (ahead.cu) */
 };
 
@@ -30,15 +30,14 @@ bool keeps_bound(const gpu *g) { return !g->no_join && lanes_for(g) <= STORED_AB
 /* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
 bool joins_walls(const gpu *g, int lanes) { return (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join; }
 
-/* Whether what comes after cg_apply, which is at place `at` of the queue, finds out by itself how long the step is: cg_force of the next iteration, or cg_end. */
+/* Whether cg_update adds up what cg_apply, at place `at` of the queue, has summed: where both wait, and blocks are no more than there is room for at once. */
 bool leaves(const gpu *g, uint32_t at, int lanes) {
   const waiting *q = g->queue;
-  const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
-  if (!is(at, OZ_STAGE_cg_apply) || !is(at + 1, OZ_STAGE_cg_steps)) return false;
+  if (g->no_left || !g->frame[q[at].frame].near_c || !joins_walls(g, lanes) || blocks_of(g) > 8 * g->processors) return false;
+  if (at + 1 >= g->queued || q[at].stage != OZ_STAGE_cg_apply || q[at + 1].stage != OZ_STAGE_cg_steps) return false;
   at += 2;
-  if (is(at, OZ_STAGE_cg_force)) return true;
-  if (is(at, OZ_STAGE_wall_load) && !joins_walls(g, lanes)) return false; /* which asks for it */
-  return is(at + is(at, OZ_STAGE_wall_load), OZ_STAGE_cg_end);
+  if (at < g->queued && q[at].stage == OZ_STAGE_wall_load) at++;
+  return at < g->queued && q[at].stage == OZ_STAGE_cg_update;
 }
 
 /* A position iteration from place `at` on: density_lambda, wall_press, strain; conform_move, wall_mirror, density_move. Where all of it
@@ -66,13 +65,16 @@ iteration iteration_at(const gpu *g, uint32_t at) {
   return it;
 }
 
-/* cg_end takes advance along, with the walls before and after it and the bound of densities. */
+/* The last cg_update takes advance along, with the walls before and after it and the bound of densities; frames differ in that there is a last one. */
 uint32_t join_advance(const gpu *g, uint32_t at, launch *l) {
   const waiting *q = g->queue;
   const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
   const bool clamp = is(at, OZ_STAGE_wall_clamp);
-  const uint32_t frame = l->frame;
-  if (!is(at + clamp, OZ_STAGE_advance) || q[at].frame != frame || q[at + clamp].frame != frame) return at;
+  oz_frame f = g->frame[l->frame];
+  if (!f.last || !is(at + clamp, OZ_STAGE_advance)) return at;
+  const uint32_t frame = q[at + clamp].frame;
+  f.last = 0;
+  if (q[at].frame != frame || memcmp(&f, &g->frame[frame], sizeof f) != 0) return at;
   at += 1u + clamp;
   l->walls |= JOIN_ADVANCE | (clamp ? 1u << ADVANCE_BITS : 0u);
   for (uint32_t bit, last = 1; at < g->queued && q[at].frame == frame && (bit = joins(OZ_STAGE_advance, q[at].stage)) > last; at++)
@@ -88,10 +90,10 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->walls = l->packed = 0;
   l->one = -1;
   l->beside = l->aside = l->joins = false;
-  l->left = leaves(g, at, lanes) || (at >= 2 && leaves(g, at - 2, lanes));
+  l->left = leaves(g, at, lanes) || (at >= 2 && (l->stage == OZ_STAGE_cg_update || l->stage == OZ_STAGE_wall_load) && leaves(g, at - 2, lanes));
   at++;
   const bool join = joins_walls(g, lanes);
-  const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_end : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
+  const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
                    l->stage == OZ_STAGE_wall_mirror ? OZ_STAGE_density_move :
                    l->stage == OZ_STAGE_wall_planes && (lanes > 1 || g->flat) ? OZ_STAGE_velocity_start : -1; /* curved walls take 96 registers: not one wave of large scenes */
   if (join && host >= 0 && at < g->queued && q[at].stage == host && q[at].frame == l->frame) {
@@ -106,7 +108,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
     l->walls |= bit;
     l->wall_frame = q[at++].frame;
   }
-  if (join && l->stage == OZ_STAGE_cg_end) at = join_advance(g, at, l);
+  if (join && l->stage == OZ_STAGE_cg_update) at = join_advance(g, at, l);
   if (info[l->stage].reductions && at < g->queued && info[q[at].stage].kind == KIND_ONE) l->one = q[at++].stage;
   return at;
 }

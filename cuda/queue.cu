@@ -80,8 +80,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.partial = static_cast<double *>(g->partial.at);
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->ticket.at);
-  a.fixed = reinterpret_cast<fixed_sums *>(static_cast<char *>(g->ticket.at) + 256);
-  a.left = l.left;
+  a.left = l.left ? blocks_of(g) : 0u;
   a.walls = l.walls;
   a.flat = g->flat;
   a.packed = l.packed;
@@ -92,7 +91,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.box_inv = cells_of_sort(&a.f);
   a.count = counting{};
   if (ends && g->ends_counting) a.count = count_into(g, g->bits), g->counted = a.count.table != nullptr;
-  a.shake = last && (l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_end && (l.walls & JOIN_ADVANCE))) && l.walls ? g->shake : nullptr;
+  a.shake = last && (l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_update && (l.walls & JOIN_ADVANCE))) && l.walls ? g->shake : nullptr;
   if (a.shake) g->shake = nullptr;
   a.tell = {nullptr, nullptr, 0};
   if ((g->soon && takes_news(l)) || (ends && g->ends_telling)) {

@@ -36,49 +36,6 @@ template <int THREADS> __device__ __forceinline__ void tell_before(const stage_a
 }
 template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
 
-/* What conjugate gradients' two gathers do besides: cg_force asks how long the step before is, cg_apply sums for the next. One thread of a block asks, finds, and has told the others when a
- * barrier has followed. */
-template <class S> struct step_of {
-  static constexpr bool ASKS = false, SUMS = false;
-  __device__ __forceinline__ explicit step_of(const stage_args &) {}
-  __device__ __forceinline__ void ask(const stage_args &) {}
-  __device__ __forceinline__ void find(const stage_args &) {}
-};
-template <> struct step_of<stage_cg_force> {
-  static constexpr bool ASKS = true, SUMS = false;
-  oz_frame f; /* its scalars are the block's own */
-  fixed_sums sums;
-  __device__ __forceinline__ explicit step_of(const stage_args &a) : f(a.f) { f.scalar = scalars(); }
-  static __device__ __forceinline__ double *scalars() {
-    __shared__ double s[OZ_SCALAR_COUNT];
-    return s;
-  }
-  __device__ __forceinline__ void ask(const stage_args &a) {
-    if (threadIdx.x == 0) sums = a.fixed[1u - a.f.turn]; /* if it is the first iteration, nobody looks at that */
-  }
-  __device__ __forceinline__ void find(const stage_args &a) {
-    if (threadIdx.x == 0) find_step_before(a, sums, scalars());
-  }
-};
-template <> struct step_of<stage_cg_apply> {
-  static constexpr bool ASKS = false, SUMS = true;
-  const oz_frame *f;
-  double unit;
-  __device__ __forceinline__ explicit step_of(const stage_args &a) : f(&a.f) {}
-  static __device__ __forceinline__ double &scale() {
-    __shared__ double s;
-    return s;
-  }
-  __device__ __forceinline__ void ask(const stage_args &a) {
-    if (threadIdx.x == 0) unit = a.fixed[a.f.turn].scale;
-  }
-  __device__ __forceinline__ void find(const stage_args &) {
-    if (threadIdx.x == 0) scale() = unit;
-  }
-};
-/* Whether who comes next reads before it waits what is done when this one has waited. */
-template <class S> __device__ __forceinline__ bool leaves(const stage_args &a) { return step_of<S>::SUMS && a.left; }
-
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, lane = thread % T;
@@ -89,11 +46,8 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
   walker<S, T> w;
   if (there) w.open(a, i, lane);
-  step_of<S> step(a);
-  if (leaves<S>(a)) await_the_last(), let_the_next_come();
-  else after_the_last();
+  after_the_last();
   if constexpr (tells<S>) tell_before<BLOCK>(a);
-  step.ask(a), step.find(a);
   if (there) {
     typename S::self self;
     S::begin(&a.f, i, &self);
@@ -119,14 +73,14 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
   }
   if (there) {
     finish_sums<S>(a, false, acc);
-    const uint32_t slot = WALLS ? a.slot_of[i] : 0u, planes = slot ? a.f.wall_planes[slot - 1] : 0u;
-    if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, slot, planes, oz_cg_force_total(&step.f, i, acc));
-    else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, slot, planes, a.walls, acc, red);
+    if constexpr (WALLS) {
+      const uint32_t slot = a.slot_of[i];
+      end_with_walls<S>(&a.f, g, i, slot, slot ? a.f.wall_planes[slot - 1] : 0u, a.walls, acc, red);
+    }
     else S::end(&a.f, i, acc, red);
   }
   if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
-  if constexpr (step_of<S>::SUMS) fixed_add<BLOCK>(a.fixed + a.f.turn, step.scale(), red);
-  else if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
+  if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
   gather_body<S, T, false>(a, nullptr);
@@ -190,7 +144,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     j[u] = p < have ? near[p] : 0u;
   }
   /* what comes after cg_apply reads before it waits what is done when this one has waited; images are made beside the move, density's further rows beside what measures */
-  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = leaves<S>(a);
+  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
   if (dense<S>() && there && !behind) w.open_further(a, lane);
@@ -207,12 +161,10 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   near_address to[stock<S>::ARRAYS + 1]; /* of this thread's copies; at hand when it is let go */
   for (int k = 0; k < stock<S>::ARRAYS; k++) to[k] = near_address_of(copies.copy(k) + stock<S>::words(k) * threadIdx.x);
-  step_of<S> step(a);
   if (!ready && !behind) let_the_next_come();
   if (beside || behind) look_afresh();
   else await_the_last();
   if (ready) let_the_next_come();
-  step.ask(a);
   if constexpr (tells<S>)
     if (!behind) tell_before<THREADS>(a);
   if constexpr (stock<S>::SHARES) {
@@ -232,7 +184,6 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
       for (int k = 0; k < stock<S>::ARRAYS; k++) draw_near(gathered<S>::array(f, k) + stock<S>::words(k) * (size_t)j);
       if (stock<S>::PLACED) draw_near(places_of<S>(a) + stock<S>::PLACE * (size_t)j);
     }
-    step.find(a);
   }
   typename early_of<S>::own own;
   if constexpr (early_of<S>::ANY && T == 1)
@@ -272,17 +223,15 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
   }
   if (beside) await_the_last();
   if (there) {
-    if constexpr (WALLS && S::STAGE != OZ_STAGE_cg_force)
+    if constexpr (WALLS && S::STAGE != OZ_STAGE_force)
       if (wall) draw_wall_near(g, wall - 1, i);
     finish_sums<S>(a, true, acc);
     const typename early_of<S>::own *taken = T == 1 ? &own : nullptr;
-    if constexpr (step_of<S>::ASKS) put_filtered(&step.f, i, wall, planes, oz_cg_force_total(&step.f, i, acc));
-    else if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
+    if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
     else end_of<S>(&a.f, i, acc, red, taken);
   }
   if constexpr (ends<S>) box_in<THREADS>(a, i, there);
-  if constexpr (step_of<S>::SUMS) fixed_add<THREADS>(a.fixed + a.f.turn, step.scale(), red);
-  else if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
+  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
 }
 template <class S, int T> constexpr int held_plain = std::is_same<S, stage_measure>::value ? (T == 4 ? 2 : T == 2 ? 4 : 7) : 0; /* likewise what its end reads at once */
 template <class S, int T> __global__ void __launch_bounds__(SHARE *T, (held_plain<S, T>)) share_kernel(const __grid_constant__ stage_args a) {
@@ -392,11 +341,9 @@ template <class S> __global__ void one_kernel(const __grid_constant__ stage_args
   after_the_last();
   S::one(&a.f);
 }
-template <class S> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
-  constexpr int N = S::REDS;
-  if constexpr (step_of<S>::SUMS) return e == cudaSuccess && !a.left ? start<told_kernel<S>>(1, 1, 0, stream, a) : e;
-  else if constexpr (N > 0)
-    if (e == cudaSuccess && !a.ticket) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
+template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
+  if constexpr (N > 0)
+    if (e == cudaSuccess && !a.ticket && !a.left) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
   return e;
 }
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }
@@ -405,9 +352,7 @@ template <class S, int T> cudaError_t start_gather(const stage_args &a, const oz
   const uint32_t n = blocks(a.f.count, T);
   if constexpr (walls_of<S>::ANY)
     if (a.walls & ~JOIN_BOTH) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
-  const cudaError_t e = start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
-  if constexpr (step_of<S>::SUMS) return start_sum<S>(e, a, n, stream);
-  return e;
+  return start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
 }
 template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = (a.f.count + SHARE - 1) / SHARE;
@@ -422,7 +367,7 @@ template <class S, int T> cudaError_t start_share(const stage_args &a, const oz_
   if (memory < a.even) memory = a.even;
   if constexpr (walls_of<S>::ANY)
     if (a.walls & ~JOIN_BOTH) return start<share_walls_kernel<S, T>>(n, SHARE * T, memory, stream, a, g);
-  return start_sum<S>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
+  return start_sum<S::REDS>(start<share_kernel<S, T>>(n, SHARE * T, memory, stream, a), a, n, stream);
 }
 template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (joined_of<S>::ANY)
@@ -454,12 +399,12 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
 template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (S::STAGE == OZ_STAGE_wall_mirror) return launch_mirror<S>(a, lanes, stream);
   (void)lanes;
-  if constexpr (std::is_same<S, stage_cg_end>::value)
+  if constexpr (std::is_same<S, stage_cg_update>::value)
     if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
   const uint32_t sums = sizeof(shaken) * (BLOCK / 32), memory = a.even_map > sums ? a.even_map : sums;
   if constexpr (std::is_same<S, stage_cg_advance>::value)
     if (a.shake && a.left) return start<step_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, memory, stream, a, *a.shake);
-  if constexpr (S::STAGE == OZ_STAGE_cg_end)
+  if constexpr (S::STAGE == OZ_STAGE_cg_update)
     if (a.left) return start<step_kernel<S>>(blocks(a.f.count, 1), BLOCK, a.even_map, stream, a);
   if constexpr (S::STAGE == OZ_STAGE_advance || std::is_same<S, stage_cg_advance>::value)
     if (a.shake) return start<map_shaken_kernel<S>>(blocks(a.f.count, 1), BLOCK, memory, stream, a, *a.shake);
@@ -469,7 +414,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g
       cudaError_t e;
       if (maps_of<S>::TWO && a.flat) e = start<map_joined_kernel<S, maps_of<S>::TWO>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
       else e = start<map_joined_kernel<S, false>>(blocks(n, 1), BLOCK, a.even_map, stream, a);
-      return start_sum<S>(e, a, blocks(n, 1), stream);
+      return start_sum<S::REDS>(e, a, blocks(n, 1), stream);
     }
   if (!n) return cudaSuccess;
   if constexpr (flat_of<S>::ANY) {
@@ -477,7 +422,7 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g
     return start<map_kernel<typename flat_of<S>::template stage<false>>>(blocks(n, 1), BLOCK, 0, stream, a);
   }
   if constexpr (std::is_same<S, stage_cg_advance>::value) return cudaErrorUnknown; /* it never comes alone */
-  else return start_sum<S>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
+  else return start_sum<S::REDS>(start<map_kernel<S>>(blocks(n, 1), BLOCK, S::KIND == KIND_MAP ? a.even_map : 0, stream, a), a, blocks(n, 1), stream);
 }
 template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
   return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;

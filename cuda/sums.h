@@ -1,5 +1,5 @@
-/* Sums over all particles that do not depend on which block is done when: by the block that is done last, by a kernel of its own, or, of conjugate gradients, as
- * integers by all blocks. Included by stages.cu, inside its namespace. */
+/* Sums over all particles that do not depend on which block is done when: by the block that is done last, by a kernel of its own, or by the kernel that
+ * asks for them. Included by stages.cu, inside its namespace. */
 #ifndef OZ_CUDA_SUMS_H
 #define OZ_CUDA_SUMS_H
 
@@ -11,12 +11,13 @@ __device__ __forceinline__ int warp_least(int v) {
   return v;
 #endif
 }
-/* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. */
-template <int N, int THREADS> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
+/* Adds the sums of blocks `from` to `to` up, by the threads of one block: the first one has them then. NEAR: by way of the first-level cache, where
+ * the blocks of a multiprocessor read the same. */
+template <int N, int THREADS, bool NEAR = false> __device__ __forceinline__ void add_blocks(const double *partial, uint32_t from, uint32_t to, double *total, double (*part)[THREADS / 32]) {
   for (int r = 0; r < N; r++) total[r] = 0.0;
 #pragma unroll(N == 1 ? 16 : 4) /* many at once: everything else waits for these */
   for (uint32_t b = from + threadIdx.x; b < to; b += THREADS)
-    for (int r = 0; r < N; r++) total[r] += __ldcg(partial + (size_t)b * N + r);
+    for (int r = 0; r < N; r++) total[r] += NEAR ? partial[(size_t)b * N + r] : __ldcg(partial + (size_t)b * N + r);
   for (int r = 0; r < N; r++) {
     for (int s = 16; s; s >>= 1) total[r] += __shfl_xor_sync(0xffffffffu, total[r], s);
     if (threadIdx.x % 32 == 0) part[r][threadIdx.x / 32] = total[r];
@@ -80,7 +81,7 @@ template <int N, int THREADS = BLOCK, bool TELLS = false> __device__ __forceinli
     for (int w = 0; w < THREADS / 32; w++) total += part[threadIdx.x][w];
     a.partial[(size_t)blockIdx.x * N + threadIdx.x] = total;
   }
-  if (!a.ticket) return; /* sum_kernel follows */
+  if (!a.ticket || a.left) return; /* sum_kernel follows, or step_kernel */
   if (threadIdx.x < 32) {
     __threadfence();
     __syncwarp();
@@ -121,92 +122,40 @@ template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const
   tell<N>(a, total);
   *a.tally = 0;
 }
-/* ---- sums of conjugate gradients ----
- *
- * All blocks of the next kernel ask for them. So they are to be four numbers, not four a block: blocks add to them by atomics, as integers, whose sum is the same in whatever order
- * they come. The unit is a power of two, by the greatest sum of the iteration before (at first by r.z): that one would be 2^40, so that 1e-12 of it is seen. What does not fit, or is no
- * number, spoils the iteration, which then does nothing. Two sets take turns: while all read one, the other is made ready. */
-__device__ __forceinline__ double fixed_scale(double most) {
-  const long long e = __double_as_longlong(most) >> 52 & 2047; /* 1023: 1 */
-  return __longlong_as_double((e < 100 || e > 1900 ? 1023ll : 2046ll + 40 - e) << 52);
-}
-__device__ __forceinline__ void fixed_get(const fixed_sums &of, double *sum) {
-  const double unit = __longlong_as_double((2046ll << 52) - __double_as_longlong(of.scale));
-  for (int r = 0; r < 4; r++) sum[r] = of.bad ? __longlong_as_double(-1ll) : unit * (double)(long long)of.sum[r]; /* no number */
-}
-template <int THREADS> __device__ __forceinline__ void fixed_add(fixed_sums *to, double scale, const oz_real *red) {
-  constexpr int N = stage_cg_apply::REDS;
-  static_assert(N == 4, "as many as there are in fixed_sums");
-  __shared__ double part[N][THREADS / 32];
-  const double v = warp_sums<N>(red);
-  if (threadIdx.x % 32 < N) part[threadIdx.x % 32][threadIdx.x / 32] = v;
-  __syncthreads();
-  if (threadIdx.x >= N) return;
-  double total = 0.0;
-  for (int w = 0; w < THREADS / 32; w++) total += part[threadIdx.x][w];
-  total *= scale;
-  if (fabs(total) * gridDim.x < 4e18) atomicAdd(&to->sum[threadIdx.x], (unsigned long long)__double2ll_rn(total));
-  else atomicOr(&to->bad, 1u);
-}
-/* For the host, and for stages that come in between: as those of other stages; and the stage of kind ONE that follows. */
-template <class S> __global__ void told_kernel(const __grid_constant__ stage_args a) {
-  double sum[4];
-  after_the_last();
-  fixed_get(a.fixed[a.f.turn], sum);
-  tell<4>(a, sum);
-}
-/* How long the step is, by one thread of a block, into `scalar`, which is the block's own. */
-__device__ __forceinline__ void find_step(const stage_args &a, const fixed_sums &sums, double *scalar) {
-  oz_frame f = a.f;
-  f.scalar = scalar;
-  if (a.left) {
-    fixed_get(sums, scalar + OZ_SCALAR_SUM);
-    scalar[OZ_SCALAR_RZ0] = a.f.scalar[OZ_SCALAR_RZ0];
-    oz_cg_steps_item(&f);
-  } else
-    for (int k = 0; k < OZ_SCALAR_COUNT; k++) scalar[k] = a.f.scalar[k];
-}
-/* The same for cg_force; one block of all leaves it for cg_apply and makes the other set ready for that. */
-__device__ __forceinline__ void find_step_before(const stage_args &a, const fixed_sums &sums, double *scalar) {
-  find_step(a, sums, scalar);
-  if (blockIdx.x) return;
-  double most = a.f.cold ? a.f.scalar[OZ_SCALAR_RZ0] : 0.0;
-  for (int r = 0; r < 4 && !a.f.cold; r++) most = fmax(most, fabs(scalar[OZ_SCALAR_SUM + r]));
-  if (!(most > 0.0)) most = a.f.scalar[OZ_SCALAR_RZ0];
-  fixed_sums *to = a.fixed + a.f.turn;
-  for (int r = 0; r < 4; r++) to->sum[r] = 0;
-  to->scale = fixed_scale(most), to->bad = 0;
-  if (a.left) a.f.scalar[OZ_SCALAR_ALPHA] = scalar[OZ_SCALAR_ALPHA], a.f.scalar[OZ_SCALAR_BETA] = scalar[OZ_SCALAR_BETA];
-}
-/* cg_end where cg_apply has left its sums. What it reads of its particles it fetches while cg_apply is still running. */
+/* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
+ * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
 template <class S> __device__ __forceinline__ void step_body(const stage_args &a) {
-  __shared__ double scalar[OZ_SCALAR_COUNT];
+  constexpr int N = stage_cg_apply::REDS;
+  __shared__ double part[N][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   const bool there = i < a.f.count;
   constexpr bool ADVANCES = std::is_same<S, stage_cg_advance>::value;
   const uint32_t wall = a.walls && there ? a.slot_of[i] : 0u;
-  typename std::conditional<ADVANCES, stage_cg_advance::own, oz_cg_end_own>::type own;
-  oz_cg_end_own *end;
+  typename std::conditional<ADVANCES, stage_cg_advance::own, oz_cg_own>::type own;
   oz_frame f = a.f;
+  double total[N];
   f.scalar = scalar;
+  if (ADVANCES) f.last = 1; /* as the compiler is to know */
   let_the_next_come();
   look_afresh();
   if constexpr (ADVANCES) {
-    end = &own.cg;
     if (there) S::take(&f, i, &own);
-  } else {
-    end = &own;
-    if (there) oz_cg_end_take(&f, i, &own);
-  }
+  } else if (there) oz_cg_take(&f, i, &own);
   await_the_last();
-  if (there) oz_cg_end_answer(&f, i, end);
-  if (threadIdx.x == 0) find_step(a, a.fixed[a.f.turn], scalar);
+  if constexpr (!ADVANCES) /* the last one asks for nothing that cg_apply writes */
+    if (there) oz_cg_answer(&f, i, &own);
+  add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
+  if (threadIdx.x == 0) {
+    for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
+    scalar[OZ_SCALAR_RZ0] = a.f.scalar[OZ_SCALAR_RZ0];
+    oz_cg_steps_item(&f);
+  }
   __syncthreads();
   if (!there) return;
   if constexpr (ADVANCES) S::go(&f, i, wall, a.walls, &own);
   else {
     if (wall) oz_wall_load_of(&f, wall - 1, i);
-    oz_cg_end_step(&f, i, &own);
+    oz_cg_step(&f, i, &own);
   }
 }
 template <class S> __global__ void __launch_bounds__(BLOCK, 7) step_kernel(const __grid_constant__ stage_args a) { step_body<S>(a); }

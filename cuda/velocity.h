@@ -3,7 +3,7 @@
  * Before it bound, velocity_start and residual are one. bound and residual walk the same rows, so a pair is visited once and
  * not twice. Where nothing relaxes and no force comes in between, velocity_start has nothing to say that the end does not know (oz_prepare_end).
  *
- * After it cg_end, advance and what follows that: all touch their own particle alone. */
+ * After it the last cg_update, advance and what follows that: all touch their own particle alone. */
 #ifndef OZ_CUDA_VELOCITY_H
 #define OZ_CUDA_VELOCITY_H
 
@@ -19,14 +19,14 @@ struct stage_prepare {
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { oz_prepare_end(f, i, acc + BOUND, acc, red); }
 };
 
-struct stage_cg_advance : stage_cg_end {
+struct stage_cg_advance : stage_cg_update {
   struct own {
-    oz_cg_end_own cg;
+    oz_cg_own cg;
     oz_advance_own at;
     oz_density_own density;
   };
   static OZ_D void take(const oz_frame *f, uint32_t i, own *o) { /* none of it is written by cg_apply */
-    oz_cg_end_take(f, i, &o->cg);
+    oz_cg_take(f, i, &o->cg);
     oz_advance_take(f, i, &o->at);
     oz_density_bound_take(f, i, &o->density);
   }
@@ -37,7 +37,7 @@ struct stage_cg_advance : stage_cg_end {
     const uint32_t planes = slot ? f->wall_planes[slot - 1] : 0u;
     oz_real *u = o->cg.u, *y = o->at.y, term[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     if (slot && (which & JOIN_LOAD)) oz_wall_load_of(f, slot - 1, i);
-    oz_cg_end_step(f, i, &o->cg);
+    oz_cg_step(f, i, &o->cg);
     if (slot && (then & 1u) && oz_wall_clamped(f, slot - 1, planes, i, u)) oz_st4(f->u, i, 4, 0, u);
     oz_advance_by(f, i, u, y);
     oz_advance_begin(f, i);
@@ -49,11 +49,12 @@ struct stage_cg_advance : stage_cg_end {
     oz_advance_to(f, i, &o->at);
     if (then & 8u) oz_density_bound_of(f, i, &o->density, term);
   }
-  static OZ_D void item(const oz_frame *f, uint32_t i, uint32_t slot, uint32_t which) {
+  static OZ_D void item(const oz_frame *of, uint32_t i, uint32_t slot, uint32_t which) {
+    oz_frame f = *of;
     own o;
-    take(f, i, &o);
-    oz_cg_end_answer(f, i, &o.cg);
-    go(f, i, slot, which, &o);
+    f.last = 1; /* as the compiler is to know */
+    take(&f, i, &o);
+    go(&f, i, slot, which, &o);
   }
 };
 #endif

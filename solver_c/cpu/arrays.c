@@ -35,7 +35,7 @@ static const array fields[OZ_FIELD_COUNT] = {
  * over them, so many words on: rotations and positions of the position phase, and what comes before (predicted positions, soft
  * bodies) and after (heat, in r itself). */
 static const array work[] = {
-    {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},      {AT(dx), 4, RECORD, 0},   {AT(A), 12, RECORD, 0},   {AT(fz), 4, RECORD, 0},
+    {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},      {AT(dx), 4, RECORD, 0},   {AT(A), 12, RECORD, 0},
     {AT(K), 6, BLOCKS, 0},     {AT(B), 6, BLOCKS, 0},      {AT(sg), 3, BLOCKS, 0},   {AT(pu), 4, BLOCKS, 0},
     {AT(pe), 4, BLOCKS, 0},    {AT(r), 6, BLOCKS, 0},      {AT(pp), 6, BLOCKS, 0},   {AT(aq), 6, BLOCKS, 0},
     {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0},   {AT(near_sum), 1, PLANES, 0},

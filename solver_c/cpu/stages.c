@@ -7,7 +7,6 @@
 #include "physics/body.h"
 #include "physics/boundary.h"
 #include "physics/conformation.h"
-#include "physics/conjugate.h"
 #include "physics/density.h"
 #include "physics/filter.h"
 #include "physics/heat.h"

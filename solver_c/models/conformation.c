@@ -37,24 +37,22 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   double first = 0.0, sum[4] = {0.0};
   OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, looks ? &first : NULL, why));
   RUN(cg_start);
-  for (uint32_t k = 0, last = 0; !last; k++) { /* each begins with the step that the one before it has found */
-    f->cold = k == 0, f->turn = k % 2, f->renewed = k && k % OZ_CG_RENEW == 0;
-    if (f->renewed) RUN(cg_renew);
-    RUN(cg_force);
+  for (uint32_t k = 0; k < iterations && !f->last; k++) {
+    RUN(force);
     WALLS(wall_filter);
     OZ_TRY(oz_bodies_filter(b, f, why));
     OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
     RUN(cg_steps);
-    last = k + 1 == iterations;
+    f->last = k + 1 == iterations;
     if (looks) { /* what this step will leave is known before it is made */
       const double rz = sum[0] > 0.0 ? OZ_CG_NEXT(sum, sum[1] / sum[0]) : 0.0;
       s->residual = first > 0.0 ? sqrt(fmax(rz, 0.0) / first) : 0.0;
-      if (s->residual <= s->params->velocity_tolerance) last = 1;
+      if (s->residual <= s->params->velocity_tolerance) f->last = 1;
     }
+    WALLS(wall_load);
+    RUN(cg_update);
   }
-  f->renewed = 0;
-  WALLS(wall_load);
-  RUN(cg_end);
+  f->last = 0;
   WALLS(wall_clamp);
   return OOZE_OK;
 }
@@ -177,7 +175,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->loads = s->has_loads;
   f->slips = s->has_slip && !printed;
   f->cold = 1;
-  f->turn = f->renewed = 0;
+  f->last = 0;
   f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h, f->calm2 = OZ_CALM * OZ_CALM * f->h2;

@@ -136,71 +136,6 @@ OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return oz_block_at(f->pe, 4, 3, f->stride, i); }
 #endif
 OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
-/* The same, a six, a rotation and what a particle sends as they lie in memory, to be opened later: on the GPU, where they are packed, a particle keeps half as many registers
- * while it walks its neighbours. */
-#if OZ_GPU
-typedef struct { float w[4]; } oz_six;
-typedef struct { uint32_t turn[2], values[2]; } oz_framed;
-OZ_FN oz_six oz_packed_take(const float *a, uint32_t i) {
-  oz_six r;
-  oz_ld4(a, i, 4, 0, r.w);
-  return r;
-}
-OZ_FN oz_six oz_six_take(oz_block *a, uint32_t stride, uint32_t i) { (void)stride; return oz_packed_take(a->v, i); }
-OZ_FN oz_six oz_lam_take(const oz_frame *f, uint32_t i) { return oz_packed_take(f->mult->v, i); }
-OZ_FN oz_s3 oz_six_as(const oz_six *x) {
-  oz_s3 r;
-  oz_six_open(x->w, r.s);
-  return r;
-}
-typedef oz_six oz_sent;
-OZ_FN oz_sent oz_sent_take(const float *a, uint32_t i) { return oz_packed_take(a, i); }
-OZ_FN oz_m3 oz_sent_as(const oz_sent *x) {
-  oz_m3 r;
-  oz_packed_open(x->w, r.m);
-  return r;
-}
-OZ_FN oz_framed oz_framed_take(const oz_frame *f, uint32_t i) {
-  oz_framed r;
-  oz_pair_get(f->pu->v, i, r.turn), oz_pair_get(f->pe->v, i, r.values);
-  return r;
-}
-OZ_FN oz_q4 oz_framed_turn(const oz_framed *x) {
-  oz_real q[4];
-  oz_turn_open(x->turn, q);
-  oz_q4 r = {q[0], q[1], q[2], q[3]};
-  return r;
-}
-OZ_FN oz_mask oz_framed_values(const oz_framed *x, oz_real p[3]) { return oz_three_open(x->values, p); }
-#else
-typedef oz_s3 oz_six;
-typedef oz_m3 oz_sent;
-typedef struct {
-  oz_q4 turn;
-  oz_real p[3];
-  oz_mask on;
-} oz_framed;
-OZ_FN oz_six oz_six_take(oz_block *a, uint32_t stride, uint32_t i) { return oz_six_ld(a, stride, i); }
-OZ_FN oz_six oz_lam_take(const oz_frame *f, uint32_t i) { return oz_lam_ld(f, i); }
-OZ_FN oz_s3 oz_six_as(const oz_six *x) { return *x; }
-OZ_FN oz_sent oz_sent_take(const float *a, uint32_t i) {
-  oz_m3 r;
-  oz_matrix_ld(a, i, &r);
-  return r;
-}
-OZ_FN oz_m3 oz_sent_as(const oz_sent *x) { return *x; }
-OZ_FN oz_framed oz_framed_take(const oz_frame *f, uint32_t i) {
-  oz_framed r;
-  r.turn = oz_turn_ld(f->pu, f->stride, i);
-  r.on = oz_frame_values(f, i, r.p);
-  return r;
-}
-OZ_FN oz_q4 oz_framed_turn(const oz_framed *x) { return x->turn; }
-OZ_FN oz_mask oz_framed_values(const oz_framed *x, oz_real p[3]) {
-  for (int c = 0; c < 3; c++) p[c] = x->p[c];
-  return x->on;
-}
-#endif
 /* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
   oz_m3 A = oz_s3_mul_s(lam, B);
@@ -412,8 +347,7 @@ OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += d
   oz_st4(f->u, i, 4, 0, u);
 }
 
-/* ---- residual: r = -(C(u) + a Lam), first direction (7, 10, 11; 3.2). From here to cg_end the multiplier is in the frame of the preconditioner
- * (conjugate.h) ---- */
+/* ---- residual: r = -(C(u) + a Lam), first direction (7, 10, 11; 3.2) ---- */
 
 typedef struct { int none; } oz_residual_self;
 OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) { (void)f; (void)i; s->none = 0; }
@@ -447,9 +381,9 @@ OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
   oz_six_st(f->r, f->stride, i, &z);
-  oz_six_st(f->pp, f->stride, i, &z);
   red[0] = oz_s3_dot(&e, &z);
   z = oz_s3_rotate(&z, &U);
+  oz_six_st(f->pp, f->stride, i, &z);
   oz_send(f, i, &z, B);
 }
 OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -461,10 +395,6 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   own.on = oz_frame_values(f, i, own.p);
   own.turn = oz_turn_ld(f->pu, f->stride, i);
   oz_residual_of(f, i, acc, u, &B, &own, red);
-  if (!f->relaxing && !f->yielding) return; /* there is none */
-  oz_m3 U = oz_q4_matrix(own.turn);
-  own.lam = oz_s3_rotate_back(&own.lam, &U);
-  oz_lam_st(f, i, &own.lam);
 }
 /* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so that nobody carries stress, and no force comes in between.
  * What is stored rounded is used so. */
@@ -482,6 +412,103 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
   oz_lam_st(f, i, &own.lam);
   oz_st(oz_inv_q(f, i), 0, own.inv_q);
   oz_residual_of(f, i, acc, u, &B, &own, red);
+}
+
+/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend.
+ * Kept are z = M^-1 r and w = M^-1 A p, both in the frame of the preconditioner, and the direction p. So M is asked for once an iteration,
+ * beside A p, and what alpha and beta are made of is summed there: of z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
+
+OZ_FN void oz_cg_start_item(const oz_frame *f) {
+  f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
+}
+typedef struct { int none; } oz_cg_apply_self;
+OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, f->dx, n);
+}
+OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i), z = oz_six_ld(f->r, f->stride, i);
+  oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
+  oz_mask on = oz_frame_values(f, i, e);
+  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
+  oz_metric m = oz_metric_of(f, e, a);
+  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
+  oz_comply(f, a, &p, oz_set(1.0f), &q);
+  for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
+  red[0] = oz_s3_dot(&p, &q);
+  red[1] = oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and so is w */
+  q = oz_s3_rotate_back(&q, &U);
+  w = oz_metric_solve(f, &m, q);
+  oz_six_st(f->aq, f->stride, i, &w);
+  red[2] = oz_s3_dot(&z, &q);
+  red[3] = oz_s3_dot(&w, &q);
+}
+OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
+  const double *sum = f->scalar + OZ_SCALAR_SUM;
+  double pq = sum[0], rz = sum[1];
+  int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
+  double alpha = go ? rz / pq : 0.0, next = OZ_CG_NEXT(sum, alpha);
+  f->scalar[OZ_SCALAR_ALPHA] = alpha;
+  f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
+}
+/* u and the multiplier by a step along p, and, but for the last one, the next direction. In parts, because what is read need wait neither for
+ * cg_apply nor for how long the step is. */
+typedef struct {
+  oz_real u[4];
+  oz_v3 dx;
+  oz_s3 lam, p, z, w, B;
+  oz_q4 turn;
+} oz_cg_own;
+OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but what cg_apply writes */
+  o->dx = oz_vec_ld(f->dx, i);
+  oz_ld4(f->u, i, 4, 0, o->u);
+  o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
+  if (f->last) { /* nobody asks for the rest */
+    const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
+    o->z = o->B = o->p, o->turn = none;
+    return;
+  }
+  o->z = oz_six_ld(f->r, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+  o->turn = oz_turn_ld(f->pu, f->stride, i);
+}
+OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) { o->w = f->last ? o->p : oz_six_ld(f->aq, f->stride, i); }
+OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
+  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
+  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
+  o->u[0] += ku * o->dx.x; o->u[1] += ku * o->dx.y; o->u[2] += ku * o->dx.z;
+  for (int c = 0; c < 6; c++) o->lam.s[c] += al * o->p.s[c];
+  oz_st4(f->u, i, 4, 0, o->u);
+  oz_lam_st(f, i, &o->lam);
+  if (f->last) return;
+  oz_m3 U = oz_q4_matrix(o->turn);
+  oz_s3 z = o->z, p;
+  for (int c = 0; c < 6; c++) z.s[c] -= al * o->w.s[c];
+  oz_six_st(f->r, f->stride, i, &z);
+  z = oz_s3_rotate(&z, &U);
+  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * o->p.s[c];
+  oz_six_st(f->pp, f->stride, i, &p);
+  oz_send(f, i, &p, &o->B);
+}
+OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  oz_cg_own own;
+  (void)red;
+  if ((float)f->scalar[OZ_SCALAR_ALPHA] == 0.0f) return;
+  oz_cg_take(f, i, &own);
+  oz_cg_answer(f, i, &own);
+  oz_cg_step(f, i, &own);
+}
+/* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
+OZ_FN void oz_cg_alpha_item(const oz_frame *f) {
+  double rz = f->scalar[OZ_SCALAR_RZ], pq = f->scalar[OZ_SCALAR_SUM];
+  int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
+  f->scalar[OZ_SCALAR_ALPHA] = go ? rz / pq : 0.0;
+}
+OZ_FN void oz_cg_beta_item(const oz_frame *f) {
+  double old = f->scalar[OZ_SCALAR_RZ], now = f->scalar[OZ_SCALAR_SUM];
+  f->scalar[OZ_SCALAR_BETA] = old > 0.0 && f->scalar[OZ_SCALAR_ALPHA] != 0.0 ? now / old : 0.0;
+  f->scalar[OZ_SCALAR_RZ] = now;
 }
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */

@@ -194,11 +194,6 @@ enum { OZ_SCALAR_SUM = 0, OZ_SCALAR_RZ = OZ_REDUCTIONS, OZ_SCALAR_RZ0, OZ_SCALAR
 /* r.z of conjugate gradients after a step of alpha, by the sums of cg_apply. Rounding may take it below 0. */
 #define OZ_CG_NEXT(sum, alpha) ((sum)[1] + (alpha) * ((alpha) * (sum)[3] - 2.0 * (sum)[2]))
 
-/* Length of the step that is still to be made: of the iteration before. 0: there is none, or it is spent, or broken down. */
-#define OZ_CG_LENGTH(f) ((f)->cold ? 0.0f : (float)(f)->scalar[OZ_SCALAR_ALPHA])
-
-#define OZ_CG_RENEW 24u /* iterations after which displacements are made anew (conjugate.h) */
-
 /* Constants of the models that have their own. */
 typedef struct oz_blend {
   float alpha;        /* 0 shape matching to 1 SPH */
@@ -277,9 +272,8 @@ typedef struct oz_frame {
   uint32_t projects;       /* velocities are projected before positions: walls hold in them already */
   uint32_t in_turn;        /* density and conformation move one after the other (models/conformation.c) */
   uint32_t carried;        /* what strain sends pushes pairs of list C for the density, too (strain) */
-  uint32_t cold;           /* first iteration: of the position phase, where rotations start from none; of the velocity phase, where no step is still to be made */
-  uint32_t renewed;        /* of the velocity phase: what particles have been sent is z, not w (conjugate.h) */
-  uint32_t turn;           /* of the velocity phase: the iteration's number, modulo 2 (cuda/sums.h) */
+  uint32_t cold;           /* first position iteration: rotations start from none */
+  uint32_t last;           /* last velocity iteration: no further direction is asked for */
   uint32_t turns;          /* finish leaves velocities in u2: an odd number of sweeps of the rest filter brings them back */
   float heat_norm, heat_sum, heat_moment; /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float mix_weight;        /* of an exchange between fluids that mix (models/mixing.c) */
@@ -317,11 +311,10 @@ typedef struct oz_frame {
   /* ---- one substep ---- */
   float *omega;   /* (count) m_ref / m; 0 for particles that are held */
   float *a;       /* (count) compliance as a pure number, written by material */
-  float *y;       /* record 4: m, displacement since the start, until advance that by p (conjugate.h); w: half the zero-energy strength over omega */
+  float *y;       /* record 4: m, displacement since the start; w: half the zero-energy strength over omega */
   float *y2;      /* record 4: the other half of the ping-pong */
   float *p;       /* record 4: m, current position; w: weight in the density sum: 1, of boundary particles their own */
   float *dx;      /* record 4: m, correction */
-  float *fz;      /* record 4: m, of conjugate gradients: correction by z, but for walls and bodies (on the GPU it shares memory with p) */
   float *u2;      /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
   float *A;       /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */
   oz_block *K, *B; /* blocks 6, sixes: moment of the kernel gradient, and its bounded inverse */
@@ -330,8 +323,8 @@ typedef struct oz_frame {
   oz_block *pe;   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q). On the GPU less: oz_frame_* of conformation.h */
   float *lam;     /* planes 6: multiplier, accumulated through both phases */
   oz_block *mult; /* sixes, GPU: where it is until finish tells it (oz_lam_* of pairs.h) */
-  oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation all are in the
-                   * preconditioner's frame, the first and the last preconditioned */
+  oz_block *r, *pp, *aq; /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation the first and the
+                   * last are preconditioned, and in the preconditioner's frame */
   oz_block *rot;  /* blocks 4: rotation of the neighbourhood since the start, quaternion; GPU: oz_turn_ld */
   float *sums;    /* (count) omega_k S_k, from bound_sums to bound (shares memory with r, on the GPU with aq) */
   float *k_dens;  /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it is made of) */

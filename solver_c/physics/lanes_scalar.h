@@ -113,8 +113,10 @@ OZ_FN uint32_t oz_up(uint32_t w, int n) { return w * oz_powers[n == 7 ? 0 : n ==
 #else
 OZ_FN uint32_t oz_up(uint32_t w, int n) { return w << n; }
 #endif
-OZ_FN float oz_packed_of(const float r[4], float m[9]) { /* returns the scale */
+OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns the scale */
+  float r[4];
   uint32_t w[4];
+  oz_ld4(a, i, 4, 0, r);
   for (int k = 0; k < 4; k++) w[k] = oz_bits_of(r[k]);
   m[0] = oz_digits(w[1], 0x7ffc00u);
   m[1] = (float)(int32_t)w[0], m[2] = (float)(int32_t)oz_up(w[0], 13), m[3] = (float)(int32_t)oz_across(w[0], w[1]);
@@ -122,20 +124,10 @@ OZ_FN float oz_packed_of(const float r[4], float m[9]) { /* returns the scale */
   m[7] = (float)(int32_t)oz_up(w[3], 7), m[8] = (float)(int32_t)oz_up(w[3], 20);
   return oz_float_of(oz_up(w[1], 23));
 }
-OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) {
-  float r[4];
-  oz_ld4(a, i, 4, 0, r);
-  return oz_packed_of(r, m);
-}
-OZ_FN void oz_packed_open(const float r[4], oz_real m[9]) {
-  const float scale = oz_packed_of(r, m);
+OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
+  const float scale = oz_packed_raw(a, i, m);
   m[0] -= OZ_PACKED_OFF;
   for (int k = 0; k < 9; k++) m[k] *= scale;
-}
-OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
-  float r[4];
-  oz_ld4(a, i, 4, 0, r);
-  oz_packed_open(r, m);
 }
 /* The 13 bits of a number that is read with `below` under it. */
 OZ_FN uint32_t oz_packed_field(int32_t number, uint32_t below) { return (uint32_t)((number - (int32_t)below + (1 << 18)) >> 19); }
@@ -182,19 +174,16 @@ OZ_FN void oz_six_put(float *a, uint32_t i, const oz_real s[6]) {
   r[3] = oz_float_of((t[3] & 0xfffffu) | (t[5] << 8 & 0xff00000u) | (e << 24 & 0xf0000000u));
   oz_st4(a, i, 4, 0, r);
 }
-OZ_FN void oz_six_open(const float r[4], oz_real s[6]) {
+OZ_FN void oz_six_get(const float *a, uint32_t i, oz_real s[6]) {
+  float r[4];
   uint32_t w[4];
+  oz_ld4(a, i, 4, 0, r);
   for (int k = 0; k < 4; k++) w[k] = oz_bits_of(r[k]);
   const uint32_t e = w[1] >> 28 | (w[3] >> 24 & 0xf0u);
   const float down = oz_float_of(e == 255u ? 0x7fc00000u : (e - 18u) << 23); /* 2^(e - 145) */
   for (int k = 0; k < 4; k++) s[k] = oz_float_of((w[k] & 0xfffffu) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
   s[4] = oz_float_of(w[0] >> 20 | (w[1] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
   s[5] = oz_float_of(w[2] >> 20 | (w[3] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
-}
-OZ_FN void oz_six_get(const float *a, uint32_t i, oz_real s[6]) {
-  float r[4];
-  oz_ld4(a, i, 4, 0, r);
-  oz_six_open(r, s);
 }
 /* A quaternion in 8 bytes: 16 bits each. */
 #define OZ_TURN_ORIGIN 8421376.0f /* 2^23 + 2^15: a sum with it has 1 to 2^16 - 1 in its last 16 bits */
@@ -218,13 +207,10 @@ OZ_FN void oz_turn_put(float *a, uint32_t i, const oz_real q[4]) {
   for (int k = 0; k < 4; k++) t[k] = oz_bits_of(oz_min(oz_max(q[k], -1.0f), 1.0f) * 32767.0f + OZ_TURN_ORIGIN);
   oz_pair_put(a, i, (t[0] & 0xffffu) | t[1] << 16, (t[2] & 0xffffu) | t[3] << 16);
 }
-OZ_FN void oz_turn_open(const uint32_t w[2], oz_real q[4]) {
-  for (int k = 0; k < 4; k++) q[k] = (oz_float_of((k & 1 ? w[k / 2] >> 16 : w[k / 2] & 0xffffu) | 0x4b000000u) - OZ_TURN_ORIGIN) * (1.0f / 32767.0f);
-}
 OZ_FN void oz_turn_get(const float *a, uint32_t i, oz_real q[4]) {
   uint32_t w[2];
   oz_pair_get(a, i, w);
-  oz_turn_open(w, q);
+  for (int k = 0; k < 4; k++) q[k] = (oz_float_of((k & 1 ? w[k / 2] >> 16 : w[k / 2] & 0xffffu) | 0x4b000000u) - OZ_TURN_ORIGIN) * (1.0f / 32767.0f);
 }
 /* Three numbers that are not below 0 and a flag in 8 bytes: their first 21 bits, rounded up: by 1.2e-4 at most. */
 OZ_FN void oz_three_put(float *a, uint32_t i, const oz_real p[3], oz_mask flag) {
@@ -235,16 +221,13 @@ OZ_FN void oz_three_put(float *a, uint32_t i, const oz_real p[3], oz_mask flag) 
   }
   oz_pair_put(a, i, b[0] << 11 | (b[2] & 0x7ffu), b[1] << 11 | b[2] >> 11 | (flag ? 0x400u : 0u));
 }
-OZ_FN oz_mask oz_three_open(const uint32_t w[2], oz_real p[3]) {
+OZ_FN oz_mask oz_three_get(const float *a, uint32_t i, oz_real p[3]) {
+  uint32_t w[2];
+  oz_pair_get(a, i, w);
   p[0] = oz_float_of(w[0] >> 1 & 0x7ffffc00u);
   p[1] = oz_float_of(w[1] >> 1 & 0x7ffffc00u);
   p[2] = oz_float_of((w[1] & 0x3ffu) << 21 | (w[0] & 0x7ffu) << 10);
   return (w[1] & 0x400u) != 0;
-}
-OZ_FN oz_mask oz_three_get(const float *a, uint32_t i, oz_real p[3]) {
-  uint32_t w[2];
-  oz_pair_get(a, i, w);
-  return oz_three_open(w, p);
 }
 /* Four list entries at once. */
 OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {

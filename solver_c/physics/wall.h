@@ -13,7 +13,7 @@
  *
  * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then wall_filter after every
  * gather of forces in the velocity solve, wall_clamp after it; wall_project after every change of y; wall_density
- * before density is evaluated, wall_mirror before density_move; wall_drag in the rest filter. wall_load (after the last step of the velocity solve; wall_filter has those before it) and wall_press only add up what
+ * before density is evaluated, wall_mirror before density_move; wall_drag in the rest filter. wall_load (after cg_steps) and wall_press only add up what
  * walls carry. */
 #ifndef OZ_PHYSICS_WALL_H
 #define OZ_PHYSICS_WALL_H

@@ -282,32 +282,11 @@ OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat)
 }
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
 
-/* The walls' share of a step of conjugate gradients whose length is known by now: what they took of its correction. */
-OZ_FN void oz_wall_load_by(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float length) {
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
-  const float omega = f->omega[i], scale = length * f->m_ref / omega * f->inv_dt;
-  if (!(omega > 0.0f) || length == 0.0f) return;
-  for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all is read before anything is written */
-    if (k >= planes) break;
-    for (uint32_t a = 0; a < 3; a++) now[3 * k + a] = impulse[3 * k + a] + scale * wall[k].took[a];
-  }
-  for (uint32_t k = 0; k < OZ_PLANES; k++) {
-    if (k >= planes) break;
-    for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
-  }
-}
-OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t slot, size_t i) { /* of the last one */
-  oz_wall_load_by(f, slot, f->wall_planes[slot], i, (float)f->scalar[OZ_SCALAR_ALPHA]);
-}
-OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) { oz_wall_load_of(f, slot, f->wall_particle[slot]); }
-
-/* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known; that of the step before is added up. */
+/* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
 OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float v[3]) { /* v: dx, which may not be where it belongs yet */
   oz_hold h;
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float took[OZ_PLANES * 3];
-  oz_wall_load_by(f, slot, planes, i, OZ_CG_LENGTH(f));
   for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
   oz_wall_basis(f, i, wall, planes, &h);
   oz_wall_apply(&h, v, took, 1.0f);
@@ -322,6 +301,24 @@ OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   oz_wall_filtered(f, slot, f->wall_planes[slot], i, v);
   for (int a = 0; a < 3; a++) dx[a] = v[a];
 }
+
+/* After cg_steps: the wall's share of this iteration's step. */
+OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t slot, size_t i) {
+  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
+  const uint32_t planes = f->wall_planes[slot];
+  if (!(f->omega[i] > 0.0f)) return;
+  const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all is read before anything is written */
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) now[3 * k + a] = impulse[3 * k + a] + scale * wall[k].took[a];
+  }
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= planes) break;
+    for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
+  }
+}
+OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) { oz_wall_load_of(f, slot, f->wall_particle[slot]); }
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
  * rounding; planes that added no direction of their own are put right here.) */

@@ -155,7 +155,7 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
       ooze_params p;
       ooze_params_default(&p);
       p.scheme = scheme;
-      p.velocity_iterations = variant == 1 ? OZ_CG_RENEW + 1 : 3; /* so many that displacements are renewed */
+      p.velocity_iterations = 3;
       p.position_iterations = 2;
       p.max_speed = 20;
       if (variant == 2) p.corotation = p.gradient_correction = p.split_compliance = p.wall_density = 0;

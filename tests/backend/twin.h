@@ -38,7 +38,7 @@ static const array arrays[] = {
     {AT(sg), 3, BLOCKS, PURE, 0, SUMS},        {AT(lam), 6, PLANES, PURE, 0, INVERSE},
     {AT(r), 6, BLOCKS, PURE, 1, INVERSE},      {AT(pp), 6, BLOCKS, PURE, 1, INVERSE},
     {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},     {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
-    {AT(soft_g), 4, RECORD, PURE, 1, INVERSE}, {AT(fz), 4, RECORD, METRES, 0, INVERSE},
+    {AT(soft_g), 4, RECORD, PURE, 1, INVERSE},
     {AT(wall_term), 4, RECORD, PURE, 1, SUMS}, {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
     {AT(sums), 1, PLANES, PURE, 1, SUMS},
     {AT(rho), 1, PLANES, PURE, 0, SUMS},       {AT(diag), 1, PLANES, PURE, 0, SUMS},
@@ -62,7 +62,7 @@ static const size_t pointers[] = {
     P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
     P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens), P(sums),
     P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours),
-    P(soft_g), P(fz)};
+    P(soft_g)};
 /* Those of optional fields, which are not in the block and change places with none. */
 static const size_t optional[] = {
 #define OZ_FIELD(name, member, words, layout)

@@ -14,7 +14,7 @@ typedef struct array {
 #define AT(m) #m, offsetof(oz_frame, m)
 static const array arrays[] = {
     {AT(x), 4, 0, 0, 0},      {AT(u), 4, 0, 0, 0},       {AT(q), 6, 1, 0, 0},      {AT(source), 1, 1, 0, 0}, {AT(omega), 1, 1, 0, 0},
-    {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(fz), 4, 0, 1, 0}, {AT(u2), 4, 0, 0, 0},
+    {AT(a), 1, 1, 0, 0},      {AT(y), 4, 0, 0, 0},       {AT(y2), 4, 0, 2, 0},     {AT(p), 4, 0, 0, 0},      {AT(dx), 4, 0, 0, 0},   {AT(u2), 4, 0, 0, 0},
     {AT(A), 9, 0, 0, 0},      {AT(K), 6, 2, 0, 1},       {AT(B), 6, 3, 0, 1},      {AT(sg), 3, 2, 0, 1},     {AT(pu), 4, 4, 0, 0},
     {AT(pe), 4, 5, 0, 0},     {AT(lam), 6, 1, 0, 0},     {AT(r), 6, 3, 1, 0},      {AT(pp), 6, 3, 1, 0},     {AT(aq), 6, 3, 1, 0},
     {AT(rot), 4, 4, 2, 0},    {AT(k_dens), 1, 1, 6, 0},  {AT(rho), 1, 1, 6, 0},    {AT(diag), 1, 1, 5, 1},   {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0}, {AT(near_sum), 1, 1, 7, 1},

@@ -145,11 +145,12 @@ OZ_CASE(the_same_run_gives_the_same_bits) {
   CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
 }
 
-/* Images behind walls are made beside the move, or before it; finish finds the box of the next sort, or a kernel behind it; lists and walls are made beside other kernels, or after them: nothing of it can be seen. */
+/* cg_update adds up what blocks of cg_apply have summed, or the last of these does; images behind walls are made beside the move, or before it; finish finds
+ * the box of the next sort, or a kernel behind it; lists and walls are made beside other kernels, or after them: nothing of it can be seen. */
 OZ_CASE(ways_of_launching_make_no_difference) {
   NEED_DEVICE();
-  static const char *const ways[] = {"OOZE_CUDA_BESIDE", "OOZE_CUDA_SOON", "OOZE_CUDA_AHEAD", NULL};
-  for (int l = 0; l < 2; l++) { /* rows of places, as large scenes have them */
+  static const char *const ways[] = {"OOZE_CUDA_LEFT", "OOZE_CUDA_BESIDE", "OOZE_CUDA_SOON", "OOZE_CUDA_AHEAD", NULL};
+  for (int l = 0; l < 2; l++) { /* rows of places, as large scenes have them; with one thread a particle sums are left only where there are more particles than here */
     setenv("OOZE_CUDA_LANES", l ? "2" : "1", 1);
     shape a = simulate(OOZE_BACKEND_CUDA, 3);
     for (int k = 0; ways[k]; k++) {

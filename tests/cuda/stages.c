@@ -225,7 +225,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   params.model = model, params.scheme = scheme;
   params.springs_viscosity = 0.3f, params.springs_stick = 0.2f;
   params.cauchy_iterations = 3, params.blend_interval = 0.0f, params.blend_yield = 0.0f;
-  params.velocity_iterations = kind == FREE ? OZ_CG_RENEW + 2 : 3, params.position_iterations = 2, params.rest_filter = 2; /* so many that displacements are renewed once */
+  params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
   /* what flies apart leaves the reach of both backends' density rows, which differ beyond it */
   if (kind == DEGENERATE || model == OOZE_MODEL_LINKS) params.position_iterations = 1;
   oz_step step;

@@ -36,7 +36,7 @@ static UNUSED_OK world *make(uint32_t particles, uint32_t colliders) {
   f->dt = 1.0f / 240.0f, f->inv_dt = 240.0f;
   f->d = D, f->inv_d = 1.0f / D, f->h = 2.2f * D, f->h2 = f->h * f->h;
   f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1, f->rest_speed = 0.5f * 9.81f / 240.0f;
-  f->sweep = OZ_FILTER_SWEEP, f->cold = 1;
+  f->sweep = OZ_FILTER_SWEEP;
   f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term, f->omega = w.omega, f->owner = w.owner;
   f->tau = w.tau, f->a = w.a;
   f->near_c = w.list, f->row_c = w.row, f->len_c = w.len;
