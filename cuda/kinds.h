@@ -20,6 +20,7 @@
 #include "physics/mps.h"
 #include "physics/nozzle.h"
 #include "physics/paper.h"
+#include "physics/projection.h"
 #include "physics/rules.h"
 #include "physics/soft.h"
 #include "physics/sph.h"

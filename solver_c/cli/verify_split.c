@@ -32,17 +32,16 @@ typedef struct division_set {
   uint32_t settle, alone;     /* steps until it moves as it should; steps that each goes on alone */
   uint32_t many;              /* times the number of iterations, in each phase, to measure against */
   int creeps;                 /* positions go on moving a little up to the 1,000 iterations that there may be */
-  uint32_t chosen;            /* velocity iterations; 0: as the bench has them */
   uint32_t velocity[SPLITS];  /* the divisions; the first is half of all */
 } division_set;
 static const division_set sets[] = {
-    {"coiling", "coiling", 0, 300.0, 0.004, 150, 60, 8, 1, 0, {20, 13, 24, 27, 30}},
-    {"blocks", "blocks", 3087, 0.0, 0.0, 50, 60, 10, 0, 0, {10, 7, 12, 13, 15}},
-    {"honey", "honey", 0, 100.0, 0.003, 150, 60, 10, 0, 0, {5, 3, 6, 7, 8}},
-    {"honey-warm", "honey-warm", 0, 10.0, 0.004, 150, 60, 10, 0, 0, {5, 3, 6, 7, 8}},
-    {"interactive", "interactive", 3000, 0.0, 0.0, 80, 60, 10, 0, 0, {4, 3, 5, 6, 7}},
+    {"coiling", "coiling", 0, 300.0, 0.004, 150, 60, 8, 1, {20, 13, 24, 27, 30}},
+    {"blocks", "blocks", 3087, 0.0, 0.0, 50, 60, 10, 0, {10, 7, 12, 13, 15}},
+    {"honey", "honey", 0, 100.0, 0.003, 150, 60, 10, 0, {5, 3, 6, 7, 8}},
+    {"honey-warm", "honey-warm", 0, 10.0, 0.004, 150, 60, 10, 0, {5, 3, 6, 7, 8}},
+    {"interactive", "interactive", 3000, 0.0, 0.0, 80, 60, 10, 0, {4, 3, 5, 6, 7}},
 };
-static const division_set quick = {"quick-blocks", "blocks", 576, 0.0, 0.0, 60, 48, 5, 0, 0, {10, 7, 12, 13, 15}};
+static const division_set quick = {"quick-blocks", "blocks", 576, 0.0, 0.0, 60, 48, 5, 0, {10, 7, 12, 13, 15}};
 
 /* ---- what a window ends with ---- */
 
@@ -199,7 +198,7 @@ static void judge(verify *v, const division_set *set, const division *d, int cho
 }
 
 static void tell(verify *v, const division_set *set, const bench_scene *s, const division *d, double separation) {
-  const uint32_t all = s->velocity_iterations + s->position_iterations, take = set->chosen ? set->chosen : s->velocity_iterations;
+  const uint32_t all = s->velocity_iterations + s->position_iterations, take = s->velocity_iterations;
   int chosen = 0;
   for (int i = 0; i < SPLITS; ++i) {
     const division *q = &d[i];
@@ -236,7 +235,7 @@ static void one_scene(verify *v, const division_set *set, uint32_t windows) {
   position[VELOCITIES] = velocity[POSITIONS] = all / 2;
   velocity[TWICE] = position[TWICE] = 2 * many;
   build(&r, v, set);
-  const uint32_t usual = set->chosen ? set->chosen : s->velocity_iterations;
+  const uint32_t usual = s->velocity_iterations;
   advance(&r, usual, all - usual, set->settle);
   for (uint32_t w = 0; w < windows && kit_good(&r.k); ++w) {
     advance(&r, all, all, BETWEEN);

@@ -1,0 +1,215 @@
+/* The velocity projection (3.2): its first multiplier, residual, conjugate gradients. The constraint itself, its bounds and forces, and what follows on
+ * positions stand in conformation.h. */
+#ifndef OZ_PHYSICS_PROJECTION_H
+#define OZ_PHYSICS_PROJECTION_H
+
+#include "physics/conformation.h"
+
+/* ---- velocity_start: compliance over q, first multiplier (part 2, 2 and 3) ---- */
+
+OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_six_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
+  oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f);
+  oz_mask elastic = oz_solid(f, i);
+  for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
+  oz_mask stretched = elastic & (far > oz_set(0.05f));
+  if (f->split && oz_any(stretched)) {
+    oz_real w[3];
+    oz_m3 U;
+    oz_s3_eigen(&Q, 4, w, &U);
+    q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
+  }
+  /* the stress that the particles already carry. Of stiff ones min(1, 10 a), which keeps them from blowing up; yielding does
+   * too, so that what yields has all of it, up to its yield stress */
+  oz_real yield = oz_yield(f, i), part = oz_min(oz_set(1.0f), 10.0f * a), unit = oz_set(1.0f / oz_pressure_unit(f));
+  oz_s3 dev = oz_stretch(f, &Q, 1.0f / a);
+  if (f->yielding) {
+    oz_real size = oz_sqrt(0.5f * oz_s3_dot(&dev, &dev)), most = yield * unit;
+    oz_real held = oz_select(size > most, most / oz_max(size, oz_set(1e-20f)), oz_set(1.0f));
+    oz_mask yields = yield > oz_set(0.0f);
+    for (int c = 0; c < 6; c++) dev.s[c] *= oz_select(yields, held, part);
+    part = oz_select(yields, oz_set(1.0f), part);
+  } else
+    for (int c = 0; c < 6; c++) dev.s[c] *= part;
+  oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
+  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f)); /* a thousand separations in a substep: no pressure */
+  oz_mask start = f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
+  if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
+    for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
+  for (int c = 0; c < 6; c++) lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
+  oz_lam_st(f, i, &lam);
+  oz_send(f, i, &lam, &B);
+  oz_st(f->a, i, a / q);
+  oz_st(oz_inv_q(f, i), 0, 1.0f / q);
+}
+
+/* ---- kick: velocities by the forces of the stress that particles carry ---- */
+
+OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += dx / dt */
+  (void)red;
+  oz_real u[4];
+  oz_ld4(f->u, i, 4, 0, u);
+  oz_v3 dx = oz_vec_ld(f->dx, i), du = {f->inv_dt * dx.x, f->inv_dt * dx.y, f->inv_dt * dx.z};
+  oz_add_sane(u, du, OZ_SANE_SPEED);
+  oz_st4(f->u, i, 4, 0, u);
+}
+
+/* ---- residual: r = -(C(u) + a Lam), first direction (7, 10, 11; 3.2) ---- */
+
+typedef struct { int none; } oz_residual_self;
+OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, f->u, n);
+}
+/* What a particle has when it is asked for its residual: stretch, multiplier, compliance over q and 1 / q (velocity_start), and the frame of the preconditioner. */
+typedef struct {
+  oz_s3 Q, lam;
+  oz_real a, inv_q, p[3];
+  oz_q4 turn;
+  oz_mask on;
+} oz_residual_own;
+OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u, const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
+  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U = oz_q4_matrix(own->turn);
+  oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
+  for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
+  oz_comply(f, own->a, &own->lam, oz_set(-1.0f), &r);
+  /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no multiplier can change */
+  oz_mask on = own->on & (own->p[0] + own->p[1] + own->p[2] > oz_set(1e-3f * f->t_ref));
+  for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
+  oz_metric m = oz_metric_of(f, own->p, own->a);
+  oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
+  for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
+  oz_six_st(f->r, f->stride, i, &z);
+  red[0] = oz_s3_dot(&e, &z);
+  z = oz_s3_rotate(&z, &U);
+  oz_six_st(f->pp, f->stride, i, &z);
+  oz_send(f, i, &z, B);
+}
+OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_residual_own own;
+  oz_v3 u = oz_vec_ld(f->u, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  own.Q = oz_planes6_ld(f->q, f->stride, i), own.lam = oz_lam_ld(f, i);
+  own.a = oz_ld(f->a, i), own.inv_q = oz_inv_q_ld(f, i);
+  own.on = oz_frame_values(f, i, own.p);
+  own.turn = oz_turn_ld(f->pu, f->stride, i);
+  oz_residual_of(f, i, acc, u, &B, &own, red);
+}
+/* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so that nobody carries stress, and no force comes in between.
+ * What is stored rounded is used so. */
+OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_bound, const oz_real *acc, oz_real *red) {
+  oz_residual_own own;
+  oz_v3 u = oz_vec_ld(f->u, i); /* all is read before anything is written: a GPU waits once */
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  own.Q = oz_planes6_ld(f->q, f->stride, i);
+  own.a = oz_ld(f->a, i), own.inv_q = oz_set(1.0f);
+  for (int c = 0; c < 6; c++) own.lam.s[c] = oz_set(0.0f);
+  oz_q4 turn = oz_bound_frame(f, i, acc_bound, &B, own.p);
+  oz_frame_st(f, i, own.p, turn);
+  own.on = oz_frame_values(f, i, own.p);
+  own.turn = oz_turn_ld(f->pu, f->stride, i);
+  oz_lam_st(f, i, &own.lam);
+  oz_st(oz_inv_q(f, i), 0, own.inv_q);
+  oz_residual_of(f, i, acc, u, &B, &own, red);
+}
+
+/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend.
+ * Kept are z = M^-1 r and w = M^-1 A p, both in the frame of the preconditioner, and the direction p. So M is asked for once an iteration,
+ * beside A p, and what alpha and beta are made of is summed there: of z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
+
+OZ_FN void oz_cg_start_item(const oz_frame *f) {
+  f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
+}
+typedef struct { int none; } oz_cg_apply_self;
+OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) { (void)f; (void)i; s->none = 0; }
+OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n, oz_real *acc) {
+  (void)s;
+  oz_outer(acc, f->dx, n);
+}
+OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i), z = oz_six_ld(f->r, f->stride, i);
+  oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
+  oz_mask on = oz_frame_values(f, i, e);
+  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
+  oz_metric m = oz_metric_of(f, e, a);
+  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
+  oz_comply(f, a, &p, oz_set(1.0f), &q);
+  for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
+  red[0] = oz_s3_dot(&p, &q);
+  red[1] = oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and so is w */
+  q = oz_s3_rotate_back(&q, &U);
+  w = oz_metric_solve(f, &m, q);
+  oz_six_st(f->aq, f->stride, i, &w);
+  red[2] = oz_s3_dot(&z, &q);
+  red[3] = oz_s3_dot(&w, &q);
+}
+OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
+  const double *sum = f->scalar + OZ_SCALAR_SUM;
+  double pq = sum[0], rz = sum[1];
+  int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
+  double alpha = go ? rz / pq : 0.0, next = OZ_CG_NEXT(sum, alpha);
+  f->scalar[OZ_SCALAR_ALPHA] = alpha;
+  f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
+}
+/* u and the multiplier by a step along p, and, but for the last one, the next direction. In parts, because what is read need wait neither for
+ * cg_apply nor for how long the step is. */
+typedef struct {
+  oz_real u[4];
+  oz_v3 dx;
+  oz_s3 lam, p, z, w, B;
+  oz_q4 turn;
+} oz_cg_own;
+OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but what cg_apply writes */
+  o->dx = oz_vec_ld(f->dx, i);
+  oz_ld4(f->u, i, 4, 0, o->u);
+  o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
+  if (f->last) { /* nobody asks for the rest */
+    const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
+    o->z = o->B = o->p, o->turn = none;
+    return;
+  }
+  o->z = oz_six_ld(f->r, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+  o->turn = oz_turn_ld(f->pu, f->stride, i);
+}
+OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) { o->w = f->last ? o->p : oz_six_ld(f->aq, f->stride, i); }
+OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
+  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
+  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
+  o->u[0] += ku * o->dx.x; o->u[1] += ku * o->dx.y; o->u[2] += ku * o->dx.z;
+  for (int c = 0; c < 6; c++) o->lam.s[c] += al * o->p.s[c];
+  oz_st4(f->u, i, 4, 0, o->u);
+  oz_lam_st(f, i, &o->lam);
+  if (f->last) return;
+  oz_m3 U = oz_q4_matrix(o->turn);
+  oz_s3 z = o->z, p;
+  for (int c = 0; c < 6; c++) z.s[c] -= al * o->w.s[c];
+  oz_six_st(f->r, f->stride, i, &z);
+  z = oz_s3_rotate(&z, &U);
+  for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * o->p.s[c];
+  oz_six_st(f->pp, f->stride, i, &p);
+  oz_send(f, i, &p, &o->B);
+}
+OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  oz_cg_own own;
+  (void)red;
+  if ((float)f->scalar[OZ_SCALAR_ALPHA] == 0.0f) return;
+  oz_cg_take(f, i, &own);
+  oz_cg_answer(f, i, &own);
+  oz_cg_step(f, i, &own);
+}
+/* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
+OZ_FN void oz_cg_alpha_item(const oz_frame *f) {
+  double rz = f->scalar[OZ_SCALAR_RZ], pq = f->scalar[OZ_SCALAR_SUM];
+  int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
+  f->scalar[OZ_SCALAR_ALPHA] = go ? rz / pq : 0.0;
+}
+OZ_FN void oz_cg_beta_item(const oz_frame *f) {
+  double old = f->scalar[OZ_SCALAR_RZ], now = f->scalar[OZ_SCALAR_SUM];
+  f->scalar[OZ_SCALAR_BETA] = old > 0.0 && f->scalar[OZ_SCALAR_ALPHA] != 0.0 ? now / old : 0.0;
+  f->scalar[OZ_SCALAR_RZ] = now;
+}
+
+#endif
