@@ -217,7 +217,7 @@ struct place_units {
   }
 };
 /* Stages that join another in its kernel. Of moves: */
-enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4, JOIN_BOTH = 8 /* strain joins density_lambda, density_move joins conform_move: position.h */ };
+enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4, JOIN_BOTH = 8 /* strain joins density_lambda, density_move joins conform_move: position.h; and finish conform_update, cg_last force */ };
 /* Of cg_update: wall_load comes before it; after the last one advance and what belongs to that (velocity.h), whose own bits are so many places up. */
 enum { JOIN_LOAD = 1, JOIN_ADVANCE = 2, ADVANCE_BITS = 2 };
 /* Everything that a launch of one stage is told. */

@@ -159,6 +159,7 @@ template <class S> OZ_D void end_of(const oz_frame *f, uint32_t i, const oz_real
  * knows the same pairs). */
 template <class S> struct walls_of { static constexpr bool ANY = false; static OZ_D void apply(const oz_frame *, uint32_t, uint32_t, uint32_t) {} };
 template <> struct walls_of<stage_force> { static constexpr bool ANY = true; };
+template <> struct walls_of<stage_force_last> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) { oz_wall_drag_of(g, slot, planes, i); }
@@ -187,11 +188,11 @@ template <> struct walls_of<stage_shift> { static constexpr bool ANY = true; };
  * read again, where that counts. */
 template <class S> OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot, uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red, const typename early_of<S>::own *o = nullptr) {
   if constexpr (S::STAGE == OZ_STAGE_force) {
-    const oz_v3 dx = oz_force_total(f, i, acc);
-    float v[3] = {dx.x, dx.y, dx.z};
-    if (slot) oz_wall_filtered(g, slot - 1, planes, i, v);
-    const oz_v3 to = {v[0], v[1], v[2]};
-    oz_vec_st(f->dx, i, to, 0.0f);
+    const auto walls = [&](float *v) {
+      if (slot) oz_wall_filtered(g, slot - 1, planes, i, v);
+    };
+    if constexpr (S::REDS > 0) S::end_at(f, i, acc, red, walls);
+    else (void)force_held(f, i, acc, walls);
   } else if constexpr (std::is_same<S, stage_shift>::value) {
     S::end_at(f, i, acc, [&](float *y) {
       if (slot && (which & JOIN_PROJECT)) oz_wall_projected(g, slot - 1, planes, i, y);

@@ -5,7 +5,7 @@
 /* The bit of `next` if it may run inside `stage`'s kernel: it touches only the particle that the thread has just
  * finished. */
 uint32_t joins(int stage, int next) {
-  if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : 0u;
+  if (stage == OZ_STAGE_force) return next == OZ_STAGE_wall_filter ? 1u : next == OZ_STAGE_cg_last ? (uint32_t)JOIN_BOTH : 0u;
   if (stage == OZ_STAGE_density_lambda) return next == OZ_STAGE_wall_press ? 1u : 0u;
   if (stage == OZ_STAGE_density_move || stage == OZ_STAGE_conform_move) return next == OZ_STAGE_wall_project ? (uint32_t)JOIN_PROJECT : next == OZ_STAGE_wall_density ? (uint32_t)JOIN_DENSITY : 0u;
   if (stage == OZ_STAGE_advance) return next == OZ_STAGE_wall_density ? 2u : next == OZ_STAGE_wall_project ? 4u : next == OZ_STAGE_density_bound ? 8u : 0u;
@@ -30,11 +30,16 @@ bool keeps_bound(const gpu *g) { return !g->no_join && lanes_for(g) <= STORED_AB
 /* With one thread a particle the further registers of walls cost more than their launch, unless all are on the device at once. */
 bool joins_walls(const gpu *g, int lanes) { return (lanes > 1 || even_memory(g, blocks_of(g), 0)) && !g->no_join; }
 
-/* Whether cg_update adds up what cg_apply, at place `at` of the queue, has summed: where both wait, and blocks are no more than there is room for at once. */
+/* Whether cg_update adds up what cg_apply, or cg_last that has joined force, at place `at` of the queue, has summed: where both wait, and blocks are no more than there is room for at once. */
 bool leaves(const gpu *g, uint32_t at, int lanes) {
   const waiting *q = g->queue;
   if (g->no_left || !g->frame[q[at].frame].near_c || !joins_walls(g, lanes) || blocks_of(g) > 8 * g->processors) return false;
-  if (at + 1 >= g->queued || q[at].stage != OZ_STAGE_cg_apply || q[at + 1].stage != OZ_STAGE_cg_steps) return false;
+  if (at + 1 >= g->queued || (q[at].stage != OZ_STAGE_cg_apply && q[at].stage != OZ_STAGE_cg_last) || q[at + 1].stage != OZ_STAGE_cg_steps) return false;
+  if (q[at].stage == OZ_STAGE_cg_last) {
+    uint32_t k = at;
+    if (k && q[k - 1].stage == OZ_STAGE_wall_filter) k--;
+    if (!k || q[k - 1].stage != OZ_STAGE_force || q[k - 1].frame != q[at].frame) return false;
+  }
   at += 2;
   if (at < g->queued && q[at].stage == OZ_STAGE_wall_load) at++;
   return at < g->queued && q[at].stage == OZ_STAGE_cg_update;
@@ -103,13 +108,15 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   }
   while (join && at < g->queued) {
     const uint32_t bit = joins(l->stage, q[at].stage);
-    const bool same = info[l->stage].kind == KIND_MAP || l->stage == OZ_STAGE_conform_update; /* wants to be in the same frame */
+    const bool same = info[l->stage].kind == KIND_MAP || bit == JOIN_BOTH; /* wants to be in the same frame */
     if (!bit || bit <= l->walls || (same && q[at].frame != l->frame)) break; /* each once, in its order */
+    if (q[at].stage == OZ_STAGE_cg_last) l->left = leaves(g, at, lanes);
     l->walls |= bit;
     l->wall_frame = q[at++].frame;
   }
   if (join && l->stage == OZ_STAGE_cg_update) at = join_advance(g, at, l);
-  if (info[l->stage].reductions && at < g->queued && info[q[at].stage].kind == KIND_ONE) l->one = q[at++].stage;
+  const bool sums = info[l->stage].reductions || (l->stage == OZ_STAGE_force && (l->walls & JOIN_BOTH));
+  if (sums && at < g->queued && info[q[at].stage].kind == KIND_ONE) l->one = q[at++].stage;
   return at;
 }
 

@@ -19,6 +19,7 @@ namespace {
 /* The type that runs: a stage, or it and the one that joins it. */
 template <class S> struct joined_of { static constexpr bool ANY = false; typedef S stage; };
 template <> struct joined_of<stage_conform_update> { static constexpr bool ANY = true; typedef stage_conform_finish stage; };
+template <> struct joined_of<stage_force> { static constexpr bool ANY = true; typedef stage_force_last stage; };
 template <> struct joined_of<stage_residual> { static constexpr bool ANY = true; typedef stage_prepare stage; };
 template <> struct joined_of<stage_density_lambda> { static constexpr bool ANY = true; typedef stage_measure stage; };
 template <> struct joined_of<stage_conform_move> { static constexpr bool ANY = true; typedef stage_shift stage; };
@@ -143,8 +144,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     const uint32_t p = threadIdx.x + u * THREADS;
     j[u] = p < have ? near[p] : 0u;
   }
-  /* what comes after cg_apply reads before it waits what is done when this one has waited; images are made beside the move, density's further rows beside what measures */
-  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = S::STAGE == OZ_STAGE_cg_apply && a.left;
+  /* what comes after cg_apply, or the last force, reads before it waits what is done when this one has waited; images are made beside the move, density's further rows beside what measures */
+  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = (S::STAGE == OZ_STAGE_cg_apply || std::is_same<S, stage_force_last>::value) && a.left;
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
   if (dense<S>() && there && !behind) w.open_further(a, lane);

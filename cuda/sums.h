@@ -122,7 +122,7 @@ template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const
   tell<N>(a, total);
   *a.tally = 0;
 }
-/* cg_update where cg_apply has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
+/* cg_update where cg_apply, or the last force, has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
  * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
 template <class S> __device__ __forceinline__ void step_body(const stage_args &a) {
   constexpr int N = stage_cg_apply::REDS;
@@ -142,8 +142,9 @@ template <class S> __device__ __forceinline__ void step_body(const stage_args &a
     if (there) S::take(&f, i, &own);
   } else if (there) oz_cg_take(&f, i, &own);
   await_the_last();
-  if constexpr (!ADVANCES) /* the last one asks for nothing that cg_apply writes */
-    if (there) oz_cg_answer(&f, i, &own);
+  if constexpr (ADVANCES) {
+    if (there) oz_cg_answer(&f, i, &own.cg);
+  } else if (there) oz_cg_answer(&f, i, &own);
   add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
   if (threadIdx.x == 0) {
     for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];

@@ -1,11 +1,22 @@
 /* What comes before the velocity projection and after it, in fewer kernels. Included by kinds.h, inside its namespace, after the stages.
  *
- * Before it bound, velocity_start and residual are one. bound and residual walk the same rows, so a pair is visited once and
+ * In its last iteration cg_last and force are one. Before it bound, velocity_start and residual are one. bound and residual walk the same rows, so a pair is visited once and
  * not twice. Where nothing relaxes and no force comes in between, velocity_start has nothing to say that the end does not know (oz_prepare_end).
  *
  * After it the last cg_update, advance and what follows that: all touch their own particle alone. */
 #ifndef OZ_CUDA_VELOCITY_H
 #define OZ_CUDA_VELOCITY_H
+
+/* The end of force, and what is made of it before it is written; returns dx.w. */
+template <class WALLS> OZ_D float force_held(const oz_frame *f, uint32_t i, const oz_real *acc, const WALLS &walls) {
+  const oz_v3 given = oz_force_total(f, i, acc);
+  float v[3] = {given.x, given.y, given.z};
+  walls(v);
+  const oz_v3 dx = {v[0], v[1], v[2]};
+  const float work = oz_force_work(dx, given, oz_ld(f->omega, i));
+  oz_vec_st(f->dx, i, dx, work);
+  return work;
+}
 
 struct stage_prepare {
   static constexpr int KIND = KIND_C, SUMS = 15, REDS = stage_residual::REDS, STAGE = OZ_STAGE_residual;
@@ -19,13 +30,25 @@ struct stage_prepare {
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { oz_prepare_end(f, i, acc + BOUND, acc, red); }
 };
 
+/* The last force and cg_last, which asks for nothing but what that has at hand. */
+struct stage_force_last : stage_force {
+  static constexpr int REDS = stage_cg_last::REDS;
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { end_at(f, i, acc, red, [](float *) {}); }
+  /* walls(v): what walls let through of a displacement */
+  template <class WALLS> static OZ_D void end_at(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red, const WALLS &walls) {
+    oz_cg_last_own own;
+    oz_cg_last_take(f, i, &own); /* all is read at once */
+    oz_cg_last_of(f, &own, force_held(f, i, acc, walls), red);
+  }
+};
+
 struct stage_cg_advance : stage_cg_update {
   struct own {
     oz_cg_own cg;
     oz_advance_own at;
     oz_density_own density;
   };
-  static OZ_D void take(const oz_frame *f, uint32_t i, own *o) { /* none of it is written by cg_apply */
+  static OZ_D void take(const oz_frame *f, uint32_t i, own *o) { /* none of it is written by cg_apply or force */
     oz_cg_take(f, i, &o->cg);
     oz_advance_take(f, i, &o->at);
     oz_density_bound_take(f, i, &o->density);
@@ -54,6 +77,7 @@ struct stage_cg_advance : stage_cg_update {
     own o;
     f.last = 1; /* as the compiler is to know */
     take(&f, i, &o);
+    oz_cg_answer(&f, i, &o.cg);
     go(&f, i, slot, which, &o);
   }
 };

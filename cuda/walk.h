@@ -37,6 +37,7 @@ OZ_GATHERS_RECORD(gradient, x)
 OZ_GATHERS_BOTH(bound_sums, A, row_sum)
 OZ_GATHERS_NUMBER(bound, sums)
 OZ_GATHERS_RECORD(force, A)
+OZ_GATHERS_RECORD(force_last, A)
 OZ_GATHERS_RECORD(residual, u)
 OZ_GATHERS_BOTH(prepare, u, sums)
 OZ_GATHERS_RECORD(cg_apply, dx)
@@ -55,6 +56,7 @@ OZ_GATHERS_RECORDS(filter_move, A, u)
  * stage waits for, and one record is all that it gathers besides; x is that of the start until `finish`. */
 template <class S> constexpr bool unpacked = false;
 template <> constexpr bool unpacked<stage_force> = true;
+template <> constexpr bool unpacked<stage_force_last> = true;
 template <> constexpr bool unpacked<stage_bound_sums> = true;
 template <> constexpr bool unpacked<stage_prepare> = true;
 template <> constexpr bool unpacked<stage_gradient> = true;
@@ -148,6 +150,7 @@ template <> constexpr int linear<stage_gradient> = 12;
 template <> constexpr int linear<stage_bound_sums> = 2;
 template <> constexpr int linear<stage_bound> = 6;
 template <> constexpr int linear<stage_force> = 3;
+template <> constexpr int linear<stage_force_last> = 3;
 template <> constexpr int linear<stage_residual> = 9;
 template <> constexpr int linear<stage_prepare> = 15;
 template <> constexpr int linear<stage_cg_apply> = 9;
@@ -174,6 +177,7 @@ template <> constexpr bool counts<stage_gradient> = true;
 /* Stages with a sum of A_j ghat: the last of their sums is for oz_matrix_off. */
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
+template <> constexpr bool matrix<stage_force_last> = true;
 template <> constexpr bool matrix<stage_conform_move> = true;
 template <> constexpr bool matrix<stage_filter_move> = true;
 template <> constexpr bool matrix<stage_shift> = true;

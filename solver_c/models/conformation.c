@@ -41,7 +41,8 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(force);
     WALLS(wall_filter);
     OZ_TRY(oz_bodies_filter(b, f, why));
-    OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
+    if (k + 1 == iterations && !looks && !f->body_count) RUN(cg_last); /* bodies do not tell what they took */
+    else OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
     RUN(cg_steps);
     f->last = k + 1 == iterations;
     if (looks) { /* what this step will leave is known before it is made */

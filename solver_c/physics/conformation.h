@@ -286,7 +286,7 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_frame_st(f, i, w, turn);
 }
 
-/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2) ---- */
+/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2); dx.w: dx . dx / omega, for cg_last ---- */
 
 typedef struct { int none; } oz_force_self;
 OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) { (void)f; (void)i; s->none = 0; }
@@ -302,9 +302,13 @@ OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;
 }
+OZ_FN oz_real oz_force_work(oz_v3 dx, oz_v3 unheld, oz_real om) { /* of what walls let through: times what they were given */
+  return oz_dot(dx, unheld) / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
+}
 OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_vec_st(f->dx, i, oz_force_total(f, i, acc), oz_set(0.0f));
+  oz_v3 dx = oz_force_total(f, i, acc);
+  oz_vec_st(f->dx, i, dx, oz_force_work(dx, dx, oz_ld(f->omega, i)));
 }
 
 /* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */

@@ -146,6 +146,32 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
 }
+/* The last iteration has no further direction, so only the length of its step is asked for, and that without A p: p . A p = p . C(dx) + p . (a p), and since C is the transpose
+ * of what made dx, the first part is the work of dx on the forces that it comes from: nothing to gather. */
+typedef struct {
+  oz_s3 p, z;
+  oz_real e[3], a;
+} oz_cg_last_own;
+OZ_FN void oz_cg_last_take(const oz_frame *f, uint32_t i, oz_cg_last_own *o) {
+  o->p = oz_six_ld(f->pp, f->stride, i), o->z = oz_six_ld(f->r, f->stride, i);
+  o->a = oz_ld(f->a, i);
+  (void)oz_frame_values(f, i, o->e); /* p and z are 0 where there is no constraint */
+}
+OZ_FN void oz_cg_last_of(const oz_frame *f, const oz_cg_last_own *o, oz_real work, oz_real *red) {
+  oz_metric m = oz_metric_of(f, o->e, o->a);
+  oz_s3 q = {{oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)}};
+  oz_comply(f, o->a, &o->p, oz_set(1.0f), &q);
+  red[0] = (2.0f * f->inv_d * f->inv_d) * work + oz_s3_dot(&o->p, &q);
+  red[1] = oz_metric_square(&m, &o->z);
+  red[2] = red[3] = oz_set(0.0f); /* as cg_apply has them: of a next direction */
+}
+OZ_FN void oz_cg_last_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  oz_cg_last_own own;
+  oz_real dx[4];
+  oz_ld4(f->dx, i, 4, 0, dx);
+  oz_cg_last_take(f, i, &own);
+  oz_cg_last_of(f, &own, dx[3], red);
+}
 OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
   const double *sum = f->scalar + OZ_SCALAR_SUM;
   double pq = sum[0], rz = sum[1];
@@ -162,19 +188,22 @@ typedef struct {
   oz_s3 lam, p, z, w, B;
   oz_q4 turn;
 } oz_cg_own;
-OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but what cg_apply writes */
-  o->dx = oz_vec_ld(f->dx, i);
+OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but what the stage before writes: cg_apply, or of the last step force */
   oz_ld4(f->u, i, 4, 0, o->u);
   o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
   if (f->last) { /* nobody asks for the rest */
     const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
-    o->z = o->B = o->p, o->turn = none;
+    o->z = o->w = o->B = o->p, o->turn = none;
     return;
   }
+  o->dx = oz_vec_ld(f->dx, i);
   o->z = oz_six_ld(f->r, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
   o->turn = oz_turn_ld(f->pu, f->stride, i);
 }
-OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) { o->w = f->last ? o->p : oz_six_ld(f->aq, f->stride, i); }
+OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) {
+  if (f->last) o->dx = oz_vec_ld(f->dx, i);
+  else o->w = oz_six_ld(f->aq, f->stride, i);
+}
 OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
   if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */

@@ -282,7 +282,7 @@ OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat)
 }
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
 
-/* dx <- P dx: what the velocity solve may move. What each wall took is kept until the length of the step is known. */
+/* dx <- P dx: what the velocity solve may move, and dx.w with it (oz_force_work). What each wall took is kept until the length of the step is known. */
 OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float v[3]) { /* v: dx, which may not be where it belongs yet */
   oz_hold h;
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
@@ -298,8 +298,10 @@ OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, s
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
   float *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
+  const float was[3] = {v[0], v[1], v[2]}, om = f->omega[i];
   oz_wall_filtered(f, slot, f->wall_planes[slot], i, v);
   for (int a = 0; a < 3; a++) dx[a] = v[a];
+  dx[3] = oz_dot3f(v, was) / (om > 0.0f ? om : 1.0f);
 }
 
 /* After cg_steps: the wall's share of this iteration's step. */
