@@ -35,6 +35,8 @@ template <class BOOK, class S> void search_block(const S &s, uint32_t first, uin
   bool fits = true;
   unsigned long long base[SHARE / GROUP];
   for (uint32_t k = 0; k < members; k++) {
+    if constexpr (std::is_same<BOOK, pages>::value)
+      if (k % GROUP == 0) s.mark_group(first + k, book);
     of[k] = s.template find<1, !std::is_same<S, search<true>>::value>(first + k, 0, book, kept[k]);
     count[k] = capped(of[k].count);
     oz_atomic_add(s.total, (unsigned long long)count[k]);
@@ -125,6 +127,8 @@ __global__ void __launch_bounds__(TEAM *P, DEEP ? HELD_DEEP : TEAM == 1 ? (FURTH
       return;
     }
   if (i < s.n) of = s.template find<TEAM, DEEP>(i, lane, &book, kept);
+  if constexpr (SHARED)
+    if (lane == 0 && i < s.n && threadIdx.x % GROUP == 0) s.mark_group(i, &book);
   __syncwarp(); /* whoever had to wait for a page would go its own way until the barrier */
   count[lane][k] = of.count;
   __syncthreads();
