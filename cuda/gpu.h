@@ -233,6 +233,7 @@ struct stage_args {
   uint32_t processors;        /* multiprocessors; 0: not known */
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
   uint32_t left;              /* blocks that leave their sums for the next launch to add up, or have left them for this one; 0: none */
+  const double *start;        /* of the first cg_update: what residual has left; otherwise NULL */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */
   uint32_t flat;              /* no collider is curved */

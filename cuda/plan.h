@@ -20,8 +20,9 @@ struct launch {
   int stage;
   uint32_t frame, wall_frame, walls, packed;
   int one;
-  bool left, beside; /* cg_apply leaves its sums to cg_update; wall_mirror and the move run side by side */
+  bool left, beside; /* cg_apply leaves its sums to cg_update, residual to the first of these; wall_mirror and the move run side by side */
   bool aside, joins; /* it goes to the walls' stream; it comes after what went to either (ahead.cu) */
+  bool first;        /* cg_update, to which residual has left its sums */
 };
 
 /* Whether bound, velocity_start and residual are one kernel, where all of it waits. */
@@ -43,6 +44,20 @@ bool leaves(const gpu *g, uint32_t at, int lanes) {
   at += 2;
   if (at < g->queued && q[at].stage == OZ_STAGE_wall_load) at++;
   return at < g->queued && q[at].stage == OZ_STAGE_cg_update;
+}
+
+/* Whether the first cg_update adds up what residual, at place `at`, has summed: it does so for cg_apply, and nobody else asks. */
+bool leaves_start(const gpu *g, uint32_t at, int lanes) {
+  const waiting *q = g->queue;
+  const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
+  if (!is(at, OZ_STAGE_residual) || !is(at + 1, OZ_STAGE_cg_start) || !is(at + 2, OZ_STAGE_force)) return false;
+  return leaves(g, is(at + 3, OZ_STAGE_wall_filter) ? at + 4 : at + 3, lanes);
+}
+/* And whether it is the first, whose cg_apply is at place `at`. */
+bool starts(const gpu *g, uint32_t at, int lanes) {
+  const waiting *q = g->queue;
+  if (at && q[at - 1].stage == OZ_STAGE_wall_filter) at--;
+  return at >= 3 && leaves_start(g, at - 3, lanes);
 }
 
 /* A position iteration from place `at` on: density_lambda, wall_press, strain; conform_move, wall_mirror, density_move. Where all of it
@@ -94,8 +109,10 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   l->frame = l->wall_frame = q[at].frame;
   l->walls = l->packed = 0;
   l->one = -1;
-  l->beside = l->aside = l->joins = false;
-  l->left = leaves(g, at, lanes) || (at >= 2 && (l->stage == OZ_STAGE_cg_update || l->stage == OZ_STAGE_wall_load) && leaves(g, at - 2, lanes));
+  l->beside = l->aside = l->joins = l->first = false;
+  const bool adds = at >= 2 && (l->stage == OZ_STAGE_cg_update || l->stage == OZ_STAGE_wall_load) && leaves(g, at - 2, lanes);
+  l->left = adds || leaves(g, at, lanes) || leaves_start(g, at, lanes);
+  l->first = adds && starts(g, at - 2, lanes);
   at++;
   const bool join = joins_walls(g, lanes);
   const int host = l->stage == OZ_STAGE_wall_load ? OZ_STAGE_cg_update : l->stage == OZ_STAGE_wall_clamp ? OZ_STAGE_advance :
@@ -126,21 +143,21 @@ uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int l
   const bool join = joins_walls(g, lanes), shared = g->frame[q[*at].frame].near_c != nullptr, images = join && !shared; /* where blocks wait for the slowest, its further walk would be all of it */
   const uint32_t frame = q[*at].frame;
   uint32_t n = 0;
-  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false, false, false, false};
-  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false, false, false, false};
+  out[n++] = {OZ_STAGE_density_lambda, frame, frame, JOIN_BOTH | (it.press && join ? 1u : 0u), 1u, -1, false, false, false, false, false};
+  if (it.press && !join) out[n++] = {OZ_STAGE_wall_press, frame, frame, 0u, 1u, -1, false, false, false, false, false};
   /* before the move, whose end adds to what it wrote; nobody gathers y there */
-  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false, shared && !g->no_beside, false, false};
+  if (it.mirror && !images) out[n++] = {OZ_STAGE_wall_mirror, frame, frame, 0u, 1u, -1, false, shared && !g->no_beside, false, false, false};
   launch *move = &out[n++];
-  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false, it.mirror && shared && !g->no_beside, false, false};
+  *move = {OZ_STAGE_conform_move, frame, q[it.density].frame, JOIN_BOTH | (it.mirror && images ? (uint32_t)JOIN_MIRROR : 0u), 1u, -1, false, it.mirror && shared && !g->no_beside, false, false, false};
   *at = it.density + 1;
   for (uint32_t bit; join && *at < g->queued && (bit = joins(OZ_STAGE_density_move, q[*at].stage)) > (move->walls & 7u); ++*at)
     move->walls |= bit, move->wall_frame = q[*at].frame;
   return n;
 }
-launch alone(int stage, uint32_t frame, bool aside) { return {stage, frame, frame, 0u, 0u, -1, false, false, aside, false}; }
+launch alone(int stage, uint32_t frame, bool aside) { return {stage, frame, frame, 0u, 0u, -1, false, false, aside, false, false}; }
 /* bound, velocity_start and residual from place `at` on, with walls in between: where nothing relaxes, velocity_start does nothing that walls ask for, so that these come first, and then all three in one kernel (velocity.h). Returns
  * the number of launches; 0: something else waits. */
-uint32_t launch_prepared(const gpu *g, uint32_t *at, launch *out) {
+uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   const waiting *q = g->queue;
   const auto is = [&](uint32_t k, int stage) { return k < g->queued && q[k].stage == stage; };
   if (!is(*at, OZ_STAGE_bound) || !keeps_bound(g)) return 0;
@@ -154,7 +171,7 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, launch *out) {
   if (planes) out[n++] = alone(OZ_STAGE_wall_hold, q[k++].frame, g->walls_aside);
   if (!is(k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
   out[n] = alone(OZ_STAGE_residual, frame, false);
-  out[n].walls = JOIN_BOTH, out[n].joins = g->walls_aside;
+  out[n].walls = JOIN_BOTH, out[n].joins = g->walls_aside, out[n].left = leaves_start(g, k - 1, lanes);
   if (is(k, OZ_STAGE_cg_start)) out[n].one = q[k++].stage;
   *at = k;
   return n + 1;
@@ -187,7 +204,7 @@ uint32_t plan(const gpu *g, int lanes, launch *out) {
       waits = out[n - 1].aside;
       continue;
     }
-    const uint32_t prepared = launch_prepared(g, &at, out + n);
+    const uint32_t prepared = launch_prepared(g, &at, lanes, out + n);
     n += prepared;
     if (prepared) continue;
     if (it.density) n += launch_iteration(g, &at, it, lanes, out + n);

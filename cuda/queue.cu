@@ -81,6 +81,9 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.left = l.left ? blocks_of(g) : 0u;
+  double *start = a.partial + (size_t)MOST_SUMS * a.left; /* where residual leaves its sums, and they stay until cg_apply has left its own */
+  if (l.left && l.stage == OZ_STAGE_residual) a.partial = start;
+  a.start = l.first ? start : nullptr;
   a.walls = l.walls;
   a.flat = g->flat;
   a.packed = l.packed;

@@ -122,18 +122,18 @@ template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const
   tell<N>(a, total);
   *a.tally = 0;
 }
-/* cg_update where cg_apply, or the last force, has left the sums of its blocks: each block adds them up for itself, where the block that is done last with cg_apply would take
+/* cg_update where cg_apply, or the last force, has left the sums of its blocks, and before the first one residual: each block adds them up for itself, where the block that is done last with cg_apply would take
  * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
 template <class S> __device__ __forceinline__ void step_body(const stage_args &a) {
   constexpr int N = stage_cg_apply::REDS;
-  __shared__ double part[N][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
+  __shared__ double part[N][BLOCK / 32], start[1][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   const bool there = i < a.f.count;
   constexpr bool ADVANCES = std::is_same<S, stage_cg_advance>::value;
   const uint32_t wall = a.walls && there ? a.slot_of[i] : 0u;
   typename std::conditional<ADVANCES, stage_cg_advance::own, oz_cg_own>::type own;
   oz_frame f = a.f;
-  double total[N];
+  double total[N], rz0[1] = {0.0};
   f.scalar = scalar;
   if (ADVANCES) f.last = 1; /* as the compiler is to know */
   let_the_next_come();
@@ -141,6 +141,10 @@ template <class S> __device__ __forceinline__ void step_body(const stage_args &a
   if constexpr (ADVANCES) {
     if (there) S::take(&f, i, &own);
   } else if (there) oz_cg_take(&f, i, &own);
+  if (a.start) {
+    add_blocks<1, BLOCK, true>(a.start, 0, a.left, rz0, start);
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.f.scalar[OZ_SCALAR_SUM] = rz0[0], oz_cg_start_item(&a.f); /* for the next */
+  } else if (threadIdx.x == 0) rz0[0] = a.f.scalar[OZ_SCALAR_RZ0];
   await_the_last();
   if constexpr (ADVANCES) {
     if (there) oz_cg_answer(&f, i, &own.cg);
@@ -148,7 +152,7 @@ template <class S> __device__ __forceinline__ void step_body(const stage_args &a
   add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
   if (threadIdx.x == 0) {
     for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
-    scalar[OZ_SCALAR_RZ0] = a.f.scalar[OZ_SCALAR_RZ0];
+    scalar[OZ_SCALAR_RZ0] = rz0[0];
     oz_cg_steps_item(&f);
   }
   __syncthreads();
