@@ -67,9 +67,17 @@ void give_up_foreseen(gpu *g) {
 #if defined(OZ_CUDA_HOST)
 ooze_result note_ended(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result after_ended(gpu *, ooze_message *) { return OOZE_OK; }
+ooze_result note_sorted(gpu *g, ooze_message *) {
+  g->sorting = true;
+  return OOZE_OK;
+}
+ooze_result after_sort(gpu *g, ooze_message *) {
+  g->sorting = false;
+  return OOZE_OK;
+}
 ooze_result fork_side(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result join_side(gpu *g, ooze_message *) {
-  g->walls_aside = g->lists_aside = false;
+  g->walls_aside = g->lists_aside = g->sorting = false;
   return OOZE_OK;
 }
 ooze_result after_lists(gpu *, ooze_message *) { return OOZE_OK; }
@@ -80,6 +88,16 @@ ooze_result note_ended(gpu *g, ooze_message *why) {
 }
 ooze_result after_ended(gpu *g, ooze_message *why) {
   OZ_CUDA(cudaStreamWaitEvent(g->side, static_cast<cudaEvent_t>(g->ended), 0), "sorting");
+  return OOZE_OK;
+}
+ooze_result note_sorted(gpu *g, ooze_message *why) {
+  g->sorting = true;
+  OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->side_done), g->side), "sorting");
+  return OOZE_OK;
+}
+ooze_result after_sort(gpu *g, ooze_message *why) {
+  if (g->sorting) OZ_CUDA(cudaStreamWaitEvent(g->stream, static_cast<cudaEvent_t>(g->side_done), 0), "sorting");
+  g->sorting = false;
   return OOZE_OK;
 }
 ooze_result fork_side(gpu *g, ooze_message *why) {
@@ -94,7 +112,7 @@ ooze_result join_side(gpu *g, ooze_message *why) {
   OZ_CUDA(cudaEventRecord(walls_done, g->wall_side), "walls");
   OZ_CUDA(cudaStreamWaitEvent(g->stream, side_done, 0), "neighbour lists");
   OZ_CUDA(cudaStreamWaitEvent(g->stream, walls_done, 0), "walls");
-  g->walls_aside = g->lists_aside = false;
+  g->walls_aside = g->lists_aside = g->sorting = false;
   return OOZE_OK;
 }
 ooze_result after_lists(gpu *g, ooze_message *why) {

@@ -158,6 +158,7 @@ struct gpu {
   bool near_made;      /* list C is made from that already: search_ahead */
   bool foresees;       /* the side may sort what finish leaves as soon as that is done */
   bool foreseen;       /* it does, for the next sort, if the box that finish finds takes as many bits as the last */
+  bool sorting;        /* the main stream does not wait for it yet: after_sort */
   bool counted;        /* finish has counted them */
   uint32_t foresee_rest; /* substeps that do not, because it was for nothing lately */
   buffer ghat;     /* 4 halves an entry of c; small scenes only */
@@ -308,6 +309,8 @@ bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
 ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why); /* search.cu: list C on the side, behind the sort there */
 ooze_result note_ended(gpu *g, ooze_message *why); /* foresee comes after what was launched so far */
 ooze_result after_ended(gpu *g, ooze_message *why);
+ooze_result note_sorted(gpu *g, ooze_message *why);
+ooze_result after_sort(gpu *g, ooze_message *why); /* what is launched from now on comes after the sort on the side */
 void give_up_foreseen(gpu *g); /* particles are no longer where finish left them */
 ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict */
 ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what went aside */

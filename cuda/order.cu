@@ -385,7 +385,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 
 void keep_box(gpu *g) { memcpy(g->box, g->host_news->box, sizeof g->box); }
 
-/* On the side, into spare.x; what is launched from now on comes after it. */
+/* On the side, into spare.x; state is permuted after_sort. */
 static ooze_result sort_aside(gpu *g, const key_item &key, bool counted, ooze_message *why) {
   {
     const aside there(g, true);
@@ -393,7 +393,7 @@ static ooze_result sort_aside(gpu *g, const key_item &key, bool counted, ooze_me
     OZ_TRY(table_cells(g, key, counted, CHAINED, &where, why));
     OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}, CHAINED), "sorting");
   }
-  return join_side(g, why);
+  return note_sorted(g, why);
 }
 /* As the last substep's was; there is a table for that. */
 bool foresees(gpu *g, const oz_frame *f) {
@@ -412,7 +412,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   g->backed = g->untold = g->soon = g->ahead = g->near_made = g->apart = false;
   g->due = 0;
   OZ_TRY(flush(g, why));
-  if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* the substep before broke off */
+  if (g->walls_aside || g->lists_aside || g->sorting) OZ_TRY(join_side(g, why)); /* the substep before broke off */
   f->wall_count = g->wall_count = 0; /* slots are of particles as they were sorted before */
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_SORT);
@@ -438,13 +438,16 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   g->foresees = g->foreseen = false;
   if (g->by_table) {
     placement where = {};
-    if (ahead && !foreseen) OZ_TRY(sort_aside(g, key, false, why));
+    if (ahead && !foreseen) {
+      OZ_TRY(sort_aside(g, key, false, why));
+      OZ_TRY(after_sort(g, why));
+    }
     if (!ahead) OZ_TRY(table_cells(g, key, false, ALONE, &where, why));
     if (ahead && !g->nozzle_count) OZ_TRY(search_ahead(g, f, why)); /* everybody waits for it; what else there is to launch comes after */
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;
-    if (ahead) OZ_CUDA(each(g->stream, g->count, item), "sorting");
+    if (ahead) OZ_CUDA(each(g->stream, g->count, item, CHAINED), "sorting"); /* what may follow it reads nothing before it waits */
     else OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
     OZ_TRY(permuted(g, item, g->count, why));
     g->ahead = ahead;

@@ -136,6 +136,8 @@ cudaError_t launch_all(gpu *g, int lanes) {
     const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict; /* particle by particle */
     if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     if (l.aside && l.stage == OZ_STAGE_wall_hold && after_lists(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+    /* before the last of two sweeps of the filter: the side has sorted by then, and what stands between that and the permutation would keep the latter from starting early */
+    if (g->sorting && n >= 4 && k + 1 == n && after_sort(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const aside there(g, l.aside, &gpu::wall_side);
     cudaError_t e = launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
@@ -380,8 +382,9 @@ ooze_result finished(oz_backend *b, double *sums, ooze_message *why) {
   on_device here(g);
   *sums = 0.0;
   if (!g->count) return OOZE_OK;
-  OZ_TRY(flush(g, why));
   if (g->foresees) OZ_TRY(foresee(g, why));
+  OZ_TRY(flush(g, why));
+  OZ_TRY(after_sort(g, why));
   return answer(g, info[OZ_STAGE_finish].reductions, sums, why);
 }
 
