@@ -80,7 +80,6 @@ ooze_result join_side(gpu *g, ooze_message *) {
   g->walls_aside = g->lists_aside = g->sorting = false;
   return OOZE_OK;
 }
-ooze_result after_lists(gpu *, ooze_message *) { return OOZE_OK; }
 #else
 ooze_result note_ended(gpu *g, ooze_message *why) {
   OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->ended), g->stream), "a substep");
@@ -101,22 +100,24 @@ ooze_result after_sort(gpu *g, ooze_message *why) {
   return OOZE_OK;
 }
 ooze_result fork_side(gpu *g, ooze_message *why) {
-  const cudaEvent_t moved = static_cast<cudaEvent_t>(g->moved);
-  OZ_CUDA(cudaStreamWaitEvent(g->side, moved, 0), "walls");
+  const cudaEvent_t moved = static_cast<cudaEvent_t>(g->moved), side_done = static_cast<cudaEvent_t>(g->side_done);
+  OZ_CUDA(cudaEventRecord(side_done, g->side), "walls"); /* wall_hold asks for rows, where it looks who is nearer to the wall */
+  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, side_done, 0), "walls");
   OZ_CUDA(cudaStreamWaitEvent(g->wall_side, moved, 0), "walls");
+  OZ_CUDA(cudaStreamWaitEvent(g->side, moved, 0), "walls");
+  g->walls_given = true;
   return OOZE_OK;
 }
 ooze_result join_side(gpu *g, ooze_message *why) {
   const cudaEvent_t side_done = static_cast<cudaEvent_t>(g->side_done), walls_done = static_cast<cudaEvent_t>(g->walls_done);
   OZ_CUDA(cudaEventRecord(side_done, g->side), "neighbour lists");
-  OZ_CUDA(cudaEventRecord(walls_done, g->wall_side), "walls");
   OZ_CUDA(cudaStreamWaitEvent(g->stream, side_done, 0), "neighbour lists");
-  OZ_CUDA(cudaStreamWaitEvent(g->stream, walls_done, 0), "walls");
+  if (g->walls_given) { /* every event that is waited for takes its time */
+    OZ_CUDA(cudaEventRecord(walls_done, g->wall_side), "walls");
+    OZ_CUDA(cudaStreamWaitEvent(g->stream, walls_done, 0), "walls");
+  }
+  g->walls_given = false;
   g->walls_aside = g->lists_aside = g->sorting = false;
-  return OOZE_OK;
-}
-ooze_result after_lists(gpu *g, ooze_message *why) {
-  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, static_cast<cudaEvent_t>(g->side_done), 0), "walls");
   return OOZE_OK;
 }
 #endif

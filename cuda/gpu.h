@@ -101,6 +101,7 @@ struct gpu {
   void *side_done, *walls_done, *moved, *ended; /* events: all that these were given; predict; finish */
   bool apart;                /* what was launched since predict has nothing to do with walls, */
   bool walls_aside;          /* and so walls are found beside it; */
+  bool walls_given;          /* wall_side has been given something that nobody waits for yet; */
   bool lists_aside;          /* lists are: nothing but state may be asked for before join_side */
   char text[128];
   ooze_result lost;
@@ -219,6 +220,8 @@ struct place_units {
 };
 /* Stages that join another in its kernel. Of moves: */
 enum { JOIN_MIRROR = 1, JOIN_PROJECT = 2, JOIN_DENSITY = 4, JOIN_BOTH = 8 /* strain joins density_lambda, density_move joins conform_move: position.h; and finish conform_update, cg_last force */ };
+/* Of wall_planes: wall_hold comes behind it. */
+enum { JOIN_HOLD = 2 };
 /* Of cg_update: wall_load comes before it; after the last one advance and what belongs to that (velocity.h), whose own bits are so many places up. */
 enum { JOIN_LOAD = 1, JOIN_ADVANCE = 2, ADVANCE_BITS = 2 };
 /* Everything that a launch of one stage is told. */
@@ -312,9 +315,8 @@ ooze_result after_ended(gpu *g, ooze_message *why);
 ooze_result note_sorted(gpu *g, ooze_message *why);
 ooze_result after_sort(gpu *g, ooze_message *why); /* what is launched from now on comes after the sort on the side */
 void give_up_foreseen(gpu *g); /* particles are no longer where finish left them */
-ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict */
+ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict, and walls after lists */
 ooze_result join_side(gpu *g, ooze_message *why); /* what is launched from now on comes after what went aside */
-ooze_result after_lists(gpu *g, ooze_message *why); /* what goes to wall_side from now on comes after lists that have been joined */
 struct aside { /* yes: what is launched meanwhile goes there */
   gpu *g;
   cudaStream_t was;

@@ -273,6 +273,16 @@ template <> struct flat_of<stage_wall_planes> {
   template <bool FLAT> struct stage : stage_wall_planes {
     static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) { planes_noted(f, slot, f->wall_particle[slot], FLAT); }
   };
+  /* and wall_hold behind it: what that asks of its particle is on the way while planes are found */
+  template <bool FLAT> struct holding : stage_wall_planes {
+    static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) {
+      const uint32_t i = f->wall_particle[slot], length = f->len_c[i];
+      oz_gripped g;
+      oz_gripped_ld(f, i, &g);
+      planes_noted(f, slot, i, FLAT);
+      oz_wall_held(f, slot, f->wall_planes[slot], i, length, g, FLAT);
+    }
+  };
 };
 template <> struct flat_of<stage_wall_hold> {
   static constexpr bool ANY = true;

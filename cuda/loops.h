@@ -105,6 +105,12 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g
   const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
+    if constexpr (S::STAGE == OZ_STAGE_wall_planes)
+      if (a.walls & JOIN_HOLD) {
+        if (a.flat) flat_of<S>::template holding<true>::item(&a.f, i, red);
+        else flat_of<S>::template holding<false>::item(&a.f, i, red);
+        continue;
+      }
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
     else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
     else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, a.slot_of[i], red);

@@ -155,6 +155,12 @@ uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int l
   return n;
 }
 launch alone(int stage, uint32_t frame, bool aside) { return {stage, frame, frame, 0u, 0u, -1, false, false, aside, false, false}; }
+/* wall_hold after wall_planes, the last of n launches: in its kernel, where one frame serves both. Returns the number of launches. */
+uint32_t add_hold(const gpu *g, uint32_t frame, bool aside, launch *out, uint32_t n) {
+  if (out[n - 1].frame == frame && !g->no_join) out[n - 1].walls = JOIN_HOLD;
+  else out[n++] = alone(OZ_STAGE_wall_hold, frame, aside);
+  return n;
+}
 /* bound, velocity_start and residual from place `at` on, with walls in between: where nothing relaxes, velocity_start does nothing that walls ask for, so that these come first, and then all three in one kernel (velocity.h). Returns
  * the number of launches; 0: something else waits. */
 uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
@@ -168,7 +174,7 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   const uint32_t frame = q[k++].frame;
   const oz_frame &f = g->frame[frame];
   if (f.relaxing || f.yielding || is(k, OZ_STAGE_wall_hold) != planes) return 0;
-  if (planes) out[n++] = alone(OZ_STAGE_wall_hold, q[k++].frame, g->walls_aside);
+  if (planes) n = add_hold(g, q[k++].frame, g->walls_aside, out, n);
   if (!is(k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
   out[n] = alone(OZ_STAGE_residual, frame, false);
   out[n].walls = JOIN_BOTH, out[n].joins = g->walls_aside, out[n].left = leaves_start(g, k - 1, lanes);
@@ -186,7 +192,7 @@ uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
   out[n++] = alone(OZ_STAGE_wall_planes, q[*at].frame, true);
   ++*at;
   if (!is(*at, OZ_STAGE_velocity_start) || !is(*at + 1, OZ_STAGE_wall_hold) || f.relaxing || f.yielding) return n;
-  out[n++] = alone(OZ_STAGE_wall_hold, q[*at + 1].frame, true);
+  n = add_hold(g, q[*at + 1].frame, true, out, n);
   out[n++] = alone(OZ_STAGE_velocity_start, q[*at].frame, false);
   *at += 2;
   return n;

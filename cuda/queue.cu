@@ -135,10 +135,10 @@ cudaError_t launch_all(gpu *g, int lanes) {
     if (k == first && g->soon && !takes_news(l) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict; /* particle by particle */
     if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
-    if (l.aside && l.stage == OZ_STAGE_wall_hold && after_lists(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     /* before the last of two sweeps of the filter: the side has sorted by then, and what stands between that and the permutation would keep the latter from starting early */
     if (g->sorting && n >= 4 && k + 1 == n && after_sort(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const aside there(g, l.aside, &gpu::wall_side);
+    g->walls_given |= l.aside;
     cudaError_t e = launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
     g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);

@@ -82,6 +82,13 @@ __device__ __forceinline__ void await_the_last() {
 }
 /* Before what a kernel reads that it need not wait for, because whoever let it come had waited for that: nothing old is in the first-level cache then. */
 __device__ __forceinline__ void look_afresh() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+/* On its way into the first-level cache. */
+__device__ __forceinline__ void draw_near(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
+/* A table that all threads of a block look into, and which the host wrote before anything that one might have to wait for: before the wait. */
+__device__ __forceinline__ void draw_all_near(const void *p, size_t bytes) {
+  const size_t at = 32u * threadIdx.x;
+  if (at < bytes) draw_near(static_cast<const char *>(p) + at);
+}
 __device__ __forceinline__ void after_the_last() {
   let_the_next_come();
   await_the_last();

@@ -109,7 +109,6 @@ template <int BYTES> __device__ __forceinline__ void copy_in(near_address to, co
   else *static_cast<uint32_t *>(near_at(to)) = *static_cast<const uint32_t *>(from);
 #endif
 }
-__device__ __forceinline__ void draw_near(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
 /* What the walls of particle i are asked for, all of it on its way at once: each question hangs on the one before. (The first plane: few have more.) */
 __device__ __forceinline__ void draw_wall_near(const oz_frame *f, uint32_t slot, uint32_t i) {
   const char *wall = reinterpret_cast<const char *>(f->wall + (size_t)slot * f->slot_planes);
@@ -246,7 +245,8 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
-  if (S::STAGE != OZ_STAGE_wall_planes) let_the_next_come(); /* gathers read the number of planes before they wait */
+  if (S::STAGE == OZ_STAGE_wall_planes) draw_all_near(a.f.collider, a.f.collider_count * sizeof(oz_collider));
+  else let_the_next_come(); /* gathers read the number of planes before they wait */
   await_the_last();
   /* the number of walls stays on the device, so that a recorded launch serves any number */
   if (i < (S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count)) {
@@ -418,6 +418,11 @@ template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g
       return start_sum<S::REDS>(e, a, blocks(n, 1), stream);
     }
   if (!n) return cudaSuccess;
+  if constexpr (S::STAGE == OZ_STAGE_wall_planes)
+    if (a.walls & JOIN_HOLD) {
+      if (a.flat) return start<map_kernel<typename flat_of<S>::template holding<true>>>(blocks(n, 1), BLOCK, 0, stream, a);
+      return start<map_kernel<typename flat_of<S>::template holding<false>>>(blocks(n, 1), BLOCK, 0, stream, a);
+    }
   if constexpr (flat_of<S>::ANY) {
     if (a.flat) return start<map_kernel<typename flat_of<S>::template stage<true>>>(blocks(n, 1), BLOCK, 0, stream, a);
     return start<map_kernel<typename flat_of<S>::template stage<false>>>(blocks(n, 1), BLOCK, 0, stream, a);

@@ -235,15 +235,12 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i, con
     return OZ_WALL_FREE;
   return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
-/* i: the slot's particle; flat: no collider is curved, as the caller knows. All is read before anything is written. */
-OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
-  const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
+/* i: the slot's particle, of which g was read; length: of its row; flat: no collider is curved, as the caller knows. All is read before anything is written. */
+OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, uint32_t length, oz_gripped g, int flat) {
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   uint32_t active = 0; /* two bits a plane: an array would not stay in registers */
   float keep[OZ_PLANES];
-  oz_gripped g;
   oz_hold h;
-  oz_gripped_ld(f, i, &g);
   for (uint32_t k = 0; k < planes; k++) active |= oz_wall_active(f, wall + k, i, &g, oz_wall_floor_of(f, wall + k, g.solid), length, flat) << 2 * k;
   oz_hold_open(&h, planes);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
@@ -279,6 +276,12 @@ OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat)
     for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
   }
   for (size_t a = 0; a < 3; a++) f->u[4 * i + a] = u[a];
+}
+OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
+  const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
+  oz_gripped g;
+  oz_gripped_ld(f, i, &g);
+  oz_wall_held(f, slot, planes, i, length, g, flat);
 }
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
 
