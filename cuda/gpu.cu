@@ -380,8 +380,9 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
     g->wall_count = 0;
   }
   g->collider_count = count;
-  g->flat = true;
-  for (uint32_t k = 0; k < count; k++) g->flat = g->flat && (c[k].role != OOZE_ROLE_COLLIDE || OZ_IS_FLAT(c + k));
+  g->flat = g->planar = true;
+  for (uint32_t k = 0; k < count; k++)
+    if (c[k].role == OOZE_ROLE_COLLIDE) g->flat &= OZ_IS_FLAT(c + k) != 0, g->planar &= c[k].shape == OZ_SHAPE_PLANE;
   return OOZE_OK;
 }
 static ooze_result grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why) {
@@ -452,7 +453,7 @@ static void destroy(oz_backend *b) {
     forget_graphs(g);
     buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
                       &g->wall_near, &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->grip_key, &g->grip_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
-                      &g->device_news, &g->ticket, &g->block_sums, &g->loads, &g->ghat, &g->near_first, &g->near_j};
+                      &g->device_news, &g->ticket, &g->block_sums, &g->votes, &g->loads, &g->ghat, &g->near_first, &g->near_j};
     buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->stirred, &g->temp, &g->partial,
                          &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);

@@ -183,9 +183,11 @@ struct gpu {
   uint32_t slot_planes; /* that slots have room for; never less than before */
   uint32_t wall_last; /* slots of the last substep whose number is known */
   uint32_t wall_room; /* slots that this one has */
+  buffer votes;       /* a bit a particle: it is near a wall, */
+  bool voted;         /* if predict of this substep has looked */
   buffer block_sums;    /* before.h: of each block of a launch; and */
   uint32_t sums_launch; /* the number of the last such launch */
-  bool flat; /* no collider is curved */
+  bool flat, planar; /* no collider is curved; all are planes */
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;
 
   /* stages */
@@ -269,6 +271,7 @@ enum { LATE_MOST = 200000 };
 inline bool goes_on(const gpu *g, const oz_frame *f) { return f->repeated && !g->no_late && g->count <= LATE_MOST; }
 ooze_result tell_due(gpu *g, ooze_message *why);  /* search.cu: news of what is due, unless they are under way */
 ooze_result check_due(gpu *g, ooze_message *why); /* search.cu: OZ_AGAIN, with room made, where something had none */
+cudaError_t predict_voting(gpu *g, const oz_frame &f, uint32_t memory); /* slots.cu: material and predict, and who is near a wall; memory: shared, bytes that a block asks for */
 ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why); /* slots.cu: by the news */
 uint32_t rounded(const gpu *g, uint32_t n); /* queue.cu: as launches of wall stages are cut */
 /* Copies to the device; `from` is the caller's again. Small ones do not wait. */

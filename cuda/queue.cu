@@ -139,11 +139,12 @@ cudaError_t launch_all(gpu *g, int lanes) {
     if (g->sorting && n >= 4 && k + 1 == n && after_sort(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const aside there(g, l.aside, &gpu::wall_side);
     g->walls_given |= l.aside;
-    cudaError_t e = launch_one(g, l, lanes, k + 1 == n);
+    const bool fork = forks(g, l, lanes), votes = fork && l.stage == OZ_STAGE_material && !g->frame[l.frame].loads;
+    cudaError_t e = votes ? predict_voting(g, g->frame[l.frame], lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0u) : launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
     g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);
-    if (forks(g, l, lanes)) {
-      g->apart = true;
+    if (fork) {
+      g->apart = true, g->voted = votes;
       e = note_moved(g);
       if (e != cudaSuccess) return e;
     }

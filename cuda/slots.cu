@@ -3,6 +3,7 @@
 #include "cuda/cells.h"
 
 #include "physics/boundary.h"
+#include "physics/motion.h"
 #include "physics/wall.h"
 
 namespace OZ_NAMESPACE {
@@ -11,14 +12,16 @@ namespace {
 struct near_item {
   oz_frame f;
   float reach;
-  OZ_D bool operator()(uint32_t i) const {
+  OZ_D bool operator()(uint32_t i) const { return near<false>(i) || (!oz_is_boundary(&f, i) && oz_load_near(&f, i)); }
+  template <bool PLANES> OZ_D bool near(uint32_t i) const {
     if (oz_is_boundary(&f, i)) return false;
     float x[4], p[4]; /* both are on the way before either is looked at */
     oz_ld4(f.x, i, 4, 0, x);
     oz_ld4(f.p, i, 4, 0, p);
-    return oz_wall_near_path(&f, x, p, reach) || oz_load_near(&f, i);
+    return oz_wall_near_way(&f, x, p, reach, PLANES);
   }
 };
+near_item near_to(const oz_frame &f) { return {f, f.h + f.d}; } /* oz_wall_reach */
 struct flag_item {
   near_item near;
   uint32_t *flag;
@@ -39,12 +42,21 @@ struct slot_item {
   }
 };
 
-/* Up to SLOTS_MOST particles one kernel does all of it. */
+/* Up to SLOTS_MOST particles one kernel does all of it. Where walls are found aside, `material` and `predict` have voted already: a bit for each particle that is near one. */
 enum { SLOTS_BLOCK = 256, SLOTS_MOST = 1 << 18 }; /* blocks that fit beside those of a gather */
 #if defined(OZ_CUDA_HOST)
-ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, ooze_message *) {
+cudaError_t predict_all(gpu *g, const near_item &near, uint32_t *votes, uint32_t) {
+  for (uint32_t i = 0; i < g->count; i++) {
+    oz_material_item(&near.f, i, nullptr);
+    oz_predict_item(&near.f, i, nullptr);
+    const uint32_t before = i % 32 ? votes[i / 32] : 0u;
+    votes[i / 32] = before | (uint32_t)(g->planar ? near.near<true>(i) : near.near<false>(i)) << i % 32;
+  }
+  return cudaSuccess;
+}
+ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, const uint32_t *votes, ooze_message *) {
   for (uint32_t i = 0, number = 0; i < s.n; i++) {
-    const bool has = near(i);
+    const bool has = votes ? votes[i / 32] >> i % 32 & 1u : near(i);
     number += has;
     s.give(i, number, has);
   }
@@ -57,6 +69,44 @@ enum { SLOTS_HELD = 4 }; /* 1024 threads are all it has */
 enum { SLOTS_HELD = 6 };
 #endif
 static_assert(SLOTS_MOST <= SLOTS_BLOCK * SUMS_MOST, "blocks have no room for their sums");
+template <bool PLANES> __global__ void __launch_bounds__(BLOCK, 7) predict_kernel(const __grid_constant__ near_item near, uint32_t *out) {
+  const oz_frame *f = &near.f;
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  draw_all_near(f->matter, f->matter_count * sizeof(oz_matter));
+  draw_all_near(f->collider, f->collider_count * sizeof(oz_collider));
+  after_the_last();
+  if (i < f->count) {
+    oz_material_item(f, i, nullptr);
+    oz_predict_item(f, i, nullptr);
+  }
+  const uint32_t votes = __ballot_sync(0xffffffffu, i < f->count && near.near<PLANES>(i));
+  if (threadIdx.x % 32 == 0 && i < f->count) out[i / 32] = votes;
+}
+cudaError_t predict_all(gpu *g, const near_item &near, uint32_t *votes, uint32_t memory) {
+  const uint32_t blocks = (g->count + BLOCK - 1u) / BLOCK;
+  if (g->planar) return start<predict_kernel<true>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, votes);
+  return start<predict_kernel<false>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, votes);
+}
+/* By votes no block waits for another: each counts what all before it have. */
+__global__ void __launch_bounds__(SLOTS_BLOCK) count_kernel(const __grid_constant__ slot_item s, const uint32_t *votes) {
+  constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
+  static_assert(WARPS == 8, "two times four words a block");
+  __shared__ uint32_t before[WARPS], here[WARPS];
+  const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  uint32_t sum = 0;
+  await_the_last(); /* as below */
+  const uint32_t own = i - lane < s.n ? votes[i / 32] : 0u;
+  for (uint32_t w = threadIdx.x; w < 2 * blockIdx.x; w += SLOTS_BLOCK) {
+    const uint4 four = reinterpret_cast<const uint4 *>(votes)[w];
+    sum += __popc(four.x) + __popc(four.y) + __popc(four.z) + __popc(four.w);
+  }
+  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  if (lane == 0) before[warp] = sum, here[warp] = __popc(own);
+  __syncthreads();
+  uint32_t number = __popc(own & (0xffffffffu >> (31u - lane)));
+  for (uint32_t w = 0; w < WARPS; w++) number += before[w] + (w < warp ? here[w] : 0u);
+  if (i < s.n) s.give(i, number, own >> lane & 1u);
+}
 __global__ void __launch_bounds__(SLOTS_BLOCK, SLOTS_HELD) slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, const block_sums sums) {
   constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
   __shared__ uint32_t part[WARPS];
@@ -74,8 +124,12 @@ __global__ void __launch_bounds__(SLOTS_BLOCK, SLOTS_HELD) slots_kernel(const __
   number += before_block<SLOTS_BLOCK>(sums, all);
   if (i < s.n) s.give(i, number, has);
 }
-ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, ooze_message *why) {
+ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, const uint32_t *votes, ooze_message *why) {
   block_sums sums;
+  if (votes) {
+    OZ_CUDA(start<count_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, s, votes), "walls");
+    return OOZE_OK;
+  }
   OZ_TRY(next_sums(g, &sums, why));
   OZ_CUDA(start<slots_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, sums), "walls");
   return OOZE_OK;
@@ -83,6 +137,12 @@ ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, ooz
 #endif
 
 } // namespace
+
+cudaError_t predict_voting(gpu *g, const oz_frame &f, uint32_t memory) {
+  ooze_message ignored;
+  if (grow(g, &g->votes, ((size_t)g->capacity / 32 + 8) * 4, "walls", &ignored) != OOZE_OK) return cudaErrorMemoryAllocation;
+  return predict_all(g, near_to(f), as<uint32_t>(g->votes), memory);
+}
 
 ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
   const uint32_t n = g->wall_last = g->host_news->walls;
@@ -110,7 +170,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   if (g->count && g->collider_count) {
     timer t(g, TIMER_WALLS);
     uint32_t *flag = as<uint32_t>(g->cell_of);
-    const near_item near = {*f, f->h + f->d}; /* oz_wall_reach */
+    const near_item near = near_to(*f);
     const bool at_once = g->count <= SLOTS_MOST;
     if (!at_once) {
       OZ_CUDA(each(g->stream, g->count, flag_item{near, flag}), "walls");
@@ -126,7 +186,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       if (g->walls_aside) OZ_TRY(fork_side(g, why));
       if (at_once) {
         const aside there(g, g->walls_aside, &gpu::wall_side);
-        OZ_TRY(slots_at_once(g, near, slots, why));
+        OZ_TRY(slots_at_once(g, near, slots, g->voted && g->apart ? as<uint32_t>(g->votes) : nullptr, why));
       } else OZ_CUDA(each(g->stream, g->count, slots), "walls");
       if (g->walls_aside) {
         const aside there(g, true); /* behind lists, which are done by then */

@@ -47,8 +47,8 @@ OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3],
   return 1;
 }
 /* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too? Nothing that moves past
- * a thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. */
-OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) {
+ * a thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. planes: there are no others, as the caller knows. */
+OZ_FN int oz_wall_near_way(const oz_frame *f, const float x[3], const float p[3], float reach, int planes) {
   if (!oz_finite3f(x) || !oz_finite3f(p)) return 0;
   for (uint32_t k = 0; k < f->collider_count; k++) {
     const oz_collider *c = f->collider + k;
@@ -58,14 +58,16 @@ OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3
     /* a point of the way is within reach only if its middle is within reach and half the way */
     float half = 0.5f * length;
     for (int m = 0; m < 3; m++) mid[m] = 0.5f * (a[m] + b[m]);
-    if (c->shape == OZ_SHAPE_PLANE) oz_plane_face(c, mid, &face); /* most walls are: a call less on a GPU */
+    if (planes || c->shape == OZ_SHAPE_PLANE) oz_plane_face(c, mid, &face); /* most walls are: a call less on a GPU */
     else oz_collider_face(f, c, mid, reach + half, &face);
     if (face.dist < reach + half) return 1;
+    if (planes) continue;
     /* far from every brick is all that is known here: look closer if the way is long as bricks go */
     if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d) return 1;
   }
   return 0;
 }
+OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) { return oz_wall_near_way(f, x, p, reach, 0); }
 /* Is x inside a kill volume? */
 OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
   if (!oz_finite3f(x)) return 0;

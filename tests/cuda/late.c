@@ -87,8 +87,8 @@ static int run(float *out, float yield_stress, float apart) {
 
 static void same_bits(float yield_stress) {
   static float late[6 * COUNT], waiting[6 * COUNT], turn[6 * COUNT];
-  static const char *const lanes[] = {"16", "1"}; /* as small scenes run, and as large ones */
-  for (int k = 0; k < (yield_stress > 0.0f ? 1 : 2); k++) {
+  static const char *const lanes[] = {"16", "1", "2"}; /* as small scenes run, and as large ones; and with predict and the search for walls in one kernel */
+  for (int k = 0; k < (yield_stress > 0.0f ? 1 : 3); k++) {
     setenv("OOZE_CUDA_LANES", lanes[k], 1);
     const int again = run(late, yield_stress, 0.0f);
     setenv("OOZE_CUDA_LATE", "0", 1);
