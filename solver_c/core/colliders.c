@@ -317,7 +317,8 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     out->shape = d->shape;
     out->role = d->role == OOZE_ROLE_COLLIDE && !has_surface(d) ? OZ_ROLE_NONE : d->role;
     out->handle = c->slot[i].handle;
-    out->f0 = (float)f0, out->f1 = (float)f1;
+    /* boundary particles alone ask for these; without them a collider that stands still is the same in every substep, and a device has it already */
+    if (d->boundary == OOZE_BOUNDARY_PARTICLES) out->f0 = (float)f0, out->f1 = (float)f1;
     out->invert = d->invert;
     out->wall_density = d->wall_density;
     memcpy(out->half, d->half, sizeof out->half);

@@ -45,7 +45,7 @@ typedef struct oz_collider {
   float voxel;        /* m, SDF */
   uint32_t brick_first, brick_count; /* range in sdf_origin / sdf_values, sorted by key */
   uint32_t handle;    /* boundary particles refer to it */
-  float f0, f1;       /* part of the step that is over at the start of the substep, and at its end */
+  float f0, f1;       /* part of the step that is over at the start of the substep, and at its end; of colliders with boundary particles */
   float reach;        /* m: no fluid further than this from p1 can touch it; 0 for planes */
   float grip_voxel;   /* m: friction and stick that differ from place to place, in bricks of their own; */
   uint32_t grip_first, grip_count; /* range in grip_key / grip_values, sorted by key; none: friction and stick as above */

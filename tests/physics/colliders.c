@@ -195,6 +195,9 @@ OZ_CASE(poses_run_evenly_from_start_to_end) {
   oz_colliders_frame(&c, 0.3, 0.4, 1.0 / 120.0, out);
   CHECK(out->p0[0] == 2.0f && out->p1[0] == 2.0f && memcmp(out->q0, out->q1, sizeof out->q0) == 0,
         "rests where it ended");
+  oz_collider later[1];
+  oz_colliders_frame(&c, 0.4, 0.5, 1.0 / 120.0, later);
+  CHECK(memcmp(out, later, sizeof out) == 0, "and is the same in every substep: a device is not sent it again");
   oz_colliders_destroy(&c);
 }
 
