@@ -29,7 +29,7 @@ const region state_regions[] = {
 };
 const region work_regions[] = {
     {{{AT(y), 4}}},
-    {{{AT(p), 4}}},
+    {{{AT(mult), 4}}}, /* not p, which predict writes while others are still permuted (slots.cu) */
     {{{AT(pp), 6}}},
     {{{AT(diag), 1}, {AT(gate), 1}}},
     {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
@@ -41,7 +41,7 @@ enum { REGIONS = sizeof state_regions / sizeof *state_regions };
  * lies behind the 4 of pp is calm.cu's. */
 const array fixed[] = {
     {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
-    {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 2},         {AT(pe), 3},    {AT(r), 6},  {AT(aq), 4}, {AT(mult), 4},
+    {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 2},         {AT(pe), 3},    {AT(r), 6},  {AT(aq), 4}, {AT(p), 4},
     {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
     {(size_t)-1, 2}, /* places, packed; last */
 };

@@ -85,6 +85,13 @@ struct link_rows {
   uint64_t lines; /* capacity, in lines of 32 */
 };
 
+/* State on its way to another order (permute.h). backup: record 4, velocity and source, or NULL. */
+struct permuting {
+  const uint32_t *order;
+  float *backup;
+  oz_frame from, to;
+};
+
 struct stage_args;
 struct shake_item;
 
@@ -112,6 +119,8 @@ struct gpu {
   buffer field[OZ_FIELD_STATE_COUNT]; /* of optional fields that are there */
   buffer field_to[OZ_FIELD_STATE_COUNT]; /* where small scenes sort them to: the two change places (order.cu) */
   uint32_t count, capacity, parity;
+  bool permutes;             /* they are where they were before the sort, though `arrays` has them where they belong: whoever */
+  permuting permuting_later; /* asks for them permutes them first: flush does, with material and predict in one kernel where these come first */
   bool backed; /* velocities and sources of before the substep are kept */
   oz_frame arrays; /* pointers of this parity */
 
@@ -271,7 +280,7 @@ enum { LATE_MOST = 200000 };
 inline bool goes_on(const gpu *g, const oz_frame *f) { return f->repeated && !g->no_late && g->count <= LATE_MOST; }
 ooze_result tell_due(gpu *g, ooze_message *why);  /* search.cu: news of what is due, unless they are under way */
 ooze_result check_due(gpu *g, ooze_message *why); /* search.cu: OZ_AGAIN, with room made, where something had none */
-cudaError_t predict_voting(gpu *g, const oz_frame &f, uint32_t memory); /* slots.cu: material and predict, and who is near a wall; memory: shared, bytes that a block asks for */
+cudaError_t predict_voting(gpu *g, const oz_frame &f, uint32_t memory); /* slots.cu: the permutation if it waits, material and predict, and who is near a wall; memory: shared, bytes that a block asks for */
 ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why); /* slots.cu: by the news */
 uint32_t rounded(const gpu *g, uint32_t n); /* queue.cu: as launches of wall stages are cut */
 /* Copies to the device; `from` is the caller's again. Small ones do not wait. */
@@ -297,6 +306,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why);
 cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries, bool early); /* spread.cu: rows that hold places */
 ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why); /* each becomes the sum up to and with it */
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why); /* keep: for undo */
+ooze_result permute_now(gpu *g, ooze_message *why); /* what waits for it, if anything does */
 ooze_result undo(oz_backend *b, ooze_message *why);
 ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why); /* the next bring_news has it */
 ooze_result ready_box(gpu *g, ooze_message *why); /* for whoever finds the box: it is empty */

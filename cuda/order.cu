@@ -1,8 +1,7 @@
 /* Order along a space-filling curve: sorting particles, and what sorting needs. */
 #include "cuda/before.h"
 #include "cuda/cells.h"
-
-#include <type_traits>
+#include "cuda/permute.h"
 
 #if defined(OZ_CUDA_HOST)
 #include <algorithm>
@@ -176,62 +175,13 @@ cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
 
 /* ---- permuting ---- */
 
-/* The state of one particle on its way. All of it is read before any is written: a thread waits once, not once a field. */
-template <class T> using plain = typename std::remove_cv<typename std::remove_reference<T>::type>::type;
-struct luggage {
-#define HOLD_RECORD(member, words) float member[4];
-#define HOLD_PLANES(member, words) plain<decltype(*oz_frame::member)> member[words];
-#define HOLD_WIDE(member, words) uint64_t member[1];
-#define OZ_FIELD(name, member, words, layout) HOLD_##layout(member, words)
-#define OZ_OPTIONAL(name, member, words, layout, fallback) HOLD_##layout(member, words)
-#define OZ_RESULT(name, member, words, layout)
-#include "physics/fields.def"
-#undef OZ_FIELD
-#undef OZ_OPTIONAL
-};
-#define TAKE_RECORD(member, words) oz_ld4(from.member, i, 4, 0, s->member);
-#define TAKE_PLANES(member, words)                                                                                     \
-  for (int c = 0; c < words; c++) s->member[c] = from.member[(size_t)c * from.stride + i];
-#define TAKE_WIDE(member, words) s->member[0] = from.member[i];
-#define PUT_RECORD(member, words) oz_st4(to.member, k, 4, 0, s->member);
-#define PUT_PLANES(member, words)                                                                                      \
-  for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = s->member[c];
-#define PUT_WIDE(member, words) to.member[k] = s->member[0];
-
-struct permute_item {
-  const uint32_t *order;
-  float *backup; /* record 4: velocity and source, or NULL */
-  oz_frame from, to;
-  OZ_D void operator()(uint32_t k) const {
-    luggage s;
-    take(order[k], &s);
-    put(k, &s);
-  }
-  OZ_D void take(uint32_t i, luggage *s) const {
-#define OZ_FIELD(name, member, words, layout) TAKE_##layout(member, words)
-#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) TAKE_##layout(member, words)
-#include "physics/fields.def"
-#undef OZ_FIELD
-#undef OZ_OPTIONAL
-  }
-  OZ_D void put(uint32_t k, const luggage *s) const {
-    if (backup) { /* a substep changes these in place before it has all its memory */
-      const oz_real v[4] = {s->u[0], s->u[1], s->u[2], oz_float_of(from.source ? s->source[0] : 0u)};
-      oz_st4(backup, k, 4, 0, v);
-    }
-#define OZ_FIELD(name, member, words, layout) PUT_##layout(member, words)
-#define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) PUT_##layout(member, words)
-#include "physics/fields.def"
-#undef OZ_FIELD
-#undef OZ_OPTIONAL
-  }
-};
 /* Optional fields from where the permutation left them to where they belong. */
 struct back_item {
   oz_frame from, to;
   OZ_D void operator()(uint32_t k) const {
     const uint32_t i = k;
     luggage all, *s = &all;
+#define OZ_RESULT(name, member, words, layout)
 #define OZ_FIELD(name, member, words, layout)
 #define OZ_OPTIONAL(name, member, words, layout, fallback) if (from.member) TAKE_##layout(member, words)
 #include "physics/fields.def"
@@ -345,6 +295,14 @@ static ooze_result permuted(gpu *g, const permute_item &item, uint32_t n, ooze_m
   g->slot_of = slots_of(static_cast<float *>(g->block.at), g->capacity, g->parity);
   return OOZE_OK;
 }
+ooze_result permute_now(gpu *g, ooze_message *why) {
+  if (!g->permutes) return OOZE_OK;
+  g->permutes = false;
+  permute_item item;
+  static_cast<permuting &>(item) = g->permuting_later;
+  OZ_CUDA(each(g->stream, g->count, item, CHAINED), "sorting"); /* what may follow it reads nothing before it waits */
+  return OOZE_OK;
+}
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why) {
   OZ_TRY(room_for_fields(g, why));
   const permute_item item = permutation(g, order, keep);
@@ -375,6 +333,7 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
   g->box_known = g->box_told = g->untold = g->soon = false;
   g->due = 0;
   give_up_foreseen(g);
+  OZ_TRY(permute_now(g, why));
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why));
   if (!g->backed || !g->count) return OOZE_OK;
   g->backed = false;
@@ -447,8 +406,9 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     OZ_TRY(room_for_fields(g, why));
     const permute_item item = permutation(g, as<uint32_t>(g->order[1]), true);
     g->now = 1;
-    if (ahead) OZ_CUDA(each(g->stream, g->count, item, CHAINED), "sorting"); /* what may follow it reads nothing before it waits */
+    if (ahead) g->permuting_later = item, g->permutes = true;
     else OZ_CUDA(each(g->stream, g->count, settle_item{item, where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1])}), "sorting");
+    if (ahead && (!g->near_made || !twice(g))) OZ_TRY(permute_now(g, why)); /* something asks for it before predict */
     OZ_TRY(permuted(g, item, g->count, why));
     g->ahead = ahead;
   } else {

@@ -140,6 +140,7 @@ cudaError_t launch_all(gpu *g, int lanes) {
     const aside there(g, l.aside, &gpu::wall_side);
     g->walls_given |= l.aside;
     const bool fork = forks(g, l, lanes), votes = fork && l.stage == OZ_STAGE_material && !g->frame[l.frame].loads;
+    if (!votes && permute_now(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     cudaError_t e = votes ? predict_voting(g, g->frame[l.frame], lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0u) : launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
     g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);
@@ -275,7 +276,7 @@ static cudaError_t launch_queue(gpu *g, int lanes) {
 #endif
 
 ooze_result flush(gpu *g, ooze_message *why) {
-  if (!g->queued) return OOZE_OK;
+  if (!g->queued) return permute_now(g, why);
   if (g->soon && lanes_for(g) > STORED_ABOVE) OZ_TRY(tell_news(g, why)); /* none of those can be recorded */
   cudaError_t e = launch_queue(g, lanes_for(g));
   g->queued = g->frames = 0;

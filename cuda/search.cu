@@ -353,7 +353,7 @@ ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why) {
 ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  if (g->queued || !g->ahead || !g->near_made) OZ_TRY(flush(g, why)); /* otherwise all is made from copies, and state may still wait for its permutation */
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_LISTS);
   const bool shared = lanes_for(g) <= STORED_ABOVE;

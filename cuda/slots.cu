@@ -1,6 +1,7 @@
 /* Wall slots: the particles that are near a wall. */
 #include "cuda/before.h"
 #include "cuda/cells.h"
+#include "cuda/permute.h"
 
 #include "physics/boundary.h"
 #include "physics/motion.h"
@@ -20,6 +21,9 @@ struct near_item {
     oz_ld4(f.p, i, 4, 0, p);
     return oz_wall_near_way(&f, x, p, reach, PLANES);
   }
+};
+struct in_place { /* they are permuted already */
+  OZ_D void operator()(uint32_t) const {}
 };
 near_item near_to(const oz_frame &f) { return {f, f.h + f.d}; } /* oz_wall_reach */
 struct flag_item {
@@ -45,8 +49,9 @@ struct slot_item {
 /* Up to SLOTS_MOST particles one kernel does all of it. Where walls are found aside, `material` and `predict` have voted already: a bit for each particle that is near one. */
 enum { SLOTS_BLOCK = 256, SLOTS_MOST = 1 << 18 }; /* blocks that fit beside those of a gather */
 #if defined(OZ_CUDA_HOST)
-cudaError_t predict_all(gpu *g, const near_item &near, uint32_t *votes, uint32_t) {
+template <class K> cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes, uint32_t) {
   for (uint32_t i = 0; i < g->count; i++) {
+    first(i);
     oz_material_item(&near.f, i, nullptr);
     oz_predict_item(&near.f, i, nullptr);
     const uint32_t before = i % 32 ? votes[i / 32] : 0u;
@@ -69,23 +74,25 @@ enum { SLOTS_HELD = 4 }; /* 1024 threads are all it has */
 enum { SLOTS_HELD = 6 };
 #endif
 static_assert(SLOTS_MOST <= SLOTS_BLOCK * SUMS_MOST, "blocks have no room for their sums");
-template <bool PLANES> __global__ void __launch_bounds__(BLOCK, 7) predict_kernel(const __grid_constant__ near_item near, uint32_t *out) {
+template <bool PLANES, class K> __global__ void __launch_bounds__(BLOCK, 7) predict_kernel(const __grid_constant__ near_item near, const __grid_constant__ K first, uint32_t *out) {
   const oz_frame *f = &near.f;
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   draw_all_near(f->matter, f->matter_count * sizeof(oz_matter));
   draw_all_near(f->collider, f->collider_count * sizeof(oz_collider));
   after_the_last();
   if (i < f->count) {
+    first(i);
     oz_material_item(f, i, nullptr);
     oz_predict_item(f, i, nullptr);
   }
   const uint32_t votes = __ballot_sync(0xffffffffu, i < f->count && near.near<PLANES>(i));
   if (threadIdx.x % 32 == 0 && i < f->count) out[i / 32] = votes;
 }
-cudaError_t predict_all(gpu *g, const near_item &near, uint32_t *votes, uint32_t memory) {
+template <class K> cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes, uint32_t memory) {
+  static_assert(sizeof(near_item) + sizeof(K) < 4000, "what a kernel can be given");
   const uint32_t blocks = (g->count + BLOCK - 1u) / BLOCK;
-  if (g->planar) return start<predict_kernel<true>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, votes);
-  return start<predict_kernel<false>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, votes);
+  if (g->planar) return start<predict_kernel<true, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first, votes);
+  return start<predict_kernel<false, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first, votes);
 }
 /* By votes no block waits for another: each counts what all before it have. */
 __global__ void __launch_bounds__(SLOTS_BLOCK) count_kernel(const __grid_constant__ slot_item s, const uint32_t *votes) {
@@ -141,7 +148,11 @@ ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, con
 cudaError_t predict_voting(gpu *g, const oz_frame &f, uint32_t memory) {
   ooze_message ignored;
   if (grow(g, &g->votes, ((size_t)g->capacity / 32 + 8) * 4, "walls", &ignored) != OOZE_OK) return cudaErrorMemoryAllocation;
-  return predict_all(g, near_to(f), as<uint32_t>(g->votes), memory);
+  if (!g->permutes) return predict_all(g, near_to(f), in_place{}, as<uint32_t>(g->votes), memory);
+  g->permutes = false;
+  permute_item item;
+  static_cast<permuting &>(item) = g->permuting_later;
+  return predict_all(g, near_to(f), item, as<uint32_t>(g->votes), memory);
 }
 
 ooze_result fit_walls(gpu *g, bool *fits, ooze_message *why) {
