@@ -64,7 +64,20 @@ void give_up_foreseen(gpu *g) {
   if (g->foreseen) g->foresee_rest = 7; /* something stands in between, and may do so again */
   g->foresees = g->foreseen = false;
 }
+/* The table of what is stirred, while the filter runs: walls' stream has nothing else to do. */
+ooze_result clear_beside(gpu *g, ooze_message *why) {
+  const aside there(g, true, &gpu::wall_side);
+  OZ_TRY(walls_after_sort(g, why));
+  OZ_TRY(clear_stirred(g, why));
+  g->clears = true;
+  return OOZE_OK;
+}
 #if defined(OZ_CUDA_HOST)
+ooze_result walls_after_sort(gpu *, ooze_message *) { return OOZE_OK; }
+ooze_result after_cleared(gpu *g, ooze_message *) {
+  g->clears = false;
+  return OOZE_OK;
+}
 ooze_result note_ended(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result after_ended(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result note_sorted(gpu *g, ooze_message *) {
@@ -81,6 +94,17 @@ ooze_result join_side(gpu *g, ooze_message *) {
   return OOZE_OK;
 }
 #else
+ooze_result walls_after_sort(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, static_cast<cudaEvent_t>(g->side_done), 0), "cells");
+  return OOZE_OK;
+}
+ooze_result after_cleared(gpu *g, ooze_message *why) {
+  if (!g->clears) return OOZE_OK;
+  OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->walls_done), g->wall_side), "cells");
+  OZ_CUDA(cudaStreamWaitEvent(g->stream, static_cast<cudaEvent_t>(g->walls_done), 0), "cells");
+  g->clears = false;
+  return OOZE_OK;
+}
 ooze_result note_ended(gpu *g, ooze_message *why) {
   OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->ended), g->stream), "a substep");
   return OOZE_OK;
@@ -115,6 +139,7 @@ ooze_result join_side(gpu *g, ooze_message *why) {
   if (g->walls_given) { /* every event that is waited for takes its time */
     OZ_CUDA(cudaEventRecord(walls_done, g->wall_side), "walls");
     OZ_CUDA(cudaStreamWaitEvent(g->stream, walls_done, 0), "walls");
+    g->clears = false;
   }
   g->walls_given = false;
   g->walls_aside = g->lists_aside = g->sorting = false;

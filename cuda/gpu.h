@@ -109,6 +109,7 @@ struct gpu {
   bool apart;                /* what was launched since predict has nothing to do with walls, */
   bool walls_aside;          /* and so walls are found beside it; */
   bool walls_given;          /* wall_side has been given something that nobody waits for yet; */
+  bool clears;               /* the table of what is stirred is being cleared on walls' stream */
   bool lists_aside;          /* lists are: nothing but state may be asked for before join_side */
   char text[128];
   ooze_result lost;
@@ -320,6 +321,9 @@ void drop_spare(gpu *g);
 ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
 ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
 counting count_into(gpu *g, const uint32_t bits[3]);  /* cells.cu: who counts there; nobody where it is not clear */
+ooze_result clear_beside(gpu *g, ooze_message *why);      /* behind the sort, on walls' stream */
+ooze_result walls_after_sort(gpu *g, ooze_message *why);
+ooze_result after_cleared(gpu *g, ooze_message *why);     /* what is launched from now on comes after that */
 ooze_result foresee(gpu *g, ooze_message *why);    /* order.cu: sorts on the side what finish leaves, before the host knows where that is */
 bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
 ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why); /* search.cu: list C on the side, behind the sort there */

@@ -362,7 +362,8 @@ bool foresees(gpu *g, const oz_frame *f) {
 ooze_result foresee(gpu *g, ooze_message *why) {
   OZ_TRY(after_ended(g, why));
   g->foresees = false, g->foreseen = true;
-  return sort_aside(g, key_round(g->arrays.x, g->arrays.rank, g->cell, g->bits), g->counted, why);
+  OZ_TRY(sort_aside(g, key_round(g->arrays.x, g->arrays.rank, g->cell, g->bits), g->counted, why));
+  return clear_beside(g, why);
 }
 
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {

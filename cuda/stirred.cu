@@ -316,6 +316,7 @@ cudaError_t seek_all(cudaStream_t stream, const seek_item &s) { return start<see
 
 /* Beforehand, beside what runs then. */
 ooze_result clear_stirred(gpu *g, ooze_message *why) {
+  if (g->stirred_clear >= g->stirred_bytes) return OOZE_OK;
   g->stirred_clear = 0;
   if (g->stirred_bytes) OZ_CUDA(cudaMemsetAsync(g->stirred.at, 0, g->stirred_bytes, g->stream), "cells");
   g->stirred_clear = g->stirred_bytes;
@@ -323,6 +324,7 @@ ooze_result clear_stirred(gpu *g, ooze_message *why) {
 }
 ooze_result ready_shake(gpu *g, const key_item &key, const oz_frame *f, const motions &moves, shake_item *out, ooze_message *why) {
   cell_table in = {};
+  OZ_TRY(after_cleared(g, why));
   const uint32_t slots = in.fold(key.last, 2 * g->count + 16384) + 1; /* with the one where nobody is */
   const size_t bytes = (size_t)slots * cell_table::WORDS * 4, all = bytes + (size_t)slots * cell_table::PLACES * 8;
   if (all > g->stirred.bytes) g->stirred_clear = 0;
