@@ -13,10 +13,10 @@ static long number_of(const char *name, long otherwise) {
 
 static ooze_result begin(gpu *g, ooze_message *why) {
 #if !defined(OZ_CUDA_HOST)
-  int least = 0, most = 0; /* priorities: greater is less. What is on the side has much to do, or little that is waited for */
+  int least = 0, most = 0; /* priorities: greater is less. What is done for walls is little, and waited for */
   OZ_CUDA(cudaDeviceGetStreamPriorityRange(&least, &most), "making a stream");
   OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least), "making a stream");
-  OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, most < least ? least - 1 : least), "making a stream");
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, least), "making a stream");
   OZ_CUDA(cudaStreamCreateWithPriority(&g->wall_side, cudaStreamNonBlocking, most < least ? least - 1 : least), "making a stream");
   void **beside[] = {&g->side_done, &g->walls_done, &g->moved, &g->ended};
   for (void **slot : beside) {

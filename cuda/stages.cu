@@ -143,8 +143,9 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     const uint32_t p = threadIdx.x + u * THREADS;
     j[u] = p < have ? near[p] : 0u;
   }
-  /* what comes after cg_apply, or the last force, reads before it waits what is done when this one has waited; images are made beside the move, density's further rows beside what measures */
-  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = (S::STAGE == OZ_STAGE_cg_apply || std::is_same<S, stage_force_last>::value) && a.left;
+  /* What comes after gradient reads where particles are before it waits, and whoever comes before gradient may just have written that: an event between the two keeps nobody from coming early if it was over
+   * when the host asked to wait for it. What comes after cg_apply, or the last force, reads before it waits what is done when this one has waited. Images are made beside the move, density's further rows beside what measures */
+  const bool beside = mirrors<S> && a.beside, behind = std::is_same<S, stage_measure>::value && a.beside, ready = ((S::STAGE == OZ_STAGE_cg_apply || std::is_same<S, stage_force_last>::value) && a.left) || S::STAGE == OZ_STAGE_gradient;
   share_walker<S, T> w;
   if (there) w.open(a, i, lane);
   if (dense<S>() && there && !behind) w.open_further(a, lane);
