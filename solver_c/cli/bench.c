@@ -36,7 +36,7 @@ typedef struct settings {
 } settings;
 
 /* What one iteration of a phase is made of: the stages that run once or more in each. */
-static const char *const velocity_stages[] = {"force", "cg_apply", "cg_last", "cg_steps", "cg_update", "wall_filter", NULL};
+static const char *const velocity_stages[] = {"force", "cg_apply", "cg_steps", "cg_update", "wall_filter", NULL};
 static const char *const position_stages[] = {"density_lambda", "density_move", "strain",       "conform_move", "wall_press",
                                               "wall_mirror",    "wall_density", "wall_project", NULL};
 static const char *const list_stages[] = {"sort",       "lists",        "list",  "cells",
