@@ -464,7 +464,7 @@ template <class S, int T> struct share_walker {
     const oz_frame *f = &a.f;
     own = i;
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    if (S::KIND == KIND_C) here = place_of<S>(a, i);
+    if (S::KIND == KIND_C && !starts_only<S>) here = place_of<S>(a, i);
     near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
   }
   /* Of stages that walk the density list; after walk, or before it, if that is there by then. */
@@ -476,6 +476,7 @@ template <class S, int T> struct share_walker {
   OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
     const sight direct = {&a.f, places_of<S>(a), &a.units, {}};
     const uint32_t *map = a.f.near_j + first;
+    if (starts_only<S>) here = place_of<S>(a, own); /* gradient comes right behind whoever writes it */
     if (!walks_near<S>(&a.f)) { /* nothing */
     } else if constexpr (stock<S>::SHARES) {
       oz_frame f = a.f;
