@@ -157,7 +157,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   const uint32_t capacity = (uint32_t)wish;
   OZ_TRY(links_reserve(g, capacity, why));
   const size_t n = capacity, groups = n / GROUP;
-  enum { FIXED_PARTS = 11 };
+  enum { FIXED_PARTS = 12 };
   /* everything sized by the particle count, or nothing */
   struct { buffer *slot; size_t bytes; bool scratch; buffer fresh; } part[FIXED_PARTS + OZ_FIELD_STATE_COUNT] = {
       {&g->block, n * words_per_particle() * 4, false, {}}, {&g->c.group, groups * 4, false, {}},
@@ -165,7 +165,7 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
       {&g->extra.len, n * 2, false, {}},                    {&g->key[0], n * 8, true, {}},
       {&g->key[1], n * 8, true, {}},                        {&g->order[0], n * 4, true, {}},
       {&g->order[1], n * 4, true, {}},                      {&g->cell_of, n * 4, true, {}},
-      {&g->partial, (n / BLOCK * MOST_SUMS + 65536) * sizeof(double), true, {}},
+      {&g->partial, (n / BLOCK * MOST_SUMS + 65536) * sizeof(double), true, {}}, {&g->votes, (groups + 8) * 4, true, {}},
   };
   size_t parts = FIXED_PARTS, total = 0;
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)

@@ -146,8 +146,6 @@ ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, con
 } // namespace
 
 cudaError_t predict_voting(gpu *g, const oz_frame &f, uint32_t memory) {
-  ooze_message ignored;
-  if (grow(g, &g->votes, ((size_t)g->capacity / 32 + 8) * 4, "walls", &ignored) != OOZE_OK) return cudaErrorMemoryAllocation;
   if (!g->permutes) return predict_all(g, near_to(f), in_place{}, as<uint32_t>(g->votes), memory);
   g->permutes = false;
   permute_item item;
