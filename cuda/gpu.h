@@ -3,6 +3,7 @@
 #define OZ_CUDA_GPU_H
 
 #include "cuda/shim.h"
+#include "cuda/exact.h"
 
 namespace OZ_NAMESPACE {
 
@@ -19,6 +20,7 @@ enum {
   SHARE = OZ_SHARE, /* particles whose neighbours are brought into shared memory together */
   SHARE_MOST = 2048, /* neighbours that they can have in all; where they have more, each is read from where it is */
   STAGING = 1 << 20, /* bytes */
+  EXACT_BYTES = 3 * sizeof(oz_exact_sums), /* three sets of sums (queue.cu) */
   STORED_ABOVE = 4, /* threads a particle: with more of them, gradients are read, with fewer computed */
   NONE_U32 = 0x7fffffff
 };
@@ -197,6 +199,8 @@ struct gpu {
   bool voted;         /* if predict of this substep has looked */
   buffer block_sums;    /* before.h: of each block of a launch; and */
   uint32_t sums_launch; /* the number of the last such launch */
+  uint32_t exact_turn;  /* which of two sets of exact sums cg_apply was told last; the other one is clear, */
+  bool exact_clear;     /* if nothing went wrong */
   bool flat, planar; /* no collider is curved; all are planes */
   uint32_t wall_count, wall_capacity, collider_count, nozzle_count, matter_count, body_count, member_count;
 
@@ -248,7 +252,9 @@ struct stage_args {
   double *partial;
   uint32_t processors;        /* multiprocessors; 0: not known */
   uint32_t *tally;            /* of the kernel that adds up: blocks done; 0 between launches */
-  uint32_t left;              /* blocks that leave their sums for the next launch to add up, or have left them for this one; 0: none */
+  uint32_t left;              /* blocks that leave their sums to the next launch, or have left them for this one; 0: none */
+  oz_exact_sums *exact;           /* where sums of four numbers are added up, or lie (sums.h); NULL: blocks are many */
+  oz_exact_sums *exact_next;      /* of cg_update: where the next ones will be, which it clears */
   const double *start;        /* of the first cg_update: what residual has left; otherwise NULL */
   uint32_t *ticket;           /* blocks done; 0 between launches. NULL: blocks are many, a kernel of its own adds their sums up */
   uint32_t walls;             /* stages that join it in the same kernel, as bits (JOIN_) */

@@ -36,7 +36,7 @@ static ooze_result begin(gpu *g, ooze_message *why) {
   g->host_news = static_cast<news *>(host);
   OZ_CUDA(cudaMallocHost(&g->staging, STAGING), "host memory");
   OZ_TRY(grow(g, &g->device_news, sizeof(news), "results", why));
-  OZ_TRY(grow(g, &g->ticket, 256, "results", why));
+  OZ_TRY(grow(g, &g->ticket, 256 + EXACT_BYTES, "results", why));
   return OOZE_OK;
 }
 

@@ -64,6 +64,14 @@ bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || 
 /* Whether it begins with what it need not wait for the density list for, and then does (stages.cu). */
 bool awaits_rows(const gpu *g, const launch &l) { return l.stage == OZ_STAGE_density_lambda && (l.walls & JOIN_BOTH) && g->frame[l.frame].near_c; }
 
+/* Three sets of exact sums: two in turn for those that are left, of which cg_update clears the one that comes next, and one that whoever reads it clears, for all others. */
+oz_exact_sums *exact_set(const gpu *g, uint32_t which) { return reinterpret_cast<oz_exact_sums *>(static_cast<char *>(g->ticket.at) + 256) + which; }
+oz_exact_sums *sums_of(gpu *g, const launch &l, int lanes) {
+  if (many_blocks(g, lanes) || ((uint64_t)g->count * (uint64_t)lanes + BLOCK - 1) / BLOCK > OZ_EXACT_TERMS) return nullptr;
+  if (!l.left || l.stage == OZ_STAGE_residual) return exact_set(g, 2);
+  if (l.stage != OZ_STAGE_cg_update) g->exact_turn = 1 - g->exact_turn;
+  return exact_set(g, g->exact_turn);
+}
 /* last: of what waits. */
 cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   stage_args a;
@@ -84,6 +92,7 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   double *start = a.partial + (size_t)MOST_SUMS * a.left; /* where residual leaves its sums, and they stay until cg_apply has left its own */
   if (l.left && l.stage == OZ_STAGE_residual) a.partial = start;
   a.start = l.first ? start : nullptr;
+  a.exact = sums_of(g, l, lanes), a.exact_next = exact_set(g, 1 - g->exact_turn);
   a.walls = l.walls;
   a.flat = g->flat;
   a.packed = l.packed;
@@ -278,8 +287,10 @@ static cudaError_t launch_queue(gpu *g, int lanes) {
 ooze_result flush(gpu *g, ooze_message *why) {
   if (!g->queued) return permute_now(g, why);
   if (g->soon && lanes_for(g) > STORED_ABOVE) OZ_TRY(tell_news(g, why)); /* none of those can be recorded */
+  if (!g->exact_clear) OZ_CUDA(cudaMemsetAsync(exact_set(g, 0), 0, EXACT_BYTES, g->stream), "running stages");
   cudaError_t e = launch_queue(g, lanes_for(g));
   g->queued = g->frames = 0;
+  g->exact_clear = e == cudaSuccess; /* otherwise who would have cleared them may not have come */
   if (e != cudaSuccess) return fail_cuda(g, e, "running stages", why);
   return OOZE_OK;
 }

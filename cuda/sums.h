@@ -3,6 +3,9 @@
 #ifndef OZ_CUDA_SUMS_H
 #define OZ_CUDA_SUMS_H
 
+/* Those of conjugate gradients, four at once, are added up exactly (exact.h) unless blocks are many: the next kernel reads them, and nobody waits for them. */
+template <int N> constexpr bool exactly = N == OZ_EXACT_SUMS;
+
 __device__ __forceinline__ int warp_least(int v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_min_sync(0xffffffffu, v);
@@ -76,11 +79,14 @@ template <int N, int THREADS = BLOCK, bool TELLS = false> __device__ __forceinli
   const double v = warp_sums<N>(red);
   if (threadIdx.x % 32 < N) part[threadIdx.x % 32][threadIdx.x / 32] = v;
   __syncthreads();
-  if (threadIdx.x < N) {
+  const auto of_block = [&](uint32_t r) {
     double total = 0.0;
-    for (int w = 0; w < THREADS / 32; w++) total += part[threadIdx.x][w];
-    a.partial[(size_t)blockIdx.x * N + threadIdx.x] = total;
-  }
+    for (int w = 0; w < THREADS / 32; w++) total += part[r][w];
+    return total;
+  };
+  if (exactly<N> && a.exact) {
+    if (threadIdx.x < OZ_EXACT_EACH) add_exactly(a.exact, blockIdx.x, threadIdx.x, of_block(threadIdx.x / OZ_EXACT_PIECES % N));
+  } else if (threadIdx.x < N) a.partial[(size_t)blockIdx.x * N + threadIdx.x] = of_block(threadIdx.x);
   if (!a.ticket || a.left) return; /* sum_kernel follows, or step_kernel */
   if (threadIdx.x < 32) {
     __threadfence();
@@ -91,7 +97,11 @@ template <int N, int THREADS = BLOCK, bool TELLS = false> __device__ __forceinli
   if (!last) return;
   __threadfence();
   double total[N];
-  add_blocks<N, THREADS>(a.partial, 0, gridDim.x, total, part);
+  if (exactly<N> && a.exact) {
+    if (threadIdx.x >= 32) return;
+    if constexpr (exactly<N>) read_exactly(a.exact, total);
+    clear_exactly(a.exact);
+  } else add_blocks<N, THREADS>(a.partial, 0, gridDim.x, total, part);
   if (threadIdx.x == 0) {
     tell<N>(a, total);
     *a.ticket = 0;
@@ -122,18 +132,18 @@ template <int N> __global__ void __launch_bounds__(SUM_THREADS) sum_kernel(const
   tell<N>(a, total);
   *a.tally = 0;
 }
-/* cg_update where cg_apply, or the last force, has left the sums of its blocks, and before the first one residual: each block adds them up for itself, where the block that is done last with cg_apply would take
- * 4 microseconds for it. What it reads of its particles it fetches while cg_apply is still running. */
+/* cg_update where cg_apply, or the last force, has left its sums: one warp of each block makes of them what all ask for, where the block that is done last with cg_apply would take 4 microseconds for it. What residual
+ * has left for the first of them, by blocks, each block adds up for itself beforehand. What it reads of its particles it fetches while cg_apply is still running. */
 template <class S> __device__ __forceinline__ void step_body(const stage_args &a) {
   constexpr int N = stage_cg_apply::REDS;
-  __shared__ double part[N][BLOCK / 32], start[1][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
+  __shared__ double start[1][BLOCK / 32], scalar[OZ_SCALAR_COUNT];
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   const bool there = i < a.f.count;
   constexpr bool ADVANCES = std::is_same<S, stage_cg_advance>::value;
   const uint32_t wall = a.walls && there ? a.slot_of[i] : 0u;
   typename std::conditional<ADVANCES, stage_cg_advance::own, oz_cg_own>::type own;
   oz_frame f = a.f;
-  double total[N], rz0[1] = {0.0};
+  double rz0[1] = {0.0};
   f.scalar = scalar;
   if (ADVANCES) f.last = 1; /* as the compiler is to know */
   let_the_next_come();
@@ -149,12 +159,15 @@ template <class S> __device__ __forceinline__ void step_body(const stage_args &a
   if constexpr (ADVANCES) {
     if (there) oz_cg_answer(&f, i, &own.cg);
   } else if (there) oz_cg_answer(&f, i, &own);
-  add_blocks<N, BLOCK, true>(a.partial, 0, a.left, total, part);
-  if (threadIdx.x == 0) {
-    for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
-    scalar[OZ_SCALAR_RZ0] = rz0[0];
-    oz_cg_steps_item(&f);
-  }
+  if (threadIdx.x < 32) {
+    double total[N];
+    read_exactly(a.exact, total);
+    if (threadIdx.x == 0) {
+      for (int r = 0; r < N; r++) scalar[OZ_SCALAR_SUM + r] = total[r];
+      scalar[OZ_SCALAR_RZ0] = rz0[0];
+      oz_cg_steps_item(&f);
+    }
+  } else if (blockIdx.x == 0 && threadIdx.x < 64) clear_exactly(a.exact_next);
   __syncthreads();
   if (!there) return;
   if constexpr (ADVANCES) S::go(&f, i, wall, a.walls, &own);
