@@ -5,9 +5,10 @@
  * filter still reads is not touched: rows, the lists that blocks share and packed places are there twice, and state is permuted when both are done.
  *
  * Where that is the host need not know: the order depends on how many bits the sides of the box of all cells take (cells.h), and these change seldom. `finish` counts particles by cell on its
- * way, and the second stream waits for `finish` alone. The host, which hears of the box meanwhile, goes on from there if the bits are what they were, and otherwise sorts again.
+ * way, and the sort waits for `finish` alone. The host, which hears of the box meanwhile, goes on from there if the bits are what they were, and otherwise sorts again.
  *
- * A third stream finds walls as soon as `predict` is done, beside the search, and holds what they hold while the gathers that prepare the projection (`gradient`, `bound_sums`) run. */
+ * A third stream is for what has little to do and keeps others waiting: it has precedence. It sorts; it finds walls as soon as `predict` is done, beside the search, and holds what they hold while the gathers that
+ * prepare the projection (`gradient`, `bound_sums`) run. */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {
@@ -64,16 +65,14 @@ void give_up_foreseen(gpu *g) {
   if (g->foreseen) g->foresee_rest = 7; /* something stands in between, and may do so again */
   g->foresees = g->foreseen = false;
 }
-/* The table of what is stirred, while the filter runs: walls' stream has nothing else to do. */
+/* The table of what is stirred, while the filter runs: behind the sort, whose stream has nothing else to do then. */
 ooze_result clear_beside(gpu *g, ooze_message *why) {
   const aside there(g, true, &gpu::wall_side);
-  OZ_TRY(walls_after_sort(g, why));
   OZ_TRY(clear_stirred(g, why));
   g->clears = true;
   return OOZE_OK;
 }
 #if defined(OZ_CUDA_HOST)
-ooze_result walls_after_sort(gpu *, ooze_message *) { return OOZE_OK; }
 ooze_result after_cleared(gpu *g, ooze_message *) {
   g->clears = false;
   return OOZE_OK;
@@ -94,10 +93,6 @@ ooze_result join_side(gpu *g, ooze_message *) {
   return OOZE_OK;
 }
 #else
-ooze_result walls_after_sort(gpu *g, ooze_message *why) {
-  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, static_cast<cudaEvent_t>(g->side_done), 0), "cells");
-  return OOZE_OK;
-}
 ooze_result after_cleared(gpu *g, ooze_message *why) {
   if (!g->clears) return OOZE_OK;
   OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->walls_done), g->wall_side), "cells");
@@ -110,12 +105,14 @@ ooze_result note_ended(gpu *g, ooze_message *why) {
   return OOZE_OK;
 }
 ooze_result after_ended(gpu *g, ooze_message *why) {
-  OZ_CUDA(cudaStreamWaitEvent(g->side, static_cast<cudaEvent_t>(g->ended), 0), "sorting");
+  OZ_CUDA(cudaStreamWaitEvent(g->wall_side, static_cast<cudaEvent_t>(g->ended), 0), "sorting");
   return OOZE_OK;
 }
 ooze_result note_sorted(gpu *g, ooze_message *why) {
+  const cudaEvent_t side_done = static_cast<cudaEvent_t>(g->side_done);
   g->sorting = true;
-  OZ_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(g->side_done), g->side), "sorting");
+  OZ_CUDA(cudaEventRecord(side_done, g->wall_side), "sorting");
+  OZ_CUDA(cudaStreamWaitEvent(g->side, side_done, 0), "sorting");
   return OOZE_OK;
 }
 ooze_result after_sort(gpu *g, ooze_message *why) {

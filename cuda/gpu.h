@@ -328,14 +328,13 @@ ooze_result clear_stirred(gpu *g, ooze_message *why); /* stirred.cu */
 ooze_result clear_table(gpu *g, ooze_message *why);   /* cells.cu */
 counting count_into(gpu *g, const uint32_t bits[3]);  /* cells.cu: who counts there; nobody where it is not clear */
 ooze_result clear_beside(gpu *g, ooze_message *why);      /* behind the sort, on walls' stream */
-ooze_result walls_after_sort(gpu *g, ooze_message *why);
 ooze_result after_cleared(gpu *g, ooze_message *why);     /* what is launched from now on comes after that */
 ooze_result foresee(gpu *g, ooze_message *why);    /* order.cu: sorts on the side what finish leaves, before the host knows where that is */
 bool foresees(gpu *g, const oz_frame *f);          /* whether it may */
 ooze_result search_ahead(gpu *g, const oz_frame *f, ooze_message *why); /* search.cu: list C on the side, behind the sort there */
 ooze_result note_ended(gpu *g, ooze_message *why); /* foresee comes after what was launched so far */
 ooze_result after_ended(gpu *g, ooze_message *why);
-ooze_result note_sorted(gpu *g, ooze_message *why);
+ooze_result note_sorted(gpu *g, ooze_message *why); /* lists come after the sort */
 ooze_result after_sort(gpu *g, ooze_message *why); /* what is launched from now on comes after the sort on the side */
 void give_up_foreseen(gpu *g); /* particles are no longer where finish left them */
 ooze_result fork_side(gpu *g, ooze_message *why); /* what goes aside from now on comes after predict, and walls after lists */

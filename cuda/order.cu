@@ -344,10 +344,10 @@ ooze_result undo(oz_backend *b, ooze_message *why) {
 
 void keep_box(gpu *g) { memcpy(g->box, g->host_news->box, sizeof g->box); }
 
-/* On the side, into spare.x; state is permuted after_sort. */
+/* On walls' stream, into spare.x; lists, which are made on the side, come after it, and state is permuted after_sort. */
 static ooze_result sort_aside(gpu *g, const key_item &key, bool counted, ooze_message *why) {
   {
-    const aside there(g, true);
+    const aside there(g, true, &gpu::wall_side);
     placement where;
     OZ_TRY(table_cells(g, key, counted, CHAINED, &where, why));
     OZ_CUDA(each(g->stream, g->count, foresee_item{where, as<uint32_t>(g->cell_of), as<uint32_t>(g->order[1]), key.at, as<float>(g->spare.x)}, CHAINED), "sorting");
