@@ -88,6 +88,7 @@ ooze_result tell_news(gpu *g, ooze_message *) {
   memcpy(g->host_news, g->device_news.at, sizeof(news));
   return OOZE_OK;
 }
+ooze_result tell_beside(gpu *g, ooze_message *why) { return tell_news(g, why); }
 ooze_result tell_soon(gpu *g, ooze_message *why) { return tell_news(g, why); }
 ooze_result await_news(gpu *, ooze_message *) { return OOZE_OK; }
 #else
@@ -96,8 +97,11 @@ __global__ void tell_kernel(const __grid_constant__ telling t) { tell_host(t); }
 } // namespace
 /* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy that is waited for. */
 ooze_result tell_news(gpu *g, ooze_message *why) {
-  g->soon = false;
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* of which they tell too */
+  return tell_beside(g, why);
+}
+ooze_result tell_beside(gpu *g, ooze_message *why) {
+  g->soon = false;
   tell_kernel<<<1, 32, 0, g->stream>>>(next_telling(g));
   OZ_CUDA(cudaGetLastError(), "reading results");
   return OOZE_OK;

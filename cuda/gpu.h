@@ -34,6 +34,7 @@ struct buffer {
 /* What kernels leave for the host. One copy brings all of it. */
 struct news {
   int box[6];                /* least and minus greatest cell */
+  uint32_t reset, spare0;    /* particles that finish has had to put back: counted with the box */
   uint32_t cells;
   uint32_t walls;
   uint32_t lost, links; /* particles; lines of link rows asked for */
@@ -47,6 +48,7 @@ struct news {
   double scalar[OZ_SCALAR_COUNT];
   OZ_D void clear_box() {
     for (int k = 0; k < 6; k++) box[k] = NONE_U32;
+    reset = 0;
   }
   OZ_D void clear_groups() { groups[0] = groups[1] = neighbours = shared = 0, widest = 0; }
 };
@@ -144,8 +146,8 @@ struct gpu {
   bool box_clear, groups_clear; /* a kernel has made these of the news ready for what adds to them */
   bool untold;     /* due, but no news of it are under way yet */
   bool soon;       /* news of it go with the next kernel that can take them along */
+  bool counts_reset; /* the last finish has counted whom it put back in the news */
   bool ends;       /* the kernel that waits with finish in it finds the box, */
-  bool ends_telling; /* and tells the host */
   bool ends_counting; /* and counts particles for the next sort */
   uint32_t last[3]; /* its largest cell coordinates */
   uint32_t bits[3]; /* of those that count in the order of list C (cells.h: rounds) */
@@ -262,9 +264,10 @@ struct stage_args {
   uint32_t packed;            /* dx holds what position.h puts there */
   uint32_t beside;            /* wall_mirror and the move after it run side by side: only the end of the move asks for what images do. Likewise the first
                                * density_lambda and the density list before it, which it asks for after the rows of list C */
-  telling tell;               /* what came before this kernel; of finish, with what it adds */
+  telling tell;               /* what came before this kernel */
   const shake_item *shake; /* on the host, of advance: particles go into the table of cells (stir.h); NULL: they do not */
   int *box;                   /* of finish: least and minus greatest cell of where particles are then; NULL: nobody asks */
+  uint32_t *reset;            /* with it: particles that were put back; otherwise these are summed as other stages sum */
   float box_inv;              /* 1/m: cells a metre */
   counting count;             /* of finish: particles where they are then, in those cells */
   int32_t one;                /* stage of kind ONE that follows in the last block, or -1 */
@@ -278,6 +281,7 @@ ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch = false);
 ooze_result bring_news(gpu *g, ooze_message *why);
 ooze_result tell_news(gpu *g, ooze_message *why);  /* bring_news without waiting */
+ooze_result tell_beside(gpu *g, ooze_message *why); /* the same in whatever stream g has now, of what that has waited for */
 ooze_result tell_soon(gpu *g, ooze_message *why);  /* the same, by the next kernel if that can */
 telling next_telling(gpu *g);
 ooze_result await_news(gpu *g, ooze_message *why); /* for what was told last */

@@ -4,6 +4,7 @@
 #define OZ_CUDA_LOOPS_H
 
 template <int N> void deliver(const stage_args &a, const double *sum) {
+  if (a.reset) *a.reset += (uint32_t)sum[0];
   for (int r = 0; r < N; r++) a.f.scalar[OZ_SCALAR_SUM + r] = sum[r];
   if (a.one >= 0) run_one(a.one, &a.f);
 }

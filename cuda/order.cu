@@ -315,7 +315,10 @@ static float cell_of_sort(const oz_frame *f) { return 1.01f * f->h; }
 
 float cells_of_sort(const oz_frame *f) { return 1.0f / cell_of_sort(f); }
 ooze_result ready_box(gpu *g, ooze_message *why) {
-  if (!g->box_clear) OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
+  if (!g->box_clear) {
+    OZ_CUDA(cudaMemsetAsync(device_news(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
+    OZ_CUDA(cudaMemsetAsync(&device_news(g)->reset, 0, 4, g->stream), "sorting");
+  }
   g->box_clear = false;
   return OOZE_OK;
 }
@@ -362,6 +365,10 @@ bool foresees(gpu *g, const oz_frame *f) {
 ooze_result foresee(gpu *g, ooze_message *why) {
   OZ_TRY(after_ended(g, why));
   g->foresees = false, g->foreseen = true;
+  if (g->soon) { /* here, where nobody waits for it; and before the sort, which clears the box */
+    const aside there(g, true, &gpu::wall_side);
+    OZ_TRY(tell_beside(g, why));
+  }
   OZ_TRY(sort_aside(g, key_round(g->arrays.x, g->arrays.rank, g->cell, g->bits), g->counted, why));
   return clear_beside(g, why);
 }

@@ -59,7 +59,7 @@ const stage_fn *table() {
 #include "cuda/plan.h"
 
 /* Whether it can tell the host what came before it. */
-bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda || (l.stage == OZ_STAGE_residual && (l.walls & JOIN_BOTH)); }
+bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda || l.stage == OZ_STAGE_filter_gradient || (l.stage == OZ_STAGE_residual && (l.walls & JOIN_BOTH)); }
 
 /* Whether it begins with what it need not wait for the density list for, and then does (stages.cu). */
 bool awaits_rows(const gpu *g, const launch &l) { return l.stage == OZ_STAGE_density_lambda && (l.walls & JOIN_BOTH) && g->frame[l.frame].near_c; }
@@ -100,13 +100,14 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   g->sought = false;
   a.one = l.one;
   a.box = ends ? static_cast<news *>(g->device_news.at)->box : nullptr;
+  a.reset = ends ? &static_cast<news *>(g->device_news.at)->reset : nullptr;
   a.box_inv = cells_of_sort(&a.f);
   a.count = counting{};
   if (ends && g->ends_counting) a.count = count_into(g, g->bits), g->counted = a.count.table != nullptr;
   a.shake = last && (l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_update && (l.walls & JOIN_ADVANCE))) && l.walls ? g->shake : nullptr;
   if (a.shake) g->shake = nullptr;
   a.tell = {nullptr, nullptr, 0};
-  if ((g->soon && takes_news(l)) || (ends && g->ends_telling)) {
+  if (g->soon && takes_news(l)) {
     g->soon = false;
     a.tell = next_telling(g);
   }
@@ -170,12 +171,8 @@ timer::timer(gpu *gg, int w) : g(gg), which(w) { g->calls[w]++; }
 timer::~timer() {}
 void forget_graphs(gpu *) {}
 static cudaError_t launch_queue(gpu *g, int lanes) { return launch_all(g, lanes); }
-static bool tells_itself(const gpu *) { return false; }
 
 #else
-
-/* Whether the last block of finish tells the host. (Launches that are recorded have no numbers of their own.) */
-static bool tells_itself(const gpu *g) { return lanes_for(g) <= STORED_ABOVE && !many_blocks(g, lanes_for(g)); }
 
 bool start_early() {
   static const bool yes = [] {
@@ -330,6 +327,8 @@ static ooze_result answer(gpu *g, int reductions, double *sums, ooze_message *wh
   g->box_known = g->box_told;
   if (g->box_known) keep_box(g);
   for (int r = 0; r < reductions; r++) sums[r] = g->host_news->scalar[OZ_SCALAR_SUM + r];
+  if (g->counts_reset) sums[0] = (double)g->host_news->reset;
+  g->counts_reset = false;
   return OOZE_OK;
 }
 
@@ -373,18 +372,20 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   g->queue[g->queued++].frame = (uint16_t)k;
   const bool at_the_end = stage == OZ_STAGE_finish; /* the next sort asks for the box: so it need not wait for it */
   if (!sums && !at_the_end) return OOZE_OK;
-  const bool box = at_the_end && !g->no_soon, told = box && tells_itself(g);
+  const bool box = at_the_end && !g->no_soon;
   if (box) OZ_TRY(ready_box(g, why));
   g->foresees = at_the_end && !sums && foresees(g, f);
   if (g->foresees && (g->walls_aside || g->lists_aside)) OZ_TRY(join_side(g, why)); /* where the table is cleared */
-  g->ends = box, g->ends_telling = told, g->ends_counting = box && g->foresees;
+  g->ends = box, g->ends_counting = box && g->foresees;
   g->counted = false;
   const ooze_result flushed = flush(g, why);
-  g->ends = g->ends_telling = g->ends_counting = false;
+  g->ends = g->ends_counting = false;
   OZ_TRY(flushed);
   if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
-  if (!told) OZ_TRY(tell_news(g, why));
+  if (box) OZ_TRY(tell_soon(g, why)); /* by foresee, or by the filter */
+  else OZ_TRY(tell_news(g, why));
   g->box_told = at_the_end && g->cell > 0.0f;
+  g->counts_reset = box;
   if (g->foresees) OZ_TRY(note_ended(g, why));
   return sums ? answer(g, reductions, sums, why) : OOZE_OK;
 }

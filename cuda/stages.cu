@@ -35,7 +35,7 @@ template <> struct joined_of<stage_conform_move> { static constexpr bool ANY = t
 template <int THREADS> __device__ __forceinline__ void tell_before(const stage_args &a) {
   if (a.tell.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= THREADS - 32) tell_host(a.tell);
 }
-template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
+template <class S> constexpr bool tells = S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start || S::STAGE == OZ_STAGE_filter_gradient || std::is_same<S, stage_prepare>::value; /* as in queue.cu */
 
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
@@ -80,8 +80,7 @@ __device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame 
     }
     else S::end(&a.f, i, acc, red);
   }
-  if constexpr (ends<S>) box_in<BLOCK>(a, i, there);
-  if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
+  end_all<S, BLOCK>(a, i, there, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
   gather_body<S, T, false>(a, nullptr);
@@ -231,8 +230,7 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     if constexpr (WALLS) end_with_walls<S>(&a.f, g, i, wall, planes, a.walls, acc, red, taken);
     else end_of<S>(&a.f, i, acc, red, taken);
   }
-  if constexpr (ends<S>) box_in<THREADS>(a, i, there);
-  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS, ends<S>>(a, red);
+  end_all<S, THREADS>(a, i, there, red);
 }
 template <class S, int T> constexpr int held_plain = std::is_same<S, stage_measure>::value ? (T == 4 ? 2 : T == 2 ? 4 : 7) : 0; /* likewise what its end reads at once */
 template <class S, int T> __global__ void __launch_bounds__(SHARE *T, (held_plain<S, T>)) share_kernel(const __grid_constant__ stage_args a) {
@@ -255,8 +253,7 @@ template <class S> __global__ void __launch_bounds__(BLOCK) map_kernel(const __g
     else S::item(&a.f, i, red);
   }
   if constexpr (tells<S>) tell_before<BLOCK>(a);
-  if constexpr (ends<S>) box_in<BLOCK>(a, i, i < a.f.count);
-  if constexpr (S::REDS > 0) deliver<S::REDS, BLOCK, ends<S>>(a, red);
+  end_all<S, BLOCK>(a, i, i < a.f.count, red);
 }
 template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
@@ -345,7 +342,7 @@ template <class S> __global__ void one_kernel(const __grid_constant__ stage_args
 }
 template <int N> cudaError_t start_sum(cudaError_t e, const stage_args &a, uint32_t blocks, cudaStream_t stream) {
   if constexpr (N > 0)
-    if (e == cudaSuccess && !a.ticket && !a.left) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
+    if (e == cudaSuccess && !a.ticket && !a.left && !a.reset) return start<sum_kernel<N>>(SUM_BLOCKS, SUM_THREADS, 0, stream, a, blocks);
   return e;
 }
 inline uint32_t blocks(uint32_t n, uint32_t lanes) { return (uint32_t)(((uint64_t)n * lanes + BLOCK - 1) / BLOCK); }

@@ -71,9 +71,14 @@ template <int THREADS> __device__ __forceinline__ void box_in(const stage_args &
   for (int w = 1; w < THREADS / 32; w++) all = min(all, least[threadIdx.x][w]);
   if (all < __ldcg(a.box + threadIdx.x)) atomicMin(a.box + threadIdx.x, all); /* most blocks are well within */
 }
+/* Those whom finish has put back: mostly nobody. By all threads of a warp. */
+__device__ __forceinline__ void count_reset(const stage_args &a, oz_real red) {
+  const uint32_t who = __ballot_sync(0xffffffffu, red != 0.0f);
+  if (who && threadIdx.x % 32 == 0) atomicAdd(a.reset, __popc(who));
+}
 /* Adds N numbers of each thread over the grid: threads by a tree, blocks in order by the block that is done last, so that
  * the sum does not depend on which that was. */
-template <int N, int THREADS = BLOCK, bool TELLS = false> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
+template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(const stage_args &a, const oz_real *red) {
   __shared__ double part[N][THREADS / 32];
   __shared__ uint32_t last;
   const double v = warp_sums<N>(red);
@@ -106,10 +111,15 @@ template <int N, int THREADS = BLOCK, bool TELLS = false> __device__ __forceinli
     tell<N>(a, total);
     *a.ticket = 0;
   }
-  if (!TELLS || !a.tell.to || threadIdx.x >= 32) return;
-  __threadfence();
-  __syncwarp();
-  tell_host(a.tell);
+}
+/* What a stage of that name leaves for the host when its particles are done; i, if `there`, is this thread's. */
+template <class S, int THREADS> __device__ __forceinline__ void end_all(const stage_args &a, uint32_t i, bool there, const oz_real *red) {
+  if constexpr (ends<S>) {
+    box_in<THREADS>(a, i, there);
+    if (a.reset) return count_reset(a, red[0]);
+  }
+  if constexpr (S::REDS > 0) deliver<S::REDS, THREADS>(a, red);
+  (void)i, (void)there;
 }
 /* Where blocks come in many waves, each would be held up by waiting for its ticket: a kernel of its own adds up. Twelve million particles are 94
  * thousand blocks: a few of its own add them up, and the one that is done last what these have. */
