@@ -87,11 +87,7 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
   return cudaSuccess;
 }
 static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
-  if (mirrors_rows(a)) {
-    image_row row;
-    row.open(a, slot, 0, false);
-    return mirror_row<false>(a, row, slot, a.f.wall_planes[slot], 0);
-  }
+  if (mirrors_rows(a)) return mirror_row<false>(a, slot, 0);
   switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
     case 2: return mirror_slot<2>(a, slot, 0);
     case 4: return mirror_slot<4>(a, slot, 0);

@@ -70,7 +70,7 @@ template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, 
   for (uint32_t k = 0; k < planes; k++) {
     oz_real sum[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
-    const int others = oz_mirror_plane(f, i, wall + k, &m);
+    const int others = oz_mirror_plane(f, f->x + 4 * (size_t)i, wall + k, &m);
     for (int c = 0; c < OZ_MIRROR_SUMS; c++) sum[c] = 0.0f;
     if (others) {
       for (int c = 0; c < 3; c++) seen.n[c] = m.n[c];
@@ -84,79 +84,87 @@ template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, 
         for (int d = T / 2; d; d >>= 1) sum[c] += __shfl_xor_sync(together, sum[c], d);
 #endif
     }
-    if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+    if (lane == 0) oz_mirror_apply(f, &m, wall[k].press, others, sum, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
-/* The same where rows hold places and dx displacements, in a kernel of its own beside the move, which waits for it in the end: it should be short, and take little room. Only the layer
- * next to a wall has images of others (kinds.h keeps a list of it): four threads share such a row, and know who is in it before the kernel waits. */
+/* The same where rows hold places and dx displacements, in a kernel of its own beside the move (images.h). */
 struct image_row {
-  enum { T = 4, AHEAD = 12, AT_ONCE = 4 }; /* entries of a thread: that it knows beforehand; that are on the way at once */
-  uint32_t i, length, j[AHEAD];
+  enum { T = 4, AT_ONCE = 2 }; /* threads that share a row of the layer next to a wall: it alone has images of others (kinds.h keeps a list of it); entries that are on the way at once */
+  uint32_t i, length;
   const uint16_t *row;
   const uint32_t *map;
   oz_place here;
   OZ_D uint32_t neighbour(uint32_t e) const { return e < length ? map[row[(e >> 2) * (4 * GROUP) + (e & 3u)]] : i; } /* who adds nothing to itself */
-  OZ_D void open(const stage_args &a, uint32_t slot, uint32_t lane, bool ahead) {
+  OZ_D void open(const stage_args &a, uint32_t k) {
     const oz_frame *f = &a.f;
-    i = f->wall_particle[slot], length = f->len_c[i], here = oz_place_ld(a.place, i);
+    i = k, length = f->len_c[i], here = oz_place_ld(a.place, i);
     row = f->near_c + ((size_t)f->row_c[i / GROUP] * GROUP + i % GROUP * 4);
     map = f->near_j + f->near_first[2 * (i / SHARE)];
-    for (uint32_t m = 0; m < AHEAD; m++) j[m] = ahead ? neighbour(lane + T * m) : i;
   }
-  OZ_D void add(const stage_args &a, const uint32_t *who, const oz_mirror *seen, oz_real *sum) const {
-    oz_place there[AT_ONCE];
-    oz_real d[AT_ONCE][4];
-    for (uint32_t m = 0; m < AT_ONCE; m++) there[m] = oz_place_ld(a.place, who[m]), oz_ld4(a.f.dx, who[m], 4, 0, d[m]);
-    for (uint32_t m = 0; m < AT_ONCE; m++) {
-      float r[3];
-      oz_place_difference(here, there[m], r);
-      /* less the own displacement: minus what lies between the two */
-      const oz_real v[4] = {d[m][0] - a.units.metres * r[0], d[m][1] - a.units.metres * r[1], d[m][2] - a.units.metres * r[2], oz_second_half(d[m][3])};
-      oz_mirror_pair(&a.f, seen, v, sum);
-    }
+  static OZ_D void add(const stage_args &a, oz_place here, oz_place there, const oz_real d[4], const oz_mirror *seen, oz_real *sum) {
+    float r[3];
+    oz_place_difference(here, there, r);
+    /* less the own displacement: minus what lies between the two */
+    const oz_real v[4] = {d[0] - a.units.metres * r[0], d[1] - a.units.metres * r[1], d[2] - a.units.metres * r[2], oz_second_half(d[3])};
+    oz_mirror_pair(&a.f, seen, v, sum);
   }
-  /* What thread `lane` has of it, from entry `first` on. seen.at is the particle's displacement. */
-  OZ_D void add_up(const stage_args &a, uint32_t lane, uint32_t first, const oz_mirror *seen, oz_real *sum) const {
-    for (uint32_t e = first + lane; e < length; e += T * AT_ONCE) {
+  /* What thread `lane` has of it. seen.at is the particle's displacement. */
+  OZ_D void add_up(const stage_args &a, uint32_t lane, const oz_mirror *seen, oz_real *sum) const {
+    for (uint32_t e = lane; e < length; e += T * AT_ONCE) {
       uint32_t who[AT_ONCE];
+      oz_place there[AT_ONCE];
+      oz_real d[AT_ONCE][4];
       for (uint32_t m = 0; m < AT_ONCE; m++) who[m] = neighbour(e + T * m);
-      add(a, who, seen, sum);
+      for (uint32_t m = 0; m < AT_ONCE; m++) there[m] = oz_place_ld(a.place, who[m]), oz_ld4(a.f.dx, who[m], 4, 0, d[m]);
+      for (uint32_t m = 0; m < AT_ONCE; m++) add(a, here, there[m], d[m], seen, sum);
     }
   }
 };
-/* TEAM: for one of four threads that come together; else for one alone, which mostly has nothing to add up. */
-template <bool TEAM> OZ_D void mirror_row(const stage_args &a, const image_row &row, uint32_t slot, uint32_t planes, uint32_t lane) {
+/* own: the particle's record in dx; x: where it was at the start. seen: itself as its neighbours see it, by displacements. */
+OZ_D void mirror_begin(const oz_real own[4], const float x[3], oz_mirror *m, oz_mirror *seen) {
+  for (int c = 0; c < 3; c++) seen->at[c] = own[c], m->at[c] = own[c] + x[c];
+  seen->lam = m->lam = oz_second_half(own[3]);
+}
+OZ_D int mirror_turn(const oz_frame *f, const float x[3], const oz_wall *w, oz_mirror *m, oz_mirror *seen) {
+  const int others = oz_mirror_plane(f, x, w, m);
+  for (int c = 0; c < 3; c++) seen->n[c] = m->n[c];
+  seen->D = m->D;
+  return others;
+}
+/* Any slot, one step after the other. TEAM: for one of four threads that come together; else for one alone. */
+template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, uint32_t lane) {
   const oz_frame *f = &a.f;
+  const uint32_t i = f->wall_particle[slot], planes = f->wall_planes[slot];
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float move[3] = {0.0f, 0.0f, 0.0f};
+  const oz_v3 start = oz_vec_of(f->x, i);
+  const float x[3] = {start.x, start.y, start.z};
   oz_mirror m, seen;
-  if (!oz_mirror_open(f, row.i, &m)) return;
-  seen = m;
-  const oz_v3 x = oz_vec_of(f->x, row.i);
-  m.at[0] += x.x, m.at[1] += x.y, m.at[2] += x.z;
-  m.lam = oz_second_half(m.lam);
+  oz_real own[4];
+  if (!oz_mirror_open(f, i, &m)) return;
+  oz_ld4(f->dx, i, 4, 0, own);
+  mirror_begin(own, x, &m, &seen);
   for (uint32_t k = 0; k < planes; k++) {
     oz_real sum[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
-    const int others = oz_mirror_plane(f, row.i, wall + k, &m);
+    const int others = mirror_turn(f, x, wall + k, &m, &seen);
     for (int c = 0; c < OZ_MIRROR_SUMS; c++) sum[c] = 0.0f;
     if (others) {
-      for (int c = 0; c < 3; c++) seen.n[c] = m.n[c];
-      seen.D = m.D, seen.lam = m.lam;
+      image_row row;
+      row.open(a, i);
 #if !defined(OZ_CUDA_HOST)
       if constexpr (TEAM) {
-        for (uint32_t e = 0; e < image_row::AHEAD; e += image_row::AT_ONCE) row.add(a, row.j + e, &seen, sum);
-        row.add_up(a, lane, image_row::T * image_row::AHEAD, &seen, sum);
+        row.add_up(a, lane, &seen, sum);
         for (int c = 0; c < OZ_MIRROR_SUMS; c++)
           for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(((1u << image_row::T) - 1u) << (threadIdx.x % 32u / image_row::T * image_row::T), sum[c], e);
       } else
 #endif
-        for (uint32_t l = 0; l < image_row::T; l++) row.add_up(a, l, 0, &seen, sum);
+        for (uint32_t l = 0; l < image_row::T; l++) row.add_up(a, l, &seen, sum);
     }
-    if (lane == 0) oz_mirror_push(f, &m, wall + k, others ? sum : nullptr, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+    if (lane == 0) oz_mirror_apply(f, &m, wall[k].press, others, sum, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
-  if (lane == 0) oz_mirror_close(f, row.i, move);
+  if (lane == 0) oz_mirror_close(f, i, move);
 }
 /* In the kernel of stage S, which has copies in shared memory where rows hold places. */
 template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all, uint32_t i, uint32_t slot, uint32_t lane) {

@@ -115,10 +115,13 @@ __device__ __forceinline__ void draw_wall_near(const oz_frame *f, uint32_t slot,
   draw_near(f->wall_impulse + (size_t)slot * f->slot_planes * 3);
   draw_near(f->omega + i), draw_near(f->wall_term + 4 * (size_t)i);
 }
-__device__ __forceinline__ void copies_are_in() {
+__device__ __forceinline__ void copies_are_there() { /* those of this thread */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
+}
+__device__ __forceinline__ void copies_are_in() {
+  copies_are_there();
   __syncthreads();
 }
 /* One block for the SHARE particles of a list: T threads each. */
@@ -221,7 +224,8 @@ __device__ __forceinline__ void share_body(const stage_args &a, const oz_frame *
     if (there)
       for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * SHARE + threadIdx.x];
   }
-  if (beside) await_the_last();
+  /* Images move what has walls alone: warps without any go on, and make room for blocks that images have kept out. The first block waits in any case, so that images are done when this kernel is */
+  if (beside && (!WALLS || blockIdx.x == 0 || __any_sync(0xffffffffu, wall != 0))) await_the_last();
   if (there) {
     if constexpr (WALLS && S::STAGE != OZ_STAGE_force)
       if (wall) draw_wall_near(g, wall - 1, i);
@@ -262,29 +266,7 @@ template <class S, int T> __global__ void __launch_bounds__(BLOCK) mirror_kernel
   if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
-/* The same by rows (mirror.h): the first `teams` blocks for slots next to a wall, four threads each; the others for those that have no images but their own. */
-template <class S> __global__ void __launch_bounds__(BLOCK, 8) images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
-  constexpr uint32_t EACH = BLOCK / image_row::T;
-  const bool team = blockIdx.x < teams;
-  const uint32_t lane = team ? threadIdx.x % image_row::T : 0u, many = team ? *a.f.wall_near : *a.wall_count; /* whoever writes these, and planes, lets nobody come early */
-  uint32_t k = team ? blockIdx.x * EACH + threadIdx.x / image_row::T : (blockIdx.x - teams) * BLOCK + threadIdx.x, slot = 0, planes = 0;
-  image_row row;
-  const auto open = [&] {
-    slot = team ? a.f.wall_near[1 + k] : k;
-    planes = a.f.wall_planes[slot];
-    row.open(a, slot, lane, team);
-  };
-  if (k < many) open();
-  if (!a.beside) let_the_next_come();
-  await_the_last();
-  if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
-  while (k < many) {
-    if (team) mirror_row<true>(a, row, slot, planes, lane);
-    else if (!next_to_wall(&a.f, slot, planes)) mirror_row<false>(a, row, slot, planes, 0);
-    k += team ? teams * EACH : (gridDim.x - teams) * BLOCK;
-    if (k < many) open();
-  }
-}
+#include "cuda/images.h"
 /* One block a body: threads take its particles in turn, a tree adds up, the first finishes. */
 template <class S> __global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
   __shared__ double part[S::SUMS][BLOCK / 32];

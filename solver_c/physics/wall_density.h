@@ -95,9 +95,9 @@ OZ_FN int oz_mirror_open(const oz_frame *f, size_t i, oz_mirror *m) {
   m->lam = own[3];
   return f->wall_density && f->omega[i] > 0.0f;
 }
-/* Turns to plane w. 1 if there are images of others to be added up. */
-OZ_FN int oz_mirror_plane(const oz_frame *f, size_t i, const oz_wall *w, oz_mirror *m) {
-  const float *x = f->x + 4 * i, y[3] = {m->at[0] - x[0], m->at[1] - x[1], m->at[2] - x[2]};
+/* Turns to plane w; x: where the particle was at the start. 1 if there are images of others to be added up. */
+OZ_FN int oz_mirror_plane(const oz_frame *f, const float x[3], const oz_wall *w, oz_mirror *m) {
+  const float y[3] = {m->at[0] - x[0], m->at[1] - x[1], m->at[2] - x[2]};
   for (int a = 0; a < 3; a++) m->n[a] = w->n[a];
   m->D = oz_maxf(w->s + oz_dot3f(m->n, y), 0.0f);
   return 0.5f * f->h - m->D > 0.0f;
@@ -115,23 +115,30 @@ OZ_FN void oz_mirror_pair(const oz_frame *f, const oz_mirror *m, const oz_real *
   acc[1] += part * v[3];
   acc[2] += g * (rx - along * n[0]); acc[3] += g * (ry - along * n[1]); acc[4] += g * (rz - along * n[2]);
 }
-/* What the images behind one plane do to the particle's move, and to the wall. sum: of all pairs, or NULL if there are none. */
-OZ_FN void oz_mirror_push(const oz_frame *f, const oz_mirror *m, const oz_wall *w, const float *sum, float *impulse, float move[3]) {
+/* How hard images push the particle off one plane, that presses so. sum: of all pairs, if there are others. */
+OZ_FN float oz_mirror_push(const oz_frame *f, const oz_mirror *m, float press, int others, const float *sum) {
   const float near = 0.5f * f->h - m->D, self = 4.0f * near * near; /* its own image, 2 D away */
-  const float now[3] = {impulse[0], impulse[1], impulse[2]};
-  float mean = m->lam;
-  if (sum) {
-    const float scale = f->grad_norm * f->dens_grad;
-    mean = (sum[1] + self * m->lam) / (sum[0] + self);
-    for (int a = 0; a < 3; a++) move[a] += scale * sum[2 + a];
-  }
-  const float push = OZ_WALL_IMAGE * mean * w->press, load = f->m_ref * f->d * f->inv_dt * push;
-  for (int a = 0; a < 3; a++) impulse[a] = now[a] + load * m->n[a];
-  for (int a = 0; a < 3; a++) move[a] -= push * m->n[a];
+  const float mean = others ? (sum[1] + self * m->lam) / (sum[0] + self) : m->lam;
+  return OZ_WALL_IMAGE * mean * press;
+}
+/* What that does along one axis to the particle's move, and to the wall. n: the plane's; along: what pairs add up to, if there are others. */
+OZ_FN void oz_mirror_axis(const oz_frame *f, float push, float n, int others, float along, float *impulse, float *move) {
+  const float scale = f->grad_norm * f->dens_grad, load = f->m_ref * f->d * f->inv_dt * push;
+  if (others) *move += scale * along;
+  *impulse += load * n;
+  *move -= push * n;
+}
+OZ_FN float oz_mirror_moved(const oz_frame *f, float omega, float y, float move) { return y + f->d * omega * move; }
+/* The same along all axes, and where it is kept. */
+OZ_FN void oz_mirror_apply(const oz_frame *f, const oz_mirror *m, float press, int others, const float *sum, float *impulse, float move[3]) {
+  const float push = oz_mirror_push(f, m, press, others, sum);
+  float now[3] = {impulse[0], impulse[1], impulse[2]};
+  for (int a = 0; a < 3; a++) oz_mirror_axis(f, push, m->n[a], others, sum[2 + a], now + a, move + a);
+  for (int a = 0; a < 3; a++) impulse[a] = now[a];
 }
 OZ_FN void oz_mirror_close(const oz_frame *f, size_t i, const float move[3]) {
-  const float scale = f->d * f->omega[i], now[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
-  for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = now[a] + scale * move[a];
+  const float omega = f->omega[i], now[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
+  for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = oz_mirror_moved(f, omega, now[a], move[a]);
 }
 OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
@@ -143,7 +150,7 @@ OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
   for (uint32_t k = 0; k < planes; k++) {
     oz_real acc[OZ_MIRROR_SUMS];
     if (!wall[k].dense) continue;
-    const int others = oz_mirror_plane(f, i, wall + k, &m);
+    const int others = oz_mirror_plane(f, f->x + 4 * i, wall + k, &m);
     for (int s = 0; s < OZ_MIRROR_SUMS; s++) acc[s] = oz_set(0.0f);
     for (uint32_t e = 0; others && e < length; e += OZ_LANES) { /* rows end with the particle itself, as often as it takes */
       uint32_t j[OZ_LANES];
@@ -153,7 +160,7 @@ OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
       oz_mirror_pair(f, &m, v, acc);
     }
     for (int s = 0; s < OZ_MIRROR_SUMS; s++) sum[s] = oz_sum(acc[s]);
-    oz_mirror_push(f, &m, wall + k, others ? sum : NULL, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+    oz_mirror_apply(f, &m, wall[k].press, others, sum, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   oz_mirror_close(f, i, move);
 }
