@@ -108,12 +108,14 @@ cudaError_t seek_all(cudaStream_t stream, const seek_item &s) { return each(stre
 #else
 enum {
   WARPS = 7, /* four blocks a multiprocessor of 72 registers a thread */
-  CELLS = 6,          /* whose 27 boxes a warp has under way at once */
+  CELLS = 8,          /* whose 27 boxes a warp has under way at once */
   SHARE_OUT = 8,      /* particles of a cell that a warp looks at */
   BATCH = 512,        /* their candidates, at once */
-  FETCHED = 2,        /* of which a thread has so many under way */
+  FETCHED = 3,        /* of which a thread has so many under way, first, */
+  PAIRED = 2,         /* and then, each with one of the particles */
   KEPT = 16           /* neighbours of a particle that are kept for its row; of one that has more they are looked for again */
 };
+enum : uint32_t { ALL = 0xffffffffu };
 __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant__ shake_item s) {
   __shared__ shaken sum[WARPS];
   after_the_last();
@@ -122,37 +124,78 @@ __global__ void __launch_bounds__(32 * WARPS) shake_kernel(const __grid_constant
 
 /* A block looks at groups of 32 that are far apart, a warp at each first, because what is stirred lies together. */
 struct seek_block {
+  float4 own[WARPS][SHARE_OUT][2]; /* of the task of each warp: positions now, with which of the 32 it is, and at the start */
+  uint2 words[WARPS][27 * cell_table::PLACES]; /* its cells' lists: which of 32; their number, and where on the list of candidates they begin */
+  uint32_t list[WARPS][BATCH];     /* its candidates */
   /* Cells of each group that are stirred: where, and which around it are. */
   uint32_t word[WARPS * 32], mask[WARPS * 32];
   uint16_t task[WARPS * 32]; /* all of them in any order, up to SHARE_OUT of their particles at a time, */
   uint32_t task_for[WARPS * 32]; /* these */
-  uint32_t tasks;
+  uint32_t tasks, next; /* next: that no warp has taken */
   uint32_t count[WARPS][32]; /* neighbours of each particle */
   uint32_t kept[WARPS][KEPT][32];
   unsigned long long base[WARPS]; /* lines of rows, where they begin; NO_ROOM */
-  /* of the task of each warp */
-  uint32_t list[WARPS][BATCH];
-  seek_item::span box[WARPS];     /* its cell's */
-  float own[WARPS][SHARE_OUT][8]; /* positions now and at the start */
 };
 enum : unsigned long long { NO_ROOM = ~0ull };
 __device__ __forceinline__ uint32_t group_of(uint32_t warp) { return blockIdx.x + warp * gridDim.x; }
 
+/* The numbers of all candidates on the list, in the order of cells and of list C, from number `from` on; returns how many are there, and in `all` how many there are. */
+__device__ __forceinline__ uint32_t list_all(const seek_item &s, const cell_table::members &there, uint2 *words, uint32_t *list, uint32_t from, uint32_t *all) {
+  const uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1u;
+  const bool linked = __any_sync(ALL, there.further != 0); /* hardly ever */
+  uint32_t mine = 0; /* candidates; and above these words, if none are linked */
+  if (!linked)
+    for (uint32_t k = 0; k < cell_table::PLACES; k++) mine += __popc(there.which[k]) + (there.which[k] ? 0x10000u : 0u);
+  else s.in.each_of(there, [&](uint32_t, uint32_t which) { mine += __popc(which); });
+  __syncwarp();
+  uint32_t end = mine;
+  for (int d = 1; d < 32; d *= 2) {
+    const uint32_t before = __shfl_up_sync(ALL, end, d);
+    if (lane >= d) end += before;
+  }
+  const uint32_t sum = __shfl_sync(ALL, end, 31), begin = end - mine;
+  *all = linked ? sum : sum & 0xffffu;
+  if (!linked && *all <= BATCH) {
+    /* a thread for each of 32, word by word, so that nobody counts bits one after the other */
+    uint32_t at = begin & 0xffffu;
+    for (uint32_t k = 0; k < cell_table::PLACES; k++) {
+      if (there.which[k]) words[(begin >> 16) + k] = make_uint2(there.which[k], there.number[k] << 10 | at);
+      at += __popc(there.which[k]);
+    }
+    __syncwarp();
+    const uint32_t many = sum >> 16;
+    OZ_AS_IT_IS
+    for (uint32_t w = 0; w < many; w += 4) {
+      uint2 word[4];
+      for (uint32_t u = 0; u < 4; u++) word[u] = words[min(w + u, many - 1)]; /* the last one again does no harm */
+      for (uint32_t u = 0; u < 4; u++)
+        if (word[u].x >> lane & 1u) list[(word[u].y & 1023u) + __popc(word[u].x & below)] = (word[u].y >> 10) * 32u + lane;
+    }
+  } else {
+    uint32_t at = (linked ? begin : begin & 0xffffu) - from; /* below 0 wraps, and is beyond */
+    s.in.each_of(there, [&](uint32_t number, uint32_t which) {
+      for (; which; which &= which - 1, at++)
+        if (at < BATCH) list[at] = number * 32 + lowest(which);
+    });
+  }
+  __syncwarp();
+  return min(*all - from, (uint32_t)BATCH);
+}
 /* Leaves those on the list of `here` candidates that may have moved relative to anyone of their cell; returns their number. */
 __device__ __forceinline__ uint32_t sift(const seek_item &s, const seek_item::span &box, uint32_t *list, uint32_t here) {
   const uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1u;
   uint32_t kept = 0;
+  OZ_AS_IT_IS
   for (uint32_t first = 0; first < here; first += 32 * FETCHED) {
     uint32_t j[FETCHED];
     float q[FETCHED][4], z[FETCHED][4];
     for (uint32_t u = 0; u < FETCHED; u++) j[u] = list[min(first + 32 * u + lane, here - 1)];
-    for (uint32_t u = 0; u < FETCHED; u++)
-      if (first + 32 * u < here) oz_ld4(s.p, j[u], 4, 0, q[u]), oz_ld4(s.x, j[u], 4, 0, z[u]);
+    for (uint32_t u = 0; u < FETCHED; u++) oz_ld4(s.p, j[u], 4, 0, q[u]), oz_ld4(s.x, j[u], 4, 0, z[u]); /* in any case: a register that is set only sometimes is never free */
     __syncwarp(); /* all have read what is written over */
     for (uint32_t u = 0; u < FETCHED; u++) {
       if (first + 32 * u >= here) break;
       const bool stays = first + 32 * u + lane < here && s.stirs(box, q[u], z[u]);
-      const uint32_t who = __ballot_sync(0xffffffffu, stays);
+      const uint32_t who = __ballot_sync(ALL, stays);
       if (stays) list[kept + __popc(who & below)] = j[u];
       kept += __popc(who);
     }
@@ -160,152 +203,195 @@ __device__ __forceinline__ uint32_t sift(const seek_item &s, const seek_item::sp
   __syncwarp();
   return kept;
 }
-/* By one warp: looks for the neighbours of those particles of cell k of the block that `bits` names. AGAIN: and writes them into their rows. */
-template <bool AGAIN> __device__ __forceinline__ void seek(const seek_item &s, seek_block *b, uint32_t k, uint32_t bits) {
+/* By one warp: looks for the neighbours of those particles of cell k of the block that `bits` names. again: and writes them into their rows. */
+__device__ __forceinline__ void seek(const seek_item &s, seek_block *b, uint32_t k, uint32_t bits, bool again) {
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, of = k / 32, below = (1u << lane) - 1u, i = group_of(of) * 32 + lane;
   const uint32_t word = b->word[k], c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
   /* all of it at once: it is far away */
   uint32_t ends[cell_table::ENDS];
   float own_p[4], own_x[4];
-  s.in.load_box(s.in.slot(c[0], c[1], c[2]), ends);
-  if (bits >> lane & 1u) oz_ld4(s.p, i, 4, 0, own_p), oz_ld4(s.x, i, 4, 0, own_x);
   const uint32_t slot = s.in_turn(c, b->mask[k], lane);
   cell_table::members there = s.in.load_members(slot);
-  bits = __ballot_sync(0xffffffffu, (bits >> lane & 1u) && s.gathers(i));
+  oz_ld4(s.p, min(i, s.n - 1), 4, 0, own_p), oz_ld4(s.x, min(i, s.n - 1), 4, 0, own_x);
+  s.in.load_box(s.in.slot(c[0], c[1], c[2]), ends);
+  bits = __ballot_sync(ALL, (bits >> lane & 1u) && s.gathers(i));
   if (!bits) return;
   if (bits >> lane & 1u) {
-    float *own = b->own[warp][__popc(bits & below)];
-    for (int a = 0; a < 4; a++) own[a] = own_p[a], own[4 + a] = own_x[a];
+    float4 *own = b->own[warp][__popc(bits & below)];
+    own[0] = make_float4(own_p[0], own_p[1], own_p[2], __uint_as_float(lane)), own[1] = make_float4(own_x[0], own_x[1], own_x[2], 0.0f);
   }
-  if (lane == 0) b->box[warp] = seek_item::span_of(ends);
-  uint32_t all = 0, count = 0; /* candidates; neighbours of particle i */
+  const seek_item::span box = seek_item::span_of(ends);
+  uint32_t *list = b->list[warp], all = 0, count = 0; /* candidates; neighbours of this thread's particle */
+  OZ_AS_IT_IS
   for (uint32_t from = 0; !from || from < all; from += BATCH) {
     if (from) there = s.in.load_members(slot); /* few have more than one batch: nobody keeps these meanwhile */
-    uint32_t many = 0, end;
-    s.in.each_of(there, [&](uint32_t, uint32_t which) { many += __popc(which); });
-    end = many;
-    for (int d = 1; d < 32; d *= 2) {
-      const uint32_t before = __shfl_up_sync(0xffffffffu, end, d);
-      if (lane >= d) end += before;
-    }
-    all = __shfl_sync(0xffffffffu, end, 31);
-    if (!all) break;
-    uint32_t at = end - many - from; /* below 0 wraps, and is beyond */
-    s.in.each_of(there, [&](uint32_t number, uint32_t which) {
-      for (; which; which &= which - 1, at++)
-        if (at < BATCH) b->list[warp][at] = number * 32 + lowest(which);
-    });
-    __syncwarp();
-    uint32_t here = min(all - from, (uint32_t)BATCH);
-    if (!AGAIN && !s.all) here = sift(s, b->box[warp], b->list[warp], here);
-    if (!here) continue;
-    uint32_t j = b->list[warp][min(lane, here - 1)];
-    float q[4], z[4];
-    oz_ld4(s.p, j, 4, 0, q), oz_ld4(s.x, j, 4, 0, z);
-    for (uint32_t t = lane; t - lane < here; t += 32) {
-      const uint32_t next = b->list[warp][min(t + 32, here - 1)];
-      float next_q[4], next_z[4];
-      oz_ld4(s.p, next, 4, 0, next_q), oz_ld4(s.x, next, 4, 0, next_z);
-      uint32_t m = 0;
-      for (uint32_t left = bits; left; left &= left - 1, m++) {
-        const float *own = b->own[warp][m];
-        bool found = t < here && s.moved(own, own + 4, q, z); /* mostly nobody has */
-        if (!__any_sync(0xffffffffu, found)) continue;
-        found = found && s.met(own, own + 4, q, z);
-        const uint32_t hits = __ballot_sync(0xffffffffu, found), bit = lowest(left);
-        if (!hits) continue;
-        const uint32_t r = __shfl_sync(0xffffffffu, count, bit) + __popc(hits & below);
-        if (found && !AGAIN && r < KEPT) b->kept[of][r][bit] = j;
-        if (found && AGAIN && r < OZ_MAX_NEIGHBOURS) s.row_of(b->base[of], bit)[entry_at(r)] = j;
-        if (lane == bit) count += __popc(hits);
+    uint32_t here = list_all(s, there, b->words[warp], list, from, &all);
+    if (!s.all) here = sift(s, box, list, here);
+    /* a thread has one of the particles, 1, 2, 4 or 8 of them side by side, and every so manieth candidate */
+    const uint32_t many = __popc(bits), shift = 32u - __clz((int)(many - 1u)), step = 32u >> shift, turn = lane >> shift, m = lane & ((1u << shift) - 1u);
+    const uint32_t same = (many > 4 ? 0x01010101u : many > 2 ? 0x11111111u : many > 1 ? 0x55555555u : ALL) << m;
+    const float4 own = b->own[warp][min(m, many - 1)][0], was = b->own[warp][min(m, many - 1)][1];
+    const float p[3] = {own.x, own.y, own.z}, x[3] = {was.x, was.y, was.z};
+    const uint32_t bit = __float_as_uint(own.w);
+    OZ_AS_IT_IS
+    for (uint32_t first = 0; first < here; first += PAIRED * step) {
+      uint32_t j[PAIRED];
+      float q[PAIRED][4], z[PAIRED][4];
+      for (uint32_t u = 0; u < PAIRED; u++) j[u] = list[min(first + u * step + turn, here - 1)];
+      for (uint32_t u = 0; u < PAIRED; u++) oz_ld4(s.p, j[u], 4, 0, q[u]), oz_ld4(s.x, j[u], 4, 0, z[u]);
+      for (uint32_t u = 0; u < PAIRED; u++) {
+        if (first + u * step >= here) break;
+        const bool found = first + u * step + turn < here && m < many && s.moved(p, x, q[u], z[u]) && s.met(p, x, q[u], z[u]);
+        const uint32_t hits = __ballot_sync(ALL, found);
+        if (!hits) continue; /* mostly nobody */
+        const uint32_t r = count + __popc(hits & same & below);
+        if (found && !again && r < KEPT) b->kept[of][r][bit] = j[u];
+        if (found && again && r < OZ_MAX_NEIGHBOURS) s.row_of(b->base[of], bit)[entry_at(r)] = j[u];
+        count += __popc(hits & same);
       }
-      j = next;
-      for (int a = 0; a < 3; a++) q[a] = next_q[a], z[a] = next_z[a];
     }
+    if (!again && lane < many) b->count[of][bit] = count;
     __syncwarp();
   }
-  if (!AGAIN && (bits >> lane & 1u)) b->count[of][lane] = count;
 }
+/* The cells around one as a thread sees them, of which it looks at one: where that lies from the one in the middle, and on which sides there must be something then. */
+struct outlook {
+  enum : uint32_t { SLOT = 0xffffffu, SIDES = 24, ROUND = 1u << 30, BEYOND = 1u << 31 }; /* of a place: its slot, sides on which there is nothing, whether slots go round there; set always */
+  uint32_t away, needs;
+  __device__ __forceinline__ outlook(const seek_item &s) {
+    const uint32_t d = threadIdx.x % 32, x = d % 3, y = d / 3 % 3, z = d / 9;
+    away = (x - 1) * s.in.step[0] + (y - 1) * s.in.step[1] + (z - 1) * s.in.step[2];
+    needs = d < 27 ? (side(x) | side(y) << 2 | side(z) << 4) << SIDES : (uint32_t)BEYOND;
+  }
+  static __device__ __forceinline__ uint32_t side(uint32_t x) { return x == 0 ? 1u : x == 2 ? 2u : 0u; }
+  /* All of this about a cell. */
+  static __device__ __forceinline__ uint32_t place(const seek_item &s, uint32_t word) {
+    const uint32_t c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
+    uint32_t v = s.in.slot(c[0], c[1], c[2]) | BEYOND;
+    for (int k = 0; k < 3; k++) {
+      if (s.in.last[k] != 0xffffffffu) v |= (c[k] == 0 ? 1u : 0u) << (SIDES + 2 * k) | (c[k] == s.in.last[k] ? 2u : 0u) << (SIDES + 2 * k);
+      else if ((c[k] & s.in.bits[k]) == 0 || (c[k] & s.in.bits[k]) == s.in.bits[k]) v |= ROUND;
+    }
+    return v;
+  }
+};
 /* Which of the 32 of a warp, if any, lie in a cell that is not calm: these become tasks. 27 threads look at the boxes around a cell, which are 9 times 3 that lie side by side. */
-__device__ __forceinline__ bool stir_up(const seek_item &s, seek_block *b, uint32_t own_word, const company &us) {
-  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  bool some = false;
+__device__ __forceinline__ bool stir_up(const seek_item &s, seek_block *b, const outlook &out, uint32_t own_word, const company &us) {
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1u, place = outlook::place(s, own_word);
+  uint32_t seen = 0; /* of the cell with this thread's number: which around it are stirred */
   for (uint32_t left = us.leaders, number = 0; left;) {
-    uint32_t word[CELLS], with[CELLS], other[CELLS][cell_table::ENDS];
+    uint32_t other[CELLS][cell_table::ENDS], these = left;
 #pragma unroll
     for (int e = 0; e < CELLS; e++) {
       for (int a = 0; a < cell_table::ENDS; a++) other[e][a] = 0; /* nobody */
       if (!left) continue;
-      const uint32_t leader = lowest(left);
+      const uint32_t leader = lowest(left), at = __shfl_sync(ALL, place, leader);
       left &= left - 1;
-      word[e] = __shfl_sync(0xffffffffu, own_word, leader), with[e] = __shfl_sync(0xffffffffu, us.with, leader);
-      const uint32_t c[3] = {cell_table::coordinate(word[e], 0), cell_table::coordinate(word[e], 1), cell_table::coordinate(word[e], 2)};
-      s.in.load_box(s.around(c, lane), other[e]);
+      uint32_t slot = at & out.needs ? s.in.empty : (at & outlook::SLOT) + out.away;
+      if (at & outlook::ROUND) {
+        const uint32_t word = __shfl_sync(ALL, own_word, leader), c[3] = {cell_table::coordinate(word, 0), cell_table::coordinate(word, 1), cell_table::coordinate(word, 2)};
+        slot = s.around(c, lane);
+      }
+      s.in.load_box(slot, other[e]);
     }
 #pragma unroll
-    for (int e = 0; e < CELLS; e++, number++) {
-      uint32_t own[cell_table::ENDS];
-      for (int a = 0; a < cell_table::ENDS; a++) own[a] = __shfl_sync(0xffffffffu, other[e][a], 13); /* the one in the middle */
-      const uint32_t mask = __ballot_sync(0xffffffffu, s.stirred(own, other[e]));
-      if (!mask) continue;
-      some = true;
-      if (lane) continue;
-      const uint32_t k = warp * 32 + number;
-      b->word[k] = word[e], b->mask[k] = mask;
-      for (uint32_t bits = with[e]; bits;) {
-        uint32_t rest = bits;
-        for (int m = 0; m < SHARE_OUT; m++) rest &= rest - 1; /* 0 stays 0 */
-        const uint32_t t = atomicAdd(&b->tasks, 1u);
-        b->task[t] = (uint16_t)k, b->task_for[t] = bits & ~rest;
-        bits = rest;
+    for (int e = 0; e < CELLS; e++) {
+      if (!these) break;
+      these &= these - 1;
+      uint32_t box[3], side[3]; /* both ends of an axis at once: they have 16 bits */
+      for (int a = 0; a < 3; a++) {
+        box[a] = other[e][a] | other[e][3 + a] << 16;
+        const uint32_t both = __vmaxu2(box[a], __shfl_sync(ALL, box[a], 13)); /* the one in the middle */
+        side[a] = (both & 0xffffu) + (both >> 16) - 65536u;
       }
+      const uint32_t mask = __ballot_sync(ALL, (box[0] != 0) & (s.all | !motions::calm((int)side[0], (int)side[1], (int)side[2]))); /* as seek_item::stirred */
+      if (lane == number) seen = mask;
+      number++;
     }
   }
-  return some;
+  if (!__any_sync(ALL, seen != 0)) return false; /* mostly */
+  const uint32_t mask = __shfl_sync(ALL, seen, us.number), parts = us.first && mask ? (__popc(us.with) + SHARE_OUT - 1) / SHARE_OUT : 0u;
+  uint32_t at = 0, sum = 0;
+  for (uint32_t p = 1; p <= 32 / SHARE_OUT; p++) {
+    const uint32_t who = __ballot_sync(ALL, parts >= p);
+    at += __popc(who & below), sum += __popc(who);
+  }
+  uint32_t begin = 0;
+  if (lane == 0) begin = atomicAdd(&b->tasks, sum);
+  at += __shfl_sync(ALL, begin, 0);
+  if (parts) {
+    const uint32_t k = warp * 32 + us.number;
+    b->word[k] = own_word, b->mask[k] = mask;
+    for (uint32_t bits = us.with; bits; at++) {
+      uint32_t rest = bits;
+      if (__popc(bits) <= SHARE_OUT) rest = 0;
+      else
+        for (int m = 0; m < SHARE_OUT; m++) rest &= rest - 1;
+      b->task[at] = (uint16_t)k, b->task_for[at] = bits & ~rest;
+      bits = rest;
+    }
+  }
+  return true;
 }
 __global__ void __launch_bounds__(32 * WARPS, 4) seek_kernel(const __grid_constant__ seek_item s) {
   __shared__ seek_block b;
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = group_of(warp), i = group * 32 + lane;
-  if (threadIdx.x == 0) b.tasks = 0;
+  if (threadIdx.x == 0) b.tasks = 0, b.next = WARPS;
   b.count[warp][lane] = 0;
+  const outlook out(s);
   __syncthreads();
   await_the_last();
   if (s.beside) let_the_next_come(); /* so that it finds done what came before this; otherwise nobody comes early, as after any search */
   const uint32_t own_word = i < s.n ? s.cell[i] : (uint32_t)cell_table::NOBODY;
   const company us(i < s.n, own_word);
-  uint32_t tasks = 0;
-  if (__syncthreads_or(stir_up(s, &b, own_word, us))) { /* mostly nothing is */
-    tasks = b.tasks;
-    for (uint32_t t = warp; t < tasks; t += WARPS) seek<false>(s, &b, b.task[t], b.task_for[t]);
-    __syncthreads();
-  }
-  const uint32_t count = b.count[warp][lane], all = capped(count);
-  uint32_t most = in_fours(all), total = all;
-  for (int d = 16; d; d >>= 1) {
-    most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-    total += __shfl_xor_sync(0xffffffffu, total, d);
-  }
-  unsigned long long base = 0;
-  if (lane == 0 && total) {
-    atomicAdd(s.total, (unsigned long long)total);
-    base = atomicAdd(s.asked, (unsigned long long)most);
-  }
-  base = __shfl_sync(0xffffffffu, base, 0);
-  const bool fits = base + most <= s.lines;
-  if (i < s.n) {
-    if (lane == 0) s.row[group] = (uint32_t)base;
-    s.len[i] = fits ? (uint16_t)all : 0;
-    if (fits && all) {
-      uint32_t *row = s.row_of(base, i);
-      for (uint32_t r = 0; r < min(all, (uint32_t)KEPT); r++) row[entry_at(r)] = b.kept[warp][r][lane];
-      for (uint32_t r = all; r & 3u; r++) row[entry_at(r)] = i;
+  const bool stirred = __syncthreads_or(stir_up(s, &b, out, own_word, us));
+  const uint32_t tasks = stirred ? b.tasks : 0; /* mostly none */
+  OZ_AS_IT_IS
+  for (bool again = false; tasks; again = true) {
+    OZ_AS_IT_IS
+    for (uint32_t t = warp; t < tasks;) {
+      const uint32_t of = b.task[t] / 32;
+      uint32_t who = b.task_for[t];
+      if (again) who &= __ballot_sync(ALL, b.count[of][lane] > KEPT && b.base[of] != NO_ROOM);
+      if (who) seek(s, &b, b.task[t], who, again);
+      if (again || tasks <= WARPS) t += WARPS;
+      else {
+        if (lane == 0) t = atomicAdd(&b.next, 1u);
+        t = __shfl_sync(ALL, t, 0);
+      }
     }
+    if (again) return;
+    __syncthreads();
+    const uint32_t count = b.count[warp][lane], all = capped(count);
+    uint32_t most = in_fours(all), total = all;
+    unsigned long long base = 0;
+    if (__any_sync(ALL, all != 0)) {
+      for (int d = 16; d; d >>= 1) {
+        most = max(most, __shfl_xor_sync(ALL, most, d));
+        total += __shfl_xor_sync(ALL, total, d);
+      }
+      if (lane == 0) {
+        base = atomicAdd(s.asked, (unsigned long long)most);
+        atomicAdd(s.total, (unsigned long long)total);
+      }
+      base = __shfl_sync(ALL, base, 0);
+    }
+    const bool fits = base + most <= s.lines;
+    if (i < s.n) {
+      if (lane == 0) s.row[group] = (uint32_t)base;
+      s.len[i] = fits ? (uint16_t)all : 0;
+      if (fits && all) {
+        uint32_t *row = s.row_of(base, i);
+        for (uint32_t r = 0; r < min(all, (uint32_t)KEPT); r++) row[entry_at(r)] = b.kept[warp][r][lane];
+        for (uint32_t r = all; r & 3u; r++) row[entry_at(r)] = i;
+      }
+    }
+    if (lane == 0) b.base[warp] = fits ? base : (unsigned long long)NO_ROOM;
+    if (!__syncthreads_or(count > KEPT)) return;
   }
-  if (lane == 0) b.base[warp] = fits ? base : (unsigned long long)NO_ROOM;
-  if (!tasks || !__syncthreads_or(count > KEPT)) return;
-  for (uint32_t t = warp; t < tasks; t += WARPS) {
-    const uint32_t of = b.task[t] / 32, left = __ballot_sync(0xffffffffu, b.count[of][lane] > KEPT && b.base[of] != NO_ROOM) & b.task_for[t];
-    if (left) seek<true>(s, &b, b.task[t], left);
+  if (i < s.n) {
+    if (lane == 0) s.row[group] = 0;
+    s.len[i] = 0;
   }
 }
 cudaError_t shake_all(cudaStream_t stream, const shake_item &s) { return start<shake_kernel>((s.n + 32u * WARPS - 1) / (32u * WARPS), 32u * WARPS, 0, stream, s); }
