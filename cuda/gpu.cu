@@ -117,7 +117,7 @@ ooze_result await_news(gpu *g, ooze_message *why) {
   const volatile uint32_t *now = reinterpret_cast<uint32_t *>(g->host_news) + sizeof(news) / 4;
   for (uint32_t n = 1; *now != number; n++)
     if (n % 1024 == 0) {
-      const cudaError_t e = cudaStreamQuery(g->stream);
+      const cudaError_t e = cudaStreamQuery(g->stream); /* which is not done before whoever tells is: after_sort, where that is another one */
       if (e != cudaErrorNotReady && *now != number) return fail_cuda(g, e == cudaSuccess ? cudaErrorUnknown : e, "a substep", why);
     }
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -112,7 +112,7 @@ template <int N, int THREADS = BLOCK> __device__ __forceinline__ void deliver(co
     *a.ticket = 0;
   }
 }
-/* What a stage of that name leaves for the host when its particles are done; i, if `there`, is this thread's. */
+/* What stage S leaves when its particles are done; i, if `there`, is this thread's. */
 template <class S, int THREADS> __device__ __forceinline__ void end_all(const stage_args &a, uint32_t i, bool there, const oz_real *red) {
   if constexpr (ends<S>) {
     box_in<THREADS>(a, i, there);

@@ -145,7 +145,7 @@ OZ_CASE(the_same_run_gives_the_same_bits) {
   CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
 }
 
-/* cg_update adds up what blocks of cg_apply have summed, or the last of these does; images behind walls are made beside the move, or before it; finish finds
+/* cg_update reads what blocks of cg_apply have added up, or the last of these does; images behind walls are made beside the move, or before it; finish finds
  * the box of the next sort, or a kernel behind it; lists and walls are made beside other kernels, or after them: nothing of it can be seen. */
 OZ_CASE(ways_of_launching_make_no_difference) {
   NEED_DEVICE();
