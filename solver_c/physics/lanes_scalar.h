@@ -13,12 +13,13 @@ OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) { return m ? a : b; }
 OZ_FN oz_mask oz_not(oz_mask m) { return !m; }
 OZ_FN int oz_any(oz_mask m) { return m != 0; }
 OZ_FN oz_real oz_abs(oz_real a) { return fabsf(a); }
-#if OZ_GPU /* one instruction there; that of two is the number if the other is none */
+/* Of a number and a NaN both take the number, in every width. */
+#if OZ_GPU /* one instruction there */
 OZ_FN oz_real oz_min(oz_real a, oz_real b) { return fminf(a, b); }
 OZ_FN oz_real oz_max(oz_real a, oz_real b) { return fmaxf(a, b); }
 #else
-OZ_FN oz_real oz_min(oz_real a, oz_real b) { return a < b ? a : b; }
-OZ_FN oz_real oz_max(oz_real a, oz_real b) { return a > b ? a : b; }
+OZ_FN oz_real oz_min(oz_real a, oz_real b) { return a < b || b != b ? a : b; }
+OZ_FN oz_real oz_max(oz_real a, oz_real b) { return a > b || b != b ? a : b; }
 #endif
 OZ_FN oz_real oz_sqrt(oz_real a) { return sqrtf(a); }
 #if defined(__CUDACC__)

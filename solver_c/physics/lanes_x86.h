@@ -17,24 +17,35 @@ typedef int32_t oz_mask __attribute__((vector_size(4 * OZ_LANES)));
 #if OZ_LANES == 4
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm_set1_ps(a); }
 OZ_FN int oz_any(oz_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
-OZ_FN oz_real oz_min(oz_real a, oz_real b) { return (oz_real)_mm_min_ps((__m128)a, (__m128)b); }
-OZ_FN oz_real oz_max(oz_real a, oz_real b) { return (oz_real)_mm_max_ps((__m128)a, (__m128)b); }
+OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) { return (oz_real)_mm_min_ps((__m128)a, (__m128)b); }
+OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) { return (oz_real)_mm_max_ps((__m128)a, (__m128)b); }
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm_sqrt_ps((__m128)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm_rsqrt_ps((__m128)a); }
 #elif OZ_LANES == 8
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm256_set1_ps(a); }
 OZ_FN int oz_any(oz_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
-OZ_FN oz_real oz_min(oz_real a, oz_real b) { return (oz_real)_mm256_min_ps((__m256)a, (__m256)b); }
-OZ_FN oz_real oz_max(oz_real a, oz_real b) { return (oz_real)_mm256_max_ps((__m256)a, (__m256)b); }
+OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) { return (oz_real)_mm256_min_ps((__m256)a, (__m256)b); }
+OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) { return (oz_real)_mm256_max_ps((__m256)a, (__m256)b); }
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm256_sqrt_ps((__m256)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm256_rsqrt_ps((__m256)a); }
 #else
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm512_set1_ps(a); }
 OZ_FN int oz_any(oz_mask m) { return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0; }
-OZ_FN oz_real oz_min(oz_real a, oz_real b) { return (oz_real)_mm512_min_ps((__m512)a, (__m512)b); }
-OZ_FN oz_real oz_max(oz_real a, oz_real b) { return (oz_real)_mm512_max_ps((__m512)a, (__m512)b); }
+OZ_FN oz_real oz_min(oz_real a, oz_real b) { return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 4); }
+OZ_FN oz_real oz_max(oz_real a, oz_real b) { return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 5); }
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm512_sqrt_ps((__m512)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm512_rsqrt14_ps((__m512)a); }
+#endif
+
+/* Of a number and a NaN both take the number, as NEON's fminnm, AVX-512's vrange and CUDA's fminf do; minps alone takes its second
+ * operand, whatever that is. */
+#if OZ_LANES < 16
+OZ_FN oz_real oz_number_or(oz_real m, oz_real a, oz_real b) {
+  oz_mask is_number = b == b;
+  return (oz_real)(((oz_mask)m & is_number) | ((oz_mask)a & ~is_number));
+}
+OZ_FN oz_real oz_min(oz_real a, oz_real b) { return oz_number_or(oz_min_or_second(a, b), a, b); }
+OZ_FN oz_real oz_max(oz_real a, oz_real b) { return oz_number_or(oz_max_or_second(a, b), a, b); }
 #endif
 
 OZ_FN oz_real oz_rsqrt(oz_real a) { /* 12 or 14 bits and one Newton step: 23 bits */

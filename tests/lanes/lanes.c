@@ -83,6 +83,18 @@ OZ_CASE(gathers_follow_their_indices) {
   }
 }
 
+OZ_CASE(of_a_number_and_a_nan_the_number_is_taken) {
+  need_machine();
+  oz_real two = oz_set(2.0f), nan = oz_set(NAN);
+  for (int k = 0; k < OZ_LANES; ++k) {
+    CHECK_NEAR(lane(oz_min(two, nan), k), 2, 0, "exact");
+    CHECK_NEAR(lane(oz_min(nan, two), k), 2, 0, "exact");
+    CHECK_NEAR(lane(oz_max(two, nan), k), 2, 0, "exact");
+    CHECK_NEAR(lane(oz_max(nan, two), k), 2, 0, "exact");
+    CHECK(isnan(lane(oz_max(nan, nan), k)));
+  }
+}
+
 OZ_CASE(arithmetic_words_mean_what_they_say) {
   need_machine();
   uint32_t state = 3;
