@@ -1,10 +1,11 @@
-/* Where the particle arrays lie. All but those of optional fields, which have memory of their own, are cut from one block, `capacity`
- * items each.
+/* Where the particle arrays lie. All but those of optional fields, which have memory of their own,
+ * are cut from one block, `capacity` items each.
  *
- * Sorting gathers state into memory that is dead between substeps and then changes the two over: there are two layouts
- * (parities), each with the state where the other has work arrays of the same size. So a sort costs one pass and no copy.
- * Optional fields are gathered into other work arrays and copied back, or in small scenes, where a launch costs more than memory, into
- * memory of their own (order.cu). */
+ * Sorting gathers state into memory that is dead between substeps and then changes the two over:
+ * there are two layouts (parities), each with the state where the other has work arrays of the same
+ * size. So a sort costs one pass and no copy. Optional fields are gathered into other work arrays
+ * and copied back, or in small scenes, where a launch costs more than memory, into memory of their
+ * own (order.cu). */
 #include "cuda/gpu.h"
 
 #include <cstddef>
@@ -19,12 +20,11 @@ struct array {
 #define AT(m) offsetof(oz_frame, m)
 
 /* Pairs of regions that change places; in each the arrays in order. */
-struct region { array a[2]; };
+struct region {
+  array a[2];
+};
 const region state_regions[] = {
-    {{{AT(x), 4}}},
-    {{{AT(u), 4}}},
-    {{{AT(q), 6}}},
-    {{{AT(material), 1}, {AT(rank), 1}}},
+    {{{AT(x), 4}}},  {{{AT(u), 4}}}, {{{AT(q), 6}}}, {{{AT(material), 1}, {AT(rank), 1}}},
     {{{AT(id), 2}}},
 };
 const region work_regions[] = {
@@ -36,19 +36,27 @@ const region work_regions[] = {
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
-/* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx to pe: see spare_fields. Of pp and r the
- * velocity phase uses 4 words; pp changes places with q, and r is heat's (near_sum lies behind the 4). What
- * lies behind the 4 of pp is calm.cu's. */
-const array fixed[] = {
-    {AT(lam), 6},    {AT(rho), 1},     {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1}, {AT(sg), 3}, {AT(K), 6},
-    {AT(dx), 4},     {AT(A), 4},       {AT(B), 4},  {AT(pu), 2},         {AT(pe), 3},    {AT(r), 6},  {AT(aq), 4}, {AT(p), 4},
-    {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
-    {(size_t)-1, 2}, /* places, packed; last */
+/* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx
+ * to pe: see spare_fields. Of pp and r the velocity phase uses 4 words; pp changes places with q,
+ * and r is heat's (near_sum lies behind the 4). What lies behind the 4 of pp is calm.cu's. */
+const array
+    fixed[] =
+        {
+            {AT(lam), 6},    {AT(rho), 1}, {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1},
+            {AT(sg), 3},     {AT(K), 6},   {AT(dx), 4}, {AT(A), 4},          {AT(B), 4},
+            {AT(pu), 2},     {AT(pe), 3},  {AT(r), 6},  {AT(aq), 4},         {AT(p), 4},
+            {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
+            {(size_t)-1, 2}, /* places, packed; last */
 };
 /* The velocity phase's arrays are dead when the position phase begins. */
-const struct { size_t member, over; uint32_t words; } shared[] = { /* so many words on */
-    {AT(sums), AT(aq), 0}, {AT(near_sum), AT(r), 4}, {AT(k_dens), AT(diag), 0}, {AT(row_sum), AT(rho), 0},
-    {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(pp), 0}, {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0},
+const struct {
+  size_t member, over;
+  uint32_t words;
+} shared[] = {
+    /* so many words on */
+    {AT(sums), AT(aq), 0},     {AT(near_sum), AT(r), 4},   {AT(k_dens), AT(diag), 0},
+    {AT(row_sum), AT(rho), 0}, {AT(rot), AT(r), 0},        {AT(soft_g), AT(r), 0},
+    {AT(y2), AT(pp), 0},       {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {
@@ -71,8 +79,8 @@ void place(oz_frame *f, const region &r, float *at, uint32_t capacity) {
 
 enum { RECORD = 0, PLANES = 1, WIDE = 0 };
 enum {
-#define OZ_FIELD(name, member, words, layout) + 0
-#define OZ_OPTIONAL(name, member, words, layout, fallback) + words
+#define OZ_FIELD(name, member, words, layout) +0
+#define OZ_OPTIONAL(name, member, words, layout, fallback) +words
 #define OZ_RESULT OZ_FIELD
   OPTIONAL_WORDS = 0
 #include "physics/fields.def"
@@ -82,7 +90,8 @@ enum {
 };
 const field_array fields[OZ_FIELD_COUNT] = {
 #define OZ_FIELD(name, member, words, layout) {AT(member), words, layout != 0, false, #member},
-#define OZ_OPTIONAL(name, member, words, layout, fallback) {AT(member), words, layout != 0, true, #member},
+#define OZ_OPTIONAL(name, member, words, layout, fallback) \
+  {AT(member), words, layout != 0, true, #member},
 #define OZ_RESULT OZ_FIELD
 #include "physics/fields.def"
 #undef OZ_FIELD
@@ -96,13 +105,14 @@ const field_array *field_of(oz_field field) { return &fields[field]; }
 float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->member); }
 void put_array(oz_frame *f, const field_array *a, float *p) { put(f, a->member, p); }
 
-/* A frame whose optional fields, those that are there, lie over work arrays that hold nothing while particles are sorted: dx, A, B,
- * pu and pe, which follow each other. */
+/* A frame whose optional fields, those that are there, lie over work arrays that hold nothing while
+ * particles are sorted: dx, A, B, pu and pe, which follow each other. */
 void spare_fields(oz_frame *f) {
   float *at = f->dx;
   uint32_t used = 0;
   for (const field_array &a : fields)
-    if (a.optional && take(f, a.member)) put(f, a.member, at + (size_t)used * f->stride), used += a.words;
+    if (a.optional && take(f, a.member))
+      put(f, a.member, at + (size_t)used * f->stride), used += a.words;
   static_assert(OPTIONAL_WORDS <= 17, "these arrays are too small for all optional fields");
 }
 
@@ -125,8 +135,12 @@ void lay_out(oz_frame *f, float *at, uint32_t capacity, uint32_t parity) {
   f->stride = capacity;
 }
 
-float *backup_of(float *at, uint32_t capacity) { return at + (words_per_particle() - 6) * capacity; }
-uint32_t *places_of(float *at, uint32_t capacity) { return reinterpret_cast<uint32_t *>(at + (words_per_particle() - 2) * capacity); }
+float *backup_of(float *at, uint32_t capacity) {
+  return at + (words_per_particle() - 6) * capacity;
+}
+uint32_t *places_of(float *at, uint32_t capacity) {
+  return reinterpret_cast<uint32_t *>(at + (words_per_particle() - 2) * capacity);
+}
 
 /* The two words that go with the ids: slot of each particle's walls. */
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity) {

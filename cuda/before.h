@@ -1,5 +1,6 @@
-/* Adding up over the blocks of one launch, in the order of their numbers: each tells what it has, and adds up what all before it tell. Blocks start in that
- * order (CUB's sums rely on it too), so that those for which one waits are never waiting for room. */
+/* Adding up over the blocks of one launch, in the order of their numbers: each tells what it has,
+ * and adds up what all before it tell. Blocks start in that order (CUB's sums rely on it too), so
+ * that those for which one waits are never waiting for room. */
 #ifndef OZ_CUDA_BEFORE_H
 #define OZ_CUDA_BEFORE_H
 
@@ -8,7 +9,8 @@
 #if !defined(OZ_CUDA_HOST)
 namespace OZ_NAMESPACE {
 enum { SUMS_MOST = 1024 }; /* blocks: each looks at all before it */
-/* Of each block a word: its sum in the lower half, and in the upper the number of the launch, so that nothing need be cleared. */
+/* Of each block a word: its sum in the lower half, and in the upper the number of the launch, so
+ * that nothing need be cleared. */
 struct block_sums {
   volatile unsigned long long *told;
   uint32_t launch;
@@ -19,7 +21,8 @@ inline ooze_result next_sums(gpu *g, block_sums *out, ooze_message *why) {
   return OOZE_OK;
 }
 /* What the blocks before this one have, which has `mine`. For all threads of the block at once. */
-template <int THREADS> __device__ __forceinline__ uint32_t before_block(const block_sums &s, uint32_t mine) {
+template <int THREADS>
+__device__ __forceinline__ uint32_t before_block(const block_sums &s, uint32_t mine) {
   __shared__ uint32_t part[THREADS / 32];
   uint32_t sum = 0;
   if (threadIdx.x == 0) s.told[blockIdx.x] = (unsigned long long)s.launch << 32 | mine;

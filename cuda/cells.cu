@@ -5,8 +5,9 @@ namespace OZ_NAMESPACE {
 namespace {
 
 /* ---- a table of all cells ----
- * Where the box of the particles is small, a counter for every Morton code takes the place of a sort: count, add up, put each
- * particle into its cell, and within a cell (a few particles) look how many have a lower id. The order is the same. */
+ * Where the box of the particles is small, a counter for every Morton code takes the place of a
+ * sort: count, add up, put each particle into its cell, and within a cell (a few particles) look
+ * how many have a lower id. The order is the same. */
 
 struct tally_item {
   key_item key;
@@ -20,7 +21,8 @@ struct tally_item {
 struct fill_item {
   const uint32_t *start, *cell, *within, *rank;
   uint32_t *ranks;
-  news *ready; /* for the search and the box that follow: on the way, so that they need no launch for it */
+  /* for the search and the box that follow: on the way, so that they need no launch for it */
+  news *ready;
   OZ_D void operator()(uint32_t i) const {
     ranks[start[cell[i]] + within[i]] = rank[i];
     if (i) return;
@@ -41,14 +43,18 @@ struct head_item {
   uint32_t *head;
   OZ_D void operator()(uint32_t i) const { head[i] = i == 0 || key.at(i) != key.at(i - 1); }
 };
-OZ_FN uint32_t hash_of(uint64_t key, uint32_t mask) { return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask; }
+OZ_FN uint32_t hash_of(uint64_t key, uint32_t mask) {
+  return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask;
+}
 
 struct cell_item {
   keys key;
   const uint32_t *number; /* cell + 1 of each place */
   const uint32_t *order;
-  uint32_t *cell_of;      /* by particle */
-  float *sorted, *sorted_x; /* record 4: current (w: particle) and start positions in cell order, or NULL where they are so anyway */
+  uint32_t *cell_of; /* by particle */
+  /* record 4: current (w: particle) and start positions in cell order, or NULL where they are so
+   * anyway */
+  float *sorted, *sorted_x;
   const float *at, *x;
   uint32_t *start, *hash;
   uint64_t *cell_key;
@@ -111,8 +117,9 @@ struct motion_item {
   }
 };
 
-/* The particles of each block around each cell, as ranges. Cells are numbered along the curve, so those of a block follow each other:
- * one is looked up, the others stand beside it, and the cell itself is one of the first block. */
+/* The particles of each block around each cell, as ranges. Cells are numbered along the curve, so
+ * those of a block follow each other: one is looked up, the others stand beside it, and the cell
+ * itself is one of the first block. */
 struct around_item {
   const uint32_t *start, *hash, *cells;
   const uint64_t *cell_key;
@@ -128,9 +135,12 @@ struct around_item {
       if (cell_key[c - 1] == want) return c - 1;
     }
   }
-  /* Of an axis: the cell's own pair, or the one that stands alone; all bits set: there is none (-1 wraps to the largest). */
+  /* Of an axis: the cell's own pair, or the one that stands alone; all bits set: there is none (-1
+   * wraps to the largest). */
   OZ_D uint64_t part(uint64_t key, uint32_t which, uint32_t most) const {
-    const uint32_t v = (uint32_t)oz_gathered(key), at = which < 2 ? (v & ~1u) + which : v & 1u ? v + 1 : v - 1;
+    const uint32_t v = (uint32_t)oz_gathered(key), at = which < 2 ? (v & ~1u) + which
+                                                        : v & 1u  ? v + 1
+                                                                  : v - 1;
     if (which < 2 || at <= most) return oz_spread(at);
     return round ? oz_spread(at & most) : ~0ull;
   }
@@ -140,7 +150,8 @@ struct around_item {
     uint32_t which[3], n;
     uint2 range = {0, 0};
     block_parts(b, &which[0], &which[1], &which[2], &n);
-    const uint64_t mine = cell_key[c], x = part(mine, which[0], last[0]), y = part(mine >> 1, which[1], last[1]), z = part(mine >> 2, which[2], last[2]);
+    const uint64_t mine = cell_key[c], x = part(mine, which[0], last[0]),
+                   y = part(mine >> 1, which[1], last[1]), z = part(mine >> 2, which[2], last[2]);
     if (x != ~0ull && y != ~0ull && z != ~0ull) {
       const uint64_t first = x | y << 1 | z << 2;
       uint32_t low = b ? known : c;
@@ -170,8 +181,19 @@ uint32_t bits_for(const uint32_t last[3]) {
   return bits;
 }
 
-key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3], const uint32_t last[3]) {
-  key_item k = {at, rank, 1.0f / cell, {low[0], low[1], low[2]}, {(int)last[0], (int)last[1], (int)last[2]}, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3],
+                const uint32_t last[3]) {
+  key_item k = {at,
+                rank,
+                1.0f / cell,
+                {low[0], low[1], low[2]},
+                {(int)last[0], (int)last[1], (int)last[2]},
+                0,
+                nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                nullptr};
   return k;
 }
 key_item key_round(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]) {
@@ -189,12 +211,14 @@ void rounds(const uint32_t last[3], uint32_t bits[3]) {
 uint64_t codes_of(const uint32_t last[3]) {
   uint64_t most = 0;
   for (uint32_t bit = 0; bit < 21; bit++)
-    for (uint32_t axis = 0; axis < 3; axis++) most |= (uint64_t)((last[axis] | 1u) >> bit & 1u) << (3 * bit + axis);
+    for (uint32_t axis = 0; axis < 3; axis++)
+      most |= (uint64_t)((last[axis] | 1u) >> bit & 1u) << (3 * bit + axis);
   return most + 1;
 }
 /* A table is cleared and added up each time. */
 bool tabled(const gpu *g, const uint32_t last[3]) {
-  return !g->no_table && bits_for(last) <= TABLE_BITS && codes_of(last) <= 65536 + 16 * (uint64_t)g->count;
+  return !g->no_table && bits_for(last) <= TABLE_BITS &&
+         codes_of(last) <= 65536 + 16 * (uint64_t)g->count;
 }
 /* Beforehand, when the search is done with it. */
 ooze_result clear_table(gpu *g, ooze_message *why) {
@@ -208,43 +232,78 @@ counting count_into(gpu *g, const uint32_t bits[3]) {
   const uint64_t codes = codes_of(bits);
   if (g->table_clear < (codes + 1) * 4) return counting{};
   g->table_clear = 0;
-  return {as<uint32_t>(g->table), as<uint32_t>(g->key[0]), as<uint32_t>(g->key[1]), {(int)bits[0], (int)bits[1], (int)bits[2]}};
+  return {as<uint32_t>(g->table),
+          as<uint32_t>(g->key[0]),
+          as<uint32_t>(g->key[1]),
+          {(int)bits[0], (int)bits[1], (int)bits[2]}};
 }
-ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out, ooze_message *why) {
-  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]}, cells = (uint32_t)codes_of(last);
+ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out,
+                        ooze_message *why) {
+  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]},
+                 cells = (uint32_t)codes_of(last);
   const size_t bytes = ((size_t)cells + 1) * 4;
   if (bytes > g->table.bytes) g->table_clear = 0;
   OZ_TRY(grow(g, &g->table, bytes, "cells", why, true));
-  uint32_t *table = as<uint32_t>(g->table), *cell = as<uint32_t>(g->key[0]), *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
+  uint32_t *table = as<uint32_t>(g->table), *cell = as<uint32_t>(g->key[0]),
+           *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
   if (!counted) {
     if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
-    OZ_CUDA(each(g->stream, g->count, tally_item{key, {table, cell, within, {}}}, in == ALONE ? ALONE : CHAIN_FIRST), "cells");
+    OZ_CUDA(each(g->stream, g->count, tally_item{key, {table, cell, within, {}}},
+                 in == ALONE ? ALONE : CHAIN_FIRST),
+            "cells");
   }
   g->table_bytes = bytes, g->table_clear = 0;
   OZ_TRY(sum_before(g, table, cells + 1, counted ? CHAIN_FIRST : in, why));
-  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, key.rank, ranks, device_news(g)}, in), "cells");
+  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, key.rank, ranks, device_news(g)},
+               in),
+          "cells");
   g->groups_clear = g->box_clear = true;
   *out = {table, cell, ranks, key.rank};
   return OOZE_OK;
 }
 
-ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x, float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
+ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x,
+                       float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
   cells *c = &g->grid;
-  keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]), g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
+  keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]),
+              g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
   uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
   uint32_t *count = &device_news(g)->cells;
   const uint32_t most = n < c->capacity ? n : c->capacity;
   OZ_CUDA(each(g->stream, n, head_item{key, number}), "cells");
   OZ_TRY(add_up(g, number, n, why));
   OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
-  cell_item item = {key, number, as<uint32_t>(g->order[g->now]), as<uint32_t>(g->cell_of), sorted, sorted_x, at, x, as<uint32_t>(c->start),
-                    as<uint32_t>(c->hash), as<uint64_t>(c->key), n, c->capacity, c->hash_mask, count};
+  cell_item item = {key,
+                    number,
+                    as<uint32_t>(g->order[g->now]),
+                    as<uint32_t>(g->cell_of),
+                    sorted,
+                    sorted_x,
+                    at,
+                    x,
+                    as<uint32_t>(c->start),
+                    as<uint32_t>(c->hash),
+                    as<uint64_t>(c->key),
+                    n,
+                    c->capacity,
+                    c->hash_mask,
+                    count};
   OZ_CUDA(each(g->stream, n, item), "cells");
   if (moves.at)
-    OZ_CUDA(each(g->stream, most * motion_item::TEAM, motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}), "cells");
+    OZ_CUDA(each(g->stream, most * motion_item::TEAM,
+                 motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}),
+            "cells");
   const uint32_t all = (1u << c->bits) - 1u;
-  around_item around = {as<uint32_t>(c->start), as<uint32_t>(c->hash), count, as<uint64_t>(c->key), c->hash_mask, c->capacity, {all, all, all},
-                        round != nullptr, as<uint2>(c->around), moves};
+  around_item around = {as<uint32_t>(c->start),
+                        as<uint32_t>(c->hash),
+                        count,
+                        as<uint64_t>(c->key),
+                        c->hash_mask,
+                        c->capacity,
+                        {all, all, all},
+                        round != nullptr,
+                        as<uint2>(c->around),
+                        moves};
   for (int k = 0; k < 3 && round; k++) around.last[k] = round[k];
   OZ_CUDA(each(g->stream, most * AROUND, around), "cells");
   return OOZE_OK;

@@ -1,5 +1,5 @@
-/* What the host asks about all particles after a substep, answered on the device: is any of them lost, what did the walls
- * carry. Otherwise every particle would have to be fetched for it. */
+/* What the host asks about all particles after a substep, answered on the device: is any of them
+ * lost, what did the walls carry. Otherwise every particle would have to be fetched for it. */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"
@@ -25,8 +25,8 @@ struct lost_item {
 
 enum { CHUNKS = 64 };
 
-/* Impulse (kg m/s) and its moment about the collider's position that chunk `part` of the slots put on collider c: as
- * oz_colliders_collect (core/colliders.c), summed in a fixed order. */
+/* Impulse (kg m/s) and its moment about the collider's position that chunk `part` of the slots put
+ * on collider c: as oz_colliders_collect (core/colliders.c), summed in a fixed order. */
 struct load_item {
   oz_frame f;
   const uint32_t *slots;
@@ -42,9 +42,11 @@ struct load_item {
   OZ_D void give(uint32_t c, uint32_t slot, const float *j, double *sum) const {
     const float *x = f.x + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
     if (!(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return; /* contained ones have NaN */
-    const double r[3] = {(double)x[0] - (double)at[0], (double)x[1] - (double)at[1], (double)x[2] - (double)at[2]};
+    const double r[3] = {(double)x[0] - (double)at[0], (double)x[1] - (double)at[1],
+                         (double)x[2] - (double)at[2]};
     const double g[3] = {(double)j[0], (double)j[1], (double)j[2]};
-    const double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
+    const double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2],
+                            r[0] * g[1] - r[1] * g[0]};
     if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) return;
     for (int k = 0; k < 3; k++) sum[k] += g[k], sum[3 + k] += turn[k];
   }
@@ -64,7 +66,9 @@ struct load_item {
 #endif
 };
 #if defined(OZ_CUDA_HOST)
-cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) { return each(stream, colliders * CHUNKS, l); }
+cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) {
+  return each(stream, colliders * CHUNKS, l);
+}
 #else
 __global__ void __launch_bounds__(128) load_kernel(const __grid_constant__ load_item l) {
   __shared__ double part[6][4];
@@ -90,10 +94,11 @@ cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream
 struct speed_item {
   const float *u;
   const uint32_t *owner; /* what belongs to a boundary does not count; or NULL */
-  uint32_t *fastest; /* bits: those of floats that are not negative are in their order */
+  uint32_t *fastest;     /* bits: those of floats that are not negative are in their order */
   OZ_D float of(uint32_t i) const {
     const float *v = u + 4 * (size_t)i, s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    return s > 0.0f && !(owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) ? s : 0.0f; /* no number counts as none */
+    /* no number counts as none */
+    return s > 0.0f && !(owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) ? s : 0.0f;
   }
 #if defined(OZ_CUDA_HOST)
   void operator()(uint32_t i) const {
@@ -103,17 +108,21 @@ struct speed_item {
 #endif
 };
 #if defined(OZ_CUDA_HOST)
-cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) { return each(stream, n, s); }
+cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
+  return each(stream, n, s);
+}
 #else
-__global__ void __launch_bounds__(256) speed_kernel(const __grid_constant__ speed_item s, uint32_t n) {
+__global__ void __launch_bounds__(256)
+    speed_kernel(const __grid_constant__ speed_item s, uint32_t n) {
   float most = 0.0f;
-  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) most = fmaxf(most, s.of(i));
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u)
+    most = fmaxf(most, s.of(i));
   for (int d = 16; d; d >>= 1) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, d));
   if (threadIdx.x % 32 == 0) atomicMax(s.fastest, __float_as_uint(most));
 }
 cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
   const uint32_t blocks = (n + 1023u) / 1024u;
-  speed_kernel<<<blocks < 1056u ? blocks : 1056u, 256, 0, stream>>>(s, n);
+  speed_kernel < <<blocks<1056u ? blocks : 1056u, 256, 0, stream>>>(s, n);
   return cudaGetLastError();
 }
 #endif
@@ -129,7 +138,8 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
   OZ_TRY(flush(g, why));
   uint32_t *most = &static_cast<news *>(g->device_news.at)->fastest;
   OZ_CUDA(cudaMemsetAsync(most, 0, sizeof *most, g->stream), "the greatest speed");
-  OZ_CUDA(speed_all(speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream), "the greatest speed");
+  OZ_CUDA(speed_all(speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream),
+          "the greatest speed");
   OZ_TRY(bring_news(g, why));
   float speed2;
   memcpy(&speed2, &g->host_news->fastest, sizeof speed2);
@@ -140,10 +150,12 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  if (!kill && g->box_known) { /* the box of all cells tells: what is no number lies in the outermost ones */
+  /* the box of all cells tells: what is no number lies in the outermost ones */
+  if (!kill && g->box_known) {
     bool in = true;
     for (int k = 0; k < 3; k++)
-      in = in && (double)g->box[k] * (double)g->cell > -(double)limit && (1.0 - (double)g->box[3 + k]) * (double)g->cell < (double)limit;
+      in = in && (double)g->box[k] * (double)g->cell > -(double)limit &&
+           (1.0 - (double)g->box[3 + k]) * (double)g->cell < (double)limit;
     *out = 0;
     if (in) return OOZE_OK;
   }
@@ -160,7 +172,8 @@ ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_messa
   return OOZE_OK;
 }
 
-/* Without `out` adds the last substep's, on the device; with it brings what was added and begins again. */
+/* Without `out` adds the last substep's, on the device; with it brings what was added and begins
+ * again. */
 ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -185,16 +198,20 @@ ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why) {
   g->has_loads = false;
   if (bytes > g->host_loads_bytes) {
     void *fresh = nullptr;
-    if (cudaMallocHost(&fresh, bytes) != cudaSuccess) return fail_cuda(g, cudaErrorMemoryAllocation, "loads", why);
+    if (cudaMallocHost(&fresh, bytes) != cudaSuccess)
+      return fail_cuda(g, cudaErrorMemoryAllocation, "loads", why);
     if (g->host_loads) cudaFreeHost(g->host_loads);
     g->host_loads = static_cast<double *>(fresh);
     g->host_loads_bytes = bytes;
   }
-  OZ_CUDA(cudaMemcpyAsync(g->host_loads, g->loads.at, bytes, cudaMemcpyDeviceToHost, g->stream), "loads");
+  OZ_CUDA(cudaMemcpyAsync(g->host_loads, g->loads.at, bytes, cudaMemcpyDeviceToHost, g->stream),
+          "loads");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "loads");
   for (uint32_t c = 0; c < g->collider_count; c++)
     for (int part = 0; part < CHUNKS; part++)
-      for (int k = 0; k < 6; k++) out[6 * c + (uint32_t)k] += g->host_loads[6 * ((size_t)c * CHUNKS + (size_t)part) + (size_t)k];
+      for (int k = 0; k < 6; k++)
+        out[6 * c + (uint32_t)k] +=
+            g->host_loads[6 * ((size_t)c * CHUNKS + (size_t)part) + (size_t)k];
   return OOZE_OK;
 }
 

@@ -1,7 +1,10 @@
-/* Sums of numbers that do not depend on the order in which these come: as integers. A number is cut into pieces of 50 bits, each a whole multiple of its unit, and
- * pieces are added up by units: whoever adds need not know who else does, and whoever asks reads a few words where it would add up a thousand numbers.
+/* Sums of numbers that do not depend on the order in which these come: as integers. A number is cut
+ * into pieces of 50 bits, each a whole multiple of its unit, and pieces are added up by units:
+ * whoever adds need not know who else does, and whoever asks reads a few words where it would add
+ * up a thousand numbers.
  *
- * What a number has below the lowest unit, 2^-132 (2e-40), is left out. One that is not below 2^62 (5e18), or no number at all, spoils the sum: that is no number then, whatever comes besides.
+ * What a number has below the lowest unit, 2^-132 (2e-40), is left out. One that is not below 2^62
+ * (5e18), or no number at all, spoils the sum: that is no number then, whatever comes besides.
  *
  * The arithmetic is C, so that tests/cuda/exact.c can try it. */
 #ifndef OZ_CUDA_EXACT_H
@@ -17,11 +20,13 @@ enum {
   OZ_EXACT_EACH = OZ_EXACT_SUMS * OZ_EXACT_PIECES,
   OZ_EXACT_COPIES = 8, /* because those who add to the same place wait for each other */
   OZ_EXACT_BITS = 50,
-  OZ_EXACT_LOWEST = -132, /* unit of the lowest piece, and what a number must be below, as powers of two */
+  /* unit of the lowest piece, and what a number must be below, as powers of two */
+  OZ_EXACT_LOWEST = -132,
   OZ_EXACT_BELOW = 62,
   OZ_EXACT_TERMS = 1 << 13 /* numbers in a sum, at most: 2^13 pieces of 50 bits fit */
 };
-#define OZ_EXACT_SPOILT (-(1ll << 58)) /* of the uppermost piece, in each copy; others add up to less: 44 bits, 2^13 times */
+/* of the uppermost piece, in each copy; others add up to less: 44 bits, 2^13 times */
+#define OZ_EXACT_SPOILT (-(1ll << 58))
 
 /* In the order of sums, and of each its pieces from the lowest on. */
 typedef struct {
@@ -35,18 +40,27 @@ OZ_FN double oz_power_of_two(int e) {
   return v;
 }
 OZ_FN int oz_exact_log(int k) { return OZ_EXACT_LOWEST + k * OZ_EXACT_BITS; } /* of unit k */
-OZ_FN int oz_exact_fits(double v) { return v < oz_power_of_two(OZ_EXACT_BELOW) && v > -oz_power_of_two(OZ_EXACT_BELOW); }
-/* Piece k of a number that fits: what the pieces above it leave, in its units. Nothing is rounded. */
+OZ_FN int oz_exact_fits(double v) {
+  return v < oz_power_of_two(OZ_EXACT_BELOW) && v > -oz_power_of_two(OZ_EXACT_BELOW);
+}
+/* Piece k of a number that fits: what the pieces above it leave, in its units. Nothing is rounded.
+ */
 OZ_FN long long oz_exact_cut(double v, int k) {
   v -= trunc(v * oz_power_of_two(-oz_exact_log(k + 1))) * oz_power_of_two(oz_exact_log(k + 1));
   return (long long)(v * oz_power_of_two(-oz_exact_log(k)));
 }
 /* What piece k of a sum says. */
-OZ_FN double oz_exact_told(long long q, int k) { return k == OZ_EXACT_PIECES - 1 && q < OZ_EXACT_SPOILT / 2 ? (double)NAN : (double)q * oz_power_of_two(oz_exact_log(k)); }
+OZ_FN double oz_exact_told(long long q, int k) {
+  return k == OZ_EXACT_PIECES - 1 && q < OZ_EXACT_SPOILT / 2
+             ? (double)NAN
+             : (double)q * oz_power_of_two(oz_exact_log(k));
+}
 
 #if defined(__CUDACC__)
-/* Adds v to sum t / OZ_EXACT_PIECES: that piece of it which is thread t's; nobody waits for it. copy: any number. */
-__device__ __forceinline__ void add_exactly(oz_exact_sums *to, uint32_t copy, uint32_t t, double v) {
+/* Adds v to sum t / OZ_EXACT_PIECES: that piece of it which is thread t's; nobody waits for it.
+ * copy: any number. */
+__device__ __forceinline__ void add_exactly(oz_exact_sums *to, uint32_t copy, uint32_t t,
+                                            double v) {
   long long *at = to->piece[copy % OZ_EXACT_COPIES] + t;
   const int k = (int)(t % OZ_EXACT_PIECES);
   if (!oz_exact_fits(v)) {
@@ -57,8 +71,10 @@ __device__ __forceinline__ void add_exactly(oz_exact_sums *to, uint32_t copy, ui
   if (q) atomicAdd(reinterpret_cast<unsigned long long *>(at), (unsigned long long)q);
 }
 /* By a whole warp: every thread has the sums then. */
-__device__ __forceinline__ void read_exactly(const oz_exact_sums *from, double total[OZ_EXACT_SUMS]) {
-  static_assert(OZ_EXACT_EACH == 16 && OZ_EXACT_COPIES % 2 == 0 && OZ_EXACT_PIECES == 4, "two copies at once, a thread for each piece");
+__device__ __forceinline__ void read_exactly(const oz_exact_sums *from,
+                                             double total[OZ_EXACT_SUMS]) {
+  static_assert(OZ_EXACT_EACH == 16 && OZ_EXACT_COPIES % 2 == 0 && OZ_EXACT_PIECES == 4,
+                "two copies at once, a thread for each piece");
   const uint32_t lane = threadIdx.x % 32;
   long long sum = 0;
 #pragma unroll
@@ -67,7 +83,8 @@ __device__ __forceinline__ void read_exactly(const oz_exact_sums *from, double t
   double v = oz_exact_told(sum, (int)(lane % OZ_EXACT_PIECES));
   v += __shfl_xor_sync(0xffffffffu, v, 1);
   v += __shfl_xor_sync(0xffffffffu, v, 2);
-  for (int r = 0; r < OZ_EXACT_SUMS; r++) total[r] = __shfl_sync(0xffffffffu, v, r * OZ_EXACT_PIECES);
+  for (int r = 0; r < OZ_EXACT_SUMS; r++)
+    total[r] = __shfl_sync(0xffffffffu, v, r * OZ_EXACT_PIECES);
 }
 /* So that others may be added, by a whole warp. */
 __device__ __forceinline__ void clear_exactly(oz_exact_sums *of) {

@@ -25,23 +25,27 @@ on_device::~on_device() {}
 #else
 on_device::on_device(const gpu *g) : before(-1) {
   if (cudaGetDevice(&before) != cudaSuccess) before = -1;
-  if (before != g->device) cudaSetDevice(g->device);
-  else before = -1;
+  if (before != g->device)
+    cudaSetDevice(g->device);
+  else
+    before = -1;
 }
 on_device::~on_device() {
   if (before >= 0) cudaSetDevice(before);
 }
 #endif
 
-/* An error that ended a call. What the driver keeps of it is taken away, so that the host does not find it. An error that
- * stays (a fault inside a kernel) ends this solver's use of the device. */
+/* An error that ended a call. What the driver keeps of it is taken away, so that the host does not
+ * find it. An error that stays (a fault inside a kernel) ends this solver's use of the device. */
 ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why) {
   cudaGetLastError();
 #if !defined(OZ_CUDA_HOST)
-  if (e == cudaErrorMemoryAllocation) return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: out of device memory in %s", what);
+  if (e == cudaErrorMemoryAllocation)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: out of device memory in %s", what);
   if (cudaStreamQuery(g->stream) != cudaSuccess && cudaGetLastError() != cudaSuccess) {
     g->lost = OOZE_LOST_DEVICE;
-    return oz_fail(why, OOZE_LOST_DEVICE, "cuda: %s: %s; the device's state is lost", what, cudaGetErrorString(e));
+    return oz_fail(why, OOZE_LOST_DEVICE, "cuda: %s: %s; the device's state is lost", what,
+                   cudaGetErrorString(e));
   }
 #else
   (void)g;
@@ -63,16 +67,19 @@ static ooze_result no_memory(size_t bytes, const gpu *g, const char *what, ooze_
   size_t available = 0, all = 0;
   cudaGetLastError(); /* nothing stays behind */
   if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
-  return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: no device memory for %s: %zu bytes asked for, %llu held, %zu of %zu free", what, bytes,
-                 (unsigned long long)(g->bytes + g->scratch_bytes), available, all);
+  return oz_fail(why, OOZE_ERROR_MEMORY,
+                 "cuda: no device memory for %s: %zu bytes asked for, %llu held, %zu of %zu free",
+                 what, bytes, (unsigned long long)(g->bytes + g->scratch_bytes), available, all);
 }
 
 /* Room for `bytes`; what was there is lost. On failure the old room is still there. */
-ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why, bool scratch) {
+ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why,
+                 bool scratch) {
   if (bytes <= b->bytes) return OOZE_OK;
   void *fresh = nullptr;
   bytes = (bytes + 255) / 256 * 256;
-  if (g->memory_limit && g->bytes + g->scratch_bytes + bytes > g->memory_limit) return no_memory(bytes, g, what, why);
+  if (g->memory_limit && g->bytes + g->scratch_bytes + bytes > g->memory_limit)
+    return no_memory(bytes, g, what, why);
   if (cudaMalloc(&fresh, bytes) != cudaSuccess) return no_memory(bytes, g, what, why);
   drop(g, b, scratch);
   b->at = fresh;
@@ -82,7 +89,10 @@ ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message
   return OOZE_OK;
 }
 
-telling next_telling(gpu *g) { return telling{as<uint32_t>(g->device_news), reinterpret_cast<uint32_t *>(g->host_news), ++g->told}; }
+telling next_telling(gpu *g) {
+  return telling{as<uint32_t>(g->device_news), reinterpret_cast<uint32_t *>(g->host_news),
+                 ++g->told};
+}
 #if defined(OZ_CUDA_HOST)
 ooze_result tell_news(gpu *g, ooze_message *) {
   memcpy(g->host_news, g->device_news.at, sizeof(news));
@@ -95,7 +105,8 @@ ooze_result await_news(gpu *, ooze_message *) { return OOZE_OK; }
 namespace {
 __global__ void tell_kernel(const __grid_constant__ telling t) { tell_host(t); }
 } // namespace
-/* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy that is waited for. */
+/* A kernel writes the news into the host's memory, which takes a few microseconds less than a copy
+ * that is waited for. */
 ooze_result tell_news(gpu *g, ooze_message *why) {
   if (g->walls_aside || g->lists_aside) OZ_TRY(join_side(g, why)); /* of which they tell too */
   return tell_beside(g, why);
@@ -117,8 +128,10 @@ ooze_result await_news(gpu *g, ooze_message *why) {
   const volatile uint32_t *now = reinterpret_cast<uint32_t *>(g->host_news) + sizeof(news) / 4;
   for (uint32_t n = 1; *now != number; n++)
     if (n % 1024 == 0) {
-      const cudaError_t e = cudaStreamQuery(g->stream); /* which is not done before whoever tells is: after_sort, where that is another one */
-      if (e != cudaErrorNotReady && *now != number) return fail_cuda(g, e == cudaSuccess ? cudaErrorUnknown : e, "a substep", why);
+      /* which is not done before whoever tells is: after_sort, where that is another one */
+      const cudaError_t e = cudaStreamQuery(g->stream);
+      if (e != cudaErrorNotReady && *now != number)
+        return fail_cuda(g, e == cudaSuccess ? cudaErrorUnknown : e, "a substep", why);
     }
   std::atomic_thread_fence(std::memory_order_acquire);
   return OOZE_OK;
@@ -132,7 +145,8 @@ ooze_result bring_news(gpu *g, ooze_message *why) {
   return OOZE_OK;
 }
 
-ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what, ooze_message *why) {
+ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what,
+                 ooze_message *why) {
   if (!bytes) return OOZE_OK;
   if (bytes > STAGING / 4) {
     OZ_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
@@ -157,39 +171,57 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   if (count <= g->capacity) return OOZE_OK;
   OZ_TRY(flush(g, why));
   const uint64_t wish = ((uint64_t)count + 127) / 128 * 128;
-  if (wish > 1u << 30) return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %u particles; at most %u fit", count, 1u << 30);
+  if (wish > 1u << 30)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %u particles; at most %u fit", count, 1u << 30);
   const uint32_t capacity = (uint32_t)wish;
   OZ_TRY(links_reserve(g, capacity, why));
   const size_t n = capacity, groups = n / GROUP;
   enum { FIXED_PARTS = 12 };
   /* everything sized by the particle count, or nothing */
-  struct { buffer *slot; size_t bytes; bool scratch; buffer fresh; } part[FIXED_PARTS + OZ_FIELD_STATE_COUNT] = {
-      {&g->block, n * words_per_particle() * 4, false, {}}, {&g->c.group, groups * 4, false, {}},
-      {&g->c.len, n * 2, false, {}},                        {&g->extra.group, groups * 4, false, {}},
-      {&g->extra.len, n * 2, false, {}},                    {&g->key[0], n * 8, true, {}},
-      {&g->key[1], n * 8, true, {}},                        {&g->order[0], n * 4, true, {}},
-      {&g->order[1], n * 4, true, {}},                      {&g->cell_of, n * 4, true, {}},
-      {&g->partial, (n / BLOCK * MOST_SUMS + 65536) * sizeof(double), true, {}}, {&g->votes, (groups + 8) * 4, true, {}},
+  struct {
+    buffer *slot;
+    size_t bytes;
+    bool scratch;
+    buffer fresh;
+  } part[FIXED_PARTS + OZ_FIELD_STATE_COUNT] = {
+      {&g->block, n * words_per_particle() * 4, false, {}},
+      {&g->c.group, groups * 4, false, {}},
+      {&g->c.len, n * 2, false, {}},
+      {&g->extra.group, groups * 4, false, {}},
+      {&g->extra.len, n * 2, false, {}},
+      {&g->key[0], n * 8, true, {}},
+      {&g->key[1], n * 8, true, {}},
+      {&g->order[0], n * 4, true, {}},
+      {&g->order[1], n * 4, true, {}},
+      {&g->cell_of, n * 4, true, {}},
+      {&g->partial, (n / BLOCK * MOST_SUMS + 65536) * sizeof(double), true, {}},
+      {&g->votes, (groups + 8) * 4, true, {}},
   };
   size_t parts = FIXED_PARTS, total = 0;
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
-    if (g->field[k].at) part[parts++] = {&g->field[k], n * field_of((oz_field)k)->words * 4, false, {}};
+    if (g->field[k].at)
+      part[parts++] = {&g->field[k], n * field_of((oz_field)k)->words * 4, false, {}};
   for (size_t k = 0; k < parts; k++) total += part[k].bytes;
   for (size_t k = 0; k < parts; k++) {
     ooze_result r = OOZE_OK;
-    if (g->memory_limit && g->bytes + g->scratch_bytes + total > g->memory_limit) r = OOZE_ERROR_MEMORY;
-    else r = grow(g, &part[k].fresh, part[k].bytes, "particles", nullptr, part[k].scratch);
+    if (g->memory_limit && g->bytes + g->scratch_bytes + total > g->memory_limit)
+      r = OOZE_ERROR_MEMORY;
+    else
+      r = grow(g, &part[k].fresh, part[k].bytes, "particles", nullptr, part[k].scratch);
     if (r >= 0) continue;
     for (size_t m = 0; m < k; m++) drop(g, &part[m].fresh, part[m].scratch);
     size_t available = 0, all = 0;
     if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
-    return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: no device memory for %u particles: %zu bytes needed, %zu asked for, %zu of %zu free", count,
-                   total, part[k].bytes, available, all);
+    return oz_fail(
+        why, OOZE_ERROR_MEMORY,
+        "cuda: no device memory for %u particles: %zu bytes needed, %zu asked for, %zu of %zu free",
+        count, total, part[k].bytes, available, all);
   }
   oz_frame next = g->arrays;
   lay_out(&next, static_cast<float *>(part[0].fresh.at), capacity, 0);
   for (size_t k = FIXED_PARTS; k < parts; k++)
-    put_array(&next, field_of((oz_field)(part[k].slot - g->field)), static_cast<float *>(part[k].fresh.at));
+    put_array(&next, field_of((oz_field)(part[k].slot - g->field)),
+              static_cast<float *>(part[k].fresh.at));
   for (int k = 0; k < OZ_FIELD_STATE_COUNT && g->count; k++) {
     const field_array *a = field_of((oz_field)k);
     const float *from = array_of(&g->arrays, a);
@@ -197,7 +229,8 @@ static ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
     if (!from) continue;
     for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
       OZ_CUDA(cudaMemcpyAsync(to + (size_t)c * capacity, from + (size_t)c * g->arrays.stride,
-                              (size_t)g->count * (a->planes ? 1 : a->words) * 4, cudaMemcpyDeviceToDevice, g->stream),
+                              (size_t)g->count * (a->planes ? 1 : a->words) * 4,
+                              cudaMemcpyDeviceToDevice, g->stream),
               "moving particles");
   }
   OZ_CUDA(cudaStreamSynchronize(g->stream), "moving particles");
@@ -235,7 +268,9 @@ static ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
     if (!p) continue;
     const size_t fresh = count - g->count, words = a->planes ? 1 : a->words;
     for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
-      OZ_CUDA(cudaMemsetAsync(p + (size_t)c * g->arrays.stride + g->count * words, 0, fresh * words * 4, g->stream), "new particles");
+      OZ_CUDA(cudaMemsetAsync(p + (size_t)c * g->arrays.stride + g->count * words, 0,
+                              fresh * words * 4, g->stream),
+              "new particles");
   }
   OZ_TRY(links_resize(g, count, why));
   g->count = count;
@@ -276,24 +311,30 @@ static void frame(oz_backend *b, oz_frame *f) {
 
 /* ---- optional fields ---- */
 
-static int has(const oz_backend *b, oz_field field) { return array_of(&reinterpret_cast<const gpu *>(b)->arrays, field_of(field)) != nullptr; }
+static int has(const oz_backend *b, oz_field field) {
+  return array_of(&reinterpret_cast<const gpu *>(b)->arrays, field_of(field)) != nullptr;
+}
 static ooze_result provide(oz_backend *b, oz_field field, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   if (!field_of(field)->optional || has(b, field) || !g->capacity) return OOZE_OK;
   OZ_TRY(flush(g, why));
-  OZ_TRY(grow(g, &g->field[field], (size_t)g->capacity * field_of(field)->words * 4, field_of(field)->name, why)); /* zeros */
+  /* zeros */
+  OZ_TRY(grow(g, &g->field[field], (size_t)g->capacity * field_of(field)->words * 4,
+              field_of(field)->name, why));
   put_array(&g->arrays, field_of(field), as<float>(g->field[field]));
   return OOZE_OK;
 }
 
 /* ---- transfers ---- */
 
-static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t count, void *out, const void *in, ooze_message *why) {
+static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t count, void *out,
+                            const void *in, ooze_message *why) {
   on_device here(g);
   OZ_TRY(flush(g, why));
   if ((uint32_t)field >= OZ_FIELD_COUNT || first > g->count || count > g->count - first)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, g->count);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u",
+                   (int)field, first, first + count, g->count);
   if (!count) return OOZE_OK;
   if (in) {
     g->box_known = false;
@@ -309,35 +350,48 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
   const size_t words = a->planes ? 1 : a->words, bytes = (size_t)count * words * 4;
   for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++) {
     float *device = p + (size_t)c * g->arrays.stride + (size_t)first * words;
-    if (out) OZ_CUDA(cudaMemcpyAsync(static_cast<char *>(out) + c * bytes, device, bytes, cudaMemcpyDeviceToHost, g->stream), "download");
-    else OZ_TRY(send(g, device, static_cast<const char *>(in) + c * bytes, bytes, "upload", why));
+    if (out)
+      OZ_CUDA(cudaMemcpyAsync(static_cast<char *>(out) + c * bytes, device, bytes,
+                              cudaMemcpyDeviceToHost, g->stream),
+              "download");
+    else
+      OZ_TRY(send(g, device, static_cast<const char *>(in) + c * bytes, bytes, "upload", why));
   }
   if (!out) return OOZE_OK;
   OZ_CUDA(cudaStreamSynchronize(g->stream), "download");
   g->staged = 0;
   return OOZE_OK;
 }
-static ooze_result download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
+static ooze_result download(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                            void *out, ooze_message *why) {
   return transfer(GPU(b), field, first, count, out, nullptr, why);
 }
-static ooze_result upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
+static ooze_result upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                          const void *in, ooze_message *why) {
   return transfer(GPU(b), field, first, count, nullptr, in, why);
 }
 
-/* Removes particles from the state. Results of the last substep, of which the caller has moved up those that stay, keep their places. */
-static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {
+/* Removes particles from the state. Results of the last substep, of which the caller has moved up
+ * those that stay, keep their places. */
+static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count,
+                           ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
   uint32_t n = 0, *order = static_cast<uint32_t *>(oz_alloc(g->memory, ((size_t)g->count + 1) * 4));
-  if (!order) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for removing particles: %zu bytes were refused", ((size_t)g->count + 1) * 4);
+  if (!order)
+    return oz_fail(why, OOZE_ERROR_MEMORY,
+                   "no memory for removing particles: %zu bytes were refused",
+                   ((size_t)g->count + 1) * 4);
   for (uint32_t i = 0; i < g->count; i++)
     if (keep[i]) order[n++] = i;
   ooze_result r = OOZE_OK;
   if (n < g->count) {
-    cudaError_t e = cudaMemcpyAsync(g->order[0].at, order, (size_t)n * 4, cudaMemcpyHostToDevice, g->stream);
+    cudaError_t e =
+        cudaMemcpyAsync(g->order[0].at, order, (size_t)n * 4, cudaMemcpyHostToDevice, g->stream);
     if (e == cudaSuccess) e = cudaStreamSynchronize(g->stream);
-    if (e != cudaSuccess) r = fail_cuda(g, e, "removing particles", why);
+    if (e != cudaSuccess)
+      r = fail_cuda(g, e, "removing particles", why);
     else {
       g->backed = false;
       r = permute(g, static_cast<uint32_t *>(g->order[0].at), n, false, why);
@@ -354,13 +408,15 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
 
 /* ---- surroundings ---- */
 
-static ooze_result put(gpu *g, buffer *b, const void *from, size_t bytes, const char *what, ooze_message *why) {
+static ooze_result put(gpu *g, buffer *b, const void *from, size_t bytes, const char *what,
+                       ooze_message *why) {
   if (!bytes) return OOZE_OK;
   OZ_TRY(grow(g, b, bytes, what, why));
   return send(g, b->at, from, bytes, what, why);
 }
-static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
-                             uint32_t bricks, ooze_message *why) {
+static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count,
+                             const uint64_t *keys, const float *values, uint32_t bricks,
+                             ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
@@ -374,7 +430,8 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
   }
   if (keys) {
     OZ_TRY(put(g, &g->brick_key, keys, bricks * sizeof *keys, "colliders", why));
-    OZ_TRY(put(g, &g->brick_values, values, (size_t)bricks * 512 * sizeof *values, "colliders", why));
+    OZ_TRY(
+        put(g, &g->brick_values, values, (size_t)bricks * 512 * sizeof *values, "colliders", why));
   }
   const uint32_t planes = oz_planes_of(c, count);
   if (planes > g->slot_planes) { /* slots become larger; what they hold is of the last substep */
@@ -386,15 +443,18 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
   g->collider_count = count;
   g->flat = g->planar = true;
   for (uint32_t k = 0; k < count; k++)
-    if (c[k].role == OOZE_ROLE_COLLIDE) g->flat &= OZ_IS_FLAT(c + k) != 0, g->planar &= c[k].shape == OZ_SHAPE_PLANE;
+    if (c[k].role == OOZE_ROLE_COLLIDE)
+      g->flat &= OZ_IS_FLAT(c + k) != 0, g->planar &= c[k].shape == OZ_SHAPE_PLANE;
   return OOZE_OK;
 }
-static ooze_result grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why) {
+static ooze_result grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks,
+                         ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
   OZ_TRY(put(g, &g->grip_key, keys, bricks * sizeof *keys, "colliders' friction", why));
-  return put(g, &g->grip_values, values, (size_t)bricks * OZ_GRIP_FLOATS * sizeof *values, "colliders' friction", why);
+  return put(g, &g->grip_values, values, (size_t)bricks * OZ_GRIP_FLOATS * sizeof *values,
+             "colliders' friction", why);
 }
 static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
   gpu *g = GPU(b);
@@ -413,7 +473,8 @@ static ooze_result matter(oz_backend *b, const oz_matter *m, uint32_t count, ooz
   return OOZE_OK;
 }
 
-static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members, ooze_message *why) {
+static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members,
+                          ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
@@ -455,11 +516,17 @@ static void destroy(oz_backend *b) {
 #endif
     drop_spare(g);
     forget_graphs(g);
-    buffer *kept[] = {&g->block, &g->c.entries, &g->c.group, &g->c.len, &g->extra.entries, &g->extra.group, &g->extra.len, &g->wall,
-                      &g->wall_near, &g->wall_particle, &g->wall_planes, &g->wall_impulse, &g->load, &g->collider, &g->brick_key, &g->brick_values, &g->grip_key, &g->grip_values, &g->nozzle, &g->matter, &g->body, &g->body_state, &g->member,
-                      &g->device_news, &g->ticket, &g->block_sums, &g->votes, &g->loads, &g->ghat, &g->near_first, &g->near_j};
-    buffer *scratch[] = {&g->key[0], &g->key[1], &g->order[0], &g->order[1], &g->cell_of, &g->table, &g->stirred, &g->temp, &g->partial,
-                         &g->grid.start, &g->grid.key, &g->grid.hash, &g->grid.around};
+    buffer *kept[] = {&g->block,         &g->c.entries,     &g->c.group,     &g->c.len,
+                      &g->extra.entries, &g->extra.group,   &g->extra.len,   &g->wall,
+                      &g->wall_near,     &g->wall_particle, &g->wall_planes, &g->wall_impulse,
+                      &g->load,          &g->collider,      &g->brick_key,   &g->brick_values,
+                      &g->grip_key,      &g->grip_values,   &g->nozzle,      &g->matter,
+                      &g->body,          &g->body_state,    &g->member,      &g->device_news,
+                      &g->ticket,        &g->block_sums,    &g->votes,       &g->loads,
+                      &g->ghat,          &g->near_first,    &g->near_j};
+    buffer *scratch[] = {&g->key[0],   &g->key[1],    &g->order[0],   &g->order[1], &g->cell_of,
+                         &g->table,    &g->stirred,   &g->temp,       &g->partial,  &g->grid.start,
+                         &g->grid.key, &g->grid.hash, &g->grid.around};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer &k : g->field) drop(g, &k, false);
     for (buffer &k : g->field_to) drop(g, &k, false);
@@ -486,8 +553,10 @@ static void destroy(oz_backend *b) {
 }
 
 const oz_backend_table gpu_table = {
-    "cuda", destroy, describe, reserve, resize, frame, download, upload, compact, sort, lists, density_list, walls, colliders,
-    nozzles, matter, bodies, links_update, links_put, links_get, run, bytes, profile, profile_reset, lost, wall_loads, undo, fastest, finished, grips,
-    has, provide, nullptr};
+    "cuda",   destroy, describe,      reserve,      resize,       frame,     download,
+    upload,   compact, sort,          lists,        density_list, walls,     colliders,
+    nozzles,  matter,  bodies,        links_update, links_put,    links_get, run,
+    bytes,    profile, profile_reset, lost,         wall_loads,   undo,      fastest,
+    finished, grips,   has,           provide,      nullptr};
 
 } // namespace OZ_NAMESPACE

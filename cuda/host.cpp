@@ -1,4 +1,5 @@
-/* The whole backend as plain C++ on one thread: the same kernels and host code, for machines without a GPU. */
+/* The whole backend as plain C++ on one thread: the same kernels and host code, for machines
+ * without a GPU. */
 #define OZ_CUDA_HOST 1
 #include "cuda/gpu.cu"
 

@@ -1,6 +1,10 @@
-/* The kernel of images by rows (mirror.h), beside the move, whose end waits for it: it should be short, and take little room. Some blocks are for slots of the layer next to a wall, four threads each; the others for
- * those that have no images but their own, one thread each. It is a chain of reads that wait for each other. So what is as old as lists and walls comes before the kernel waits, and all that a thread asks for then is
- * on the way at once. That is for one plane and a row that is not too long; other slots, which are few, go one step after the other. Included by stages.cu, inside its namespace. */
+/* The kernel of images by rows (mirror.h), beside the move, whose end waits for it: it should be
+ * short, and take little room. Some blocks are for slots of the layer next to a wall, four threads
+ * each; the others for those that have no images but their own, one thread each. It is a chain of
+ * reads that wait for each other. So what is as old as lists and walls comes before the kernel
+ * waits, and all that a thread asks for then is on the way at once. That is for one plane and a row
+ * that is not too long; other slots, which are few, go one step after the other. Included by
+ * stages.cu, inside its namespace. */
 #ifndef OZ_CUDA_IMAGES_H
 #define OZ_CUDA_IMAGES_H
 
@@ -8,14 +12,16 @@
 struct image_slot {
   uint32_t i;
   float omega, x[3];
-  oz_wall wall; /* n and s of it */
+  oz_wall wall;   /* n and s of it */
   bool on, plain; /* it has images; and one plane alone */
   OZ_D void open(const stage_args &a, uint32_t slot) {
     const oz_frame *f = &a.f;
     const oz_wall *from = f->wall + (size_t)slot * f->slot_planes;
     const uint32_t planes = f->wall_planes[slot], dense = from->dense;
     oz_real v[4], w[4];
-    static_assert(offsetof(oz_wall, n) == 0 && offsetof(oz_wall, s) == 12 && sizeof(oz_wall) % 16 == 0, "read as one");
+    static_assert(offsetof(oz_wall, n) == 0 && offsetof(oz_wall, s) == 12 &&
+                      sizeof(oz_wall) % 16 == 0,
+                  "read as one");
     oz_ld4(reinterpret_cast<const float *>(from), 0, 4, 0, w);
     i = f->wall_particle[slot];
     omega = f->omega[i];
@@ -28,8 +34,10 @@ struct image_slot {
 
 /* One of the four threads of a row. */
 struct image_team {
-  enum { T = image_row::T, AHEAD = 12, AT_ONCE = 6, HALF = 3 }; /* entries of a thread: that it knows beforehand (rows next to a wall have some 30 in all); that are on the way at once; and when half of them are done, the next */
-  struct shelf { /* in shared memory: what registers have no room for */
+  /* entries of a thread: that it knows beforehand (rows next to a wall have some 30 in all); that
+   * are on the way at once; and when half of them are done, the next */
+  enum { T = image_row::T, AHEAD = 12, AT_ONCE = 6, HALF = 3 };
+  struct shelf {                  /* in shared memory: what registers have no room for */
     float4 x[BLOCK], wall[BLOCK]; /* of the particle; n and s */
     uint2 here[BLOCK], place[AHEAD][BLOCK];
     uint32_t later[AHEAD - AT_ONCE][BLOCK];
@@ -40,7 +48,9 @@ struct image_team {
     const oz_frame *f = &a.f;
     const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
     const uint32_t lane = threadIdx.x % T, planes = f->wall_planes[slot], dense = wall->dense;
-    static_assert(offsetof(oz_wall, n) == 0 && offsetof(oz_wall, s) == 12 && sizeof(oz_wall) % 16 == 0, "read as one");
+    static_assert(offsetof(oz_wall, n) == 0 && offsetof(oz_wall, s) == 12 &&
+                      sizeof(oz_wall) % 16 == 0,
+                  "read as one");
     copy_in<16>(near_address_of(&kept.wall[threadIdx.x]), wall);
     i = f->wall_particle[slot];
     copy_in<16>(near_address_of(&kept.x[threadIdx.x]), f->x + 4 * (size_t)i);
@@ -53,16 +63,21 @@ struct image_team {
     for (uint32_t m = 0; m < AHEAD; m++) who[m] = row.neighbour(lane + T * m);
     for (uint32_t m = 0; m < AHEAD; m++) {
       copy_in<8>(near_address_of(&kept.place[m][threadIdx.x]), a.place + 2 * (size_t)who[m]);
-      if (m < AT_ONCE) j[m] = who[m];
-      else kept.later[m - AT_ONCE][threadIdx.x] = who[m];
+      if (m < AT_ONCE)
+        j[m] = who[m];
+      else
+        kept.later[m - AT_ONCE][threadIdx.x] = who[m];
     }
     return f->wall_density && omega > 0.0f && planes == 1 && dense && length <= T * AHEAD;
   }
-  static OZ_D float of_lane(const float v[3]) { return threadIdx.x % T == 0 ? v[0] : threadIdx.x % T == 1 ? v[1] : v[2]; }
+  static OZ_D float of_lane(const float v[3]) {
+    return threadIdx.x % T == 0 ? v[0] : threadIdx.x % T == 1 ? v[1] : v[2];
+  }
   /* For a whole warp; there: this thread has a row. */
   OZ_D void make(const stage_args &a, uint32_t slot, const shelf &kept, bool there) const {
     const oz_frame *f = &a.f;
-    const uint32_t lane = threadIdx.x % T, axis = lane < 3 ? lane : 2; /* the first three threads take an axis each */
+    /* the first three threads take an axis each */
+    const uint32_t lane = threadIdx.x % T, axis = lane < 3 ? lane : 2;
     const size_t plane = (size_t)slot * f->slot_planes;
     oz_real own[4] = {0.0f, 0.0f, 0.0f, 0.0f}, d[AT_ONCE][4], sum[OZ_MIRROR_SUMS];
     float y = 0.0f, impulse = 0.0f, press = 0.0f, omega = 0.0f, move = 0.0f;
@@ -71,7 +86,8 @@ struct image_team {
     if (there) {
       oz_ld4(f->dx, i, 4, 0, own);
       for (uint32_t m = 0; m < AT_ONCE; m++) oz_ld4(f->dx, j[m], 4, 0, d[m]);
-      y = f->y[4 * (size_t)i + axis], impulse = f->wall_impulse[3 * plane + axis], press = __ldcg(&f->wall[plane].press), omega = f->omega[i];
+      y = f->y[4 * (size_t)i + axis], impulse = f->wall_impulse[3 * plane + axis],
+      press = __ldcg(&f->wall[plane].press), omega = f->omega[i];
     }
     __syncwarp(); /* nothing of this is put off until it is used; likewise below */
     const float4 x4 = kept.x[threadIdx.x], w4 = kept.wall[threadIdx.x];
@@ -83,28 +99,35 @@ struct image_team {
     mirror_begin(own, x, &m, &seen);
     const int others = mirror_turn(f, x, &wall, &m, &seen);
     for (int c = 0; c < OZ_MIRROR_SUMS; c++) sum[c] = 0.0f;
-    bool on[AHEAD / HALF]; /* whether any row of this warp has so many; the others go along with the particle itself */
+    /* whether any row of this warp has so many; the others go along with the particle itself */
+    bool on[AHEAD / HALF];
 #pragma unroll
     for (uint32_t e = 0; e < AHEAD; e += HALF) {
       if (e >= AT_ONCE && !on[e / HALF]) break;
-      for (uint32_t u = e; u < e + HALF; u++) image_row::add(a, here, oz_place_ld(&kept.place[u][threadIdx.x].x, 0), d[u % AT_ONCE], &seen, sum);
+      for (uint32_t u = e; u < e + HALF; u++)
+        image_row::add(a, here, oz_place_ld(&kept.place[u][threadIdx.x].x, 0), d[u % AT_ONCE],
+                       &seen, sum);
       if (e + AT_ONCE < AHEAD) {
         on[(e + AT_ONCE) / HALF] = __any_sync(0xffffffffu, there && T * (e + AT_ONCE) < length);
         if (there && on[(e + AT_ONCE) / HALF])
-          for (uint32_t u = e; u < e + HALF; u++) oz_ld4(f->dx, kept.later[u][threadIdx.x], 4, 0, d[u % AT_ONCE]);
+          for (uint32_t u = e; u < e + HALF; u++)
+            oz_ld4(f->dx, kept.later[u][threadIdx.x], 4, 0, d[u % AT_ONCE]);
         __syncwarp();
       }
     }
     for (int c = 0; c < OZ_MIRROR_SUMS; c++)
       for (int e = T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], e);
-    oz_mirror_axis(f, oz_mirror_push(f, &m, press, others, sum), of_lane(m.n), others, of_lane(sum + 2), &impulse, &move);
+    oz_mirror_axis(f, oz_mirror_push(f, &m, press, others, sum), of_lane(m.n), others,
+                   of_lane(sum + 2), &impulse, &move);
     if (!there || lane == 3) return;
     f->wall_impulse[3 * plane + axis] = impulse;
     f->y[4 * (size_t)i + axis] = oz_mirror_moved(f, omega, y, move);
   }
 };
-/* One thread for its slot. Returns whether there is more to it than its own image: then nothing is done. */
-__device__ __forceinline__ bool image_alone(const stage_args &a, uint32_t slot, const image_slot &at, bool there) {
+/* One thread for its slot. Returns whether there is more to it than its own image: then nothing is
+ * done. */
+__device__ __forceinline__ bool image_alone(const stage_args &a, uint32_t slot,
+                                            const image_slot &at, bool there) {
   const oz_frame *f = &a.f;
   const size_t plane = (size_t)slot * f->slot_planes;
   oz_real own[4] = {0.0f, 0.0f, 0.0f, 0.0f}, y[4] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -120,16 +143,20 @@ __device__ __forceinline__ bool image_alone(const stage_args &a, uint32_t slot, 
   if (mirror_turn(f, at.x, &at.wall, &m, &seen)) return there;
   const float push = oz_mirror_push(f, &m, press, 0, nullptr);
   for (int c = 0; c < 3; c++) oz_mirror_axis(f, push, m.n[c], 0, 0.0f, impulse + c, move + c);
-  for (int c = 0; there && c < 3; c++) f->wall_impulse[3 * plane + c] = impulse[c], f->y[4 * (size_t)at.i + c] = oz_mirror_moved(f, at.omega, y[c], move[c]);
+  for (int c = 0; there && c < 3; c++)
+    f->wall_impulse[3 * plane + c] = impulse[c], f->y[4 * (size_t)at.i + c] =
+                                                     oz_mirror_moved(f, at.omega, y[c], move[c]);
   return false;
 }
 
 __device__ __forceinline__ void images_wait(const stage_args &a) {
   if (!a.beside) let_the_next_come();
   await_the_last();
-  if (a.beside) let_the_next_come(); /* so it finds done what came before this one, and need not wait for that */
+  /* so it finds done what came before this one, and need not wait for that */
+  if (a.beside) let_the_next_come();
 }
-/* Warps that have nothing to do leave at once; but the first keeps the next kernel from coming before the last one is done. */
+/* Warps that have nothing to do leave at once; but the first keeps the next kernel from coming
+ * before the last one is done. */
 __device__ __forceinline__ bool images_none() { return blockIdx.x || threadIdx.x >= 32; }
 /* Whoever writes walls, how many there are and which have others near lets nobody come early. */
 __device__ __forceinline__ void images_of_teams(const stage_args &a, uint32_t blocks) {
@@ -139,7 +166,9 @@ __device__ __forceinline__ void images_of_teams(const stage_args &a, uint32_t bl
   const uint32_t many = *f->wall_near, begin = blockIdx.x * EACH + threadIdx.x / image_team::T;
   bool waits = true, more = false;
   for (uint32_t k = begin;; k += blocks * EACH) {
-    const uint32_t slot = k < f->wall_count ? f->wall_near[1 + k] : 0u, first = k & ~7u; /* that of the warp's first. There is room for so many slots: how many there are need not be known yet */
+    /* that of the warp's first. There is room for so many slots: how many there are need not be
+     * known yet */
+    const uint32_t slot = k < f->wall_count ? f->wall_near[1 + k] : 0u, first = k & ~7u;
     bool there = k < many;
     image_team team;
     if (first >= many && (!waits || images_none())) break;
@@ -154,7 +183,9 @@ __device__ __forceinline__ void images_of_teams(const stage_args &a, uint32_t bl
   }
   for (uint32_t k = begin; more && k < many; k += blocks * EACH) {
     const uint32_t slot = f->wall_near[1 + k];
-    if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->slot_planes].dense || f->len_c[f->wall_particle[slot]] > image_team::T * image_team::AHEAD) mirror_row<true>(a, slot, threadIdx.x % image_team::T);
+    if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->slot_planes].dense ||
+        f->len_c[f->wall_particle[slot]] > image_team::T * image_team::AHEAD)
+      mirror_row<true>(a, slot, threadIdx.x % image_team::T);
   }
 }
 __device__ __forceinline__ void images_alone(const stage_args &a, uint32_t block, uint32_t blocks) {
@@ -174,8 +205,12 @@ __device__ __forceinline__ void images_alone(const stage_args &a, uint32_t block
     if (more || (there && !at.plain)) mirror_row<false>(a, slot, 0);
   }
 }
-template <class S> __global__ void __launch_bounds__(BLOCK, 8) images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
-  if (blockIdx.x < teams) images_of_teams(a, teams);
-  else images_alone(a, blockIdx.x - teams, gridDim.x - teams);
+template <class S>
+__global__ void __launch_bounds__(BLOCK, 8)
+    images_kernel(const __grid_constant__ stage_args a, uint32_t teams) {
+  if (blockIdx.x < teams)
+    images_of_teams(a, teams);
+  else
+    images_alone(a, blockIdx.x - teams, gridDim.x - teams);
 }
 #endif

@@ -1,6 +1,7 @@
-/* Links on the GPU (physics/links.h): two sets of rows, one of which is remade from the other by a rule. New rows of 32
- * particles lie interleaved, so that a warp reads whole lines; each particle knows where its row begins, so that sorting
- * moves no entries. Room is found by counting and adding up: where a row lands depends on nothing but the links. */
+/* Links on the GPU (physics/links.h): two sets of rows, one of which is remade from the other by a
+ * rule. New rows of 32 particles lie interleaved, so that a warp reads whole lines; each particle
+ * knows where its row begins, so that sorting moves no entries. Room is found by counting and
+ * adding up: where a row lands depends on nothing but the links. */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"
@@ -17,14 +18,17 @@ struct row_view { /* one set, as kernels see it */
   uint32_t *row, *j, *kind;
   uint16_t *len;
   float *rest, *spare;
-  OZ_D void put(size_t e, const oz_link &l) const { j[e] = l.j, rest[e] = l.rest, kind[e] = l.kind, spare[e] = l.spare; }
+  OZ_D void put(size_t e, const oz_link &l) const {
+    j[e] = l.j, rest[e] = l.rest, kind[e] = l.kind, spare[e] = l.spare;
+  }
   OZ_D oz_link get(size_t e) const {
     oz_link l = {j[e], rest[e], kind[e], spare[e]};
     return l;
   }
 };
 row_view view(const link_rows &r) {
-  row_view v = {as<uint32_t>(r.row), as<uint32_t>(r.j), as<uint32_t>(r.kind), as<uint16_t>(r.len), as<float>(r.rest), as<float>(r.spare)};
+  row_view v = {as<uint32_t>(r.row), as<uint32_t>(r.j), as<uint32_t>(r.kind),
+                as<uint16_t>(r.len), as<float>(r.rest), as<float>(r.spare)};
   return v;
 }
 
@@ -41,21 +45,25 @@ struct relink {
     while (low < high) {
       const uint32_t middle = (low + high) / 2, there = f.rank[f.link_j[oz_link_at(&f, i, middle)]];
       if (there == rank) return true;
-      if (there < rank) low = middle + 1;
-      else high = middle;
+      if (there < rank)
+        low = middle + 1;
+      else
+        high = middle;
     }
     return false;
   }
   OZ_D bool kept(uint32_t i, uint32_t m, oz_link *l) const {
     const size_t e = oz_link_at(&f, i, m);
-    l->j = f.link_j[e], l->rest = f.link_rest[e], l->kind = f.link_kind[e], l->spare = f.link_spare[e];
+    l->j = f.link_j[e], l->rest = f.link_rest[e], l->kind = f.link_kind[e],
+    l->spare = f.link_spare[e];
     return oz_link_keep(&f, rule, i, l, oz_link_distance2(&f, i, l->j)) != 0;
   }
   OZ_D bool made(uint32_t i, uint32_t j, oz_link *l) const {
     l->j = j;
     if (j == i) return false;
     const float r2 = oz_link_distance2(&f, i, j);
-    return r2 < oz_link_reach2(&f, rule) && !linked(i, j) && oz_link_room(&f, j) && oz_link_seen(&f, i, j) && oz_link_make(&f, rule, i, l, r2);
+    return r2 < oz_link_reach2(&f, rule) && !linked(i, j) && oz_link_room(&f, j) &&
+           oz_link_seen(&f, i, j) && oz_link_make(&f, rule, i, l, r2);
   }
   /* Calls take(link) for all that i has from now on: old ones in order, then new ones. */
   template <class T> OZ_D void all(uint32_t i, T &take) const {
@@ -92,7 +100,8 @@ struct width_item {
   uint32_t *width;
   OZ_D void operator()(uint32_t g) const {
     uint32_t most = 0;
-    for (uint32_t i = g * GROUP; i < n && i < (g + 1) * GROUP; i++) most = len[i] > most ? len[i] : most;
+    for (uint32_t i = g * GROUP; i < n && i < (g + 1) * GROUP; i++)
+      most = len[i] > most ? len[i] : most;
     width[g] = most;
   }
 };
@@ -159,7 +168,8 @@ ooze_result lines_room(gpu *g, link_rows *r, uint64_t lines, ooze_message *why) 
   if (lines <= r->lines) return OOZE_OK;
   lines += lines / 8 + 256;
   if (lines * GROUP > UINT32_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %llu link entries; %u fit", (unsigned long long)lines * GROUP, UINT32_MAX);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %llu link entries; %u fit",
+                   (unsigned long long)lines * GROUP, UINT32_MAX);
   buffer *part[] = {&r->j, &r->rest, &r->kind, &r->spare, &r->share};
   for (buffer *b : part) OZ_TRY(grow(g, b, (size_t)lines * GROUP * 4, "links", why));
   r->lines = lines;
@@ -191,7 +201,8 @@ ooze_result links_reserve(gpu *g, uint32_t capacity, ooze_message *why) {
       const size_t bytes = (size_t)capacity * (b == &r.row ? 4 : 2);
       if (bytes <= b->bytes) continue;
       OZ_TRY(grow(g, &fresh, bytes, "links", why));
-      OZ_CUDA(cudaMemcpyAsync(fresh.at, b->at, b->bytes, cudaMemcpyDeviceToDevice, g->stream), "links");
+      OZ_CUDA(cudaMemcpyAsync(fresh.at, b->at, b->bytes, cudaMemcpyDeviceToDevice, g->stream),
+              "links");
       OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
       drop(g, b, false);
       *b = fresh;
@@ -215,8 +226,10 @@ void links_release(gpu *g) {
   drop(g, &g->link_width, true);
 }
 
-/* `order` tells where the first `kept` of `all` particles were; the keys that are not sorted are free then. */
-ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t all, ooze_message *why) {
+/* `order` tells where the first `kept` of `all` particles were; the keys that are not sorted are
+ * free then. */
+ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t all,
+                       ooze_message *why) {
   if (!g->has_links) return OOZE_OK;
   link_rows *now = &g->links[g->links_now], *next = &g->links[1 - g->links_now];
   uint32_t *to = as<uint32_t>(g->key[1 - g->now]);
@@ -234,8 +247,12 @@ ooze_result links_resize(gpu *g, uint32_t count, ooze_message *why) {
   link_rows *r = &g->links[g->links_now];
   if (!g->has_links) return OOZE_OK;
   if (count > g->count) {
-    OZ_CUDA(cudaMemsetAsync(as<uint16_t>(r->len) + g->count, 0, (size_t)(count - g->count) * 2, g->stream), "links");
-    OZ_CUDA(cudaMemsetAsync(as<uint32_t>(r->row) + g->count, 0, (size_t)(count - g->count) * 4, g->stream), "links");
+    OZ_CUDA(cudaMemsetAsync(as<uint16_t>(r->len) + g->count, 0, (size_t)(count - g->count) * 2,
+                            g->stream),
+            "links");
+    OZ_CUDA(cudaMemsetAsync(as<uint32_t>(r->row) + g->count, 0, (size_t)(count - g->count) * 4,
+                            g->stream),
+            "links");
   } else if (count == 0) {
     if (g->count) OZ_CUDA(cudaMemsetAsync(r->len.at, 0, (size_t)g->count * 2, g->stream), "links");
   } /* particles that came and go again before a step have none */
@@ -257,7 +274,9 @@ ooze_result links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message
   OZ_CUDA(each(g->stream, g->count, count_item{s, as<uint16_t>(to->len)}), "links");
   OZ_CUDA(each(g->stream, groups, width_item{as<uint16_t>(to->len), g->count, width}), "links");
   OZ_TRY(add_up(g, width, groups, why));
-  OZ_CUDA(each(g->stream, 1, total_item{width, groups, &static_cast<news *>(g->device_news.at)->links}), "links");
+  OZ_CUDA(
+      each(g->stream, 1, total_item{width, groups, &static_cast<news *>(g->device_news.at)->links}),
+      "links");
   OZ_TRY(bring_news(g, why));
   OZ_TRY(lines_room(g, to, g->host_news->links, why));
   OZ_CUDA(each(g->stream, g->count, write_item{s, view(*to), width}), "links");
@@ -280,14 +299,16 @@ ooze_result no_host_memory(uint64_t count, ooze_message *why) {
 }
 } // namespace
 
-ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why) {
+ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count,
+                      ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
   if (!g->has_links && !count) return OOZE_OK;
   OZ_TRY(begin_links(g, why));
   link_rows *to = &g->links[1 - g->links_now];
-  if (!at) return lines_room(g, to, 2 * count / GROUP, why); /* a first guess: how rows are spread is not known yet */
+  /* a first guess: how rows are spread is not known yet */
+  if (!at) return lines_room(g, to, 2 * count / GROUP, why);
   const size_t n = g->count;
   host_block hl(g, n * 2), hr(g, n * 4);
   uint16_t *len = static_cast<uint16_t *>(hl.at);
@@ -297,10 +318,14 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   uint32_t *owner = static_cast<uint32_t *>(ho.at);
   if (!owner) return no_host_memory(count, why);
   if (n && !g->arrays.owner) memset(owner, 0, n * 4);
-  if (n && g->arrays.owner) OZ_CUDA(cudaMemcpyAsync(owner, g->arrays.owner, n * 4, cudaMemcpyDeviceToHost, g->stream), "links");
+  if (n && g->arrays.owner)
+    OZ_CUDA(cudaMemcpyAsync(owner, g->arrays.owner, n * 4, cudaMemcpyDeviceToHost, g->stream),
+            "links");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
   /* as oz_link_has_row, which nvcc compiles for the device alone */
-  const auto has_row = [owner](uint32_t i) { return owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; };
+  const auto has_row = [owner](uint32_t i) {
+    return owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
+  };
   for (uint64_t k = 0; k < count; k++)
     for (int turn = 0; turn < 2; turn++) {
       const uint32_t i = at[turn ? links[k].b : links[k].a];
@@ -317,7 +342,8 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   }
   OZ_TRY(lines_room(g, to, lines, why));
   const size_t entries = (size_t)lines * GROUP;
-  host_block hj(g, entries * 4), hrest(g, entries * 4), hkind(g, entries * 4), hspare(g, entries * 4);
+  host_block hj(g, entries * 4), hrest(g, entries * 4), hkind(g, entries * 4),
+      hspare(g, entries * 4);
   uint32_t *j = static_cast<uint32_t *>(hj.at), *kind = static_cast<uint32_t *>(hkind.at);
   float *rest = static_cast<float *>(hrest.at), *spare = static_cast<float *>(hspare.at);
   if (!j || !kind || !rest || !spare) return no_host_memory(count, why);
@@ -328,19 +354,27 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
       const uint32_t i = at[turn ? links[k].b : links[k].a];
       if (!has_row(i)) continue;
       const size_t e = row[i] + (size_t)len[i]++ * GROUP;
-      j[e] = at[turn ? links[k].a : links[k].b], rest[e] = links[k].rest, kind[e] = links[k].kind, spare[e] = links[k].spare;
+      j[e] = at[turn ? links[k].a : links[k].b], rest[e] = links[k].rest, kind[e] = links[k].kind,
+      spare[e] = links[k].spare;
     }
-  const struct { const buffer *to; const void *from; size_t bytes; } part[] = {
-      {&to->row, row, n * 4}, {&to->len, len, n * 2}, {&to->j, j, entries * 4},
-      {&to->rest, rest, entries * 4}, {&to->kind, kind, entries * 4}, {&to->spare, spare, entries * 4}};
+  const struct {
+    const buffer *to;
+    const void *from;
+    size_t bytes;
+  } part[] = {{&to->row, row, n * 4},         {&to->len, len, n * 2},
+              {&to->j, j, entries * 4},       {&to->rest, rest, entries * 4},
+              {&to->kind, kind, entries * 4}, {&to->spare, spare, entries * 4}};
   for (const auto &p : part)
-    if (p.bytes) OZ_CUDA(cudaMemcpyAsync(p.to->at, p.from, p.bytes, cudaMemcpyHostToDevice, g->stream), "links");
+    if (p.bytes)
+      OZ_CUDA(cudaMemcpyAsync(p.to->at, p.from, p.bytes, cudaMemcpyHostToDevice, g->stream),
+              "links");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
   g->links_now = 1 - g->links_now;
   return OOZE_OK;
 }
 
-ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why) {
+ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count,
+                      ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
@@ -349,16 +383,28 @@ ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint
   if (!g->has_links || !g->count) return OOZE_OK;
   const link_rows *r = &g->links[g->links_now];
   const size_t n = g->count, entries = (size_t)r->lines * GROUP;
-  host_block hl(g, n * 2), hr(g, n * 4), hk(g, n * 4), hj(g, entries * 4), hrest(g, entries * 4), hkind(g, entries * 4), hspare(g, entries * 4);
-  if (!hl.at || !hr.at || !hk.at || !hj.at || !hrest.at || !hkind.at || !hspare.at) return no_host_memory(entries, why);
-  const struct { void *to; const void *from; size_t bytes; } part[] = {
-      {hl.at, r->len.at, n * 2}, {hr.at, r->row.at, n * 4}, {hk.at, g->arrays.rank, n * 4}, {hj.at, r->j.at, entries * 4},
-      {hrest.at, r->rest.at, entries * 4}, {hkind.at, r->kind.at, entries * 4}, {hspare.at, r->spare.at, entries * 4}};
+  host_block hl(g, n * 2), hr(g, n * 4), hk(g, n * 4), hj(g, entries * 4), hrest(g, entries * 4),
+      hkind(g, entries * 4), hspare(g, entries * 4);
+  if (!hl.at || !hr.at || !hk.at || !hj.at || !hrest.at || !hkind.at || !hspare.at)
+    return no_host_memory(entries, why);
+  const struct {
+    void *to;
+    const void *from;
+    size_t bytes;
+  } part[] = {{hl.at, r->len.at, n * 2},
+              {hr.at, r->row.at, n * 4},
+              {hk.at, g->arrays.rank, n * 4},
+              {hj.at, r->j.at, entries * 4},
+              {hrest.at, r->rest.at, entries * 4},
+              {hkind.at, r->kind.at, entries * 4},
+              {hspare.at, r->spare.at, entries * 4}};
   for (const auto &p : part)
-    if (p.bytes) OZ_CUDA(cudaMemcpyAsync(p.to, p.from, p.bytes, cudaMemcpyDeviceToHost, g->stream), "links");
+    if (p.bytes)
+      OZ_CUDA(cudaMemcpyAsync(p.to, p.from, p.bytes, cudaMemcpyDeviceToHost, g->stream), "links");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
   const uint16_t *len = static_cast<uint16_t *>(hl.at);
-  const uint32_t *row = static_cast<uint32_t *>(hr.at), *rank = static_cast<uint32_t *>(hk.at), *j = static_cast<uint32_t *>(hj.at);
+  const uint32_t *row = static_cast<uint32_t *>(hr.at), *rank = static_cast<uint32_t *>(hk.at),
+                 *j = static_cast<uint32_t *>(hj.at);
   uint64_t m = 0;
   for (uint32_t a = 0; a < n; a++) {
     const uint32_t i = at[a];
@@ -366,7 +412,10 @@ ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint
       const size_t e = row[i] + (size_t)k * GROUP;
       const uint32_t other = rank[j[e]];
       if (other <= a) continue; /* the other end has told of it */
-      if (m < room) out[m] = oz_link_pair{a, other, static_cast<float *>(hrest.at)[e], static_cast<uint32_t *>(hkind.at)[e], static_cast<float *>(hspare.at)[e]};
+      if (m < room)
+        out[m] =
+            oz_link_pair{a, other, static_cast<float *>(hrest.at)[e],
+                         static_cast<uint32_t *>(hkind.at)[e], static_cast<float *>(hspare.at)[e]};
       m++;
     }
   }

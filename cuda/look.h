@@ -1,5 +1,6 @@
-/* Looking for the neighbours of one particle: which candidates around its cell are near, the list that a block of particles shares, and
- * how a row is written. search.cu runs it. Included inside its namespace. */
+/* Looking for the neighbours of one particle: which candidates around its cell are near, the list
+ * that a block of particles shares, and how a row is written. search.cu runs it. Included inside
+ * its namespace. */
 #ifndef OZ_CUDA_LOOK_H
 #define OZ_CUDA_LOOK_H
 
@@ -11,11 +12,14 @@ OZ_FN uint32_t shifted_in(uint32_t bits, uint32_t word) {
   return bits << 1 | word >> 31;
 #endif
 }
-/* A candidate's position: 12 of its 16 bytes, in two loads. What bounds the tests is how many words come from the first-level cache for each lane (ncu: 4 cycles
- * for a load of 16 bytes, though all lanes ask for the same ones), more than their instructions. */
+/* A candidate's position: 12 of its 16 bytes, in two loads. What bounds the tests is how many words
+ * come from the first-level cache for each lane (ncu: 4 cycles for a load of 16 bytes, though all
+ * lanes ask for the same ones), more than their instructions. */
 OZ_FN void load_position(const float *q, float v[3]) {
 #if defined(__CUDA_ARCH__) /* in so many words: the compiler may make three of them */
-  asm volatile("ld.global.v2.f32 {%0, %1}, [%3];\n\tld.global.f32 %2, [%3 + 8];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]) : "l"(q));
+  asm volatile("ld.global.v2.f32 {%0, %1}, [%3];\n\tld.global.f32 %2, [%3 + 8];"
+               : "=f"(v[0]), "=f"(v[1]), "=f"(v[2])
+               : "l"(q));
 #else
   v[0] = q[0], v[1] = q[1], v[2] = q[2];
 #endif
@@ -40,19 +44,20 @@ enum { PAGES = 512 };
 /* The pages that hold neighbours of a block's particles, in a table by hash. */
 struct pages {
   struct alignas(8) places {
-    uint32_t bits;        /* which of its 32 particles */
-    uint32_t before;      /* places before its first */
+    uint32_t bits;   /* which of its 32 particles */
+    uint32_t before; /* places before its first */
   };
-  uint32_t key[PAGES];    /* page + 1, or 0 */
+  uint32_t key[PAGES]; /* page + 1, or 0 */
   places of[PAGES];
-  uint16_t used[PAGES];   /* slots, in any order */
-  uint32_t full;          /* there are too many: every entry gets a place of its own */
+  uint16_t used[PAGES];        /* slots, in any order */
+  uint32_t full;               /* there are too many: every entry gets a place of its own */
   uint32_t many, total, first; /* used; places; where they begin among those of all blocks */
 
   static OZ_D uint32_t slot_of(uint32_t page) { return (page * 0x9e3779b1u) >> 23; }
   static OZ_D uint32_t next(uint32_t slot) { return (slot + 1) % PAGES; }
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
-  /* A slot as the second look comes back to it: on the device its address in shared memory, which would be made anew for every entry otherwise. */
+  /* A slot as the second look comes back to it: on the device its address in shared memory, which
+   * would be made anew for every entry otherwise. */
   OZ_D uint32_t handle(uint32_t slot) const {
 #if defined(__CUDACC__)
     return (uint32_t)__cvta_generic_to_shared(of + slot);
@@ -63,7 +68,10 @@ struct pages {
   OZ_D places at(uint32_t handle) const {
 #if defined(__CUDACC__)
     places p;
-    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(p.bits), "=r"(p.before) : "r"(handle) : "memory");
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(p.bits), "=r"(p.before)
+                 : "r"(handle)
+                 : "memory");
     return p;
 #else
     return of[handle];
@@ -88,7 +96,8 @@ struct pages {
     if (~now(&of[slot].bits) & b) oz_atomic_or(&of[slot].bits, b);
     return handle(slot);
   }
-  /* How many places there are on pages before that of slot `mine`, and in all: what the k-th of `team` threads adds to either. */
+  /* How many places there are on pages before that of slot `mine`, and in all: what the k-th of
+   * `team` threads adds to either. */
   OZ_D void count(uint32_t mine, uint32_t k, uint32_t team, uint32_t *sum, uint32_t *all) const {
     *sum = *all = 0;
     for (; k < many; k += team) {
@@ -102,7 +111,9 @@ struct pages {
     while (key[slot] != page + 1) slot = next(slot);
     return slot;
   }
-  OZ_D uint32_t place(uint32_t slot, uint32_t t) const { return of[slot].before + popcount(of[slot].bits & ((1u << t) - 1u)); }
+  OZ_D uint32_t place(uint32_t slot, uint32_t t) const {
+    return of[slot].before + popcount(of[slot].bits & ((1u << t) - 1u));
+  }
   OZ_D uint32_t place_of(uint32_t k) const { return place(find(k >> 5), k & 31u); }
 };
 static_assert(PAGES == 512, "slot_of takes 9 bits");
@@ -112,48 +123,56 @@ struct no_list {};
 
 /* ---- looking ---- */
 
-/* What the first look found, for the second to write: places where neighbours are (from m on, or a page, and then its handle), and which as bits. */
-enum { PIECES = 24 }; /* honey has 10 a particle, 22 at most; where there are more, the second look tests again */
+/* What the first look found, for the second to write: places where neighbours are (from m on, or a
+ * page, and then its handle), and which as bits. */
+/* honey has 10 a particle, 22 at most; where there are more, the second look tests again */
+enum { PIECES = 24 };
 struct piece {
   uint32_t where, bits;
 };
-typedef piece pieces[PIECES + 1]; /* the last for what has no room, and because one is fetched ahead */
-struct found { /* apart from the pieces, which lie in memory */
+/* the last for what has no room, and because one is fetched ahead */
+typedef piece pieces[PIECES + 1];
+struct found {            /* apart from the pieces, which lie in memory */
   uint32_t pieces, count; /* and neighbours in all */
   OZ_D void add(piece *to, uint32_t where, uint32_t bits) {
     if (!bits) return;
-    const uint32_t k = pieces < PIECES ? pieces : (uint32_t)PIECES; /* what has no room goes where nobody looks for it, so that there is no branch */
+    /* what has no room goes where nobody looks for it, so that there is no branch */
+    const uint32_t k = pieces < PIECES ? pieces : (uint32_t)PIECES;
     to[k].where = where, to[k].bits = bits;
     pieces++;
   }
   OZ_D bool crowded() const { return pieces > PIECES; }
 };
 
-/* The blocks around a cell (cells.h): the bits of those axes along which they take the cell that stands alone, and of the others which of the pair, with
- * the number of cells above these three bits. */
+/* The blocks around a cell (cells.h): the bits of those axes along which they take the cell that
+ * stands alone, and of the others which of the pair, with the number of cells above these three
+ * bits. */
 enum { AXIS_BITS = 0x09249249 };
 struct block_code {
   uint32_t alone, rest;
 };
 #define OZ_BLOCK(x, y, z, odd_y, odd_z, cells) \
-  { ((x) + 2u * (y) + 4u * (z)) * AXIS_BITS, (odd_y) * 2u + (odd_z) * 4u + (cells) * 8u }
+  { ((x) + 2u * (y) + 4u * (z)) * AXIS_BITS, (odd_y)*2u + (odd_z)*4u + (cells)*8u }
 OZ_TABLE block_code block_codes[AROUND] = {
-    OZ_BLOCK(0, 0, 0, 0, 0, 8), OZ_BLOCK(0, 0, 1, 0, 0, 4), OZ_BLOCK(0, 1, 0, 0, 0, 2), OZ_BLOCK(0, 1, 0, 0, 1, 2), OZ_BLOCK(0, 1, 1, 0, 0, 2),
-    OZ_BLOCK(1, 0, 0, 0, 0, 1), OZ_BLOCK(1, 0, 0, 1, 0, 1), OZ_BLOCK(1, 0, 0, 0, 1, 1), OZ_BLOCK(1, 0, 0, 1, 1, 1), OZ_BLOCK(1, 0, 1, 0, 0, 1),
-    OZ_BLOCK(1, 0, 1, 1, 0, 1), OZ_BLOCK(1, 1, 0, 0, 0, 1), OZ_BLOCK(1, 1, 0, 0, 1, 1), OZ_BLOCK(1, 1, 1, 0, 0, 1)};
+    OZ_BLOCK(0, 0, 0, 0, 0, 8), OZ_BLOCK(0, 0, 1, 0, 0, 4), OZ_BLOCK(0, 1, 0, 0, 0, 2),
+    OZ_BLOCK(0, 1, 0, 0, 1, 2), OZ_BLOCK(0, 1, 1, 0, 0, 2), OZ_BLOCK(1, 0, 0, 0, 0, 1),
+    OZ_BLOCK(1, 0, 0, 1, 0, 1), OZ_BLOCK(1, 0, 0, 0, 1, 1), OZ_BLOCK(1, 0, 0, 1, 1, 1),
+    OZ_BLOCK(1, 0, 1, 0, 0, 1), OZ_BLOCK(1, 0, 1, 1, 0, 1), OZ_BLOCK(1, 1, 0, 0, 0, 1),
+    OZ_BLOCK(1, 1, 0, 0, 1, 1), OZ_BLOCK(1, 1, 1, 0, 0, 1)};
 #undef OZ_BLOCK
 
 struct search_args {
-  const float *own;      /* record 4: position of each particle */
-  const float *at;       /* record 4 in cell order */
+  const float *own; /* record 4: position of each particle */
+  const float *at;  /* record 4 in cell order */
   const uint32_t *cell_of;
-  const uint2 *around;    /* 14 ranges a cell, or NULL: */
-  const uint32_t *table;  /* first particle by Morton code, which the cell then is; */
-  uint32_t of_axis[3];    /* its bits of each axis (see go_round) */
+  const uint2 *around;   /* 14 ranges a cell, or NULL: */
+  const uint32_t *table; /* first particle by Morton code, which the cell then is; */
+  uint32_t of_axis[3];   /* its bits of each axis (see go_round) */
   uint32_t n, capacity;
   float radius2;
-  /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle (record 4); sorted_x: in cell
-   * order, and at's w is the particle of each place. Otherwise nothing is listed, and places are particles. */
+  /* FURTHER: what was within skip2 at the start is listed already. x: start positions by particle
+   * (record 4); sorted_x: in cell order, and at's w is the particle of each place. Otherwise
+   * nothing is listed, and places are particles. */
   const float *x, *sorted_x;
   float skip2;
   float calm2;   /* what has moved by no more than this is not listed; 0: all is */
@@ -170,19 +189,21 @@ struct search_args {
   uint32_t *neighbours;
   uint32_t *place; /* receives the packed positions, or NULL */
   float h;
-  const uint32_t *owner; /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
-  const uint32_t *slip;  /* their word (boundary.h), or NULL */
+  /* where there are boundary particles: they gather nothing, but for those that let fluid slip: */
+  const uint32_t *owner;
+  const uint32_t *slip; /* their word (boundary.h), or NULL */
 
   void go_round(const uint32_t bits[3]) {
     for (uint32_t axis = 0; axis < 3; axis++)
-      for (uint32_t bit = of_axis[axis] = 0; bit < TABLE_BITS; bit++) of_axis[axis] |= (bits[axis] >> bit & 1u) << (3 * bit + axis);
+      for (uint32_t bit = of_axis[axis] = 0; bit < TABLE_BITS; bit++)
+        of_axis[axis] |= (bits[axis] >> bit & 1u) << (3 * bit + axis);
   }
 };
 
 /* FURTHER: for what list C has not. */
 template <bool FURTHER> struct search : search_args {
-  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made of: the code of its pairs' even cells, and that of the
-   * three cells that stand alone. */
+  /* What is around cell c: its ranges in `around`, or what the Morton codes of its blocks are made
+   * of: the code of its pairs' even cells, and that of the three cells that stand alone. */
   struct surroundings {
     const uint2 *range;
     uint32_t even, alone;
@@ -190,7 +211,9 @@ template <bool FURTHER> struct search : search_args {
   OZ_D void look_around(uint32_t c, surroundings *s) const {
     s->range = around + (size_t)c * AROUND, s->even = c & ~7u, s->alone = 0;
     if (around || FURTHER) return;
-    for (uint32_t axis = 0; axis < 3; axis++) { /* one more or less without leaving the axis' bits, and round at their ends: a carry or borrow runs through the others' */
+    /* one more or less without leaving the axis' bits, and round at their ends: a carry or borrow
+     * runs through the others' */
+    for (uint32_t axis = 0; axis < 3; axis++) {
       const uint32_t one = 1u << axis, bits = of_axis[axis];
       s->alone |= (c & one ? (c | ~bits) + one : (c & bits) - one) & bits;
     }
@@ -198,27 +221,28 @@ template <bool FURTHER> struct search : search_args {
   OZ_D uint2 range(const surroundings *s, uint32_t b) const {
     if (FURTHER || around) return s->range[b]; /* the density search has no table of codes */
     const block_code code = block_codes[b];
-    const uint32_t key = (s->alone & code.alone) | (s->even & ~code.alone) | (code.rest & 7u), n = code.rest >> 3;
+    const uint32_t key = (s->alone & code.alone) | (s->even & ~code.alone) | (code.rest & 7u),
+                   n = code.rest >> 3;
     return uint2{table[key], table[key + n]};
   }
-  /* Which of the n places (1 to 32) m, m + 1, ... are within reach of p, as bits. Tests come four at a time and without a
-   * branch; what they read beyond the end is in the same memory and does not count. */
+  /* Which of the n places (1 to 32) m, m + 1, ... are within reach of p, as bits. Tests come four
+   * at a time and without a branch; what they read beyond the end is in the same memory and does
+   * not count. */
   OZ_D uint32_t chunk(const float *p, uint32_t m, uint32_t n) const {
     uint32_t bits = 0;
-    if constexpr (FURTHER)
-      OZ_AS_IT_IS
-      for (uint32_t t = 0; t < n; t += 4) {
-        uint32_t four = 0;
+    if constexpr (FURTHER) OZ_AS_IT_IS
+    for (uint32_t t = 0; t < n; t += 4) {
+      uint32_t four = 0;
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-        for (uint32_t u = 0; u < 4; u++) {
-          oz_real q[4];
-          oz_ld4(at, m + t + u, 4, 0, q);
-          if (distance2(q, p) < radius2) four |= 1u << u;
-        }
-        bits |= four << t;
+      for (uint32_t u = 0; u < 4; u++) {
+        oz_real q[4];
+        oz_ld4(at, m + t + u, 4, 0, q);
+        if (distance2(q, p) < radius2) four |= 1u << u;
       }
+      bits |= four << t;
+    }
     else { /* from the last to the first, so that each bit is shifted to its place */
       const float *q = at + 4 * (size_t)(m + in_fours(n));
       OZ_AS_IT_IS
@@ -236,7 +260,8 @@ template <bool FURTHER> struct search : search_args {
     }
     return bits & 0xffffffffu >> (32u - n);
   }
-  /* The same with those four under way that come next: `now` has the last four of these n, as whoever called has fetched them. */
+  /* The same with those four under way that come next: `now` has the last four of these n, as
+   * whoever called has fetched them. */
   struct round {
     float q[4][3];
   };
@@ -256,7 +281,8 @@ template <bool FURTHER> struct search : search_args {
     for (uint32_t u = 4; u-- > 0;) bits = shifted_in(bits, nearness(four->q[u], p, radius2));
     return bits;
   }
-  OZ_D uint32_t chunk_ahead(const float *p, uint32_t m, uint32_t n, round *now, round *other) const {
+  OZ_D uint32_t chunk_ahead(const float *p, uint32_t m, uint32_t n, round *now,
+                            round *other) const {
     const uint32_t these = 0xffffffffu >> (32u - n);
     uint32_t bits = 0;
     const float *q = at + 4 * (size_t)(m + in_fours(n) - 4);
@@ -277,11 +303,14 @@ template <bool FURTHER> struct search : search_args {
     if (!(calm2 > 0.0f)) return true;
     oz_real q[4];
     oz_ld4(at, k, 4, 0, q);
-    const oz_v3 a = {p[0], p[1], p[2]}, b = {xi[0], xi[1], xi[2]}, c = {q[0], q[1], q[2]}, d = {x[0], x[1], x[2]};
+    const oz_v3 a = {p[0], p[1], p[2]}, b = {xi[0], xi[1], xi[2]}, c = {q[0], q[1], q[2]},
+                d = {x[0], x[1], x[2]};
     return oz_moved2(a, b, c, d) > calm2;
   }
-  /* Takes off what is no neighbour all the same: the particle itself, what is listed already (itself among it), what is calm. */
-  OZ_D uint32_t others(uint32_t i, const float *p, const float *xi, uint32_t m, uint32_t bits) const {
+  /* Takes off what is no neighbour all the same: the particle itself, what is listed already
+   * (itself among it), what is calm. */
+  OZ_D uint32_t others(uint32_t i, const float *p, const float *xi, uint32_t m,
+                       uint32_t bits) const {
     if constexpr (FURTHER)
       for (uint32_t left = bits; left; left &= left - 1) {
         const uint32_t t = lowest(left);
@@ -289,23 +318,29 @@ template <bool FURTHER> struct search : search_args {
         oz_ld4(sorted_x, m + t, 4, 0, q);
         if (nearness(q, xi, skip2) >> 31 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
       }
-    else bits &= ~bit_at(i - m);
+    else
+      bits &= ~bit_at(i - m);
     return bits;
   }
-  /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows come out in the same order
-   * whatever the team. Eight cut the first block, of eight cells, in two: their numbers are one more from there on. */
+  /* Which blocks around a cell the k-th of a team looks at, so that all have as much to do and rows
+   * come out in the same order whatever the team. Eight cut the first block, of eight cells, in
+   * two: their numbers are one more from there on. */
   template <int TEAM> static OZ_D uint32_t bound(uint32_t k) {
     if (TEAM == 8) return k < 4 ? k : k == 4 ? 5 : k == 5 ? 7 : k == 6 ? 10 : k == 7 ? 13 : 15;
     if (TEAM == 4) return 0xe9410u >> 4 * k & 15u; /* 0, 1, 4, 9, 14 */
     if (TEAM == 2) return 0xe40u >> 4 * k & 15u;
     return k ? 14 : 0;
   }
-  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have neighbours among them, or of list C all: which of m, m + 1, ... they are.
-   * DEEP, with one thread a particle: the next range and the next candidates are always under way. */
-  template <int TEAM, bool DEEP = false, class TAKE> OZ_D void look(uint32_t i, uint32_t lane, TAKE take) const {
+  /* Calls take(m, bits) for every 32 candidates around i that the lane looks at and that have
+   * neighbours among them, or of list C all: which of m, m + 1, ... they are. DEEP, with one thread
+   * a particle: the next range and the next candidates are always under way. */
+  template <int TEAM, bool DEEP = false, class TAKE>
+  OZ_D void look(uint32_t i, uint32_t lane, TAKE take) const {
     const uint32_t c = cell_of[i];
     if (c >= capacity) return;
-    if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY && !(slip && slip[i] > OZ_SLIP_WORD)) return;
+    if (owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY &&
+        !(slip && slip[i] > OZ_SLIP_WORD))
+      return;
     surroundings nearby;
     look_around(c, &nearby);
     oz_real p[4], xi[4] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -327,7 +362,8 @@ template <bool FURTHER> struct search : search_args {
           bits = others(i, p, xi, m, bits);
           take(m, bits);
         }
-        if (r.x >= r.y) fetch_last(next.x, next.y, &now); /* here, where others that had something to look at have waited for it */
+        /* here, where others that had something to look at have waited for it */
+        if (r.x >= r.y) fetch_last(next.x, next.y, &now);
       }
       return;
     }
@@ -337,8 +373,10 @@ template <bool FURTHER> struct search : search_args {
       uint2 r = range(&nearby, TEAM < 8 ? b : b < 2 ? 0 : b - 1);
       if (TEAM == 8 && b < 2) {
         const uint32_t half = r.x + (r.y - r.x) / 2;
-        if (b) r.x = half;
-        else r.y = half;
+        if (b)
+          r.x = half;
+        else
+          r.y = half;
       }
       OZ_AS_IT_IS
       for (uint32_t m = r.x; m < r.y; m += 32) {
@@ -348,24 +386,39 @@ template <bool FURTHER> struct search : search_args {
     }
   }
   /* Particle at place m. */
-  OZ_D uint32_t at_place(uint32_t m) const { return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m; }
-  /* Those of a group are a page themselves. After the look: threads do not come together by themselves behind such a loop, and whoever had marked alone looked alone,
-   * and the others without it (ncu: 15 of 32 threads in every round of tests). */
-  OZ_D void mark_group(uint32_t i, pages *book) const { book->mark(i >> 5, n - i < 32 ? (1u << (n - i)) - 1u : 0xffffffffu); }
+  OZ_D uint32_t at_place(uint32_t m) const {
+    return FURTHER ? oz_bits_of(at[4 * (size_t)m + 3]) : m;
+  }
+  /* Those of a group are a page themselves. After the look: threads do not come together by
+   * themselves behind such a loop, and whoever had marked alone looked alone, and the others
+   * without it (ncu: 15 of 32 threads in every round of tests). */
+  OZ_D void mark_group(uint32_t i, pages *book) const {
+    book->mark(i >> 5, n - i < 32 ? (1u << (n - i)) - 1u : 0xffffffffu);
+  }
   /* The first look: keeps what it finds, and marks it. */
-  template <int TEAM, bool DEEP> OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
+  template <int TEAM, bool DEEP>
+  OZ_D found find(uint32_t i, uint32_t lane, no_list *, piece *kept) const {
     found out = {0, 0};
-    look<TEAM, DEEP>(i, lane, [&](uint32_t m, uint32_t bits) { out.count += popcount(bits), out.add(kept, m, bits); });
+    look<TEAM, DEEP>(i, lane, [&](uint32_t m, uint32_t bits) {
+      out.count += popcount(bits), out.add(kept, m, bits);
+    });
     return out;
   }
-  template <int TEAM, bool DEEP> OZ_D found find(uint32_t i, uint32_t lane, pages *book, piece *kept) const {
+  template <int TEAM, bool DEEP>
+  OZ_D found find(uint32_t i, uint32_t lane, pages *book, piece *kept) const {
     found out = {0, 0};
-    look<TEAM, DEEP>(i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
-      const uint64_t both = (uint64_t)bits << (m & 31u);
-      const uint32_t page = m >> 5, low = (uint32_t)both, high = (uint32_t)(both >> 32);
-      out.count += popcount(bits), out.add(kept, page, low), out.add(kept, page + 1, high);
-    });
-    OZ_AS_IT_IS /* all that a lane has in one loop, as below; two at a time, because they lie in memory */
+    look<TEAM, DEEP>(
+        i, lane, [&](uint32_t m, uint32_t bits) { /* on one page or two */
+                                                  const uint64_t both = (uint64_t)bits << (m & 31u);
+                                                  const uint32_t page = m >> 5,
+                                                                 low = (uint32_t)both,
+                                                                 high = (uint32_t)(both >> 32);
+                                                  out.count += popcount(bits),
+                                                      out.add(kept, page, low),
+                                                      out.add(kept, page + 1, high);
+        });
+    /* all that a lane has in one loop, as below; two at a time, because they lie in memory */
+    OZ_AS_IT_IS
     for (uint32_t k = 0, end = out.crowded() ? 0 : out.pieces; k < end; k += 2) {
       const piece one = kept[k], two = kept[k + 1];
       kept[k].where = book->mark(one.where, one.bits);
@@ -379,27 +432,34 @@ template <bool FURTHER> struct search : search_args {
       });
     return out;
   }
-  /* The second: writes the lane's part of row i, from entry `r` on, and the first lane what pads it to a multiple of four: the particle
-   * itself. start: place of the row's first entry where each has its own. One loop over all entries of a lane, so that a warp waits for the lane with the most of
-   * them, not for that with the most in each piece. */
-  template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, no_list *, uint32_t, size_t begin, uint32_t r, uint32_t all) const {
+  /* The second: writes the lane's part of row i, from entry `r` on, and the first lane what pads it
+   * to a multiple of four: the particle itself. start: place of the row's first entry where each
+   * has its own. One loop over all entries of a lane, so that a warp waits for the lane with the
+   * most of them, not for that with the most in each piece. */
+  template <int TEAM>
+  OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, no_list *, uint32_t,
+                 size_t begin, uint32_t r, uint32_t all) const {
     if (FURTHER && !all) return; /* mostly so */
     uint32_t *row = static_cast<uint32_t *>(entries) + begin;
     if (of.crowded())
       look<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) {
         OZ_AS_IT_IS
-        for (; bits && r < OZ_MAX_NEIGHBOURS; bits &= bits - 1, r++) row[entry_at(r)] = at_place(m + lowest(bits));
+        for (; bits && r < OZ_MAX_NEIGHBOURS; bits &= bits - 1, r++)
+          row[entry_at(r)] = at_place(m + lowest(bits));
       });
     else
       OZ_AS_IT_IS
-      for (uint32_t end = capped(r + of.count), k = 0, m = 0, bits = 0; r < end; bits &= bits - 1, r++) {
-        if (!bits) m = kept[k].where, bits = kept[k].bits, k++;
-        row[entry_at(r)] = at_place(m + lowest(bits));
-      }
+    for (uint32_t end = capped(r + of.count), k = 0, m = 0, bits = 0; r < end;
+         bits &= bits - 1, r++) {
+      if (!bits) m = kept[k].where, bits = kept[k].bits, k++;
+      row[entry_at(r)] = at_place(m + lowest(bits));
+    }
     OZ_AS_IT_IS
     for (r = all; lane == 0 && (r & 3u); r++) row[entry_at(r)] = i;
   }
-  template <int TEAM> OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t r, uint32_t all) const {
+  template <int TEAM>
+  OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, pages *book,
+                 uint32_t start, size_t begin, uint32_t r, uint32_t all) const {
     uint16_t *row = static_cast<uint16_t *>(entries) + begin;
     uint32_t *own_places = near_j + book->first + start;
     const bool full = book->full != 0;
@@ -414,7 +474,8 @@ template <bool FURTHER> struct search : search_args {
       });
     else {
       uint16_t *to = row + entry_at(r);
-      piece next = kept[0]; /* a piece ahead: they lie in memory, and all wait for the lane that has to fetch one */
+      /* a piece ahead: they lie in memory, and all wait for the lane that has to fetch one */
+      piece next = kept[0];
       OZ_AS_IT_IS
       for (uint32_t end = capped(r + of.count), k = 0, bits = 0, set = 0, before = 0; r < end;) {
         const bool new_one = !bits;
@@ -426,7 +487,9 @@ template <bool FURTHER> struct search : search_args {
         *to = (uint16_t)(before + popcount(set & rest & ~bits));
         bits &= rest;
         to += ++r & 3u ? 1 : 4 * GROUP - 3; /* the next entry_at */
-        if (new_one) next = kept[++k]; /* not before its bits have been taken: they would be copied when it comes, and waited for */
+        /* not before its bits have been taken: they would be copied when it comes, and waited for
+         */
+        if (new_one) next = kept[++k];
       }
     }
     if (lane) return;
@@ -435,8 +498,11 @@ template <bool FURTHER> struct search : search_args {
     OZ_AS_IT_IS
     for (r = all; r & 3u; r++) row[entry_at(r)] = (uint16_t)self;
   }
-  /* The same of a whole row, by one thread, in the order that suits shared memory (desk.h): put together on the desk, in the thread's own column, and written four entries at a time. */
-  template <int P> OZ_D void fill_in_order(uint32_t i, found of, const piece *kept, pages *book, uint32_t start, size_t begin, uint32_t all, desk_column<P> to) const {
+  /* The same of a whole row, by one thread, in the order that suits shared memory (desk.h): put
+   * together on the desk, in the thread's own column, and written four entries at a time. */
+  template <int P>
+  OZ_D void fill_in_order(uint32_t i, found of, const piece *kept, pages *book, uint32_t start,
+                          size_t begin, uint32_t all, desk_column<P> to) const {
     bool as_found = !step || all > LONGEST || of.crowded() || book->full;
     if (!as_found) {
       seats s = {all, step * i, 0, 0};
@@ -463,7 +529,8 @@ template <bool FURTHER> struct search : search_args {
           for (uint32_t r = all; r & 3u; r++) to.put(r, self);
         }
         OZ_AS_IT_IS
-        for (uint32_t r = 0; r < all; r += 4) *reinterpret_cast<uint2 *>(row + entry_at(r)) = to.four(r);
+        for (uint32_t r = 0; r < all; r += 4)
+          *reinterpret_cast<uint2 *>(row + entry_at(r)) = to.four(r);
       }
     }
     if (as_found) fill<1>(i, 0, of, kept, book, start, begin, 0, all);
@@ -475,7 +542,8 @@ template <bool FURTHER> struct search : search_args {
   }
   /* Of a block's list: where it begins, how long it is. */
   OZ_D void note_share(uint32_t block, const pages *book, bool fits) const {
-    near_first[2 * (size_t)block] = book->first, near_first[2 * (size_t)block + 1] = fits ? book->total : 0;
+    near_first[2 * (size_t)block] = book->first,
+                   near_first[2 * (size_t)block + 1] = fits ? book->total : 0;
     if (book->total <= most) oz_atomic_max(widest, book->total);
   }
 };

@@ -1,5 +1,5 @@
-/* Stages as loops on one thread, where there is no GPU: what launches a kernel elsewhere runs the same text particle by particle. Included by stages.cu, inside its
- * namespace. */
+/* Stages as loops on one thread, where there is no GPU: what launches a kernel elsewhere runs the
+ * same text particle by particle. Included by stages.cu, inside its namespace. */
 #ifndef OZ_CUDA_LOOPS_H
 #define OZ_CUDA_LOOPS_H
 
@@ -18,14 +18,17 @@ inline void find_box(const stage_args &a) {
     if (a.count.table) a.count.within[i] = count_in(a.count, i, c);
   }
 }
-template <class S, int T> void loop(const stage_args &a, uint32_t i, const typename S::self *self, oz_real *acc) {
+template <class S, int T>
+void loop(const stage_args &a, uint32_t i, const typename S::self *self, oz_real *acc) {
   for (uint32_t lane = 0; lane < T; lane++) {
     walker<S, T> w;
     w.open(a, i, lane);
     w.walk(a, i, lane, self, acc);
   }
 }
-template <class S, int T> void loop_share(const stage_args &a, uint32_t i, bool copied, const stock<S> &copies, const typename S::self *self, oz_real *acc) {
+template <class S, int T>
+void loop_share(const stage_args &a, uint32_t i, bool copied, const stock<S> &copies,
+                const typename S::self *self, oz_real *acc) {
   for (uint32_t lane = 0; lane < T; lane++) {
     share_walker<S, T> w;
     w.open(a, i, lane);
@@ -36,20 +39,26 @@ template <class S, int T> void loop_share(const stage_args &a, uint32_t i, bool 
 }
 /* What shared memory holds on the device. */
 template <class S> void bring(const stage_args &a, uint32_t block, const stock<S> &to) {
-  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], many = a.f.near_first[2 * block + 1], n = many < a.share_room ? many : a.share_room;
+  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], many = a.f.near_first[2 * block + 1],
+                 n = many < a.share_room ? many : a.share_room;
   oz_frame f = a.f;
   for (uint32_t p = 0; p < n; p++) {
     if constexpr (stock<S>::SHARES)
       for (int k = 0; k < stock<S>::ARRAYS; k++) {
         const int words = stock<S>::words(k);
-        memcpy(to.copy(k) + (size_t)words * p, gathered<S>::array(f, k) + (size_t)words * j[p], 4 * (size_t)words);
+        memcpy(to.copy(k) + (size_t)words * p, gathered<S>::array(f, k) + (size_t)words * j[p],
+               4 * (size_t)words);
       }
-    if (stock<S>::PLACED) memcpy(to.places() + stock<S>::PLACE * p, places_of<S>(a) + stock<S>::PLACE * (size_t)j[p], 4 * stock<S>::PLACE);
+    if (stock<S>::PLACED)
+      memcpy(to.places() + stock<S>::PLACE * p, places_of<S>(a) + stock<S>::PLACE * (size_t)j[p],
+             4 * stock<S>::PLACE);
   }
 }
-template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+template <class S>
+cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (joined_of<S>::ANY)
-    if (a.walls & JOIN_BOTH) return launch_gather<typename joined_of<S>::stage>(a, g, lanes, stream);
+    if (a.walls & JOIN_BOTH)
+      return launch_gather<typename joined_of<S>::stage>(a, g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
   static float memory[SHARE_MOST * 10];
   const stock<S> copies = {memory, a.share_room};
@@ -64,22 +73,35 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
     }
     S::begin(&a.f, i, &self);
     told<S>(&self, a.f.near_c ? a.units.pull : 1.0f);
-    if constexpr (S::KIND == KIND_LINK) loop<S, 1>(a, i, &self, acc);
-    else if (!a.f.near_c) loop<S, 8>(a, i, &self, acc);
-    else if (lanes == 1) loop_share<S, 1>(a, i, copied, copies, &self, acc);
-    else if (lanes == 2) loop_share<S, 2>(a, i, copied, copies, &self, acc);
-    else loop_share<S, 4>(a, i, copied, copies, &self, acc);
+    if constexpr (S::KIND == KIND_LINK)
+      loop<S, 1>(a, i, &self, acc);
+    else if (!a.f.near_c)
+      loop<S, 8>(a, i, &self, acc);
+    else if (lanes == 1)
+      loop_share<S, 1>(a, i, copied, copies, &self, acc);
+    else if (lanes == 2)
+      loop_share<S, 2>(a, i, copied, copies, &self, acc);
+    else
+      loop_share<S, 4>(a, i, copied, copies, &self, acc);
     if constexpr (mirrors<S>)
       if ((a.walls & JOIN_MIRROR) && a.slot_of[i]) {
-        const uint32_t slot = a.slot_of[i] - 1, first = a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u;
-        if (!a.f.near_c) mirror_in<S, 8>(a, nullptr, 0, true, i, slot, 0);
-        else if (lanes == 1) mirror_in<S, 1>(a, &copies, first, copied, i, slot, 0);
-        else if (lanes == 2) mirror_in<S, 2>(a, &copies, first, copied, i, slot, 0);
-        else mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
+        const uint32_t slot = a.slot_of[i] - 1,
+                       first = a.f.near_c ? a.f.near_first[2 * (i / SHARE)] : 0u;
+        if (!a.f.near_c)
+          mirror_in<S, 8>(a, nullptr, 0, true, i, slot, 0);
+        else if (lanes == 1)
+          mirror_in<S, 1>(a, &copies, first, copied, i, slot, 0);
+        else if (lanes == 2)
+          mirror_in<S, 2>(a, &copies, first, copied, i, slot, 0);
+        else
+          mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
     if (S::KIND != KIND_LINK) finish_sums<S>(a, a.f.near_c != nullptr, acc);
-    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH)) end_with_walls<S>(&a.f, &g, i, a.slot_of[i], a.slot_of[i] ? a.f.wall_planes[a.slot_of[i] - 1] : 0u, a.walls, acc, red);
-    else S::end(&a.f, i, acc, red);
+    if (walls_of<S>::ANY && (a.walls & ~JOIN_BOTH))
+      end_with_walls<S>(&a.f, &g, i, a.slot_of[i],
+                        a.slot_of[i] ? a.f.wall_planes[a.slot_of[i] - 1] : 0u, a.walls, acc, red);
+    else
+      S::end(&a.f, i, acc, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);
@@ -89,42 +111,61 @@ template <class S> cudaError_t launch_gather(const stage_args &a, const oz_frame
 static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
   if (mirrors_rows(a)) return mirror_row<false>(a, slot, 0);
   switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
-    case 2: return mirror_slot<2>(a, slot, 0);
-    case 4: return mirror_slot<4>(a, slot, 0);
-    case 1: return mirror_slot<1>(a, slot, 0);
-    default: return mirror_slot<8>(a, slot, 0);
+  case 2:
+    return mirror_slot<2>(a, slot, 0);
+  case 4:
+    return mirror_slot<4>(a, slot, 0);
+  case 1:
+    return mirror_slot<1>(a, slot, 0);
+  default:
+    return mirror_slot<8>(a, slot, 0);
   }
 }
-template <class S> cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
+template <class S>
+cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
   if constexpr (std::is_same<S, stage_cg_update>::value)
     if (a.walls & JOIN_ADVANCE) return launch_map<stage_cg_advance>(a, g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
-  const uint32_t n = S::KIND == KIND_WALL ? *a.wall_count : S::KIND == KIND_MEMBER ? a.f.member_count : a.f.count;
+  const uint32_t n = S::KIND == KIND_WALL     ? *a.wall_count
+                     : S::KIND == KIND_MEMBER ? a.f.member_count
+                                              : a.f.count;
   for (uint32_t i = 0; i < n; i++) {
     oz_real red[S::REDS + 1];
     if constexpr (S::STAGE == OZ_STAGE_wall_planes)
       if (a.walls & JOIN_HOLD) {
-        if (a.flat) flat_of<S>::template holding<true>::item(&a.f, i, red);
-        else flat_of<S>::template holding<false>::item(&a.f, i, red);
+        if (a.flat)
+          flat_of<S>::template holding<true>::item(&a.f, i, red);
+        else
+          flat_of<S>::template holding<false>::item(&a.f, i, red);
         continue;
       }
-    if constexpr (S::STAGE == OZ_STAGE_wall_mirror) mirror_slots(a, i, lanes);
-    else if (S::STAGE == OZ_STAGE_wall_press && a.packed) walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
-    else if (a.walls && maps_of<S>::TWO && a.flat) map_joined<S, maps_of<S>::TWO>(a, i, a.slot_of[i], red);
-    else if constexpr (std::is_same<S, stage_cg_advance>::value) map_joined<S>(a, i, a.slot_of[i], red);
-    else if (a.walls && maps_of<S>::ANY) map_joined<S>(a, i, a.slot_of[i], red);
+    if constexpr (S::STAGE == OZ_STAGE_wall_mirror)
+      mirror_slots(a, i, lanes);
+    else if (S::STAGE == OZ_STAGE_wall_press && a.packed)
+      walls_of<stage_measure>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
+    else if (a.walls && maps_of<S>::TWO && a.flat)
+      map_joined<S, maps_of<S>::TWO>(a, i, a.slot_of[i], red);
+    else if constexpr (std::is_same<S, stage_cg_advance>::value)
+      map_joined<S>(a, i, a.slot_of[i], red);
+    else if (a.walls && maps_of<S>::ANY)
+      map_joined<S>(a, i, a.slot_of[i], red);
     else if constexpr (flat_of<S>::ANY) {
-      if (a.flat) flat_of<S>::template stage<true>::item(&a.f, i, red);
-      else flat_of<S>::template stage<false>::item(&a.f, i, red);
-    } else S::item(&a.f, i, red);
+      if (a.flat)
+        flat_of<S>::template stage<true>::item(&a.f, i, red);
+      else
+        flat_of<S>::template stage<false>::item(&a.f, i, red);
+    } else
+      S::item(&a.f, i, red);
     for (int r = 0; r < S::REDS; r++) sum[r] += (double)red[r];
   }
   if constexpr (ends<S>) find_box(a);
-  if ((S::STAGE == OZ_STAGE_advance || std::is_same<S, stage_cg_advance>::value) && a.shake) each(0, (a.f.count + 31) / 32, *a.shake);
+  if ((S::STAGE == OZ_STAGE_advance || std::is_same<S, stage_cg_advance>::value) && a.shake)
+    each(0, (a.f.count + 31) / 32, *a.shake);
   if (S::REDS) deliver<S::REDS>(a, sum);
   return cudaSuccess;
 }
-template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+template <class S>
+cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t) {
   const oz_frame *f = &a.f;
   for (uint32_t b = 0; b < f->body_count; b++) {
     double acc[S::SUMS] = {0.0};
@@ -136,7 +177,8 @@ template <class S> cudaError_t launch_bodies(const stage_args &a, const oz_frame
   }
   return cudaSuccess;
 }
-template <class S> cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t) {
+template <class S>
+cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t) {
   run_one(S::STAGE, &a.f);
   return cudaSuccess;
 }

@@ -1,9 +1,11 @@
-/* wall_mirror with T threads a particle, which share its row: in a kernel of its own, or inside that of the move, whose neighbours
- * are at hand. Both ways add up in the same order. Included by kinds.h, inside its namespace, after walk.h. */
+/* wall_mirror with T threads a particle, which share its row: in a kernel of its own, or inside
+ * that of the move, whose neighbours are at hand. Both ways add up in the same order. Included by
+ * kinds.h, inside its namespace, after walk.h. */
 #ifndef OZ_CUDA_MIRROR_H
 #define OZ_CUDA_MIRROR_H
 
-/* The images of a particle's neighbours behind one plane, as a stage that is walked: dx has positions. */
+/* The images of a particle's neighbours behind one plane, as a stage that is walked: dx has
+ * positions. */
 struct images {
   static constexpr int KIND = KIND_D;
   static constexpr bool PACKED = false;
@@ -22,21 +24,25 @@ struct images_packed {
   static OZ_D void pair(const oz_frame *f, const self *m, const oz_group *n, oz_real *acc) {
     oz_real v[4];
     oz_near4(f->dx, n, v);
-    v[0] -= n->r.x, v[1] -= n->r.y, v[2] -= n->r.z; /* less the own displacement: minus what lies between the two */
+    /* less the own displacement: minus what lies between the two */
+    v[0] -= n->r.x, v[1] -= n->r.y, v[2] -= n->r.z;
     v[3] = oz_second_half(v[3]);
     oz_mirror_pair(f, m, v, acc);
   }
 };
 template <> constexpr bool apart<images_packed> = true;
 
-/* Where neighbours are seen: copies of the first `room` of the block's list, from there on the arrays; all: no further ones. */
+/* Where neighbours are seen: copies of the first `room` of the block's list, from there on the
+ * arrays; all: no further ones. */
 struct mirror_sight {
   sight copies, plain;
   const uint32_t *map;
   uint32_t room;
   bool all;
 };
-template <class I, int T> OZ_D void mirror_sums(const stage_args &a, const mirror_sight &s, uint32_t i, uint32_t lane, const oz_mirror *m, oz_real *acc) {
+template <class I, int T>
+OZ_D void mirror_sums(const stage_args &a, const mirror_sight &s, uint32_t i, uint32_t lane,
+                      const oz_mirror *m, oz_real *acc) {
   const oz_frame *f = &a.f;
   const uint32_t at = i % GROUP * 4;
   const size_t row = (size_t)f->row_c[i / GROUP] * GROUP + at;
@@ -49,12 +55,16 @@ template <class I, int T> OZ_D void mirror_sums(const stage_args &a, const mirro
     strip<I, T, uint16_t> w;
     const oz_place here = oz_place_ld(a.place, i);
     w.open(f->near_c + row, f->len_c[i], lane);
-    if (s.all) w.walk(s.copies, here, lane, m, acc);
-    else w.template walk<false>(s.copies, s.plain, s.map, s.room, here, lane, m, acc);
+    if (s.all)
+      w.walk(s.copies, here, lane, m, acc);
+    else
+      w.template walk<false>(s.copies, s.plain, s.map, s.room, here, lane, m, acc);
   }
 }
-/* On the device each of T neighbouring threads comes here with its number; as a loop, one comes for all of them. */
-template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, uint32_t i, uint32_t slot, uint32_t lane) {
+/* On the device each of T neighbouring threads comes here with its number; as a loop, one comes for
+ * all of them. */
+template <class I, int T>
+OZ_D void mirror(const stage_args &a, mirror_sight s, uint32_t i, uint32_t slot, uint32_t lane) {
   const oz_frame *f = &a.f;
   const uint32_t planes = f->wall_planes[slot];
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
@@ -79,34 +89,45 @@ template <class I, int T> OZ_D void mirror(const stage_args &a, mirror_sight s, 
       for (uint32_t l = 0; l < T; l++) mirror_sums<I, T>(a, s, i, l, &seen, sum);
 #else
       mirror_sums<I, T>(a, s, i, lane, &seen, sum);
-      const uint32_t together = (T == 32 ? 0xffffffffu : (1u << T) - 1u) << (threadIdx.x % 32 / T * T);
+      const uint32_t together = (T == 32 ? 0xffffffffu : (1u << T) - 1u)
+                                << (threadIdx.x % 32 / T * T);
       for (int c = 0; c < OZ_MIRROR_SUMS; c++)
         for (int d = T / 2; d; d >>= 1) sum[c] += __shfl_xor_sync(together, sum[c], d);
 #endif
     }
-    if (lane == 0) oz_mirror_apply(f, &m, wall[k].press, others, sum, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+    if (lane == 0)
+      oz_mirror_apply(f, &m, wall[k].press, others, sum,
+                      f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
-/* The same where rows hold places and dx displacements, in a kernel of its own beside the move (images.h). */
+/* The same where rows hold places and dx displacements, in a kernel of its own beside the move
+ * (images.h). */
 struct image_row {
-  enum { T = 4, AT_ONCE = 2 }; /* threads that share a row of the layer next to a wall: it alone has images of others (kinds.h keeps a list of it); entries that are on the way at once */
+  /* threads that share a row of the layer next to a wall: it alone has images of others (kinds.h
+   * keeps a list of it); entries that are on the way at once */
+  enum { T = 4, AT_ONCE = 2 };
   uint32_t i, length;
   const uint16_t *row;
   const uint32_t *map;
   oz_place here;
-  OZ_D uint32_t neighbour(uint32_t e) const { return e < length ? map[row[(e >> 2) * (4 * GROUP) + (e & 3u)]] : i; } /* who adds nothing to itself */
+  /* who adds nothing to itself */
+  OZ_D uint32_t neighbour(uint32_t e) const {
+    return e < length ? map[row[(e >> 2) * (4 * GROUP) + (e & 3u)]] : i;
+  }
   OZ_D void open(const stage_args &a, uint32_t k) {
     const oz_frame *f = &a.f;
     i = k, length = f->len_c[i], here = oz_place_ld(a.place, i);
     row = f->near_c + ((size_t)f->row_c[i / GROUP] * GROUP + i % GROUP * 4);
     map = f->near_j + f->near_first[2 * (i / SHARE)];
   }
-  static OZ_D void add(const stage_args &a, oz_place here, oz_place there, const oz_real d[4], const oz_mirror *seen, oz_real *sum) {
+  static OZ_D void add(const stage_args &a, oz_place here, oz_place there, const oz_real d[4],
+                       const oz_mirror *seen, oz_real *sum) {
     float r[3];
     oz_place_difference(here, there, r);
     /* less the own displacement: minus what lies between the two */
-    const oz_real v[4] = {d[0] - a.units.metres * r[0], d[1] - a.units.metres * r[1], d[2] - a.units.metres * r[2], oz_second_half(d[3])};
+    const oz_real v[4] = {d[0] - a.units.metres * r[0], d[1] - a.units.metres * r[1],
+                          d[2] - a.units.metres * r[2], oz_second_half(d[3])};
     oz_mirror_pair(&a.f, seen, v, sum);
   }
   /* What thread `lane` has of it. seen.at is the particle's displacement. */
@@ -116,23 +137,27 @@ struct image_row {
       oz_place there[AT_ONCE];
       oz_real d[AT_ONCE][4];
       for (uint32_t m = 0; m < AT_ONCE; m++) who[m] = neighbour(e + T * m);
-      for (uint32_t m = 0; m < AT_ONCE; m++) there[m] = oz_place_ld(a.place, who[m]), oz_ld4(a.f.dx, who[m], 4, 0, d[m]);
+      for (uint32_t m = 0; m < AT_ONCE; m++)
+        there[m] = oz_place_ld(a.place, who[m]), oz_ld4(a.f.dx, who[m], 4, 0, d[m]);
       for (uint32_t m = 0; m < AT_ONCE; m++) add(a, here, there[m], d[m], seen, sum);
     }
   }
 };
-/* own: the particle's record in dx; x: where it was at the start. seen: itself as its neighbours see it, by displacements. */
+/* own: the particle's record in dx; x: where it was at the start. seen: itself as its neighbours
+ * see it, by displacements. */
 OZ_D void mirror_begin(const oz_real own[4], const float x[3], oz_mirror *m, oz_mirror *seen) {
   for (int c = 0; c < 3; c++) seen->at[c] = own[c], m->at[c] = own[c] + x[c];
   seen->lam = m->lam = oz_second_half(own[3]);
 }
-OZ_D int mirror_turn(const oz_frame *f, const float x[3], const oz_wall *w, oz_mirror *m, oz_mirror *seen) {
+OZ_D int mirror_turn(const oz_frame *f, const float x[3], const oz_wall *w, oz_mirror *m,
+                     oz_mirror *seen) {
   const int others = oz_mirror_plane(f, x, w, m);
   for (int c = 0; c < 3; c++) seen->n[c] = m->n[c];
   seen->D = m->D;
   return others;
 }
-/* Any slot, one step after the other. TEAM: for one of four threads that come together; else for one alone. */
+/* Any slot, one step after the other. TEAM: for one of four threads that come together; else for
+ * one alone. */
 template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, uint32_t lane) {
   const oz_frame *f = &a.f;
   const uint32_t i = f->wall_particle[slot], planes = f->wall_planes[slot];
@@ -157,17 +182,24 @@ template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, ui
       if constexpr (TEAM) {
         row.add_up(a, lane, &seen, sum);
         for (int c = 0; c < OZ_MIRROR_SUMS; c++)
-          for (int e = image_row::T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(((1u << image_row::T) - 1u) << (threadIdx.x % 32u / image_row::T * image_row::T), sum[c], e);
+          for (int e = image_row::T / 2; e; e >>= 1)
+            sum[c] += __shfl_xor_sync(((1u << image_row::T) - 1u)
+                                          << (threadIdx.x % 32u / image_row::T * image_row::T),
+                                      sum[c], e);
       } else
 #endif
         for (uint32_t l = 0; l < image_row::T; l++) row.add_up(a, l, &seen, sum);
     }
-    if (lane == 0) oz_mirror_apply(f, &m, wall[k].press, others, sum, f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+    if (lane == 0)
+      oz_mirror_apply(f, &m, wall[k].press, others, sum,
+                      f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
 /* In the kernel of stage S, which has copies in shared memory where rows hold places. */
-template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all, uint32_t i, uint32_t slot, uint32_t lane) {
+template <class S, int T>
+OZ_D void mirror_in(const stage_args &a, const stock<S> *copies, uint32_t first, bool all,
+                    uint32_t i, uint32_t slot, uint32_t lane) {
   typedef typename std::conditional<displaced<S>, images_packed, images>::type I;
   const sight plain = {&a.f, a.place, &a.units, {}};
   mirror_sight s = {plain, plain, nullptr, 0, true};
@@ -178,18 +210,20 @@ template <class S, int T> OZ_D void mirror_in(const stage_args &a, const stock<S
   s.map = a.f.near_j + first, s.room = a.share_room, s.all = all;
   mirror<I, T>(a, s, i, slot, lane);
 }
-/* In a kernel of its own, for the thread `lane` of slot `slot`; where mirror_row has not done it. */
+/* In a kernel of its own, for the thread `lane` of slot `slot`; where mirror_row has not done it.
+ */
 template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint32_t lane) {
   const uint32_t i = a.f.wall_particle[slot];
   const sight plain = {&a.f, a.place, &a.units, {}};
-  const mirror_sight s = {plain, plain, T < 8 ? a.f.near_j + a.f.near_first[2 * (i / SHARE)] : nullptr, 0, false};
+  const mirror_sight s = {plain, plain,
+                          T < 8 ? a.f.near_j + a.f.near_first[2 * (i / SHARE)] : nullptr, 0, false};
   if constexpr (T >= 8)
     if (a.packed) return mirror<images_packed, T>(a, s, i, slot, lane);
   mirror<images, T>(a, s, i, slot, lane);
 }
 inline bool mirrors_rows(const stage_args &a) { return a.packed && a.f.near_c; }
-/* As many threads as gathers have, so that both ways give the same bits; where it is never joined, enough to hide that each
- * waits for memory. */
+/* As many threads as gathers have, so that both ways give the same bits; where it is never joined,
+ * enough to hide that each waits for memory. */
 inline int mirror_lanes(const stage_args &a, int lanes) {
   if (!a.f.near_c) return lanes == 16 ? 16 : 8;
   return lanes > 1 || a.even ? lanes : 4;

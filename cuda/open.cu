@@ -13,11 +13,15 @@ static long number_of(const char *name, long otherwise) {
 
 static ooze_result begin(gpu *g, ooze_message *why) {
 #if !defined(OZ_CUDA_HOST)
-  int least = 0, most = 0; /* priorities: greater is less. What is done for walls is little, and waited for */
+  /* priorities: greater is less. What is done for walls is little, and waited for */
+  int least = 0, most = 0;
   OZ_CUDA(cudaDeviceGetStreamPriorityRange(&least, &most), "making a stream");
-  OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least), "making a stream");
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, least),
+          "making a stream");
   OZ_CUDA(cudaStreamCreateWithPriority(&g->side, cudaStreamNonBlocking, least), "making a stream");
-  OZ_CUDA(cudaStreamCreateWithPriority(&g->wall_side, cudaStreamNonBlocking, most < least ? least - 1 : least), "making a stream");
+  OZ_CUDA(cudaStreamCreateWithPriority(&g->wall_side, cudaStreamNonBlocking,
+                                       most < least ? least - 1 : least),
+          "making a stream");
   void **beside[] = {&g->side_done, &g->walls_done, &g->moved, &g->ended};
   for (void **slot : beside) {
     cudaEvent_t e = nullptr;
@@ -46,15 +50,21 @@ using namespace OZ_NAMESPACE;
 
 #if !defined(OZ_CUDA_HOST)
 
-/* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are as long as the longest; the list that their block shares), what
- * sorting needs. Walls, colliders, links and what is set of the optional fields come on top. */
+/* Device memory for so many particles with some 34 neighbours each: arrays, lists (rows of 32 are
+ * as long as the longest; the list that their block shares), what sorting needs. Walls, colliders,
+ * links and what is set of the optional fields come on top. */
 extern "C" uint64_t oz_cuda_bytes(uint64_t particles) {
-  /* up to LATE_MOST lists have more room, and are there twice with the places and positions that they are made of (ahead.cu); and cells of what is stirred */
-  const uint64_t lists = particles > LATE_MOST ? 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1) : 2 * (60 * 2 + 7 * 4 + 2 + 1) + 12 * 4 + 8 + 16 + 72, sorting = 2 * 8 + 2 * 4 + 4 + 14;
+  /* up to LATE_MOST lists have more room, and are there twice with the places and positions that
+   * they are made of (ahead.cu); and cells of what is stirred */
+  const uint64_t lists = particles > LATE_MOST
+                             ? 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1)
+                             : 2 * (60 * 2 + 7 * 4 + 2 + 1) + 12 * 4 + 8 + 16 + 72,
+                 sorting = 2 * 8 + 2 * 4 + 4 + 14;
   return particles * (words_per_particle() * 4 + lists + sorting) + (16u << 20);
 }
 
-/* The number of devices, or 0 with the reason. No driver, an old one or no card is an ordinary answer. */
+/* The number of devices, or 0 with the reason. No driver, an old one or no card is an ordinary
+ * answer. */
 extern "C" uint32_t oz_cuda_devices(const char **why) {
   int count = 0;
   cudaError_t e = cudaGetDeviceCount(&count);
@@ -74,7 +84,8 @@ extern "C" int oz_cuda_device_text(uint32_t device, char *text, size_t capacity)
     cudaGetLastError();
     return 0;
   }
-  snprintf(text, capacity, "%.64s, compute %d.%d, %.1f GiB", p.name, p.major, p.minor, (double)p.totalGlobalMem / 1073741824.0);
+  snprintf(text, capacity, "%.64s, compute %d.%d, %.1f GiB", p.name, p.major, p.minor,
+           (double)p.totalGlobalMem / 1073741824.0);
   return 1;
 }
 
@@ -100,7 +111,8 @@ extern "C" int oz_cuda_usable(const char **detail) {
 }
 #endif
 
-extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **out, ooze_message *why) {
+extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **out,
+                                      ooze_message *why) {
   oz_memory *memory = const_cast<oz_memory *>(desc->memory);
   *out = nullptr;
   long device = desc->device;
@@ -110,10 +122,13 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   if (!devices) return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cuda: %s", reason);
   if (device < 0) device = number_of("OOZE_DEVICE", 0);
   if (device < 0 || device >= (long)devices)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "cuda: device %ld; there are %u, from 0", device, devices);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "cuda: device %ld; there are %u, from 0", device,
+                   devices);
 #endif
   gpu *g = static_cast<gpu *>(oz_alloc(memory, sizeof *g));
-  if (!g) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CUDA backend: %zu bytes were refused", sizeof *g);
+  if (!g)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CUDA backend: %zu bytes were refused",
+                   sizeof *g);
   g->base.table = &gpu_table;
   g->memory = memory;
   g->device = (int)device;
@@ -130,11 +145,14 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
   g->no_twice = number_of("OOZE_CUDA_TWICE", 1) == 0;
   g->no_late = number_of("OOZE_CUDA_LATE", 1) == 0;
   g->lanes_wish = (int)number_of("OOZE_CUDA_LANES", 0);
-  if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1))) g->lanes_wish = 0;
+  if (g->lanes_wish < 1 || g->lanes_wish > 16 || (g->lanes_wish & (g->lanes_wish - 1)))
+    g->lanes_wish = 0;
   g->threads = 1u << 30;
-  g->share_most = (uint32_t)number_of("OOZE_CUDA_SHARE", SHARE_MOST); /* fewer: for tests of blocks that have more */
+  /* fewer: for tests of blocks that have more */
+  g->share_most = (uint32_t)number_of("OOZE_CUDA_SHARE", SHARE_MOST);
   if (g->share_most > SHARE_MOST) g->share_most = SHARE_MOST;
-  g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20; /* MiB; for tests of running out */
+  /* MiB; for tests of running out */
+  g->memory_limit = (uint64_t)number_of("OOZE_CUDA_MEMORY", 0) << 20;
 #if defined(OZ_CUDA_HOST)
   snprintf(g->text, sizeof g->text, "cuda kernels as loops");
 #else
@@ -144,9 +162,11 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
     g->processors = (uint32_t)p.multiProcessorCount;
     g->processor_memory = (uint32_t)p.sharedMemPerMultiprocessor;
     g->threads = g->processors * 1600u;
-    const uint32_t fit = (uint32_t)(p.sharedMemPerBlockOptin - 8192) / 40; /* two records of 16 bytes and a place */
+    /* two records of 16 bytes and a place */
+    const uint32_t fit = (uint32_t)(p.sharedMemPerBlockOptin - 8192) / 40;
     if (fit < g->share_most) g->share_most = fit;
-  } else cudaGetLastError();
+  } else
+    cudaGetLastError();
   g->graphs = static_cast<graph_entry *>(oz_alloc(memory, GRAPHS * 32));
   if (!g->graphs) {
     oz_free(memory, g);
@@ -177,7 +197,9 @@ extern "C" int oz_cuda_host_copy(oz_backend *b, void *to, const void *from, size
 extern "C" int oz_cuda_copy(oz_backend *b, void *to, const void *from, size_t bytes) {
   gpu *g = GPU(b);
   on_device here(g);
-  if (flush(g, nullptr) < 0 || cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream) != cudaSuccess) return 0;
+  if (flush(g, nullptr) < 0 ||
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream) != cudaSuccess)
+    return 0;
   return cudaStreamSynchronize(g->stream) == cudaSuccess;
 }
 #endif

@@ -1,10 +1,11 @@
-/* One position iteration in two kernels: what both constraints ask for (density_lambda and strain), and the move by both (conform_move
- * and density_move). They look at the same positions, so a pair is visited twice and not four times. Included by kinds.h, inside
- * its namespace, after the stages.
+/* One position iteration in two kernels: what both constraints ask for (density_lambda and strain),
+ * and the move by both (conform_move and density_move). They look at the same positions, so a pair
+ * is visited twice and not four times. Included by kinds.h, inside its namespace, after the stages.
  *
- * What the stages one by one read as positions is the start position and the displacement here; what goes to the neighbours in dx
- * is the displacement y, and as two halves the weight of the zero-energy control and the density's multiplier. Each is rounded
- * once, for its own particle too, so that what two do to each other stays equal and opposite. */
+ * What the stages one by one read as positions is the start position and the displacement here;
+ * what goes to the neighbours in dx is the displacement y, and as two halves the weight of the
+ * zero-energy control and the density's multiplier. Each is rounded once, for its own particle too,
+ * so that what two do to each other stays equal and opposite. */
 #ifndef OZ_CUDA_POSITION_H
 #define OZ_CUDA_POSITION_H
 
@@ -28,7 +29,9 @@ OZ_D float oz_second_half(float v) {
 
 struct stage_measure {
   static constexpr int KIND = KIND_C, SUMS = 10, REDS = 0, STAGE = OZ_STAGE_density_lambda;
-  struct self { oz_v3 y; };
+  struct self {
+    oz_v3 y;
+  };
   static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) { s->y = oz_vec_of(f->y, i); }
   static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) {
     oz_real v[4];
@@ -51,8 +54,12 @@ struct stage_measure {
   struct further {
     static constexpr int KIND = KIND_D;
     typedef oz_density_lambda_self self;
-    static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) { oz_density_lambda_begin(f, i, s); }
-    static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) { oz_density_lambda_pair(f, s, n, acc + 9); }
+    static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) {
+      oz_density_lambda_begin(f, i, s);
+    }
+    static OZ_D void pair(const oz_frame *f, const self *s, const oz_group *n, oz_real *acc) {
+      oz_density_lambda_pair(f, s, n, acc + 9);
+    }
   };
 };
 
@@ -60,7 +67,9 @@ struct stage_measure {
 
 struct stage_shift {
   static constexpr int KIND = KIND_C, SUMS = 7, REDS = 0, STAGE = OZ_STAGE_conform_move;
-  struct self { float y[3], w, pull; }; /* pull: what n->c lacks (walk.h); w has it */
+  struct self {
+    float y[3], w, pull;
+  }; /* pull: what n->c lacks (walk.h); w has it */
   static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) {
     oz_real v[4];
     oz_ld4(f->dx, i, 4, 0, v);
@@ -75,9 +84,12 @@ struct stage_shift {
     const float pull = n->c * (s->w + s->pull * oz_first_half(v[3]));
     acc[0] += pull * e.x, acc[1] += pull * e.y, acc[2] += pull * e.z;
   }
-  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) { end_at(f, i, acc, [](float *) {}); }
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) {
+    end_at(f, i, acc, [](float *) {});
+  }
   /* walls(y): what walls make of the displacement before it is written */
-  template <class WALLS> static OZ_D void end_at(const oz_frame *f, uint32_t i, const oz_real *acc, const WALLS &walls) {
+  template <class WALLS>
+  static OZ_D void end_at(const oz_frame *f, uint32_t i, const oz_real *acc, const WALLS &walls) {
     const float c = oz_density_scale(f);
     const oz_real sum[3] = {c * acc[3], c * acc[4], c * acc[5]};
     oz_real y[4];
@@ -93,7 +105,10 @@ struct stage_shift {
   }
   struct further { /* positions p are being written: those of before are made anew */
     static constexpr int KIND = KIND_D;
-    struct self { oz_v3 p; float lam; };
+    struct self {
+      oz_v3 p;
+      float lam;
+    };
     static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) {
       oz_real v[4];
       oz_ld4(f->dx, i, 4, 0, v);
@@ -106,17 +121,20 @@ struct stage_shift {
       oz_near4(f->dx, n, v);
       float k = s->lam + oz_second_half(v[3]);
       if (!(k < 0.0f)) return; /* nobody here is compressed */
-      const oz_v3 x = oz_vec_near(f->x, n), r = {s->p.x - (x.x + v[0]), s->p.y - (x.y + v[1]), s->p.z - (x.z + v[2])};
+      const oz_v3 x = oz_vec_near(f->x, n),
+                  r = {s->p.x - (x.x + v[0]), s->p.y - (x.y + v[1]), s->p.z - (x.z + v[2])};
       k *= oz_density_slope(f, r);
       acc[3] += k * r.x, acc[4] += k * r.y, acc[5] += k * r.z;
     }
   };
 };
 
-/* Stages whose n->c lacks place_units.pull where linear (walk.h); they are told of it by `told`, after begin. */
+/* Stages whose n->c lacks place_units.pull where linear (walk.h); they are told of it by `told`,
+ * after begin. */
 template <class S> constexpr bool pulls = false;
 template <> constexpr bool pulls<stage_shift> = true;
-/* The same where what lacks it has sums of its own, from this one on: the factor comes in the end. */
+/* The same where what lacks it has sums of its own, from this one on: the factor comes in the end.
+ */
 template <class S> constexpr int pulled_from = 0;
 template <> constexpr int pulled_from<stage_filter_move> = 6;
 template <class S> OZ_D void told(typename S::self *s, float pull) {
@@ -125,7 +143,8 @@ template <class S> OZ_D void told(typename S::self *s, float pull) {
 /* Moves for which dx has displacements and halves: images are to read it so (mirror.h). */
 template <class S> constexpr bool displaced = false;
 template <> constexpr bool displaced<stage_shift> = true;
-/* What the joined stages say beyond their pairs: whether they ask for oz_group.r, and what walks the further rows. */
+/* What the joined stages say beyond their pairs: whether they ask for oz_group.r, and what walks
+ * the further rows. */
 template <class S> constexpr bool apart = false;
 template <> constexpr bool apart<stage_measure> = true;
 template <> constexpr bool apart<stage_gradient> = true;

@@ -1,5 +1,6 @@
-/* Running stages. They wait in a queue until the host needs something; then neighbours in the queue are joined where that
- * saves a pass or a launch, and a sequence that comes again is recorded as a graph and replayed. */
+/* Running stages. They wait in a queue until the host needs something; then neighbours in the queue
+ * are joined where that saves a pass or a launch, and a sequence that comes again is recorded as a
+ * graph and replayed. */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {
@@ -13,33 +14,47 @@ namespace OZ_NAMESPACE {
 OZ_PARTS_LIST(OZ_DECLARE)
 
 int lanes_for(const gpu *g) {
-  if (g->lanes_wish && (uint64_t)g->count * (uint64_t)g->lanes_wish / BLOCK < g->partial.bytes / (sizeof(double) * MOST_SUMS)) return g->lanes_wish;
-  /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no wrong guess elsewhere. Two
-   * need more registers than there are in one wave: from 75 thousand particles on, one in an even wave is faster */
+  if (g->lanes_wish && (uint64_t)g->count * (uint64_t)g->lanes_wish / BLOCK <
+                           g->partial.bytes / (sizeof(double) * MOST_SUMS))
+    return g->lanes_wish;
+  /* as many as one wave of blocks holds: 132 multiprocessors of 1536 threads on the H200, and no
+   * wrong guess elsewhere. Two need more registers than there are in one wave: from 75 thousand
+   * particles on, one in an even wave is faster */
   int lanes = 16;
-  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > (lanes == 2 ? g->threads / 10 * 7 : g->threads)) lanes /= 2;
+  while (lanes > 1 &&
+         (uint64_t)g->count * (uint64_t)lanes > (lanes == 2 ? g->threads / 10 * 7 : g->threads))
+    lanes /= 2;
   return lanes;
 }
 
 namespace {
 
-/* Blocks of a kernel that starts early take whatever room the one before leaves, so that some multiprocessors get eight and
- * others three. Where all n blocks are on the device at once, each asks for so much shared memory that none gets more than its
- * share. 0: they are not, or there is nothing to share out. */
-uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare, uint32_t fixed = 640) { /* fixed: arrays of the kernel itself, bytes */
+/* Blocks of a kernel that starts early take whatever room the one before leaves, so that some
+ * multiprocessors get eight and others three. Where all n blocks are on the device at once, each
+ * asks for so much shared memory that none gets more than its share. 0: they are not, or there is
+ * nothing to share out. */
+/* fixed: arrays of the kernel itself, bytes */
+uint32_t even_memory(const gpu *g, uint32_t n, uint32_t spare, uint32_t fixed = 640) {
   const uint32_t each = g->processors ? (n + g->processors - 1) / g->processors : 0;
-  return each < 2 || each > 8 ? 0 : (g->processor_memory / (each + spare) - 1024u - fixed) & ~127u; /* 1024 are the device's own */
+  /* 1024 are the device's own */
+  return each < 2 || each > 8 ? 0 : (g->processor_memory / (each + spare) - 1024u - fixed) & ~127u;
 }
 
 enum { MANY_WAVES = 16 }; /* blocks a multiprocessor */
-uint32_t blocks_of(const gpu *g) { return (g->count + SHARE - 1) / SHARE; } /* with one thread a particle */
+/* with one thread a particle */
+uint32_t blocks_of(const gpu *g) { return (g->count + SHARE - 1) / SHARE; }
 static_assert(SHARE == BLOCK, "gathers and maps have as many");
-bool many_blocks(const gpu *g, int lanes) { return lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors; }
+bool many_blocks(const gpu *g, int lanes) {
+  return lanes == 1 && blocks_of(g) > MANY_WAVES * g->processors;
+}
 
-#define OZ_STAGE(name, kind, sums, reductions) static_assert(reductions <= MOST_SUMS, #name ": blocks have no room for its sums");
+#define OZ_STAGE(name, kind, sums, reductions) \
+  static_assert(reductions <= MOST_SUMS, #name ": blocks have no room for its sums");
 #include "physics/stages.def"
 #undef OZ_STAGE
-const struct { uint8_t kind, reductions; } info[] = {
+const struct {
+  uint8_t kind, reductions;
+} info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"
 #undef OZ_STAGE
@@ -59,15 +74,27 @@ const stage_fn *table() {
 #include "cuda/plan.h"
 
 /* Whether it can tell the host what came before it. */
-bool takes_news(const launch &l) { return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda || l.stage == OZ_STAGE_filter_gradient || (l.stage == OZ_STAGE_residual && (l.walls & JOIN_BOTH)); }
+bool takes_news(const launch &l) {
+  return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda ||
+         l.stage == OZ_STAGE_filter_gradient ||
+         (l.stage == OZ_STAGE_residual && (l.walls & JOIN_BOTH));
+}
 
-/* Whether it begins with what it need not wait for the density list for, and then does (stages.cu). */
-bool awaits_rows(const gpu *g, const launch &l) { return l.stage == OZ_STAGE_density_lambda && (l.walls & JOIN_BOTH) && g->frame[l.frame].near_c; }
+/* Whether it begins with what it need not wait for the density list for, and then does (stages.cu).
+ */
+bool awaits_rows(const gpu *g, const launch &l) {
+  return l.stage == OZ_STAGE_density_lambda && (l.walls & JOIN_BOTH) && g->frame[l.frame].near_c;
+}
 
-/* Three sets of exact sums: two in turn for those that are left, of which cg_update clears the one that comes next, and one that whoever reads it clears, for all others. */
-oz_exact_sums *exact_set(const gpu *g, uint32_t which) { return reinterpret_cast<oz_exact_sums *>(static_cast<char *>(g->ticket.at) + 256) + which; }
+/* Three sets of exact sums: two in turn for those that are left, of which cg_update clears the one
+ * that comes next, and one that whoever reads it clears, for all others. */
+oz_exact_sums *exact_set(const gpu *g, uint32_t which) {
+  return reinterpret_cast<oz_exact_sums *>(static_cast<char *>(g->ticket.at) + 256) + which;
+}
 oz_exact_sums *sums_of(gpu *g, const launch &l, int lanes) {
-  if (many_blocks(g, lanes) || ((uint64_t)g->count * (uint64_t)lanes + BLOCK - 1) / BLOCK > OZ_EXACT_TERMS) return nullptr;
+  if (many_blocks(g, lanes) ||
+      ((uint64_t)g->count * (uint64_t)lanes + BLOCK - 1) / BLOCK > OZ_EXACT_TERMS)
+    return nullptr;
   if (!l.left || l.stage == OZ_STAGE_residual) return exact_set(g, 2);
   if (l.stage != OZ_STAGE_cg_update) g->exact_turn = 1 - g->exact_turn;
   return exact_set(g, g->exact_turn);
@@ -75,7 +102,8 @@ oz_exact_sums *sums_of(gpu *g, const launch &l, int lanes) {
 /* last: of what waits. */
 cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   stage_args a;
-  const bool ends = g->ends && (l.stage == OZ_STAGE_finish || (l.stage == OZ_STAGE_conform_update && (l.walls & JOIN_BOTH)));
+  const bool ends = g->ends && (l.stage == OZ_STAGE_finish ||
+                                (l.stage == OZ_STAGE_conform_update && (l.walls & JOIN_BOTH)));
   a.f = g->frame[l.frame];
   a.place = g->place;
   a.units.set(a.f);
@@ -89,7 +117,8 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.tally = static_cast<uint32_t *>(g->ticket.at) + 32;
   a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->ticket.at);
   a.left = l.left ? blocks_of(g) : 0u;
-  double *start = a.partial + (size_t)MOST_SUMS * a.left; /* where residual leaves its sums, and they stay until cg_apply has left its own */
+  /* where residual leaves its sums, and they stay until cg_apply has left its own */
+  double *start = a.partial + (size_t)MOST_SUMS * a.left;
   if (l.left && l.stage == OZ_STAGE_residual) a.partial = start;
   a.start = l.first ? start : nullptr;
   a.exact = sums_of(g, l, lanes), a.exact_next = exact_set(g, 1 - g->exact_turn);
@@ -103,8 +132,14 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   a.reset = ends ? &static_cast<news *>(g->device_news.at)->reset : nullptr;
   a.box_inv = cells_of_sort(&a.f);
   a.count = counting{};
-  if (ends && g->ends_counting) a.count = count_into(g, g->bits), g->counted = a.count.table != nullptr;
-  a.shake = last && (l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_update && (l.walls & JOIN_ADVANCE))) && l.walls ? g->shake : nullptr;
+  if (ends && g->ends_counting)
+    a.count = count_into(g, g->bits), g->counted = a.count.table != nullptr;
+  a.shake = last &&
+                    (l.stage == OZ_STAGE_advance ||
+                     (l.stage == OZ_STAGE_cg_update && (l.walls & JOIN_ADVANCE))) &&
+                    l.walls
+                ? g->shake
+                : nullptr;
   if (a.shake) g->shake = nullptr;
   a.tell = {nullptr, nullptr, 0};
   if (g->soon && takes_news(l)) {
@@ -116,8 +151,10 @@ cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
 
 /* Whether walls may be looked for from here on, beside what follows. */
 bool forks(const gpu *g, const launch &l, int lanes) {
-  const bool predicts = l.stage == OZ_STAGE_predict || (l.stage == OZ_STAGE_material && (l.walls & 4u));
-  return predicts && lanes <= STORED_ABOVE && g->collider_count && !g->no_ahead && goes_on(g, &g->frame[l.frame]);
+  const bool predicts =
+      l.stage == OZ_STAGE_predict || (l.stage == OZ_STAGE_material && (l.walls & 4u));
+  return predicts && lanes <= STORED_ABOVE && g->collider_count && !g->no_ahead &&
+         goes_on(g, &g->frame[l.frame]);
 }
 cudaError_t note_moved(gpu *g) {
 #if defined(OZ_CUDA_HOST)
@@ -133,27 +170,43 @@ cudaError_t launch_all(gpu *g, int lanes) {
   const uint32_t n = plan(g, lanes, all);
   ooze_message ignored;
   uint32_t first = 0;
-  const auto later = [](const launch &l) { return l.aside || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes || l.stage == OZ_STAGE_wall_hold; }; /* what comes soon after these takes news along */
+  /* what comes soon after these takes news along */
+  const auto later = [](const launch &l) {
+    return l.aside || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes ||
+           l.stage == OZ_STAGE_wall_hold;
+  };
   while (first < n && later(all[first])) first++;
-  if (g->sought && !awaits_rows(g, all[0])) { /* whatever this is, it comes when the density list is done: what is no kernel never starts early */
+  /* whatever this is, it comes when the density list is done: what is no kernel never starts early
+   */
+  if (g->sought && !awaits_rows(g, all[0])) {
     g->sought = false;
-    const cudaError_t e = cudaMemsetAsync(&static_cast<news *>(g->device_news.at)->spare, 0, 4, g->stream);
+    const cudaError_t e =
+        cudaMemsetAsync(&static_cast<news *>(g->device_news.at)->spare, 0, 4, g->stream);
     if (e != cudaSuccess) return e;
   }
   for (uint32_t k = 0; k < n; k++) {
     const launch &l = all[k];
-    if (k == first && g->soon && !takes_news(l) && tell_news(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
-    const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict; /* particle by particle */
-    if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
-    /* before the last of two sweeps of the filter: the side has sorted by then, and what stands between that and the permutation would keep the latter from starting early */
-    if (g->sorting && n >= 4 && k + 1 == n && after_sort(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+    if (k == first && g->soon && !takes_news(l) && tell_news(g, &ignored) != OOZE_OK)
+      return cudaErrorUnknown;
+    /* particle by particle */
+    const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict;
+    if ((l.joins || (g->lists_aside && !prepares)) && join_side(g, &ignored) != OOZE_OK)
+      return cudaErrorUnknown;
+    /* before the last of two sweeps of the filter: the side has sorted by then, and what stands
+     * between that and the permutation would keep the latter from starting early */
+    if (g->sorting && n >= 4 && k + 1 == n && after_sort(g, &ignored) != OOZE_OK)
+      return cudaErrorUnknown;
     const aside there(g, l.aside, &gpu::wall_side);
     g->walls_given |= l.aside;
-    const bool fork = forks(g, l, lanes), votes = fork && l.stage == OZ_STAGE_material && !g->frame[l.frame].loads;
+    const bool fork = forks(g, l, lanes),
+               votes = fork && l.stage == OZ_STAGE_material && !g->frame[l.frame].loads;
     if (!votes && permute_now(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
-    cudaError_t e = votes ? predict_voting(g, g->frame[l.frame], lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0u) : launch_one(g, l, lanes, k + 1 == n);
+    cudaError_t e = votes ? predict_voting(g, g->frame[l.frame],
+                                           lanes == 1 ? even_memory(g, blocks_of(g), 1) : 0u)
+                          : launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
-    g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound);
+    g->apart = g->apart && (l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums ||
+                            l.stage == OZ_STAGE_bound);
     if (fork) {
       g->apart = true, g->voted = votes;
       e = note_moved(g);
@@ -180,7 +233,9 @@ bool start_early() {
     int device = 0, major = 0;
     if (text && *text == '0') return false;
     if (cudaGetDevice(&device) != cudaSuccess) return false;
-    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
+    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           major >= 9;
   }();
   return yes;
 }
@@ -193,7 +248,8 @@ timer::~timer() {
   if (!g->profiling) return;
   cudaEventRecord(static_cast<cudaEvent_t>(g->event[1]), g->stream);
   if (cudaEventSynchronize(static_cast<cudaEvent_t>(g->event[1])) != cudaSuccess) return;
-  cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(g->event[0]), static_cast<cudaEvent_t>(g->event[1]));
+  cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(g->event[0]),
+                       static_cast<cudaEvent_t>(g->event[1]));
   g->seconds[which] += 1e-3 * (double)ms;
   g->calls[which]++;
 }
@@ -248,7 +304,8 @@ static cudaError_t profile_all(gpu *g, int lanes) {
 
 static cudaError_t launch_queue(gpu *g, int lanes) {
   if (g->profiling) return profile_all(g, lanes);
-  /* larger scenes gain nothing: their kernels take longer than their launches, and recording takes milliseconds */
+  /* larger scenes gain nothing: their kernels take longer than their launches, and recording takes
+   * milliseconds */
   if (!g->use_graphs || g->queued < 8 || lanes <= STORED_ABOVE) return launch_all(g, lanes);
   /* the same stages on the same frames are the same kernels */
   uint64_t key = stir(0x5eed + (uint64_t)lanes, g->queue, g->queued * sizeof *g->queue);
@@ -268,7 +325,8 @@ static cudaError_t launch_queue(gpu *g, int lanes) {
     slot->key = key;
   }
   slot->used = ++g->graph_clock;
-  if (!slot->exec && slot->seen++ >= 1) { /* recording costs a few launches each: only what has come before */
+  /* recording costs a few launches each: only what has come before */
+  if (!slot->exec && slot->seen++ >= 1) {
     cudaError_t e = record(g, lanes, &slot->exec);
     if (e != cudaSuccess) {
       slot->exec = nullptr;
@@ -283,8 +341,10 @@ static cudaError_t launch_queue(gpu *g, int lanes) {
 
 ooze_result flush(gpu *g, ooze_message *why) {
   if (!g->queued) return permute_now(g, why);
-  if (g->soon && lanes_for(g) > STORED_ABOVE) OZ_TRY(tell_news(g, why)); /* none of those can be recorded */
-  if (!g->exact_clear) OZ_CUDA(cudaMemsetAsync(exact_set(g, 0), 0, EXACT_BYTES, g->stream), "running stages");
+  /* none of those can be recorded */
+  if (g->soon && lanes_for(g) > STORED_ABOVE) OZ_TRY(tell_news(g, why));
+  if (!g->exact_clear)
+    OZ_CUDA(cudaMemsetAsync(exact_set(g, 0), 0, EXACT_BYTES, g->stream), "running stages");
   cudaError_t e = launch_queue(g, lanes_for(g));
   g->queued = g->frames = 0;
   g->exact_clear = e == cudaSuccess; /* otherwise who would have cleared them may not have come */
@@ -296,11 +356,14 @@ bool shakes(const gpu *g, const oz_frame *f) {
   const int lanes = lanes_for(g);
   uint32_t at = g->queued;
   while (at && joins(OZ_STAGE_advance, g->queue[at - 1].stage)) at--;
-  if (!at || at == g->queued || g->queue[at - 1].stage != OZ_STAGE_advance || g->untold) return false;
+  if (!at || at == g->queued || g->queue[at - 1].stage != OZ_STAGE_advance || g->untold)
+    return false;
   const oz_frame &of = g->frame[g->queue[at - 1].frame];
-  return joins_walls(g, lanes) && lanes <= STORED_ABOVE && of.p == f->p && of.x == f->x && of.A == f->A && of.count == g->count;
+  return joins_walls(g, lanes) && lanes <= STORED_ABOVE && of.p == f->p && of.x == f->x &&
+         of.A == f->A && of.count == g->count;
 }
-/* All but `bound`, if it is last: walls, which are looked for then, do not wait for it, and what comes after them may join it. */
+/* All but `bound`, if it is last: walls, which are looked for then, do not wait for it, and what
+ * comes after them may join it. */
 ooze_result flush_but_bound(gpu *g, ooze_message *why) {
   const uint32_t last = g->queued - 1;
   if (!g->queued || g->queue[last].stage != OZ_STAGE_bound || !keeps_bound(g)) return flush(g, why);
@@ -312,7 +375,8 @@ ooze_result flush_but_bound(gpu *g, ooze_message *why) {
   return OOZE_OK;
 }
 
-/* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones stay good. */
+/* Walls come and go by the hundred; launches are cut for a rounded number, so that recorded ones
+ * stay good. */
 uint32_t rounded(const gpu *g, uint32_t n) {
   if (lanes_for(g) <= STORED_ABOVE) return (n + 1023u) / 1024u * 1024u; /* these are not recorded */
   uint32_t room = n ? 1024 : 0;
@@ -337,24 +401,31 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   on_device here(g);
   if (g->lost) return oz_fail(why, g->lost, "cuda: the device failed before; make a new solver");
   const int reductions = info[stage].reductions;
-  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) || ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_BOTH) && !f->link_row)) {
+  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) ||
+      ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_BOTH) && !f->link_row)) {
     for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
     return OOZE_OK;
   }
   g->ahead = false;
-  if (g->due && (stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update || stage == OZ_STAGE_finish)) { /* these change what undo does not bring back */
+  /* these change what undo does not bring back */
+  if (g->due && (stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update ||
+                 stage == OZ_STAGE_finish)) {
     OZ_TRY(flush(g, why));
     OZ_TRY(check_due(g, why));
   }
   /* an iteration waits as a whole */
-  const bool room = stage == OZ_STAGE_density_lambda ? g->queued + 16 < QUEUE && g->frames + 2 < FRAMES : g->queued < QUEUE;
+  const bool room = stage == OZ_STAGE_density_lambda
+                        ? g->queued + 16 < QUEUE && g->frames + 2 < FRAMES
+                        : g->queued < QUEUE;
   if (!room) OZ_TRY(flush(g, why));
   /* of what follows `finish` only the rest filter is known to leave positions alone */
-  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move && stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag) {
+  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move &&
+      stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag) {
     g->box_known = g->box_told = false;
     give_up_foreseen(g);
   }
-  if (stage == OZ_STAGE_velocity_start) OZ_TRY(tell_due(g, why)); /* walls, if there are any, have been looked for */
+  /* walls, if there are any, have been looked for */
+  if (stage == OZ_STAGE_velocity_start) OZ_TRY(tell_due(g, why));
   oz_frame copy = *f;
   copy.wall_count = rounded(g, f->wall_count);
   if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* only counted random numbers ask for it */
@@ -370,20 +441,24 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   }
   g->queue[g->queued].stage = (uint16_t)stage;
   g->queue[g->queued++].frame = (uint16_t)k;
-  const bool at_the_end = stage == OZ_STAGE_finish; /* the next sort asks for the box: so it need not wait for it */
+  /* the next sort asks for the box: so it need not wait for it */
+  const bool at_the_end = stage == OZ_STAGE_finish;
   if (!sums && !at_the_end) return OOZE_OK;
   const bool box = at_the_end && !g->no_soon;
   if (box) OZ_TRY(ready_box(g, why));
   g->foresees = at_the_end && !sums && foresees(g, f);
-  if (g->foresees && (g->walls_aside || g->lists_aside)) OZ_TRY(join_side(g, why)); /* where the table is cleared */
+  /* where the table is cleared */
+  if (g->foresees && (g->walls_aside || g->lists_aside)) OZ_TRY(join_side(g, why));
   g->ends = box, g->ends_counting = box && g->foresees;
   g->counted = false;
   const ooze_result flushed = flush(g, why);
   g->ends = g->ends_counting = false;
   OZ_TRY(flushed);
   if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
-  if (box) OZ_TRY(tell_soon(g, why)); /* by foresee, or by the filter */
-  else OZ_TRY(tell_news(g, why));
+  if (box)
+    OZ_TRY(tell_soon(g, why)); /* by foresee, or by the filter */
+  else
+    OZ_TRY(tell_news(g, why));
   g->box_told = at_the_end && g->cell > 0.0f;
   g->counts_reset = box;
   if (g->foresees) OZ_TRY(note_ended(g, why));

@@ -13,7 +13,9 @@ namespace {
 struct near_item {
   oz_frame f;
   float reach;
-  OZ_D bool operator()(uint32_t i) const { return near<false>(i) || (!oz_is_boundary(&f, i) && oz_load_near(&f, i)); }
+  OZ_D bool operator()(uint32_t i) const {
+    return near<false>(i) || (!oz_is_boundary(&f, i) && oz_load_near(&f, i));
+  }
   template <bool PLANES> OZ_D bool near(uint32_t i) const {
     if (oz_is_boundary(&f, i)) return false;
     float x[4], p[4]; /* both are on the way before either is looked at */
@@ -36,7 +38,9 @@ struct slot_item {
   uint32_t *slot_of, *particle, *count, *slots;
   uint32_t n, capacity;
   uint32_t *next; /* to a wall: none so far (mirror.h) */
-  OZ_D void operator()(uint32_t i) const { give(i, number[i], number[i] != (i ? number[i - 1] : 0)); }
+  OZ_D void operator()(uint32_t i) const {
+    give(i, number[i], number[i] != (i ? number[i - 1] : 0));
+  }
   /* k: slots up to and with this one */
   OZ_D void give(uint32_t i, uint32_t k, bool near) const {
     const bool has = near && k <= capacity;
@@ -46,20 +50,24 @@ struct slot_item {
   }
 };
 
-/* Up to SLOTS_MOST particles one kernel does all of it. Where walls are found aside, `material` and `predict` have voted already: a bit for each particle that is near one. */
+/* Up to SLOTS_MOST particles one kernel does all of it. Where walls are found aside, `material` and
+ * `predict` have voted already: a bit for each particle that is near one. */
 enum { SLOTS_BLOCK = 256, SLOTS_MOST = 1 << 18 }; /* blocks that fit beside those of a gather */
 #if defined(OZ_CUDA_HOST)
-template <class K> cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes, uint32_t) {
+template <class K>
+cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes, uint32_t) {
   for (uint32_t i = 0; i < g->count; i++) {
     first(i);
     oz_material_item(&near.f, i, nullptr);
     oz_predict_item(&near.f, i, nullptr);
     const uint32_t before = i % 32 ? votes[i / 32] : 0u;
-    votes[i / 32] = before | (uint32_t)(g->planar ? near.near<true>(i) : near.near<false>(i)) << i % 32;
+    votes[i / 32] = before | (uint32_t)(g->planar ? near.near<true>(i) : near.near<false>(i))
+                                 << i % 32;
   }
   return cudaSuccess;
 }
-ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, const uint32_t *votes, ooze_message *) {
+ooze_result slots_at_once(gpu *, const near_item &near, const slot_item &s, const uint32_t *votes,
+                          ooze_message *) {
   for (uint32_t i = 0, number = 0; i < s.n; i++) {
     const bool has = votes ? votes[i / 32] >> i % 32 & 1u : near(i);
     number += has;
@@ -74,7 +82,10 @@ enum { SLOTS_HELD = 4 }; /* 1024 threads are all it has */
 enum { SLOTS_HELD = 6 };
 #endif
 static_assert(SLOTS_MOST <= SLOTS_BLOCK * SUMS_MOST, "blocks have no room for their sums");
-template <bool PLANES, class K> __global__ void __launch_bounds__(BLOCK, 7) predict_kernel(const __grid_constant__ near_item near, const __grid_constant__ K first, uint32_t *out) {
+template <bool PLANES, class K>
+__global__ void __launch_bounds__(BLOCK, 7)
+    predict_kernel(const __grid_constant__ near_item near, const __grid_constant__ K first,
+                   uint32_t *out) {
   const oz_frame *f = &near.f;
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   draw_all_near(f->matter, f->matter_count * sizeof(oz_matter));
@@ -88,18 +99,25 @@ template <bool PLANES, class K> __global__ void __launch_bounds__(BLOCK, 7) pred
   const uint32_t votes = __ballot_sync(0xffffffffu, i < f->count && near.near<PLANES>(i));
   if (threadIdx.x % 32 == 0 && i < f->count) out[i / 32] = votes;
 }
-template <class K> cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes, uint32_t memory) {
+template <class K>
+cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes,
+                        uint32_t memory) {
   static_assert(sizeof(near_item) + sizeof(K) < 4000, "what a kernel can be given");
   const uint32_t blocks = (g->count + BLOCK - 1u) / BLOCK;
-  if (g->planar) return start<predict_kernel<true, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first, votes);
-  return start<predict_kernel<false, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first, votes);
+  if (g->planar)
+    return start<predict_kernel<true, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first,
+                                          votes);
+  return start<predict_kernel<false, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first,
+                                         votes);
 }
 /* By votes no block waits for another: each counts what all before it have. */
-__global__ void __launch_bounds__(SLOTS_BLOCK) count_kernel(const __grid_constant__ slot_item s, const uint32_t *votes) {
+__global__ void __launch_bounds__(SLOTS_BLOCK)
+    count_kernel(const __grid_constant__ slot_item s, const uint32_t *votes) {
   constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
   static_assert(WARPS == 8, "two times four words a block");
   __shared__ uint32_t before[WARPS], here[WARPS];
-  const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32,
+                 lane = threadIdx.x % 32;
   uint32_t sum = 0;
   await_the_last(); /* as below */
   const uint32_t own = i - lane < s.n ? votes[i / 32] : 0u;
@@ -114,10 +132,13 @@ __global__ void __launch_bounds__(SLOTS_BLOCK) count_kernel(const __grid_constan
   for (uint32_t w = 0; w < WARPS; w++) number += before[w] + (w < warp ? here[w] : 0u);
   if (i < s.n) s.give(i, number, own >> lane & 1u);
 }
-__global__ void __launch_bounds__(SLOTS_BLOCK, SLOTS_HELD) slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s, const block_sums sums) {
+__global__ void __launch_bounds__(SLOTS_BLOCK, SLOTS_HELD)
+    slots_kernel(const __grid_constant__ near_item near, const __grid_constant__ slot_item s,
+                 const block_sums sums) {
   constexpr uint32_t WARPS = SLOTS_BLOCK / 32;
   __shared__ uint32_t part[WARPS];
-  const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const uint32_t i = blockIdx.x * (uint32_t)SLOTS_BLOCK + threadIdx.x, warp = threadIdx.x / 32,
+                 lane = threadIdx.x % 32;
   await_the_last(); /* and lets nobody come early: stages read slots before they wait */
   const bool has = i < s.n && near(i);
   const uint32_t votes = __ballot_sync(0xffffffffu, has);
@@ -131,14 +152,19 @@ __global__ void __launch_bounds__(SLOTS_BLOCK, SLOTS_HELD) slots_kernel(const __
   number += before_block<SLOTS_BLOCK>(sums, all);
   if (i < s.n) s.give(i, number, has);
 }
-ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, const uint32_t *votes, ooze_message *why) {
+ooze_result slots_at_once(gpu *g, const near_item &near, const slot_item &s, const uint32_t *votes,
+                          ooze_message *why) {
   block_sums sums;
   if (votes) {
-    OZ_CUDA(start<count_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, s, votes), "walls");
+    OZ_CUDA(start<count_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0,
+                                g->stream, s, votes),
+            "walls");
     return OOZE_OK;
   }
   OZ_TRY(next_sums(g, &sums, why));
-  OZ_CUDA(start<slots_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0, g->stream, near, s, sums), "walls");
+  OZ_CUDA(start<slots_kernel>((s.n + SLOTS_BLOCK - 1u) / SLOTS_BLOCK, (uint32_t)SLOTS_BLOCK, 0,
+                              g->stream, near, s, sums),
+          "walls");
   return OOZE_OK;
 }
 #endif
@@ -190,13 +216,22 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     for (;;) {
       const uint32_t guess = rounded(g, g->wall_last + g->wall_last / 8);
       g->wall_room = late && guess < g->wall_capacity ? guess : g->wall_capacity;
-      slot_item slots = {flag, g->slot_of, as<uint32_t>(g->wall_particle), &device_news(g)->walls, &device_news(g)->slots, g->count, g->wall_room, as<uint32_t>(g->wall_near)};
+      slot_item slots = {flag,
+                         g->slot_of,
+                         as<uint32_t>(g->wall_particle),
+                         &device_news(g)->walls,
+                         &device_news(g)->slots,
+                         g->count,
+                         g->wall_room,
+                         as<uint32_t>(g->wall_near)};
       g->walls_aside = late && at_once && g->apart && !g->no_ahead && !f->loads;
       if (g->walls_aside) OZ_TRY(fork_side(g, why));
       if (at_once) {
         const aside there(g, g->walls_aside, &gpu::wall_side);
-        OZ_TRY(slots_at_once(g, near, slots, g->voted && g->apart ? as<uint32_t>(g->votes) : nullptr, why));
-      } else OZ_CUDA(each(g->stream, g->count, slots), "walls");
+        OZ_TRY(slots_at_once(g, near, slots,
+                             g->voted && g->apart ? as<uint32_t>(g->votes) : nullptr, why));
+      } else
+        OZ_CUDA(each(g->stream, g->count, slots), "walls");
       if (g->walls_aside) {
         const aside there(g, true); /* behind lists, which are done by then */
         OZ_TRY(clear_stirred(g, why));

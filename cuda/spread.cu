@@ -1,4 +1,5 @@
-/* Puts the rows of list C in order (desk.h) where several threads looked for a particle's neighbours. */
+/* Puts the rows of list C in order (desk.h) where several threads looked for a particle's
+ * neighbours. */
 #include "cuda/desk.h"
 
 namespace OZ_NAMESPACE {
@@ -20,13 +21,16 @@ struct spread {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
-      for (uint32_t m = 0; m < 4; m++) w[m] = *reinterpret_cast<const uint2 *>(at + (size_t)((k + 4 * m < many ? k + 4 * m : k) >> 2) * (4 * GROUP));
+      for (uint32_t m = 0; m < 4; m++)
+        w[m] = *reinterpret_cast<const uint2 *>(
+            at + (size_t)((k + 4 * m < many ? k + 4 * m : k) >> 2) * (4 * GROUP));
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
       for (uint32_t m = 0; m < 16; m++) {
         if (k + m >= many) continue;
-        const uint32_t two = m & 2u ? w[m / 4].y : w[m / 4].x, e = m & 1u ? two >> 16 : two & 0xffffu;
+        const uint32_t two = m & 2u ? w[m / 4].y : w[m / 4].x,
+                       e = m & 1u ? two >> 16 : two & 0xffffu;
         s.put(on, e);
       }
     }
@@ -34,7 +38,8 @@ struct spread {
     s.settle(on);
     for (uint32_t k = 0; k < many; k += 4) {
       uint16_t *to = at + (size_t)(k >> 2) * (4 * GROUP);
-      if (k + 4 <= many) *reinterpret_cast<uint2 *>(to) = on.four(k);
+      if (k + 4 <= many)
+        *reinterpret_cast<uint2 *>(to) = on.four(k);
       else /* what pads it stays at the end */
         for (uint32_t m = 0; k + m < many; m++) to[m] = (uint16_t)on.get(k + m);
     }
@@ -52,14 +57,17 @@ __global__ void __launch_bounds__(BLOCK) spread_kernel(const __grid_constant__ s
 
 } // namespace
 
-cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries, bool early) {
+cudaError_t spread_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries,
+                        bool early) {
   const spread s = {entries, group, len, g->count, (uint32_t)lanes_for(g)};
 #if defined(OZ_CUDA_HOST)
   (void)early;
   static desk<1> d;
   for (uint32_t i = 0; i < s.n; i++) s.row<1>({&d, 0}, i);
 #else
-  if (early) return start_kernel(spread_kernel, (s.n + BLOCK - 1u) / BLOCK, (uint32_t)BLOCK, 0, g->stream, s);
+  if (early)
+    return start_kernel(spread_kernel, (s.n + BLOCK - 1u) / BLOCK, (uint32_t)BLOCK, 0, g->stream,
+                        s);
   spread_kernel<<<(s.n + BLOCK - 1) / BLOCK, BLOCK, 0, g->stream>>>(s);
 #endif
   return cudaGetLastError();

@@ -1,5 +1,5 @@
-/* News for the host: a warp writes them into its memory, and behind them the number for which it waits. In a kernel of its own, or in one that comes
- * anyway. */
+/* News for the host: a warp writes them into its memory, and behind them the number for which it
+ * waits. In a kernel of its own, or in one that comes anyway. */
 #ifndef OZ_CUDA_TELL_H
 #define OZ_CUDA_TELL_H
 

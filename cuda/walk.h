@@ -1,37 +1,40 @@
-/* How a gather walks the rows of its particle. Included by kinds.h, inside its namespace and after the stages.
+/* How a gather walks the rows of its particle. Included by kinds.h, inside its namespace and after
+ * the stages.
  *
- * Small scenes (8 threads a particle or more) have rows of particle numbers, with gradients as halves beside them. In large
- * ones the neighbours of a block's particles are brought into shared memory once, and rows hold places there (search.cu): a
- * gather from global memory costs as many cycles as it touches sectors of 32 bytes, some 25 for the 32 pairs of a warp, one from
- * shared memory as many as its worst bank is asked, some 10 for records of 16 bytes. */
+ * Small scenes (8 threads a particle or more) have rows of particle numbers, with gradients as
+ * halves beside them. In large ones the neighbours of a block's particles are brought into shared
+ * memory once, and rows hold places there (search.cu): a gather from global memory costs as many
+ * cycles as it touches sectors of 32 bytes, some 25 for the 32 pairs of a warp, one from shared
+ * memory as many as its worst bank is asked, some 10 for records of 16 bytes. */
 #ifndef OZ_CUDA_WALK_H
 #define OZ_CUDA_WALK_H
 
 /* ---- what a stage gathers ---- */
 
-/* The arrays that the pair of a stage gathers, if it has been told here: records of 16 bytes, and numbers. Its frame then points
- * to copies of them in shared memory, its j are places there. Stages that are not listed get particle numbers and gather from
- * the arrays themselves, which is right for every stage, and slower. */
+/* The arrays that the pair of a stage gathers, if it has been told here: records of 16 bytes, and
+ * numbers. Its frame then points to copies of them in shared memory, its j are places there. Stages
+ * that are not listed get particle numbers and gather from the arrays themselves, which is right
+ * for every stage, and slower. */
 template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS = 0; };
-#define OZ_GATHERS_RECORD(stage, a)                                                                                    \
-  template <> struct gathered<stage_##stage> {                                                                         \
-    static constexpr int RECORDS = 1, NUMBERS = 0;                                                                     \
-    static OZ_D float *&array(oz_frame &f, int) { return f.a; }                                                        \
+#define OZ_GATHERS_RECORD(stage, a)                             \
+  template <> struct gathered<stage_##stage> {                  \
+    static constexpr int RECORDS = 1, NUMBERS = 0;              \
+    static OZ_D float *&array(oz_frame &f, int) { return f.a; } \
   };
-#define OZ_GATHERS_RECORDS(stage, a, b)                                                                                \
-  template <> struct gathered<stage_##stage> {                                                                         \
-    static constexpr int RECORDS = 2, NUMBERS = 0;                                                                     \
-    static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; }                                            \
+#define OZ_GATHERS_RECORDS(stage, a, b)                                     \
+  template <> struct gathered<stage_##stage> {                              \
+    static constexpr int RECORDS = 2, NUMBERS = 0;                          \
+    static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; } \
   };
-#define OZ_GATHERS_NUMBER(stage, a)                                                                                    \
-  template <> struct gathered<stage_##stage> {                                                                         \
-    static constexpr int RECORDS = 0, NUMBERS = 1;                                                                     \
-    static OZ_D float *&array(oz_frame &f, int) { return f.a; }                                                        \
+#define OZ_GATHERS_NUMBER(stage, a)                             \
+  template <> struct gathered<stage_##stage> {                  \
+    static constexpr int RECORDS = 0, NUMBERS = 1;              \
+    static OZ_D float *&array(oz_frame &f, int) { return f.a; } \
   };
-#define OZ_GATHERS_BOTH(stage, a, b) /* a record and a number */                                                       \
-  template <> struct gathered<stage_##stage> {                                                                         \
-    static constexpr int RECORDS = 1, NUMBERS = 1;                                                                     \
-    static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; }                                            \
+#define OZ_GATHERS_BOTH(stage, a, b) /* a record and a number */            \
+  template <> struct gathered<stage_##stage> {                              \
+    static constexpr int RECORDS = 1, NUMBERS = 1;                          \
+    static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; } \
   };
 OZ_GATHERS_RECORD(gradient, x)
 OZ_GATHERS_BOTH(bound_sums, A, row_sum)
@@ -52,8 +55,9 @@ OZ_GATHERS_RECORD(conform_finish, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
 
-/* Stages that read start positions as they are: 16 bytes instead of 8, for five instructions a pair less. It pays where instructions are what a
- * stage waits for, and one record is all that it gathers besides; x is that of the start until `finish`. */
+/* Stages that read start positions as they are: 16 bytes instead of 8, for five instructions a pair
+ * less. It pays where instructions are what a stage waits for, and one record is all that it
+ * gathers besides; x is that of the start until `finish`. */
 template <class S> constexpr bool unpacked = false;
 template <> constexpr bool unpacked<stage_force> = true;
 template <> constexpr bool unpacked<stage_force_last> = true;
@@ -64,7 +68,9 @@ template <> constexpr bool unpacked<stage_gradient> = true;
 template <class S> constexpr bool starts_only = false;
 template <> constexpr bool starts_only<stage_gradient> = true;
 /* A particle's own, in the bits of an oz_place, and where those of others are. */
-template <class S> OZ_D const uint32_t *places_of(const stage_args &a) { return unpacked<S> ? reinterpret_cast<const uint32_t *>(a.f.x) : a.place; }
+template <class S> OZ_D const uint32_t *places_of(const stage_args &a) {
+  return unpacked<S> ? reinterpret_cast<const uint32_t *>(a.f.x) : a.place;
+}
 template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
   if constexpr (!unpacked<S>) return oz_place_ld(a.place, i);
   oz_real v[4];
@@ -77,13 +83,20 @@ template <class S> struct stock {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
   static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_C && !starts_only<S>;
   static constexpr int PLACE = !PLACED ? 0 : unpacked<S> ? 4 : 2; /* words of a start position */
-  static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE; /* bytes a neighbour */
+  /* bytes a neighbour */
+  static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE;
   float *at;
   uint32_t room;
-  OZ_D uint32_t *places() const { return reinterpret_cast<uint32_t *>(starts_only<S> ? at : at + 4 * (size_t)gathered<S>::RECORDS * room); }
+  OZ_D uint32_t *places() const {
+    return reinterpret_cast<uint32_t *>(
+        starts_only<S> ? at : at + 4 * (size_t)gathered<S>::RECORDS * room);
+  }
   static OZ_D constexpr int words(int k) { return k < gathered<S>::RECORDS ? 4 : 1; }
   OZ_D float *copy(int k) const {
-    return k < gathered<S>::RECORDS ? at + 4 * (size_t)room * k : at + (4 * gathered<S>::RECORDS + PLACE + (k - gathered<S>::RECORDS)) * (size_t)room;
+    return k < gathered<S>::RECORDS
+               ? at + 4 * (size_t)room * k
+               : at +
+                     (4 * gathered<S>::RECORDS + PLACE + (k - gathered<S>::RECORDS)) * (size_t)room;
   }
 };
 
@@ -93,7 +106,8 @@ template <class S> struct stock {
 OZ_D void oz_halves_ld(const uint16_t *a, uint16_t *g) {
 #if defined(__CUDACC__)
   const uint2 v = *reinterpret_cast<const uint2 *>(a);
-  g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y, g[3] = (uint16_t)(v.y >> 16);
+  g[0] = (uint16_t)v.x, g[1] = (uint16_t)(v.x >> 16), g[2] = (uint16_t)v.y,
+  g[3] = (uint16_t)(v.y >> 16);
 #else
   for (int k = 0; k < 4; k++) g[k] = a[k];
 #endif
@@ -106,8 +120,9 @@ struct sight {
   const place_units *units;
   oz_v3 at; /* start position of the particle, where gradients are stored */
 };
-/* An address among the copies: in shared memory it has 32 bits, and the compiler knows no more than that of it. Otherwise it would reach one array by the address of another and
- * its distance, with two instructions a pair instead of one. */
+/* An address among the copies: in shared memory it has 32 bits, and the compiler knows no more than
+ * that of it. Otherwise it would reach one array by the address of another and its distance, with
+ * two instructions a pair instead of one. */
 #if defined(__CUDACC__)
 typedef uint32_t near_address;
 OZ_D near_address near_address_of(const void *p) {
@@ -118,11 +133,14 @@ OZ_D near_address near_address_of(const void *p) {
 OZ_D void *near_at(near_address at) { return __cvta_shared_to_generic(at); }
 #else
 typedef char *near_address;
-OZ_D near_address near_address_of(const void *p) { return static_cast<char *>(const_cast<void *>(p)); }
+OZ_D near_address near_address_of(const void *p) {
+  return static_cast<char *>(const_cast<void *>(p));
+}
 OZ_D void *near_at(near_address at) { return at; }
 #endif
-/* Copies of all that a block gathers, where a neighbour is found with one instruction an address: the upper entry of a word is shifted as it is added. The arrays of the frame are
- * then those of this neighbour alone, whose number is 0. */
+/* Copies of all that a block gathers, where a neighbour is found with one instruction an address:
+ * the upper entry of a word is shifted as it is added. The arrays of the frame are then those of
+ * this neighbour alone, whose number is 0. */
 template <class S> struct shelf {
   oz_frame *f;
   const place_units *units;
@@ -131,20 +149,29 @@ template <class S> struct shelf {
     f = frame, units = u, place = near_address_of(copies.places());
     for (int k = 0; k < stock<S>::ARRAYS; k++) array[k] = near_address_of(copies.copy(k));
   }
-  /* UPPER: w is a word whose upper half is the entry, and whose lower one is below SHARE_MOST; otherwise w is the entry. Times `words` words. */
+  /* UPPER: w is a word whose upper half is the entry, and whose lower one is below SHARE_MOST;
+   * otherwise w is the entry. Times `words` words. */
   template <bool UPPER> static OZ_D uint32_t bytes(uint32_t w, int words) {
-    static_assert(SHARE_MOST <= 4096, "the lower entry must be gone when the upper one is times 16");
+    static_assert(SHARE_MOST <= 4096,
+                  "the lower entry must be gone when the upper one is times 16");
     const int log = words == 4 ? 4 : words == 2 ? 3 : 2;
     return UPPER ? w >> (16 - log) : w << log;
   }
   template <bool UPPER> OZ_D sight neighbour(uint32_t w) const {
-    for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(*f, k) = static_cast<float *>(near_at(array[k] + bytes<UPPER>(w, stock<S>::words(k))));
-    const sight v = {f, static_cast<const uint32_t *>(near_at(place + bytes<UPPER>(w, starts_only<S> ? 4 : stock<S>::PLACE))), units, {}};
+    for (int k = 0; k < stock<S>::ARRAYS; k++)
+      gathered<S>::array(*f, k) =
+          static_cast<float *>(near_at(array[k] + bytes<UPPER>(w, stock<S>::words(k))));
+    const sight v = {f,
+                     static_cast<const uint32_t *>(
+                         near_at(place + bytes<UPPER>(w, starts_only<S> ? 4 : stock<S>::PLACE))),
+                     units,
+                     {}};
     return v;
   }
 };
-/* Stages whose first sums, so many, are linear in gradients and zero-energy weights, and do not see either where there is no distance: their pairs get both
- * without the factor grad_norm, which the sums are multiplied with in the end. */
+/* Stages whose first sums, so many, are linear in gradients and zero-energy weights, and do not see
+ * either where there is no distance: their pairs get both without the factor grad_norm, which the
+ * sums are multiplied with in the end. */
 template <class S> constexpr int linear = 0;
 template <> constexpr int linear<stage_gradient> = 12;
 template <> constexpr int linear<stage_bound_sums> = 2;
@@ -185,15 +212,17 @@ template <> constexpr bool matrix<stage_shift> = true;
 template <class S> OZ_D void finish_sums(const stage_args &a, bool shared, oz_real *acc) {
   if constexpr (matrix<S>) oz_matrix_off(acc, acc[S::SUMS - 1]);
   const float norm = unpacked<S> ? a.f.grad_norm : a.units.grad_norm; /* below 0 */
-  for (int s = 0; s < linear<S>; s++) acc[s] *= !shared ? 1.0f : s < even_from<S> ? norm : s < square_from<S> ? -norm : norm * norm;
-  if constexpr (pulled_from<S> > 0)
+  for (int s = 0; s < linear<S>; s++)
+    acc[s] *= !shared ? 1.0f : s < even_from<S> ? norm : s < square_from<S> ? -norm : norm * norm;
+  if constexpr (pulled_from < S >> 0)
     for (int s = pulled_from<S>; s < linear<S>; s++) acc[s] *= shared ? a.units.pull : 1.0f;
 }
-/* One neighbour, by number and by place in the list. Gradients are those of the start positions to the end of the substep.
- * Mostly they are computed anew from packed positions; small scenes, whose lists stay in the cache, read them as halves from
- * beside the list. */
+/* One neighbour, by number and by place in the list. Gradients are those of the start positions to
+ * the end of the substep. Mostly they are computed anew from packed positions; small scenes, whose
+ * lists stay in the cache, read them as halves from beside the list. */
 template <class S, bool STORED>
-OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, const typename S::self *self, oz_real *acc) {
+OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g,
+                const typename S::self *self, oz_real *acc) {
   oz_group m;
   m.j = &j;
   if constexpr (matrix<S>) m.off = acc + S::SUMS - 1;
@@ -207,23 +236,32 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
     if constexpr (unpacked<S>) {
       oz_real q[4];
       oz_ld4(reinterpret_cast<const float *>(v.place), j, 4, 0, q);
-      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm, k.hour_norm = v.f->hour_norm, k.inv_d = v.f->inv_d;
-      m.way.x = oz_float_of(here.x) - q[0], m.way.y = oz_float_of(here.y) - q[1], m.way.z = oz_float_of(here.z) - q[2];
+      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm, k.hour_norm = v.f->hour_norm,
+      k.inv_d = v.f->inv_d;
+      m.way.x = oz_float_of(here.x) - q[0], m.way.y = oz_float_of(here.y) - q[1],
+      m.way.z = oz_float_of(here.z) - q[2];
     } else {
       float r[3];
-      k.h = place_units::H, k.h2 = place_units::H * place_units::H, k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
+      k.h = place_units::H, k.h2 = place_units::H * place_units::H,
+      k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
       oz_place_difference(here, oz_place_ld(v.place, j), r);
       m.way.x = r[0], m.way.y = r[1], m.way.z = r[2];
     }
-    if (apart<S> && unpacked<S>) m.r = m.way;
+    if (apart<S> && unpacked<S>)
+      m.r = m.way;
     else if (apart<S>) {
-      m.r.x = v.units->metres * m.way.x, m.r.y = v.units->metres * m.way.y, m.r.z = v.units->metres * m.way.z;
+      m.r.x = v.units->metres * m.way.x, m.r.y = v.units->metres * m.way.y,
+      m.r.z = v.units->metres * m.way.z;
     }
-    if (linear<S> > 0) {
+    if (linear < S >> 0) {
       m.s = oz_steepness_within(&k, m.way), m.far = oz_far_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
-      m.c = (pulls<S> || pulled_from<S> > 0 ? 1.0f : unpacked<S> ? v.f->hour_norm / v.f->grad_norm : v.units->pull) * oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
-      if (counts<S>) m.c = oz_select(m.s < oz_set(7.07e4f * k.h), m.c, oz_set(0.0f)); /* as oz_spiky_within */
+      m.c = (pulls<S> || pulled_from<S> > 0 ? 1.0f
+             : unpacked<S>                  ? v.f->hour_norm / v.f->grad_norm
+                                            : v.units->pull) *
+            oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
+      /* as oz_spiky_within */
+      if (counts<S>) m.c = oz_select(m.s < oz_set(7.07e4f * k.h), m.c, oz_set(0.0f));
     } else {
       m.g = oz_spiky_within(&k, m.way, &m.c);
       m.way = m.g, m.s = oz_set(1.0f);
@@ -231,13 +269,15 @@ OZ_D void visit(const sight &v, oz_place here, uint32_t j, const uint16_t *g, co
   }
   S::pair(v.f, self, &m, acc);
 }
-/* Rows are of a multiple of four entries: padded with the particle itself, whose gradient is zero. Threads that share a
- * particle take entries that lie side by side, because these are mostly near each other in memory. Entries are fetched a round
- * before the neighbours that they name. */
+/* Rows are of a multiple of four entries: padded with the particle itself, whose gradient is zero.
+ * Threads that share a particle take entries that lie side by side, because these are mostly near
+ * each other in memory. Entries are fetched a round before the neighbours that they name. */
 
-/* A row of numbers, or of places, that up to 4 threads walk; each takes four entries a round. ENTRY: uint32_t or uint16_t. */
+/* A row of numbers, or of places, that up to 4 threads walk; each takes four entries a round.
+ * ENTRY: uint32_t or uint16_t. */
 template <class S, int T, class ENTRY> struct strip {
-  static constexpr uint32_t EACH = 4 / T; /* entries of a four that one thread takes; T fours make a round */
+  /* entries of a four that one thread takes; T fours make a round */
+  static constexpr uint32_t EACH = 4 / T;
   struct round { /* of 2 or 4 threads */
     uint32_t j[4];
     static OZ_D void four(const uint32_t *a, uint32_t *e) { oz_entries_ld(a, e); }
@@ -260,11 +300,13 @@ template <class S, int T, class ENTRY> struct strip {
           uint32_t e[4];
           four(at, e);
           j[(2 * q) & 3] = lane ? e[1] : e[0], j[(2 * q + 1) & 3] = lane ? e[3] : e[2];
-        } else j[q & 3] = at[lane];
+        } else
+          j[q & 3] = at[lane];
       }
     }
   };
-  /* Four entries as they are in memory: with one thread a particle they are taken apart where they are used, as cheaply as can be. */
+  /* Four entries as they are in memory: with one thread a particle they are taken apart where they
+   * are used, as cheaply as can be. */
   struct words {
     uint32_t w[sizeof(ENTRY)];
     OZ_D void load(const ENTRY *a) {
@@ -278,8 +320,10 @@ template <class S, int T, class ENTRY> struct strip {
       round r;
       round::four(a, r.j);
       for (int m = 0; m < 4; m++)
-        if (sizeof(ENTRY) == 2) w[m / 2] = m & 1 ? w[m / 2] | r.j[m] << 16 : r.j[m];
-        else w[m & (int)(sizeof(ENTRY) - 1)] = r.j[m];
+        if (sizeof(ENTRY) == 2)
+          w[m / 2] = m & 1 ? w[m / 2] | r.j[m] << 16 : r.j[m];
+        else
+          w[m & (int)(sizeof(ENTRY) - 1)] = r.j[m];
     }
     OZ_D uint32_t entry(int m) const {
       if (sizeof(ENTRY) == 4) return w[m & (int)(sizeof(ENTRY) - 1)];
@@ -292,25 +336,40 @@ template <class S, int T, class ENTRY> struct strip {
   words first; /* T == 1 */
   OZ_D void open(const ENTRY *at, uint32_t length, uint32_t lane) {
     row = at, n = (length + 3u) & ~3u;
-    if (T > 1) now.fetch(row, 0, n, lane);
-    else if (n) first.load(row);
+    if (T > 1)
+      now.fetch(row, 0, n, lane);
+    else if (n)
+      first.load(row);
   }
-  /* One entry: it is what the sight is asked for; or, from `room` on, it stands for a particle that `map` knows. */
-  template <bool ALL> static OZ_D void one(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
-    if (ALL || j < room) visit<S, false>(v, here, j, nullptr, self, acc);
-    else visit<S, false>(beyond, here, map[j], nullptr, self, acc);
+  /* One entry: it is what the sight is asked for; or, from `room` on, it stands for a particle that
+   * `map` knows. */
+  template <bool ALL>
+  static OZ_D void one(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room,
+                       oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
+    if (ALL || j < room)
+      visit<S, false>(v, here, j, nullptr, self, acc);
+    else
+      visit<S, false>(beyond, here, map[j], nullptr, self, acc);
   }
-  template <bool ALL> static OZ_D void four(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room, oz_place here, const words &now, const typename S::self *self, oz_real *acc) {
+  template <bool ALL>
+  static OZ_D void four(const sight &v, const sight &beyond, const uint32_t *map, uint32_t room,
+                        oz_place here, const words &now, const typename S::self *self,
+                        oz_real *acc) {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
     for (int m = 0; m < 4; m++) one<ALL>(v, beyond, map, room, here, now.entry(m), self, acc);
   }
   /* The same of what a block has copied whole. */
-  template <bool ALL> static OZ_D void one(const shelf<S> &v, const shelf<S> &, const uint32_t *, uint32_t, oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
+  template <bool ALL>
+  static OZ_D void one(const shelf<S> &v, const shelf<S> &, const uint32_t *, uint32_t,
+                       oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
     visit<S, false>(v.template neighbour<false>(j), here, 0, nullptr, self, acc);
   }
-  template <bool ALL> static OZ_D void four(const shelf<S> &v, const shelf<S> &, const uint32_t *, uint32_t, oz_place here, const words &now, const typename S::self *self, oz_real *acc) {
+  template <bool ALL>
+  static OZ_D void four(const shelf<S> &v, const shelf<S> &, const uint32_t *, uint32_t,
+                        oz_place here, const words &now, const typename S::self *self,
+                        oz_real *acc) {
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
@@ -324,12 +383,15 @@ template <class S, int T, class ENTRY> struct strip {
     }
   }
   /* ALL: no entry is beyond `room` */
-  template <bool ALL, class SIGHT> OZ_D void walk(const SIGHT &v, const SIGHT &beyond, const uint32_t *map, uint32_t room, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  template <bool ALL, class SIGHT>
+  OZ_D void walk(const SIGHT &v, const SIGHT &beyond, const uint32_t *map, uint32_t room,
+                 oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
     uint32_t k = 0;
     if constexpr (T == 1) {
       words second;
       if (!n) return;
-      /* no entries are fetched beyond the row: what comes after the walk would wait for the registers that they are on the way to */
+      /* no entries are fetched beyond the row: what comes after the walk would wait for the
+       * registers that they are on the way to */
       for (;;) {
         bool more = (k += 4) < n;
         row += 4 * GROUP;
@@ -360,11 +422,14 @@ template <class S, int T, class ENTRY> struct strip {
         if (k + m / EACH * 4 < n) one<ALL>(v, beyond, map, room, here, now.j[m], self, acc);
     }
   }
-  template <class SIGHT> OZ_D void walk(const SIGHT &v, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  template <class SIGHT>
+  OZ_D void walk(const SIGHT &v, oz_place here, uint32_t lane, const typename S::self *self,
+                 oz_real *acc) {
     walk<true>(v, v, nullptr, 0, here, lane, self, acc);
   }
 };
-/* A row of numbers with gradients beside it that 8 threads or more walk; each takes two entries a round. */
+/* A row of numbers with gradients beside it that 8 threads or more walk; each takes two entries a
+ * round. */
 template <class S, int T> struct stored_strip {
   static constexpr uint32_t STEP = T / 4 * (4 * GROUP);
   static constexpr bool READ = S::KIND == KIND_C;
@@ -385,7 +450,8 @@ template <class S, int T> struct stored_strip {
     j[0] = j[1] = 0;
     fetch(lane, j, g);
   }
-  OZ_D void walk(const sight &v, oz_place here, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  OZ_D void walk(const sight &v, oz_place here, uint32_t lane, const typename S::self *self,
+                 oz_real *acc) {
     uint32_t next[2] = {0, 0};
     uint16_t next_g[8];
     for (uint32_t k = lane; k < n; k += 2 * T) {
@@ -400,33 +466,44 @@ template <class S, int T> struct stored_strip {
   }
 };
 /* Whether a stage walks the density list; one of kind BOTH has the links behind it. */
-template <class S> OZ_D constexpr bool dense() { return S::KIND == KIND_D || S::KIND == KIND_BOTH || further_of<S>::OTHER; }
+template <class S> OZ_D constexpr bool dense() {
+  return S::KIND == KIND_D || S::KIND == KIND_BOTH || further_of<S>::OTHER;
+}
 /* Stages of kind LATE leave list C to others, where these have its part. */
 template <class S> constexpr bool late = false;
 template <> constexpr bool late<stage_density_move> = true;
 template <class S> OZ_D bool walks_near(const oz_frame *f) { return !late<S> || !f->carried; }
 /* The rows of what has come near since the start. */
-template <class S, class STRIP, class... ARGS> OZ_D void walk_further(STRIP &further, const oz_frame *f, uint32_t i, const typename S::self *self, oz_real *acc, const ARGS &...args) {
+template <class S, class STRIP, class... ARGS>
+OZ_D void walk_further(STRIP &further, const oz_frame *f, uint32_t i, const typename S::self *self,
+                       oz_real *acc, const ARGS &...args) {
   if constexpr (further_of<S>::OTHER) {
     typename further_of<S>::stage::self own;
     if (!further.n) return;
     further_of<S>::stage::begin(f, i, &own);
     further.walk(args..., &own, acc);
-  } else further.walk(args..., self, acc);
+  } else
+    further.walk(args..., self, acc);
 }
 OZ_D oz_links link_entry(const oz_frame *f, uint32_t i, uint32_t k) {
   const size_t e = oz_link_at(f, i, k);
-  const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e, f->link_share + e};
+  const oz_links n = {f->link_j + e, f->link_rest[e], f->link_kind + e, f->link_spare + e,
+                      f->link_share + e};
   return n;
 }
-template <class S, int T> OZ_D void walk_links(const oz_frame *f, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+template <class S, int T>
+OZ_D void walk_links(const oz_frame *f, uint32_t i, uint32_t lane, const typename S::self *self,
+                     oz_real *acc) {
   for (uint32_t k = lane; k < f->link_len[i]; k += T) {
     const oz_links n = link_entry(f, i, k);
-    if constexpr (S::KIND == KIND_BOTH) S::link(f, self, &n, acc);
-    else S::pair(f, self, &n, acc);
+    if constexpr (S::KIND == KIND_BOTH)
+      S::link(f, self, &n, acc);
+    else
+      S::pair(f, self, &n, acc);
   }
 }
-/* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel before this one is done. */
+/* A particle's rows. What `open` reads is as old as the lists, so it may come before the kernel
+ * before this one is done. */
 template <class S, int T, int KIND = S::KIND> struct walker {
   stored_strip<S, T> near;
   stored_strip<typename further_of<S>::stage, T> further;
@@ -436,9 +513,11 @@ template <class S, int T, int KIND = S::KIND> struct walker {
     const size_t c = (size_t)f->row_c[g] * GROUP + at;
     near.open(f->list_c + c, f->ghat + 4 * c, f->len_c[i], lane);
     if (dense<S>()) /* what was near at the start, then what has come near since */
-      further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i], lane);
+      further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i],
+                   lane);
   }
-  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self,
+                 oz_real *acc) {
     sight v = {&a.f, a.place, &a.units, {}};
     const oz_place nowhere = {0, 0, 0};
     if (apart<S>) v.at = oz_vec_of(a.f.x, i);
@@ -450,7 +529,8 @@ template <class S, int T, int KIND = S::KIND> struct walker {
 };
 template <class S, int T> struct walker<S, T, KIND_LINK> {
   OZ_D void open(const stage_args &, uint32_t, uint32_t) {}
-  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self,
+                 oz_real *acc) {
     walk_links<S, T>(&a.f, i, lane, self, acc);
   }
 };
@@ -470,26 +550,33 @@ template <class S, int T> struct share_walker {
   /* Of stages that walk the density list; after walk, or before it, if that is there by then. */
   OZ_D void open_further(const stage_args &a, uint32_t lane) {
     const oz_frame *f = &a.f;
-    further.open(f->list_d[1] + (size_t)f->row_d[1][own / GROUP] * GROUP + own % GROUP * 4, f->len_d[1][own], lane);
+    further.open(f->list_d[1] + (size_t)f->row_d[1][own / GROUP] * GROUP + own % GROUP * 4,
+                 f->len_d[1][own], lane);
   }
-  /* first: of the block's list; copies: of what it gathers, the first a.share_room of that list; all: these are all of it */
-  OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  /* first: of the block's list; copies: of what it gathers, the first a.share_room of that list;
+   * all: these are all of it */
+  OZ_D void walk(const stage_args &a, uint32_t first, bool all, const stock<S> &copies,
+                 uint32_t lane, const typename S::self *self, oz_real *acc) {
     const sight direct = {&a.f, places_of<S>(a), &a.units, {}};
     const uint32_t *map = a.f.near_j + first;
-    if (starts_only<S>) here = place_of<S>(a, own); /* gradient comes right behind whoever writes it */
+    /* gradient comes right behind whoever writes it */
+    if (starts_only<S>) here = place_of<S>(a, own);
     if (!walks_near<S>(&a.f)) { /* nothing */
     } else if constexpr (stock<S>::SHARES) {
       oz_frame f = a.f;
-      if (all) near.walk(shelf<S>(&f, &a.units, copies), here, lane, self, acc);
+      if (all)
+        near.walk(shelf<S>(&f, &a.units, copies), here, lane, self, acc);
       else {
         for (int k = 0; k < stock<S>::ARRAYS; k++) gathered<S>::array(f, k) = copies.copy(k);
         const sight v = {&f, copies.places(), &a.units, {}};
         near.template walk<false>(v, direct, map, a.share_room, here, lane, self, acc);
       }
-    } else near.template walk<false>(direct, direct, map, 0, here, lane, self, acc);
+    } else
+      near.template walk<false>(direct, direct, map, 0, here, lane, self, acc);
   }
   /* and then the rest of its rows */
-  OZ_D void walk_on(const stage_args &a, uint32_t lane, const typename S::self *self, oz_real *acc) {
+  OZ_D void walk_on(const stage_args &a, uint32_t lane, const typename S::self *self,
+                    oz_real *acc) {
     const sight direct = {&a.f, places_of<S>(a), &a.units, {}};
     if constexpr (dense<S>()) walk_further<S>(further, &a.f, own, self, acc, direct, here, lane);
     if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);

@@ -26,7 +26,8 @@ public:
   double number(const char *token, int k) const override {
     if (has(myVectors, token)) return myOptions.getOptionV3(token)[k];
     if (has(myReals, token)) return myOptions.getOptionF(token);
-    return has(mySwitches, token) ? double(myOptions.getOptionB(token)) : double(myOptions.getOptionI(token));
+    return has(mySwitches, token) ? double(myOptions.getOptionB(token))
+                                  : double(myOptions.getOptionI(token));
   }
   std::string text(const char *token) const override { return myOptions.getOptionS(token).c_str(); }
 
@@ -84,7 +85,8 @@ bool GAS_Ooze::solveGasSubclass(SIM_Engine &, SIM_Object *object, SIM_Time, SIM_
     done = mySimulation->step("gasooze", OptionParms(getOptions()), in, gdp, report);
     mySimulation->host.boss = nullptr;
     if (done && !gdp.findPointAttribute("ispbd"))
-      gdp.addIntTuple(GA_ATTRIB_POINT, "ispbd", 1, GA_Defaults(1)); // POP Solver leaves the motion to us
+      gdp.addIntTuple(GA_ATTRIB_POINT, "ispbd", 1,
+                      GA_Defaults(1)); // POP Solver leaves the motion to us
   });
   for (auto &w : report.warnings) addError(object, SIM_MESSAGE, w.c_str(), UT_ERROR_WARNING);
   if (report.failed()) addError(object, SIM_MESSAGE, report.error.c_str(), UT_ERROR_ABORT);

@@ -6,13 +6,14 @@
 
 #include "simulation.h"
 
-// DOPs copy data at every step and may go on from any copy, so nothing here is state: the simulation is a cache that
-// sees by the geometry's data ids whether it fits.
+// DOPs copy data at every step and may go on from any copy, so nothing here is state: the
+// simulation is a cache that sees by the geometry's data ids whether it fits.
 class GAS_Ooze : public GAS_SubSolver {
 protected:
   explicit GAS_Ooze(const SIM_DataFactory *factory) : BaseClass(factory) {}
   ~GAS_Ooze() override {}
-  bool solveGasSubclass(SIM_Engine &engine, SIM_Object *object, SIM_Time time, SIM_Time timestep) override;
+  bool solveGasSubclass(SIM_Engine &engine, SIM_Object *object, SIM_Time time,
+                        SIM_Time timestep) override;
   void initializeSubclass() override {
     BaseClass::initializeSubclass();
     mySimulation.reset();

@@ -1,6 +1,6 @@
-// Ooze Solver: simulates from the start frame to the current one. It cooks its inputs again for every frame that it
-// steps over, and keeps frames in memory; a frame that is not there is stepped to from the nearest earlier one, with
-// the same bits. SPDX-License-Identifier: Apache-2.0
+// Ooze Solver: simulates from the start frame to the current one. It cooks its inputs again for
+// every frame that it steps over, and keeps frames in memory; a frame that is not there is stepped
+// to from the nearest earlier one, with the same bits. SPDX-License-Identifier: Apache-2.0
 #include <CH/CH_Manager.h>
 #include <GA/GA_Handle.h>
 #include <GU/GU_DetailHandle.h>
@@ -17,7 +17,8 @@ namespace {
 
 const char *const FIRST_FRAME = "ooze_firstframe"; // whose colliders rigid shapes are made of
 
-// The inputs at one frame, copied, since cooking them at another time changes what is behind the pointers.
+// The inputs at one frame, copied, since cooking them at another time changes what is behind the
+// pointers.
 struct Inputs {
   GU_DetailHandle sources, colliders;
   uint64_t hash = 0;
@@ -72,9 +73,12 @@ private:
     mySimulation.drop();
   }
 
-  static fpreal time_of(int frame) { return OPgetDirector()->getChannelManager()->getTime(fpreal(frame)); }
+  static fpreal time_of(int frame) {
+    return OPgetDirector()->getChannelManager()->getTime(fpreal(frame));
+  }
 
-  // A copy of an input at a time; empty where nothing is connected. False where the input itself failed.
+  // A copy of an input at a time; empty where nothing is connected. False where the input itself
+  // failed.
   bool fetch(int index, fpreal time, GU_DetailHandle &out, oz::Report &report) {
     OP_Context then(time);
     if (!getInput(OP_InputIdx(index))) return true;
@@ -91,7 +95,8 @@ private:
   }
 
   bool inputs_at(int frame, Inputs &out, oz::Report &report) {
-    if (!fetch(0, time_of(frame), out.sources, report) || !fetch(1, time_of(frame), out.colliders, report))
+    if (!fetch(0, time_of(frame), out.sources, report) ||
+        !fetch(1, time_of(frame), out.colliders, report))
       return false;
     const uint64_t parts[3] = {oz::hash_of(out.sources.gdp(), oz::source_names()),
                                oz::hash_of(out.colliders.gdp(), oz::collider_names()),
@@ -100,7 +105,9 @@ private:
     return true;
   }
 
-  uint64_t parms_at(int frame) { return oz::hash_of("solver", oz::EvalParms<SOP_Node>(*this, time_of(frame))); }
+  uint64_t parms_at(int frame) {
+    return oz::hash_of("solver", oz::EvalParms<SOP_Node>(*this, time_of(frame)));
+  }
 
   // Frames whose parameters are no longer what they were made with, and all after them.
   void drop_stale() {
@@ -127,7 +134,8 @@ private:
     }
   }
 
-  // The state at the start frame: the third input if there is one, else the particles of the sources.
+  // The state at the start frame: the third input if there is one, else the particles of the
+  // sources.
   bool begin(int start, const Inputs &inputs, GU_Detail &state, oz::Report &report) {
     GU_DetailHandle initial;
     if (!fetch(2, time_of(start), initial, report)) return false;
@@ -136,7 +144,8 @@ private:
     else if (inputs.sources.isValid()) {
       if (!oz::first_particles(*inputs.sources.gdp(), state, report)) return false;
     } else
-      return report.fail("the first input is missing: expected sources, or an initial state on the third input");
+      return report.fail(
+          "the first input is missing: expected sources, or an initial state on the third input");
     if (!state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME)) {
       state.addIntTuple(GA_ATTRIB_DETAIL, FIRST_FRAME, 1);
       GA_RWHandleI h(state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME));
@@ -147,11 +156,13 @@ private:
     double made = separation;
     if (oz::find_number(state, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &made) &&
         std::fabs(made - double(separation)) > 1e-4 * made)
-      report.warn("the particles stand %g m apart but Particle Separation is %g m", made, double(separation));
+      report.warn("the particles stand %g m apart but Particle Separation is %g m", made,
+                  double(separation));
     return true;
   }
 
-  // Rigid colliders keep the shape that they had at the first frame, also where the simulation goes on from a file.
+  // Rigid colliders keep the shape that they had at the first frame, also where the simulation goes
+  // on from a file.
   bool first_colliders(const GU_Detail &state, oz::Report &report) {
     GA_ROHandleI h(state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME));
     int frame = h.isValid() ? h.get(GA_Offset(0)) : 0;
@@ -181,7 +192,8 @@ private:
     if (some && !inputs_at(at->first, before, report)) return;
     GU_Detail state;
     int done = start;
-    if (some && at->first < frame && before.hash == at->second.inputs && myFrames.begin()->first == start) {
+    if (some && at->first < frame && before.hash == at->second.inputs &&
+        myFrames.begin()->first == start) {
       done = at->first;
       state.replaceWith(*at->second.detail.gdp());
     } else {
@@ -214,12 +226,15 @@ private:
       in.dt = in.colliders.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();
       mySimulation.host.from = double(done - from) / (frame - from);
       mySimulation.host.to = double(done + 1 - from) / (frame - from);
-      if (!mySimulation.step("solver", oz::EvalParms<SOP_Node>(*this, time_of(done + 1)), in, state, report)) break;
+      if (!mySimulation.step("solver", oz::EvalParms<SOP_Node>(*this, time_of(done + 1)), in, state,
+                             report))
+        break;
       keep(done + 1, state, next.hash, start);
       before = next;
     }
     mySimulation.host.boss = nullptr;
-    if (report.cancelled) report.warn("stopped: this is frame %d; the next cook goes on from it", done);
+    if (report.cancelled)
+      report.warn("stopped: this is frame %d; the next cook goes on from it", done);
   }
 
   std::map<int, Frame> myFrames;

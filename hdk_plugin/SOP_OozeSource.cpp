@@ -1,5 +1,5 @@
-// Ooze Source: fills closed polygons, VDBs and volumes with particles of a material, or makes points into nozzles.
-// SPDX-License-Identifier: Apache-2.0
+// Ooze Source: fills closed polygons, VDBs and volumes with particles of a material, or makes
+// points into nozzles. SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 #include <GEO/GEO_PrimPoly.h>
@@ -43,10 +43,12 @@ private:
   bool choose(const oz::Parms &parms, ooze_material &out, oz::Report &report) {
     std::string preset = parms.text("preset");
     ooze_material_default(&out);
-    if (preset == "custom") return oz::read_group(node, parms, "material", "material", &out, report);
+    if (preset == "custom")
+      return oz::read_group(node, parms, "material", "material", &out, report);
     ooze_preset p;
     ooze_preset_default(&p);
-    if (ooze_preset_find(preset.c_str(), &p) < 0) return report.fail("there is no material preset %s", preset.c_str());
+    if (ooze_preset_find(preset.c_str(), &p) < 0)
+      return report.fail("there is no material preset %s", preset.c_str());
     out = p.material;
     return true;
   }
@@ -76,12 +78,15 @@ private:
     }
   }
 
-  // What every born particle carries: the material's numbers, by the schema's list. Points of a ramp that has none are
-  // left out: there are many of them, and 0 is what a point without the attribute has.
+  // What every born particle carries: the material's numbers, by the schema's list. Points of a
+  // ramp that has none are left out: there are many of them, and 0 is what a point without the
+  // attribute has.
   void dress(const ooze_material &material, int emission, double separation) {
     for (auto &p : oz::parms_of(node)) {
       double value[4] = {0, 0, 0, 0};
-      if (std::strcmp(p.group, "material") || ooze_schema_load("material", p.field, &material, value) < 0) continue;
+      if (std::strcmp(p.group, "material") ||
+          ooze_schema_load("material", p.field, &material, value) < 0)
+        continue;
       bool ramp = p.components == 3;
       if (!ramp || value[0] > 0) constant(p.token, int(p.components), value, false);
     }
@@ -90,7 +95,8 @@ private:
     if (emission != oz::ONCE) constant("emission", 1, &kind, true);
   }
 
-  void nozzles(const GU_Detail &in, const oz::Parms &parms, const ooze_material &material, oz::Report &report) {
+  void nozzles(const GU_Detail &in, const oz::Parms &parms, const ooze_material &material,
+               oz::Report &report) {
     gdp->replaceWith(in);
     if (in.getNumPoints() == 0) report.warn("the input has no points to pour from");
     tell("emitter", parms);
@@ -105,17 +111,22 @@ private:
     GA_ROHandleS name(in.findAttribute(GA_ATTRIB_PRIMITIVE, "name"));
     for (GA_Iterator it(in.getPrimitiveRange()); !it.atEnd(); ++it) {
       const GEO_Primitive *prim = in.getGEOPrimitive(*it);
-      if (prim->getTypeId() != GEO_PRIMPOLY || !UTverify_cast<const GEO_PrimPoly *>(prim)->isClosed()) continue;
+      if (prim->getTypeId() != GEO_PRIMPOLY ||
+          !UTverify_cast<const GEO_PrimPoly *>(prim)->isClosed())
+        continue;
       if (only && name.isValid() && *only != name.get(*it).c_str()) continue;
       for (GA_Size v = 2; v < prim->getVertexCount(); ++v)
-        for (GA_Size c : {GA_Size(0), v - 1, v}) triangles.push_back(uint32_t(in.pointIndex(prim->getPointOffset(c))));
+        for (GA_Size c : {GA_Size(0), v - 1, v})
+          triangles.push_back(uint32_t(in.pointIndex(prim->getPointOffset(c))));
     }
     ooze_message why = {""};
-    if (!report.ok(ooze_mesh_allocate(&mesh.m, uint32_t(in.getNumPoints()), triangles.size() / 3, 0, &why), why,
-                   "polygons"))
+    if (!report.ok(
+            ooze_mesh_allocate(&mesh.m, uint32_t(in.getNumPoints()), triangles.size() / 3, 0, &why),
+            why, "polygons"))
       return false;
     GA_ROHandleV3 p(in.getP());
-    p.getBlockFromIndices(GA_Index(0), in.getNumPoints(), reinterpret_cast<UT_Vector3 *>(mesh.m.positions));
+    p.getBlockFromIndices(GA_Index(0), in.getNumPoints(),
+                          reinterpret_cast<UT_Vector3 *>(mesh.m.positions));
     std::copy(triangles.begin(), triangles.end(), mesh.m.triangles);
     if (!triangles.empty() && ooze_mesh_is_closed(&mesh.m) == 0)
       report.warn("the polygons have open edges; what is inside of them is a guess");
@@ -135,7 +146,8 @@ private:
     return names;
   }
 
-  bool pour(const oz::Mesh &mesh, const oz::Parms &parms, std::vector<float> &out, oz::Report &report) {
+  bool pour(const oz::Mesh &mesh, const oz::Parms &parms, std::vector<float> &out,
+            oz::Report &report) {
     ooze_fill_desc d;
     ooze_message why = {""};
     float *x = nullptr;
@@ -152,8 +164,8 @@ private:
     return true;
   }
 
-  void fill(const GU_Detail &source, const oz::Parms &parms, const ooze_material &material, int emission,
-            oz::Report &report) {
+  void fill(const GU_Detail &source, const oz::Parms &parms, const ooze_material &material,
+            int emission, oz::Report &report) {
     GU_Detail in;
     GU_ConvertParms convert;
     std::vector<float> x;
@@ -183,14 +195,16 @@ private:
       oz::Mesh mesh;
       ooze_message why = {""};
       bool fog = vdb->getConstGridPtr()->getGridClass() == openvdb::GRID_FOG_VOLUME;
-      if (!report.ok(ooze_grid_mesh(vdb->getConstGridPtr().get(), fog ? parms.number("isovalue") : 0.0, &mesh.m, &why),
+      if (!report.ok(ooze_grid_mesh(vdb->getConstGridPtr().get(),
+                                    fog ? parms.number("isovalue") : 0.0, &mesh.m, &why),
                      why, vdb->getGridName()))
         return;
       ++used;
       if (!pour(mesh, parms, x, report)) return;
       parts.push_back({vdb->getGridName(), x.size() / 3});
     }
-    if (strange) report.warn("%zu primitives are neither polygons nor volumes; they are not filled", strange);
+    if (strange)
+      report.warn("%zu primitives are neither polygons nor volumes; they are not filled", strange);
     if (!used)
       report.warn("the input has nothing to fill: expected closed polygons, VDBs or volumes");
     else if (x.empty())
@@ -199,8 +213,8 @@ private:
     if (parms.on("body")) embody(x, parts, parms);
   }
 
-  // Which body each point is of. The number comes from where it is made, so that those of two sources do not fall
-  // together.
+  // Which body each point is of. The number comes from where it is made, so that those of two
+  // sources do not fall together.
   void embody(const std::vector<float> &x, const std::vector<Part> &parts, const oz::Parms &parms) {
     gdp->addIntTuple(GA_ATTRIB_POINT, "body", 1, GA_Defaults(0));
     gdp->addStringTuple(GA_ATTRIB_POINT, "name", 1);
@@ -217,12 +231,15 @@ private:
     tell("body", parms);
   }
 
-  void birth(const std::vector<float> &x, const oz::Parms &parms, const ooze_material &material, int emission) {
+  void birth(const std::vector<float> &x, const oz::Parms &parms, const ooze_material &material,
+             int emission) {
     GA_Size n = GA_Size(x.size() / 3);
-    double v[3] = {parms.number("velocity", 0), parms.number("velocity", 1), parms.number("velocity", 2)};
+    double v[3] = {parms.number("velocity", 0), parms.number("velocity", 1),
+                   parms.number("velocity", 2)};
     if (n) {
       gdp->appendPointBlock(n);
-      GA_RWHandleV3(gdp->getP()).setBlockFromIndices(GA_Index(0), n, reinterpret_cast<const UT_Vector3 *>(x.data()));
+      GA_RWHandleV3(gdp->getP())
+          .setBlockFromIndices(GA_Index(0), n, reinterpret_cast<const UT_Vector3 *>(x.data()));
     }
     constant("v", 3, v, false);
     if (parms.on("rest")) {

@@ -1,5 +1,5 @@
-// Ooze Step: particles one step further. Stateless: all that goes on is in the attributes. SPDX-License-Identifier:
-// Apache-2.0
+// Ooze Step: particles one step further. Stateless: all that goes on is in the attributes.
+// SPDX-License-Identifier: Apache-2.0
 #include <CH/CH_Manager.h>
 #include <OP/OP_Director.h>
 
@@ -24,17 +24,20 @@ protected:
     in.colliders.now = inputGeo(1);
     in.colliders.dt = in.dt;
     in.sources = inputGeo(2);
-    if (cookparms().depnode()) cookparms().depnode()->setTimeDependent(true); // a step is taken at every frame
+    if (cookparms().depnode())
+      cookparms().depnode()->setTimeDependent(true); // a step is taken at every frame
 
     UT_AutoInterrupt boss("Ooze: step");
     mySimulation.host.boss = &boss;
     bool done = mySimulation.step(node, parms, in, *gdp, report);
     mySimulation.host.boss = nullptr;
-    if (!done && report.cancelled) report.warn("stopped before the step was done; the particles are as they came in");
+    if (!done && report.cancelled)
+      report.warn("stopped before the step was done; the particles are as they came in");
   }
 
 private:
-  oz::Simulation mySimulation; // a cache: it is filled from the attributes where it does not fit them
+  oz::Simulation
+      mySimulation; // a cache: it is filled from the attributes where it does not fit them
 };
 
 } // namespace

@@ -1,4 +1,5 @@
-// Ooze Surface: particles to a signed distance VDB with attributes, or to polygons. SPDX-License-Identifier: Apache-2.0
+// Ooze Surface: particles to a signed distance VDB with attributes, or to polygons.
+// SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_Handle.h>
 #include <GEO/GEO_PolyCounts.h>
 #include <GU/GU_PrimPoly.h>
@@ -46,18 +47,21 @@ private:
     GA_ROHandleF h(a);
     if (!h.isValid() || a->getTupleSize() < width) return out;
     out.resize(size_t(in.getNumPoints()) * size_t(width));
-    for (int k = 0; k < width; ++k) h.getBlockFromIndices(GA_Index(0), in.getNumPoints(), out.data() + k, width, k);
+    for (int k = 0; k < width; ++k)
+      h.getBlockFromIndices(GA_Index(0), in.getNumPoints(), out.data() + k, width, k);
     return out;
   }
 
   static float separation_of(const GU_Detail &in, const oz::Parms &parms, oz::Report &report) {
     double found = parms.number("particlesep");
-    if (found > 0 || oz::find_number(in, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &found))
+    if (found > 0 ||
+        oz::find_number(in, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &found))
       return float(found);
     std::vector<float> pscale = read(in, "pscale", 1);
     for (float p : pscale) found += 2.0 * double(p) / double(pscale.size());
     if (!(found > 0))
-      report.fail("the particles have neither the detail attribute separation nor pscale; expected a Particle "
+      report.fail("the particles have neither the detail attribute separation nor pscale; expected "
+                  "a Particle "
                   "Separation above 0");
     return float(found);
   }
@@ -101,16 +105,19 @@ private:
     }
     if (parms.on("stress")) {
       tensor = read(in, "stress", 6);
-      if (tensor.empty()) report.warn("the particles have no stress; switch on Stress in the solver's Output folder");
+      if (tensor.empty())
+        report.warn("the particles have no stress; switch on Stress in the solver's Output folder");
       stress.resize(tensor.size() / 6);
       ooze_tensor_norms(tensor.data(), uint32_t(stress.size()), stress.data());
-      if (!stress.empty()) scalars[points.scalar_count++] = ooze_surface_scalar{"stress", stress.data(), 0};
+      if (!stress.empty())
+        scalars[points.scalar_count++] = ooze_surface_scalar{"stress", stress.data(), 0};
     }
     return report.ok(ooze_surface_build(&d, &points, &out.s, &why), why, "surface");
   }
 
   bool grids(const Surface &surface, const oz::Parms &parms, oz::Report &report) {
-    std::string surface_name = parms.text("surfacename"), velocity_name = parms.text("velocityname");
+    std::string surface_name = parms.text("surfacename"),
+                velocity_name = parms.text("velocityname");
     ooze_vdb_options o;
     ooze_message why = {""};
     ooze_vdb_options_default(&o);
@@ -129,7 +136,9 @@ private:
     ooze_mesh m;
     ooze_message why = {""};
     ooze_mesh_default(&m);
-    if (!report.ok(ooze_surface_mesh(surface.s, parms.number("adaptivity"), &m, &why), why, "polygons")) return false;
+    if (!report.ok(ooze_surface_mesh(surface.s, parms.number("adaptivity"), &m, &why), why,
+                   "polygons"))
+      return false;
     GA_Index first = gdp->getNumPoints(); // a VDB has a point of its own
     GA_Size n = GA_Size(m.point_count);
     GA_Offset start = n ? gdp->appendPointBlock(n) : GA_INVALID_OFFSET;

@@ -10,15 +10,19 @@
 
 namespace oz {
 
-// The description that a point's attributes give: the source's parameters of bodies, by their names.
+// The description that a point's attributes give: the source's parameters of bodies, by their
+// names.
 static bool describe(const GU_Detail &gdp, GA_Offset point, ooze_body_desc &out, Report &report) {
   ooze_body_desc_default(&out);
   for (auto &p : parms_of("source")) {
     double value[4] = {0, 0, 0, 0};
     ooze_message why = {""};
-    if (std::strcmp(p.group, "body") || !find_number(gdp, p.token, GA_INVALID_OFFSET, point, int(p.components), value))
+    if (std::strcmp(p.group, "body") ||
+        !find_number(gdp, p.token, GA_INVALID_OFFSET, point, int(p.components), value))
       continue;
-    if (!report.ok(ooze_schema_store("body_desc", p.field, value, &out, &why), why, "body attribute")) return false;
+    if (!report.ok(ooze_schema_store("body_desc", p.field, value, &out, &why), why,
+                   "body attribute"))
+      return false;
   }
   return true;
 }
@@ -37,8 +41,8 @@ bool Births::find(const GU_Detail &gdp, Materials &materials, Report &report) {
     if (put.second) myBodies.push_back(Body());
     Body &b = myBodies[put.first->second];
     b.number = number.get(o);
-    if (b.points.empty() &&
-        (!describe(gdp, o, b.desc, report) || !materials.find(gdp, o, true, b.desc.material, report)))
+    if (b.points.empty() && (!describe(gdp, o, b.desc, report) ||
+                             !materials.find(gdp, o, true, b.desc.material, report)))
       return false;
     b.points.push_back(o);
     UT_Vector3 p = gdp.getPos3(o), u = v.isValid() ? v.get(o) : UT_Vector3(0, 0, 0);

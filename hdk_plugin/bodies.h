@@ -1,16 +1,17 @@
-// Points that say that they are a body become one, and poses of bodies are written out. SPDX-License-Identifier:
-// Apache-2.0
+// Points that say that they are a body become one, and poses of bodies are written out.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sources.h"
 
 namespace oz {
 
-// Points whose `body` is above 0 and that belong to none yet: those of one number are one body. What a body is once it
-// is there is in its particles (`owner`, `bodyrest`) and in ooze_clock.
+// Points whose `body` is above 0 and that belong to none yet: those of one number are one body.
+// What a body is once it is there is in its particles (`owner`, `bodyrest`) and in ooze_clock.
 class Births {
 public:
   bool find(const GU_Detail &gdp, Materials &materials, Report &report);
-  // In place of the particles that the solver has been given for them. The points get the ids of the body's particles.
+  // In place of the particles that the solver has been given for them. The points get the ids of
+  // the body's particles.
   bool add(ooze_solver *s, GU_Detail &gdp, Report &report) const;
   bool none() const { return myBodies.empty(); }
 
@@ -24,8 +25,8 @@ private:
   std::vector<Body> myBodies; // in the order of their first points
 };
 
-// Detail attributes of each: pivot_NAME and orient_NAME carry what the body was at birth to where it is, centre_NAME,
-// v_NAME, w_NAME and mass_NAME are what rigid body solvers want.
+// Detail attributes of each: pivot_NAME and orient_NAME carry what the body was at birth to where
+// it is, centre_NAME, v_NAME, w_NAME and mass_NAME are what rigid body solvers want.
 void write_bodies(ooze_solver *s, GU_Detail &gdp);
 std::string plain_name(const std::string &name); // letters and digits, for the name of an attribute
 

@@ -13,7 +13,9 @@
 namespace oz {
 
 static const char *const CLOCK = "ooze_clock";
-enum { BLOCK = 2048 }; // points at a time: two of Houdini's pages, and small enough to stay in the nearest cache
+enum {
+  BLOCK = 2048
+}; // points at a time: two of Houdini's pages, and small enough to stay in the nearest cache
 
 static ooze_attribute_info describe(int a) {
   ooze_attribute_info info;
@@ -28,7 +30,8 @@ static bool solver_ok(ooze_solver *s, ooze_result r, const char *doing, Report &
 
 // Attributes that are 0 for every new particle: one that is 0 everywhere need not be written.
 static bool quiet(ooze_attribute a) {
-  return a == OOZE_FORCE || a == OOZE_MATERIAL || a == OOZE_SOURCE || a == OOZE_OWNER || a == OOZE_REST;
+  return a == OOZE_FORCE || a == OOZE_MATERIAL || a == OOZE_SOURCE || a == OOZE_OWNER ||
+         a == OOZE_REST;
 }
 
 // ---- who is who ----
@@ -38,7 +41,8 @@ bool Bridge::ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) 
   const GA_Attribute *a = gdp.findPointAttribute("id");
   out.assign(size_t(n), -1);
   if (!a || n == 0) return true;
-  if (a->getStorageClass() != GA_STORECLASS_INT) return report.fail("point attribute id is not an integer");
+  if (a->getStorageClass() != GA_STORECLASS_INT)
+    return report.fail("point attribute id is not an integer");
   GA_ROHandleID h(a);
   h.getBlockFromIndices(GA_Index(0), n, out.data());
   return true;
@@ -47,7 +51,8 @@ bool Bridge::ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) 
 // Ranks are indices where every id is above the one before.
 void Bridge::order(const GU_Detail &gdp) {
   myStraight = true;
-  for (size_t r = 0; r < myOffsets.size() && myStraight; ++r) myStraight = myOffsets[r] == gdp.pointOffset(GA_Index(r));
+  for (size_t r = 0; r < myOffsets.size() && myStraight; ++r)
+    myStraight = myOffsets[r] == gdp.pointOffset(GA_Index(r));
 }
 
 bool Bridge::adopt(const GU_Detail &gdp, Report &report) {
@@ -110,7 +115,9 @@ static bool is_link(const GU_Detail &gdp, GA_Offset prim) {
          !UTverify_cast<const GEO_PrimPoly *>(p)->isClosed();
 }
 
-static bool has_links(const GU_Detail &gdp) { return gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind") != nullptr; }
+static bool has_links(const GU_Detail &gdp) {
+  return gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind") != nullptr;
+}
 
 static bool load_links(ooze_solver *s, const GU_Detail &gdp, GA_Size &found, Report &report) {
   found = 0;
@@ -120,7 +127,8 @@ static bool load_links(ooze_solver *s, const GU_Detail &gdp, GA_Size &found, Rep
       spare(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkspare"));
   GA_ROHandleI kind(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind"));
   if (!rest.isValid() || !spare.isValid() || !kind.isValid())
-    return report.fail("links lack one of the primitive attributes restlength, linkkind, linkspare");
+    return report.fail(
+        "links lack one of the primitive attributes restlength, linkkind, linkspare");
   std::vector<uint64_t> pairs;
   std::vector<float> lengths, spares;
   std::vector<uint32_t> kinds;
@@ -164,16 +172,20 @@ static bool store_links(ooze_solver *s, GU_Detail &gdp, const std::vector<uint64
   std::vector<float> lengths(n), spares(n);
   std::vector<uint32_t> kinds(n);
   std::vector<int> ends(2 * n);
-  if (!solver_ok(s, ooze_links_read(s, 0, n, pairs.data(), lengths.data(), kinds.data(), spares.data()), "links",
-                 report))
+  if (!solver_ok(
+          s, ooze_links_read(s, 0, n, pairs.data(), lengths.data(), kinds.data(), spares.data()),
+          "links", report))
     return false;
   for (size_t i = 0; i < 2 * n; ++i)
-    ends[i] = int(offsets[size_t(std::lower_bound(ids.begin(), ids.end(), pairs[i]) - ids.begin())]);
-  for (const char *name : {"restlength", "linkspare"}) gdp.addFloatTuple(GA_ATTRIB_PRIMITIVE, name, 1);
+    ends[i] =
+        int(offsets[size_t(std::lower_bound(ids.begin(), ids.end(), pairs[i]) - ids.begin())]);
+  for (const char *name : {"restlength", "linkspare"})
+    gdp.addFloatTuple(GA_ATTRIB_PRIMITIVE, name, 1);
   gdp.addIntTuple(GA_ATTRIB_PRIMITIVE, "linkkind", 1);
   GEO_PolyCounts counts;
   counts.append(2, GA_Size(n));
-  GA_Offset first = GU_PrimPoly::buildBlock(&gdp, GA_Offset(0), gdp.getNumPointOffsets(), counts, ends.data(), false);
+  GA_Offset first = GU_PrimPoly::buildBlock(&gdp, GA_Offset(0), gdp.getNumPointOffsets(), counts,
+                                            ends.data(), false);
   GA_RWHandleF rest(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "restlength")),
       spare(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkspare"));
   GA_RWHandleI kind(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind"));
@@ -189,8 +201,8 @@ static bool store_links(ooze_solver *s, GU_Detail &gdp, const std::vector<uint64
 // ---- in ----
 
 template <class T, class S>
-bool Bridge::in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, const GA_Attribute *from,
-                Report &report) {
+bool Bridge::in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info,
+                const GA_Attribute *from, Report &report) {
   GA_ROHandleT<T> h(from);
   GA_ROHandleT<S> single(from);
   const int width = int(info.components), step = int(sizeof(T) / sizeof(S));
@@ -201,11 +213,14 @@ bool Bridge::in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &inf
     if (myStraight && step == width)
       h.getBlockFromIndices(GA_Index(first), GA_Size(count), reinterpret_cast<T *>(block));
     else if (myStraight)
-      for (int k = 0; k < width; ++k) single.getBlockFromIndices(GA_Index(first), GA_Size(count), block + k, width, k);
+      for (int k = 0; k < width; ++k)
+        single.getBlockFromIndices(GA_Index(first), GA_Size(count), block + k, width, k);
     else
       for (uint32_t r = 0; r < count; ++r)
-        for (int k = 0; k < width; ++k) block[int(r) * width + k] = single.get(myOffsets[first + r], k);
-    if (!solver_ok(s, ooze_attribute_write(s, a, first, count, 0, block), info.name, report)) return false;
+        for (int k = 0; k < width; ++k)
+          block[int(r) * width + k] = single.get(myOffsets[first + r], k);
+    if (!solver_ok(s, ooze_attribute_write(s, a, first, count, 0, block), info.name, report))
+      return false;
   }
   return true;
 }
@@ -213,10 +228,12 @@ bool Bridge::in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &inf
 bool Bridge::load(ooze_solver *s, GU_Detail &gdp, Report &report) {
   std::vector<int64> id;
   GA_Size n = gdp.getNumPoints();
-  if (n > GA_Size(UINT32_MAX)) return report.fail("%lld points are more than a solver holds", (long long)n);
+  if (n > GA_Size(UINT32_MAX))
+    return report.fail("%lld points are more than a solver holds", (long long)n);
   if (!ids(gdp, id, report)) return false;
   bool rising = true;
-  for (size_t i = 0; i < id.size() && rising; ++i) rising = id[i] >= 0 && (i == 0 || id[i] > id[i - 1]);
+  for (size_t i = 0; i < id.size() && rising; ++i)
+    rising = id[i] >= 0 && (i == 0 || id[i] > id[i - 1]);
   if (!rising) number_points(gdp, id, report);
   if (!adopt(gdp, report) || !solver_ok(s, ooze_particles_clear(s), "clear", report)) return false;
   if (n == 0) return true;
@@ -226,7 +243,8 @@ bool Bridge::load(ooze_solver *s, GU_Detail &gdp, Report &report) {
   if (myStraight)
     position.getBlockFromIndices(GA_Index(0), n, reinterpret_cast<UT_Vector3 *>(p.data()));
   else
-    for (size_t r = 0; r < size_t(n); ++r) std::memcpy(&p[3 * r], position.get(myOffsets[r]).data(), 12);
+    for (size_t r = 0; r < size_t(n); ++r)
+      std::memcpy(&p[3 * r], position.get(myOffsets[r]).data(), 12);
   ooze_particles add;
   ooze_particles_default(&add);
   add.count = uint32_t(n);
@@ -236,26 +254,32 @@ bool Bridge::load(ooze_solver *s, GU_Detail &gdp, Report &report) {
   for (int pass = 0; pass < 2; ++pass) // the material brings values of its own: first
     for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
       ooze_attribute_info info = describe(a);
-      if (!info.is_state || !info.writable || a == OOZE_POSITION || (a == OOZE_MATERIAL) != (pass == 0)) continue;
+      if (!info.is_state || !info.writable || a == OOZE_POSITION ||
+          (a == OOZE_MATERIAL) != (pass == 0))
+        continue;
       const GA_Attribute *from = gdp.findPointAttribute(info.name);
       if (!from) continue; // the material's value stays
-      if (from->getStorageClass() == GA_STORECLASS_STRING || from->getTupleSize() < int(info.components))
+      if (from->getStorageClass() == GA_STORECLASS_STRING ||
+          from->getTupleSize() < int(info.components))
         return report.fail("point attribute %s is %s; expected %u %s", info.name,
-                           from->getStorageClass() == GA_STORECLASS_STRING ? "text" : "too short", info.components,
+                           from->getStorageClass() == GA_STORECLASS_STRING ? "text" : "too short",
+                           info.components,
                            info.is_integer       ? "integer"
                            : info.components > 1 ? "floats"
                                                  : "float");
-      bool done = info.is_integer        ? in<int32, int32>(s, ooze_attribute(a), info, from, report)
-                  : info.components == 3 ? in<UT_Vector3, fpreal32>(s, ooze_attribute(a), info, from, report)
-                                         : in<fpreal32, fpreal32>(s, ooze_attribute(a), info, from, report);
+      bool done = info.is_integer ? in<int32, int32>(s, ooze_attribute(a), info, from, report)
+                  : info.components == 3
+                      ? in<UT_Vector3, fpreal32>(s, ooze_attribute(a), info, from, report)
+                      : in<fpreal32, fpreal32>(s, ooze_attribute(a), info, from, report);
       if (!done) return false;
     }
   GA_Size links = 0, others = 0;
   if (!load_links(s, gdp, links, report)) return false;
   others = gdp.getNumPrimitives() - links;
   if (others)
-    report.warn("%lld primitives among the particles are ignored; their points are taken as particles",
-                (long long)others);
+    report.warn(
+        "%lld primitives among the particles are ignored; their points are taken as particles",
+        (long long)others);
   return true;
 }
 
@@ -266,7 +290,8 @@ static GA_Attribute *attribute_for(GU_Detail &gdp, const ooze_attribute_info &in
   GA_StorageClass kind = info.is_integer ? GA_STORECLASS_INT : GA_STORECLASS_REAL;
   if (a && a->getStorageClass() == kind && a->getTupleSize() == int(info.components)) return a;
   if (info.is_integer) {
-    gdp.addIntTuple(GA_ATTRIB_POINT, info.name, int(info.components), GA_Defaults(info.element_bytes == 8 ? -1 : 0));
+    gdp.addIntTuple(GA_ATTRIB_POINT, info.name, int(info.components),
+                    GA_Defaults(info.element_bytes == 8 ? -1 : 0));
     a = gdp.findPointAttribute(info.name);
     if (info.element_bytes == 8) a->setTypeInfo(GA_TYPE_NONARITHMETIC_INTEGER);
     return a;
@@ -278,8 +303,8 @@ static GA_Attribute *attribute_for(GU_Detail &gdp, const ooze_attribute_info &in
 }
 
 template <class T, class S>
-bool Bridge::out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, GU_Detail &gdp, GA_Attribute *to,
-                 Report &report) {
+bool Bridge::out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, GU_Detail &gdp,
+                 GA_Attribute *to, Report &report) {
   const int width = int(info.components), step = int(sizeof(T) / sizeof(S));
   S block[BLOCK * 6];
   uint32_t n = uint32_t(myIds.size()), first = 0;
@@ -287,7 +312,8 @@ bool Bridge::out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &in
     bool any = false;
     for (; first < n && !any; first += any ? 0 : BLOCK) {
       uint32_t count = std::min<uint32_t>(BLOCK, n - first);
-      if (!solver_ok(s, ooze_attribute_read(s, a, first, count, 0, block), info.name, report)) return false;
+      if (!solver_ok(s, ooze_attribute_read(s, a, first, count, 0, block), info.name, report))
+        return false;
       for (uint32_t i = 0; i < count * uint32_t(width); ++i) any |= block[i] != S(0);
     }
     if (!any) return true;
@@ -297,22 +323,25 @@ bool Bridge::out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &in
   GA_RWHandleT<S> single(to);
   for (first = 0; first < n; first += BLOCK) {
     uint32_t count = std::min<uint32_t>(BLOCK, n - first);
-    if (!solver_ok(s, ooze_attribute_read(s, a, first, count, 0, block), info.name, report)) return false;
+    if (!solver_ok(s, ooze_attribute_read(s, a, first, count, 0, block), info.name, report))
+      return false;
     if (myStraight && step == width)
       h.setBlockFromIndices(GA_Index(first), GA_Size(count), reinterpret_cast<const T *>(block));
     else if (myStraight)
-      for (int k = 0; k < width; ++k) single.setBlockFromIndices(GA_Index(first), GA_Size(count), block + k, width, k);
+      for (int k = 0; k < width; ++k)
+        single.setBlockFromIndices(GA_Index(first), GA_Size(count), block + k, width, k);
     else
       for (uint32_t r = 0; r < count; ++r)
-        for (int k = 0; k < width; ++k) single.set(myOffsets[first + r], k, block[int(r) * width + k]);
+        for (int k = 0; k < width; ++k)
+          single.set(myOffsets[first + r], k, block[int(r) * width + k]);
   }
   to->bumpDataId();
   return true;
 }
 
 // Deaths and births: both lists of ids are in ascending order.
-static void update_points(GU_Detail &gdp, std::vector<uint64_t> &ids, std::vector<GA_Offset> &offsets,
-                          const std::vector<uint64_t> &now) {
+static void update_points(GU_Detail &gdp, std::vector<uint64_t> &ids,
+                          std::vector<GA_Offset> &offsets, const std::vector<uint64_t> &now) {
   auto dead = gdp.createDetachedPointGroup();
   std::vector<GA_Offset> at(now.size(), GA_INVALID_OFFSET);
   size_t born = 0, r = 0, k = 0;
@@ -335,7 +364,8 @@ static void update_points(GU_Detail &gdp, std::vector<uint64_t> &ids, std::vecto
 }
 
 // The six numbers of `conform` as a matrix, which VEX can read.
-static bool write_stretch(ooze_solver *s, GU_Detail &gdp, const std::vector<GA_Offset> &offsets, Report &report) {
+static bool write_stretch(ooze_solver *s, GU_Detail &gdp, const std::vector<GA_Offset> &offsets,
+                          Report &report) {
   static const int from[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
   gdp.addFloatTuple(GA_ATTRIB_POINT, "stretch", 9, GA_Defaults(0.0));
   GA_Attribute *a = gdp.findPointAttribute("stretch");
@@ -345,7 +375,8 @@ static bool write_stretch(ooze_solver *s, GU_Detail &gdp, const std::vector<GA_O
   uint32_t n = uint32_t(offsets.size());
   for (uint32_t first = 0; first < n; first += BLOCK) {
     uint32_t count = std::min<uint32_t>(BLOCK, n - first);
-    if (!solver_ok(s, ooze_attribute_read(s, OOZE_CONFORMATION, first, count, 0, block), "stretch", report))
+    if (!solver_ok(s, ooze_attribute_read(s, OOZE_CONFORMATION, first, count, 0, block), "stretch",
+                   report))
       return false;
     for (uint32_t r = 0; r < count; ++r)
       for (int k = 0; k < 9; ++k) h.set(offsets[first + r], k, block[r * 6 + uint32_t(from[k])]);
@@ -364,10 +395,12 @@ static void write_words(GU_Detail &gdp, const std::vector<uint32_t> &words) {
 bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report &report) {
   uint32_t n = ooze_particle_count(s), words = 0;
   std::vector<uint64_t> now(n);
-  if (n && !solver_ok(s, ooze_attribute_read(s, OOZE_ID, 0, n, 0, now.data()), "id", report)) return false;
+  if (n && !solver_ok(s, ooze_attribute_read(s, OOZE_ID, 0, n, 0, now.data()), "id", report))
+    return false;
   if (n && now.back() > uint64_t(INT32_MAX))
-    return report.fail("id %llu does not fit Houdini's integers; start again from ids that begin at 0",
-                       (unsigned long long)now.back());
+    return report.fail(
+        "id %llu does not fit Houdini's integers; start again from ids that begin at 0",
+        (unsigned long long)now.back());
   float separation = ooze_solver_separation(s);
   if (!gdp.findPointAttribute("pscale"))
     gdp.addFloatTuple(GA_ATTRIB_POINT, "pscale", 1, GA_Defaults(0.5 * double(separation)));
@@ -384,21 +417,25 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
   }
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     ooze_attribute_info info = describe(a);
-    bool asked = (a == OOZE_MASS && output.mass) ||
-                 (output.stress && (a == OOZE_STRESS || a == OOZE_COMPRESSION || a == OOZE_NEIGHBOURS));
+    bool asked =
+        (a == OOZE_MASS && output.mass) ||
+        (output.stress && (a == OOZE_STRESS || a == OOZE_COMPRESSION || a == OOZE_NEIGHBOURS));
     if (a == OOZE_ID || (!info.is_state && !asked)) continue;
-    GA_Attribute *to =
-        quiet(ooze_attribute(a)) && !gdp.findPointAttribute(info.name) ? nullptr : attribute_for(gdp, info);
-    bool done = info.is_integer        ? out<int32, int32>(s, ooze_attribute(a), info, gdp, to, report)
-                : info.components == 3 ? out<UT_Vector3, fpreal32>(s, ooze_attribute(a), info, gdp, to, report)
-                                       : out<fpreal32, fpreal32>(s, ooze_attribute(a), info, gdp, to, report);
+    GA_Attribute *to = quiet(ooze_attribute(a)) && !gdp.findPointAttribute(info.name)
+                           ? nullptr
+                           : attribute_for(gdp, info);
+    bool done = info.is_integer ? out<int32, int32>(s, ooze_attribute(a), info, gdp, to, report)
+                : info.components == 3
+                    ? out<UT_Vector3, fpreal32>(s, ooze_attribute(a), info, gdp, to, report)
+                    : out<fpreal32, fpreal32>(s, ooze_attribute(a), info, gdp, to, report);
     if (!done) return false;
   }
   if (!store_links(s, gdp, myIds, myOffsets, report)) return false;
   if (output.stretch && !write_stretch(s, gdp, myOffsets, report)) return false;
   ooze_clock_save(s, nullptr, 0, &words);
   std::vector<uint32_t> clock_words(words);
-  if (!solver_ok(s, ooze_clock_save(s, clock_words.data(), words, &words), "clock", report)) return false;
+  if (!solver_ok(s, ooze_clock_save(s, clock_words.data(), words, &words), "clock", report))
+    return false;
   write_words(gdp, clock_words);
   float time = float(ooze_time(s));
   write_detail(gdp, "time", 1, &time);
@@ -421,13 +458,16 @@ Stamp Bridge::stamp(const GU_Detail &gdp) {
   Stamp s;
   auto add = [&](const GA_Attribute *a) { s.ids.push_back(a ? a->getDataId() : GA_DataId(-2)); };
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a)
-    if (ooze_attribute_info info = describe(a); info.is_state) add(gdp.findPointAttribute(info.name));
+    if (ooze_attribute_info info = describe(a); info.is_state)
+      add(gdp.findPointAttribute(info.name));
   add(gdp.findAttribute(GA_ATTRIB_DETAIL, CLOCK));
   add(gdp.findAttribute(GA_ATTRIB_DETAIL, "ooze_materials"));
-  for (const char *name : {"restlength", "linkkind", "linkspare"}) add(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, name));
+  for (const char *name : {"restlength", "linkkind", "linkspare"})
+    add(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, name));
   for (GA_DataId id : s.ids)
     if (id == -1) s.ids.clear(); // somebody does not manage ids: nothing can be told from them
-  if (!s.ids.empty()) s.ids.insert(s.ids.end(), {GA_DataId(gdp.getNumPoints()), GA_DataId(gdp.getNumPrimitives())});
+  if (!s.ids.empty())
+    s.ids.insert(s.ids.end(), {GA_DataId(gdp.getNumPoints()), GA_DataId(gdp.getNumPrimitives())});
   return s;
 }
 
@@ -438,7 +478,8 @@ void write_detail(GU_Detail &gdp, const char *name, int components, const float 
   h.bumpDataId();
 }
 
-bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point, int components, double *out) {
+bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point,
+                 int components, double *out) {
   const GA_AttributeOwner owners[3] = {GA_ATTRIB_PRIMITIVE, GA_ATTRIB_POINT, GA_ATTRIB_DETAIL};
   const GA_Offset places[3] = {prim, point, 0};
   for (int o = 0; o < 3; ++o) {
@@ -476,10 +517,12 @@ uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names) {
   for (GA_Iterator it(gdp->getPrimitiveRange()); !it.atEnd(); ++it) {
     const GEO_Primitive *prim = gdp->getGEOPrimitive(*it);
     links.push_back(prim->getVertexCount());
-    for (GA_Size v = 0; v < prim->getVertexCount(); ++v) links.push_back(gdp->pointIndex(prim->getPointOffset(v)));
+    for (GA_Size v = 0; v < prim->getVertexCount(); ++v)
+      links.push_back(gdp->pointIndex(prim->getPointOffset(v)));
     for (auto &name : names) {
       double value = 0;
-      if (find_number(*gdp, name.c_str(), *it, GA_INVALID_OFFSET, 1, &value)) h = ooze_hash(&value, sizeof value, h);
+      if (find_number(*gdp, name.c_str(), *it, GA_INVALID_OFFSET, 1, &value))
+        h = ooze_hash(&value, sizeof value, h);
     }
   }
   return ooze_hash(links.data(), links.size() * sizeof(int64), h);

@@ -1,4 +1,5 @@
-// Points to particles and back, page by page: attributes, ids, births and deaths. SPDX-License-Identifier: Apache-2.0
+// Points to particles and back, page by page: attributes, ids, births and deaths.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "host.h"
 
@@ -16,11 +17,12 @@ struct Output { // what is written beside the state
 
 class Bridge {
 public:
-  // The points become the solver's particles, in place of what it has. Points that lack an id, or share one, get new
-  // ones.
+  // The points become the solver's particles, in place of what it has. Points that lack an id, or
+  // share one, get new ones.
   bool load(ooze_solver *s, GU_Detail &gdp, Report &report);
-  // The particles become the points: those that are gone are destroyed, new ones are appended, all else that a point
-  // carries stays with it. The solver must hold what `load` or the last `store` on this detail had, gone further.
+  // The particles become the points: those that are gone are destroyed, new ones are appended, all
+  // else that a point carries stays with it. The solver must hold what `load` or the last `store`
+  // on this detail had, gone further.
   bool store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report &report);
   // The same detail with other objects: who it is read from the points again.
   bool adopt(const GU_Detail &gdp, Report &report);
@@ -34,10 +36,11 @@ private:
   bool ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const;
   void order(const GU_Detail &gdp);
   template <class T, class S>
-  bool in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, const GA_Attribute *from, Report &report);
+  bool in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info,
+          const GA_Attribute *from, Report &report);
   template <class T, class S>
-  bool out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, GU_Detail &gdp, GA_Attribute *to,
-           Report &report);
+  bool out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, GU_Detail &gdp,
+           GA_Attribute *to, Report &report);
 
   std::vector<uint64_t> myIds;      // by rank
   std::vector<GA_Offset> myOffsets; // by rank
@@ -45,9 +48,11 @@ private:
 };
 
 // One number of a detail, primitive or point, in that order of precedence: prim, point, detail.
-bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point, int components, double *out);
+bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point,
+                 int components, double *out);
 void write_detail(GU_Detail &gdp, const char *name, int components, const float *values);
-// Of the points' attributes by these names, the primitives' points and types: equal inputs, equal hash.
+// Of the points' attributes by these names, the primitives' points and types: equal inputs, equal
+// hash.
 uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names);
 
 } // namespace oz

@@ -13,10 +13,11 @@
 namespace oz {
 
 // Values that the geometry has for one collider.
-static bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piece &piece, Report &report) {
-  static const char *const pairs[6][2] = {{"friction", "friction"},       {"stick", "stick"},
-                                          {"temperature", "temperature"}, {"walldensity", "wall_density"},
-                                          {"contact", "contact"},         {"boundary", "boundary"}};
+static bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piece &piece,
+                     Report &report) {
+  static const char *const pairs[6][2] = {
+      {"friction", "friction"},        {"stick", "stick"},     {"temperature", "temperature"},
+      {"walldensity", "wall_density"}, {"contact", "contact"}, {"boundary", "boundary"}};
   double value = 0;
   for (auto &p : pairs) {
     ooze_message why = {""};
@@ -44,7 +45,8 @@ static void begin(Piece &piece, const std::string &name, const ColliderSettings 
 static bool finite(const Piece &piece, Report &report) {
   for (float x : piece.now)
     if (!(std::fabs(x) <= 1e6f))
-      return report.fail("collider %s: a point is not finite, or further out than 1e6 m", piece.name.c_str());
+      return report.fail("collider %s: a point is not finite, or further out than 1e6 m",
+                         piece.name.c_str());
   return true;
 }
 
@@ -56,11 +58,13 @@ static void read_points(const GU_Detail &gdp, const char *name, const std::vecto
   out.clear();
   if (!h.isValid()) return;
   out.resize(index.size() * 3);
-  for (size_t i = 0; i < index.size(); ++i) std::memcpy(&out[3 * i], h.get(gdp.pointOffset(index[i])).data(), 12);
+  for (size_t i = 0; i < index.size(); ++i)
+    std::memcpy(&out[3 * i], h.get(gdp.pointOffset(index[i])).data(), 12);
 }
 
 // One number a point, where points differ in it. A primitive's own goes before, as everywhere.
-static void read_values(const GU_Detail &gdp, const char *name, const std::vector<GA_Offset> &points, std::vector<float> &out) {
+static void read_values(const GU_Detail &gdp, const char *name,
+                        const std::vector<GA_Offset> &points, std::vector<float> &out) {
   GA_ROHandleF h(gdp.findPointAttribute(name));
   if (!h.isValid() || gdp.findAttribute(GA_ATTRIB_PRIMITIVE, name)) return;
   bool differ = false;
@@ -72,7 +76,8 @@ static void read_values(const GU_Detail &gdp, const char *name, const std::vecto
 }
 
 static bool same_topology(const GU_Detail *a, const GU_Detail &b) {
-  return a && a->getNumPoints() == b.getNumPoints() && a->getNumPrimitives() == b.getNumPrimitives();
+  return a && a->getNumPoints() == b.getNumPoints() &&
+         a->getNumPrimitives() == b.getNumPrimitives();
 }
 
 // Triangles of a polygon, as a fan, over points that are counted as they come.
@@ -98,8 +103,8 @@ static bool is_face(const GEO_Primitive &prim) {
          prim.getVertexCount() > 2;
 }
 
-static bool polygons(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
-                     std::vector<Piece> &out, Report &report) {
+static bool polygons(const GU_Detail &now, const ColliderSettings &settings,
+                     const ColliderInput &input, std::vector<Piece> &out, Report &report) {
   std::map<std::string, Piece> pieces; // by name, so that their order follows from it
   std::map<std::string, Fan> fans;
   GA_ROHandleS name(now.findAttribute(GA_ATTRIB_PRIMITIVE, "name"));
@@ -129,7 +134,8 @@ static bool polygons(const GU_Detail &now, const ColliderSettings &settings, con
     read_values(now, "friction", points, p.friction);
     read_values(now, "stick", points, p.stick);
     read_points(now, "rest", index, p.first);
-    if (p.first.empty() && same_topology(input.first, now)) read_points(*input.first, "P", index, p.first);
+    if (p.first.empty() && same_topology(input.first, now))
+      read_points(*input.first, "P", index, p.first);
     if (same_topology(input.before, now)) {
       read_points(*input.before, "P", index, p.before);
     } else {
@@ -138,9 +144,9 @@ static bool polygons(const GU_Detail &now, const ColliderSettings &settings, con
       p.before = p.now;
       for (size_t i = 0; i < v.size(); ++i) p.before[i] -= float(input.dt) * v[i];
       if (input.before)
-        report.warn(
-            "collider %s changes its number of points or polygons: it is taken as it is at the end of each frame",
-            p.name.c_str());
+        report.warn("collider %s changes its number of points or polygons: it is taken as it is at "
+                    "the end of each frame",
+                    p.name.c_str());
     }
     if (!finite(p, report)) return false;
     out.push_back(std::move(p));
@@ -157,7 +163,8 @@ static const GU_PrimPacked *packed_at(const GU_Detail *gdp, GA_Index prim) {
 }
 
 // Its polygons where they are now; the triangles where they are asked for.
-static bool unpack(const GU_PrimPacked *packed, std::vector<float> &points, std::vector<uint32_t> *triangles) {
+static bool unpack(const GU_PrimPacked *packed, std::vector<float> &points,
+                   std::vector<uint32_t> *triangles) {
   GU_Detail inside;
   Fan fan;
   std::vector<uint32_t> list;
@@ -172,9 +179,10 @@ static bool unpack(const GU_PrimPacked *packed, std::vector<float> &points, std:
   return !points.empty();
 }
 
-static bool packed(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
-                   std::vector<Piece> &out, Report &report) {
-  GA_ROHandleS name(now.findAttribute(GA_ATTRIB_PRIMITIVE, "name")), point_name(now.findPointAttribute("name"));
+static bool packed(const GU_Detail &now, const ColliderSettings &settings,
+                   const ColliderInput &input, std::vector<Piece> &out, Report &report) {
+  GA_ROHandleS name(now.findAttribute(GA_ATTRIB_PRIMITIVE, "name")),
+      point_name(now.findPointAttribute("name"));
   for (GA_Index i = 0; i < now.getNumPrimitives(); ++i) {
     const GU_PrimPacked *p = packed_at(&now, i);
     if (!p) continue;
@@ -192,7 +200,8 @@ static bool packed(const GU_Detail &now, const ColliderSettings &settings, const
     }
     unpack(packed_at(input.first, i), piece.first, nullptr);
     if (piece.first.size() != piece.now.size()) piece.first.clear();
-    if (!unpack(packed_at(input.before, i), piece.before, nullptr) || piece.before.size() != piece.now.size()) {
+    if (!unpack(packed_at(input.before, i), piece.before, nullptr) ||
+        piece.before.size() != piece.now.size()) {
       // as rigid bodies carry them: velocity and spin of the point
       double v[3] = {0, 0, 0}, w[3] = {0, 0, 0};
       find_number(now, "v", GA_INVALID_OFFSET, point, 3, v);
@@ -201,7 +210,8 @@ static bool packed(const GU_Detail &now, const ColliderSettings &settings, const
       const float velocity[3] = {float(v[0]), float(v[1]), float(v[2])},
                   spin[3] = {float(w[0]), float(w[1]), float(w[2])};
       piece.before = piece.now;
-      ooze_points_carry(piece.before.data(), uint32_t(piece.before.size() / 3), at.data(), velocity, spin, -input.dt);
+      ooze_points_carry(piece.before.data(), uint32_t(piece.before.size() / 3), at.data(), velocity,
+                        spin, -input.dt);
     }
     if (!finite(piece, report)) return false;
     out.push_back(std::move(piece));
@@ -218,7 +228,8 @@ static const GEO_PrimVDB *vdb_at(const GU_Detail &gdp, GA_Offset o) {
   return vdb->hasGrid() ? vdb : nullptr;
 }
 
-// The vectors that go with a distance of that name: NAMEvel, v, vel, velocity, or the only ones there are.
+// The vectors that go with a distance of that name: NAMEvel, v, vel, velocity, or the only ones
+// there are.
 static const void *velocities_of(const GU_Detail &gdp, const std::string &name) {
   const std::string best[5] = {name + "vel", name + "_v", "v", "vel", "velocity"};
   const void *found = nullptr;
@@ -235,15 +246,17 @@ static const void *velocities_of(const GU_Detail &gdp, const std::string &name) 
 }
 
 static bool is_component(const std::string &name) { // vel.x: a third of native velocities
-  return name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'x' && name.back() <= 'z';
+  return name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'x' &&
+         name.back() <= 'z';
 }
 
 // Where its surface is now, and was: by vectors, or as a whole by the `v` of its point.
-static bool surface_of(const GU_Detail &now, GA_Offset point, const void *vectors, double dt, Piece &piece,
-                       Report &report) {
+static bool surface_of(const GU_Detail &now, GA_Offset point, const void *vectors, double dt,
+                       Piece &piece, Report &report) {
   Mesh mesh;
   ooze_message why = {""};
-  if (!report.ok(ooze_grid_mesh(piece.grid, 0, &mesh.m, &why), why, ("collider VDB " + piece.name).c_str()))
+  if (!report.ok(ooze_grid_mesh(piece.grid, 0, &mesh.m, &why), why,
+                 ("collider VDB " + piece.name).c_str()))
     return false;
   size_t n = 3 * size_t(mesh.m.point_count);
   piece.now.assign(mesh.m.positions, mesh.m.positions + n);
@@ -252,7 +265,8 @@ static bool surface_of(const GU_Detail &now, GA_Offset point, const void *vector
   double one[3] = {0, 0, 0};
   std::vector<float> v(n);
   if (vectors) {
-    if (!report.ok(ooze_grid_sample(vectors, piece.now.data(), mesh.m.point_count, v.data(), &why), why, "velocities"))
+    if (!report.ok(ooze_grid_sample(vectors, piece.now.data(), mesh.m.point_count, v.data(), &why),
+                   why, "velocities"))
       return false;
   } else if (find_number(now, "v", GA_INVALID_OFFSET, point, 3, one)) {
     for (size_t i = 0; i < n; ++i) v[i] = float(one[i % 3]);
@@ -262,8 +276,8 @@ static bool surface_of(const GU_Detail &now, GA_Offset point, const void *vector
   return true;
 }
 
-static bool volumes(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
-                    std::vector<Piece> &out, Report &report) {
+static bool volumes(const GU_Detail &now, const ColliderSettings &settings,
+                    const ColliderInput &input, std::vector<Piece> &out, Report &report) {
   std::string velocities;
   size_t before = out.size();
   for (GA_Iterator it(now.getPrimitiveRange()); !it.atEnd(); ++it) {
@@ -276,11 +290,13 @@ static bool volumes(const GU_Detail &now, const ColliderSettings &settings, cons
       continue;
     }
     if (!vdb->hasGrid() || vdb->getStorageType() != UT_VDB_FLOAT) {
-      report.warn("collider VDB %s is not a signed distance of floats; it is ignored", name.c_str());
+      report.warn("collider VDB %s is not a signed distance of floats; it is ignored",
+                  name.c_str());
       continue;
     }
     if (is_component(name)) {
-      report.warn("collider volume %s is a component of vectors; merge them (VDB Vector Merge) to give the colliders "
+      report.warn("collider volume %s is a component of vectors; merge them (VDB Vector Merge) to "
+                  "give the colliders "
                   "their motion",
                   name.c_str());
       continue;
@@ -298,7 +314,8 @@ static bool volumes(const GU_Detail &now, const ColliderSettings &settings, cons
     out.push_back(std::move(piece));
   }
   if (!velocities.empty() && out.size() == before)
-    report.warn("collider VDB %s is not a signed distance, and there is none that it could move; it is ignored",
+    report.warn("collider VDB %s is not a signed distance, and there is none that it could move; "
+                "it is ignored",
                 velocities.c_str());
   return true;
 }
@@ -309,10 +326,12 @@ bool read_pieces(const GU_Detail &now, const ColliderSettings &settings, const C
          volumes(now, settings, input, out, report);
 }
 
-bool mesh_of(const std::vector<float> &points, const std::vector<uint32_t> &triangles, Mesh &out, Report &report) {
+bool mesh_of(const std::vector<float> &points, const std::vector<uint32_t> &triangles, Mesh &out,
+             Report &report) {
   ooze_message why = {""};
-  if (!report.ok(ooze_mesh_allocate(&out.m, uint32_t(points.size() / 3), triangles.size() / 3, 0, &why), why,
-                 "collider"))
+  if (!report.ok(
+          ooze_mesh_allocate(&out.m, uint32_t(points.size() / 3), triangles.size() / 3, 0, &why),
+          why, "collider"))
     return false;
   std::copy(points.begin(), points.end(), out.m.positions);
   std::copy(triangles.begin(), triangles.end(), out.m.triangles);

@@ -1,5 +1,5 @@
-// Pieces to shapes of the solver: bricks of distance, points on the surface, and the poses that carry them.
-// SPDX-License-Identifier: Apache-2.0
+// Pieces to shapes of the solver: bricks of distance, points on the surface, and the poses that
+// carry them. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "collider_parts.h"
@@ -14,8 +14,8 @@ Colliders::Shape *Colliders::keep(uint64_t key, bool &fresh) {
   return &put.first->second;
 }
 
-static uint64_t key_of(const std::vector<float> &points, const std::vector<uint32_t> &triangles, float a, float b,
-                       float c) {
+static uint64_t key_of(const std::vector<float> &points, const std::vector<uint32_t> &triangles,
+                       float a, float b, float c) {
   const float numbers[3] = {a, b, c};
   uint64_t key = ooze_hash(points.data(), points.size() * sizeof(float), 0);
   key = ooze_hash(triangles.data(), triangles.size() * sizeof(uint32_t), key);
@@ -24,10 +24,11 @@ static uint64_t key_of(const std::vector<float> &points, const std::vector<uint3
 
 // ---- shapes ----
 
-bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece, const ColliderSettings &settings,
-                         Placed &out, Report &report) {
+bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece,
+                         const ColliderSettings &settings, Placed &out, Report &report) {
   bool fresh = false;
-  out.shape = key_of(points, piece.triangles, settings.voxel, settings.thickness, float(piece.mode));
+  out.shape =
+      key_of(points, piece.triangles, settings.voxel, settings.thickness, float(piece.mode));
   Shape *shape = keep(out.shape, fresh);
   if (!fresh) return true;
   ooze_sdf_desc d;
@@ -36,8 +37,9 @@ bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece, c
   d.voxel = settings.voxel;
   d.mode = piece.mode;
   d.thickness = settings.thickness;
-  ooze_result r = ooze_sdf_from_mesh(&d, points.data(), uint32_t(points.size() / 3), piece.triangles.data(),
-                                     uint32_t(piece.triangles.size() / 3), &shape->sdf, &why);
+  ooze_result r =
+      ooze_sdf_from_mesh(&d, points.data(), uint32_t(points.size() / 3), piece.triangles.data(),
+                         uint32_t(piece.triangles.size() / 3), &shape->sdf, &why);
   if (!report.ok(r, why, ("collider " + piece.name).c_str())) {
     myShapes.erase(out.shape);
     return false;
@@ -45,9 +47,11 @@ bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece, c
   return true;
 }
 
-// Boundary particles: places on the mesh as `body` has it, where the vertices are at the start and end of the step.
-bool Colliders::sample(const Piece &piece, bool shell, const ColliderSettings &settings, const std::vector<float> &body,
-                       const std::vector<float> &start, const std::vector<float> &end, Placed &out, Report &report) {
+// Boundary particles: places on the mesh as `body` has it, where the vertices are at the start and
+// end of the step.
+bool Colliders::sample(const Piece &piece, bool shell, const ColliderSettings &settings,
+                       const std::vector<float> &body, const std::vector<float> &start,
+                       const std::vector<float> &end, Placed &out, Report &report) {
   bool fresh = false;
   Mesh mesh;
   ooze_message why = {""};
@@ -55,7 +59,8 @@ bool Colliders::sample(const Piece &piece, bool shell, const ColliderSettings &s
   Shape *shape = keep(key, fresh);
   if (!mesh_of(body, piece.triangles, mesh, report)) return false;
   if (!shell) ooze_mesh_face_out(&mesh.m); // Houdini's polygons run clockwise
-  if (fresh && !report.ok(ooze_mesh_sample(&mesh.m, double(settings.separation), shell ? 0 : 2, &shape->samples, &why),
+  if (fresh && !report.ok(ooze_mesh_sample(&mesh.m, double(settings.separation), shell ? 0 : 2,
+                                           &shape->samples, &why),
                           why, ("collider " + piece.name).c_str())) {
     myShapes.erase(key);
     return false;
@@ -69,9 +74,10 @@ bool Colliders::sample(const Piece &piece, bool shell, const ColliderSettings &s
   return true;
 }
 
-// Friction and stick between points that differ in them: places on the mesh, about a separation apart.
-bool Colliders::grip(const Piece &piece, const ColliderSettings &settings, const std::vector<float> &points, Placed &out,
-                     Report &report) {
+// Friction and stick between points that differ in them: places on the mesh, about a separation
+// apart.
+bool Colliders::grip(const Piece &piece, const ColliderSettings &settings,
+                     const std::vector<float> &points, Placed &out, Report &report) {
   if (piece.friction.empty() && piece.stick.empty()) return true;
   bool fresh = false;
   Mesh mesh;
@@ -79,8 +85,9 @@ bool Colliders::grip(const Piece &piece, const ColliderSettings &settings, const
   uint64_t key = key_of(points, piece.triangles, settings.separation, 1.0f, -2.0f);
   Shape *shape = keep(key, fresh);
   if (!mesh_of(points, piece.triangles, mesh, report)) return false;
-  if (fresh && !report.ok(ooze_mesh_sample(&mesh.m, double(settings.separation), 0, &shape->samples, &why), why,
-                          ("collider " + piece.name).c_str())) {
+  if (fresh &&
+      !report.ok(ooze_mesh_sample(&mesh.m, double(settings.separation), 0, &shape->samples, &why),
+                 why, ("collider " + piece.name).c_str())) {
     myShapes.erase(key);
     return false;
   }
@@ -110,16 +117,19 @@ static std::vector<float> about(const std::vector<float> &p, const float c[3]) {
   return local;
 }
 
-// The poses that carry local points to where they are now and were before, and how far they are off.
+// The poses that carry local points to where they are now and were before, and how far they are
+// off.
 bool Colliders::fit(const Piece &piece, const std::vector<float> &local, bool still, float error[2],
                     ooze_collider_desc &desc, Report &report) {
   ooze_message why = {""};
   uint32_t n = uint32_t(local.size() / 3);
-  if (!report.ok(ooze_pose_fit(local.data(), piece.now.data(), n, &desc.end, &error[0], &why), why, "collider"))
+  if (!report.ok(ooze_pose_fit(local.data(), piece.now.data(), n, &desc.end, &error[0], &why), why,
+                 "collider"))
     return false;
   desc.start = desc.end;
-  return still ||
-         report.ok(ooze_pose_fit(local.data(), piece.before.data(), n, &desc.start, &error[1], &why), why, "collider");
+  return still || report.ok(ooze_pose_fit(local.data(), piece.before.data(), n, &desc.start,
+                                          &error[1], &why),
+                            why, "collider");
 }
 
 static bool is_shell(const Piece &piece, Report &report) {
@@ -128,8 +138,10 @@ static bool is_shell(const Piece &piece, Report &report) {
   return mesh_of(piece.now, piece.triangles, mesh, report) && ooze_mesh_is_closed(&mesh.m) == 0;
 }
 
-// Vertices that each go their own way: points on the mesh, and nothing else, since its distance is that of one moment.
-bool Colliders::deform(const Piece &piece, const ColliderSettings &settings, Placed &out, Report &report) {
+// Vertices that each go their own way: points on the mesh, and nothing else, since its distance is
+// that of one moment.
+bool Colliders::deform(const Piece &piece, const ColliderSettings &settings, Placed &out,
+                       Report &report) {
   float c[3];
   centre_of(piece.now, c);
   std::copy(c, c + 3, out.desc.start.position);
@@ -138,10 +150,12 @@ bool Colliders::deform(const Piece &piece, const ColliderSettings &settings, Pla
   out.desc.voxel = settings.voxel;
   const std::vector<float> &body = piece.first.empty() ? piece.now : piece.first;
   return grip(piece, settings, about(piece.before, c), out, report) &&
-         sample(piece, is_shell(piece, report), settings, body, about(piece.before, c), about(piece.now, c), out, report);
+         sample(piece, is_shell(piece, report), settings, body, about(piece.before, c),
+                about(piece.now, c), out, report);
 }
 
-// The shape is made of points about their middle, so that torques are about it; poses carry it to where the points are.
+// The shape is made of points about their middle, so that torques are about it; poses carry it to
+// where the points are.
 bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report) {
   out.name = piece.name;
   out.desc = piece.desc;
@@ -179,8 +193,10 @@ bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &ou
   return voxelise(local, piece, settings, out, report);
 }
 
-// A distance that is there already. Its velocities are a rigid motion at best, unless points of its own carry them.
-bool Colliders::place_grid(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report) {
+// A distance that is there already. Its velocities are a rigid motion at best, unless points of its
+// own carry them.
+bool Colliders::place_grid(Piece &piece, const ColliderSettings &settings, Placed &out,
+                           Report &report) {
   const bool particles = piece.desc.boundary == OOZE_BOUNDARY_PARTICLES;
   if (particles && piece.moves) return deform(piece, settings, out, report);
   ooze_sdf_desc d;
@@ -204,12 +220,14 @@ bool Colliders::place_grid(Piece &piece, const ColliderSettings &settings, Place
     if (!fit(piece, about(piece.now, at), false, error, out.desc, report)) return false;
     out.desc.end = end; // exactly
     if (error[1] > 0.5f * shape->sdf.voxel)
-      report.warn("collider VDB %s: its velocities bend it by %g m in a step, and are taken as those of a rigid body; "
+      report.warn("collider VDB %s: its velocities bend it by %g m in a step, and are taken as "
+                  "those of a rigid body; "
                   "with Boundary "
                   "Particles each place has its own",
                   piece.name.c_str(), double(error[1]));
   }
-  return !particles || sample(piece, false, settings, about(piece.now, at), about(piece.now, at), {}, out, report);
+  return !particles || sample(piece, false, settings, about(piece.now, at), about(piece.now, at),
+                              {}, out, report);
 }
 
 } // namespace oz

@@ -20,7 +20,8 @@ const std::vector<std::string> &collider_names() {
   return names;
 }
 
-bool ColliderSettings::read(const char *node, const Parms &parms, float particle_separation, Report &report) {
+bool ColliderSettings::read(const char *node, const Parms &parms, float particle_separation,
+                            Report &report) {
   ooze_collider_desc_default(&desc);
   if (!read_group(node, parms, "collider", "collider_desc", &desc, report)) return false;
   type = uint32_t(parms.number("collidertype"));
@@ -45,17 +46,19 @@ static const GU_Detail *usable(const GU_Detail *now, GU_Detail &converted, Repor
   for (GA_Iterator it(now->getPrimitiveRange()); !it.atEnd(); ++it) {
     const GEO_Primitive *prim = now->getGEOPrimitive(*it);
     const auto id = prim->getTypeId();
-    bool known =
-        id == GEO_PRIMPOLY || id == GEO_PRIMVDB || id == GEO_PRIMVOLUME || GU_PrimPacked::isPackedPrimitive(*prim);
+    bool known = id == GEO_PRIMPOLY || id == GEO_PRIMVDB || id == GEO_PRIMVOLUME ||
+                 GU_PrimPacked::isPackedPrimitive(*prim);
     native += id == GEO_PRIMVOLUME;
     solid += known;
     strange += !known;
     if (!known) type = prim->getTypeName();
   }
   if (strange)
-    report.warn("%zu primitives of type %s among the colliders are ignored: convert them to polygons", strange,
-                type.c_str());
-  if (!solid && now->getNumPoints()) report.warn("the colliders have points but no polygons, VDBs or volumes");
+    report.warn(
+        "%zu primitives of type %s among the colliders are ignored: convert them to polygons",
+        strange, type.c_str());
+  if (!solid && now->getNumPoints())
+    report.warn("the colliders have points but no polygons, VDBs or volumes");
   if (!native) return now;
   GU_ConvertParms parms;
   converted.replaceWith(*now);
@@ -72,7 +75,8 @@ Colliders::Shape::~Shape() {
   ooze_mesh_samples_release(&samples);
 }
 
-bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input, Report &report) {
+bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input,
+                       Report &report) {
   std::vector<Placed> want;
   ++myUse;
   if (settings.ground) {
@@ -91,9 +95,11 @@ bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const C
     if (!read_pieces(*now, settings, input, pieces, report)) return false;
     for (auto &piece : pieces) {
       Placed made;
-      if (piece.name.empty()) piece.name = "collider" + std::to_string(want.size() - (settings.ground ? 1 : 0));
+      if (piece.name.empty())
+        piece.name = "collider" + std::to_string(want.size() - (settings.ground ? 1 : 0));
       if (piece.desc.boundary == OOZE_BOUNDARY_PARTICLES && !settings.particles) {
-        report.warn("this model knows no boundary particles: collider %s is met by contact", piece.name.c_str());
+        report.warn("this model knows no boundary particles: collider %s is met by contact",
+                    piece.name.c_str());
         piece.desc.boundary = OOZE_BOUNDARY_SDF;
       }
       if (!place(piece, settings, made, report)) return false;
@@ -129,7 +135,8 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
       w.handle = was.handle;
       ooze_collider_desc a = was.desc, b = w.desc;
       a.start = b.start, a.end = b.end;
-      if (was.shape == w.shape && !std::memcmp(&a, &b, sizeof a)) // only moved: its bricks need not be copied again
+      if (was.shape == w.shape &&
+          !std::memcmp(&a, &b, sizeof a)) // only moved: its bricks need not be copied again
         r = ooze_collider_move(s, w.handle, &w.desc.start, &w.desc.end);
       else
         r = ooze_collider_set(s, w.handle, &w.desc);
@@ -138,7 +145,8 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
     const Placed &had = same_count ? myPlaced[i] : none;
     if (r >= 0 && (w.places != had.places || w.friction != had.friction || w.stick != had.stick))
       r = ooze_collider_grip(s, w.handle, w.apart, uint32_t(w.places.size() / 3), w.places.data(),
-                             w.friction.empty() ? nullptr : w.friction.data(), w.stick.empty() ? nullptr : w.stick.data());
+                             w.friction.empty() ? nullptr : w.friction.data(),
+                             w.stick.empty() ? nullptr : w.stick.data());
     if (r >= 0 && w.desc.boundary == OOZE_BOUNDARY_PARTICLES)
       r = ooze_collider_points(s, w.handle, uint32_t(w.start.size() / 3), w.start.data(),
                                w.end.empty() ? nullptr : w.end.data());

@@ -1,4 +1,5 @@
-// Polygons, packed primitives, VDBs and volumes to colliders of the solver. SPDX-License-Identifier: Apache-2.0
+// Polygons, packed primitives, VDBs and volumes to colliders of the solver.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <memory>
@@ -7,7 +8,8 @@
 
 namespace oz {
 
-// How the node wants colliders to be; attributes of the geometry overrule all but voxel and thickness.
+// How the node wants colliders to be; attributes of the geometry overrule all but voxel and
+// thickness.
 struct ColliderSettings {
   ooze_collider_desc desc; // friction, stick, temperature, boundary, ...
   uint32_t type = 0;       // 0 automatic, 1 static, 2 rigid, 3 deforming
@@ -18,8 +20,9 @@ struct ColliderSettings {
   bool read(const char *node, const Parms &parms, float particle_separation, Report &report);
 };
 
-// Colliders at the end of a step (now) and at its beginning (before, NULL: from `v`). `first` is what they were when
-// the simulation began, so that a body that only moves has one shape throughout (NULL: the attribute `rest`, or now).
+// Colliders at the end of a step (now) and at its beginning (before, NULL: from `v`). `first` is
+// what they were when the simulation began, so that a body that only moves has one shape throughout
+// (NULL: the attribute `rest`, or now).
 struct ColliderInput {
   const GU_Detail *now = nullptr, *before = nullptr, *first = nullptr;
   double dt = 0;
@@ -28,8 +31,10 @@ struct ColliderInput {
 struct Piece;
 class Colliders {
 public:
-  // Brings the solver's colliders in line with the input. They depend on the input alone, not on what was before.
-  bool update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input, Report &report);
+  // Brings the solver's colliders in line with the input. They depend on the input alone, not on
+  // what was before.
+  bool update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input,
+              Report &report);
   void forget() { myPlaced.clear(); } // the solver is another one
   // Detail attributes force_NAME, torque_NAME and pivot_NAME.
   void write_loads(ooze_solver *s, GU_Detail &gdp) const;
@@ -48,20 +53,23 @@ private:
     uint64_t shape = 0; // key into myShapes; 0: analytic, or points alone
     std::string name;
     ooze_collider_desc desc;
-    std::vector<float> start, end; // points of its boundary; end is empty where they only move with it
+    std::vector<float> start,
+        end; // points of its boundary; end is empty where they only move with it
     std::vector<float> places, friction, stick; // where these two differ from place to place,
     float apart = 0;                            // m: about so far
   };
   Shape *keep(uint64_t key, bool &fresh);
   bool place(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
-  bool fit(const Piece &piece, const std::vector<float> &local, bool still, float error[2], ooze_collider_desc &desc,
-           Report &report);
+  bool fit(const Piece &piece, const std::vector<float> &local, bool still, float error[2],
+           ooze_collider_desc &desc, Report &report);
   bool place_grid(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
-  bool voxelise(const std::vector<float> &points, const Piece &piece, const ColliderSettings &settings, Placed &out,
-                Report &report);
-  bool sample(const Piece &piece, bool shell, const ColliderSettings &settings, const std::vector<float> &body,
-              const std::vector<float> &start, const std::vector<float> &end, Placed &out, Report &report);
-  bool grip(const Piece &piece, const ColliderSettings &settings, const std::vector<float> &points, Placed &out, Report &report);
+  bool voxelise(const std::vector<float> &points, const Piece &piece,
+                const ColliderSettings &settings, Placed &out, Report &report);
+  bool sample(const Piece &piece, bool shell, const ColliderSettings &settings,
+              const std::vector<float> &body, const std::vector<float> &start,
+              const std::vector<float> &end, Placed &out, Report &report);
+  bool grip(const Piece &piece, const ColliderSettings &settings, const std::vector<float> &points,
+            Placed &out, Report &report);
   bool deform(const Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
   bool hand_over(ooze_solver *s, std::vector<Placed> &want, Report &report);
 

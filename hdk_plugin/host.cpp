@@ -51,8 +51,9 @@ int Host::progress(void *self, double fraction) {
 
 void Host::parallel(void *self, uint32_t count, ooze_range_fn body, void *arg) {
   try { // an exception must not pass through the solver's C
-    UTparallelFor(UT_BlockedRange<uint32_t>(0, count),
-                  [body, arg](const UT_BlockedRange<uint32_t> &r) { body(arg, r.begin(), r.end()); });
+    UTparallelFor(
+        UT_BlockedRange<uint32_t>(0, count),
+        [body, arg](const UT_BlockedRange<uint32_t> &r) { body(arg, r.begin(), r.end()); });
   } catch (...) {
     static_cast<Host *>(self)->broken = true;
   }
@@ -70,8 +71,9 @@ void banner(const ooze_solver *s) {
   const char *farm = std::getenv("OOZE_FARM");
   if (said || !farm || !*farm || !std::strcmp(farm, "0")) return;
   said = true;
-  std::fprintf(stderr, "[ooze] Ooze %s (%s), built for Houdini %s (HDK %ld), device %s\n", ooze_version_text(),
-               ooze_build_text(), SYS_VERSION_FULL, long(HDK_API_VERSION), ooze_solver_backend(s));
+  std::fprintf(stderr, "[ooze] Ooze %s (%s), built for Houdini %s (HDK %ld), device %s\n",
+               ooze_version_text(), ooze_build_text(), SYS_VERSION_FULL, long(HDK_API_VERSION),
+               ooze_solver_backend(s));
 }
 
 // ---- parameters ----
@@ -103,8 +105,8 @@ std::string dialog_of(const char *node) {
   return out;
 }
 
-bool read_group(const char *node, const Parms &parms, const char *group, const char *owner, void *object,
-                Report &report) {
+bool read_group(const char *node, const Parms &parms, const char *group, const char *owner,
+                void *object, Report &report) {
   for (auto &p : parms_of(node)) {
     if (std::strcmp(p.group, group) != 0) continue;
     double value[4] = {0, 0, 0, 0};
@@ -120,7 +122,8 @@ bool read_group(const char *node, const Parms &parms, const char *group, const c
 uint64_t hash_of(const char *node, const Parms &parms) {
   uint64_t h = 0;
   for (auto &p : parms_of(node)) {
-    if (p.components == 0 || !std::strcmp(p.token, "cachemem")) continue; // neither changes what comes out
+    if (p.components == 0 || !std::strcmp(p.token, "cachemem"))
+      continue; // neither changes what comes out
     if (p.default_text[0] || !std::strcmp(p.type, "text") || !std::strcmp(p.type, "choice")) {
       std::string t = parms.text(p.token);
       h = ooze_hash(t.data(), t.size(), h);

@@ -1,5 +1,5 @@
-// What a cook has to say, what the host lends to the solver, and parameters by name. SPDX-License-Identifier:
-// Apache-2.0
+// What a cook has to say, what the host lends to the solver, and parameters by name.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <GU/GU_Detail.h>
 #include <UT/UT_Interrupt.h>
@@ -20,7 +20,8 @@ struct Report {
   bool failed() const { return !error.empty(); }
   __attribute__((format(printf, 2, 3))) bool fail(const char *format, ...); // returns false
   __attribute__((format(printf, 2, 3))) void warn(const char *format, ...);
-  bool ok(ooze_result r, const ooze_message &why, const char *doing); // false and an error where r is a refusal
+  bool ok(ooze_result r, const ooze_message &why,
+          const char *doing); // false and an error where r is a refusal
 };
 
 // The host's thread pool and Esc, for as long as a cook lasts. The solver keeps the address.
@@ -36,7 +37,8 @@ private:
   static void parallel(void *self, uint32_t count, ooze_range_fn body, void *arg);
 };
 
-// One line for a farm's log, where OOZE_FARM is set, when the first solver of the process is made: versions and device.
+// One line for a farm's log, where OOZE_FARM is set, when the first solver of the process is made:
+// versions and device.
 void banner(const ooze_solver *s);
 
 // Parameters of a node at the time of its cook, by token.
@@ -53,8 +55,8 @@ public:
 const std::vector<ooze_node_parm> &parms_of(const char *node);
 std::string dialog_of(const char *node);
 // All parameters of a group, from a node's dialog into the struct that the schema calls `owner`.
-bool read_group(const char *node, const Parms &parms, const char *group, const char *owner, void *object,
-                Report &report);
+bool read_group(const char *node, const Parms &parms, const char *group, const char *owner,
+                void *object, Report &report);
 // A hash of every value, to see that something was changed.
 uint64_t hash_of(const char *node, const Parms &parms);
 

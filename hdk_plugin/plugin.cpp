@@ -1,5 +1,5 @@
-// The plug-in's entry points: the check that this Houdini is the one it was built for, and registration.
-// SPDX-License-Identifier: Apache-2.0
+// The plug-in's entry points: the check that this Houdini is the one it was built for, and
+// registration. SPDX-License-Identifier: Apache-2.0
 #include <UT/UT_DSOVersion.h>
 #include <UT/UT_HDKVersion.h>
 
@@ -23,7 +23,8 @@ const ooze_node &node_info(const char *node) {
   return all.at(node);
 }
 
-void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct, PRM_Template *templates) {
+void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct,
+                  PRM_Template *templates) {
   const ooze_node &n = node_info(node);
   // labels live as long as the operator
   static std::map<std::string, std::vector<std::string>> words;
@@ -39,21 +40,23 @@ void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor cons
   }
   for (auto &word : w) l.push_back(word.c_str());
   l.push_back(nullptr);
-  OP_Operator *op = new OP_Operator(n.type_name, n.label, construct, templates, n.min_inputs, n.max_inputs, nullptr, 0,
-                                    l.data(), 1, "Ooze");
+  OP_Operator *op = new OP_Operator(n.type_name, n.label, construct, templates, n.min_inputs,
+                                    n.max_inputs, nullptr, 0, l.data(), 1, "Ooze");
   op->setIconName(("SOP_ooze_" + std::string(node) + ".svg").c_str());
   table->addOperator(op);
 }
 
-// Houdini compares major and minor alone, so a library built for 21.0.440 also loads in 21.0.800. Its HDK version tells
-// whether something changed underneath in between: then it is better not to run.
+// Houdini compares major and minor alone, so a library built for 21.0.440 also loads in 21.0.800.
+// Its HDK version tells whether something changed underneath in between: then it is better not to
+// run.
 static bool fits() {
   long built = long(HDK_API_VERSION), here = long(UTgetHDKAPIVersion());
   static bool said = false;
   if (built == here) return true;
   if (!said)
     std::fprintf(stderr,
-                 "[ooze] not loaded: built for Houdini %s (HDK %ld); this one has HDK %ld. Install the build of Ooze "
+                 "[ooze] not loaded: built for Houdini %s (HDK %ld); this one has HDK %ld. Install "
+                 "the build of Ooze "
                  "for this Houdini.\n",
                  SYS_VERSION_FULL, built, here);
   said = true;

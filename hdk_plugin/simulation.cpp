@@ -29,8 +29,8 @@ int64 Simulation::bytes() const {
 bool Simulation::machine(const Parms &parms, float separation, bool fresh, Report &report) {
   uint32_t backend = uint32_t(parms.number("backend"));
   int32 device = int32(parms.number("device"));
-  if (mySolver && !fresh && ooze_solver_separation(mySolver) == separation && backend == myBackend &&
-      device == myDevice)
+  if (mySolver && !fresh && ooze_solver_separation(mySolver) == separation &&
+      backend == myBackend && device == myDevice)
     return true;
   drop();
   ooze_solver_desc d;
@@ -49,12 +49,13 @@ bool Simulation::machine(const Parms &parms, float separation, bool fresh, Repor
 }
 
 // The solver with everything that the step needs.
-bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
-                         ColliderSettings &settings, Report &report) {
+bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &input,
+                         GU_Detail &gdp, ColliderSettings &settings, Report &report) {
   ooze_params params;
   float separation = parms.real("particlesep");
   ooze_params_default(&params);
-  if (!read_group(node, parms, "solver", "params", &params, report) || !settings.read(node, parms, separation, report))
+  if (!read_group(node, parms, "solver", "params", &params, report) ||
+      !settings.read(node, parms, separation, report))
     return false;
   if (input.sources && !add_particles(*input.sources, separation, gdp, report)) return false;
 
@@ -62,16 +63,19 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   std::vector<Nozzle> nozzles;
   materials.read(gdp);
   if (!number_materials(gdp, materials, report)) return false;
-  if (!find_nozzles(input.sources, input.sources_before, input.dt, materials, nozzles, report)) return false;
+  if (!find_nozzles(input.sources, input.sources_before, input.dt, materials, nozzles, report))
+    return false;
   Births births;
   if (!births.find(gdp, materials, report)) return false;
   materials.write(gdp);
 
-  bool warm = mySolver && myStamp == Bridge::stamp(gdp) && materials == myMaterials && births.none();
+  bool warm =
+      mySolver && myStamp == Bridge::stamp(gdp) && materials == myMaterials && births.none();
   std::vector<uint32_t> clock = Bridge::clock(gdp);
   if (!machine(parms, separation, !warm, report)) return false;
   ooze_collider_loads(mySolver, parms.on("outload"));
-  if (ooze_params_set(mySolver, &params) < 0) return report.fail("parameters: %s", ooze_solver_message(mySolver));
+  if (ooze_params_set(mySolver, &params) < 0)
+    return report.fail("parameters: %s", ooze_solver_message(mySolver));
   warm = warm && !(myStamp == Stamp());
   if (!warm) {
     ++loads;
@@ -89,13 +93,16 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   for (ooze_emitter e : myNozzles)
     if (std::find(there.begin(), there.end(), e) == there.end()) ooze_emitter_remove(mySolver, e);
   myNozzles = there;
-  if (!warm && !clock.empty() && ooze_clock_load(mySolver, clock.data(), uint32_t(clock.size())) < 0)
+  if (!warm && !clock.empty() &&
+      ooze_clock_load(mySolver, clock.data(), uint32_t(clock.size())) < 0)
     return report.fail("detail attribute ooze_clock: %s", ooze_solver_message(mySolver));
-  if (!births.none() && (!births.add(mySolver, gdp, report) || !myBridge.adopt(gdp, report))) return false;
+  if (!births.none() && (!births.add(mySolver, gdp, report) || !myBridge.adopt(gdp, report)))
+    return false;
   return myColliders.update(mySolver, settings, input.colliders, report);
 }
 
-bool Simulation::step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp, Report &report) {
+bool Simulation::step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
+                      Report &report) {
   GU_Detail work; // so that gdp is untouched unless all goes well
   ColliderSettings settings;
   bool done = false;

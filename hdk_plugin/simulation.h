@@ -1,6 +1,6 @@
-// One step of a simulation whose state is a detail. The solver inside is a cache of that state: it is used where the
-// detail is the one that it wrote last, and filled from the attributes otherwise, with the same bits to follow.
-// SPDX-License-Identifier: Apache-2.0
+// One step of a simulation whose state is a detail. The solver inside is a cache of that state: it
+// is used where the detail is the one that it wrote last, and filled from the attributes otherwise,
+// with the same bits to follow. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "bridge.h"
 #include "colliders.h"
@@ -18,7 +18,8 @@ class Simulation {
 public:
   ~Simulation();
   // gdp goes dt further. Where it fails or is cancelled, gdp is as before and the report says why.
-  bool step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp, Report &report);
+  bool step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
+            Report &report);
   Host host;       // whose boss the caller sets
   int64 loads = 0; // how often the solver was filled from attributes, for tests
   void drop();     // the cache
@@ -26,8 +27,8 @@ public:
 
 private:
   bool machine(const Parms &parms, float separation, bool fresh, Report &report);
-  bool prepare(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp, ColliderSettings &settings,
-               Report &report);
+  bool prepare(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
+               ColliderSettings &settings, Report &report);
 
   ooze_solver *mySolver = nullptr;
   uint32_t myBackend = 0;

@@ -23,16 +23,20 @@ static bool of_particles(const char *token) {
 
 const std::vector<std::string> &source_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> n = {"P", "v", "id", "N", "orient", "emission", "seed", "rest", "body"};
+    std::vector<std::string> n = {"P",        "v",    "id",   "N",   "orient",
+                                  "emission", "seed", "rest", "body"};
     for (auto &p : parms_of("source"))
-      if (!std::strcmp(p.group, "material") || !std::strcmp(p.group, "emitter") || !std::strcmp(p.group, "body"))
+      if (!std::strcmp(p.group, "material") || !std::strcmp(p.group, "emitter") ||
+          !std::strcmp(p.group, "body"))
         n.push_back(p.token);
     return n;
   }();
   return names;
 }
 
-static int emission_of(const GA_ROHandleI &h, GA_Offset o) { return h.isValid() ? h.get(o) : int(ONCE); }
+static int emission_of(const GA_ROHandleI &h, GA_Offset o) {
+  return h.isValid() ? h.get(o) : int(ONCE);
+}
 
 // ---- materials ----
 
@@ -89,12 +93,14 @@ void Materials::write(GU_Detail &gdp) const {
 bool Materials::apply(ooze_solver *s, Report &report) const {
   for (auto &m : myTable) {
     uint32_t index = 0;
-    if (ooze_material_add(s, &m, &index) < 0) return report.fail("material: %s", ooze_solver_message(s));
+    if (ooze_material_add(s, &m, &index) < 0)
+      return report.fail("material: %s", ooze_solver_message(s));
   }
   return true;
 }
 
-bool Materials::find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_t &out, Report &report) {
+bool Materials::find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_t &out,
+                     Report &report) {
   ooze_material m, plain;
   ooze_material_default(&m);
   ooze_material_default(&plain);
@@ -104,7 +110,9 @@ bool Materials::find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_
     if (std::strcmp(p.group, "material") || (!nozzle && of_particles(p.token)) ||
         !find_number(gdp, p.token, GA_INVALID_OFFSET, point, int(p.components), value))
       continue;
-    if (!report.ok(ooze_schema_store("material", p.field, value, &m, &why), why, "source attribute")) return false;
+    if (!report.ok(ooze_schema_store("material", p.field, value, &m, &why), why,
+                   "source attribute"))
+      return false;
   }
   out = 0;
   if (numbers_of(m) == numbers_of(plain)) return true;
@@ -119,7 +127,8 @@ bool number_materials(GU_Detail &gdp, Materials &materials, Report &report) {
   bool some = false;
   std::vector<int32> numbers;
   for (auto &p : parms_of("source"))
-    some |= !std::strcmp(p.group, "material") && !of_particles(p.token) && gdp.findPointAttribute(p.token);
+    some |= !std::strcmp(p.group, "material") && !of_particles(p.token) &&
+            gdp.findPointAttribute(p.token);
   if (!some) return true;
   for (GA_Index i = 0; i < gdp.getNumPoints(); ++i) {
     uint32_t m = 0;
@@ -165,7 +174,8 @@ bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Mate
       if (std::strcmp(p.group, "emitter") ||
           !find_number(*now, p.token, GA_INVALID_OFFSET, o, int(p.components), value))
         continue;
-      if (!report.ok(ooze_schema_store("emitter_desc", p.field, value, &n.desc, &why), why, "nozzle attribute"))
+      if (!report.ok(ooze_schema_store("emitter_desc", p.field, value, &n.desc, &why), why,
+                     "nozzle attribute"))
         return false;
     }
     double seed = 0, v[3] = {0, 0, 0};
@@ -201,7 +211,8 @@ bool first_particles(const GU_Detail &source, GU_Detail &out, Report &report) {
   out.replaceWith(source);
   GA_ROHandleI emission(source.findPointAttribute("emission"));
   if (source.findPointAttribute("emission") && !emission.isValid())
-    return report.fail("point attribute emission is text; expected 0 once, 1 continuous or 2 nozzle");
+    return report.fail(
+        "point attribute emission is text; expected 0 once, 1 continuous or 2 nozzle");
   std::vector<uint8_t> keep(size_t(source.getNumPoints()), 1);
   for (GA_Index i = 0; emission.isValid() && i < source.getNumPoints(); ++i)
     keep[size_t(i)] = emission_of(emission, source.pointOffset(i)) != NOZZLE;
@@ -212,10 +223,13 @@ bool first_particles(const GU_Detail &source, GU_Detail &out, Report &report) {
 static void positions_of(const GU_Detail &gdp, std::vector<float> &out) {
   out.resize(size_t(gdp.getNumPoints()) * 3);
   GA_ROHandleV3 p(gdp.getP());
-  if (!out.empty()) p.getBlockFromIndices(GA_Index(0), gdp.getNumPoints(), reinterpret_cast<UT_Vector3 *>(out.data()));
+  if (!out.empty())
+    p.getBlockFromIndices(GA_Index(0), gdp.getNumPoints(),
+                          reinterpret_cast<UT_Vector3 *>(out.data()));
 }
 
-// What the solver gives a new particle, attribute by attribute, asked of one that has a single particle.
+// What the solver gives a new particle, attribute by attribute, asked of one that has a single
+// particle.
 static const std::vector<std::vector<float>> &newborn() {
   static const auto values = [] {
     std::vector<std::vector<float>> made(OOZE_ATTRIBUTE_COUNT);
@@ -229,7 +243,8 @@ static const std::vector<std::vector<float>> &newborn() {
     d.tasks = OOZE_TASKS_SERIAL;
     one.count = 1;
     one.positions = origin;
-    if (ooze_solver_create(&d, &s, nullptr) < 0 || ooze_particles_add(s, &one, nullptr) < 0) return made;
+    if (ooze_solver_create(&d, &s, nullptr) < 0 || ooze_particles_add(s, &one, nullptr) < 0)
+      return made;
     for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
       float real[16] = {0};
       int32 whole[16] = {0};
@@ -237,7 +252,8 @@ static const std::vector<std::vector<float>> &newborn() {
       ooze_attribute_info_default(&info);
       ooze_attribute_describe(ooze_attribute(a), &info);
       if (!info.is_state || !info.writable ||
-          ooze_attribute_read(s, ooze_attribute(a), 0, 1, 0, info.is_integer ? static_cast<void *>(whole) : real) < 0)
+          ooze_attribute_read(s, ooze_attribute(a), 0, 1, 0,
+                              info.is_integer ? static_cast<void *>(whole) : real) < 0)
         continue;
       for (uint32_t k = 0; k < info.components; ++k)
         made[size_t(a)].push_back(info.is_integer ? float(whole[k]) : real[k]);
@@ -248,21 +264,24 @@ static const std::vector<std::vector<float>> &newborn() {
   return values;
 }
 
-// State that the particles have and the newcomers lack: without it they would get the attribute's default, which is 0.
+// State that the particles have and the newcomers lack: without it they would get the attribute's
+// default, which is 0.
 static void complete(const GU_Detail &gdp, GU_Detail &fresh) {
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     const std::vector<float> &value = newborn()[size_t(a)];
     ooze_attribute_info info;
     ooze_attribute_info_default(&info);
     ooze_attribute_describe(ooze_attribute(a), &info);
-    if (value.empty() || !gdp.findPointAttribute(info.name) || fresh.findPointAttribute(info.name)) continue;
+    if (value.empty() || !gdp.findPointAttribute(info.name) || fresh.findPointAttribute(info.name))
+      continue;
     if (info.is_integer)
       fresh.addIntTuple(GA_ATTRIB_POINT, info.name, int(info.components));
     else
       fresh.addFloatTuple(GA_ATTRIB_POINT, info.name, int(info.components));
     GA_RWHandleF h(fresh.findPointAttribute(info.name));
     for (GA_Index i = 0; i < fresh.getNumPoints(); ++i)
-      for (int k = 0; k < int(info.components); ++k) h.set(fresh.pointOffset(i), k, value[size_t(k)]);
+      for (int k = 0; k < int(info.components); ++k)
+        h.set(fresh.pointOffset(i), k, value[size_t(k)]);
     h.bumpDataId();
   }
 }
@@ -284,7 +303,8 @@ bool add_particles(const GU_Detail &source, float separation, GU_Detail &gdp, Re
   d.separation = separation;
   d.occupied = there.data();
   d.occupied_count = uint32_t(there.size() / 3);
-  if (!report.ok(ooze_fill_apart(&d, come.data(), uint32_t(n), room.data(), &why), why, "continuous source"))
+  if (!report.ok(ooze_fill_apart(&d, come.data(), uint32_t(n), room.data(), &why), why,
+                 "continuous source"))
     return false;
   GA_Size born = 0;
   for (size_t i = 0; i < size_t(n); ++i) born += keep[i] = keep[i] && room[i];

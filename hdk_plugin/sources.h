@@ -1,22 +1,26 @@
-// Points that are born: which of a source's points become particles, nozzles, and of what material they are.
-// SPDX-License-Identifier: Apache-2.0
+// Points that are born: which of a source's points become particles, nozzles, and of what material
+// they are. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "host.h"
 
 namespace oz {
 
-enum Emission { ONCE = 0, CONTINUOUS = 1, NOZZLE = 2 }; // the point attribute `emission`; without it ONCE
+enum Emission {
+  ONCE = 0,
+  CONTINUOUS = 1,
+  NOZZLE = 2
+}; // the point attribute `emission`; without it ONCE
 
-// The materials beside 0, the default one. They are state: they live in the detail attribute `ooze_materials`, and the
-// points' `material` counts into them.
+// The materials beside 0, the default one. They are state: they live in the detail attribute
+// `ooze_materials`, and the points' `material` counts into them.
 class Materials {
 public:
   void read(const GU_Detail &gdp);
   void write(GU_Detail &gdp) const;
   bool apply(ooze_solver *s, Report &report) const; // adds them; the solver has none yet
   bool operator==(const Materials &o) const;
-  // Index of the material that a source's point asks for, added if it is new. Values that particles have of their own
-  // (viscosity, ...) count for a nozzle alone.
+  // Index of the material that a source's point asks for, added if it is new. Values that particles
+  // have of their own (viscosity, ...) count for a nozzle alone.
   bool find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_t &out, Report &report);
 
 private:
@@ -28,7 +32,8 @@ struct Nozzle {
   ooze_emitter_desc desc;
 };
 
-// The nozzles among a source's points at the end (now) and beginning (before, or NULL: from `v`) of a step.
+// The nozzles among a source's points at the end (now) and beginning (before, or NULL: from `v`) of
+// a step.
 bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Materials &materials,
                   std::vector<Nozzle> &out, Report &report);
 

@@ -22,18 +22,22 @@ namespace oz {
 // The dialog of a node as Houdini wants it. The list lives as long as the process.
 inline PRM_Template *templates_of(const char *node) {
   std::string script = dialog_of(node);
-  PRM_TemplateBuilder builder(UT_StringHolder(("ooze_" + std::string(node)).c_str()), script.c_str());
+  PRM_TemplateBuilder builder(UT_StringHolder(("ooze_" + std::string(node)).c_str()),
+                              script.c_str());
   return builder.templates();
 }
 
 const ooze_node &node_info(const char *node);
-void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct, PRM_Template *templates);
+void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct,
+                  PRM_Template *templates);
 
 // Parameters through anything with evalFloat and evalString.
 template <class From> class EvalParms : public Parms {
 public:
   EvalParms(const From &from, fpreal time) : myFrom(from), myTime(time) {}
-  double number(const char *token, int k) const override { return myFrom.evalFloat(token, k, myTime); }
+  double number(const char *token, int k) const override {
+    return myFrom.evalFloat(token, k, myTime);
+  }
   std::string text(const char *token) const override {
     UT_String value;
     myFrom.evalString(value, token, 0, myTime);
@@ -51,8 +55,8 @@ template <class To> void deliver(To &node, const Report &report) {
   if (report.failed()) node.addError(SOP_MESSAGE, report.error.c_str());
 }
 
-// A cook that reads inputs and writes gdp. What it keeps from cook to cook must be of no consequence: Houdini may drop
-// it.
+// A cook that reads inputs and writes gdp. What it keeps from cook to cook must be of no
+// consequence: Houdini may drop it.
 class Cook : public SOP_NodeCacheOptions {
 protected:
   virtual void run(OP_Context &context, Report &report) = 0;
@@ -60,7 +64,9 @@ protected:
     Report report;
     guarded(report, [&] { run(context, report); });
     deliver(*this, report);
-    return report.failed() ? UT_ERROR_ABORT : report.warnings.empty() ? UT_ERROR_NONE : UT_ERROR_WARNING;
+    return report.failed()           ? UT_ERROR_ABORT
+           : report.warnings.empty() ? UT_ERROR_NONE
+                                     : UT_ERROR_WARNING;
   }
 };
 
@@ -81,7 +87,9 @@ public:
 
 template <class CookType> class VerbNode : public SOP_Node {
 public:
-  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) { return new VerbNode(net, name, op); }
+  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) {
+    return new VerbNode(net, name, op);
+  }
   static void enlist(OP_OperatorTable *table) {
     register_sop(table, CookType::node, construct, Verb<CookType>::templates());
   }

@@ -1,5 +1,5 @@
-/* The smallest useful client: a 10 cm block of honey falls on a floor; its height is printed, a line a frame.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The smallest useful client: a 10 cm block of honey falls on a floor; its height is printed, a
+ * line a frame. SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,12 +30,14 @@ int main(void) {
   ooze_material_default(&honey);
   honey.density = 1400.0f;
   honey.viscosity = 10.0f;
-  if ((r = ooze_material_add(s, &honey, &material)) < 0) return complain("material", r, ooze_solver_message(s));
+  if ((r = ooze_material_add(s, &honey, &material)) < 0)
+    return complain("material", r, ooze_solver_message(s));
 
   ooze_collider_desc plane;
   ooze_collider floor_handle;
   ooze_collider_desc_default(&plane); /* a plane at y = 0 */
-  if ((r = ooze_collider_add(s, &plane, &floor_handle)) < 0) return complain("floor", r, ooze_solver_message(s));
+  if ((r = ooze_collider_add(s, &plane, &floor_handle)) < 0)
+    return complain("floor", r, ooze_solver_message(s));
 
   for (int i = 0; i < COUNT; ++i) {
     positions[i][0] = 0.01f * (float)(i % SIDE);
@@ -47,7 +49,8 @@ int main(void) {
   block.count = COUNT;
   block.material = material;
   block.positions = positions;
-  if ((r = ooze_particles_add(s, &block, NULL)) < 0) return complain("particles", r, ooze_solver_message(s));
+  if ((r = ooze_particles_add(s, &block, NULL)) < 0)
+    return complain("particles", r, ooze_solver_message(s));
 
   for (int frame = 1; frame <= FRAMES; ++frame) {
     float top = -1e30f, spread = -1e30f;

@@ -1,5 +1,5 @@
-/* What core and models ask of a backend. A backend owns the particle arrays, keeps them in its own order, builds
- * neighbour lists, runs stages, reduces and moves bytes. It knows no model. */
+/* What core and models ask of a backend. A backend owns the particle arrays, keeps them in its own
+ * order, builds neighbour lists, runs stages, reduces and moves bytes. It knows no model. */
 #ifndef OZ_BASE_BACKEND_H
 #define OZ_BASE_BACKEND_H
 
@@ -39,11 +39,15 @@ typedef enum oz_field {
   OZ_FIELD_COUNT
 } oz_field;
 
-/* Planes that one particle can touch among these colliders: one of each, of an inverted box or cylinder several (oz_wall_planes_item). */
+/* Planes that one particle can touch among these colliders: one of each, of an inverted box or
+ * cylinder several (oz_wall_planes_item). */
 static inline uint32_t oz_planes_of(const oz_collider *c, uint32_t count) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < count; k++)
-    if (c[k].role == OOZE_ROLE_COLLIDE) n += c[k].invert && (c[k].shape == OOZE_SHAPE_BOX || c[k].shape == OOZE_SHAPE_CYLINDER) ? OZ_PLANES : 1;
+    if (c[k].role == OOZE_ROLE_COLLIDE)
+      n += c[k].invert && (c[k].shape == OOZE_SHAPE_BOX || c[k].shape == OOZE_SHAPE_CYLINDER)
+               ? OZ_PLANES
+               : 1;
   return n < 1 ? 1 : n > OZ_PLANES ? OZ_PLANES : n;
 }
 
@@ -57,7 +61,7 @@ typedef struct oz_backend_desc {
 } oz_backend_desc;
 
 typedef struct oz_build_result {
-  uint32_t rebuilt;        /* 1 if the density list was made anew */
+  uint32_t rebuilt; /* 1 if the density list was made anew */
   double mean_neighbours;
 } oz_build_result;
 
@@ -69,70 +73,93 @@ typedef struct oz_link_pair {
   float spare;
 } oz_link_pair;
 
-/* A substep whose frame says that it may be `repeated` went on before the device had told whether lists and wall slots had room, and they
- * had not. There is room now: undo, and run it again. No other result than a backend's own. */
+/* A substep whose frame says that it may be `repeated` went on before the device had told whether
+ * lists and wall slots had room, and they had not. There is room now: undo, and run it again. No
+ * other result than a backend's own. */
 #define OZ_AGAIN ((ooze_result)-100)
 
-/* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles as they were. */
+/* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles
+ * as they were. */
 typedef struct oz_backend_table {
   const char *name;
   void (*destroy)(oz_backend *b);
   const char *(*describe)(const oz_backend *b);
   /* Room for `count` particles; keeps what is there. */
   ooze_result (*reserve)(oz_backend *b, uint32_t count, ooze_message *why);
-  ooze_result (*resize)(oz_backend *b, uint32_t count, ooze_message *why); /* new particles are zero until written */
-  /* The frame with all pointers set; constants are for the caller to fill in. Pointers are the backend's own. */
+  /* new particles are zero until written */
+  ooze_result (*resize)(oz_backend *b, uint32_t count, ooze_message *why);
+  /* The frame with all pointers set; constants are for the caller to fill in. Pointers are the
+   * backend's own. */
   void (*frame)(oz_backend *b, oz_frame *f);
-  /* Host copies of one field in internal order. Records keep their 4 floats; planes come one behind the other, each
-   * `count` long: out[plane * count + k]. */
-  ooze_result (*download)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
-  ooze_result (*upload)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
+  /* Host copies of one field in internal order. Records keep their 4 floats; planes come one behind
+   * the other, each `count` long: out[plane * count + k]. */
+  ooze_result (*download)(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out,
+                          ooze_message *why);
+  ooze_result (*upload)(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                        const void *in, ooze_message *why);
   /* Keeps the particles whose flag is non-zero, in order; returns the new count. */
-  ooze_result (*compact)(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
+  ooze_result (*compact)(oz_backend *b, const uint8_t *keep, uint32_t *out_count,
+                         ooze_message *why);
   /* Sorts by (cell, id) and builds list C within h, and the margin list for density. */
   ooze_result (*sort)(oz_backend *b, oz_frame *f, ooze_message *why);
   ooze_result (*lists)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
-  /* Makes the density list valid at positions f->p: what was within h at the start, and what has come within f->reach since and has moved
-   * by more than f->calm2 relative to each other. */
+  /* Makes the density list valid at positions f->p: what was within h at the start, and what has
+   * come within f->reach since and has moved by more than f->calm2 relative to each other. */
   ooze_result (*density_list)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
   /* Fills the wall slots: particles within reach of a collider, at positions f->p. */
   ooze_result (*walls)(oz_backend *b, oz_frame *f, ooze_message *why);
-  ooze_result (*colliders)(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
-                           uint32_t bricks, ooze_message *why); /* uploads; bricks NULL: unchanged */
+  ooze_result (*colliders)(oz_backend *b, const oz_collider *c, uint32_t count,
+                           const uint64_t *keys, const float *values,
+                           /* uploads; bricks NULL: unchanged */
+                           uint32_t bricks, ooze_message *why);
   ooze_result (*nozzles)(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why);
-  ooze_result (*matter)(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why); /* the materials' table */
+  /* the materials' table */
+  ooze_result (*matter)(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why);
   /* Bodies and how many slots their particles have; their state and the slots are the backend's. */
-  ooze_result (*bodies)(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members, ooze_message *why);
-  /* Links. update: keeps, changes, makes and drops them by a rule of physics/links.h, at positions f->p and with the
-   * density list; on failure they are as before. put: all of them anew, ascending by (a, b); at[rank] is a particle's
-   * index; without `at` only memory is made ready. get: in the same order; without `out` only the count. */
+  ooze_result (*bodies)(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members,
+                        ooze_message *why);
+  /* Links. update: keeps, changes, makes and drops them by a rule of physics/links.h, at positions
+   * f->p and with the density list; on failure they are as before. put: all of them anew, ascending
+   * by (a, b); at[rank] is a particle's index; without `at` only memory is made ready. get: in the
+   * same order; without `out` only the count. */
   ooze_result (*links_update)(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why);
-  ooze_result (*links_put)(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why);
-  ooze_result (*links_get)(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why);
-  /* Runs one stage over all its items. One of kind LINK does nothing where there are no links. `sums` (may be NULL) receives the stage's reductions on the host. */
-  ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
-  uint64_t (*bytes)(const oz_backend *b, uint64_t *out_scratch); /* held; and besides, what only sorting and searching need */
-  void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls); /* stage OZ_STAGE_COUNT + k: sort, lists, ... */
+  ooze_result (*links_put)(oz_backend *b, const uint32_t *at, const oz_link_pair *links,
+                           uint64_t count, ooze_message *why);
+  ooze_result (*links_get)(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count,
+                           ooze_message *why);
+  /* Runs one stage over all its items. One of kind LINK does nothing where there are no links.
+   * `sums` (may be NULL) receives the stage's reductions on the host. */
+  ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
+                     ooze_message *why);
+  /* held; and besides, what only sorting and searching need */
+  uint64_t (*bytes)(const oz_backend *b, uint64_t *out_scratch);
+  /* stage OZ_STAGE_COUNT + k: sort, lists, ... */
+  void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls);
   void (*profile_reset)(oz_backend *b);
   /* For backends whose memory is not the host's; NULL where it is.
-   * lost: how many particles are further out than `limit` (m, an axis) or, with `kill`, in a kill volume.
-   * wall_loads: after a substep without `out`, at the end with it: 6 numbers a collider, impulse (kg m/s) and its moment
-   * about p1, of all those substeps. */
+   * lost: how many particles are further out than `limit` (m, an axis) or, with `kill`, in a kill
+   * volume. wall_loads: after a substep without `out`, at the end with it: 6 numbers a collider,
+   * impulse (kg m/s) and its moment about p1, of all those substeps. */
   ooze_result (*lost)(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
-  /* undo: velocities and sources as they were before the last sort; what a substep that failed half way needs.
-   * fastest: the greatest speed, m/s. */
+  /* undo: velocities and sources as they were before the last sort; what a substep that failed half
+   * way needs. fastest: the greatest speed, m/s. */
   ooze_result (*undo)(oz_backend *b, ooze_message *why);
   ooze_result (*fastest)(oz_backend *b, double *out, ooze_message *why);
-  /* What the stage `finish` delivered, if it was run without sums: so that the device has something to do while the host waits. */
+  /* What the stage `finish` delivered, if it was run without sums: so that the device has something
+   * to do while the host waits. */
   ooze_result (*finished)(oz_backend *b, double *sums, ooze_message *why);
-  /* Friction and stick from place to place, of all colliders: OZ_GRIP_FLOATS a brick. After `colliders`, when they changed. */
-  ooze_result (*grips)(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why);
-  /* Fields that are optional. has: whether it is there; where it is not, download gives zeros. provide: from now on it is, and all
-   * zeros at first; upload to one that is not there provides it. */
+  /* Friction and stick from place to place, of all colliders: OZ_GRIP_FLOATS a brick. After
+   * `colliders`, when they changed. */
+  ooze_result (*grips)(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks,
+                       ooze_message *why);
+  /* Fields that are optional. has: whether it is there; where it is not, download gives zeros.
+   * provide: from now on it is, and all zeros at first; upload to one that is not there provides
+   * it. */
   int (*has)(const oz_backend *b, oz_field field);
   ooze_result (*provide)(oz_backend *b, oz_field field, ooze_message *why);
-  /* Where a field lies, for backends whose memory is the host's; NULL where it is not. Planes are as far apart as in the frame. */
+  /* Where a field lies, for backends whose memory is the host's; NULL where it is not. Planes are
+   * as far apart as in the frame. */
   const void *(*memory)(const oz_backend *b, oz_field field);
 } oz_backend_table;
 

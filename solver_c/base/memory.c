@@ -11,7 +11,8 @@ typedef struct oz_header {
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment) {
   (void)user;
-  /* plain malloc with room to align and a pointer back to what malloc gave: works with every C library */
+  /* plain malloc with room to align and a pointer back to what malloc gave: works with every C
+   * library */
   unsigned char *raw = malloc(bytes + alignment + sizeof(void *));
   if (!raw) return NULL;
   uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);

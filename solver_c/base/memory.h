@@ -1,5 +1,5 @@
-/* Allocation through the host's hooks, counted. Every block remembers its size, so that bytes held are known and a
- * failing allocator leaves the books right. */
+/* Allocation through the host's hooks, counted. Every block remembers its size, so that bytes held
+ * are known and a failing allocator leaves the books right. */
 #ifndef OZ_BASE_MEMORY_H
 #define OZ_BASE_MEMORY_H
 
@@ -12,9 +12,11 @@ typedef struct oz_memory {
 } oz_memory;
 
 void oz_memory_init(oz_memory *m, const ooze_hooks *hooks);
-void *oz_alloc(oz_memory *m, size_t bytes);                /* 64-byte aligned, zeroed; NULL on failure or for 0 bytes */
-void oz_free(oz_memory *m, void *p);                       /* NULL is fine */
-/* Makes *p hold at least `bytes`, keeping the first `keep` bytes; *capacity is updated. On failure nothing changes. */
+/* 64-byte aligned, zeroed; NULL on failure or for 0 bytes */
+void *oz_alloc(oz_memory *m, size_t bytes);
+void oz_free(oz_memory *m, void *p); /* NULL is fine */
+/* Makes *p hold at least `bytes`, keeping the first `keep` bytes; *capacity is updated. On failure
+ * nothing changes. */
 int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep);
 
 #endif

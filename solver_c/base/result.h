@@ -11,10 +11,10 @@ ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...)
 #endif
     ;
 
-#define OZ_TRY(call)                                                                                                   \
-  do {                                                                                                                 \
-    ooze_result oz_try_ = (call);                                                                                      \
-    if (oz_try_ < 0) return oz_try_;                                                                                   \
+#define OZ_TRY(call)                 \
+  do {                               \
+    ooze_result oz_try_ = (call);    \
+    if (oz_try_ < 0) return oz_try_; \
   } while (0)
 
 #endif

@@ -21,7 +21,8 @@ typedef struct result {
   char message[640], backend[96];
   uint32_t particles, stage_count, frames;
   uint64_t steps, bytes_per_particle, bytes, device_bytes, device_scratch, hash;
-  double neighbours, seconds_per_frame, seconds_per_step, processor_per_step, compression, max_speed;
+  double neighbours, seconds_per_frame, seconds_per_step, processor_per_step, compression,
+      max_speed;
   double setup_seconds;
   double velocity_ns, position_ns,
       lists_ns; /* a particle, of one iteration of each phase; of a step's neighbour work */
@@ -36,13 +37,16 @@ typedef struct settings {
 } settings;
 
 /* What one iteration of a phase is made of: the stages that run once or more in each. */
-static const char *const velocity_stages[] = {"force", "cg_apply", "cg_steps", "cg_update", "wall_filter", NULL};
-static const char *const position_stages[] = {"density_lambda", "density_move", "strain",       "conform_move", "wall_press",
-                                              "wall_mirror",    "wall_density", "wall_project", NULL};
+static const char *const velocity_stages[] = {"force",     "cg_apply",    "cg_steps",
+                                              "cg_update", "wall_filter", NULL};
+static const char *const position_stages[] = {"density_lambda", "density_move", "strain",
+                                              "conform_move",   "wall_press",   "wall_mirror",
+                                              "wall_density",   "wall_project", NULL};
 static const char *const list_stages[] = {"sort",       "lists",        "list",  "cells",
                                           "neighbours", "density_list", "walls", NULL};
 
-/* Seconds that one iteration takes, if `iterations` of them ran: a stage's mean call times its calls in each. */
+/* Seconds that one iteration takes, if `iterations` of them ran: a stage's mean call times its
+ * calls in each. */
 static double iteration_seconds(const result *r, const char *const *names, double iterations) {
   double sum = 0.0;
   if (!(iterations > 0.0)) return (double)NAN;
@@ -64,7 +68,8 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   if (isa != OOZE_ISA_AUTO) machine.isa = isa;
   double start = cli_seconds();
   kit_open(&k, &machine, s->separation);
-  if (k.solver) (void)ooze_collider_loads(k.solver, 0); /* as `ooze run`, whose files do not tell them */
+  /* as `ooze run`, whose files do not tell them */
+  if (k.solver) (void)ooze_collider_loads(k.solver, 0);
   k.params.model = o->model;
   kit_boundary(&k, o->walls == WALLS_PARTICLES);
   kit_iterations(&k, o->velocity, o->position);
@@ -125,7 +130,8 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   kit_close(&k);
 }
 
-/* Both kinds of walls, in turns because the machine may not be idle: the quicker of two runs of each. */
+/* Both kinds of walls, in turns because the machine may not be idle: the quicker of two runs of
+ * each. */
 static void run_walls(const bench_scene *s, const settings *o, result *particles, result *contact) {
   static result again;
   settings with = *o;
@@ -135,7 +141,8 @@ static void run_walls(const bench_scene *s, const settings *o, result *particles
       with.walls = kind ? WALLS_PARTICLES : WALLS_SDF;
       if (round && to->code < 0) continue;
       run_scene(s, &with, OOZE_ISA_AUTO, round ? &again : to);
-      if (round && (again.code < 0 || again.processor_per_step < to->processor_per_step)) *to = again;
+      if (round && (again.code < 0 || again.processor_per_step < to->processor_per_step))
+        *to = again;
     }
 }
 
@@ -154,39 +161,53 @@ static const char *model_name(uint32_t model, char out[24]) {
   return out;
 }
 
-static void print_table(const bench_scene *s, const settings *o, const result *r, const result *twin) {
+static void print_table(const bench_scene *s, const settings *o, const result *r,
+                        const result *twin) {
   double steps = (double)r->steps, accounted = 0.0;
   char name[24];
-  printf("%s: %s%s%s\n", s->name, s->about, o->model ? "; model " : "", o->model ? model_name(o->model, name) : "");
-  printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s; %u frames after %u to warm "
+  printf("%s: %s%s%s\n", s->name, s->about, o->model ? "; model " : "",
+         o->model ? model_name(o->model, name) : "");
+  printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s; %u frames after %u "
+         "to warm "
          "up\n",
-         r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->frames, o->warmup);
+         r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->frames,
+         o->warmup);
   const char *other_name = o->walls == WALLS_BOTH ? "contact" : "scalar";
-  if (o->walls) printf("  walls are boundary particles%s\n", twin ? "; beside them, plain contact" : "");
+  if (o->walls)
+    printf("  walls are boundary particles%s\n", twin ? "; beside them, plain contact" : "");
   if (o->walls == WALLS_BOTH)
-    printf("  %-26s %+12.1f%% of contact's processor time\n", "boundary particles", 100.0 * (r->processor_per_step / twin->processor_per_step - 1.0));
+    printf("  %-26s %+12.1f%% of contact's processor time\n", "boundary particles",
+           100.0 * (r->processor_per_step / twin->processor_per_step - 1.0));
   printf("  %-26s %12.5g", "seconds a frame", r->seconds_per_frame);
-  if (twin) printf(" %12.5g %s %8.2fx", twin->seconds_per_frame, other_name, twin->seconds_per_frame / r->seconds_per_frame);
+  if (twin)
+    printf(" %12.5g %s %8.2fx", twin->seconds_per_frame, other_name,
+           twin->seconds_per_frame / r->seconds_per_frame);
   if (s->paper_seconds > 0.0) printf("   (the paper, on a GTX 1070: %g)", s->paper_seconds);
   printf("\n  %-26s %12.5g", "seconds a step", r->seconds_per_step);
   if (twin) printf(" %12.5g", twin->seconds_per_step);
   printf("\n  %-26s %12.5g", "processor seconds a step", r->processor_per_step);
-  if (twin) printf(" %12.5g %s %8.2fx", twin->processor_per_step, other_name, twin->processor_per_step / r->processor_per_step);
+  if (twin)
+    printf(" %12.5g %s %8.2fx", twin->processor_per_step, other_name,
+           twin->processor_per_step / r->processor_per_step);
   printf("\n  %-26s %12.5g\n", "seconds a simulated second", r->seconds_per_step / o->dt);
   printf("  %-26s %12.5g\n", "microseconds a particle", 1e6 * r->seconds_per_step / r->particles);
   printf("  %-26s %12.4g ns a particle", "velocity iteration", r->velocity_ns);
-  if (twin) printf(" %12.4g %s %8.2fx", twin->velocity_ns, other_name, twin->velocity_ns / r->velocity_ns);
+  if (twin)
+    printf(" %12.4g %s %8.2fx", twin->velocity_ns, other_name, twin->velocity_ns / r->velocity_ns);
   printf("\n  %-26s %12.4g ns a particle", "position iteration", r->position_ns);
-  if (twin) printf(" %12.4g %s %8.2fx", twin->position_ns, other_name, twin->position_ns / r->position_ns);
+  if (twin)
+    printf(" %12.4g %s %8.2fx", twin->position_ns, other_name, twin->position_ns / r->position_ns);
   printf("\n  %-26s %12.4g ns a particle\n", "neighbour work of a step", r->lists_ns);
   printf("  %-26s %12.2f\n", "neighbours", r->neighbours);
   printf("  %-26s %12" PRIu64 "   (%.1f MiB in all)\n", "bytes a particle", r->bytes_per_particle,
          (double)r->bytes / 1048576.0);
   if (r->device_bytes)
-    printf("  %-26s %12" PRIu64 "   (and %" PRIu64 " for sorting and searching)\n", "on the device", r->device_bytes / r->particles,
-           r->device_scratch / r->particles);
+    printf("  %-26s %12" PRIu64 "   (and %" PRIu64 " for sorting and searching)\n", "on the device",
+           r->device_bytes / r->particles, r->device_scratch / r->particles);
   printf("  %-26s   %016" PRIx64 "%s\n", "state", r->hash,
-         twin && !o->walls ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)" : "");
+         twin && !o->walls
+             ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)"
+             : "");
   printf("  %-26s %12s %8s %12s", "stage", "ms a step", "share", "calls a step");
   if (twin) printf(" %9s ms        x", other_name);
   putchar('\n');
@@ -194,8 +215,8 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
   for (uint32_t i = 0; i < r->stage_count; ++i) {
     const stage *t = &r->stages[i], *other = twin ? stage_of(twin, t->name) : NULL;
     accounted += t->seconds;
-    printf("    %-24s %12.4f %7.1f%% %12.1f", t->name, 1e3 * t->seconds / steps, 100.0 * t->seconds / total,
-           (double)t->calls / steps);
+    printf("    %-24s %12.4f %7.1f%% %12.1f", t->name, 1e3 * t->seconds / steps,
+           100.0 * t->seconds / total, (double)t->calls / steps);
     if (other)
       printf(" %12.4f %8.2f", 1e3 * other->seconds / (double)twin->steps,
              other->seconds / (double)twin->steps / (t->seconds / steps));
@@ -206,7 +227,8 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
   fflush(stdout);
 }
 
-static void print_json(json *j, const bench_scene *s, const settings *o, const result *r, const result *twin) {
+static void print_json(json *j, const bench_scene *s, const settings *o, const result *r,
+                       const result *twin) {
   char hash[24], name[24];
   json_object(j, NULL);
   json_text(j, "name", s->name);
@@ -247,7 +269,8 @@ static void print_json(json *j, const bench_scene *s, const settings *o, const r
   json_integer(j, "device_scratch", r->device_scratch);
   json_number(j, "mean_compression", r->compression);
   json_number(j, "max_speed", r->max_speed);
-  json_number(j, "paper_seconds_per_frame", s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
+  json_number(j, "paper_seconds_per_frame",
+              s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
   json_text(j, "walls", o->walls ? "particles" : "contact");
   if (twin) {
     json_object(j, o->walls ? "contact" : "scalar");
@@ -279,8 +302,8 @@ static int list_scenes(int as_json) {
       json_integer(&j, "particles", s->particles);
       json_object_end(&j);
     } else {
-      printf("%-12s %9u  %2u x %6.3f ms  %2u + %-2u  %s\n", s->name, s->particles, s->steps, 1e3 * s->dt,
-             s->velocity_iterations, s->position_iterations, s->about);
+      printf("%-12s %9u  %2u x %6.3f ms  %2u + %-2u  %s\n", s->name, s->particles, s->steps,
+             1e3 * s->dt, s->velocity_iterations, s->position_iterations, s->about);
     }
   }
   if (as_json) {
@@ -303,48 +326,59 @@ int cli_bench(int argc, char **argv) {
   given.machine.device = -1;
   uint32_t device = unset;
   const cli_option options[] = {
-      {"list", 'l', CLI_FLAG, &list, NULL, "name the scenes with particles, steps a frame and iterations, and leave", 0,
-       0},
+      {"list", 'l', CLI_FLAG, &list, NULL,
+       "name the scenes with particles, steps a frame and iterations, and leave", 0, 0},
       {"frames", 'f', CLI_COUNT, &given.frames, "N", "frames to time", 1, 100000},
       {"warmup", 0, CLI_COUNT, &given.warmup, "N", "frames to run before; default 1", 0, 100000},
       {"scalar", 0, CLI_FLAG, &scalar, NULL, "run the scalar build as well and print both", 0, 0},
       {"backend", 0, CLI_CHOICE, &given.machine.backend, "auto|cpu|cuda", "where to run", 0, 0},
       {"device", 0, CLI_COUNT, &device, "N", "CUDA device", 0, 255},
-      {"threads", 't', CLI_COUNT, &given.machine.threads, "N", "threads to use; 0, the default, is all", 0, 4096},
-      {"isa", 0, CLI_CHOICE, &given.machine.isa, "auto|scalar|neon|sse|avx2|avx512", "vector build to use", 0, 0},
-      {"tasks", 0, CLI_CHOICE, &given.machine.tasks, "auto|host|tbb|pool|serial|shuffled", "who runs the chunks", 0, 0},
-      {"model", 0, CLI_CHOICE, &given.model, models, "who moves the fluid, with its default parameters", 0, 0},
-      {"walls", 0, CLI_CHOICE, &given.walls, "contact|particles|both", "how fluid meets walls; both compares them, in turns", 0, 0},
-      {"particles", 'n', CLI_COUNT, &given.particles, "N", "about so many particles instead of the scene's own", 8,
-       4e9},
+      {"threads", 't', CLI_COUNT, &given.machine.threads, "N",
+       "threads to use; 0, the default, is all", 0, 4096},
+      {"isa", 0, CLI_CHOICE, &given.machine.isa, "auto|scalar|neon|sse|avx2|avx512",
+       "vector build to use", 0, 0},
+      {"tasks", 0, CLI_CHOICE, &given.machine.tasks, "auto|host|tbb|pool|serial|shuffled",
+       "who runs the chunks", 0, 0},
+      {"model", 0, CLI_CHOICE, &given.model, models,
+       "who moves the fluid, with its default parameters", 0, 0},
+      {"walls", 0, CLI_CHOICE, &given.walls, "contact|particles|both",
+       "how fluid meets walls; both compares them, in turns", 0, 0},
+      {"particles", 'n', CLI_COUNT, &given.particles, "N",
+       "about so many particles instead of the scene's own", 8, 4e9},
       {"steps", 0, CLI_COUNT, &given.steps, "N", "steps a frame", 1, 10000},
       {"dt", 0, CLI_NUMBER, &given.dt, "SECONDS", "length of a step", 1e-6, 0.5},
-      {"velocity-iterations", 0, CLI_COUNT, &given.velocity, "N", "in place of the scene's own", 0, 1000},
-      {"position-iterations", 0, CLI_COUNT, &given.position, "N", "in place of the scene's own", 0, 1000},
-      {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object: the scene's, or {\"scenes\": [...]} for several", 0,
-       0},
+      {"velocity-iterations", 0, CLI_COUNT, &given.velocity, "N", "in place of the scene's own", 0,
+       1000},
+      {"position-iterations", 0, CLI_COUNT, &given.position, "N", "in place of the scene's own", 0,
+       1000},
+      {"json", 0, CLI_FLAG, &as_json, NULL,
+       "print one JSON object: the scene's, or {\"scenes\": [...]} for several", 0, 0},
   };
-  const cli_syntax syntax = {
-      "ooze bench [NAME...] [options]",
-      "Times the solver on fixed scenes: seconds a frame and a step, the time of every stage, neighbours, bytes a "
-      "particle and "
-      "a hash of the final state. Without a name, all but the largest run. A step's time is wall time inside the "
-      "library; "
-      "nothing is written.",
-      options, sizeof options / sizeof options[0],
-      "A speed claim carries its command, machine and commit; see docs/bench.md and tests/bench/results.\n"};
+  const cli_syntax syntax = {"ooze bench [NAME...] [options]",
+                             "Times the solver on fixed scenes: seconds a frame and a step, the "
+                             "time of every stage, neighbours, bytes a "
+                             "particle and "
+                             "a hash of the final state. Without a name, all but the largest run. "
+                             "A step's time is wall time inside the "
+                             "library; "
+                             "nothing is written.",
+                             options, sizeof options / sizeof options[0],
+                             "A speed claim carries its command, machine and commit; see "
+                             "docs/bench.md and tests/bench/results.\n"};
   int code = cli_parse(&syntax, argc, argv, names, MOST, &count);
   if (code != CLI_PARSED) return code;
   if (list) return list_scenes(as_json);
   if (scalar && given.walls == WALLS_BOTH) {
-    cli_error("bench: --scalar and --walls both are two comparisons at once; one of them would fit");
+    cli_error(
+        "bench: --scalar and --walls both are two comparisons at once; one of them would fit");
     return CLI_USAGE;
   }
   if (device != unset) given.machine.device = (int32_t)device;
   if (!given.machine.threads) given.machine.threads = cli_processors();
   for (size_t i = 0; i < count; ++i) {
     int found = 0;
-    for (uint32_t k = 0; k < bench_scene_count; ++k) found |= strcmp(names[i], bench_scenes[k].name) == 0;
+    for (uint32_t k = 0; k < bench_scene_count; ++k)
+      found |= strcmp(names[i], bench_scenes[k].name) == 0;
     if (found) continue;
     const char *near = cli_nearest(names[i], scene_word, NULL, bench_scene_count);
     if (near)
@@ -372,12 +406,15 @@ int cli_bench(int argc, char **argv) {
     if (o.position == unset) o.position = s->position_iterations;
     if (o.dt == 0.0) o.dt = s->dt;
     if (o.dt * o.steps > 1.0) {
-      cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps, o.dt, o.dt * o.steps);
+      cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps,
+                o.dt, o.dt * o.steps);
       return CLI_USAGE;
     }
     const int two = scalar || o.walls == WALLS_BOTH;
-    if (o.walls == WALLS_BOTH) run_walls(s, &o, &r, &twin);
-    else run_scene(s, &o, OOZE_ISA_AUTO, &r);
+    if (o.walls == WALLS_BOTH)
+      run_walls(s, &o, &r, &twin);
+    else
+      run_scene(s, &o, OOZE_ISA_AUTO, &r);
     if (scalar && r.code >= 0) run_scene(s, &o, OOZE_ISA_SCALAR, &twin);
     if (r.code < 0 || (two && twin.code < 0)) {
       const result *bad = r.code < 0 ? &r : &twin;

@@ -1,7 +1,8 @@
 /* The timing scenes. SPDX-License-Identifier: Apache-2.0
  *
- * Steps and iterations of those that Barreiro et al. 2017 show are those of their Table 1; its iteration count is split between
- * the velocity and the position phase as the table here says, and `ooze verify split` tells why. */
+ * Steps and iterations of those that Barreiro et al. 2017 show are those of their Table 1; its
+ * iteration count is split between the velocity and the position phase as the table here says, and
+ * `ooze verify split` tells why. */
 #include <math.h>
 #include <string.h>
 
@@ -21,23 +22,30 @@ static void cube(kit *k, uint32_t n, double gap, uint32_t material) {
   kit_block(k, material, size, low);
 }
 
-static void drop24(kit *k, uint32_t particles) { cube(k, cube_side(particles), 0.01, kit_material(k, 0.1, 1e-5)); }
-static void cube32(kit *k, uint32_t particles) { cube(k, cube_side(particles), 0.1, kit_material(k, 0.0, 0.0)); }
+static void drop24(kit *k, uint32_t particles) {
+  cube(k, cube_side(particles), 0.01, kit_material(k, 0.1, 1e-5));
+}
+static void cube32(kit *k, uint32_t particles) {
+  cube(k, cube_side(particles), 0.1, kit_material(k, 0.0, 0.0));
+}
 
 /* Figure 4: nine cubes, three relaxation times by three compliances. */
 static void blocks(kit *k, uint32_t particles) {
   static const double tau[3] = {0.0, 0.1, 1e6}, alpha[3] = {0.0, 1e-5, 1e-4};
-  uint32_t side = cube_side(particles / 9.0), tall = (uint32_t)floor(particles / 9.0 / (side * side) + 0.5);
+  uint32_t side = cube_side(particles / 9.0),
+           tall = (uint32_t)floor(particles / 9.0 / (side * side) + 0.5);
   const uint32_t n[3] = {side, tall ? tall : 1, side};
   double d = k->separation, pitch = 2.5 * side * d;
   kit_floor(k, 0.5);
   for (int i = 0; i < 9; ++i) {
-    const double low[3] = {(i % 3 - 1) * pitch - 0.5 * side * d, 0.25, (i / 3 - 1) * pitch - 0.5 * side * d};
+    const double low[3] = {(i % 3 - 1) * pitch - 0.5 * side * d, 0.25,
+                           (i / 3 - 1) * pitch - 0.5 * side * d};
     kit_block(k, kit_material(k, tau[i / 3], alpha[i % 3]), n, low);
   }
 }
 
-/* A stream that stands on the mound it has poured, all of it there from the start: a cylinder on a flat cone. */
+/* A stream that stands on the mound it has poured, all of it there from the start: a cylinder on a
+ * flat cone. */
 typedef struct poured {
   double stream, height, mound;
 } poured;
@@ -48,7 +56,8 @@ static int in_poured(const void *context, const double x[3]) {
 }
 static void pour(kit *k, uint32_t particles, double radius, double height, uint32_t material) {
   double d = k->separation, volume = particles * d * d * d;
-  height = fmin(height, 0.5 * volume / (MEASURE_PI * radius * radius)); /* few particles: half of them are the mound */
+  /* few particles: half of them are the mound */
+  height = fmin(height, 0.5 * volume / (MEASURE_PI * radius * radius));
   poured p = {radius, height, radius};
   /* The mound, pi m^2 (1.2 m) / 3, takes what the stream above it leaves. */
   for (int round = 0; round < 8; ++round) {
@@ -79,7 +88,8 @@ static int in_disc(const void *context, const double x[3]) {
   return x[0] * x[0] + x[2] * x[2] < r * r;
 }
 static void interactive(kit *k, uint32_t particles) {
-  double d = k->separation, radius = cbrt(particles * d * d * d / MEASURE_PI); /* as deep as its radius */
+  /* as deep as its radius */
+  double d = k->separation, radius = cbrt(particles * d * d * d / MEASURE_PI);
   const double low[3] = {-radius, 0.0, -radius}, high[3] = {radius, radius, radius},
                centre[3] = {0.0, 2.0 * radius, 0.0};
   const double ball[3] = {0.5 * radius, 1.4 * radius, 0.0};
@@ -108,7 +118,8 @@ static void column(kit *k, uint32_t particles) {
   double d = k->separation;
   const uint32_t n[3] = {side, 2 * side, side};
   const double low[3] = {-0.5 * side * d, 0.0, -0.5 * side * d};
-  const double half[3] = {0.5 * side * d, 1.5 * side * d, 0.5 * side * d}, centre[3] = {0.0, 1.5 * side * d, 0.0};
+  const double half[3] = {0.5 * side * d, 1.5 * side * d, 0.5 * side * d},
+               centre[3] = {0.0, 1.5 * side * d, 0.0};
   kit_container(k, centre, half, 0.0);
   kit_block(k, kit_fluid(k, 10.0, 0.0), n, low);
 }
@@ -141,8 +152,8 @@ static void giants(kit *k, uint32_t particles) {
   }
 }
 
-/* Fig. 4 of Takahashi et al. 2014, at the size of its table 1: three lumps of fluid, 27.6k particles, on a floor of 59.5k
- * boundary particles. */
+/* Fig. 4 of Takahashi et al. 2014, at the size of its table 1: three lumps of fluid, 27.6k
+ * particles, on a floor of 59.5k boundary particles. */
 static void links(kit *k, uint32_t particles) {
   static const float beta[3] = {1.005f, 1.003f, 1.001f};
   const uint32_t side = cube_side(particles / 3.0), n[3] = {side, side, side};
@@ -166,13 +177,15 @@ static void links(kit *k, uint32_t particles) {
   }
 }
 
-/* The stretching test of Mukai et al. at its size: a column between two solids of particles, 30,000 and 17,000 of them. */
+/* The stretching test of Mukai et al. at its size: a column between two solids of particles, 30,000
+ * and 17,000 of them. */
 static int in_column(const void *context, const double x[3]) {
   const double *radius = context;
   return x[0] * x[0] + x[2] * x[2] < radius[0] * radius[0];
 }
 static void cauchy(kit *k, uint32_t particles) {
-  const double d = k->separation, height = 20.0 * d, radius = d * sqrt(particles / (20.0 * MEASURE_PI)), thick = 3.0 * d;
+  const double d = k->separation, height = 20.0 * d,
+               radius = d * sqrt(particles / (20.0 * MEASURE_PI)), thick = 3.0 * d;
   const double low[3] = {-radius, 0.0, -radius}, high[3] = {radius, height, radius};
   k->params.model = OOZE_MODEL_CAUCHY;
   kit_apply(k);
@@ -197,23 +210,30 @@ static void cauchy(kit *k, uint32_t particles) {
 }
 
 const bench_scene bench_scenes[] = {
-    {"drop24", "a viscoelastic 24^3 cube that lands: the prototype's drop", 13824, 0.05, 1.0 / 240, 8, 10, 5, 3, 0, 0,
-     drop24, NULL},
-    {"blocks", "nine cubes of nine materials (Fig. 4)", 9900, 0.05, 1.0 / 240, 8, 10, 10, 3, 0.16, 0, blocks, NULL},
-    {"cube32", "a fully viscous 32^3 cube at 5 ms: the peer's cube", 32768, 0.05, 0.005, 8, 10, 5, 3, 0, 0, cube32,
-     NULL},
-    {"coiling", "a viscoelastic stream on its mound (Fig. 5)", 89000, 0.002, 1.0 / 240, 8, 20, 20, 1, 1.08, 0, coiling,
-     NULL},
-    {"interactive", "a bowl of cream that a ball stirs (Figs. 8, 10)", 15000, 0.01, 1.0 / 200, 3, 4, 4, 5, 0.03, 0,
-     interactive, stir},
-    {"honey", "a viscous stream on its mound (Fig. 12)", 105000, 0.002, 1.0 / 300, 10, 7, 3, 1, 0.15, 0, honey, NULL},
-    {"honey-warm", "the same at 10 Pa s instead of 100", 105000, 0.002, 1.0 / 300, 10, 5, 5, 1, 0.15, 0, honey_warm, NULL},
+    {"drop24", "a viscoelastic 24^3 cube that lands: the prototype's drop", 13824, 0.05, 1.0 / 240,
+     8, 10, 5, 3, 0, 0, drop24, NULL},
+    {"blocks", "nine cubes of nine materials (Fig. 4)", 9900, 0.05, 1.0 / 240, 8, 10, 10, 3, 0.16,
+     0, blocks, NULL},
+    {"cube32", "a fully viscous 32^3 cube at 5 ms: the peer's cube", 32768, 0.05, 0.005, 8, 10, 5,
+     3, 0, 0, cube32, NULL},
+    {"coiling", "a viscoelastic stream on its mound (Fig. 5)", 89000, 0.002, 1.0 / 240, 8, 20, 20,
+     1, 1.08, 0, coiling, NULL},
+    {"interactive", "a bowl of cream that a ball stirs (Figs. 8, 10)", 15000, 0.01, 1.0 / 200, 3, 4,
+     4, 5, 0.03, 0, interactive, stir},
+    {"honey", "a viscous stream on its mound (Fig. 12)", 105000, 0.002, 1.0 / 300, 10, 7, 3, 1,
+     0.15, 0, honey, NULL},
+    {"honey-warm", "the same at 10 Pa s instead of 100", 105000, 0.002, 1.0 / 300, 10, 5, 5, 1,
+     0.15, 0, honey_warm, NULL},
     {"column", "a column in a container", 250000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 0, column, NULL},
-    {"links", "model links: three lumps on a floor of 59.5k boundary particles (its Fig. 4)", 27600, 0.01, 9.06e-4, 10, 0, 6, 2, 0, 0, links, NULL},
-    {"cauchy", "model cauchy: the stretching test of Mukai et al., 30k fluid and 17k solid particles", 30000, 0.003, 4.5e-5, 10, 0, 0, 2, 0, 0, cauchy, NULL},
-    {"million", "a block of a million that collapses", 1000000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 1, million, NULL},
-    {"giants", "six soft giants, twelve million particles (Fig. 11)", 12000000, 0.01, 1.0 / 150, 5, 10, 5, 1, 19, 1,
-     giants, NULL},
+    {"links", "model links: three lumps on a floor of 59.5k boundary particles (its Fig. 4)", 27600,
+     0.01, 9.06e-4, 10, 0, 6, 2, 0, 0, links, NULL},
+    {"cauchy",
+     "model cauchy: the stretching test of Mukai et al., 30k fluid and 17k solid particles", 30000,
+     0.003, 4.5e-5, 10, 0, 0, 2, 0, 0, cauchy, NULL},
+    {"million", "a block of a million that collapses", 1000000, 0.01, 1.0 / 240, 8, 10, 5, 1, 0, 1,
+     million, NULL},
+    {"giants", "six soft giants, twelve million particles (Fig. 11)", 12000000, 0.01, 1.0 / 150, 5,
+     10, 5, 1, 19, 1, giants, NULL},
 };
 const uint32_t bench_scene_count = (uint32_t)(sizeof bench_scenes / sizeof bench_scenes[0]);
 

@@ -1,4 +1,5 @@
-/* What the subcommands share: exit codes, the clock, and the list of them. SPDX-License-Identifier: Apache-2.0 */
+/* What the subcommands share: exit codes, the clock, and the list of them. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifndef OOZE_CLI_CLI_H
 #define OOZE_CLI_CLI_H
 
@@ -38,13 +39,18 @@ int cli_compare(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 /* What a file or a scene holds; gigabytes is --max-memory, 0 for the default. */
 typedef struct cli_list cli_list;
-int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json);
+int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes,
+                  int as_json);
 
-void cli_sweep_beside(const char *path); /* temporary files that killed programs left in the folder of an output */
-double cli_seconds(void);                                 /* a wall clock, s */
-uint32_t cli_processors(void);                            /* of this machine; 0 if not known */
-int cli_exit_code(ooze_result result);                    /* the exit code that fits a result of the library */
-CLI_PRINTF(1, 2) void cli_error(const char *format, ...); /* "ooze: ..." and a new line on standard error */
-void cli_warning(void *user, const char *line);           /* the same as a hook of scenes; user is not used */
+/* temporary files that killed programs left in the folder of an output */
+void cli_sweep_beside(const char *path);
+double cli_seconds(void);      /* a wall clock, s */
+uint32_t cli_processors(void); /* of this machine; 0 if not known */
+/* the exit code that fits a result of the library */
+int cli_exit_code(ooze_result result);
+/* "ooze: ..." and a new line on standard error */
+CLI_PRINTF(1, 2) void cli_error(const char *format, ...);
+/* the same as a hook of scenes; user is not used */
+void cli_warning(void *user, const char *line);
 
 #endif

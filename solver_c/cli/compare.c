@@ -1,4 +1,5 @@
-/* ooze compare: one scene with several models; a table and one picture. SPDX-License-Identifier: Apache-2.0 */
+/* ooze compare: one scene with several models; a table and one picture. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifdef OOZE_HAVE_SCENE
 #include <math.h>
 #include <stdio.h>
@@ -18,15 +19,19 @@ typedef struct outcome {
   ooze_result result;
   ooze_message why;
   uint32_t particles, frames, substeps;
-  double seconds;     /* a frame, in the solver */
-  double drift;       /* separations: root mean square displacement in the middle third of the run to its end, less the mean one */
-  double oscillation; /* separations: how far the centre of mass goes up and down in the last third */
-  double volume;      /* mean compression at the end, of particles that are not at a surface */
-  double stable;      /* s: the longest step that held; 0: none that was tried */
+  double seconds; /* a frame, in the solver */
+  /* separations: root mean square displacement in the middle third of the run to its end, less the
+   * mean one */
+  double drift;
+  /* separations: how far the centre of mass goes up and down in the last third */
+  double oscillation;
+  double volume; /* mean compression at the end, of particles that are not at a surface */
+  double stable; /* s: the longest step that held; 0: none that was tried */
   ooze_points *last;
 } outcome;
 
-static ooze_result load(const char *path, const char *model, const char *extra, const cli_list *sets, ooze_scene **out, ooze_message *why) {
+static ooze_result load(const char *path, const char *model, const char *extra,
+                        const cli_list *sets, ooze_scene **out, ooze_message *why) {
   ooze_scene_options o;
   const char *all[MOST_SETS + 2];
   char choice[96];
@@ -47,7 +52,9 @@ static const float *positions(const ooze_points *p) {
   ooze_points_attribute a;
   memset(&a, 0, sizeof a);
   a.size = (uint32_t)sizeof a;
-  return p && ooze_points_find(p, "P", &a) >= 0 && a.type == OOZE_FLOAT32 && a.components == 3 ? a.data : NULL;
+  return p && ooze_points_find(p, "P", &a) >= 0 && a.type == OOZE_FLOAT32 && a.components == 3
+             ? a.data
+             : NULL;
 }
 static double height_of(const ooze_points *p) {
   const float *x = positions(p);
@@ -60,9 +67,12 @@ static const int32_t *ids(const ooze_points *p) {
   ooze_points_attribute a;
   memset(&a, 0, sizeof a);
   a.size = (uint32_t)sizeof a;
-  return p && ooze_points_find(p, "id", &a) >= 0 && a.type == OOZE_INT32 && a.components == 1 ? a.data : NULL;
+  return p && ooze_points_find(p, "id", &a) >= 0 && a.type == OOZE_INT32 && a.components == 1
+             ? a.data
+             : NULL;
 }
-/* Root mean square displacement of those that are in both, less the mean one. Files are in the order of ids, which only ever grow. */
+/* Root mean square displacement of those that are in both, less the mean one. Files are in the
+ * order of ids, which only ever grow. */
 static double displacement(const ooze_points *from, const ooze_points *to) {
   const float *a = positions(from), *b = positions(to);
   const int32_t *ia = ids(from), *ib = ids(to);
@@ -72,8 +82,10 @@ static double displacement(const ooze_points *from, const ooze_points *to) {
   uint64_t n = 0;
   for (uint64_t i = 0, j = 0; i < na && j < nb;) {
     if (ia[i] != ib[j]) {
-      if (ia[i] < ib[j]) ++i;
-      else ++j;
+      if (ia[i] < ib[j])
+        ++i;
+      else
+        ++j;
       continue;
     }
     for (int c = 0; c < 3; ++c) {
@@ -87,7 +99,8 @@ static double displacement(const ooze_points *from, const ooze_points *to) {
   for (int c = 0; c < 3; ++c) square -= mean[c] * mean[c] / (double)n;
   return sqrt(fmax(square, 0.0) / (double)n);
 }
-/* The same measure for every model: the conformation model's density of the particles as they stand. */
+/* The same measure for every model: the conformation model's density of the particles as they
+ * stand. */
 static double compression(const ooze_points *p, float separation) {
   const float *x = positions(p);
   ooze_solver_desc d;
@@ -108,7 +121,8 @@ static double compression(const ooze_points *p, float separation) {
   add.count = (uint32_t)ooze_points_count(p);
   add.positions = x;
   ooze_stats_default(&t);
-  if (ooze_params_set(s, &params) >= 0 && ooze_particles_add(s, &add, NULL) >= 0 && ooze_step(s, 1e-6) >= 0 && ooze_stats_get(s, &t) >= 0)
+  if (ooze_params_set(s, &params) >= 0 && ooze_particles_add(s, &add, NULL) >= 0 &&
+      ooze_step(s, 1e-6) >= 0 && ooze_stats_get(s, &t) >= 0)
     out = t.mean_compression;
   ooze_solver_destroy(s);
   return out;
@@ -131,14 +145,16 @@ static void wrote(void *user, const char *path) {
   while (begin > path && begin[-1] != '.') --begin;
   const int32_t frame = atoi(begin);
   ooze_points *p = NULL;
-  if (ooze_points_read(path, NULL, &p, NULL) >= 0 && k->count < k->room) k->height[k->count++] = height_of(p);
+  if (ooze_points_read(path, NULL, &p, NULL) >= 0 && k->count < k->room)
+    k->height[k->count++] = height_of(p);
   ooze_points_destroy(p);
   if (frame == k->first) snprintf(k->files[0], PATH_ROOM, "%s", path);
   if (frame == k->two_thirds) snprintf(k->files[1], PATH_ROOM, "%s", path);
   if (frame == k->last) snprintf(k->files[2], PATH_ROOM, "%s", path);
 }
 
-static void run_model(const char *path, const char *folder, int32_t frames, const cli_list *sets, const ooze_solver_desc *machine, outcome *o) {
+static void run_model(const char *path, const char *folder, int32_t frames, const cli_list *sets,
+                      const ooze_solver_desc *machine, outcome *o) {
   ooze_scene *scene = NULL;
   ooze_scene_info info;
   ooze_run_options run;
@@ -156,8 +172,11 @@ static void run_model(const char *path, const char *folder, int32_t frames, cons
   run.machine = machine;
   run.checkpoint_every = -1;
   run.first_frame = info.first_frame;
-  run.last_frame = frames > 0 && info.first_frame + frames < info.last_frame ? info.first_frame + frames : info.last_frame;
-  k.first = run.first_frame, k.last = run.last_frame, k.two_thirds = k.last - (k.last - k.first) / 3;
+  run.last_frame = frames > 0 && info.first_frame + frames < info.last_frame
+                       ? info.first_frame + frames
+                       : info.last_frame;
+  k.first = run.first_frame, k.last = run.last_frame,
+  k.two_thirds = k.last - (k.last - k.first) / 3;
   k.room = (uint32_t)(k.last - k.first + 1);
   k.height = calloc(k.room, sizeof *k.height);
   run.user = &k;
@@ -166,14 +185,16 @@ static void run_model(const char *path, const char *folder, int32_t frames, cons
   if (k.height) o->result = ooze_run(scene, &run, &report, &o->why);
   o->particles = report.particles;
   o->frames = report.frames;
-  o->substeps = report.frames ? (uint32_t)((report.substeps + report.frames / 2) / report.frames) : 0;
+  o->substeps =
+      report.frames ? (uint32_t)((report.substeps + report.frames / 2) / report.frames) : 0;
   o->seconds = report.frames ? report.step_seconds / report.frames : 0.0;
   ooze_points *late = NULL;
   if (k.files[1][0]) (void)ooze_points_read(k.files[1], NULL, &late, NULL);
   if (k.files[2][0]) (void)ooze_points_read(k.files[2], NULL, &o->last, NULL);
   o->drift = displacement(late, o->last) / (double)info.separation;
   double low = INFINITY, high = -INFINITY;
-  for (uint32_t i = k.count - k.count / 3; i < k.count; ++i) low = fmin(low, k.height[i]), high = fmax(high, k.height[i]);
+  for (uint32_t i = k.count - k.count / 3; i < k.count; ++i)
+    low = fmin(low, k.height[i]), high = fmax(high, k.height[i]);
   o->oscillation = high >= low ? (high - low) / (double)info.separation : 0.0;
   o->volume = o->last ? compression(o->last, info.separation) : NAN;
   ooze_points_destroy(late);
@@ -181,11 +202,12 @@ static void run_model(const char *path, const char *folder, int32_t frames, cons
   ooze_scene_destroy(scene);
 }
 
-/* Ten frames of the scene with n substeps a frame: the greatest speed (m/s) up to each of them. 0 if something went wrong: a particle
- * was reset, or the fluid squashed to half. Colliders stand where the scene has them at its first frame. */
+/* Ten frames of the scene with n substeps a frame: the greatest speed (m/s) up to each of them. 0
+ * if something went wrong: a particle was reset, or the fluid squashed to half. Colliders stand
+ * where the scene has them at its first frame. */
 enum { STABLE_FRAMES = 10, FINEST = 64 };
-static int speeds(const char *path, const char *model, uint32_t n, const cli_list *sets, const ooze_solver_desc *machine, double out[STABLE_FRAMES],
-                  double *frame) {
+static int speeds(const char *path, const char *model, uint32_t n, const cli_list *sets,
+                  const ooze_solver_desc *machine, double out[STABLE_FRAMES], double *frame) {
   ooze_scene *scene = NULL;
   ooze_scene_info info;
   ooze_solver *s = NULL;
@@ -203,7 +225,8 @@ static int speeds(const char *path, const char *model, uint32_t n, const cli_lis
     held = 1;
     ooze_stats_default(&t);
     for (int k = 0; k < STABLE_FRAMES && held; ++k) {
-      held = ooze_step(s, *frame) == OOZE_OK && ooze_stats_get(s, &t) >= 0 && t.mean_compression < 0.5;
+      held =
+          ooze_step(s, *frame) == OOZE_OK && ooze_stats_get(s, &t) >= 0 && t.mean_compression < 0.5;
       most = fmax(most, t.max_speed);
       out[k] = most;
     }
@@ -213,10 +236,12 @@ static int speeds(const char *path, const char *model, uint32_t n, const cli_lis
   return held;
 }
 
-/* Fewest substeps, doubling from one, with which ten frames hold: nothing is reset, the fluid is not squashed to half, and nothing is
- * faster than twice what it is with the finest step. That, and not free fall, is what to measure by: a model with surface tension of
- * its own is fast where a block's edges round themselves. Adaptive substeps are switched off. */
-static double stable_step(const char *path, const char *model, const cli_list *sets, const ooze_solver_desc *machine) {
+/* Fewest substeps, doubling from one, with which ten frames hold: nothing is reset, the fluid is
+ * not squashed to half, and nothing is faster than twice what it is with the finest step. That, and
+ * not free fall, is what to measure by: a model with surface tension of its own is fast where a
+ * block's edges round themselves. Adaptive substeps are switched off. */
+static double stable_step(const char *path, const char *model, const cli_list *sets,
+                          const ooze_solver_desc *machine) {
   double fine[STABLE_FRAMES], coarse[STABLE_FRAMES], frame;
   if (!speeds(path, model, FINEST, sets, machine, fine, &frame)) return 0.0;
   for (uint32_t n = 1; n < FINEST; n *= 2) {
@@ -230,14 +255,15 @@ static double stable_step(const char *path, const char *model, const cli_list *s
 /* ---- telling ---- */
 
 static void table(const outcome *o, uint32_t count) {
-  printf("%-14s %10s %9s %10s %12s %12s %12s %12s\n", "model", "particles", "substeps", "s/frame", "drift, d", "swing, d", "volume, %", "stable, s");
+  printf("%-14s %10s %9s %10s %12s %12s %12s %12s\n", "model", "particles", "substeps", "s/frame",
+         "drift, d", "swing, d", "volume, %", "stable, s");
   for (uint32_t i = 0; i < count; ++i) {
     if (o[i].result < 0) {
       printf("%-14s %s\n", o[i].name, o[i].why.text);
       continue;
     }
-    printf("%-14s %10u %9u %10.4f %12.3f %12.3f %+12.2f ", o[i].name, o[i].particles, o[i].substeps, o[i].seconds, o[i].drift, o[i].oscillation,
-           100.0 * o[i].volume);
+    printf("%-14s %10u %9u %10.4f %12.3f %12.3f %+12.2f ", o[i].name, o[i].particles, o[i].substeps,
+           o[i].seconds, o[i].drift, o[i].oscillation, 100.0 * o[i].volume);
     if (o[i].stable > 0.0)
       printf("%12.5f\n", o[i].stable);
     else
@@ -267,7 +293,8 @@ static void print_json(const outcome *o, uint32_t count, const char *picture) {
   putchar('\n');
 }
 
-static ooze_result picture(const char *path, const char *out, const cli_list *sets, int32_t frame, const outcome *o, uint32_t count, uint32_t *drawn, ooze_message *why) {
+static ooze_result picture(const char *path, const char *out, const cli_list *sets, int32_t frame,
+                           const outcome *o, uint32_t count, uint32_t *drawn, ooze_message *why) {
   ooze_image image[MOST_MODELS], sheet;
   const ooze_image *each[MOST_MODELS];
   const char *names[MOST_MODELS];
@@ -306,20 +333,30 @@ int cli_compare(int argc, char **argv) {
   size_t operands = 0;
   cli_list sets = {{NULL}, 0};
   const cli_option options[] = {
-      {"models", 'm', CLI_TEXT, &models, "A,B,C", "which, separated by commas. Default: all five", 0, 0},
-      {"output", 'o', CLI_TEXT, &folder, "DIR", "where the runs and compare.png are written. Default: compare", 0, 0},
-      {"frames", 'f', CLI_COUNT, &frames, "N", "of the scene's, from its first. Default: all", 1, 1e6},
-      {"set", 's', CLI_LIST, &sets, "KEY=VALUE", "another value for a key of the scene, as in `ooze run`", 0, 0},
-      {"no-stable-step", 0, CLI_FLAG, &no_stable, NULL, "do not look for the longest stable step", 0, 0},
+      {"models", 'm', CLI_TEXT, &models, "A,B,C", "which, separated by commas. Default: all five",
+       0, 0},
+      {"output", 'o', CLI_TEXT, &folder, "DIR",
+       "where the runs and compare.png are written. Default: compare", 0, 0},
+      {"frames", 'f', CLI_COUNT, &frames, "N", "of the scene's, from its first. Default: all", 1,
+       1e6},
+      {"set", 's', CLI_LIST, &sets, "KEY=VALUE",
+       "another value for a key of the scene, as in `ooze run`", 0, 0},
+      {"no-stable-step", 0, CLI_FLAG, &no_stable, NULL, "do not look for the longest stable step",
+       0, 0},
       {"threads", 't', CLI_COUNT, &threads, "N", "of the CPU; 0 takes all", 0, 4096},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object last", 0, 0},
   };
   const cli_syntax syntax = {
       "ooze compare SCENE --models A,B,C [-o DIR] [options]",
-      "Runs the same scene with several models and prints, for each: time a frame in the solver; drift, the root mean square "
-      "displacement of particles over the last third of the run, less the mean one; swing, how far the centre of mass goes up and "
-      "down meanwhile (both in separations); volume error, the mean compression inside the fluid at the end; and the longest step, of "
-      "a frame halved again and again, that holds for ten frames (nothing is reset, squashed to half, or faster than twice what it is at 1/64 of a frame). DIR/compare.png shows the last frames side by side. A scene may "
+      "Runs the same scene with several models and prints, for each: time a frame in the solver; "
+      "drift, the root mean square "
+      "displacement of particles over the last third of the run, less the mean one; swing, how far "
+      "the centre of mass goes up and "
+      "down meanwhile (both in separations); volume error, the mean compression inside the fluid "
+      "at the end; and the longest step, of "
+      "a frame halved again and again, that holds for ten frames (nothing is reset, squashed to "
+      "half, or faster than twice what it is at 1/64 of a frame). DIR/compare.png shows the last "
+      "frames side by side. A scene may "
       "carry parameters of all the models; each takes its own.",
       options, sizeof options / sizeof options[0],
       "examples:\n"
@@ -341,7 +378,9 @@ int cli_compare(int argc, char **argv) {
   for (const char *at = models; *at;) {
     size_t n = strcspn(at, ",");
     if (n == 0 || n >= sizeof all[0].name || count == MOST_MODELS) {
-      cli_error("--models: '%s' is no list of at most %d models; expected such as conformation,links", models, MOST_MODELS);
+      cli_error(
+          "--models: '%s' is no list of at most %d models; expected such as conformation,links",
+          models, MOST_MODELS);
       return CLI_USAGE;
     }
     memset(&all[count], 0, sizeof all[count]);
@@ -367,7 +406,8 @@ int cli_compare(int argc, char **argv) {
     fprintf(stderr, "%s ...\n", all[i].name);
     run_model(scene, folder, (int32_t)frames, &sets, &machine, &all[i]);
     last = (int32_t)all[i].frames;
-    if (all[i].result >= 0 && !no_stable) all[i].stable = stable_step(scene, all[i].name, &sets, &machine);
+    if (all[i].result >= 0 && !no_stable)
+      all[i].stable = stable_step(scene, all[i].name, &sets, &machine);
     if (all[i].result < 0) worst = cli_exit_code(all[i].result);
   }
   char file[PATH_ROOM];

@@ -20,16 +20,20 @@ int cli_convert(int argc, char **argv) {
   double gigabytes = 16.0;
   const cli_option options[] = {
       {"mesh", 'm', CLI_FLAG, &mesh, NULL, "read polygons, not points (.obj always is)", 0, 0},
-      {"compression", 'c', CLI_COUNT, &compression, "N", "of .bgeo.sc, 0 to 9; higher is smaller and slower", 0, 9},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more. Default 16", 1e-6, 1e6},
+      {"compression", 'c', CLI_COUNT, &compression, "N",
+       "of .bgeo.sc, 0 to 9; higher is smaller and slower", 0, 9},
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more. Default 16",
+       1e-6, 1e6},
       {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing when all is well", 0, 0},
   };
-  const cli_syntax syntax = {
-      "ooze convert IN OUT [options]",
-      "Reads points with all their attributes from IN and writes them to OUT; the endings name the formats: .bgeo, "
-      ".bgeo.sc, "
-      ".geo, .ply. With --mesh, or where one of them is an .obj, triangles. OUT appears only when it is whole.",
-      options, sizeof options / sizeof options[0], "example:\n  ooze convert points/honey.0050.bgeo.sc honey.ply\n"};
+  const cli_syntax syntax = {"ooze convert IN OUT [options]",
+                             "Reads points with all their attributes from IN and writes them to "
+                             "OUT; the endings name the formats: .bgeo, "
+                             ".bgeo.sc, "
+                             ".geo, .ply. With --mesh, or where one of them is an .obj, triangles. "
+                             "OUT appears only when it is whole.",
+                             options, sizeof options / sizeof options[0],
+                             "example:\n  ooze convert points/honey.0050.bgeo.sc honey.ply\n"};
   int code = cli_parse(&syntax, argc, argv, paths, 2, &operands);
   if (code != CLI_PARSED) return code;
   if (operands != 2) {

@@ -13,20 +13,23 @@ int cli_info(int argc, char **argv) {
   cli_list sets = {{NULL}, 0};
   const cli_option options[] = {
       {"wedge", 'w', CLI_TEXT, &wedge, "K", "of a scene: with this row of its wedge table", 0, 0},
-      {"set", 's', CLI_LIST, &sets, "KEY=VALUE", "of a scene: with another value for a key, as in `ooze run`", 0, 0},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 1e-6,
-       1e6},
+      {"set", 's', CLI_LIST, &sets, "KEY=VALUE",
+       "of a scene: with another value for a key, as in `ooze run`", 0, 0},
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
+       "refuse a file that needs more to be read. Default 16", 1e-6, 1e6},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object", 0, 0}};
-  const cli_syntax syntax = {
-      "ooze info [FILE] [options]",
-      "Describes a file: points and meshes (.bgeo .bgeo.sc .geo .ply .obj), a checkpoint (.ozc), every grid of a .vdb, "
-      "or a scene (.json) with its particles, memory, steps and time on this machine, for which a small block of "
-      "particles is stepped. Without a file: the version, what was built in, and each backend with whether this "
-      "machine can use it.",
-      options, sizeof options / sizeof options[0],
-      "examples:\n"
-      "  ooze info honey/points/honey.0075.bgeo.sc\n"
-      "  ooze info examples/scenes/honey.json --wedge table1\n"};
+  const cli_syntax syntax = {"ooze info [FILE] [options]",
+                             "Describes a file: points and meshes (.bgeo .bgeo.sc .geo .ply .obj), "
+                             "a checkpoint (.ozc), every grid of a .vdb, "
+                             "or a scene (.json) with its particles, memory, steps and time on "
+                             "this machine, for which a small block of "
+                             "particles is stepped. Without a file: the version, what was built "
+                             "in, and each backend with whether this "
+                             "machine can use it.",
+                             options, sizeof options / sizeof options[0],
+                             "examples:\n"
+                             "  ooze info honey/points/honey.0075.bgeo.sc\n"
+                             "  ooze info examples/scenes/honey.json --wedge table1\n"};
   int code = cli_parse(&syntax, argc, argv, &file, 1, &operands);
   if (code != CLI_PARSED) return code;
   if (operands) {
@@ -58,7 +61,8 @@ int cli_info(int argc, char **argv) {
       json_text(&j, "detail", b.detail);
       json_object_end(&j);
     } else {
-      printf("%-14s %-11s %s\n", b.name, b.usable ? "usable" : "not usable", b.detail ? b.detail : "");
+      printf("%-14s %-11s %s\n", b.name, b.usable ? "usable" : "not usable",
+             b.detail ? b.detail : "");
     }
   }
   if (as_json) {

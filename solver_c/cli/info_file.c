@@ -43,7 +43,8 @@ static void print_time(double s, char *out, size_t room) {
     snprintf(out, room, "%.0f hours", s / 3600.0);
 }
 
-static int info_scene(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json) {
+static int info_scene(const char *path, const char *wedge, const cli_list *sets, double gigabytes,
+                      int as_json) {
   ooze_message why = {""};
   ooze_scene *scene = NULL;
   ooze_scene_options options;
@@ -86,7 +87,8 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     json_integer(&j, "velocity_iterations", i.velocity_iterations);
     json_integer(&j, "position_iterations", i.position_iterations);
     json_array(&j, "materials");
-    for (uint32_t k = 0; k < i.materials; ++k) json_text(&j, NULL, ooze_scene_material_name(scene, k));
+    for (uint32_t k = 0; k < i.materials; ++k)
+      json_text(&j, NULL, ooze_scene_material_name(scene, k));
     json_array_end(&j);
     json_array(&j, "wedges");
     for (uint32_t k = 0; k < i.wedges; ++k) json_text(&j, NULL, ooze_scene_wedge_name(scene, k));
@@ -100,7 +102,9 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     printf("%s: scene%s%s\n", path, wedge ? ", wedge " : "", wedge ? wedge : "");
     if (i.about[0]) printf("  %s\n", i.about);
     printf("  particles   %llu at the first frame", (unsigned long long)e.filled);
-    if (i.emitters) printf(", about %llu more from %u emitter%s", (unsigned long long)e.emitted, i.emitters, i.emitters == 1 ? "" : "s");
+    if (i.emitters)
+      printf(", about %llu more from %u emitter%s", (unsigned long long)e.emitted, i.emitters,
+             i.emitters == 1 ? "" : "s");
     printf("; separation %g m\n", (double)i.separation);
     printf("  memory      about %s; %llu bytes a particle in the solver\n", size,
            (unsigned long long)e.bytes_per_particle);
@@ -108,16 +112,20 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
       print_bytes(device, size, sizeof size);
       printf("  device      about %s of its memory on a CUDA device\n", size);
     }
-    printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame, i.frames_per_second);
+    printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame,
+           i.frames_per_second);
     if (i.substeps)
-      printf("  steps       %u a frame of 1/%.4g s, %llu in all; iterations %u + %u\n", i.substeps, 1.0 / dt,
-             (unsigned long long)e.steps, i.velocity_iterations, i.position_iterations);
+      printf("  steps       %u a frame of 1/%.4g s, %llu in all; iterations %u + %u\n", i.substeps,
+             1.0 / dt, (unsigned long long)e.steps, i.velocity_iterations, i.position_iterations);
     else
-      printf("  steps       follow the motion; iterations %u + %u\n", i.velocity_iterations, i.position_iterations);
+      printf("  steps       follow the motion; iterations %u + %u\n", i.velocity_iterations,
+             i.position_iterations);
     char time[32];
     print_time(e.seconds, time, sizeof time);
-    if (i.substeps) printf("  time        about %s of stepping on this machine, without files\n", time);
-    printf("  parts       %u fluids, %u bodies, %u emitters, %u colliders\n  materials  ", i.fluids, i.bodies, i.emitters, i.colliders);
+    if (i.substeps)
+      printf("  time        about %s of stepping on this machine, without files\n", time);
+    printf("  parts       %u fluids, %u bodies, %u emitters, %u colliders\n  materials  ", i.fluids,
+           i.bodies, i.emitters, i.colliders);
     for (uint32_t k = 0; k < i.materials; ++k) printf(" %s", ooze_scene_material_name(scene, k));
     printf("\n");
     if (i.wedges) {
@@ -167,13 +175,14 @@ static int info_vdb(const char *path, double gigabytes, int as_json) {
       json_number(&j, "maximum", g->maximum);
       json_object_end(&j);
     } else {
-      printf("  grid        %-12s %s%s%s, voxel %g m, %llu active\n", g->name, g->type, g->kind[0] ? ", " : "", g->kind,
-             g->voxel, (unsigned long long)g->active);
+      printf("  grid        %-12s %s%s%s, voxel %g m, %llu active\n", g->name, g->type,
+             g->kind[0] ? ", " : "", g->kind, g->voxel, (unsigned long long)g->active);
       if (g->active) {
-        printf("    bounds    %g %g %g to %g %g %g m\n", g->lower[0], g->lower[1], g->lower[2], g->upper[0],
-               g->upper[1], g->upper[2]);
+        printf("    bounds    %g %g %g to %g %g %g m\n", g->lower[0], g->lower[1], g->lower[2],
+               g->upper[0], g->upper[1], g->upper[2]);
         if (g->components)
-          printf("    %s %g to %g\n", g->components == 3 ? "lengths  " : "values   ", g->minimum, g->maximum);
+          printf("    %s %g to %g\n", g->components == 3 ? "lengths  " : "values   ", g->minimum,
+                 g->maximum);
       }
     }
   }
@@ -188,7 +197,8 @@ static int info_vdb(const char *path, double gigabytes, int as_json) {
 }
 #endif
 
-int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes, int as_json) {
+int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes,
+                  int as_json) {
 #ifdef OOZE_HAVE_SCENE
   if (ends_with(path, ".json")) return info_scene(path, wedge, sets, gigabytes, as_json);
 #endif
@@ -210,7 +220,8 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
     cli_error("%s", why.text);
     return cli_exit_code(result);
   }
-  uint32_t shown = i.attribute_count < OOZE_FILE_ATTRIBUTES ? i.attribute_count : OOZE_FILE_ATTRIBUTES;
+  uint32_t shown =
+      i.attribute_count < OOZE_FILE_ATTRIBUTES ? i.attribute_count : OOZE_FILE_ATTRIBUTES;
   uint32_t details = i.detail_count < OOZE_FILE_DETAILS ? i.detail_count : OOZE_FILE_DETAILS;
   if (as_json) {
     json j = {stdout, 0};
@@ -249,13 +260,16 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
   printf("%s: %s, %s%s%s\n", path, i.kind, size, i.software[0] ? ", written by " : "", i.software);
   if (i.points) printf("  points      %llu\n", (unsigned long long)i.points);
   if (i.primitives || i.triangles)
-    printf("  primitives  %llu (%llu triangles)\n", (unsigned long long)i.primitives, (unsigned long long)i.triangles);
+    printf("  primitives  %llu (%llu triangles)\n", (unsigned long long)i.primitives,
+           (unsigned long long)i.triangles);
   if (i.has_bounds)
-    printf("  bounds      %g %g %g to %g %g %g\n", i.bounds[0], i.bounds[1], i.bounds[2], i.bounds[3], i.bounds[4],
-           i.bounds[5]);
-  for (uint32_t k = 0; k < details; ++k) printf("  %-11s %.9g\n", i.detail_names[k], i.detail_values[k]);
+    printf("  bounds      %g %g %g to %g %g %g\n", i.bounds[0], i.bounds[1], i.bounds[2],
+           i.bounds[3], i.bounds[4], i.bounds[5]);
+  for (uint32_t k = 0; k < details; ++k)
+    printf("  %-11s %.9g\n", i.detail_names[k], i.detail_values[k]);
   for (uint32_t k = 0; k < shown; ++k)
-    printf("  attribute   %-14s %s x %u\n", i.attributes[k].name, i.attributes[k].type, i.attributes[k].components);
+    printf("  attribute   %-14s %s x %u\n", i.attributes[k].name, i.attributes[k].type,
+           i.attributes[k].components);
   if (i.attribute_count > shown) printf("  and %u more attributes\n", i.attribute_count - shown);
   if (i.meta[0]) printf("  meta        %s\n", i.meta);
   return CLI_DONE;

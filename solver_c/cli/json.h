@@ -26,7 +26,8 @@ void json_object_end(json *j);
 void json_array(json *j, const char *key);
 void json_array_end(json *j);
 void json_text(json *j, const char *key, const char *text); /* NULL text gives null */
-void json_number(json *j, const char *key, double number);  /* what is not finite gives null: JSON has no word for it */
+/* what is not finite gives null: JSON has no word for it */
+void json_number(json *j, const char *key, double number);
 void json_integer(json *j, const char *key, uint64_t number);
 void json_bool(json *j, const char *key, int truth);
 

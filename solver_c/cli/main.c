@@ -71,11 +71,14 @@ void cli_warning(void *user, const char *line) {
 
 static void help(FILE *out) {
   fputs("usage: ooze COMMAND [ARGUMENT...]\n\n"
-        "Ooze simulates viscoelastic fluids with particles: honey, cream, slime, dough.\n\ncommands:\n",
+        "Ooze simulates viscoelastic fluids with particles: honey, cream, slime, "
+        "dough.\n\ncommands:\n",
         out);
-  for (int i = 0; i < COMMAND_COUNT; ++i) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+  for (int i = 0; i < COMMAND_COUNT; ++i)
+    fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
   fputs("\n`ooze COMMAND --help` tells more about each; `ooze --version` prints the version.\n"
-        "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged or a check failed, 4 out of memory, 75 stopped.\n",
+        "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged or a check failed, 4 out of memory, "
+        "75 stopped.\n",
         out);
 }
 

@@ -58,16 +58,19 @@ double measure_rigid_rms(measure_points x, measure_points reference, uint32_t co
   centroid(reference, count, c0);
   for (uint32_t i = 0; i < count; ++i)
     for (int a = 0; a < 3; ++a)
-      for (int b = 0; b < 3; ++b) s[a][b] += ((double)reference[i][a] - c0[a]) * ((double)x[i][b] - c[b]);
-  double n[4][4] = {{s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0]},
-                    {s[1][2] - s[2][1], s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2]},
-                    {s[2][0] - s[0][2], s[0][1] + s[1][0], -s[0][0] + s[1][1] - s[2][2], s[1][2] + s[2][1]},
-                    {s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], -s[0][0] - s[1][1] + s[2][2]}};
+      for (int b = 0; b < 3; ++b)
+        s[a][b] += ((double)reference[i][a] - c0[a]) * ((double)x[i][b] - c[b]);
+  double n[4][4] = {
+      {s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0]},
+      {s[1][2] - s[2][1], s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2]},
+      {s[2][0] - s[0][2], s[0][1] + s[1][0], -s[0][0] + s[1][1] - s[2][2], s[1][2] + s[2][1]},
+      {s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], -s[0][0] - s[1][1] + s[2][2]}};
   largest_eigenvector(n, q);
   double w = q[0], i1 = q[1], i2 = q[2], i3 = q[3];
-  double r[3][3] = {{w * w + i1 * i1 - i2 * i2 - i3 * i3, 2 * (i1 * i2 - w * i3), 2 * (i1 * i3 + w * i2)},
-                    {2 * (i1 * i2 + w * i3), w * w - i1 * i1 + i2 * i2 - i3 * i3, 2 * (i2 * i3 - w * i1)},
-                    {2 * (i1 * i3 - w * i2), 2 * (i2 * i3 + w * i1), w * w - i1 * i1 - i2 * i2 + i3 * i3}};
+  double r[3][3] = {
+      {w * w + i1 * i1 - i2 * i2 - i3 * i3, 2 * (i1 * i2 - w * i3), 2 * (i1 * i3 + w * i2)},
+      {2 * (i1 * i2 + w * i3), w * w - i1 * i1 + i2 * i2 - i3 * i3, 2 * (i2 * i3 - w * i1)},
+      {2 * (i1 * i3 - w * i2), 2 * (i2 * i3 + w * i1), w * w - i1 * i1 - i2 * i2 + i3 * i3}};
   for (uint32_t i = 0; i < count; ++i)
     for (int a = 0; a < 3; ++a) {
       double e = (double)x[i][a] - c[a];
@@ -113,7 +116,8 @@ double measure_surface(measure_points x, uint32_t count, uint32_t k) {
   return mean;
 }
 
-void measure(measure_points x, measure_points v, const float *compression, uint32_t count, measure_body *out) {
+void measure(measure_points x, measure_points v, const float *compression, uint32_t count,
+             measure_body *out) {
   measure_body b;
   double p[3] = {0, 0, 0}, squeeze = 0.0, *far = malloc((count ? count : 1) * sizeof *far);
   uint32_t inner = 0;
@@ -182,13 +186,14 @@ static uint32_t cell_slot(long cx, long cy, long cz, uint32_t mask) {
   return h & mask;
 }
 
-double measure_pieces(measure_points x, uint32_t count, double reach, double floor_height, uint32_t least,
-                      uint32_t *out_pieces, double *out_in_them) {
+double measure_pieces(measure_points x, uint32_t count, double reach, double floor_height,
+                      uint32_t least, uint32_t *out_pieces, double *out_in_them) {
   uint32_t slots = 64, kept = 0, largest = 0;
   while (slots < 2u * count && slots < (1u << 30)) slots *= 2;
   const uint32_t none = UINT32_MAX;
   uint32_t *head = malloc(slots * sizeof *head), *next = malloc((count + 1) * sizeof *next),
-           *parent = malloc((count + 1) * sizeof *parent), *size = calloc((size_t)count + 1, sizeof *size);
+           *parent = malloc((count + 1) * sizeof *parent),
+           *size = calloc((size_t)count + 1, sizeof *size);
   double share = 0.0;
   *out_pieces = 0;
   *out_in_them = 0.0;
@@ -196,13 +201,16 @@ double measure_pieces(measure_points x, uint32_t count, double reach, double flo
   for (uint32_t s = 0; s < slots; ++s) head[s] = none;
   for (uint32_t i = 0; i < count; ++i) {
     parent[i] = i;
-    if (!((double)x[i][1] > floor_height) || !isfinite((double)x[i][0]) || !isfinite((double)x[i][2])) continue;
+    if (!((double)x[i][1] > floor_height) || !isfinite((double)x[i][0]) ||
+        !isfinite((double)x[i][2]))
+      continue;
     ++kept;
     long c[3];
     for (int a = 0; a < 3; ++a) c[a] = (long)floor((double)x[i][a] / reach);
     /* join with those already in the table, then enter it */
     for (int k = 0; k < 27; ++k) {
-      uint32_t slot = cell_slot(c[0] + k % 3 - 1, c[1] + k / 3 % 3 - 1, c[2] + k / 9 - 1, slots - 1);
+      uint32_t slot =
+          cell_slot(c[0] + k % 3 - 1, c[1] + k / 3 % 3 - 1, c[2] + k / 9 - 1, slots - 1);
       for (uint32_t j = head[slot]; j != none; j = next[j]) {
         double distance2 = 0.0;
         for (int a = 0; a < 3; ++a) {
@@ -232,7 +240,8 @@ done:
   return share;
 }
 
-double measure_largest_component(measure_points x, uint32_t count, double reach, double floor_height) {
+double measure_largest_component(measure_points x, uint32_t count, double reach,
+                                 double floor_height) {
   uint32_t pieces;
   double inside;
   return measure_pieces(x, count, reach, floor_height, UINT32_MAX, &pieces, &inside);
@@ -246,13 +255,16 @@ void measure_stream_begin(measure_stream *s, double low, double high) {
   s->high = high;
 }
 
-void measure_stream_add(measure_stream *s, measure_points x, measure_points v, uint32_t count, double separation) {
-  enum { SUBS = 512 }; /* sections two separations high, each with a centre of its own; one more at either end */
+void measure_stream_add(measure_stream *s, measure_points x, measure_points v, uint32_t count,
+                        double separation) {
+  /* sections two separations high, each with a centre of its own; one more at either end */
+  enum { SUBS = 512 };
   const double step = (s->high - s->low) / MEASURE_SLABS, thin = 2.0 * separation;
   const long first = (long)floor(s->low / thin) - 1, last = (long)ceil(s->high / thin) + 1;
   const int subs = last - first > SUBS ? SUBS : (int)(last - first);
   double n[SUBS] = {0}, c[SUBS][3] = {{0}}, lean[SUBS][3];
-  double speed[MEASURE_SLABS] = {0}, inside[MEASURE_SLABS] = {0}, used[MEASURE_SLABS] = {0}, sum[MEASURE_SLABS] = {0}, full[MEASURE_SLABS] = {0};
+  double speed[MEASURE_SLABS] = {0}, inside[MEASURE_SLABS] = {0}, used[MEASURE_SLABS] = {0},
+         sum[MEASURE_SLABS] = {0}, full[MEASURE_SLABS] = {0};
   for (uint32_t i = 0; i < count; ++i) {
     const double y = (double)x[i][1];
     const long k = (long)floor(y / thin) - first;
@@ -260,13 +272,15 @@ void measure_stream_add(measure_stream *s, measure_points x, measure_points v, u
     n[k] += 1.0;
     for (int e = 0; e < 3; ++e) c[k][e] += (double)x[i][e];
     if (!(y >= s->low && y < s->high)) continue;
-    const int b = (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
+    const int b =
+        (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
     speed[b] -= (double)v[i][1];
     inside[b] += 1.0;
   }
   for (int k = 0; k < subs; ++k)
     for (int e = 0; e < 3 && n[k] > 0.0; ++e) c[k][e] /= n[k];
-  for (int k = 0; k < subs; ++k) { /* the axis through the centres above and below; upright where there are none */
+  /* the axis through the centres above and below; upright where there are none */
+  for (int k = 0; k < subs; ++k) {
     lean[k][0] = lean[k][2] = 0.0, lean[k][1] = 1.0;
     if (k == 0 || k == subs - 1 || n[k - 1] < 3.0 || n[k + 1] < 3.0) continue;
     double t[3], length = 0.0;
@@ -277,11 +291,13 @@ void measure_stream_add(measure_stream *s, measure_points x, measure_points v, u
     const double y = (double)x[i][1];
     const long k = (long)floor(y / thin) - first;
     if (k < 0 || k >= subs || !(y >= s->low && y < s->high) || n[k] < 2.0) continue;
-    const int b = (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
+    const int b =
+        (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
     double e[3], along = 0.0, far = 0.0;
     for (int q = 0; q < 3; ++q) e[q] = (double)x[i][q] - c[k][q], along += e[q] * lean[k][q];
     for (int q = 0; q < 3; ++q) far += (e[q] - along * lean[k][q]) * (e[q] - along * lean[k][q]);
-    sum[b] += far * n[k] / (n[k] - 1.0); /* the unbiased estimate: the centre is that of the sample */
+    /* the unbiased estimate: the centre is that of the sample */
+    sum[b] += far * n[k] / (n[k] - 1.0);
     full[b] += lean[k][1] * n[k]; /* particles on a length of `thin` along the axis */
     used[b] += 1.0;
   }
@@ -297,7 +313,8 @@ void measure_stream_add(measure_stream *s, measure_points x, measure_points v, u
   uint32_t m = 0;
   if (!y) return;
   for (uint32_t i = 0; i < count; ++i)
-    if ((double)x[i][1] > s->low && (double)x[i][1] < s->high + separation) y[m++] = (double)x[i][1];
+    if ((double)x[i][1] > s->low && (double)x[i][1] < s->high + separation)
+      y[m++] = (double)x[i][1];
   qsort(y, m, sizeof *y, ascending);
   for (uint32_t i = 1; i < m; ++i)
     if (y[i] - y[i - 1] > s->gap) s->gap = y[i] - y[i - 1];
@@ -317,8 +334,8 @@ double measure_stream_radius(const measure_stream *s, int slab) {
   return s->frames[slab] > 0.0 ? sqrt(s->radius2[slab] / s->frames[slab]) : (double)NAN;
 }
 
-int measure_contact(measure_points x, measure_points v, uint32_t count, double separation, double top, double radius,
-                    double out[3]) {
+int measure_contact(measure_points x, measure_points v, uint32_t count, double separation,
+                    double top, double radius, double out[3]) {
   enum { MOST = 1024 };
   double thin = 2.0 * separation;
   int slabs = (int)(top / thin);
@@ -339,7 +356,8 @@ int measure_contact(measure_points x, measure_points v, uint32_t count, double s
         r2[k] += ex * ex + ez * ez;
       }
     }
-  /* Downwards: the last slab that is as narrow as a stream and not yet slowed to half of the fastest above it. */
+  /* Downwards: the last slab that is as narrow as a stream and not yet slowed to half of the
+   * fastest above it. */
   double fastest = 0.0;
   int found = -1;
   for (int k = slabs - 1; k >= 0; --k) {
@@ -376,13 +394,15 @@ void measure_turns_add(measure_turns *t, double x, double z) {
   ++t->samples;
 }
 
-int measure_slender_jet(double density, double viscosity, double gravity, double length, double first, double last,
-                        int nodes, double *speed) {
+int measure_slender_jet(double density, double viscosity, double gravity, double length,
+                        double first, double last, int nodes, double *speed) {
   /* With w = ln v: v^2 w' = g + 3 nu v w''. Central differences, Newton, tridiagonal solve. */
   enum { MOST = 512 };
   double w[MOST], lower[MOST], middle[MOST], upper[MOST], right[MOST];
   double nu3 = 3.0 * viscosity / density, dx;
-  if (nodes < 3 || nodes > MOST || !(first > 0.0) || !(last > 0.0) || !(length > 0.0) || !(nu3 > 0.0)) return 0;
+  if (nodes < 3 || nodes > MOST || !(first > 0.0) || !(last > 0.0) || !(length > 0.0) ||
+      !(nu3 > 0.0))
+    return 0;
   dx = length / (nodes - 1);
   for (int i = 0; i < nodes; ++i) w[i] = log(first) + (log(last) - log(first)) * i / (nodes - 1);
   for (int round = 0; round < 100; ++round) {

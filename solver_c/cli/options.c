@@ -8,7 +8,8 @@
 
 #include "cli.h"
 
-/* Edit distance in which swapping two neighbours counts as one change. Words longer than the table are never near. */
+/* Edit distance in which swapping two neighbours counts as one change. Words longer than the table
+ * are never near. */
 static size_t edit_distance(const char *a, const char *b) {
   enum { LONGEST = 40 };
   size_t table[LONGEST + 1][LONGEST + 1];
@@ -21,7 +22,8 @@ static size_t edit_distance(const char *a, const char *b) {
       size_t best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
       if (table[i - 1][j] + 1 < best) best = table[i - 1][j] + 1;
       if (table[i][j - 1] + 1 < best) best = table[i][j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && table[i - 2][j - 2] + 1 < best)
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+          table[i - 2][j - 2] + 1 < best)
         best = table[i - 2][j - 2] + 1;
       table[i][j] = best;
     }
@@ -44,7 +46,9 @@ const char *cli_nearest(const char *text, cli_word_fn word, const void *context,
   return nearest;
 }
 
-static const char *option_word(const void *context, size_t index) { return ((const cli_option *)context)[index].name; }
+static const char *option_word(const void *context, size_t index) {
+  return ((const cli_option *)context)[index].name;
+}
 
 /* The index of `text` among the words of "a|b|c", or -1. */
 static int choice_index(const char *choices, const char *text) {
@@ -81,7 +85,8 @@ static int set_value(const cli_option *o, const char *text) {
     errno = 0;
     double x = strtod(text, &end);
     if (end == text || *end || errno || !isfinite(x) || (o->kind == CLI_COUNT && x != floor(x))) {
-      cli_error("--%s: '%s' is not a %snumber", o->name, text, o->kind == CLI_COUNT ? "whole " : "");
+      cli_error("--%s: '%s' is not a %snumber", o->name, text,
+                o->kind == CLI_COUNT ? "whole " : "");
       return CLI_USAGE;
     }
     if (x < o->low || x > o->high) {
@@ -107,7 +112,8 @@ static int set_value(const cli_option *o, const char *text) {
   return CLI_USAGE;
 }
 
-int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **operands, size_t capacity, size_t *count) {
+int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **operands,
+              size_t capacity, size_t *count) {
   int only_operands = 0;
   *count = 0;
   for (int i = 1; i < argc; ++i) {
@@ -135,12 +141,14 @@ int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **oper
       const char *equals = strchr(word, '=');
       size_t length = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
       for (size_t k = 0; k < syntax->option_count; ++k)
-        if (strlen(syntax->options[k].name) == length && strncmp(syntax->options[k].name, word + 2, length) == 0)
+        if (strlen(syntax->options[k].name) == length &&
+            strncmp(syntax->options[k].name, word + 2, length) == 0)
           found = &syntax->options[k];
       if (equals) value = equals + 1;
     } else {
       for (size_t k = 0; k < syntax->option_count; ++k)
-        if (syntax->options[k].letter && syntax->options[k].letter == word[1]) found = &syntax->options[k];
+        if (syntax->options[k].letter && syntax->options[k].letter == word[1])
+          found = &syntax->options[k];
       if (word[2]) value = word + 2;
     }
     if (!found) {
@@ -152,7 +160,8 @@ int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **oper
       if (near)
         cli_error("%s: there is no option '%s'; did you mean --%s?", argv[0], word, near);
       else
-        cli_error("%s: there is no option '%s'; `ooze %s --help` lists them", argv[0], word, argv[0]);
+        cli_error("%s: there is no option '%s'; `ooze %s --help` lists them", argv[0], word,
+                  argv[0]);
       return CLI_USAGE;
     }
     if (found->kind == CLI_FLAG) {
@@ -176,7 +185,8 @@ int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **oper
   return CLI_PARSED;
 }
 
-/* Text broken at blanks so that lines end before column 100; `column` is where the cursor stands now. */
+/* Text broken at blanks so that lines end before column 100; `column` is where the cursor stands
+ * now. */
 static void print_wrapped(FILE *out, const char *text, size_t indent, size_t column) {
   while (*text) {
     size_t n = strcspn(text, " \n");
@@ -205,7 +215,8 @@ void cli_help(const cli_syntax *syntax, FILE *out) {
   print_wrapped(out, syntax->about, 0, 0);
   if (syntax->option_count) fputs("\noptions:\n", out);
   for (size_t k = 0; k <= syntax->option_count && syntax->option_count; ++k) {
-    static const cli_option help = {"help", 'h', CLI_FLAG, NULL, NULL, "print this and leave", 0, 0};
+    static const cli_option help = {"help", 'h', CLI_FLAG, NULL, NULL, "print this and leave",
+                                    0,      0};
     const cli_option *o = k < syntax->option_count ? &syntax->options[k] : &help;
     char left[128];
     int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)

@@ -43,11 +43,14 @@ typedef struct cli_syntax {
 
 enum { CLI_PARSED = -1 }; /* go on; any other value is the exit code to leave with */
 
-/* Fills the options' values and `operands` (at most `capacity`, count in *count). --help prints help and returns 0. */
-int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **operands, size_t capacity, size_t *count);
+/* Fills the options' values and `operands` (at most `capacity`, count in *count). --help prints
+ * help and returns 0. */
+int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **operands,
+              size_t capacity, size_t *count);
 void cli_help(const cli_syntax *syntax, FILE *out);
 
-/* Of the words given by word(context, index) for index < count, the one nearest to `text`; NULL if none is near. */
+/* Of the words given by word(context, index) for index < count, the one nearest to `text`; NULL if
+ * none is near. */
 typedef const char *(*cli_word_fn)(const void *context, size_t index);
 const char *cli_nearest(const char *text, cli_word_fn word, const void *context, size_t count);
 

@@ -22,8 +22,8 @@ static int ends_with(const char *path, const char *ending) {
 }
 
 static int is_points(const char *name) {
-  return name[0] != '.' && (ends_with(name, ".bgeo.sc") || ends_with(name, ".bgeo") || ends_with(name, ".geo") ||
-                            ends_with(name, ".ply"));
+  return name[0] != '.' && (ends_with(name, ".bgeo.sc") || ends_with(name, ".bgeo") ||
+                            ends_with(name, ".geo") || ends_with(name, ".ply"));
 }
 
 static int push(sequence *s, const char *folder, const char *name) {
@@ -124,15 +124,16 @@ static void choose(sequence *s, int low, int high, uint32_t every) {
 
 int cli_render(int argc, char **argv) {
   enum { MOST_CACHES = 64 };
-  const char *caches[MOST_CACHES], *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL, *frames = NULL,
-                                   *caption = NULL, *range = NULL;
+  const char *caches[MOST_CACHES], *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL,
+                                   *frames = NULL, *caption = NULL, *range = NULL;
   int spheres = 0, surface = 0, quiet = 0;
   uint32_t threads = 0, samples = 0, every = 1, columns = 0, cell = 480;
   double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0, gigabytes = 0.0;
   size_t operands = 0;
   const cli_option options[] = {
       {"output", 'o', CLI_TEXT, &out, "FILE",
-       "a .png, or for several frames a .mp4 (needs ffmpeg) or a .png of which each frame makes one. Default: NAME.png "
+       "a .png, or for several frames a .mp4 (needs ffmpeg) or a .png of which each frame makes "
+       "one. Default: NAME.png "
        "in the current folder",
        0, 0},
       {"scene", 0, CLI_TEXT, &scene_path, "SCENE",
@@ -140,34 +141,39 @@ int cli_render(int argc, char **argv) {
       {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
       {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
       {"sheet", 0, CLI_COUNT, &columns, "N", "all pictures in one .png, N in a row", 1, 32},
-      {"cell", 0, CLI_COUNT, &cell, "W", "of a sheet: width of each picture in pixels. Default 480", 32, 4096},
-      {"colour-by", 'c', CLI_TEXT, &colour, "WHAT", "material, speed, stretch, compression or temperature", 0, 0},
-      {"range", 0, CLI_TEXT, &range, "LOW,HIGH", "of --colour-by. Default: from the particles", 0, 0},
+      {"cell", 0, CLI_COUNT, &cell, "W", "of a sheet: width of each picture in pixels. Default 480",
+       32, 4096},
+      {"colour-by", 'c', CLI_TEXT, &colour, "WHAT",
+       "material, speed, stretch, compression or temperature", 0, 0},
+      {"range", 0, CLI_TEXT, &range, "LOW,HIGH", "of --colour-by. Default: from the particles", 0,
+       0},
       {"spheres", 0, CLI_FLAG, &spheres, NULL, "draw particles", 0, 0},
       {"surface", 0, CLI_FLAG, &surface, NULL, "draw the surface", 0, 0},
       {"size", 0, CLI_TEXT, &size, "WxH", "in pixels. Default: the scene's, else 960x540", 0, 0},
       {"samples", 0, CLI_COUNT, &samples, "N", "rays a pixel", 1, 64},
-      {"azimuth", 0, CLI_NUMBER, &azimuth, "DEGREES", "camera around the scene, framed by itself", -360, 360},
+      {"azimuth", 0, CLI_NUMBER, &azimuth, "DEGREES", "camera around the scene, framed by itself",
+       -360, 360},
       {"elevation", 0, CLI_NUMBER, &elevation, "DEGREES", "camera above the ground", -89, 89},
       {"zoom", 0, CLI_NUMBER, &zoom, "X", "1 fits everything in", 0.01, 100},
       {"caption", 0, CLI_TEXT, &caption, "TEXT", "small text at the lower left", 0, 0},
       {"fps", 0, CLI_NUMBER, &fps, "N", "of a film. Default: the scene's, else 30", 0.1, 1000},
       {"threads", 't', CLI_COUNT, &threads, "N", "0 takes all", 0, 4096},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB", "refuse a file that needs more to be read. Default 16", 1e-6,
-       1e6},
+      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
+       "refuse a file that needs more to be read. Default 16", 1e-6, 1e6},
       {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written", 0, 0},
   };
-  const cli_syntax syntax = {
-      "ooze render CACHE... [-o FILE.png|FILE.mp4] [options]",
-      "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo .geo .ply), or of every frame in a folder, "
-      "such as "
-      "that of `ooze run`; of several, a film or a sheet. Colours, colliders and camera come from the scene where "
-      "there is one.",
-      options, sizeof options / sizeof options[0],
-      "examples:\n"
-      "  ooze render honey/points/*.00[1-9]0.* --sheet 3 -o honey.png\n"
-      "  ooze render honey/points/honey.0090.bgeo.sc -o honey.png\n"
-      "  ooze render honey -o honey.mp4 --colour-by speed\n"};
+  const cli_syntax syntax = {"ooze render CACHE... [-o FILE.png|FILE.mp4] [options]",
+                             "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo "
+                             ".geo .ply), or of every frame in a folder, "
+                             "such as "
+                             "that of `ooze run`; of several, a film or a sheet. Colours, "
+                             "colliders and camera come from the scene where "
+                             "there is one.",
+                             options, sizeof options / sizeof options[0],
+                             "examples:\n"
+                             "  ooze render honey/points/*.00[1-9]0.* --sheet 3 -o honey.png\n"
+                             "  ooze render honey/points/honey.0090.bgeo.sc -o honey.png\n"
+                             "  ooze render honey -o honey.mp4 --colour-by speed\n"};
   int code = cli_parse(&syntax, argc, argv, caches, MOST_CACHES, &operands);
   if (code != CLI_PARSED) return code;
   if (!operands) {
@@ -181,8 +187,8 @@ int cli_render(int argc, char **argv) {
   o.samples = samples;
   o.threads = threads;
   o.caption = caption;
-  if (size && (sscanf(size, "%ux%u", &o.width, &o.height) != 2 || o.width < 16 || o.height < 16 || o.width > 8192 ||
-               o.height > 8192)) {
+  if (size && (sscanf(size, "%ux%u", &o.width, &o.height) != 2 || o.width < 16 || o.height < 16 ||
+               o.width > 8192 || o.height > 8192)) {
     cli_error("--size: '%s' is no size; expected WxH from 16x16 to 8192x8192", size);
     return CLI_USAGE;
   }
@@ -212,7 +218,8 @@ int cli_render(int argc, char **argv) {
   for (size_t c = 0; c < operands; ++c) {
     sequence one = {NULL, 0};
     if (!gather(caches[c], &one)) {
-      cli_error("render: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", caches[c], caches[c]);
+      cli_error("render: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points",
+                caches[c], caches[c]);
       release(&one);
       release(&list);
       return CLI_BAD_INPUT;
@@ -265,7 +272,8 @@ int cli_render(int argc, char **argv) {
     ooze_image image;
     ooze_image_default(&image);
     result = ooze_points_read(list.paths[i], &limits, &points, &why);
-    if (result >= 0) result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
+    if (result >= 0)
+      result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
     ooze_points_destroy(points);
     char path[PATH_ROOM];
     if (result >= 0 && cells) {
@@ -276,8 +284,8 @@ int cli_render(int argc, char **argv) {
     }
     if (result >= 0 && film) {
       if (!movie)
-        result =
-            ooze_movie_open(out, image.width, image.height, fps > 0.0 ? fps : info.frames_per_second, &movie, &why);
+        result = ooze_movie_open(out, image.width, image.height,
+                                 fps > 0.0 ? fps : info.frames_per_second, &movie, &why);
       if (result >= 0) result = ooze_movie_add(movie, &image, &why);
     } else if (result >= 0) {
       if (!out) {
@@ -315,7 +323,8 @@ int cli_render(int argc, char **argv) {
       titled |= captions[i][0] != 0;
     }
     if (result >= 0 && each && captions && made)
-      result = ooze_image_sheet(each, titled ? captions : NULL, list.count, columns, cell, &sheet, &why);
+      result =
+          ooze_image_sheet(each, titled ? captions : NULL, list.count, columns, cell, &sheet, &why);
     const char *path = out ? out : "sheet.png";
     if (result >= 0 && made) result = ooze_image_write_png(&sheet, path, &why);
     if (result >= 0 && made && !quiet) printf("%s\n", path);

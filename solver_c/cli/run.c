@@ -68,12 +68,15 @@ static void print_stages(show *w) {
   double all = 0.0, bodies = 0.0;
   for (uint32_t i = 0; i < w->stage_count; ++i) {
     all += w->stages[i].seconds;
-    if (!strncmp(w->stages[i].name, "body_", 5) || !strncmp(w->stages[i].name, "soft_", 5)) bodies += w->stages[i].seconds;
+    if (!strncmp(w->stages[i].name, "body_", 5) || !strncmp(w->stages[i].name, "soft_", 5))
+      bodies += w->stages[i].seconds;
   }
   qsort(w->stages, w->stage_count, sizeof *w->stages, by_seconds);
   for (uint32_t i = 0; i < w->stage_count; ++i)
-    printf("%-18s %9.3f s %5.1f%%\n", w->stages[i].name, w->stages[i].seconds, 100.0 * w->stages[i].seconds / all);
-  printf("%-18s %9.3f s, of which bodies (body_*, soft_*) %.1f%%\n", "all stages", all, 100.0 * bodies / all);
+    printf("%-18s %9.3f s %5.1f%%\n", w->stages[i].name, w->stages[i].seconds,
+           100.0 * w->stages[i].seconds / all);
+  printf("%-18s %9.3f s, of which bodies (body_*, soft_*) %.1f%%\n", "all stages", all,
+         100.0 * bodies / all);
 }
 
 static void on_wrote(void *user, const char *path) {
@@ -107,7 +110,8 @@ static void duration(double s, char *out, size_t room) {
 
 static void on_progress(void *user, const ooze_run_progress *p) {
   show *w = user;
-  double span = p->last_frame - p->first_frame, done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction);
+  double span = p->last_frame - p->first_frame,
+         done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction);
   double fraction = span > 0.0 ? done / span : 1.0;
   if (fraction < 0.0) fraction = 0.0;
   if (p->done && p->substeps) { /* later frames tell more about those to come */
@@ -133,13 +137,13 @@ static void on_progress(void *user, const ooze_run_progress *p) {
     char bar[WIDTH + 1];
     for (int i = 0; i < WIDTH; ++i) bar[i] = i < (int)(WIDTH * fraction + 0.5) ? '#' : '.';
     bar[WIDTH] = 0;
-    fprintf(stderr, "\r[%s] frame %d/%d  %u particles  %.2f s/frame  left %s\033[K", bar, p->frame, p->last_frame,
-            p->particles, w->per_frame, left);
+    fprintf(stderr, "\r[%s] frame %d/%d  %u particles  %.2f s/frame  left %s\033[K", bar, p->frame,
+            p->last_frame, p->particles, w->per_frame, left);
     if (p->done && p->frame == p->last_frame) fputc('\n', stderr);
     fflush(stderr);
   } else if (p->done && !w->farm) {
-    fprintf(w->out, "frame %d/%d  %u particles  %u substeps  %.2f s  left %s\n", p->frame, p->last_frame, p->particles,
-            p->substeps, p->frame_seconds, left);
+    fprintf(w->out, "frame %d/%d  %u particles  %u substeps  %.2f s  left %s\n", p->frame,
+            p->last_frame, p->particles, p->substeps, p->frame_seconds, left);
     fflush(w->out);
   }
 }
@@ -206,42 +210,54 @@ int cli_run(int argc, char **argv) {
   const cli_option options[] = {
       {"output", 'o', CLI_TEXT, &folder, "DIR",
        "where everything is written. Default: the scene's name, in the current folder", 0, 0},
-      {"frames", 'f', CLI_TEXT, &frames, "A-B", "frames to write; the simulation still begins with the scene's first",
-       0, 0},
+      {"frames", 'f', CLI_TEXT, &frames, "A-B",
+       "frames to write; the simulation still begins with the scene's first", 0, 0},
       {"backend", 'b', CLI_CHOICE, &backend, "auto|cpu|cuda", "what computes", 0, 0},
       {"device", 0, CLI_COUNT, &device, "N", "which GPU, from 0", 0, 1024},
-      {"threads", 't', CLI_COUNT, &threads, "N", "of the CPU; 0 takes all. Results do not depend on it", 0, 4096},
+      {"threads", 't', CLI_COUNT, &threads, "N",
+       "of the CPU; 0 takes all. Results do not depend on it", 0, 4096},
       {"set", 's', CLI_LIST, &sets, "KEY=VALUE",
        "another value for a key of the scene, by its dotted path; as often as needed", 0, 0},
-      {"wedge", 'w', CLI_TEXT, &wedge, "K", "a row of the scene's wedge table, by name or by number from 0", 0, 0},
-      {"resume", 'r', CLI_FLAG, &resume, NULL, "go on from the newest whole checkpoint in DIR, bit for bit", 0, 0},
-      {"accept-changes", 0, CLI_FLAG, &accept, NULL, "with --resume: go on although the scene has changed", 0, 0},
-      {"checkpoint-every", 0, CLI_COUNT, &every, "N", "frames between checkpoints; 0: at a stop and at the end only", 0,
-       1e6},
+      {"wedge", 'w', CLI_TEXT, &wedge, "K",
+       "a row of the scene's wedge table, by name or by number from 0", 0, 0},
+      {"resume", 'r', CLI_FLAG, &resume, NULL,
+       "go on from the newest whole checkpoint in DIR, bit for bit", 0, 0},
+      {"accept-changes", 0, CLI_FLAG, &accept, NULL,
+       "with --resume: go on although the scene has changed", 0, 0},
+      {"checkpoint-every", 0, CLI_COUNT, &every, "N",
+       "frames between checkpoints; 0: at a stop and at the end only", 0, 1e6},
       {"preview", 'p', CLI_FLAG, &preview, NULL, "a picture of every frame", 0, 0},
-      {"watch", 0, CLI_TEXT, &watch, "FILE", "a JSON file {\"path\": value, ...} that is read again between frames", 0,
-       0},
+      {"watch", 0, CLI_TEXT, &watch, "FILE",
+       "a JSON file {\"path\": value, ...} that is read again between frames", 0, 0},
       {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
-       "refuse files and fluids that need more, and stop with a checkpoint where emitters bring more", 1e-6, 1e6},
+       "refuse files and fluids that need more, and stop with a checkpoint where emitters bring "
+       "more",
+       1e-6, 1e6},
       {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
-      {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL, "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
-      {"profile", 0, CLI_FLAG, &profile, NULL, "print the time that each part of the solver's work took", 0, 0},
+      {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL,
+       "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
+      {"profile", 0, CLI_FLAG, &profile, NULL,
+       "print the time that each part of the solver's work took", 0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object last", 0, 0},
   };
   const cli_syntax syntax = {
       "ooze run SCENE [-o DIR] [options]",
-      "Simulates a scene file and writes, for each frame, what its output section asks for: points in DIR/points, "
+      "Simulates a scene file and writes, for each frame, what its output section asks for: points "
+      "in DIR/points, "
       "level sets "
-      "in DIR/surface, meshes in DIR/mesh, pictures in DIR/preview. Checkpoints are kept in DIR/checkpoints. A file "
-      "appears under its name only when it is whole. SIGTERM or SIGINT writes a checkpoint and ends with code 75; "
+      "in DIR/surface, meshes in DIR/mesh, pictures in DIR/preview. Checkpoints are kept in "
+      "DIR/checkpoints. A file "
+      "appears under its name only when it is whole. SIGTERM or SIGINT writes a checkpoint and "
+      "ends with code 75; "
       "--resume continues from there with the same bits as a run that was never stopped.",
       options, sizeof options / sizeof options[0],
       "examples:\n"
       "  ooze run examples/scenes/honey.json -o /tmp/honey --preview\n"
       "  ooze run honey.json --set materials.honey.viscosity=50 --set output.frames=[1,60]\n"
       "  ooze run honey.json --wedge table1 --resume --farm\n\n"
-      "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged, 4 out of memory, 75 stopped and resumable.\n"};
+      "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged, 4 out of memory, 75 stopped and "
+      "resumable.\n"};
   int code = cli_parse(&syntax, argc, argv, &scene_path, 1, &operands);
   if (code != CLI_PARSED) return code;
   if (!operands) {
@@ -296,7 +312,8 @@ int cli_run(int argc, char **argv) {
   run.stop = on_stop;
   if (profile) run.stage = on_stage;
   if (frames && !parse_frames(frames, info.first_frame, &run.first_frame, &run.last_frame)) {
-    cli_error("--frames: '%s' is no range; expected A-B, such as %d-%d", frames, info.first_frame, info.last_frame);
+    cli_error("--frames: '%s' is no range; expected A-B, such as %d-%d", frames, info.first_frame,
+              info.last_frame);
     ooze_scene_destroy(scene);
     return CLI_USAGE;
   }
@@ -314,9 +331,10 @@ int cli_run(int argc, char **argv) {
   if (as_json && (result >= 0))
     print_json(&report, &w, run.folder, stopped);
   else if (!w.quiet && !w.farm && result == OOZE_OK)
-    printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64 "\n%s\n", report.particles,
-           report.substeps, report.seconds, report.frames ? report.seconds / report.frames : 0.0, report.state_hash,
-           run.folder);
+    printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64
+           "\n%s\n",
+           report.particles, report.substeps, report.seconds,
+           report.frames ? report.seconds / report.frames : 0.0, report.state_hash, run.folder);
   if (profile && !as_json && result >= 0) print_stages(&w);
   for (uint32_t i = 0; i < w.file_count; ++i) free(w.files[i]);
   free(w.files);

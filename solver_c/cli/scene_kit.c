@@ -10,7 +10,8 @@
 static void fail(kit *k, ooze_result r, const char *what, const char *sentence) {
   if (k->result < 0) return;
   k->result = r;
-  snprintf(k->message, sizeof k->message, "%s: %s", what, sentence && sentence[0] ? sentence : ooze_result_name(r));
+  snprintf(k->message, sizeof k->message, "%s: %s", what,
+           sentence && sentence[0] ? sentence : ooze_result_name(r));
 }
 
 static void took(kit *k, ooze_result r, const char *what) {
@@ -18,7 +19,9 @@ static void took(kit *k, ooze_result r, const char *what) {
 }
 
 int kit_good(const kit *k) { return k->result >= 0; }
-int kit_on_gpu(const kit *k) { return k->solver && strncmp(ooze_solver_backend(k->solver), "cuda", 4) == 0; }
+int kit_on_gpu(const kit *k) {
+  return k->solver && strncmp(ooze_solver_backend(k->solver), "cuda", 4) == 0;
+}
 
 void kit_open(kit *k, const kit_machine *machine, double separation) {
   ooze_solver_desc desc;
@@ -42,7 +45,8 @@ void kit_open(kit *k, const kit_machine *machine, double separation) {
   kit_apply(k);
 }
 
-void kit_open_model(kit *k, const kit_machine *machine, double separation, uint32_t model, double gravity) {
+void kit_open_model(kit *k, const kit_machine *machine, double separation, uint32_t model,
+                    double gravity) {
   kit_open(k, machine, separation);
   k->params.model = model;
   k->params.gravity[1] = (float)gravity;
@@ -137,7 +141,8 @@ static void add_particles(kit *k, uint32_t material, size_t count, float (*x)[3]
   took(k, ooze_particles_add(k->solver, &p, NULL), "particles");
 }
 
-void kit_spinning_block(kit *k, uint32_t material, const uint32_t n[3], const double low[3], double omega) {
+void kit_spinning_block(kit *k, uint32_t material, const uint32_t n[3], const double low[3],
+                        double omega) {
   size_t count = (size_t)n[0] * n[1] * n[2], at = 0;
   float(*x)[3] = malloc(count * sizeof *x);
   float(*v)[3] = omega != 0.0 ? malloc(count * sizeof *v) : NULL;
@@ -172,12 +177,13 @@ void kit_block(kit *k, uint32_t material, const uint32_t n[3], const double low[
 static const double *jittered(kit *k, const double x[3], double out[3]) {
   for (int a = 0; a < 3; ++a) {
     k->seed = k->seed * 6364136223846793005u + 1442695040888963407u;
-    out[a] = x[a] + k->jitter * k->separation * ((double)(k->seed >> 11) / 4503599627370496.0 - 1.0);
+    out[a] =
+        x[a] + k->jitter * k->separation * ((double)(k->seed >> 11) / 4503599627370496.0 - 1.0);
   }
   return out;
 }
-void kit_fill(kit *k, uint32_t material, const double low[3], const double high[3], kit_inside_fn inside,
-              const void *context) {
+void kit_fill(kit *k, uint32_t material, const double low[3], const double high[3],
+              kit_inside_fn inside, const void *context) {
   cloud c = {NULL, 0, 0};
   double d = k->separation, x[3], at[3];
   if (!kit_good(k)) return;
@@ -194,7 +200,8 @@ void kit_fill(kit *k, uint32_t material, const double low[3], const double high[
 }
 
 /* A block of n particles, for the rest as `like` has it. */
-ooze_body kit_body_like(kit *k, const ooze_body_desc *like, const uint32_t n[3], const double centre[3]) {
+ooze_body kit_body_like(kit *k, const ooze_body_desc *like, const uint32_t n[3],
+                        const double centre[3]) {
   ooze_body_desc b = *like;
   ooze_body handle = 0;
   b.count = n[0] * n[1] * n[2];
@@ -214,8 +221,9 @@ ooze_body kit_body_like(kit *k, const ooze_body_desc *like, const uint32_t n[3],
   return handle;
 }
 
-ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3], const float rotation[4],
-                   const double velocity[3], const double spin[3], double friction) {
+ooze_body kit_body(kit *k, uint32_t material, const uint32_t n[3], const double centre[3],
+                   const float rotation[4], const double velocity[3], const double spin[3],
+                   double friction) {
   ooze_body_desc b;
   ooze_body_desc_default(&b);
   b.material = material;
@@ -240,10 +248,17 @@ const kit_capsule kit_giant[] = {
     {{0.00, 1.58, 0.04}, {0.00, 1.62, 0.06}, 0.25},   /* head */
     {{0.00, 1.30, 0.02}, {0.00, 1.45, 0.03}, 0.12},   /* neck */
     {{-0.14, 0.22, 0.10}, {-0.20, 0.20, 0.62}, 0.18}, /* thighs */
-    {{0.14, 0.22, 0.10}, {0.20, 0.20, 0.62}, 0.18},   {{-0.20, 0.16, 0.62}, {-0.22, 0.12, 1.05}, 0.12}, /* shins */
-    {{0.20, 0.16, 0.62}, {0.22, 0.12, 1.05}, 0.12},   {{-0.36, 1.18, 0.02}, {-0.58, 0.80, 0.18}, 0.13}, /* arms */
-    {{0.36, 1.18, 0.02}, {0.58, 0.80, 0.18}, 0.13},   {{-0.58, 0.80, 0.18}, {-0.40, 0.52, 0.46}, 0.10},
-    {{0.58, 0.80, 0.18}, {0.40, 0.52, 0.46}, 0.10},   {{0.00, 0.22, -0.10}, {0.00, 0.20, -0.50}, 0.14}, /* tail */
+    /* shins */
+    {{0.14, 0.22, 0.10}, {0.20, 0.20, 0.62}, 0.18},
+    {{-0.20, 0.16, 0.62}, {-0.22, 0.12, 1.05}, 0.12},
+    /* arms */
+    {{0.20, 0.16, 0.62}, {0.22, 0.12, 1.05}, 0.12},
+    {{-0.36, 1.18, 0.02}, {-0.58, 0.80, 0.18}, 0.13},
+    {{0.36, 1.18, 0.02}, {0.58, 0.80, 0.18}, 0.13},
+    {{-0.58, 0.80, 0.18}, {-0.40, 0.52, 0.46}, 0.10},
+    /* tail */
+    {{0.58, 0.80, 0.18}, {0.40, 0.52, 0.46}, 0.10},
+    {{0.00, 0.22, -0.10}, {0.00, 0.20, -0.50}, 0.14},
 };
 const uint32_t kit_giant_parts = (uint32_t)(sizeof kit_giant / sizeof kit_giant[0]);
 
@@ -272,7 +287,9 @@ int kit_in_figure(const void *context, const double x[3]) {
 /* ---- colliders ---- */
 
 void kit_boundary(kit *k, uint32_t boundary) { k->boundary = boundary; }
-void kit_heat(kit *k, double temperature, double contact) { k->temperature = temperature, k->contact = contact; }
+void kit_heat(kit *k, double temperature, double contact) {
+  k->temperature = temperature, k->contact = contact;
+}
 
 /* The turn that carries +y onto the unit vector n. */
 static void turn_from_y(const double n[3], float q[4]) {
@@ -322,8 +339,8 @@ ooze_collider kit_floor(kit *k, double friction) {
   return kit_plane(k, origin, up, friction);
 }
 
-static ooze_collider add_shape(kit *k, uint32_t shape, uint32_t invert, const double centre[3], double a, double b,
-                               double c, double friction) {
+static ooze_collider add_shape(kit *k, uint32_t shape, uint32_t invert, const double centre[3],
+                               double a, double b, double c, double friction) {
   ooze_collider_desc desc;
   ooze_collider_desc_default(&desc);
   desc.shape = shape;
@@ -339,25 +356,28 @@ static ooze_collider add_shape(kit *k, uint32_t shape, uint32_t invert, const do
 ooze_collider kit_container(kit *k, const double centre[3], const double half[3], double friction) {
   return add_shape(k, OOZE_SHAPE_BOX, 1, centre, half[0], half[1], half[2], friction);
 }
-ooze_collider kit_bowl(kit *k, const double centre[3], double radius, double half_height, double friction) {
+ooze_collider kit_bowl(kit *k, const double centre[3], double radius, double half_height,
+                       double friction) {
   return add_shape(k, OOZE_SHAPE_CYLINDER, 1, centre, radius, half_height, 0.5, friction);
 }
 ooze_collider kit_sphere(kit *k, const double centre[3], double radius, double friction) {
   return add_shape(k, OOZE_SHAPE_SPHERE, 0, centre, radius, 0.5, 0.5, friction);
 }
 
-void kit_move(kit *k, ooze_collider collider, ooze_pose *from, const double velocity[3], double dt) {
+void kit_move(kit *k, ooze_collider collider, ooze_pose *from, const double velocity[3],
+              double dt) {
   ooze_pose to = *from;
   if (!kit_good(k)) return;
-  for (int a = 0; a < 3; ++a) to.position[a] = (float)((double)from->position[a] + dt * velocity[a]);
+  for (int a = 0; a < 3; ++a)
+    to.position[a] = (float)((double)from->position[a] + dt * velocity[a]);
   took(k, ooze_collider_move(k->solver, collider, from, &to), "moving collider");
   *from = to;
 }
 
 /* ---- emitter ---- */
 
-void kit_nozzle(kit *k, uint32_t material, double height, double radius, double speed, double tilt, double towards,
-                uint32_t seed) {
+void kit_nozzle(kit *k, uint32_t material, double height, double radius, double speed, double tilt,
+                double towards, uint32_t seed) {
   ooze_emitter_desc e;
   ooze_emitter handle;
   if (!kit_good(k)) return;
@@ -367,7 +387,8 @@ void kit_nozzle(kit *k, uint32_t material, double height, double radius, double 
   e.speed = (float)speed;
   e.seed = seed;
   e.start.position[1] = (float)height;
-  /* the nozzle's +y leans away from `towards`, so that its -y, where the fluid goes, leans towards it */
+  /* the nozzle's +y leans away from `towards`, so that its -y, where the fluid goes, leans towards
+   * it */
   double up[3] = {-sin(tilt) * cos(towards), cos(tilt), -sin(tilt) * sin(towards)};
   turn_from_y(up, e.start.rotation);
   e.end = e.start;
@@ -424,7 +445,9 @@ void kit_read(kit *k) {
 }
 
 void kit_attribute(kit *k, ooze_attribute attribute, void *out) {
-  if (kit_good(k)) took(k, ooze_attribute_read(k->solver, attribute, 0, ooze_particle_count(k->solver), 0, out), "attribute");
+  if (kit_good(k))
+    took(k, ooze_attribute_read(k->solver, attribute, 0, ooze_particle_count(k->solver), 0, out),
+         "attribute");
 }
 
 void kit_save(kit *k, kit_state *to) {
@@ -444,7 +467,8 @@ void kit_save(kit *k, kit_state *to) {
 }
 
 void kit_load(kit *k, const kit_state *from) {
-  if (kit_good(k)) took(k, ooze_checkpoint_load(k->solver, from->memory, from->bytes), "checkpoint");
+  if (kit_good(k))
+    took(k, ooze_checkpoint_load(k->solver, from->memory, from->bytes), "checkpoint");
   kit_apply(k);
 }
 
@@ -457,7 +481,8 @@ double kit_max_speed(kit *k) {
 
 double kit_extent(const kit *k, int axis) {
   double low = 1e9, high = -1e9;
-  for (uint32_t i = 0; i < k->count; ++i) low = fmin(low, (double)k->x[i][axis]), high = fmax(high, (double)k->x[i][axis]);
+  for (uint32_t i = 0; i < k->count; ++i)
+    low = fmin(low, (double)k->x[i][axis]), high = fmax(high, (double)k->x[i][axis]);
   return high - low;
 }
 

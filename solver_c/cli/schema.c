@@ -1,4 +1,5 @@
-/* ooze schema: every parameter, from the one list in the library. SPDX-License-Identifier: Apache-2.0 */
+/* ooze schema: every parameter, from the one list in the library. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +73,8 @@ static void print_cell(const char *text) { /* a bar would end the table's cell *
 static void print_markdown(const ooze_schema_entry *e, const char **group) {
   char value[128];
   if (!*group || strcmp(*group, e->group) != 0) {
-    printf("%s## %s\n\n| name | type | unit | default | range | what it does |\n|---|---|---|---|---|---|\n",
+    printf("%s## %s\n\n| name | type | unit | default | range | what it does "
+           "|\n|---|---|---|---|---|---|\n",
            *group ? "\n" : "", e->group);
     *group = e->group;
   }
@@ -92,7 +94,8 @@ static void print_markdown(const ooze_schema_entry *e, const char **group) {
 static int print_dialogs(const char *wanted) {
   uint32_t only = UINT32_MAX;
   if (wanted && ooze_node_find(wanted, &only) != OOZE_OK) {
-    cli_error("schema: there is no node '%s'; expected step, solver, source, surface or gasooze", wanted);
+    cli_error("schema: there is no node '%s'; expected step, solver, source, surface or gasooze",
+              wanted);
     return CLI_USAGE;
   }
   for (uint32_t i = 0; i < ooze_node_count(); ++i) {
@@ -134,7 +137,8 @@ static void print_nodes(int as_json) {
       ooze_node_parm_default(&p);
       if (ooze_node_parm_get(i, k, &p) != OOZE_OK) continue;
       if (!as_json) {
-        printf("  %-20s %-22s %-7s %s%s%s\n", p.token, p.label, p.type, p.help, p.unit[0] ? " In " : "", p.unit);
+        printf("  %-20s %-22s %-7s %s%s%s\n", p.token, p.label, p.type, p.help,
+               p.unit[0] ? " In " : "", p.unit);
         continue;
       }
       json_object(&j, NULL);
@@ -176,13 +180,16 @@ static void print_text(const ooze_schema_entry *e, const char **group) {
     *group = e->group;
   }
   default_text(e, value, sizeof value);
-  printf("  %-22s %-7s %-14s %s%s%s\n", e->name, e->type, value, e->help, e->unit[0] ? " In " : "", e->unit);
+  printf("  %-22s %-7s %-14s %s%s%s\n", e->name, e->type, value, e->help, e->unit[0] ? " In " : "",
+         e->unit);
 }
 
-/* The solver's parameters and, where scenes can be read, the keys that only they have; one group after the other. */
+/* The solver's parameters and, where scenes can be read, the keys that only they have; one group
+ * after the other. */
 static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
-  static const char *const order[] = {"scene",    "solver", "material", "fluid", "body", "emitter",
-                                      "collider", "output", "picture",  "wedge", "keyframes"};
+  static const char *const order[] = {"scene",   "solver",  "material", "fluid",
+                                      "body",    "emitter", "collider", "output",
+                                      "picture", "wedge",   "keyframes"};
   uint32_t count = 0;
   for (size_t g = 0; g <= sizeof order / sizeof order[0]; ++g)
     for (int scenes = 0; scenes < 2; ++scenes) {
@@ -211,9 +218,9 @@ static void print_presets(int as_json, int markdown) {
   json j = {stdout, 0};
   if (as_json) json_array(&j, NULL);
   if (markdown)
-    puts(
-        "## presets\n\n| name | density kg/m^3 | viscosity Pa s | relaxation time s | compliance 1/Pa | about | source "
-        "|\n|---|---|---|---|---|---|---|");
+    puts("## presets\n\n| name | density kg/m^3 | viscosity Pa s | relaxation time s | compliance "
+         "1/Pa | about | source "
+         "|\n|---|---|---|---|---|---|---|");
   else if (!as_json)
     puts("presets                kg/m^3     Pa s        s     1/Pa");
   for (uint32_t i = 0; i < ooze_preset_count(); ++i) {
@@ -221,7 +228,8 @@ static void print_presets(int as_json, int markdown) {
     ooze_preset_default(&p);
     if (ooze_preset_get(i, &p) < 0) continue;
     const ooze_material *m = &p.material;
-    double compliance = m->viscosity > 0.0f ? 0.0 : (double)m->compliance; /* not used beside viscosity */
+    /* not used beside viscosity */
+    double compliance = m->viscosity > 0.0f ? 0.0 : (double)m->compliance;
     if (as_json) {
       json_object(&j, NULL);
       json_text(&j, "name", p.name);
@@ -230,22 +238,28 @@ static void print_presets(int as_json, int markdown) {
       json_number(&j, "relaxation_time", (double)m->relaxation_time);
       json_number(&j, "compliance", compliance);
       json_number(&j, "temperature", (double)m->temperature);
-      for (uint32_t k = 0; k < ooze_schema_count(); ++k) { /* whatever else a material has that is a number */
-        static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance", "temperature"};
+      /* whatever else a material has that is a number */
+      for (uint32_t k = 0; k < ooze_schema_count(); ++k) {
+        static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance",
+                                           "temperature"};
         ooze_schema_entry e;
         double value[4];
         int before = 0;
         ooze_schema_entry_default(&e);
-        if (ooze_schema_get(k, &e) < 0 || strcmp(e.group, "material") != 0 || strcmp(e.type, "vector") == 0) continue;
-        for (size_t n = 0; n < sizeof said / sizeof *said; ++n) before |= strcmp(said[n], e.name) == 0;
-        if (!before && ooze_schema_load("material", e.name, m, value) == OOZE_OK) json_number(&j, e.name, value[0]);
+        if (ooze_schema_get(k, &e) < 0 || strcmp(e.group, "material") != 0 ||
+            strcmp(e.type, "vector") == 0)
+          continue;
+        for (size_t n = 0; n < sizeof said / sizeof *said; ++n)
+          before |= strcmp(said[n], e.name) == 0;
+        if (!before && ooze_schema_load("material", e.name, m, value) == OOZE_OK)
+          json_number(&j, e.name, value[0]);
       }
       json_text(&j, "about", p.about);
       json_text(&j, "source", p.source);
       json_object_end(&j);
     } else if (markdown) {
-      printf("| `%s` | %g | %g | %g | %g | %s | %s |\n", p.name, (double)m->density, (double)m->viscosity,
-             (double)m->relaxation_time, compliance, p.about, p.source);
+      printf("| `%s` | %g | %g | %g | %g | %s | %s |\n", p.name, (double)m->density,
+             (double)m->viscosity, (double)m->relaxation_time, compliance, p.about, p.source);
     } else {
       printf("  %-18s %8g %8g %8g %8g  %s\n", p.name, (double)m->density, (double)m->viscosity,
              (double)m->relaxation_time, compliance, p.about);
@@ -265,15 +279,18 @@ int cli_schema(int argc, char **argv) {
   const cli_option options[] = {
       {"json", 0, CLI_FLAG, &as_json, NULL, "as a JSON array", 0, 0},
       {"markdown", 0, CLI_FLAG, &markdown, NULL, "as Markdown tables", 0, 0},
-      {"ds", 0, CLI_FLAG, &ds, NULL, "as Houdini dialog scripts: of all nodes, or of the one named in place of GROUP", 0, 0},
+      {"ds", 0, CLI_FLAG, &ds, NULL,
+       "as Houdini dialog scripts: of all nodes, or of the one named in place of GROUP", 0, 0},
   };
-  const cli_syntax syntax = {
-      "ooze schema [GROUP] [--json|--markdown|--ds [NODE]]",
-      "Prints every parameter of the solver and every key of scene files: group, name, type, unit, default, range and "
-      "what it does. Scene files, Houdini nodes, help and checks are made from the same lists. GROUP keeps those of "
-      "one "
-      "group; `presets` prints the materials that scenes can name, `nodes` the parameters of the Houdini nodes.",
-      options, sizeof options / sizeof options[0], NULL};
+  const cli_syntax syntax = {"ooze schema [GROUP] [--json|--markdown|--ds [NODE]]",
+                             "Prints every parameter of the solver and every key of scene files: "
+                             "group, name, type, unit, default, range and "
+                             "what it does. Scene files, Houdini nodes, help and checks are made "
+                             "from the same lists. GROUP keeps those of "
+                             "one "
+                             "group; `presets` prints the materials that scenes can name, `nodes` "
+                             "the parameters of the Houdini nodes.",
+                             options, sizeof options / sizeof options[0], NULL};
   int code = cli_parse(&syntax, argc, argv, &wanted, 1, &operands);
   if (code != CLI_PARSED) return code;
   if (as_json + markdown + ds > 1) {

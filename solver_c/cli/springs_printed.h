@@ -1,7 +1,8 @@
-/* Algorithms 1 to 6 of Clavet et al. 2005 as printed: one pair after the other, each from where the last left it; solids are
- * no particles but shapes that particles strike (Algorithm 6). Plain, in double precision, one thread; what the solver's gathered form is
- * held against, here and in tests/models/springs.c. Lengths in h, time in T, masses in particles.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Algorithms 1 to 6 of Clavet et al. 2005 as printed: one pair after the other, each from where the
+ * last left it; solids are no particles but shapes that particles strike (Algorithm 6). Plain, in
+ * double precision, one thread; what the solver's gathered form is held against, here and in
+ * tests/models/springs.c. Lengths in h, time in T, masses in particles. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifndef OOZE_CLI_SPRINGS_PRINTED_H
 #define OOZE_CLI_SPRINGS_PRINTED_H
 
@@ -20,9 +21,9 @@ typedef struct printed {
   double (*x)[3], (*v)[3], (*before)[3];
   double *L; /* n * n, rest lengths; 0: no spring. NULL where there are none */
   double dt, gravity, rho0, k, k_near, k_spring, alpha, yield, sigma, beta;
-  double gap;      /* from a wall's or the block's surface to the collision surface of particles */
-  int has_floor;   /* at height 0 */
-  double wall;     /* half the side of a square tank about the axis; 0: none */
+  double gap;    /* from a wall's or the block's surface to the collision surface of particles */
+  int has_floor; /* at height 0 */
+  double wall;   /* half the side of a square tank about the axis; 0: none */
   double friction;
   printed_block block;
   /* neighbours of each particle in ascending order, found once a step a little beyond h */
@@ -34,15 +35,19 @@ static inline int printed_open(printed *r, int n, int springs) {
   memset(r, 0, sizeof *r);
   r->n = n;
   r->room = 256 * n;
-  r->x = calloc((size_t)n, sizeof *r->x), r->v = calloc((size_t)n, sizeof *r->v), r->before = calloc((size_t)n, sizeof *r->before);
+  r->x = calloc((size_t)n, sizeof *r->x), r->v = calloc((size_t)n, sizeof *r->v),
+  r->before = calloc((size_t)n, sizeof *r->before);
   r->first = calloc((size_t)n + 1, sizeof *r->first), r->next = calloc((size_t)n, sizeof *r->next);
   r->list = calloc((size_t)r->room, sizeof *r->list), r->cell = calloc(1u << 15, sizeof *r->cell);
   r->L = springs ? calloc((size_t)n * (size_t)n, sizeof *r->L) : NULL;
-  r->dt = 1.0, r->rho0 = 10.0, r->k = 0.004, r->k_near = 0.01, r->k_spring = 0.3, r->alpha = 0.3, r->yield = 0.1, r->beta = 0.2;
-  return r->x && r->v && r->before && r->first && r->next && r->list && r->cell && (!springs || r->L);
+  r->dt = 1.0, r->rho0 = 10.0, r->k = 0.004, r->k_near = 0.01, r->k_spring = 0.3, r->alpha = 0.3,
+  r->yield = 0.1, r->beta = 0.2;
+  return r->x && r->v && r->before && r->first && r->next && r->list && r->cell &&
+         (!springs || r->L);
 }
 static inline void printed_close(printed *r) {
-  free(r->x), free(r->v), free(r->before), free(r->first), free(r->next), free(r->list), free(r->cell), free(r->L);
+  free(r->x), free(r->v), free(r->before), free(r->first), free(r->next), free(r->list),
+      free(r->cell), free(r->L);
 }
 
 static inline double printed_way(const printed *r, int i, int j, double e[3]) {
@@ -53,14 +58,19 @@ static inline double printed_way(const printed *r, int i, int j, double e[3]) {
   return d;
 }
 
-/* ---- neighbours: where they are at the start of a step and where they are headed, to 1.2 h ---- */
+/* ---- neighbours: where they are at the start of a step and where they are headed, to 1.2 h ----
+ */
 
 #define PRINTED_REACH 1.2
 static inline unsigned printed_cell(const double x[3], int a, int b, int c) {
-  const int k[3] = {(int)floor(x[0] / PRINTED_REACH) + a, (int)floor(x[1] / PRINTED_REACH) + b, (int)floor(x[2] / PRINTED_REACH) + c};
-  return ((unsigned)k[0] * 73856093u ^ (unsigned)k[1] * 19349663u ^ (unsigned)k[2] * 83492791u) & 0x7fffu;
+  const int k[3] = {(int)floor(x[0] / PRINTED_REACH) + a, (int)floor(x[1] / PRINTED_REACH) + b,
+                    (int)floor(x[2] / PRINTED_REACH) + c};
+  return ((unsigned)k[0] * 73856093u ^ (unsigned)k[1] * 19349663u ^ (unsigned)k[2] * 83492791u) &
+         0x7fffu;
 }
-static inline int printed_ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static inline int printed_ascending(const void *a, const void *b) {
+  return *(const int *)a - *(const int *)b;
+}
 static inline void printed_neighbours(printed *r) {
   int n = 0;
   memset(r->cell, 0, (1u << 15) * sizeof *r->cell);
@@ -80,7 +90,8 @@ static inline void printed_neighbours(printed *r) {
       seen[cells++] = at;
       for (int j = r->cell[at]; j; j = r->next[j - 1]) {
         double d2 = 0.0;
-        for (int c = 0; c < 3; c++) d2 += (r->x[i][c] - r->x[j - 1][c]) * (r->x[i][c] - r->x[j - 1][c]);
+        for (int c = 0; c < 3; c++)
+          d2 += (r->x[i][c] - r->x[j - 1][c]) * (r->x[i][c] - r->x[j - 1][c]);
         if (j - 1 != i && d2 < PRINTED_REACH * PRINTED_REACH && n < r->room) r->list[n++] = j - 1;
       }
     }
@@ -88,9 +99,9 @@ static inline void printed_neighbours(printed *r) {
   }
   r->first[r->n] = n;
 }
-#define PRINTED_PAIRS(r, i, j)                                                                                         \
-  for (int i = 0; i < (r)->n; i++)                                                                                     \
-    for (int m = (r)->first[i], j; m < (r)->first[i + 1]; m++)                                                         \
+#define PRINTED_PAIRS(r, i, j)                                 \
+  for (int i = 0; i < (r)->n; i++)                             \
+    for (int m = (r)->first[i], j; m < (r)->first[i + 1]; m++) \
       if ((j = (r)->list[m]) > i)
 
 /* ---- Algorithm 5: viscosity impulses ---- */
@@ -112,8 +123,10 @@ static inline void printed_adjust(printed *r) {
       if (q < 1.0 && *L == 0.0) *L = 1.0;
       if (*L == 0.0) continue; /* those beyond h yield too, as in the solver */
       double d = r->yield * *L;
-      if (q > *L + d) *L += r->dt * r->alpha * (q - *L - d);
-      else if (q < *L - d) *L -= r->dt * r->alpha * (*L - d - q);
+      if (q > *L + d)
+        *L += r->dt * r->alpha * (q - *L - d);
+      else if (q < *L - d)
+        *L -= r->dt * r->alpha * (*L - d - q);
       if (*L > 1.0) *L = 0.0;
     }
 }
@@ -148,11 +161,13 @@ static inline void printed_density(printed *r) {
 
 /* ---- Algorithm 6 ---- */
 
-/* How far particle i is within the collision surface of the block, and out of which side; not above 0: it is not. */
+/* How far particle i is within the collision surface of the block, and out of which side; not above
+ * 0: it is not. */
 static inline double printed_inside(const printed *r, int i, double n[3]) {
   double least = 1e30;
   for (int c = 0; c < 3; c++) {
-    const double off = r->x[i][c] - (c == 1 ? r->block.y : 0.0), deep = r->block.half[c] + r->gap - fabs(off);
+    const double off = r->x[i][c] - (c == 1 ? r->block.y : 0.0),
+                 deep = r->block.half[c] + r->gap - fabs(off);
     if (deep >= least) continue;
     least = deep;
     n[0] = n[1] = n[2] = 0.0;
@@ -160,11 +175,15 @@ static inline double printed_inside(const printed *r, int i, double n[3]) {
   }
   return least;
 }
-/* (9) to (11): what takes the normal part of the relative velocity away, and a part of the tangential one. Nothing where they part. */
+/* (9) to (11): what takes the normal part of the relative velocity away, and a part of the
+ * tangential one. Nothing where they part. */
 static inline void printed_impulse(const printed *r, int i, const double n[3], double out[3]) {
   double u[3], normal = 0.0;
-  for (int c = 0; c < 3; c++) u[c] = (r->x[i][c] - r->before[i][c]) / r->dt - (c == 1 ? r->block.v : 0.0), normal += u[c] * n[c];
-  for (int c = 0; c < 3; c++) out[c] = normal < 0.0 ? normal * n[c] + r->friction * (u[c] - normal * n[c]) : 0.0;
+  for (int c = 0; c < 3; c++)
+    u[c] = (r->x[i][c] - r->before[i][c]) / r->dt - (c == 1 ? r->block.v : 0.0),
+    normal += u[c] * n[c];
+  for (int c = 0; c < 3; c++)
+    out[c] = normal < 0.0 ? normal * n[c] + r->friction * (u[c] - normal * n[c]) : 0.0;
 }
 static inline void printed_bodies(printed *r) {
   printed_block *b = &r->block;
@@ -192,9 +211,11 @@ static inline void printed_bodies(printed *r) {
   for (int i = 0; i < r->n; i++) { /* walls stand still: no way in, wet friction */
     if (r->has_floor && r->x[i][1] < r->gap) {
       r->x[i][1] = r->gap;
-      for (int c = 0; c < 3; c += 2) r->x[i][c] = r->before[i][c] + (1.0 - r->friction) * (r->x[i][c] - r->before[i][c]);
+      for (int c = 0; c < 3; c += 2)
+        r->x[i][c] = r->before[i][c] + (1.0 - r->friction) * (r->x[i][c] - r->before[i][c]);
     }
-    for (int c = 0; c < 3 && r->wall > 0.0; c += 2) r->x[i][c] = fmax(r->gap - r->wall, fmin(r->wall - r->gap, r->x[i][c]));
+    for (int c = 0; c < 3 && r->wall > 0.0; c += 2)
+      r->x[i][c] = fmax(r->gap - r->wall, fmin(r->wall - r->gap, r->x[i][c]));
   }
 }
 

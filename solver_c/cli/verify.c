@@ -12,42 +12,72 @@
 #include "options.h"
 
 static const verify_check checks[] = {
-    {"rheology", "the conformation update in homogeneous flow against Maxwell's closed forms", VERIFY_QUICK,
-     verify_rheology},
-    {"fig6", "drift of a fully viscous cube dropped with large steps, 20^3: ooze, paper, position", VERIFY_QUICK,
-     verify_fig6},
-    {"fig7", "angular momentum of a spinning viscous block, and without what keeps it", VERIFY_QUICK, verify_fig7},
-    {"fig4", "the palette: rebound, slump and splash for relaxation times and compliances", VERIFY_QUICK, verify_fig4},
-    {"column", "a column at rest: compression, volume, kinetic energy", VERIFY_QUICK, verify_column},
-    {"slump", "a cylinder with a yield stress slumps as far as it must, and then stands still", VERIFY_QUICK, verify_slump},
-    {"heat", "conduction against the error function, a melting front against Stefan's, and heat that is kept", VERIFY_QUICK, verify_heat},
-    {"couette", "plane Couette flow, start-up and steady, 20 particles across", VERIFY_QUICK, verify_couette},
-    {"poiseuille", "plane Poiseuille flow, start-up and steady, 20 particles across", VERIFY_NORMAL, verify_poiseuille},
-    {"substeps", "a collapsing viscous block at 5 to 40 substeps and at half separation", VERIFY_QUICK,
-     verify_substeps},
-    {"rebound", "an elastic cube's rebound at 5 to 40 substeps and at half separation", VERIFY_NORMAL, verify_rebound},
-    {"boundary", "boundary particles: a dam breaks beside a wall without stacking, clinging or leaking", VERIFY_QUICK,
-     verify_boundary},
-    {"slip", "friction and stick of walls whatever the viscosity: a drop on a slope, a layer under a ceiling", VERIFY_QUICK,
-     verify_slip},
-    {"tension", "surface tension: a drop swings, a cube becomes a sphere, momentum, steps of a frame", VERIFY_QUICK, verify_tension},
-    {"bodies", "rigid bodies: free spin, contact with a floor and a slope, momentum of a closed system", VERIFY_QUICK,
-     verify_bodies},
-    {"fluids", "several fluids: a sharp interface without a gap, layers by density, mixing", VERIFY_QUICK, verify_fluids},
-    {"soft", "soft bodies: a hanging bar, volume, tearing, momentum, floating", VERIFY_QUICK, verify_soft},
-    {"blend", "model blend: bars, cubes and a body that parts (Takamatsu & Kanai's figures 2, 3, 5)", VERIFY_QUICK, verify_blend},
-    {"cauchy", "model cauchy: the stretching test with four stresses (Mukai et al.), and ours", VERIFY_QUICK, verify_cauchy},
-    {"floating", "light bodies float at Archimedes' depth, a heavy one sinks", VERIFY_QUICK, verify_floating},
-    {"springs", "Clavet et al. 2005: a drop swings, sticks beneath a ball; stepped on, it recovers, keeps the print or flows", VERIFY_QUICK,
-     verify_springs},
-    {"links", "Takahashi et al. 2014: figures 2, 4 to 6 and 8 to 12, and its speed", VERIFY_QUICK, verify_links},
-    {"stress", "largest stable step of the explicit stress form beside ours", VERIFY_NORMAL, verify_stress},
-    {"fig5", "falling streams: whole, as thin as volume demands, as fast as a slender jet", VERIFY_QUICK, verify_fig5},
+    {"rheology", "the conformation update in homogeneous flow against Maxwell's closed forms",
+     VERIFY_QUICK, verify_rheology},
+    {"fig6", "drift of a fully viscous cube dropped with large steps, 20^3: ooze, paper, position",
+     VERIFY_QUICK, verify_fig6},
+    {"fig7", "angular momentum of a spinning viscous block, and without what keeps it",
+     VERIFY_QUICK, verify_fig7},
+    {"fig4", "the palette: rebound, slump and splash for relaxation times and compliances",
+     VERIFY_QUICK, verify_fig4},
+    {"column", "a column at rest: compression, volume, kinetic energy", VERIFY_QUICK,
+     verify_column},
+    {"slump", "a cylinder with a yield stress slumps as far as it must, and then stands still",
+     VERIFY_QUICK, verify_slump},
+    {"heat",
+     "conduction against the error function, a melting front against Stefan's, and heat that is "
+     "kept",
+     VERIFY_QUICK, verify_heat},
+    {"couette", "plane Couette flow, start-up and steady, 20 particles across", VERIFY_QUICK,
+     verify_couette},
+    {"poiseuille", "plane Poiseuille flow, start-up and steady, 20 particles across", VERIFY_NORMAL,
+     verify_poiseuille},
+    {"substeps", "a collapsing viscous block at 5 to 40 substeps and at half separation",
+     VERIFY_QUICK, verify_substeps},
+    {"rebound", "an elastic cube's rebound at 5 to 40 substeps and at half separation",
+     VERIFY_NORMAL, verify_rebound},
+    {"boundary",
+     "boundary particles: a dam breaks beside a wall without stacking, clinging or leaking",
+     VERIFY_QUICK, verify_boundary},
+    {"slip",
+     "friction and stick of walls whatever the viscosity: a drop on a slope, a layer under a "
+     "ceiling",
+     VERIFY_QUICK, verify_slip},
+    {"tension",
+     "surface tension: a drop swings, a cube becomes a sphere, momentum, steps of a frame",
+     VERIFY_QUICK, verify_tension},
+    {"bodies",
+     "rigid bodies: free spin, contact with a floor and a slope, momentum of a closed system",
+     VERIFY_QUICK, verify_bodies},
+    {"fluids", "several fluids: a sharp interface without a gap, layers by density, mixing",
+     VERIFY_QUICK, verify_fluids},
+    {"soft", "soft bodies: a hanging bar, volume, tearing, momentum, floating", VERIFY_QUICK,
+     verify_soft},
+    {"blend",
+     "model blend: bars, cubes and a body that parts (Takamatsu & Kanai's figures 2, 3, 5)",
+     VERIFY_QUICK, verify_blend},
+    {"cauchy", "model cauchy: the stretching test with four stresses (Mukai et al.), and ours",
+     VERIFY_QUICK, verify_cauchy},
+    {"floating", "light bodies float at Archimedes' depth, a heavy one sinks", VERIFY_QUICK,
+     verify_floating},
+    {"springs",
+     "Clavet et al. 2005: a drop swings, sticks beneath a ball; stepped on, it recovers, keeps the "
+     "print or flows",
+     VERIFY_QUICK, verify_springs},
+    {"links", "Takahashi et al. 2014: figures 2, 4 to 6 and 8 to 12, and its speed", VERIFY_QUICK,
+     verify_links},
+    {"stress", "largest stable step of the explicit stress form beside ours", VERIFY_NORMAL,
+     verify_stress},
+    {"fig5", "falling streams: whole, as thin as volume demands, as fast as a slender jet",
+     VERIFY_QUICK, verify_fig5},
     {"coiling", "turns of the contact point of streams on a floor", VERIFY_NORMAL, verify_coiling},
     {"fig6-32", "as fig6, 32^3", VERIFY_NORMAL, verify_fig6_fine},
-    {"split", "iterations between the phases: how near to a converged run the scenes of Table 1 stay", VERIFY_QUICK, verify_split},
-    {"peer", "a very viscous 32^3 cube for one second: wall time and drift at 5 ms and at larger steps", VERIFY_LONG,
-     verify_peer},
+    {"split",
+     "iterations between the phases: how near to a converged run the scenes of Table 1 stay",
+     VERIFY_QUICK, verify_split},
+    {"peer",
+     "a very viscous 32^3 cube for one second: wall time and drift at 5 ms and at larger steps",
+     VERIFY_LONG, verify_peer},
 };
 enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
 
@@ -73,7 +103,10 @@ struct verify {
   int left_out; /* the filter dropped the row just given */
   int out_of_memory;
   double mark; /* when the time of the next row began */
-  struct { int ran; double seconds, processor; } time[CHECK_COUNT];
+  struct {
+    int ran;
+    double seconds, processor;
+  } time[CHECK_COUNT];
   uint32_t passed, failed, reported;
 };
 
@@ -135,10 +168,10 @@ static void print_pending(verify *v) {
   fflush(v->table);
 }
 
-static void add_row(verify *v, relation is, double measured, double expected, double tolerance, const char *unit,
-                    const char *format, va_list args) CLI_PRINTF(7, 0);
-static void add_row(verify *v, relation is, double measured, double expected, double tolerance, const char *unit,
-                    const char *format, va_list args) {
+static void add_row(verify *v, relation is, double measured, double expected, double tolerance,
+                    const char *unit, const char *format, va_list args) CLI_PRINTF(7, 0);
+static void add_row(verify *v, relation is, double measured, double expected, double tolerance,
+                    const char *unit, const char *format, va_list args) {
   row r;
   double now = cli_seconds();
   memset(&r, 0, sizeof r);
@@ -183,24 +216,28 @@ static void add_row(verify *v, relation is, double measured, double expected, do
   *(is == REPORTED ? &v->reported : r.pass ? &v->passed : &v->failed) += 1;
 }
 
-#define EMIT(is, expected, tolerance)                                                                                  \
-  do {                                                                                                                 \
-    va_list args;                                                                                                      \
-    va_start(args, name);                                                                                              \
-    add_row(v, is, measured, expected, tolerance, unit, name, args);                                                   \
-    va_end(args);                                                                                                      \
+#define EMIT(is, expected, tolerance)                                \
+  do {                                                               \
+    va_list args;                                                    \
+    va_start(args, name);                                            \
+    add_row(v, is, measured, expected, tolerance, unit, name, args); \
+    va_end(args);                                                    \
   } while (0)
 
-void verify_at_most(verify *v, double measured, double limit, const char *unit, const char *name, ...) {
+void verify_at_most(verify *v, double measured, double limit, const char *unit, const char *name,
+                    ...) {
   EMIT(AT_MOST, limit, 0.0);
 }
-void verify_at_least(verify *v, double measured, double limit, const char *unit, const char *name, ...) {
+void verify_at_least(verify *v, double measured, double limit, const char *unit, const char *name,
+                     ...) {
   EMIT(AT_LEAST, limit, 0.0);
 }
-void verify_within(verify *v, double measured, double expected, double share, const char *unit, const char *name, ...) {
+void verify_within(verify *v, double measured, double expected, double share, const char *unit,
+                   const char *name, ...) {
   EMIT(WITHIN, expected, share);
 }
-void verify_report(verify *v, double measured, double expected, const char *unit, const char *name, ...) {
+void verify_report(verify *v, double measured, double expected, const char *unit, const char *name,
+                   ...) {
   EMIT(REPORTED, expected, 0.0);
 }
 
@@ -247,7 +284,8 @@ int verify_drop_run(verify *v, const verify_drop *d, verify_dropped *out) {
   k.params.scheme = d->scheme;
   k.params.wall_density = d->wall_density;
   kit_iterations(&k, d->velocity_iterations, d->position_iterations);
-  uint32_t material = d->viscosity > 0.0 ? kit_fluid(&k, d->viscosity, d->tau) : kit_material(&k, d->tau, d->alpha);
+  uint32_t material =
+      d->viscosity > 0.0 ? kit_fluid(&k, d->viscosity, d->tau) : kit_material(&k, d->tau, d->alpha);
   const uint32_t n[3] = {d->n, d->n, d->n};
   const double low[3] = {-0.5 * side, d->gap, -0.5 * side};
   kit_floor(&k, d->friction);
@@ -270,7 +308,8 @@ int verify_drop_run(verify *v, const verify_drop *d, verify_dropped *out) {
       out->blown_at = t;
       break;
     }
-    out->rms_end = measure_rigid_rms((measure_points)k.x, (measure_points)reference, count) / d->separation;
+    out->rms_end =
+        measure_rigid_rms((measure_points)k.x, (measure_points)reference, count) / d->separation;
     if (out->rms_end > out->rms_max) out->rms_max = out->rms_end;
     /* the first dip of the centre after landing, and the highest rise after it */
     if (!landed && b.low[1] < 0.55 * d->separation) landed = 1;
@@ -325,13 +364,15 @@ static int asked_for(const verify_check *c, const char *name, const char **row_f
   return 0;
 }
 
-/* What each check took: wall time, and processor time of all threads, which another program's load does not change. */
+/* What each check took: wall time, and processor time of all threads, which another program's load
+ * does not change. */
 static void print_times(const verify *v) {
   double seconds = 0.0, processor = 0.0;
   fprintf(v->table, "%-44s %14s %20s\n", "check", "seconds", "processor seconds");
   for (int i = 0; i < CHECK_COUNT; ++i) {
     if (!v->time[i].ran) continue;
-    fprintf(v->table, "%-44s %14.1f %20.1f\n", checks[i].name, v->time[i].seconds, v->time[i].processor);
+    fprintf(v->table, "%-44s %14.1f %20.1f\n", checks[i].name, v->time[i].seconds,
+            v->time[i].processor);
     seconds += v->time[i].seconds;
     processor += v->time[i].processor;
   }
@@ -382,23 +423,31 @@ int cli_verify(int argc, char **argv) {
   size_t names = 0;
   const cli_option options[] = {
       {"list", 'l', CLI_FLAG, &list, NULL, "name the checks and leave", 0, 0},
-      {"quick", 'q', CLI_FLAG, &quick, NULL, "small versions, for tests: under a minute in all", 0, 0},
-      {"long", 0, CLI_FLAG, &longer, NULL, "also what takes longer: more seeds, finer cubes, the peer's cube", 0, 0},
-      {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object on standard output, the table on standard error", 0,
+      {"quick", 'q', CLI_FLAG, &quick, NULL, "small versions, for tests: under a minute in all", 0,
        0},
+      {"long", 0, CLI_FLAG, &longer, NULL,
+       "also what takes longer: more seeds, finer cubes, the peer's cube", 0, 0},
+      {"json", 0, CLI_FLAG, &as_json, NULL,
+       "print one JSON object on standard output, the table on standard error", 0, 0},
       {"times", 0, CLI_FLAG, &times, NULL, "print what each check took, at the end", 0, 0},
       {"backend", 0, CLI_CHOICE, &v.machine.backend, "auto|cpu|cuda", "where to run", 0, 0},
-      {"threads", 't', CLI_COUNT, &v.machine.threads, "N", "threads to use; 0, the default, is all", 0, 4096},
-      {"isa", 0, CLI_CHOICE, &v.machine.isa, "auto|scalar|neon|sse|avx2|avx512", "vector build to use", 0, 0},
-      {"tasks", 0, CLI_CHOICE, &v.machine.tasks, "auto|host|tbb|pool|serial|shuffled", "who runs the chunks", 0, 0},
+      {"threads", 't', CLI_COUNT, &v.machine.threads, "N", "threads to use; 0, the default, is all",
+       0, 4096},
+      {"isa", 0, CLI_CHOICE, &v.machine.isa, "auto|scalar|neon|sse|avx2|avx512",
+       "vector build to use", 0, 0},
+      {"tasks", 0, CLI_CHOICE, &v.machine.tasks, "auto|host|tbb|pool|serial|shuffled",
+       "who runs the chunks", 0, 0},
   };
   const cli_syntax syntax = {
       "ooze verify [NAME] [--quick|--long] [options]",
-      "Runs the checks of the solver against the papers' figures and closed forms, and prints what was measured, what "
+      "Runs the checks of the solver against the papers' figures and closed forms, and prints what "
+      "was measured, what "
       "was "
-      "expected, and whether it passed. NAME runs the checks whose names begin with it, or, with a dot, the rows of "
+      "expected, and whether it passed. NAME runs the checks whose names begin with it, or, with a "
+      "dot, the rows of "
       "one: "
-      "fig5.mu50. Rows marked `reported` are not judged; what stands in brackets is what to read them against. Leaves "
+      "fig5.mu50. Rows marked `reported` are not judged; what stands in brackets is what to read "
+      "them against. Leaves "
       "with 0 if nothing failed and 3 otherwise.",
       options, sizeof options / sizeof options[0],
       "docs/verify.md tells what each check runs and where its numbers come from.\n"};
@@ -434,7 +483,8 @@ int cli_verify(int argc, char **argv) {
         json_object(&j, NULL);
         json_text(&j, "name", checks[i].name);
         json_text(&j, "about", checks[i].about);
-        json_text(&j, "level", checks[i].from == VERIFY_NORMAL ? "normal" : level_names[checks[i].from]);
+        json_text(&j, "level",
+                  checks[i].from == VERIFY_NORMAL ? "normal" : level_names[checks[i].from]);
         json_object_end(&j);
       } else {
         printf("%-12s %-6s %s\n", checks[i].name, level_names[checks[i].from], checks[i].about);
@@ -450,7 +500,8 @@ int cli_verify(int argc, char **argv) {
   print_head(&v);
   for (int i = 0; i < CHECK_COUNT; ++i) {
     if (!asked_for(&checks[i], name, &filter)) continue;
-    if (checks[i].from > v.level && !(name && v.level != VERIFY_QUICK)) continue; /* named: run, however long */
+    /* named: run, however long */
+    if (checks[i].from > v.level && !(name && v.level != VERIFY_QUICK)) continue;
     v.check = &checks[i];
     v.filter = filter;
     const double began = v.mark = cli_seconds();

@@ -1,4 +1,5 @@
-/* Checks: each runs the solver and lays measured beside expected. SPDX-License-Identifier: Apache-2.0 */
+/* Checks: each runs the solver and lays measured beside expected. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifndef OOZE_CLI_VERIFY_H
 #define OOZE_CLI_VERIFY_H
 
@@ -9,8 +10,8 @@ typedef enum verify_level { VERIFY_QUICK, VERIFY_NORMAL, VERIFY_LONG } verify_le
 
 typedef struct verify verify;
 
-/* A check's run emits rows. A row that is judged passes or fails; one that is reported shows a number and what it is to
- * be read against. `row` names it within the check; unit may be "". */
+/* A check's run emits rows. A row that is judged passes or fails; one that is reported shows a
+ * number and what it is to be read against. `row` names it within the check; unit may be "". */
 typedef struct verify_check {
   const char *name;
   const char *about; /* a line for --list */
@@ -21,19 +22,27 @@ typedef struct verify_check {
 verify_level verify_at(const verify *v);
 const kit_machine *verify_machine(const verify *v);
 int verify_wants(const verify *v,
-                 const char *part); /* 0 if no row that begins with `part` was asked for: skip its run */
+                 /* 0 if no row that begins with `part` was asked for: skip its run */
+                 const char *part);
 
-CLI_PRINTF(5, 6) void verify_at_most(verify *v, double measured, double limit, const char *unit, const char *row, ...);
-CLI_PRINTF(5, 6) void verify_at_least(verify *v, double measured, double limit, const char *unit, const char *row, ...);
+CLI_PRINTF(5, 6)
+void verify_at_most(verify *v, double measured, double limit, const char *unit, const char *row,
+                    ...);
+CLI_PRINTF(5, 6)
+void verify_at_least(verify *v, double measured, double limit, const char *unit, const char *row,
+                     ...);
 /* |measured - expected| <= tolerance, a share of |expected| */
 CLI_PRINTF(6, 7)
-void verify_within(verify *v, double measured, double expected, double share, const char *unit, const char *row, ...);
+void verify_within(verify *v, double measured, double expected, double share, const char *unit,
+                   const char *row, ...);
 /* expected: what to read it against (a goal, the prototype's value), or NAN */
 CLI_PRINTF(5, 6)
-void verify_report(verify *v, double measured, double expected, const char *unit, const char *row, ...);
+void verify_report(verify *v, double measured, double expected, const char *unit, const char *row,
+                   ...);
 /* A remark about the row just given: "blew up at 0.54 s". */
 CLI_PRINTF(2, 3) void verify_note(verify *v, const char *format, ...);
-/* A scene that could not be run fails the check; returns 1 if it ran. A scene that diverges is for the caller to note.
+/* A scene that could not be run fails the check; returns 1 if it ran. A scene that diverges is for
+ * the caller to note.
  */
 int verify_ran(verify *v, const kit *k);
 
@@ -85,7 +94,8 @@ typedef struct verify_dropped {
   double seconds, seconds_per_second; /* in ooze_step; per simulated second */
   uint64_t steps;
 } verify_dropped;
-void verify_drop_default(verify_drop *d); /* n 12, separation 0.05, gap 0.5, dt 1/240, 10 + 5, 2 s */
+/* n 12, separation 0.05, gap 0.5, dt 1/240, 10 + 5, 2 s */
+void verify_drop_default(verify_drop *d);
 /* Returns 1 if it could be run, blown up or not. */
 int verify_drop_run(verify *v, const verify_drop *d, verify_dropped *out);
 

@@ -1,4 +1,5 @@
-/* Figures 2, 3 and 5 of Takamatsu & Kanai 2011: the model blend. SPDX-License-Identifier: Apache-2.0 */
+/* Figures 2, 3 and 5 of Takamatsu & Kanai 2011: the model blend. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,13 +12,16 @@ static void open_blend(verify *v, kit *k, double separation, double alpha) {
   kit_apply(k);
 }
 
-/* Figure 2: a bar on two supports sags less, the wider a neighbourhood is. His bar is 40 long with support radii of 3, 5 and 8
- * of its separations (64, 256 and 755 neighbours, table 1); ours is 18 long with 1.5, 2.25 and 3.6: the same shares of its length,
- * with as many neighbours as a list holds. A quarter of gravity, so that also the softest stays on its supports and all bend in proportion
- * to their weight. Gives the sag of its middle below its ends over its length, the mean of the last three quarters of the run,
- * since nothing but contact damps a solid (alpha 0) and it swings about where it would rest; and how far its ends reach at
- * least, over where they stood: what has slipped off does not sag. */
-static int sag(verify *v, double support, int frames, uint32_t substeps, double *out, double *reach) {
+/* Figure 2: a bar on two supports sags less, the wider a neighbourhood is. His bar is 40 long with
+ * support radii of 3, 5 and 8 of its separations (64, 256 and 755 neighbours, table 1); ours is 18
+ * long with 1.5, 2.25 and 3.6: the same shares of its length, with as many neighbours as a list
+ * holds. A quarter of gravity, so that also the softest stays on its supports and all bend in
+ * proportion to their weight. Gives the sag of its middle below its ends over its length, the mean
+ * of the last three quarters of the run, since nothing but contact damps a solid (alpha 0) and it
+ * swings about where it would rest; and how far its ends reach at least, over where they stood:
+ * what has slipped off does not sag. */
+static int sag(verify *v, double support, int frames, uint32_t substeps, double *out,
+               double *reach) {
   const double d = 0.02;
   const uint32_t n[3] = {18, 4, 4};
   kit k;
@@ -63,9 +67,10 @@ static int sag(verify *v, double support, int frames, uint32_t substeps, double 
   return ran;
 }
 
-/* (12): his step is such that nothing moves further in it than the support radius, which is what `cfl` is. A cube that strikes the floor at
- * 20 m/s: speed times step over the radius, at most; and the steps of the slowest and of the busiest frame. (13): the bar of figure 2 sags as
- * much with half the step. */
+/* (12): his step is such that nothing moves further in it than the support radius, which is what
+ * `cfl` is. A cube that strikes the floor at 20 m/s: speed times step over the radius, at most; and
+ * the steps of the slowest and of the busiest frame. (13): the bar of figure 2 sags as much with
+ * half the step. */
 static void steps(verify *v) {
   const double d = 0.02, low[3] = {-0.1, 0.9, -0.1}, frame = 1.0 / 24.0;
   const uint32_t n[3] = {10, 10, 10};
@@ -79,7 +84,8 @@ static void steps(verify *v) {
   kit_floor(&k, 0.3);
   kit_block(&k, kit_fluid(&k, 1.0, 0.0), n, low);
   const float down[3] = {0.0f, -20.0f, 0.0f};
-  for (uint32_t i = 0; i < n[0] * n[1] * n[2] && kit_good(&k); ++i) k.result = ooze_attribute_write(k.solver, OOZE_VELOCITY, i, 1, 0, down);
+  for (uint32_t i = 0; i < n[0] * n[1] * n[2] && kit_good(&k); ++i)
+    k.result = ooze_attribute_write(k.solver, OOZE_VELOCITY, i, 1, 0, down);
   for (int f = 0; f < 24 && kit_good(&k); ++f) {
     ooze_stats stats;
     ooze_stats_default(&stats);
@@ -87,7 +93,8 @@ static void steps(verify *v) {
     const double before = f ? stats.max_speed : 20.0;
     kit_step(&k, frame, 1);
     if (kit_good(&k)) k.result = ooze_stats_get(k.solver, &stats);
-    /* substeps get shorter or longer with the speed, from what it was to what it is: their mean is no longer than the longest */
+    /* substeps get shorter or longer with the speed, from what it was to what it is: their mean is
+     * no longer than the longest */
     const double step = frame / stats.substeps;
     most = fmax(most, step * fmin(before, stats.max_speed) / (d * (double)k.params.blend_support));
     if (stats.substeps < fewest) fewest = stats.substeps;
@@ -97,15 +104,20 @@ static void steps(verify *v) {
   kit_close(&k);
   if (!ran) return;
   verify_at_most(v, most, 1.0, "of the support radius", "step.moves");
-  verify_note(v, "%u substeps in the slowest frame, %u in the busiest", (unsigned)fewest, (unsigned)greatest);
+  verify_note(v, "%u substeps in the slowest frame, %u in the busiest", (unsigned)fewest,
+              (unsigned)greatest);
   verify_at_least(v, (double)greatest / fewest, 2.0, "", "step.adapts");
-  if (!sag(v, 2.25, quick ? 36 : 96, 16, &once, &reach) || !sag(v, 2.25, quick ? 36 : 96, 32, &twice, &reach)) return;
-  verify_within(v, twice, once, 0.3, "of its length", "step.sag-with-half-of-it"); /* (8) alone would halve it; the bar swings */
+  if (!sag(v, 2.25, quick ? 36 : 96, 16, &once, &reach) ||
+      !sag(v, 2.25, quick ? 36 : 96, 32, &twice, &reach))
+    return;
+  /* (8) alone would halve it; the bar swings */
+  verify_within(v, twice, once, 0.3, "of its length", "step.sag-with-half-of-it");
 }
 
 /* Figure 3: a cube falls on the floor. */
 static int cube(verify *v, double alpha, double *height, double *width) {
-  const uint32_t side = verify_at(v) == VERIFY_LONG ? 22 : 10, n[3] = {side, side, side}; /* his has 10,648 particles */
+  /* his has 10,648 particles */
+  const uint32_t side = verify_at(v) == VERIFY_LONG ? 22 : 10, n[3] = {side, side, side};
   const double d = 0.2 / side;
   kit k;
   measure_body b;
@@ -126,7 +138,8 @@ static int cube(verify *v, double alpha, double *height, double *width) {
   return ran;
 }
 
-/* Figure 5c: a body falls on a hemisphere, parts, and is one again on the floor. Pieces of at least 2% of it. */
+/* Figure 5c: a body falls on a hemisphere, parts, and is one again on the floor. Pieces of at least
+ * 2% of it. */
 static int split(verify *v, uint32_t out[3]) {
   const double d = 0.02, centre[3] = {0, 0, 0};
   const uint32_t n[3] = {12, 6, 12};
@@ -155,13 +168,17 @@ static int split(verify *v, uint32_t out[3]) {
   return ran;
 }
 
-/* Figure 5a: a statue that is a solid falls on its foot, bounces, and is the shape that it was. His has 3,764 particles with 85
- * neighbours each. */
+/* Figure 5a: a statue that is a solid falls on its foot, bounces, and is the shape that it was. His
+ * has 3,764 particles with 85 neighbours each. */
 static void statue(verify *v) {
   static const kit_capsule part[] = {
-      {{0, 0.06, 0}, {0, 0.06, 0}, 0.06},  {{-0.1, 0.05, -0.03}, {0.1, 0.05, -0.03}, 0.06}, {{-0.1, 0.05, 0.04}, {0.1, 0.05, 0.04}, 0.06},
-      {{-0.05, 0.13, 0}, {-0.05, 0.42, 0}, 0.07}, {{0.05, 0.13, 0}, {0.05, 0.42, 0}, 0.07},
-      {{0, 0.38, 0.08}, {0, 0.25, 0.11}, 0.03}, {{-0.08, 0.39, 0.07}, {0.08, 0.39, 0.07}, 0.03},
+      {{0, 0.06, 0}, {0, 0.06, 0}, 0.06},
+      {{-0.1, 0.05, -0.03}, {0.1, 0.05, -0.03}, 0.06},
+      {{-0.1, 0.05, 0.04}, {0.1, 0.05, 0.04}, 0.06},
+      {{-0.05, 0.13, 0}, {-0.05, 0.42, 0}, 0.07},
+      {{0.05, 0.13, 0}, {0.05, 0.42, 0}, 0.07},
+      {{0, 0.38, 0.08}, {0, 0.25, 0.11}, 0.03},
+      {{-0.08, 0.39, 0.07}, {0.08, 0.39, 0.07}, 0.03},
   };
   const int quick = verify_at(v) == VERIFY_QUICK, frames = quick ? 44 : 60;
   const double d = quick ? 0.024 : 0.018, low[3] = {-0.3, 0.0, -0.3}, high[3] = {0.3, 1.0, 0.3};
@@ -197,7 +214,8 @@ static void statue(verify *v) {
   verify_at_least(v, rise / d, 1.0, "d", "fig5a.bounces");
 }
 
-/* Figure 5b: a figure with some elasticity spreads on the floor, and its shape is not perfectly collapsed, as it is without. */
+/* Figure 5b: a figure with some elasticity spreads on the floor, and its shape is not perfectly
+ * collapsed, as it is without. */
 static int fallen(verify *v, double alpha, double *height, double *width) {
   const int quick = verify_at(v) == VERIFY_QUICK;
   const double d = quick ? 0.03 : 0.018, low[3] = {-0.4, 0.0, -0.4}, high[3] = {0.4, 1.0, 0.6};
@@ -224,14 +242,20 @@ static int fallen(verify *v, double alpha, double *height, double *width) {
   return ran;
 }
 
-/* Figure 5d: four balls drop into a pool: five pieces become one, and the pool stands higher by what they bring. */
+/* Figure 5d: four balls drop into a pool: five pieces become one, and the pool stands higher by
+ * what they bring. */
 static void pool(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK;
-  const double d = quick ? 0.04 : 0.02, half[3] = {0.3, 1.5, 0.3}, middle[3] = {0.0, 1.5, 0.0}, low[3] = {-0.3, 0.0, -0.3}, high[3] = {0.3, 1.3, 0.3};
-  const kit_capsule ball[] = {{{-0.14, 0.35, -0.12}, {-0.14, 0.35, -0.12}, 0.09}, {{0.14, 0.6, 0.12}, {0.14, 0.6, 0.12}, 0.09},
-                              {{0.13, 0.85, -0.13}, {0.13, 0.85, -0.13}, 0.09}, {{-0.12, 1.1, 0.14}, {-0.12, 1.1, 0.14}, 0.09}};
+  const double d = quick ? 0.04 : 0.02, half[3] = {0.3, 1.5, 0.3}, middle[3] = {0.0, 1.5, 0.0},
+               low[3] = {-0.3, 0.0, -0.3}, high[3] = {0.3, 1.3, 0.3};
+  const kit_capsule ball[] = {{{-0.14, 0.35, -0.12}, {-0.14, 0.35, -0.12}, 0.09},
+                              {{0.14, 0.6, 0.12}, {0.14, 0.6, 0.12}, 0.09},
+                              {{0.13, 0.85, -0.13}, {0.13, 0.85, -0.13}, 0.09},
+                              {{-0.12, 1.1, 0.14}, {-0.12, 1.1, 0.14}, 0.09}};
   const kit_figure balls = {ball, 4, {0.0, 0.0, 0.0}, 1.0};
-  const uint32_t n[3] = {(uint32_t)lround(0.6 / d), (uint32_t)lround(0.16 / d), (uint32_t)lround(0.6 / d)}, poured = n[0] * n[1] * n[2];
+  const uint32_t n[3] = {(uint32_t)lround(0.6 / d), (uint32_t)lround(0.16 / d),
+                         (uint32_t)lround(0.6 / d)},
+                 poured = n[0] * n[1] * n[2];
   kit k;
   uint32_t pieces[2] = {0, 0};
   double inside, height[2] = {0.0, 0.0};
@@ -246,10 +270,12 @@ static void pool(verify *v) {
     if (f) kit_step(&k, 1.0 / 24.0, quick ? 10 : 20); /* pressure is what the step bears */
     if (f && f < 30) continue;
     kit_read(&k);
-    measure_pieces((measure_points)k.x, k.count, 1.5 * d, -1.0, k.count / 100, &pieces[f ? 1 : 0], &inside);
+    measure_pieces((measure_points)k.x, k.count, 1.5 * d, -1.0, k.count / 100, &pieces[f ? 1 : 0],
+                   &inside);
     /* twice the mean height is the depth of a pool at rest */
     double sum = 0.0;
-    for (uint32_t i = 0; i < (f ? k.count : poured); ++i) sum += 2.0 * (double)k.x[i][1] / (f ? k.count : poured);
+    for (uint32_t i = 0; i < (f ? k.count : poured); ++i)
+      sum += 2.0 * (double)k.x[i][1] / (f ? k.count : poured);
     height[f ? 1 : 0] = sum;
   }
   const double expected = k.count > poured ? (double)k.count / poured : 1.0;
@@ -261,7 +287,8 @@ static void pool(verify *v) {
   verify_within(v, height[1] / height[0], expected, 0.15, "of the pool's depth", "fig5d.depth");
 }
 
-/* Processor time of a step of his cube, all threads together: two cores at 60 steps a second have 1/30 s. */
+/* Processor time of a step of his cube, all threads together: two cores at 60 steps a second have
+ * 1/30 s. */
 static void blend_speed(verify *v) {
   kit k;
   const uint32_t n[3] = {22, 22, 22};
@@ -274,7 +301,9 @@ static void blend_speed(verify *v) {
   kit_step(&k, 1.0 / 24.0, 10);
   const double before = k.step_processor;
   kit_step(&k, 8.0 / 240.0, 8);
-  if (verify_ran(v, &k)) verify_report(v, (k.step_processor - before) / 8, 1.0 / 30.0, "s of processor a step", "speed.cube");
+  if (verify_ran(v, &k))
+    verify_report(v, (k.step_processor - before) / 8, 1.0 / 30.0, "s of processor a step",
+                  "speed.cube");
   kit_close(&k);
 }
 
@@ -302,7 +331,8 @@ void verify_blend(verify *v) {
       if (i)
         verify_at_least(v, width, 1.02 * before, "", "fig3.width.alpha%.1f", alphas[i]);
       else
-        verify_at_most(v, width, 1.6, "", "fig3.width.alpha%.1f", alphas[i]); /* a corner is at 1.41 */
+        /* a corner is at 1.41 */
+        verify_at_most(v, width, 1.6, "", "fig3.width.alpha%.1f", alphas[i]);
       verify_report(v, height, (double)NAN, "", "fig3.height.alpha%.1f", alphas[i]);
       before = width;
     }

@@ -15,9 +15,11 @@ static void angular(const ooze_body_state *b, double out[3]) {
 }
 static double length3(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
-/* A brick that tumbles about its middle axis, which is unstable: nothing but its own inertia turns it. */
+/* A brick that tumbles about its middle axis, which is unstable: nothing but its own inertia turns
+ * it. */
 static void tumble(verify *v) {
-  const double d = 0.05, centre[3] = {0, 0, 0}, velocity[3] = {0.3, 0.1, -0.2}, spin[3] = {0.3, 8.0, 0.15};
+  const double d = 0.05, centre[3] = {0, 0, 0}, velocity[3] = {0.3, 0.1, -0.2},
+               spin[3] = {0.3, 8.0, 0.15};
   const uint32_t n[3] = {4, 6, 9};
   kit k;
   ooze_body_state b;
@@ -38,20 +40,24 @@ static void tumble(verify *v) {
     least = fmin(least, 1.0 - 2.0 * (double)(q[0] * q[0] + q[2] * q[2]));
   }
   angular(&b, after);
-  for (int a = 0; a < 3; ++a) change[a] = after[a] - before[a], energy += 0.5 * after[a] * (double)b.spin[a];
+  for (int a = 0; a < 3; ++a)
+    change[a] = after[a] - before[a], energy += 0.5 * after[a] * (double)b.spin[a];
   if (verify_ran(v, &k)) {
     verify_at_most(v, length3(change) / length3(before), 1e-4, "", "tumble.angular-momentum");
     verify_note(v, "2 s at 8 rad/s about the middle axis");
     verify_at_most(v, fabs(energy / was - 1.0), 0.01, "", "tumble.energy");
-    verify_at_most(v, least, -0.9, "", "tumble.flips"); /* it turns over, as the theorem of the tennis racket says */
-    verify_at_most(v, hypot((double)b.centre[0] - 0.6, (double)b.centre[2] + 0.4), 1e-4, "m", "tumble.straight");
+    /* it turns over, as the theorem of the tennis racket says */
+    verify_at_most(v, least, -0.9, "", "tumble.flips");
+    verify_at_most(v, hypot((double)b.centre[0] - 0.6, (double)b.centre[2] + 0.4), 1e-4, "m",
+                   "tumble.straight");
   }
   kit_close(&k);
 }
 
 /* A block on a slope: slides with g (sin a - mu cos a), or stays. */
 static void slope(verify *v, double friction, const char *name) {
-  const double d = 0.05, angle = 0.5, normal[3] = {sin(angle), cos(angle), 0.0}, foot[3] = {0, 0, 0};
+  const double d = 0.05, angle = 0.5, normal[3] = {sin(angle), cos(angle), 0.0},
+               foot[3] = {0, 0, 0};
   const uint32_t n[3] = {6, 4, 6};
   const float turn[4] = {0.0f, 0.0f, (float)-sin(0.5 * angle), (float)cos(0.5 * angle)};
   const double up = 2.0 * d, centre[3] = {up * normal[0], up * normal[1], 0.0};
@@ -122,7 +128,8 @@ static void collide(verify *v) {
   const double d = 0.05, speed[3] = {-3.0, 0.0, 0.0}, spin[3] = {0.0, 0.0, 4.0};
   const kit_capsule part = {{0, 0, 0}, {0, 0, 0}, 7 * 0.05};
   const kit_figure ball = {&part, 1, {0, 0, 0}, 1.0};
-  const double low[3] = {-8 * d, -8 * d, -8 * d}, high[3] = {8 * d, 8 * d, 8 * d}, from[3] = {12 * d, 2 * d, 0};
+  const double low[3] = {-8 * d, -8 * d, -8 * d}, high[3] = {8 * d, 8 * d, 8 * d},
+               from[3] = {12 * d, 2 * d, 0};
   const uint32_t n[3] = {5, 5, 5};
   kit k;
   ooze_body_state b;
@@ -174,7 +181,8 @@ void verify_bodies(verify *v) {
 
 /* ---- Archimedes ---- */
 
-/* Level H of a fluid in a box of area A from the height of its centre, where a block of area a stands in it from zb up. */
+/* Level H of a fluid in a box of area A from the height of its centre, where a block of area a
+ * stands in it from zb up. */
 static double level_of(double centre, double A, double a, double zb) {
   double low = 0.0, high = 1e3;
   for (int it = 0; it < 200; ++it) {
@@ -188,14 +196,16 @@ static double level_of(double centre, double A, double a, double zb) {
   return 0.5 * (low + high);
 }
 
-static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint32_t side, uint32_t thick, double duration,
-                   double tolerance) {
+static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint32_t side,
+                   uint32_t thick, double duration, double tolerance) {
   const double d = 0.05, A = (wide * d) * (wide * d), edge = side * d, tall = thick * d;
   const uint32_t slab[3] = {side, thick, side};
-  const double half[3] = {0.5 * wide * d, high * d, 0.5 * wide * d}, centre[3] = {0.0, high * d, 0.0};
+  const double half[3] = {0.5 * wide * d, high * d, 0.5 * wide * d},
+               centre[3] = {0.0, high * d, 0.0};
   const double low[3] = {-half[0], 0.0, -half[0]}, share = density / 1000.0;
   /* a little above its place, so that it has to find it */
-  const double at[3] = {0.0, high * d + tall * (0.5 - share) + edge * edge * tall * share / A + 0.6 * d, 0.0};
+  const double at[3] = {
+      0.0, high * d + tall * (0.5 - share) + edge * edge * tall * share / A + 0.6 * d, 0.0};
   const uint32_t fluid_count = wide * high * wide;
   char name[32];
   kit k;
@@ -217,7 +227,9 @@ static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint
       for (uint32_t l = 0; l < wide && left; ++l)
         for (uint32_t i = 0; i < wide && left; ++i) {
           double x[3] = {low[0] + i * d, y - 0.5 * d, low[2] + l * d};
-          if (fabs(x[0] + 0.5 * d) < keep && fabs(x[2] + 0.5 * d) < keep && fabs(y - at[1]) < 0.5 * tall) continue;
+          if (fabs(x[0] + 0.5 * d) < keep && fabs(x[2] + 0.5 * d) < keep &&
+              fabs(y - at[1]) < 0.5 * tall)
+            continue;
           const uint32_t one[3] = {1, 1, 1};
           kit_block(&k, fluid, one, x);
           --left;
@@ -244,7 +256,10 @@ static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint
   }
   if (verify_ran(v, &k)) {
     verify_within(v, depth / samples, share / (packed / samples), tolerance, "", "%s.depth", name);
-    verify_note(v, "submerged share of a slab of %u x %u; fluid packed at %.4f, tilt %.3f rad, bobbing %.4f m/s", side, thick, packed / samples, tilt, bob);
+    verify_note(v,
+                "submerged share of a slab of %u x %u; fluid packed at %.4f, tilt %.3f rad, "
+                "bobbing %.4f m/s",
+                side, thick, packed / samples, tilt, bob);
     verify_report(v, depth / samples, share, "", "%s.depth-plain", name);
   }
   kit_close(&k);
@@ -253,7 +268,8 @@ static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint
 static void sinks(verify *v) {
   const double d = 0.05;
   const uint32_t n[3] = {12, 12, 12}, cube[3] = {4, 4, 4};
-  const double half[3] = {6 * d, 16 * d, 6 * d}, centre[3] = {0.0, 16 * d, 0.0}, low[3] = {-6 * d, 0.0, -6 * d};
+  const double half[3] = {6 * d, 16 * d, 6 * d}, centre[3] = {0.0, 16 * d, 0.0},
+               low[3] = {-6 * d, 0.0, -6 * d};
   const double at[3] = {0.0, 14.1 * d, 0.0};
   kit k;
   ooze_body_state b;
@@ -266,7 +282,8 @@ static void sinks(verify *v) {
   for (int step = 0; kit_good(&k) && step < 360; ++step) kit_step(&k, DT, 1);
   kit_body_read(&k, body, &b);
   if (verify_ran(v, &k)) {
-    verify_at_most(v, (double)b.centre[1] / d, 3.0, "d", "sinks.height"); /* 2 when it lies on the bottom */
+    /* 2 when it lies on the bottom */
+    verify_at_most(v, (double)b.centre[1] / d, 3.0, "d", "sinks.height");
     verify_note(v, "2500 kg/m^3, after 1.5 s");
   }
   kit_close(&k);

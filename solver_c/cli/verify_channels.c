@@ -1,9 +1,9 @@
 /* A Newtonian fluid between two walls: plane Couette and Poiseuille flow, from rest to steady.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A slab of fluid, three channel heights long, stands between two plates that hold it (friction 1) and two side walls
- * along which it slides. Its ends are free, so that no pressure builds up along it; the middle third, one height away
- * from the ends, is compared with the endless channel. */
+ * A slab of fluid, three channel heights long, stands between two plates that hold it (friction 1)
+ * and two side walls along which it slides. Its ends are free, so that no pressure builds up along
+ * it; the middle third, one height away from the ends, is compared with the endless channel. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ static double exact(const channel *c, double y, double t) {
   double H = height_of(c), nu = c->viscosity / c->density;
   double u = c->wall_speed * y / H + 0.5 * c->force / nu * y * (H - y);
   for (int n = 1; n < 200; ++n) {
-    double fade = exp(-n * n * MEASURE_PI * MEASURE_PI * nu * t / (H * H)), wave = sin(n * MEASURE_PI * y / H);
+    double fade = exp(-n * n * MEASURE_PI * MEASURE_PI * nu * t / (H * H)),
+           wave = sin(n * MEASURE_PI * y / H);
     u += 2.0 * c->wall_speed / (n * MEASURE_PI) * (n % 2 ? -1.0 : 1.0) * fade * wave;
     if (n % 2) u -= 4.0 * c->force * H * H / (nu * pow(n * MEASURE_PI, 3)) * fade * wave;
   }
@@ -31,7 +32,8 @@ static double exact(const channel *c, double y, double t) {
 
 static void profile(verify *v, const channel *c, kit *k, double t, double scale, const char *when) {
   double H = height_of(c), third = c->along * c->separation / 6.0;
-  double sum[ACROSS] = {0}, n[ACROSS] = {0}, where[ACROSS] = {0}, worst = 0.0, shift = 0.0, all = 0.0;
+  double sum[ACROSS] = {0}, n[ACROSS] = {0}, where[ACROSS] = {0}, worst = 0.0, shift = 0.0,
+         all = 0.0;
   kit_read(k);
   if (!verify_ran(v, k)) return;
   /* the slab as a whole may have moved along */
@@ -55,15 +57,18 @@ static void profile(verify *v, const channel *c, kit *k, double t, double scale,
   }
   if (all < 1.0) worst = (double)NAN;
   verify_at_most(v, fabs(worst), 0.10, "", "%s", when);
-  double low = n[0] > 0 ? sum[0] / n[0] : 0.0, high = n[ACROSS - 1] > 0 ? sum[ACROSS - 1] / n[ACROSS - 1] : 0.0,
+  double low = n[0] > 0 ? sum[0] / n[0] : 0.0,
+         high = n[ACROSS - 1] > 0 ? sum[ACROSS - 1] / n[ACROSS - 1] : 0.0,
          mid = n[ACROSS / 2] > 0 ? sum[ACROSS / 2] / n[ACROSS / 2] : 0.0;
-  verify_note(v, "worst %+.3f in layer %d; bottom %.4f middle %.4f top %.4f, exact %.4f %.4f %.4f m/s", worst, at, low,
-              mid, high, exact(c, H * 0.5 / ACROSS, t), exact(c, H * (ACROSS / 2 + 0.5) / ACROSS, t),
-              exact(c, H * (ACROSS - 0.5) / ACROSS, t));
+  verify_note(
+      v, "worst %+.3f in layer %d; bottom %.4f middle %.4f top %.4f, exact %.4f %.4f %.4f m/s",
+      worst, at, low, mid, high, exact(c, H * 0.5 / ACROSS, t),
+      exact(c, H * (ACROSS / 2 + 0.5) / ACROSS, t), exact(c, H * (ACROSS - 0.5) / ACROSS, t));
 }
 
 static void run(verify *v, const channel *c) {
-  const double H = height_of(c), nu = c->viscosity / c->density, dt = 1.0 / 480.0, wide = 0.5 * c->deep * c->separation;
+  const double H = height_of(c), nu = c->viscosity / c->density, dt = 1.0 / 480.0,
+               wide = 0.5 * c->deep * c->separation;
   /* the worst error is taken over the wall's speed, or over the steady flow's fastest */
   const double scale = c->wall_speed > 0.0 ? c->wall_speed : c->force * H * H / (8.0 * nu);
   static const struct {
@@ -71,7 +76,8 @@ static void run(verify *v, const channel *c) {
     const char *name;
   } look[] = {{0.05, "start-up.0.05"}, {0.125, "start-up.0.125"}, {0.6, "steady"}};
   const double origin[3] = {0, 0, 0}, top[3] = {0, H, 0}, up[3] = {0, 1, 0}, down[3] = {0, -1, 0};
-  const double left[3] = {0, 0, -wide}, right[3] = {0, 0, wide}, in[3] = {0, 0, 1}, out[3] = {0, 0, -1};
+  const double left[3] = {0, 0, -wide}, right[3] = {0, 0, wide}, in[3] = {0, 0, 1},
+               out[3] = {0, 0, -1};
   const double moving[3] = {c->wall_speed, 0, 0};
   const uint32_t n[3] = {c->along, ACROSS, c->deep};
   const double low[3] = {-0.5 * c->along * c->separation, 0.0, -wide};

@@ -1,7 +1,8 @@
-/* Cubes that fall on a floor: figures 4 and 6 of Barreiro et al. 2017, and the checks that drop the same cube.
- * SPDX-License-Identifier: Apache-2.0
+/* Cubes that fall on a floor: figures 4 and 6 of Barreiro et al. 2017, and the checks that drop the
+ * same cube. SPDX-License-Identifier: Apache-2.0
  *
- * The prototype's runs that these are held against had no walls in the density; NUMERICS.md sections 5a, 5c, 5r. */
+ * The prototype's runs that these are held against had no walls in the density; NUMERICS.md
+ * sections 5a, 5c, 5r. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,8 @@ static const char *const scheme_names[] = {"ooze", "paper", "position", "stress"
 
 /* ---- figure 6: drift of a fully viscous cube ---- */
 
-static int drift_split(verify *v, uint32_t n, double separation, double duration, uint32_t scheme, double dt,
-                       uint32_t velocity, uint32_t position, verify_dropped *out) {
+static int drift_split(verify *v, uint32_t n, double separation, double duration, uint32_t scheme,
+                       double dt, uint32_t velocity, uint32_t position, verify_dropped *out) {
   verify_drop d;
   verify_drop_default(&d);
   d.n = n;
@@ -26,8 +27,8 @@ static int drift_split(verify *v, uint32_t n, double separation, double duration
   return verify_drop_run(v, &d, out);
 }
 /* Half of the iterations in either phase, as the prototype's runs had them. */
-static int drift(verify *v, uint32_t n, double separation, double duration, uint32_t scheme, double dt,
-                 uint32_t iterations, verify_dropped *out) {
+static int drift(verify *v, uint32_t n, double separation, double duration, uint32_t scheme,
+                 double dt, uint32_t iterations, verify_dropped *out) {
   const uint32_t velocity = scheme == OOZE_SCHEME_POSITION ? 0 : iterations / 2;
   return drift_split(v, n, separation, duration, scheme, dt, velocity, iterations - velocity, out);
 }
@@ -57,11 +58,13 @@ void verify_fig6(verify *v) {
         if (!verify_wants(v, scheme_names[scheme])) continue;
         if (!drift(v, 20, 0.05, 1.5, scheme, dt, iterations, &o)) continue;
         if (scheme == OOZE_SCHEME_OOZE && its == 0)
-          verify_at_most(v, o.rms_end, step ? 0.79 : 0.34, "d", "ooze.%.0fms.%u", 1e3 * dt, iterations);
+          verify_at_most(v, o.rms_end, step ? 0.79 : 0.34, "d", "ooze.%.0fms.%u", 1e3 * dt,
+                         iterations);
         else if (scheme == OOZE_SCHEME_OOZE) /* the prototype's value and 30% */
           verify_at_most(v, o.rms_end, 1.3 * was, "d", "ooze.%.0fms.%u", 1e3 * dt, iterations);
         else
-          verify_report(v, o.rms_end, was, "d", "%s.%.0fms.%u", scheme_names[scheme], 1e3 * dt, iterations);
+          verify_report(v, o.rms_end, was, "d", "%s.%.0fms.%u", scheme_names[scheme], 1e3 * dt,
+                        iterations);
         note_blow_up(v, &o);
       }
 }
@@ -69,19 +72,30 @@ void verify_fig6(verify *v) {
 void verify_fig6_fine(verify *v) {
   verify_dropped o;
   const double d = 0.03125;
-  /* the prototype, half and half: 2.66 and 4.93 at 20 iterations, 0.43 at 40 and 60 ms (NUMERICS.md 5a). Ten velocity iterations do
-   * not reach through 32 layers: three quarters of the same number in that phase must do better than it did */
-  static const struct { double dt; uint32_t velocity, position; double was; int judged; } runs[] = {
-      {0.03, 15, 5, 2.66, 1}, {0.06, 15, 5, 4.93, 1},           {0.03, 30, 10, (double)NAN, 0}, {0.06, 30, 10, 0.43, 1},
-      {0.03, 10, 10, 2.66, 0}, {0.06, 10, 10, 4.93, 0},
+  /* the prototype, half and half: 2.66 and 4.93 at 20 iterations, 0.43 at 40 and 60 ms (NUMERICS.md
+   * 5a). Ten velocity iterations do not reach through 32 layers: three quarters of the same number
+   * in that phase must do better than it did */
+  static const struct {
+    double dt;
+    uint32_t velocity, position;
+    double was;
+    int judged;
+  } runs[] = {
+      {0.03, 15, 5, 2.66, 1},  {0.06, 15, 5, 4.93, 1},  {0.03, 30, 10, (double)NAN, 0},
+      {0.06, 30, 10, 0.43, 1}, {0.03, 10, 10, 2.66, 0}, {0.06, 10, 10, 4.93, 0},
   };
   for (size_t k = 0; k < sizeof runs / sizeof *runs; ++k) {
     char name[32];
-    snprintf(name, sizeof name, "ooze.%.0fms.%u+%u", 1e3 * runs[k].dt, runs[k].velocity, runs[k].position);
+    snprintf(name, sizeof name, "ooze.%.0fms.%u+%u", 1e3 * runs[k].dt, runs[k].velocity,
+             runs[k].position);
     if (!verify_wants(v, name)) continue;
-    if (!drift_split(v, 32, d, 1.2, OOZE_SCHEME_OOZE, runs[k].dt, runs[k].velocity, runs[k].position, &o)) continue;
-    if (runs[k].judged) verify_at_most(v, o.rms_end, runs[k].was, "d", "%s", name);
-    else verify_report(v, o.rms_end, runs[k].was, "d", "%s", name);
+    if (!drift_split(v, 32, d, 1.2, OOZE_SCHEME_OOZE, runs[k].dt, runs[k].velocity,
+                     runs[k].position, &o))
+      continue;
+    if (runs[k].judged)
+      verify_at_most(v, o.rms_end, runs[k].was, "d", "%s", name);
+    else
+      verify_report(v, o.rms_end, runs[k].was, "d", "%s", name);
     note_blow_up(v, &o);
   }
   for (uint32_t scheme = 1; scheme < 3; ++scheme)
@@ -91,7 +105,8 @@ void verify_fig6_fine(verify *v) {
         if (!verify_wants(v, scheme_names[scheme])) continue;
         if (!drift(v, 32, d, 1.2, scheme, dt, its ? 40 : 20, &o)) continue;
         double was = scheme == OOZE_SCHEME_POSITION && !its ? (step ? 21.2 : 28.0) : (double)NAN;
-        verify_report(v, o.rms_end, was, "d", "%s.%.0fms.%d", scheme_names[scheme], 1e3 * dt, its ? 40 : 20);
+        verify_report(v, o.rms_end, was, "d", "%s.%.0fms.%d", scheme_names[scheme], 1e3 * dt,
+                      its ? 40 : 20);
         note_blow_up(v, &o);
       }
 }
@@ -126,7 +141,8 @@ void verify_peer(verify *v) {
 typedef struct swatch {
   const char *name;
   double tau, alpha;
-  /* the prototype with the scheme of NUMERICS.md parts 1 to 3, this scene; NAN: do not judge (a splash: chaotic) */
+  /* the prototype with the scheme of NUMERICS.md parts 1 to 3, this scene; NAN: do not judge (a
+   * splash: chaotic) */
   double rebound, height, radius;
 } swatch;
 #define NO ((double)NAN)
@@ -172,10 +188,12 @@ void verify_fig4(verify *v) {
     verify_drop_default(&d);
     d.tau = s->tau;
     d.alpha = s->alpha;
-    if (!quick && !verify_wants(v, s->name) && !verify_wants(v, "order")) continue; /* the order needs them all */
+    /* the order needs them all */
+    if (!quick && !verify_wants(v, s->name) && !verify_wants(v, "order")) continue;
     if (quick) { /* the corners, smaller and shorter */
       height[i] = radius[i] = rebound[i] = lowest[i] = NO;
-      if (i != find("bouncy") && i != find("slumping") && i != find("solid") && i != find("splash")) continue;
+      if (i != find("bouncy") && i != find("slumping") && i != find("solid") && i != find("splash"))
+        continue;
       d.n = 6;
       d.gap = 0.25;
       d.duration = 0.8;
@@ -204,11 +222,13 @@ void verify_fig4(verify *v) {
     static const char *const slump[] = {"solid", "slumping", "splash"};
     verify_at_least(v, ordered(height, slump, 3, 0), 1.0, "", "quick.order.height");
     verify_at_least(v, ordered(radius, slump, 3, 1), 1.0, "", "quick.order.radius");
-    verify_at_least(v, rebound[find("bouncy")] - rebound[find("slumping")], 0.02, "m", "quick.order.rebound");
+    verify_at_least(v, rebound[find("bouncy")] - rebound[find("slumping")], 0.02, "m",
+                    "quick.order.rebound");
     return;
   }
   if (!verify_wants(v, "order")) return;
-  /* What the paper's figure shows: softer sinks lower and, until it shatters, bounces higher; more fluid spreads wider.
+  /* What the paper's figure shows: softer sinks lower and, until it shatters, bounces higher; more
+   * fluid spreads wider.
    */
   static const char *const elastic[] = {"rigid", "hard", "elastic", "bouncy"};
   static const char *const maxwell[] = {"stiff", "creeping", "slumping", "cream"};
@@ -297,8 +317,10 @@ void verify_rebound(verify *v) {
 
 /* ---- section 3.1: the explicit stress ---- */
 
-/* The largest step of a factor-2 list at which the cube stays together, and what a second costs at that step. */
-static int largest_step(verify *v, verify_drop *d, double from, double to, double *step, double *cost) {
+/* The largest step of a factor-2 list at which the cube stays together, and what a second costs at
+ * that step. */
+static int largest_step(verify *v, verify_drop *d, double from, double to, double *step,
+                        double *cost) {
   *step = *cost = NO;
   for (double dt = from; dt >= to * 0.999; dt *= 0.5) {
     verify_dropped o;
@@ -335,7 +357,8 @@ void verify_stress(verify *v) {
     verify_report(v, cost[0] / cost[1], 7.0, "x", "alpha%g.speed-ratio", alphas[i]);
   }
   if (verify_at(v) != VERIFY_LONG) return;
-  /* the paper's own cube: 0.1 ms against 6 ms, 7 times; its G is not known, 6e7 Pa would give its step */
+  /* the paper's own cube: 0.1 ms against 6 ms, 7 times; its G is not known, 6e7 Pa would give its
+   * step */
   verify_drop d;
   verify_dropped o;
   double step, cost;

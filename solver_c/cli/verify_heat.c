@@ -1,6 +1,8 @@
-/* Heat: conduction and melting in a bar at rest against closed forms. SPDX-License-Identifier: Apache-2.0
+/* Heat: conduction and melting in a bar at rest against closed forms. SPDX-License-Identifier:
+ * Apache-2.0
  *
- * The bar lies along x on a warm wall at x = 0. Its particles are not moved: no gravity, no iterations. */
+ * The bar lies along x on a warm wall at x = 0. Its particles are not moved: no gravity, no
+ * iterations. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +48,8 @@ static void wall(kit *k, double temperature) {
 
 static float *values(kit *k, ooze_attribute what) {
   float *out = kit_good(k) ? malloc(k->count * sizeof *out) : NULL;
-  if (out && ooze_attribute_read(k->solver, what, 0, k->count, 0, out) != OOZE_OK) memset(out, 0xff, k->count * sizeof *out);
+  if (out && ooze_attribute_read(k->solver, what, 0, k->count, 0, out) != OOZE_OK)
+    memset(out, 0xff, k->count * sizeof *out);
   return out;
 }
 
@@ -70,13 +73,16 @@ static void slab(verify *v, uint32_t wide, uint32_t steps) {
       worst = fmax(worst, fabs((double)T[i] - expected) / (warm - cold));
     }
     verify_at_most(v, worst, 0.02, "", "slab");
-    verify_note(v, "largest difference from the error function, over the wall's; sqrt(a t) is %.1f d", reach / d);
+    verify_note(v,
+                "largest difference from the error function, over the wall's; sqrt(a t) is %.1f d",
+                reach / d);
   }
   free(T);
   kit_close(&k);
 }
 
-/* Stefan's problem: at its melting point, molten from a wall St latent heats warmer; the front is at 2 lambda sqrt(a t). */
+/* Stefan's problem: at its melting point, molten from a wall St latent heats warmer; the front is
+ * at 2 lambda sqrt(a t). */
 static void stefan(verify *v, double number, double lambda, uint32_t wide, uint32_t steps) {
   const double a = 1e-5, dt = 0.5;
   const uint32_t n[3] = {60, wide, wide};
@@ -94,14 +100,15 @@ static void stefan(verify *v, double number, double lambda, uint32_t wide, uint3
   if (verify_ran(v, &k) && melt) {
     double molten = 0.0;
     for (uint32_t i = 0; i < k.count; ++i) molten += (double)melt[i];
-    verify_within(v, molten / (wide * wide), 2.0 * lambda * sqrt(a * dt * steps) / d, 0.05, "d", "%s.front", name);
+    verify_within(v, molten / (wide * wide), 2.0 * lambda * sqrt(a * dt * steps) / d, 0.05, "d",
+                  "%s.front", name);
   }
   free(melt);
   kit_close(&k);
 }
 
-/* A block of two materials, one of which melts, with temperatures at random: heat is kept, and none gets hotter than the
- * hottest was, at steps that are thousands of explicit ones. */
+/* A block of two materials, one of which melts, with temperatures at random: heat is kept, and none
+ * gets hotter than the hottest was, at steps that are thousands of explicit ones. */
 static void closed(verify *v, double diffusivity, const char *name) {
   const uint32_t n[3] = {8, 8, 8};
   const double low[3] = {0.0, 0.0, 0.0}, high[3] = {0.08, 0.0, 0.0};
@@ -152,11 +159,13 @@ static void closed(verify *v, double diffusivity, const char *name) {
 }
 
 void verify_heat(verify *v) {
-  static const double numbers[] = {0.1, 0.5, 1.0}, lambdas[] = {0.2200, 0.4648, 0.6201}; /* Carslaw & Jaeger, 11.2 */
+  /* Carslaw & Jaeger, 11.2 */
+  static const double numbers[] = {0.1, 0.5, 1.0}, lambdas[] = {0.2200, 0.4648, 0.6201};
   const int quick = verify_at(v) == VERIFY_QUICK;
   const uint32_t wide = quick ? 4 : 8, steps = quick ? 200 : 800;
   slab(v, wide, steps / 2);
-  for (int i = quick ? 1 : 0; i < (quick ? 2 : 3); ++i) stefan(v, numbers[i], lambdas[i], wide, steps);
+  for (int i = quick ? 1 : 0; i < (quick ? 2 : 3); ++i)
+    stefan(v, numbers[i], lambdas[i], wide, steps);
   closed(v, 1e-6, "closed");
   closed(v, 0.4, "closed-fast");
 }

@@ -33,7 +33,8 @@ uint32_t links_ball(kit *k, uint32_t material, const double centre[3], double ra
   kit_fill(k, material, low, high, in_ball, &b);
   return (k->solver ? ooze_particle_count(k->solver) : 0) - before;
 }
-void links_layer(kit *k, uint32_t material, const uint32_t n[3], const double low[3], double speed, double shift) {
+void links_layer(kit *k, uint32_t material, const uint32_t n[3], const double low[3], double speed,
+                 double shift) {
   const uint32_t before = k->solver ? ooze_particle_count(k->solver) : 0;
   const double at[3] = {low[0] + shift, low[1], low[2]};
   kit_block(k, material, n, at);
@@ -60,7 +61,8 @@ static int slumped(verify *v, double beta, double *height) {
   return ran;
 }
 
-/* Fig. 10: a lump falls on a bar that turns, and parts: fluid on both sides, none inside the bar. */
+/* Fig. 10: a lump falls on a bar that turns, and parts: fluid on both sides, none inside the bar.
+ */
 static void rotating_bar(verify *v) {
   kit k;
   const uint32_t n[3] = {10, 10, 10};
@@ -76,15 +78,18 @@ static void rotating_bar(verify *v) {
   c.half[0] = 0.02f, c.half[1] = 0.12f;
   c.friction = 0.2f;
   c.start.position[1] = c.end.position[1] = 0.12f;
-  c.start.rotation[0] = c.end.rotation[0] = sqrtf(0.5f), c.start.rotation[3] = c.end.rotation[3] = sqrtf(0.5f);
+  c.start.rotation[0] = c.end.rotation[0] = sqrtf(0.5f),
+  c.start.rotation[3] = c.end.rotation[3] = sqrtf(0.5f);
   if (kit_good(&k)) k.result = ooze_collider_add(k.solver, &c, &bar);
   kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
   ooze_pose at = c.start, to = at;
   for (int step = 0; step < 150 && kit_good(&k); ++step) { /* about its own axis */
     const double half = 0.5 * spin * dt * (step + 1);
     /* (quarter turn about x) after (turn about y) */
-    to.rotation[0] = (float)(sqrt(0.5) * cos(half)), to.rotation[1] = (float)(sqrt(0.5) * sin(half));
-    to.rotation[2] = (float)(sqrt(0.5) * sin(half)), to.rotation[3] = (float)(sqrt(0.5) * cos(half));
+    to.rotation[0] = (float)(sqrt(0.5) * cos(half)),
+    to.rotation[1] = (float)(sqrt(0.5) * sin(half));
+    to.rotation[2] = (float)(sqrt(0.5) * sin(half)),
+    to.rotation[3] = (float)(sqrt(0.5) * cos(half));
     k.result = ooze_collider_move(k.solver, bar, &at, &to);
     at = to;
     kit_step(&k, dt, 1);
@@ -116,7 +121,8 @@ static void links_speed(verify *v) {
   for (int step = 0; step < 4; ++step) kit_step(&k, 0.004, 1);
   const double before = k.step_processor;
   for (int step = 0; step < 8; ++step) kit_step(&k, 0.004, 1);
-  if (verify_ran(v, &k)) verify_report(v, (k.step_processor - before) / 8, 0.08, "s of processor a step", "speed.28k");
+  if (verify_ran(v, &k))
+    verify_report(v, (k.step_processor - before) / 8, 0.08, "s of processor a step", "speed.28k");
   kit_close(&k);
 }
 

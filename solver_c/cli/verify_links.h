@@ -9,8 +9,10 @@
 /* A ball on the lattice. Returns how many particles it has. */
 uint32_t links_ball(kit *k, uint32_t material, const double centre[3], double radius);
 /* n[0] n[1] n[2] particles that move down at `speed`, all shifted in x by `shift`. */
-void links_layer(kit *k, uint32_t material, const uint32_t n[3], const double low[3], double speed, double shift);
-/* By extension coefficient (0: by temperature), conductivity in W/(m K) at 1000 J/(kg K), temperature in K. */
+void links_layer(kit *k, uint32_t material, const uint32_t n[3], const double low[3], double speed,
+                 double shift);
+/* By extension coefficient (0: by temperature), conductivity in W/(m K) at 1000 J/(kg K),
+ * temperature in K. */
 uint32_t links_material(kit *k, double beta, double conductivity, double temperature);
 
 void verify_links_figures(verify *v); /* 2, 5 to 9 */

@@ -8,17 +8,21 @@
 
 static const double d = LINKS_D;
 
-/* ---- fig. 2: a dam breaks in a box; fluid neither stacks up at the walls nor gathers along the edges ---- */
+/* ---- fig. 2: a dam breaks in a box; fluid neither stacks up at the walls nor gathers along the
+ * edges ---- */
 
 typedef struct dam {
-  double wall, edge; /* number density of what is within 1.5 d of the wall behind, and of its lower edge, over that inside */
-  double leaked;     /* share beyond the walls */
+  /* number density of what is within 1.5 d of the wall behind, and of its lower edge, over that
+   * inside */
+  double wall, edge;
+  double leaked; /* share beyond the walls */
 } dam;
 static int dam_breaks(verify *v, uint32_t boundary, dam *out) {
   const int quick = verify_at(v) == VERIFY_QUICK;
   const uint32_t n[3] = {quick ? 10u : 16u, quick ? 12u : 20u, quick ? 8u : 12u};
   const double length = 2.0 * n[0] * d, width = n[2] * d, tall = 0.6 * n[1] * d, dt = 0.002;
-  const double low[3] = {0.0, 0.0, -0.5 * width}, half[3] = {0.5 * length, tall, 0.5 * width}, centre[3] = {0.5 * length, tall, 0.0};
+  const double low[3] = {0.0, 0.0, -0.5 * width}, half[3] = {0.5 * length, tall, 0.5 * width},
+               centre[3] = {0.5 * length, tall, 0.0};
   const int steps = quick ? 400 : 800, looked = 50;
   double near = 0.0, along = 0.0, inside = 0.0;
   kit k;
@@ -37,13 +41,18 @@ static int dam_breaks(verify *v, uint32_t boundary, dam *out) {
     double depth = 0.0;
     for (uint32_t i = 0; i < k.count; ++i) depth += 2.0 * (double)k.x[i][1] / k.count;
     for (uint32_t i = 0; i < k.count; ++i) {
-      const double x = (double)k.x[i][0], y = (double)k.x[i][1], z = (double)k.x[i][2], side = 0.5 * width - 1.5 * d;
-      if (x < -0.25 * d || x > length + 0.25 * d || y < -0.25 * d || fabs(z) > 0.5 * width + 0.25 * d) out->leaked += 1.0 / k.count / looked;
+      const double x = (double)k.x[i][0], y = (double)k.x[i][1], z = (double)k.x[i][2],
+                   side = 0.5 * width - 1.5 * d;
+      if (x < -0.25 * d || x > length + 0.25 * d || y < -0.25 * d ||
+          fabs(z) > 0.5 * width + 0.25 * d)
+        out->leaked += 1.0 / k.count / looked;
       if (fabs(z) > side) continue;
       const double volume = 2.0 * side * 1.5 * d;
       if (x < 1.5 * d && y < 1.5 * d) along += d * d * d / (volume * 1.5 * d);
-      if (x < 1.5 * d && y > 1.5 * d && y < depth - 1.0 * d) near += d * d * d / (volume * (depth - 2.5 * d));
-      if (x > 3.0 * d && x < 6.0 * d && y > 1.5 * d && y < depth - 1.0 * d) inside += d * d * d / (2.0 * volume * (depth - 2.5 * d));
+      if (x < 1.5 * d && y > 1.5 * d && y < depth - 1.0 * d)
+        near += d * d * d / (volume * (depth - 2.5 * d));
+      if (x > 3.0 * d && x < 6.0 * d && y > 1.5 * d && y < depth - 1.0 * d)
+        inside += d * d * d / (2.0 * volume * (depth - 2.5 * d));
     }
   }
   out->wall = near / inside, out->edge = along / inside;
@@ -67,7 +76,8 @@ static void fig2(verify *v) {
 static void fig5(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK;
   const double r = (quick ? 5.0 : 8.0) * d, hot_at = 400.0, cold_at = 300.0, dt = 0.004;
-  const double left[3] = {-1.15 * r, 2.6 * r, 0.0}, right[3] = {1.15 * r, 2.6 * r, 0.0}, solid[3] = {0.0, 0.6 * r, 0.0};
+  const double left[3] = {-1.15 * r, 2.6 * r, 0.0}, right[3] = {1.15 * r, 2.6 * r, 0.0},
+               solid[3] = {0.0, 0.6 * r, 0.0};
   const double half[3] = {3.0 * r, 4.0 * r, 2.2 * r}, centre[3] = {0.0, 4.0 * r, 0.0};
   const int steps = quick ? 250 : 400;
   kit k;
@@ -88,7 +98,8 @@ static void fig5(verify *v) {
     /* on the way: the hot one is lower */
     double low[2] = {0.0, 0.0};
     kit_read(&k);
-    for (uint32_t i = 0; i < all; ++i) low[i >= hot] += (double)k.x[i][1] / (i < hot ? hot : all - hot) / r;
+    for (uint32_t i = 0; i < all; ++i)
+      low[i >= hot] += (double)k.x[i][1] / (i < hot ? hot : all - hot) / r;
     if (kit_good(&k)) verify_at_least(v, low[1] - low[0], 0.15, "radii", "fig5.hot-flows-first");
   }
   kit_read(&k);
@@ -112,10 +123,12 @@ static void fig5(verify *v) {
   verify_at_least(v, mixed, 0.05, "of the hot ball", "fig5.touches-the-cold-one");
 }
 
-/* ---- fig. 6: a ball drops; the step against what explicit viscosity of the same strength bears ---- */
+/* ---- fig. 6: a ball drops; the step against what explicit viscosity of the same strength bears
+ * ---- */
 
 /* Height over radius that a ball has a while after it was put on the floor. */
-static int ball_drops(verify *v, uint32_t model, double beta, double viscosity, double dt, double r, kit *k) {
+static int ball_drops(verify *v, uint32_t model, double beta, double viscosity, double dt, double r,
+                      kit *k) {
   const double at[3] = {0.0, r + 0.5 * d, 0.0};
   kit_open_model(k, verify_machine(v), d, model, -9.81);
   k->params.links_beta_cold = k->params.links_beta_hot = (float)beta;
@@ -128,22 +141,26 @@ static int ball_drops(verify *v, uint32_t model, double beta, double viscosity, 
   kit_read(k);
   return verify_ran(v, k);
 }
-static double ball_height(const kit *k, double r) { return measure_surface((measure_points)k->x, k->count, k->count / 50) / r; }
-/* Largest eigenvalue, m^-2, of -sum_j V (v_j - v_i) lap W_ij, the Laplacian form of viscosity with Mueller's kernel, by power
- * iteration: explicit steps are stable up to 2 / (nu times it). */
+static double ball_height(const kit *k, double r) {
+  return measure_surface((measure_points)k->x, k->count, k->count / 50) / r;
+}
+/* Largest eigenvalue, m^-2, of -sum_j V (v_j - v_i) lap W_ij, the Laplacian form of viscosity with
+ * Mueller's kernel, by power iteration: explicit steps are stable up to 2 / (nu times it). */
 static double laplacian_largest(const kit *k) {
   const double h = 2.2 * d, norm = d * d * d * 45.0 / (MEASURE_PI * pow(h, 6));
   const uint32_t n = k->count;
   double *a = malloc((n + 1) * sizeof *a), *b = malloc((n + 1) * sizeof *b), value = 0.0;
   uint32_t seed = 1;
-  for (uint32_t i = 0; a && i < n; ++i) seed = seed * 1664525u + 1013904223u, a[i] = (double)(seed >> 8) / (1u << 23) - 1.0;
+  for (uint32_t i = 0; a && i < n; ++i)
+    seed = seed * 1664525u + 1013904223u, a[i] = (double)(seed >> 8) / (1u << 23) - 1.0;
   for (int round = 0; a && b && round < 30; ++round) {
     double size = 0.0, was = 0.0;
     for (uint32_t i = 0; i < n; ++i) b[i] = 0.0, was += a[i] * a[i];
     for (uint32_t i = 0; i < n; ++i)
       for (uint32_t j = i + 1; j < n; ++j) {
         double r2 = 0.0;
-        for (int c = 0; c < 3; ++c) r2 += (double)(k->x[i][c] - k->x[j][c]) * (double)(k->x[i][c] - k->x[j][c]);
+        for (int c = 0; c < 3; ++c)
+          r2 += (double)(k->x[i][c] - k->x[j][c]) * (double)(k->x[i][c] - k->x[j][c]);
         if (r2 >= h * h) continue;
         const double w = norm * (h - sqrt(r2)) * (a[i] - a[j]);
         b[i] += w, b[j] -= w;
@@ -165,7 +182,8 @@ static void steps_of(verify *v, const char *name, double beta, double at_least) 
   const double eigenvalue = ran ? laplacian_largest(&k) : 0.0;
   kit_close(&k);
   if (!ran) return;
-  /* steps twice as long each, as long as the ball ends as high, by a fifth, and nothing flies about */
+  /* steps twice as long each, as long as the ball ends as high, by a fifth, and nothing flies about
+   */
   for (double dt = 2.0 * first; dt < 0.04; dt *= 2.0) {
     ran = ball_drops(v, OOZE_MODEL_LINKS, beta, 0.0, dt, r, &k);
     const double speed = kit_max_speed(&k);
@@ -174,15 +192,18 @@ static void steps_of(verify *v, const char *name, double beta, double at_least) 
     if (!ran || speed > 2.0 || fabs(ours - height) > 0.2 * height) break;
     longest = dt;
   }
-  /* the viscosity with which a Newtonian fluid ends as high: the conformation model's, which is implicit */
+  /* the viscosity with which a Newtonian fluid ends as high: the conformation model's, which is
+   * implicit */
   for (int round = 0; round < (quick ? 6 : 9); ++round) {
     const double middle = sqrt(low * high);
     ran = ball_drops(v, OOZE_MODEL_CONFORMATION, beta, middle, 1.0 / 240.0, r, &k);
     const double at = ball_height(&k, r);
     kit_close(&k);
     if (!ran) return;
-    if (at < height) low = middle;
-    else high = middle;
+    if (at < height)
+      low = middle;
+    else
+      high = middle;
   }
   const double viscosity = sqrt(low * high), step = 2.0 / (viscosity / 1000.0 * eigenvalue);
   verify_report(v, height, (double)NAN, "radii", "fig6.%sheight", name);
@@ -190,7 +211,10 @@ static void steps_of(verify *v, const char *name, double beta, double at_least) 
   verify_report(v, 1e3 * step, 5.41e-3, "ms", "fig6.%sexplicit-step", name);
   verify_report(v, 1e3 * longest, 0.906, "ms", "fig6.%sour-longest-step", name);
   verify_at_least(v, longest / step, at_least, "times", "fig6.%sratio", name);
-  verify_note(v, "the paper: 167, with a thicker fluid or finer particles; at its own step of 0.906 ms %.1f", first / step);
+  verify_note(
+      v,
+      "the paper: 167, with a thicker fluid or finer particles; at its own step of 0.906 ms %.1f",
+      first / step);
 }
 static void fig6(verify *v) {
   steps_of(v, "", 1.0005, 20.0);
@@ -199,7 +223,8 @@ static void fig6(verify *v) {
 
 /* ---- fig. 8: a sheet that is poured folds to and fro ---- */
 
-/* Mean x of the sheet a little above what it has piled up, which is where it is wider than `thick`; NAN if there is none. */
+/* Mean x of the sheet a little above what it has piled up, which is where it is wider than `thick`;
+ * NAN if there is none. */
 static double lean(const kit *k, double thick, double top) {
   enum { SLABS = 32 };
   double low[SLABS], high[SLABS], sum[SLABS], count[SLABS];
@@ -240,8 +265,10 @@ static int sheet(verify *v, double beta, int *out_folds, double *out_leans) {
     widest = fmax(widest, fabs(x));
     /* it has turned back when it is half a separation from where it leaned furthest */
     least = fmin(least, x), most = fmax(most, x);
-    if (way >= 0 && x < most - 0.5 * d) folds += way != 0, way = -1, least = x;
-    else if (way <= 0 && x > least + 0.5 * d) folds += way != 0, way = 1, most = x;
+    if (way >= 0 && x < most - 0.5 * d)
+      folds += way != 0, way = -1, least = x;
+    else if (way <= 0 && x > least + 0.5 * d)
+      folds += way != 0, way = 1, most = x;
   }
   const int ran = verify_ran(v, &k);
   kit_close(&k);
@@ -257,7 +284,8 @@ static void fig8(verify *v) {
   verify_at_most(v, thin, thick / 3.0, "turns", "fig8.thin-fluid-does-not");
 }
 
-/* ---- fig. 7: a thread that falls on the ground coils: how often the place where it lands goes round ---- */
+/* ---- fig. 7: a thread that falls on the ground coils: how often the place where it lands goes
+ * round ---- */
 
 static const double RADIUS = 0.012; /* m, of the nozzle */
 static int thread(verify *v, double beta, measure_turns *turns, double *mound) {
@@ -276,9 +304,12 @@ static int thread(verify *v, double beta, measure_turns *turns, double *mound) {
     if (step < 96 || step % 2) continue; /* it has landed, and leans one way */
     double at[3];
     kit_read(&k);
-    if (kit_good(&k) && measure_contact((measure_points)k.x, (measure_points)k.v, k.count, e, 0.9 * top, radius, at)) measure_turns_add(turns, at[0], at[2]);
+    if (kit_good(&k) && measure_contact((measure_points)k.x, (measure_points)k.v, k.count, e,
+                                        0.9 * top, radius, at))
+      measure_turns_add(turns, at[0], at[2]);
   }
-  *mound = kit_good(&k) ? measure_surface((measure_points)k.x, k.count, k.count / 2) / radius : (double)NAN;
+  *mound = kit_good(&k) ? measure_surface((measure_points)k.x, k.count, k.count / 2) / radius
+                        : (double)NAN;
   const int ran = verify_ran(v, &k);
   kit_close(&k);
   return ran;
@@ -287,15 +318,18 @@ static void fig7(verify *v) {
   measure_turns thick, thin;
   double mound[2];
   if (!thread(v, 1.00005, &thick, &mound[0]) || !thread(v, 1.03, &thin, &mound[1])) return;
-  /* a thick thread lands beside the axis, further than it is wide, and goes round it; a thin one runs away under its own foot */
-  const double beside = thick.samples ? thick.radius / thick.samples : 0.0, under = thin.samples ? thin.radius / thin.samples : (double)NAN;
+  /* a thick thread lands beside the axis, further than it is wide, and goes round it; a thin one
+   * runs away under its own foot */
+  const double beside = thick.samples ? thick.radius / thick.samples : 0.0,
+               under = thin.samples ? thin.radius / thin.samples : (double)NAN;
   const int quick = verify_at(v) == VERIFY_QUICK;
   verify_at_least(v, beside / RADIUS, quick ? 0.5 : 1.0, "radii", "fig7.lands-beside-the-axis");
   verify_at_most(v, under / beside, 0.5, "", "fig7.thin-fluid-does-not");
   verify_at_least(v, mound[0] / mound[1], 1.5, "times as high", "fig7.piles-up");
   if (quick) return;
   verify_at_least(v, fabs(thick.net) / (2.0 * MEASURE_PI), 0.75, "turns", "fig7.turns");
-  verify_note(v, "%.1f turns to and fro, of the thread's end %.1f mm from the axis", thick.total / (2.0 * MEASURE_PI), 1e3 * beside);
+  verify_note(v, "%.1f turns to and fro, of the thread's end %.1f mm from the axis",
+              thick.total / (2.0 * MEASURE_PI), 1e3 * beside);
 }
 
 /* ---- fig. 9: lumps of unlike viscosity fall on a solid one after the other ---- */

@@ -1,5 +1,5 @@
-/* A column of fluid in a container: does it keep its volume and come to rest? NUMERICS.md 5f and part 3.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A column of fluid in a container: does it keep its volume and come to rest? NUMERICS.md 5f and
+ * part 3. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "verify.h"
@@ -14,13 +14,16 @@ static void one(verify *v, const column *c, double duration) {
   const double d = 0.05, dt = 1.0 / 240.0;
   const uint32_t n[3] = {c->wide, c->high, c->wide}, layer = c->wide * c->wide;
   const double side = 0.5 * c->wide * d, full = c->high * d, low[3] = {-side, 0.0, -side};
-  const double half[3] = {side, full, side}, centre[3] = {0.0, full, 0.0}; /* as high again above the fluid */
+  /* as high again above the fluid */
+  const double half[3] = {side, full, side}, centre[3] = {0.0, full, 0.0};
   kit k;
   measure_body b;
   double kinetic = 0.0, speed = 0.0, squeeze = 0.0, most = 0.0, frames = 0.0, blown = 0.0;
   double surface0 = (double)NAN, middle0 = (double)NAN;
   if (!verify_wants(v, c->name)) return;
-  int steps = (int)lround(duration / dt), settled = (int)lround((duration > 5.0 ? duration - 5.0 : 1.0) / dt); /* by 3 s the lattice has melted */
+  /* by 3 s the lattice has melted */
+  int steps = (int)lround(duration / dt),
+      settled = (int)lround((duration > 5.0 ? duration - 5.0 : 1.0) / dt);
   kit_open(&k, verify_machine(v), d);
   k.params.rest_filter = c->rest_filter;
   kit_iterations(&k, 10, 10);
@@ -49,12 +52,14 @@ static void one(verify *v, const column *c, double duration) {
     }
   }
   if (verify_ran(v, &k)) {
-    double surface = measure_surface((measure_points)k.x, k.count, layer / 2), bad = blown > 0.0 ? (double)NAN : 0.0;
+    double surface = measure_surface((measure_points)k.x, k.count, layer / 2),
+           bad = blown > 0.0 ? (double)NAN : 0.0;
     if (c->judged) {
       verify_at_most(v, squeeze / frames + bad, 0.01, "", "%s.compression", c->name);
       if (blown > 0.0) verify_note(v, "blew up at %.2f s", blown);
       verify_report(v, most, 0.023, "", "%s.compression.max", c->name);
-      verify_at_most(v, fabs(b.centre[1] / middle0 - 1.0) + bad, 0.01, "", "%s.volume-drift", c->name);
+      verify_at_most(v, fabs(b.centre[1] / middle0 - 1.0) + bad, 0.01, "", "%s.volume-drift",
+                     c->name);
       verify_note(v, "of the centre's height, the last 5 s (quick: from 1 s on)");
       verify_report(v, surface / surface0 - 1.0, 0.0, "", "%s.surface-drift", c->name);
       verify_report(v, (surface + 0.5 * d) / full, 1.025, "", "%s.surface", c->name);
@@ -71,7 +76,8 @@ static void one(verify *v, const column *c, double duration) {
   kit_close(&k);
 }
 
-/* Period and decay of a sloshing layer: the filter must not hold back real motion (NUMERICS.md part 3, "slosh"). */
+/* Period and decay of a sloshing layer: the filter must not hold back real motion (NUMERICS.md part
+ * 3, "slosh"). */
 static void slosh(verify *v) {
   const double d = 0.05, dt = 1.0 / 240.0, lean = 0.35;
   const double half[3] = {7 * d, 14 * d, 7 * d}, centre[3] = {0.0, 14 * d, 0.0};
@@ -96,7 +102,8 @@ static void slosh(verify *v) {
     if (!kit_good(&k)) break;
     for (uint32_t i = 0; i < k.count; ++i) x += (double)k.x[i][0];
     x /= k.count;
-    if (step > 10 && (before - earlier) * (x - before) < 0.0 && fabs(before) > 0.02 * d) peak[peaks++] = 1e3 * before;
+    if (step > 10 && (before - earlier) * (x - before) < 0.0 && fabs(before) > 0.02 * d)
+      peak[peaks++] = 1e3 * before;
     earlier = before;
     before = x;
   }

@@ -1,8 +1,8 @@
-/* The conformation update alone, in homogeneous flow, against the upper-convected Maxwell fluid's closed forms.
- * SPDX-License-Identifier: Apache-2.0
+/* The conformation update alone, in homogeneous flow, against the upper-convected Maxwell fluid's
+ * closed forms. SPDX-License-Identifier: Apache-2.0
  *
- * Stress over modulus is Q - I. The update is of first order in dt/lambda; 400 steps a relaxation time leave 0.5% at
- * most of what is checked to 2%. */
+ * Stress over modulus is Q - I. The update is of first order in dt/lambda; 400 steps a relaxation
+ * time leave 0.5% at most of what is checked to 2%. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Friction and stick of walls, whatever the viscosity: a drop on a slope, a layer under a ceiling (Clavet et al. 2005, 6.2).
- * SPDX-License-Identifier: Apache-2.0 */
+/* Friction and stick of walls, whatever the viscosity: a drop on a slope, a layer under a ceiling
+ * (Clavet et al. 2005, 6.2). SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "verify.h"
@@ -7,8 +7,10 @@
 static const double G = 9.81, DT = 1.0 / 240.0;
 
 /* Mean speed (m/s) down a slope after `duration` s from rest. */
-static double slide(verify *v, kit *k, uint32_t boundary, double friction, double viscosity, double angle, double duration) {
-  const double d = 0.05, normal[3] = {0.0, 1.0, 0.0}, foot[3] = {0, 0, 0}, low[3] = {-3 * d, 0.0, -3 * d};
+static double slide(verify *v, kit *k, uint32_t boundary, double friction, double viscosity,
+                    double angle, double duration) {
+  const double d = 0.05, normal[3] = {0.0, 1.0, 0.0}, foot[3] = {0, 0, 0},
+               low[3] = {-3 * d, 0.0, -3 * d};
   const uint32_t n[3] = {6, 4, 6};
   double speed = 0.0;
   kit_open(k, verify_machine(v), d);
@@ -25,8 +27,10 @@ static double slide(verify *v, kit *k, uint32_t boundary, double friction, doubl
   return speed;
 }
 
-/* One slope, slippery where z is below 0 and not above, with a drop on each half: their mean speeds (m/s) after `duration` s. */
-static int halves(verify *v, uint32_t boundary, double viscosity, double angle, double duration, double speed[2]) {
+/* One slope, slippery where z is below 0 and not above, with a drop on each half: their mean speeds
+ * (m/s) after `duration` s. */
+static int halves(verify *v, uint32_t boundary, double viscosity, double angle, double duration,
+                  double speed[2]) {
   enum { SIDE = 41 };
   const double d = 0.05, normal[3] = {0.0, 1.0, 0.0}, foot[3] = {0, 0, 0};
   const uint32_t n[3] = {6, 4, 6};
@@ -39,10 +43,12 @@ static int halves(verify *v, uint32_t boundary, double viscosity, double angle, 
   k.patch = 0.5 * (SIDE - 1) * d;
   ooze_collider slope = kit_plane(&k, foot, normal, 0.5);
   for (int i = 0; i < SIDE * SIDE; ++i) {
-    place[i][0] = (float)((i / SIDE - SIDE / 2) * d), place[i][1] = 0.0f, place[i][2] = (float)((i % SIDE - SIDE / 2) * d);
+    place[i][0] = (float)((i / SIDE - SIDE / 2) * d), place[i][1] = 0.0f,
+    place[i][2] = (float)((i % SIDE - SIDE / 2) * d);
     friction[i] = i % SIDE < SIDE / 2 ? 0.0f : 1.0f;
   }
-  if (kit_good(&k)) k.result = ooze_collider_grip(k.solver, slope, (float)d, SIDE * SIDE, place[0], friction, NULL);
+  if (kit_good(&k))
+    k.result = ooze_collider_grip(k.solver, slope, (float)d, SIDE * SIDE, place[0], friction, NULL);
   for (int side = 0; side < 2; ++side) {
     const double low[3] = {-12 * d, 0.0, (side ? 6 : -12) * d};
     kit_block(&k, kit_fluid(&k, viscosity, 0.0), n, low);
@@ -50,15 +56,18 @@ static int halves(verify *v, uint32_t boundary, double viscosity, double angle, 
   for (int step = 0; kit_good(&k) && step < (int)lround(duration / DT); ++step) kit_step(&k, DT, 1);
   kit_read(&k);
   speed[0] = speed[1] = 0.0;
-  for (uint32_t i = 0; i < k.count; ++i) speed[k.x[i][2] > 0.0f] += 2.0 * (double)k.v[i][0] / k.count;
+  for (uint32_t i = 0; i < k.count; ++i)
+    speed[k.x[i][2] > 0.0f] += 2.0 * (double)k.v[i][0] / k.count;
   const int ran = verify_ran(v, &k);
   kit_close(&k);
   return ran;
 }
 
-/* Separations from a plate, which rises off a block of viscous fluid, to the highest particle. Walls count in the density. */
+/* Separations from a plate, which rises off a block of viscous fluid, to the highest particle.
+ * Walls count in the density. */
 static double lift(verify *v, kit *k, uint32_t boundary, double stick) {
-  const double d = 0.02, speed = 0.1, low[3] = {-4 * d, 0.0, -4 * d}, up[3] = {0.0, speed, 0.0}, half = 2 * d;
+  const double d = 0.02, speed = 0.1, low[3] = {-4 * d, 0.0, -4 * d}, up[3] = {0.0, speed, 0.0},
+               half = 2 * d;
   const uint32_t n[3] = {8, 6, 8};
   double highest = 0.0, top = 6 * d;
   ooze_collider_desc c;
@@ -108,10 +117,12 @@ static double hang(verify *v, kit *k, double stick) {
   return (-0.5 * d - height) / d;
 }
 
-/* Stiff elastic matter, solid chocolate of 20 kPa, for a second on a sticky floor, or under a ceiling (up -1): root mean square speed,
- * m/s, and how far its middle has moved away from the wall, separations. */
+/* Stiff elastic matter, solid chocolate of 20 kPa, for a second on a sticky floor, or under a
+ * ceiling (up -1): root mean square speed, m/s, and how far its middle has moved away from the
+ * wall, separations. */
 static double stays(verify *v, kit *k, double up, double stick, double *moved) {
-  const double d = 0.004, low[3] = {-3 * d, up > 0.0 ? 0.0 : -4 * d, -3 * d}, point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, up, 0.0};
+  const double d = 0.004, low[3] = {-3 * d, up > 0.0 ? 0.0 : -4 * d, -3 * d},
+               point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, up, 0.0};
   const uint32_t n[3] = {6, 4, 6};
   double speed = 0.0, height = 0.0;
   ooze_collider_desc c;
@@ -143,19 +154,24 @@ void verify_slip(verify *v) {
     double speed;
     if (verify_wants(v, "free")) {
       speed = slide(v, &k, 0, 0.0, thick[i], angle, time);
-      if (verify_ran(v, &k)) verify_within(v, speed, free_speed, 0.05, "m/s", "free.viscosity-%.0f", thick[i]);
+      if (verify_ran(v, &k))
+        verify_within(v, speed, free_speed, 0.05, "m/s", "free.viscosity-%.0f", thick[i]);
       verify_note(v, "g sin a t, a = %.1f rad, %.1f s, friction 0", angle, time);
       kit_close(&k);
     }
     if (verify_wants(v, "particles") && (i || verify_at(v) != VERIFY_QUICK)) {
       speed = slide(v, &k, 1, 0.0, thick[i], angle, time);
-      if (verify_ran(v, &k)) verify_within(v, speed, free_speed, 0.05, "m/s", "particles.free.viscosity-%.0f", thick[i]);
+      if (verify_ran(v, &k))
+        verify_within(v, speed, free_speed, 0.05, "m/s", "particles.free.viscosity-%.0f", thick[i]);
       verify_note(v, "a slope of boundary particles, friction 0");
       kit_close(&k);
       speed = slide(v, &k, 1, 1.0, thick[i], angle, time);
       if (verify_ran(v, &k)) {
-        if (i) verify_at_most(v, speed, 0.05 * free_speed, "m/s", "particles.held.viscosity-%.0f", thick[i]);
-        else verify_report(v, speed, 0.0, "m/s", "particles.held.viscosity-%.0f", thick[i]);
+        if (i)
+          verify_at_most(v, speed, 0.05 * free_speed, "m/s", "particles.held.viscosity-%.0f",
+                         thick[i]);
+        else
+          verify_report(v, speed, 0.0, "m/s", "particles.held.viscosity-%.0f", thick[i]);
       }
       kit_close(&k);
     }
@@ -163,7 +179,9 @@ void verify_slip(verify *v) {
       speed = slide(v, &k, 0, 1.0, thick[i], angle, time);
       if (verify_ran(v, &k)) {
         if (i) verify_at_most(v, speed, 0.05 * free_speed, "m/s", "held.viscosity-%.0f", thick[i]);
-        else verify_report(v, speed, 0.0, "m/s", "held.viscosity-%.0f", thick[i]); /* it flows over the layer that is held */
+        /* it flows over the layer that is held */
+        else
+          verify_report(v, speed, 0.0, "m/s", "held.viscosity-%.0f", thick[i]);
       }
       kit_close(&k);
     }
@@ -198,7 +216,8 @@ void verify_slip(verify *v) {
   kit_close(&k);
   double moved, speed = stays(v, &k, 1.0, 30.0, &moved);
   if (verify_ran(v, &k)) verify_at_most(v, speed, 5e-4, "m/s", "stick.solid.rests");
-  verify_note(v, "a block of 20 kPa on a floor with 30 m/s^2 after 1 s; 0.01 when walls held it in positions, too");
+  verify_note(v, "a block of 20 kPa on a floor with 30 m/s^2 after 1 s; 0.01 when walls held it in "
+                 "positions, too");
   kit_close(&k);
   speed = stays(v, &k, -1.0, 100.0, &moved);
   if (verify_ran(v, &k)) {

@@ -53,7 +53,8 @@ static double bar_width(const bar *b, int axis) {
   return 2.0 * sum / many;
 }
 
-/* Under its own weight, held by a force on its top layer: dL = rho g / E (L^2 + L d) / 2 between the outer layers' centres. */
+/* Under its own weight, held by a force on its top layer: dL = rho g / E (L^2 + L d) / 2 between
+ * the outer layers' centres. */
 enum { TALL = 20 };
 static double hang(verify *v, double compliance, int volume, double *out_volume) {
   ooze_body_desc like;
@@ -73,7 +74,9 @@ static double hang(verify *v, double compliance, int volume, double *out_volume)
   if (verify_ran(v, &b.k)) {
     const double L = (TALL - 1) * D;
     stretch = layer_height(&b, TALL - 1) - layer_height(&b, 0) - L;
-    if (out_volume) *out_volume = (1.0 + stretch / L) * bar_width(&b, 0) * bar_width(&b, 2) / ((WIDE - 1) * D * (WIDE - 1) * D);
+    if (out_volume)
+      *out_volume = (1.0 + stretch / L) * bar_width(&b, 0) * bar_width(&b, 2) /
+                    ((WIDE - 1) * D * (WIDE - 1) * D);
   }
   kit_close(&b.k);
   return stretch;
@@ -81,27 +84,36 @@ static double hang(verify *v, double compliance, int volume, double *out_volume)
 static void hanging(verify *v) {
   if (!verify_wants(v, "hang")) return;
   const double young = 2e4, L = (TALL - 1) * D, sag = DENSITY * G / young * 0.5 * (L * L + L * D);
-  double off = hang(v, 1.0 / young, 0, NULL), twice = hang(v, 2.0 / young, 0, NULL), on = hang(v, 1.0 / young, 1, NULL);
+  double off = hang(v, 1.0 / young, 0, NULL), twice = hang(v, 2.0 / young, 0, NULL),
+         on = hang(v, 1.0 / young, 1, NULL);
   verify_within(v, off, sag, 0.1, "m", "hang.stretch");
-  verify_note(v, "a bar of %d x %d x %d particles under its weight against rho g L^2 / 2E: it is four links thick", WIDE, TALL, WIDE);
+  verify_note(v,
+              "a bar of %d x %d x %d particles under its weight against rho g L^2 / 2E: it is four "
+              "links thick",
+              WIDE, TALL, WIDE);
   verify_within(v, twice / off, 2.0, 0.05, "", "hang.twice-the-compliance");
-  /* lambda = mu = 0.4 E of the links, and 5 E of the volume on top: E' = mu (3 lambda + 2 mu) / (lambda + mu) */
+  /* lambda = mu = 0.4 E of the links, and 5 E of the volume on top: E' = mu (3 lambda + 2 mu) /
+   * (lambda + mu) */
   const double mu = 0.4, lambda = 0.4 + 5.0;
-  verify_within(v, on / off, (lambda + mu) / (mu * (3.0 * lambda + 2.0 * mu)), 0.1, "", "hang.with-volume");
+  verify_within(v, on / off, (lambda + mu) / (mu * (3.0 * lambda + 2.0 * mu)), 0.1, "",
+                "hang.with-volume");
 }
 
 /* Volume of a bar's middle over that at rest. */
 static double bar_volume(const bar *b, double *strain) {
   const uint32_t low = b->tall / 3, high = b->tall - 1 - low;
-  const double length = (layer_height(b, high) - layer_height(b, low)) / ((high - low) * D), side = (WIDE - 1) * D;
+  const double length = (layer_height(b, high) - layer_height(b, low)) / ((high - low) * D),
+               side = (WIDE - 1) * D;
   *strain = length - 1.0;
   return length * bar_width(b, 0) * bar_width(b, 2) / (side * side);
 }
-/* Pulled at both ends by a stress of 0.3 E, or pressed together by a fifth between plates that it slides on. */
+/* Pulled at both ends by a stress of 0.3 E, or pressed together by a fifth between plates that it
+ * slides on. */
 static double squeeze(verify *v, int plates, int volume) {
   const double young = 2e4, force = 0.3 * young / (DENSITY * D); /* acceleration of one layer */
   const uint32_t tall = plates ? 7 : 12;
-  const double up[3] = {0, 1, 0}, down[3] = {0, -1, 0}, foot[3] = {0, -0.5 * tall * D, 0}, head[3] = {0, 0.5 * tall * D, 0};
+  const double up[3] = {0, 1, 0}, down[3] = {0, -1, 0}, foot[3] = {0, -0.5 * tall * D, 0},
+               head[3] = {0, 0.5 * tall * D, 0};
   const double speed[3] = {0, -0.2 * tall * D / 0.5, 0}, still[3] = {0, 0, 0};
   ooze_body_desc like;
   ooze_collider plate = 0;
@@ -115,8 +127,10 @@ static double squeeze(verify *v, int plates, int volume) {
   like.damping = 0.01f;
   bar_open(&b, v, tall, &like);
   kit_pose_of_plane(&pose, head, down);
-  if (plates) (void)kit_plane(&b.k, foot, up, 0.0), plate = kit_plane(&b.k, head, down, 0.0);
-  else bar_load(&b, tall - 1, force), bar_load(&b, 0, -force);
+  if (plates)
+    (void)kit_plane(&b.k, foot, up, 0.0), plate = kit_plane(&b.k, head, down, 0.0);
+  else
+    bar_load(&b, tall - 1, force), bar_load(&b, 0, -force);
   for (int step = 0; kit_good(&b.k) && step < 240; ++step) {
     if (plates && step <= 120) kit_move(&b.k, plate, &pose, step < 120 ? speed : still, DT);
     kit_step(&b.k, DT, 1);
@@ -124,7 +138,8 @@ static double squeeze(verify *v, int plates, int volume) {
   kit_read(&b.k);
   if (verify_ran(v, &b.k)) {
     ratio = bar_volume(&b, &strain);
-    verify_report(v, strain, plates ? -0.2 : 0.3, "", "volume.%s-%s.strain", plates ? "pressed" : "pulled", volume ? "on" : "off");
+    verify_report(v, strain, plates ? -0.2 : 0.3, "", "volume.%s-%s.strain",
+                  plates ? "pressed" : "pulled", volume ? "on" : "off");
   }
   kit_close(&b.k);
   return ratio;
@@ -154,7 +169,8 @@ static void tears(verify *v, double limit, int expect, const char *name) {
   bar_open(&b, v, TALL, &like);
   if (kit_good(&b.k)) (void)ooze_links_count(b.k.solver, &before);
   for (int step = 0; kit_good(&b.k) && step < 240; ++step) {
-    const double ramp = fmin(1.0, step / 120.0); /* slowly: no swing above the strain that it settles at */
+    /* slowly: no swing above the strain that it settles at */
+    const double ramp = fmin(1.0, step / 120.0);
     if (step < 121) bar_load(&b, TALL - 1, ramp * force), bar_load(&b, 0, -ramp * force);
     kit_step(&b.k, DT, 1);
   }
@@ -164,7 +180,8 @@ static void tears(verify *v, double limit, int expect, const char *name) {
     double stretch = (layer_height(&b, TALL - 1) - layer_height(&b, 0)) / ((TALL - 1) * D) - 1.0;
     if (expect) {
       verify_at_least(v, stretch, 1.0, "", "%s.apart", name);
-      verify_note(v, "strain of 0.1 E / E against a limit of %.2f; %llu of %llu links are left", limit, (unsigned long long)after, (unsigned long long)before);
+      verify_note(v, "strain of 0.1 E / E against a limit of %.2f; %llu of %llu links are left",
+                  limit, (unsigned long long)after, (unsigned long long)before);
     } else {
       verify_at_most(v, stretch, 0.15, "", "%s.stretch", name);
       verify_at_most(v, (double)(before - after), 0.0, "", "%s.links-lost", name);
@@ -175,7 +192,8 @@ static void tears(verify *v, double limit, int expect, const char *name) {
 
 /* A spinning soft block flies into a ball of fluid, no gravity. */
 static void momentum(verify *v) {
-  const double speed[3] = {-2.0, 0.3, 0.0}, low[3] = {-8 * D, -8 * D, -8 * D}, high[3] = {8 * D, 8 * D, 8 * D}, from[3] = {11 * D, 2 * D, 0};
+  const double speed[3] = {-2.0, 0.3, 0.0}, low[3] = {-8 * D, -8 * D, -8 * D},
+               high[3] = {8 * D, 8 * D, 8 * D}, from[3] = {11 * D, 2 * D, 0};
   const kit_capsule part = {{0, 0, 0}, {0, 0, 0}, 6 * D};
   const kit_figure ball = {&part, 1, {0, 0, 0}, 1.0};
   const uint32_t n[3] = {5, 5, 5};
@@ -204,12 +222,15 @@ static void momentum(verify *v) {
       for (int a = 0; a < 3; ++a) {
         const int e = (a + 1) % 3, f = (a + 2) % 3;
         p[step > 0][a] += (double)mass * (double)k.v[i][a];
-        l[step > 0][a] += (double)mass * ((double)k.x[i][e] * (double)k.v[i][f] - (double)k.x[i][f] * (double)k.v[i][e]);
+        l[step > 0][a] += (double)mass * ((double)k.x[i][e] * (double)k.v[i][f] -
+                                          (double)k.x[i][f] * (double)k.v[i][e]);
       }
     }
   }
   if (verify_ran(v, &k)) {
-    for (int a = 0; a < 3; ++a) dp += pow(p[1][a] - p[0][a], 2), dl += pow(l[1][a] - l[0][a], 2), p0 += p[0][a] * p[0][a], l0 += l[0][a] * l[0][a];
+    for (int a = 0; a < 3; ++a)
+      dp += pow(p[1][a] - p[0][a], 2), dl += pow(l[1][a] - l[0][a], 2), p0 += p[0][a] * p[0][a],
+          l0 += l[0][a] * l[0][a];
     verify_at_most(v, sqrt(dp / p0), 1e-4, "", "collide.momentum");
     verify_note(v, "a soft block of 1500 kg/m^3 at 2 m/s into a ball of 5 Pa s");
     verify_report(v, sqrt(dl / l0), 0.0, "", "collide.angular-momentum");
@@ -220,7 +241,8 @@ static void momentum(verify *v) {
 /* A soft block of half the fluid's density, let go under the surface. */
 static void floats(verify *v) {
   const uint32_t n[3] = {12, 9, 12}, block[3] = {5, 4, 5};
-  const double half[3] = {6 * D, 12 * D, 6 * D}, centre[3] = {0, 12 * D, 0}, low[3] = {-6 * D, 0, -6 * D}, at[3] = {0.0, 11.1 * D, 0.0};
+  const double half[3] = {6 * D, 12 * D, 6 * D}, centre[3] = {0, 12 * D, 0},
+               low[3] = {-6 * D, 0, -6 * D}, at[3] = {0.0, 11.1 * D, 0.0};
   ooze_body_desc like;
   kit k;
   ooze_body_state b;
@@ -240,7 +262,8 @@ static void floats(verify *v) {
     /* the pool is 9 d high before the block takes half of its volume */
     level = 9.0 + 0.5 * 5 * 4 * 5 / (12.0 * 12.0);
     verify_within(v, (double)b.centre[1] / D, level, 0.05, "d", "floats.height");
-    verify_note(v, "a block of 500 kg/m^3: its centre lies in the surface; bobbing %.3f m/s", fabs((double)b.velocity[1]));
+    verify_note(v, "a block of 500 kg/m^3: its centre lies in the surface; bobbing %.3f m/s",
+                fabs((double)b.velocity[1]));
   }
   kit_close(&k);
 }

@@ -1,5 +1,5 @@
-/* Figure 7 of Barreiro et al. 2017: a fully viscous block that spins freely keeps spinning, if rotation is told from
- * strain. SPDX-License-Identifier: Apache-2.0 */
+/* Figure 7 of Barreiro et al. 2017: a fully viscous block that spins freely keeps spinning, if
+ * rotation is told from strain. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@ typedef struct spin {
 } spin;
 
 /* Angular momentum left, as a share, and drift from the rigid motion in separations. */
-static int run(verify *v, const spin *s, double *left, double *rms, double *blown_at, double *drift) {
+static int run(verify *v, const spin *s, double *left, double *rms, double *blown_at,
+               double *drift) {
   const double d = 0.05, dt = 1.0 / 240.0;
   kit k;
   measure_body b;
@@ -61,10 +62,12 @@ void verify_fig7(verify *v) {
   if (verify_at(v) == VERIFY_QUICK) {
     s.duration = 0.25;
     /* 0.97 in 2 s is 0.9962 in an eighth of that */
-    if (run(v, &s, &left, &rms, &blown, &drift)) verify_at_least(v, left, 0.9962, "", "quick.momentum");
+    if (run(v, &s, &left, &rms, &blown, &drift))
+      verify_at_least(v, left, 0.9962, "", "quick.momentum");
     return;
   }
-  /* NUMERICS.md 5b: 0.987 and 0.18 d (0.986 with the filter); linear momentum below 1e-14 in double precision */
+  /* NUMERICS.md 5b: 0.987 and 0.18 d (0.986 with the filter); linear momentum below 1e-14 in double
+   * precision */
   if (verify_wants(v, "default")) {
     if (!run(v, &s, &left, &rms, &blown, &drift)) return;
     verify_at_least(v, left, 0.97, "", "default.momentum");

@@ -1,10 +1,13 @@
-/* How the iterations of a step are best divided between its two phases. SPDX-License-Identifier: Apache-2.0
+/* How the iterations of a step are best divided between its two phases. SPDX-License-Identifier:
+ * Apache-2.0
  *
- * Table 1 of Barreiro et al. 2017 gives one number of iterations a step; how many of them project velocities and how many
- * positions is ours (bench_scenes.c). Here its scenes, with fewer particles, are followed by a run that converges, and every few
- * steps all divisions of the paper's number start from one and the same state of it and take a few steps, so that what parts
- * them from it is what they did not solve and not what chaos makes of it. What a step leaves of density may gather over many:
- * each division also goes on alone for a while, and there only densities are looked at. */
+ * Table 1 of Barreiro et al. 2017 gives one number of iterations a step; how many of them project
+ * velocities and how many positions is ours (bench_scenes.c). Here its scenes, with fewer
+ * particles, are followed by a run that converges, and every few steps all divisions of the paper's
+ * number start from one and the same state of it and take a few steps, so that what parts them from
+ * it is what they did not solve and not what chaos makes of it. What a step leaves of density may
+ * gather over many: each division also goes on alone for a while, and there only densities are
+ * looked at. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +20,8 @@ enum {
   SPLITS = 5,
   VELOCITIES = SPLITS, /* velocities converged, half of all iterations for positions */
   POSITIONS,           /* the other way round: together they tell which phase lacks iterations */
-  TWICE,               /* twice as many as what is measured against: is that converged? One window */
+  /* twice as many as what is measured against: is that converged? One window */
+  TWICE,
   DIVISIONS,
   WINDOW = 4, /* steps */
   BETWEEN = 4,
@@ -25,14 +29,17 @@ enum {
 };
 
 typedef struct division_set {
-  const char *name, *scene;   /* the bench's, whose step and iterations it has */
-  uint32_t particles;         /* of the bench's scene */
-  double viscosity;           /* Pa s; 0: the bench's scene. Else poured from a nozzle: what stands there moves too little */
-  double separation;          /* m, of what is poured */
-  uint32_t settle, alone;     /* steps until it moves as it should; steps that each goes on alone */
-  uint32_t many;              /* times the number of iterations, in each phase, to measure against */
-  int creeps;                 /* positions go on moving a little up to the 1,000 iterations that there may be */
-  uint32_t velocity[SPLITS];  /* the divisions; the first is half of all */
+  const char *name, *scene; /* the bench's, whose step and iterations it has */
+  uint32_t particles;       /* of the bench's scene */
+  /* Pa s; 0: the bench's scene. Else poured from a nozzle: what stands there moves too little */
+  double viscosity;
+  double separation;      /* m, of what is poured */
+  uint32_t settle, alone; /* steps until it moves as it should; steps that each goes on alone */
+  /* times the number of iterations, in each phase, to measure against */
+  uint32_t many;
+  /* positions go on moving a little up to the 1,000 iterations that there may be */
+  int creeps;
+  uint32_t velocity[SPLITS]; /* the divisions; the first is half of all */
 } division_set;
 static const division_set sets[] = {
     {"coiling", "coiling", 0, 300.0, 0.004, 150, 60, 8, 1, {20, 13, 24, 27, 30}},
@@ -41,7 +48,8 @@ static const division_set sets[] = {
     {"honey-warm", "honey-warm", 0, 10.0, 0.004, 150, 60, 10, 0, {5, 3, 6, 7, 8}},
     {"interactive", "interactive", 3000, 0.0, 0.0, 80, 60, 10, 0, {4, 3, 5, 6, 7}},
 };
-static const division_set quick = {"quick-blocks", "blocks", 576, 0.0, 0.0, 60, 48, 5, 0, {10, 7, 12, 13, 15}};
+static const division_set quick = {"quick-blocks",     "blocks", 576, 0.0, 0.0, 60, 48, 5, 0,
+                                   {10, 7, 12, 13, 15}};
 
 /* ---- what a window ends with ---- */
 
@@ -85,9 +93,9 @@ static void squeeze_add(squeeze *s, const picture *p) {
 
 /* How far windows end from the converged ones, in sums over particles and windows. */
 typedef struct division {
-  double n, x2, x_max;     /* m^2, m */
-  double v2, speed2;       /* (m/s)^2: of the difference, of the converged velocity */
-  double q2, strain2;      /* the same of the conformation, and of what sets it off from identity */
+  double n, x2, x_max; /* m^2, m */
+  double v2, speed2;   /* (m/s)^2: of the difference, of the converged velocity */
+  double q2, strain2;  /* the same of the conformation, and of what sets it off from identity */
   squeeze windows, alone;
 } division;
 
@@ -128,7 +136,8 @@ static void build(run *r, const verify *v, const division_set *set) {
   /* nozzle, speed and height of fig5; relaxation time of the bench's coiling */
   kit_open(&r->k, verify_machine(v), set->separation);
   kit_floor(&r->k, 1.0);
-  uint32_t material = kit_fluid(&r->k, set->viscosity, strcmp(set->scene, "coiling") == 0 ? 0.15 : 0.0);
+  uint32_t material =
+      kit_fluid(&r->k, set->viscosity, strcmp(set->scene, "coiling") == 0 ? 0.15 : 0.0);
   kit_nozzle(&r->k, material, 0.25, 0.01, 0.5, 0.01, 0.0, 1);
 }
 
@@ -140,8 +149,8 @@ static void advance(run *r, uint32_t velocity, uint32_t position, uint32_t steps
   }
 }
 
-/* The solver tells densities as they were before its last iteration moved particles. A step of no length that begins here tells
- * them as they are; who goes on from here loads the state again. */
+/* The solver tells densities as they were before its last iteration moved particles. A step of no
+ * length that begins here tells them as they are; who goes on from here loads the state again. */
 static int look(run *r, picture *p) {
   kit_read(&r->k);
   if (!kit_good(&r->k)) return 0;
@@ -160,7 +169,8 @@ static int look(run *r, picture *p) {
   return kit_good(&r->k);
 }
 
-static void go_alone(run *r, uint32_t velocity, uint32_t position, uint32_t steps, kit_state *here, picture *seen, squeeze *out) {
+static void go_alone(run *r, uint32_t velocity, uint32_t position, uint32_t steps, kit_state *here,
+                     picture *seen, squeeze *out) {
   advance(r, velocity, position, steps / 2);
   for (int i = 0; i < LOOKS; ++i) {
     advance(r, velocity, position, steps / 2 / LOOKS);
@@ -176,46 +186,61 @@ static void go_alone(run *r, uint32_t velocity, uint32_t position, uint32_t step
 static double rms(const division *d) { return sqrt(d->x2 / d->n); }
 static double mean(const squeeze *s) { return s->sum / s->looks; }
 
-/* Half and half must have no reason to be left for more velocity iterations, which cost less time (one of positions takes more
- * than two of them): none of those may come nearer, or keep volume better, by more than a tenth, which another size of the scene
- * changes too. What comes nearer at the price of a tenth more density error does not count. Any other choice is held against half
- * and half: nearer to the truth, and at most a tenth more density error. */
+/* Half and half must have no reason to be left for more velocity iterations, which cost less time
+ * (one of positions takes more than two of them): none of those may come nearer, or keep volume
+ * better, by more than a tenth, which another size of the scene changes too. What comes nearer at
+ * the price of a tenth more density error does not count. Any other choice is held against half and
+ * half: nearer to the truth, and at most a tenth more density error. */
 static void judge(verify *v, const division_set *set, const division *d, int chosen) {
   const division *own = &d[chosen];
   double distance = 0.0, compression = 0.0; /* the worst ratios to a rival */
   for (int i = 0; i < SPLITS; ++i) {
     const int rival = chosen ? i == 0 : set->velocity[i] > set->velocity[0];
     if (!rival) continue;
-    const double inside = mean(&own->windows) / mean(&d[i].windows), alone = mean(&own->alone) / mean(&d[i].alone);
+    const double inside = mean(&own->windows) / mean(&d[i].windows),
+                 alone = mean(&own->alone) / mean(&d[i].alone);
     compression = fmax(compression, chosen ? fmax(inside, alone) : fmin(inside, alone));
-    if (chosen || fmin(inside, alone) >= 1.0 / 1.1) distance = fmax(distance, rms(own) / rms(&d[i]));
+    if (chosen || fmin(inside, alone) >= 1.0 / 1.1)
+      distance = fmax(distance, rms(own) / rms(&d[i]));
   }
-  if (!isfinite(rms(own)) || !isfinite(mean(&own->windows)) || !isfinite(mean(&own->alone))) distance = compression = (double)NAN;
+  if (!isfinite(rms(own)) || !isfinite(mean(&own->windows)) || !isfinite(mean(&own->alone)))
+    distance = compression = (double)NAN;
   verify_at_most(v, distance, chosen ? 1.0 : 1.1, "", "%s.chosen.distance", set->name);
   verify_note(v, "%u velocity iterations, over %s", set->velocity[chosen],
-              chosen ? "half and half" : distance > 0.0 ? "the nearest of more that cost no density" : "none: all with more cost density");
+              chosen           ? "half and half"
+              : distance > 0.0 ? "the nearest of more that cost no density"
+                               : "none: all with more cost density");
   verify_at_most(v, compression, 1.1, "", "%s.chosen.compression", set->name);
 }
 
-static void tell(verify *v, const division_set *set, const bench_scene *s, const division *d, double separation) {
-  const uint32_t all = s->velocity_iterations + s->position_iterations, take = s->velocity_iterations;
+static void tell(verify *v, const division_set *set, const bench_scene *s, const division *d,
+                 double separation) {
+  const uint32_t all = s->velocity_iterations + s->position_iterations,
+                 take = s->velocity_iterations;
   int chosen = 0;
   for (int i = 0; i < SPLITS; ++i) {
     const division *q = &d[i];
     if (set->velocity[i] == take) chosen = i;
-    verify_report(v, rms(q) / separation, (double)NAN, "d", "%s.%u+%u", set->name, set->velocity[i], all - set->velocity[i]);
-    verify_note(v, "greatest %.2f d; of velocities %.3f, conformation %.3f; compression %.2e, greatest %.3f; alone %.2e, %.3f",
-                q->x_max / separation, sqrt(q->v2 / q->speed2), q->strain2 > 0.0 ? sqrt(q->q2 / q->strain2) : 0.0, mean(&q->windows),
+    verify_report(v, rms(q) / separation, (double)NAN, "d", "%s.%u+%u", set->name, set->velocity[i],
+                  all - set->velocity[i]);
+    verify_note(v,
+                "greatest %.2f d; of velocities %.3f, conformation %.3f; compression %.2e, "
+                "greatest %.3f; alone %.2e, %.3f",
+                q->x_max / separation, sqrt(q->v2 / q->speed2),
+                q->strain2 > 0.0 ? sqrt(q->q2 / q->strain2) : 0.0, mean(&q->windows),
                 q->windows.most, mean(&q->alone), q->alone.most);
   }
   for (int i = VELOCITIES; i <= POSITIONS; ++i) {
-    verify_report(v, rms(&d[i]) / separation, rms(&d[0]) / separation, "d", "%s.%s", set->name, i == VELOCITIES ? "velocities-solved" : "positions-solved");
+    verify_report(v, rms(&d[i]) / separation, rms(&d[0]) / separation, "d", "%s.%s", set->name,
+                  i == VELOCITIES ? "velocities-solved" : "positions-solved");
     verify_note(v, "compression %.2e", mean(&d[i].windows));
   }
   /* what is measured against errs by less than half of what is measured */
   const double off = rms(&d[TWICE]) / rms(&d[chosen]);
-  if (set->creeps) verify_report(v, off, 0.5, "", "%s.converged", set->name);
-  else verify_at_most(v, off, 0.5, "", "%s.converged", set->name);
+  if (set->creeps)
+    verify_report(v, off, 0.5, "", "%s.converged", set->name);
+  else
+    verify_at_most(v, off, 0.5, "", "%s.converged", set->name);
   verify_note(v, "twice as many iterations end %.4f d from it", rms(&d[TWICE]) / separation);
   judge(v, set, d, chosen);
 }
@@ -230,7 +255,8 @@ static void one_scene(verify *v, const division_set *set, uint32_t windows) {
   division d[DIVISIONS];
   if (!verify_wants(v, set->name)) return;
   memset(d, 0, sizeof d);
-  for (int i = 0; i < SPLITS; ++i) velocity[i] = set->velocity[i], position[i] = all - set->velocity[i];
+  for (int i = 0; i < SPLITS; ++i)
+    velocity[i] = set->velocity[i], position[i] = all - set->velocity[i];
   velocity[VELOCITIES] = position[POSITIONS] = many;
   position[VELOCITIES] = velocity[POSITIONS] = all / 2;
   velocity[TWICE] = position[TWICE] = 2 * many;

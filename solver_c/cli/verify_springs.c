@@ -16,14 +16,17 @@ static const double d = 0.01;
 static double elongation(const double *x, int n) {
   double mean[3] = {0, 0, 0}, square[3] = {0, 0, 0};
   for (int i = 0; i < n; i++)
-    for (int c = 0; c < 3; c++) mean[c] += x[3 * i + c] / n, square[c] += x[3 * i + c] * x[3 * i + c] / n;
+    for (int c = 0; c < 3; c++)
+      mean[c] += x[3 * i + c] / n, square[c] += x[3 * i + c] * x[3 * i + c] / n;
   for (int c = 0; c < 3; c++) square[c] = sqrt(fmax(square[c] - mean[c] * mean[c], 0.0));
   return 2.0 * square[0] / (square[1] + square[2]) - 1.0;
 }
-/* The drop of fig. 3 in both orders, step by step: the greatest difference of how much longer than wide it is, and of what it is at the end. */
+/* The drop of fig. 3 in both orders, step by step: the greatest difference of how much longer than
+ * wide it is, and of what it is at the end. */
 static void drop_as_printed(verify *v, uint32_t wide, int steps) {
   const uint32_t n[3] = {2 * wide, wide, wide};
-  const double low[3] = {0.0, 0.0, 0.0}, ratio = 2.6797, h = ratio * d, T = sqrt(0.01 * h / 9.81), dt = 0.005;
+  const double low[3] = {0.0, 0.0, 0.0}, ratio = 2.6797, h = ratio * d, T = sqrt(0.01 * h / 9.81),
+               dt = 0.005;
   double worst = 0.0, start = 0.0, ours = 0.0, theirs = 0.0;
   kit k;
   printed r;
@@ -55,18 +58,26 @@ static void drop_as_printed(verify *v, uint32_t wide, int steps) {
   if (open) printed_close(&r);
   kit_close(&k);
   if (!ran) return;
-  verify_at_most(v, x ? worst / start : (double)NAN, 0.1, "of the first", "fig3.against-the-papers-order");
-  verify_note(v, "longer than wide by %.3f at first, %.3f at the end, %.3f in the paper's order", start, ours, theirs);
+  verify_at_most(v, x ? worst / start : (double)NAN, 0.1, "of the first",
+                 "fig3.against-the-papers-order");
+  verify_note(v, "longer than wide by %.3f at first, %.3f at the end, %.3f in the paper's order",
+              start, ours, theirs);
 }
 
-/* Fig. 3: a drop twice as long as it is wide pulls itself round, swings through, and ends as a ball. */
+/* Fig. 3: a drop twice as long as it is wide pulls itself round, swings through, and ends as a
+ * ball. */
 static void oscillating_drop(verify *v) {
   kit k;
   int crossings = 0;
   double before = 1.0, aspect = 1.0;
   const int quick = verify_at(v) == VERIFY_QUICK;
-  const uint32_t wide = quick ? 7 : verify_at(v) == VERIFY_LONG ? 21 : 10, n[3] = {2 * wide, wide, wide}; /* the paper's scenes have 20,000 */
-  const int steps = quick ? 400 : verify_at(v) == VERIFY_LONG ? 3600 : 1200; /* a drop's period goes as the root of its volume */
+  /* the paper's scenes have 20,000 */
+  const uint32_t wide = quick                         ? 7
+                        : verify_at(v) == VERIFY_LONG ? 21
+                                                      : 10,
+                 n[3] = {2 * wide, wide, wide};
+  /* a drop's period goes as the root of its volume */
+  const int steps = quick ? 400 : verify_at(v) == VERIFY_LONG ? 3600 : 1200;
   const double low[3] = {0.0, 0.0, 0.0};
   kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, 0.0);
   k.params.springs_mode = OOZE_SPRINGS_OFF;
@@ -86,8 +97,11 @@ static void oscillating_drop(verify *v) {
   const int ran = verify_ran(v, &k);
   kit_close(&k);
   if (!ran) return;
-  if (!quick) drop_as_printed(v, verify_at(v) == VERIFY_LONG ? 14 : 8, verify_at(v) == VERIFY_LONG ? 600 : 200);
-  if (verify_at(v) == VERIFY_LONG) { /* 18,500 particles: it creeps towards round and is damped before it swings */
+  if (!quick)
+    drop_as_printed(v, verify_at(v) == VERIFY_LONG ? 14 : 8,
+                    verify_at(v) == VERIFY_LONG ? 600 : 200);
+  /* 18,500 particles: it creeps towards round and is damped before it swings */
+  if (verify_at(v) == VERIFY_LONG) {
     verify_report(v, crossings, 1, "", "fig3.passes-through-round");
     verify_report(v, fabs(aspect), 0.15, "", "fig3.not-round-at-the-end");
     return;
@@ -97,12 +111,14 @@ static void oscillating_drop(verify *v) {
   verify_report(v, inside, 0.0, "", "fig3.compression");
 }
 
-/* Height left of a block (10 particles high; --long: 27, as many as the paper's scenes have) that a plate presses to half and lets go, after it had time to recover, over what it was. */
+/* Height left of a block (10 particles high; --long: 27, as many as the paper's scenes have) that a
+ * plate presses to half and lets go, after it had time to recover, over what it was. */
 static int pressed(verify *v, uint32_t after, float plasticity, float yield, double *out) {
   kit k;
   const uint32_t side = verify_at(v) == VERIFY_LONG ? 27 : 10, n[3] = {side, side, side};
   const double h = side * d, low[3] = {-0.5 * h, 0.0, -0.5 * h}, dt = 0.004;
-  kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -1.0); /* light gravity: what is looked at is the press */
+  /* light gravity: what is looked at is the press */
+  kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -1.0);
   k.params.springs_mode = OOZE_SPRINGS_SET;
   k.params.springs_elasticity = 1.0f;
   k.params.springs_plasticity_stretch = k.params.springs_plasticity_compress = plasticity;
@@ -110,7 +126,8 @@ static int pressed(verify *v, uint32_t after, float plasticity, float yield, dou
   kit_apply(&k);
   kit_floor(&k, 1.0);
   kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
-  const double above[3] = {0.0, h + 0.5 * d, 0.0}, down[3] = {0.0, -1.0, 0.0}, fall[3] = {0.0, -0.5 * h / 0.3, 0.0}, rise[3] = {0.0, h / 0.3, 0.0};
+  const double above[3] = {0.0, h + 0.5 * d, 0.0}, down[3] = {0.0, -1.0, 0.0},
+               fall[3] = {0.0, -0.5 * h / 0.3, 0.0}, rise[3] = {0.0, h / 0.3, 0.0};
   ooze_pose pose;
   ooze_collider plate = kit_plane(&k, above, down, 0.0);
   kit_pose_of_plane(&pose, above, down);
@@ -118,8 +135,10 @@ static int pressed(verify *v, uint32_t after, float plasticity, float yield, dou
   k.params.springs_mode = after;
   kit_apply(&k);
   for (int step = 0; step < 225 && kit_good(&k); ++step) {
-    if (step < 75) kit_move(&k, plate, &pose, fall, dt);
-    else if (step < 150) kit_move(&k, plate, &pose, rise, dt);
+    if (step < 75)
+      kit_move(&k, plate, &pose, fall, dt);
+    else if (step < 150)
+      kit_move(&k, plate, &pose, rise, dt);
     kit_step(&k, dt, 1);
   }
   kit_read(&k);
@@ -128,21 +147,27 @@ static int pressed(verify *v, uint32_t after, float plasticity, float yield, dou
   kit_close(&k);
   return ran;
 }
-/* Fig. 5: what is left of the press depends on how fast rest lengths follow (alpha) and on how much they bear before they do (gamma, 0
- * to 0.2 in the paper): slower or more is more elastic. */
+/* Fig. 5: what is left of the press depends on how fast rest lengths follow (alpha) and on how much
+ * they bear before they do (gamma, 0 to 0.2 in the paper): slower or more is more elastic. */
 static void plastic_behaviours(verify *v) {
   double fast, slow, firm;
-  if (!pressed(v, OOZE_SPRINGS_FLOW, 0.3f, 0.0f, &fast) || !pressed(v, OOZE_SPRINGS_FLOW, 0.01f, 0.0f, &slow)) return;
+  if (!pressed(v, OOZE_SPRINGS_FLOW, 0.3f, 0.0f, &fast) ||
+      !pressed(v, OOZE_SPRINGS_FLOW, 0.01f, 0.0f, &slow))
+    return;
   verify_report(v, fast, (double)NAN, "of its height", "fig5.alpha0.3.gamma0");
   verify_at_least(v, slow - fast, 0.1, "of its height", "fig5.slower-recovers-more");
   if (verify_at(v) == VERIFY_QUICK || !pressed(v, OOZE_SPRINGS_FLOW, 0.3f, 0.2f, &firm)) return;
   verify_at_least(v, firm - fast, 0.1, "of its height", "fig5.gamma0.2-recovers-more");
 }
 
-/* Fig. 12: stepped on, an elastic figure recovers; a plastic one keeps the print; without springs it flows away. */
+/* Fig. 12: stepped on, an elastic figure recovers; a plastic one keeps the print; without springs
+ * it flows away. */
 static void stepped_on(verify *v) {
   double elastic, plastic, liquid;
-  if (!pressed(v, OOZE_SPRINGS_HOLD, 0.0f, 0.1f, &elastic) || !pressed(v, OOZE_SPRINGS_FLOW, 1.0f, 0.1f, &plastic) || !pressed(v, OOZE_SPRINGS_OFF, 0.0f, 0.1f, &liquid)) return;
+  if (!pressed(v, OOZE_SPRINGS_HOLD, 0.0f, 0.1f, &elastic) ||
+      !pressed(v, OOZE_SPRINGS_FLOW, 1.0f, 0.1f, &plastic) ||
+      !pressed(v, OOZE_SPRINGS_OFF, 0.0f, 0.1f, &liquid))
+    return;
   verify_at_least(v, elastic, 0.85, "of its height", "fig12.elastic");
   verify_at_most(v, plastic, 0.75, "of its height", "fig12.plastic");
   verify_at_most(v, liquid, plastic, "of its height", "fig12.springs-deleted");
@@ -168,7 +193,8 @@ static void beneath_a_sphere(verify *v) {
     kit_read(&k);
     for (uint32_t i = 0; i < k.count; ++i) {
       const float *x = k.x[i];
-      held += x[1] < 0.0f && sqrt((double)(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])) < 0.1 + 3.0 * d;
+      held +=
+          x[1] < 0.0f && sqrt((double)(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])) < 0.1 + 3.0 * d;
     }
     share[sticky] = (double)held / (k.count ? k.count : 1);
     const int ran = verify_ran(v, &k);
@@ -199,8 +225,9 @@ static double surface_time(const kit *k) {
 }
 #endif
 
-/* Processor time of a frame of one step, all threads together: two cores at 10 frames a second have 0.2 s, at 4 with the surface 0.5 s. The block
- * has stood for a while, so that springs and fluid are as they go on. */
+/* Processor time of a frame of one step, all threads together: two cores at 10 frames a second have
+ * 0.2 s, at 4 with the surface 0.5 s. The block has stood for a while, so that springs and fluid
+ * are as they go on. */
 static void springs_speed(verify *v) {
   kit k;
   const uint32_t n[3] = {28, 26, 28};

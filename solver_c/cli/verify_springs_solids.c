@@ -1,4 +1,5 @@
-/* The model springs (Clavet et al. 2005) and solids: its figures 1 and 8 to 11. SPDX-License-Identifier: Apache-2.0 */
+/* The model springs (Clavet et al. 2005) and solids: its figures 1 and 8 to 11.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "springs_printed.h"
@@ -6,10 +7,13 @@
 
 static const double d = 0.01;
 
-static double distance(const float *x, const double c[3]) { return hypot(hypot((double)x[0] - c[0], (double)x[1] - c[1]), (double)x[2] - c[2]); }
+static double distance(const float *x, const double c[3]) {
+  return hypot(hypot((double)x[0] - c[0], (double)x[1] - c[1]), (double)x[2] - c[2]);
+}
 
-/* Fig. 1: a jet strikes a disc and leaves its edge as a sheet, which tears to filaments and drops. In a ring outside the disc, which part
- * of the circle has fluid (in steps of 5 degrees), and how thick it is there: at most a few particles, or it is no sheet. */
+/* Fig. 1: a jet strikes a disc and leaves its edge as a sheet, which tears to filaments and drops.
+ * In a ring outside the disc, which part of the circle has fluid (in steps of 5 degrees), and how
+ * thick it is there: at most a few particles, or it is no sheet. */
 static void fountain(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK, frames = quick ? 16 : 24;
   const double e = quick ? 0.007 : 0.005, inner = 0.05, outer = 0.075, top = 0.25;
@@ -35,7 +39,8 @@ static void fountain(verify *v) {
     uint32_t count[72] = {0};
     double mean[72] = {0.0}, square[72] = {0.0};
     for (uint32_t i = 0; i < k.count; ++i) {
-      const double x = (double)k.x[i][0], y = (double)k.x[i][1], z = (double)k.x[i][2], r = hypot(x, z);
+      const double x = (double)k.x[i][0], y = (double)k.x[i][1], z = (double)k.x[i][2],
+                   r = hypot(x, z);
       if (r < inner || r > outer) continue;
       const int bin = (int)((atan2(z, x) / MEASURE_PI + 1.0) * 36.0) % 72;
       count[bin]++, mean[bin] += y, square[bin] += y * y;
@@ -44,7 +49,8 @@ static void fountain(verify *v) {
       covered += count[b] > 0 ? 1.0 / (4 * 72) : 0.0;
       if (count[b] < 3) continue;
       const double m = mean[b] / count[b];
-      thick += sqrt(12.0 * fmax(square[b] / count[b] - m * m, 0.0)) / e, ++bins; /* of a layer whose heights are even */
+      /* of a layer whose heights are even */
+      thick += sqrt(12.0 * fmax(square[b] / count[b] - m * m, 0.0)) / e, ++bins;
     }
     measure_pieces((measure_points)k.x, k.count, 1.6 * e, -10.0, 2, &drops, &inside);
   }
@@ -56,7 +62,8 @@ static void fountain(verify *v) {
   verify_report(v, drops, (double)NAN, "pieces", "fig1.drops");
 }
 
-/* A jet on a character that moves: a capsule swings through it. Nothing may end inside, and some is carried along. */
+/* A jet on a character that moves: a capsule swings through it. Nothing may end inside, and some is
+ * carried along. */
 static void moving_character(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK;
   const double radius = 0.05, half = 0.12, dt = 0.004;
@@ -78,14 +85,16 @@ static void moving_character(verify *v) {
   double x = 0.0;
   uint32_t inside = 0, wet = 0;
   for (int step = 0; step < (quick ? 75 : 200) && kit_good(&k); ++step) {
-    const double next = 0.06 * sin(2.0 * MEASURE_PI * 1.5 * dt * (step + 1)), velocity[3] = {(next - x) / dt, 0.0, 0.0};
+    const double next = 0.06 * sin(2.0 * MEASURE_PI * 1.5 * dt * (step + 1)),
+                 velocity[3] = {(next - x) / dt, 0.0, 0.0};
     kit_move(&k, body, &at, velocity, dt);
     x = next;
     kit_step(&k, dt, 1);
   }
   kit_read(&k);
   for (uint32_t i = 0; i < k.count; ++i) {
-    const double y = fmax(-half, fmin(half, (double)k.x[i][1])), nearest[3] = {x, y, 0.0}, r = distance(k.x[i], nearest) - radius;
+    const double y = fmax(-half, fmin(half, (double)k.x[i][1])), nearest[3] = {x, y, 0.0},
+                 r = distance(k.x[i], nearest) - radius;
     inside += r < -0.1 * d;
     wet += r < 1.5 * d;
   }
@@ -97,8 +106,8 @@ static void moving_character(verify *v) {
   verify_at_least(v, all ? (double)wet / all : 0.0, 0.15, "of the fluid", "fig1.character.wet");
 }
 
-/* Fig. 8: drops rain on a ball. Half a second after the last struck: what clings, and how far up it still is; viscous rain runs
- * down later than thin rain. */
+/* Fig. 8: drops rain on a ball. Half a second after the last struck: what clings, and how far up it
+ * still is; viscous rain runs down later than thin rain. */
 static int rained(verify *v, double viscosity, double *clings, double *height) {
   const double radius = 0.1, centre[3] = {0.0, 0.2, 0.0};
   kit k;
@@ -106,7 +115,8 @@ static int rained(verify *v, double viscosity, double *clings, double *height) {
   uint32_t held = 0;
   kit_capsule drop[27];
   for (int i = 0; i < 27; ++i) {
-    const double at[3] = {0.06 * (i % 3 - 1) + 0.008 * (i / 9), 0.36 + 0.07 * (i / 9), 0.06 * (i / 3 % 3 - 1) - 0.006 * (i / 9)};
+    const double at[3] = {0.06 * (i % 3 - 1) + 0.008 * (i / 9), 0.36 + 0.07 * (i / 9),
+                          0.06 * (i / 3 % 3 - 1) - 0.006 * (i / 9)};
     for (int a = 0; a < 3; ++a) drop[i].a[a] = drop[i].b[a] = at[a];
     drop[i].radius = 0.02;
   }
@@ -140,29 +150,36 @@ static void rain(verify *v) {
   verify_at_least(v, (thick[1] - thin[1]) / d, 0.5, "d", "fig8.viscous-over-thin");
 }
 
-/* Fig. 9 and 10: a block in a tank. Heavier than the fluid it goes to the ground; lighter it floats, deeper the heavier it is. Gives the
- * height of its lower side, and its draught: the volume of fluid that it keeps out, over its own. The fluid alone would stand
- * `n[1]` particles high, less what it is squashed; with the block its level is taken from the height of its centre of mass (a box less the wet part of
- * the block), as `ooze verify floating` does. */
+/* Fig. 9 and 10: a block in a tank. Heavier than the fluid it goes to the ground; lighter it
+ * floats, deeper the heavier it is. Gives the height of its lower side, and its draught: the volume
+ * of fluid that it keeps out, over its own. The fluid alone would stand `n[1]` particles high, less
+ * what it is squashed; with the block its level is taken from the height of its centre of mass (a
+ * box less the wet part of the block), as `ooze verify floating` does. */
 typedef struct drowned {
   double low_side, draught, squashed;
-  double off; /* m: how much deeper than Archimedes says, with the fluid as dense as it is squashed */
+  /* m: how much deeper than Archimedes says, with the fluid as dense as it is squashed */
+  double off;
 } drowned;
-/* The height of a fluid's level, its centre of mass being at `mean`, in a tank of `area` in which a block of `foot` and `height` stands at `low`:
- * area L^2 / 2 - foot (L^2 - low^2) / 2 = mean (area L - foot (L - low)), by bisection. */
-static double level_of(double mean, double area, double foot, double height, double low, double most) {
+/* The height of a fluid's level, its centre of mass being at `mean`, in a tank of `area` in which a
+ * block of `foot` and `height` stands at `low`: area L^2 / 2 - foot (L^2 - low^2) / 2 = mean (area
+ * L - foot (L - low)), by bisection. */
+static double level_of(double mean, double area, double foot, double height, double low,
+                       double most) {
   double level = 0.0;
   for (double step = most; step > 1e-6 * most; step *= 0.5) {
     const double L = level + step, in = fmax(0.0, fmin(L, low + height) - low), top = low + in;
-    const double volume = area * L - foot * in, moment = 0.5 * area * L * L - 0.5 * foot * (top * top - low * low);
+    const double volume = area * L - foot * in,
+                 moment = 0.5 * area * L * L - 0.5 * foot * (top * top - low * low);
     if (moment < mean * volume) level = L;
   }
   return level;
 }
 static int drown(verify *v, double density, drowned *out) {
   const int quick = verify_at(v) == VERIFY_QUICK;
-  const uint32_t n[3] = {quick ? 12u : 20u, quick ? 8u : 12u, quick ? 12u : 20u}, m[3] = {quick ? 6u : 8u, quick ? 4u : 6u, quick ? 6u : 8u};
-  const double half[3] = {0.5 * n[0] * d, 1.0, 0.5 * n[2] * d}, middle[3] = {0.0, 1.0, 0.0}, low[3] = {-half[0], 0.0, -half[2]};
+  const uint32_t n[3] = {quick ? 12u : 20u, quick ? 8u : 12u, quick ? 12u : 20u},
+                 m[3] = {quick ? 6u : 8u, quick ? 4u : 6u, quick ? 6u : 8u};
+  const double half[3] = {0.5 * n[0] * d, 1.0, 0.5 * n[2] * d}, middle[3] = {0.0, 1.0, 0.0},
+               low[3] = {-half[0], 0.0, -half[2]};
   const double centre[3] = {0.0, (n[1] + 0.6 * m[1]) * d, 0.0}, still[3] = {0.0, 0.0, 0.0};
   const double area = 4.0 * half[0] * half[2], foot = m[0] * m[2] * d * d, height = m[1] * d;
   const uint32_t fluid = n[0] * n[1] * n[2];
@@ -174,7 +191,8 @@ static int drown(verify *v, double density, drowned *out) {
   kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -9.81);
   k.params.springs_mode = OOZE_SPRINGS_OFF;
   k.params.springs_viscosity = 0.5f;
-  k.params.springs_stiffness = 0.016f, k.params.springs_near_stiffness = 0.04f; /* four times the paper's, so that depth squashes less */
+  /* four times the paper's, so that depth squashes less */
+  k.params.springs_stiffness = 0.016f, k.params.springs_near_stiffness = 0.04f;
   kit_apply(&k);
   kit_container(&k, middle, half, 0.0);
   kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
@@ -185,7 +203,8 @@ static int drown(verify *v, double density, drowned *out) {
     kit_body_read(&k, body, &b);
     kit_read(&k);
     double mean = 0.0, low_side = (double)b.centre[1] - 0.5 * height, level = 0.0;
-    for (uint32_t i = 0; i < fluid && i < k.count; ++i) mean += (double)k.x[i][1] / fluid; /* the body's come after it */
+    /* the body's come after it */
+    for (uint32_t i = 0; i < fluid && i < k.count; ++i) mean += (double)k.x[i][1] / fluid;
     level = level_of(mean, area, foot, height, low_side, 0.5);
     const double in = fmax(0.0, fmin(level, low_side + height) - low_side);
     place += low_side;
@@ -201,10 +220,12 @@ static int drown(verify *v, double density, drowned *out) {
   kit_close(&k);
   return ran;
 }
-/* The small tank in the paper's own order, in which a solid is a shape that particles strike: how much deeper its block is, in separations. */
+/* The small tank in the paper's own order, in which a solid is a shape that particles strike: how
+ * much deeper its block is, in separations. */
 static double drown_printed(double density) {
   enum { N = 12, HIGH = 8, FOOT = 6, TALL = 4, STEPS = 480 };
-  const double ratio = 2.6797, e = 1.0 / ratio, T = sqrt(0.01 * ratio * d / 9.81); /* h over d; d in h; s */
+  /* h over d; d in h; s */
+  const double ratio = 2.6797, e = 1.0 / ratio, T = sqrt(0.01 * ratio * d / 9.81);
   printed r;
   double off = 0.0;
   if (!printed_open(&r, N * HIGH * N, 0)) return (double)NAN;
@@ -221,8 +242,10 @@ static double drown_printed(double density) {
     if (4 * step < 3 * STEPS) continue;
     double mean = 0.0, low = (r.block.y - r.block.half[1]) / e;
     for (int i = 0; i < r.n; i++) mean += r.x[i][1] / e / r.n;
-    const double level = level_of(mean, N * N, FOOT * FOOT, TALL, low, 20.0), in = fmax(0.0, fmin(level, low + TALL) - low);
-    off += (in - r.block.mass / (FOOT * FOOT) * (N * N * level - FOOT * FOOT * in) / r.n) / (STEPS - 3 * STEPS / 4);
+    const double level = level_of(mean, N * N, FOOT * FOOT, TALL, low, 20.0),
+                 in = fmax(0.0, fmin(level, low + TALL) - low);
+    off += (in - r.block.mass / (FOOT * FOOT) * (N * N * level - FOOT * FOOT * in) / r.n) /
+           (STEPS - 3 * STEPS / 4);
   }
   printed_close(&r);
   return off;
@@ -235,22 +258,26 @@ static void tank(verify *v) {
     verify_at_most(v, b.low_side / d, 1.5, "d", "fig9.heavy.above-the-ground");
   }
   if (!verify_wants(v, "fig10")) return;
-  /* Fluid is drawn to a block by a part of what draws it to itself (OZ_SPRING_BODY_PULL), so that what its surface does along the
-   * block's edge neither lifts nor drowns it. What is left is below a separation: levels are layers of particles. */
+  /* Fluid is drawn to a block by a part of what draws it to itself (OZ_SPRING_BODY_PULL), so that
+   * what its surface does along the block's edge neither lifts nor drowns it. What is left is below
+   * a separation: levels are layers of particles. */
   static const double density[] = {350.0, 700.0};
   for (int i = 0; i < 2; ++i) {
     if (!drown(v, density[i], &b)) return;
     verify_at_most(v, fabs(b.off) / d, 0.75, "d", "fig10.off-archimedes.%.0f", density[i]);
-    verify_note(v, "draught %.3f of its height, Archimedes %.3f", b.draught, density[i] / 1000.0 * b.squashed);
+    verify_note(v, "draught %.3f of its height, Archimedes %.3f", b.draught,
+                density[i] / 1000.0 * b.squashed);
   }
   verify_report(v, b.squashed, 1.0, "of its volume", "fig10.fluid");
   if (quick) return;
   verify_report(v, drown_printed(density[1]), 0.0, "d", "fig10.as-printed.700");
-  verify_note(v, "deeper than Archimedes, 12 x 8 x 12 particles in the paper's order: it stands on the fluid");
+  verify_note(
+      v,
+      "deeper than Archimedes, 12 x 8 x 12 particles in the paper's order: it stands on the fluid");
 }
 
-/* Fig. 11: pouring on a solid covers it: of points on the ball's upper half, the share that has fluid within a separation and a half of
- * the collision surface; and nothing goes in. */
+/* Fig. 11: pouring on a solid covers it: of points on the ball's upper half, the share that has
+ * fluid within a separation and a half of the collision surface; and nothing goes in. */
 static void poured(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK;
   const double radius = quick ? 0.06 : 0.1, centre[3] = {0.0, 0.2, 0.0};
@@ -269,7 +296,8 @@ static void poured(verify *v) {
   uint32_t inside = 0, covered = 0, points = 0;
   for (uint32_t i = 0; i < k.count; ++i) inside += distance(k.x[i], centre) < radius - 0.1 * d;
   for (int p = 0; p < 200; ++p) { /* a spiral of equal areas over the upper half */
-    const double y = (p + 0.5) / 200.0, r = sqrt(1.0 - y * y), turn = 2.399963 * p, reach = radius + 0.5 * d;
+    const double y = (p + 0.5) / 200.0, r = sqrt(1.0 - y * y), turn = 2.399963 * p,
+                 reach = radius + 0.5 * d;
     const double at[3] = {reach * r * cos(turn), centre[1] + reach * y, reach * r * sin(turn)};
     int wet = 0;
     for (uint32_t i = 0; i < k.count && !wet; ++i) wet = distance(k.x[i], at) < 1.5 * d;

@@ -1,6 +1,8 @@
-/* Streams that fall from a nozzle on a floor: figure 5 of Barreiro et al. 2017. SPDX-License-Identifier: Apache-2.0
+/* Streams that fall from a nozzle on a floor: figure 5 of Barreiro et al. 2017.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * The scene is that of NUMERICS.md part 2, section 3: separation 4 mm, nozzle radius 10 mm, 0.5 m/s, 0.25 m high. */
+ * The scene is that of NUMERICS.md part 2, section 3: separation 4 mm, nozzle radius 10 mm, 0.5
+ * m/s, 0.25 m high. */
 #include <math.h>
 
 #include "verify.h"
@@ -29,14 +31,18 @@ static const fluid coils[] = {
 static void pour(kit *k, verify *v, const fluid *f, double tilt, double towards, uint32_t seed) {
   kit_open(k, verify_machine(v), separation);
   kit_iterations(k, f->velocity, f->position);
-  uint32_t material = f->viscosity > 0.0 ? kit_fluid(k, f->viscosity, f->tau) : kit_material(k, f->tau, f->alpha);
+  uint32_t material =
+      f->viscosity > 0.0 ? kit_fluid(k, f->viscosity, f->tau) : kit_material(k, f->tau, f->alpha);
   kit_floor(k, 1.0);
   kit_nozzle(k, material, height, nozzle, push, tilt, towards, seed);
 }
 
 static const double dt = 1.0 / 240.0;
-static int sampled(int step, int steps) { return step > steps / 2 && step % 12 == 0; } /* the last half, every 50 ms */
-static double in_one_piece(kit *k, double above) { return measure_largest_component((measure_points)k->x, k->count, 1.5 * separation, above); }
+/* the last half, every 50 ms */
+static int sampled(int step, int steps) { return step > steps / 2 && step % 12 == 0; }
+static double in_one_piece(kit *k, double above) {
+  return measure_largest_component((measure_points)k->x, k->count, 1.5 * separation, above);
+}
 
 /* How whole the stream is in the mean if the nozzle leans by a hair towards some direction. */
 static double leaning(verify *v, const fluid *f, double duration, double towards) {
@@ -85,8 +91,9 @@ static void one_stream(verify *v, const fluid *f, double duration) {
   }
   whole = frames > 0.0 && blown == 0.0 ? whole / frames : (double)NAN;
   if (f->alpha > 0.0 && blown == 0.0) {
-    /* A soft rope stands on its heap until it gives way; when that is differs by a frame for a rounding, and one that gives way early may be torn. One run is a matter of luck: the
-     * median of nine is not. */
+    /* A soft rope stands on its heap until it gives way; when that is differs by a frame for a
+     * rounding, and one that gives way early may be torn. One run is a matter of luck: the median
+     * of nine is not. */
     enum { RUNS = 9 };
     double all[RUNS] = {whole};
     int torn = 0;
@@ -94,13 +101,15 @@ static void one_stream(verify *v, const fluid *f, double duration) {
     for (int r = 0; r < RUNS; ++r) torn += !(all[r] >= 0.99);
     verify_at_least(v, measure_percentile(all, RUNS, 0.5), 0.99, "", "%s.whole", f->name);
     verify_note(v, "median of nine nozzles, eight of which lean by 2e-4; %d torn", torn);
-  } else verify_at_least(v, whole, 0.99, "", "%s.whole", f->name);
+  } else
+    verify_at_least(v, whole, 0.99, "", "%s.whole", f->name);
   if (blown > 0.0) verify_note(v, "blew up at %.2f s", blown);
   verify_report(v, stream_whole / frames, 1.0, "", "%s.whole.stream", f->name);
   verify_report(v, s.gap / separation, 1.0, "d", "%s.gap", f->name);
 
-  /* Volume: the radius of each slab, across the stream's own axis, against that of a cylinder which holds the slab's
-   * particles at rest density. It holds at any moment, whether the flow is steady or not, upright or leaning. */
+  /* Volume: the radius of each slab, across the stream's own axis, against that of a cylinder which
+   * holds the slab's particles at rest density. It holds at any moment, whether the flow is steady
+   * or not, upright or leaning. */
   double swollen = 0.0;
   for (int b = 0; b < GROUND_SLABS; ++b) {
     double ratio = measure_stream_radius(&s, b) / measure_stream_full(&s, b) - 1.0;
@@ -112,12 +121,14 @@ static void one_stream(verify *v, const fluid *f, double duration) {
               1e3 * measure_stream_radius(&s, 2), 1e3 * measure_stream_radius(&s, 3),
               1e3 * measure_stream_radius(&s, 4), 1e3 * measure_stream_radius(&s, 5));
 
-  /* The same from the speed, rn sqrt(ve / v), which asks for a steady stream: judged for the Newtonian ones, where they
-   * still fall straight. An elastic one buckles in bursts: it slows down and thickens, gives way and speeds up, and the
-   * mean of its speed and the mean of its radius do not belong together. */
+  /* The same from the speed, rn sqrt(ve / v), which asks for a steady stream: judged for the
+   * Newtonian ones, where they still fall straight. An elastic one buckles in bursts: it slows down
+   * and thickens, gives way and speeds up, and the mean of its speed and the mean of its radius do
+   * not belong together. */
   double worst = 0.0, worst_low = 0.0;
   for (int b = 0; b < GROUND_SLABS; ++b) {
-    double ratio = measure_stream_radius(&s, b) / (nozzle * sqrt(push / measure_stream_speed(&s, b))) - 1.0;
+    double ratio =
+        measure_stream_radius(&s, b) / (nozzle * sqrt(push / measure_stream_speed(&s, b))) - 1.0;
     if (!(fabs(ratio) <= fabs(*(measure_stream_height(&s, b) > 0.14 ? &worst : &worst_low))))
       *(measure_stream_height(&s, b) > 0.14 ? &worst : &worst_low) = ratio;
   }
@@ -143,8 +154,9 @@ static void one_stream(verify *v, const fluid *f, double duration) {
       off = (double)NAN;
     }
     verify_at_most(v, fabs(off), 0.10, "", "%s.speed", f->name);
-    verify_note(v, "worst %+.3f; v %.3f %.3f %.3f %.3f %.3f %.3f m/s upwards", off, measure_stream_speed(&s, 0),
-                measure_stream_speed(&s, 1), measure_stream_speed(&s, 2), measure_stream_speed(&s, 3),
+    verify_note(v, "worst %+.3f; v %.3f %.3f %.3f %.3f %.3f %.3f m/s upwards", off,
+                measure_stream_speed(&s, 0), measure_stream_speed(&s, 1),
+                measure_stream_speed(&s, 2), measure_stream_speed(&s, 3),
                 measure_stream_speed(&s, 4), measure_stream_speed(&s, 5));
   }
   kit_close(&k);
@@ -161,7 +173,8 @@ void verify_fig5(verify *v) {
 }
 
 /* Absolute net turns of the contact point in 2 s, from half a second on. */
-static int turns_of(verify *v, const fluid *f, uint32_t seed, measure_turns *turns, double *whole, double *blown) {
+static int turns_of(verify *v, const fluid *f, uint32_t seed, measure_turns *turns, double *whole,
+                    double *blown) {
   const double tilt = 0.01, towards = 2.0 * MEASURE_PI * seed / 3.0;
   kit k;
   measure_turns_begin(turns, 0.003);
@@ -177,8 +190,8 @@ static int turns_of(verify *v, const fluid *f, uint32_t seed, measure_turns *tur
     if (step < 120 || step % 2) continue;
     double at[3];
     kit_read(&k);
-    if (!kit_good(&k) ||
-        !measure_contact((measure_points)k.x, (measure_points)k.v, k.count, separation, height, nozzle, at))
+    if (!kit_good(&k) || !measure_contact((measure_points)k.x, (measure_points)k.v, k.count,
+                                          separation, height, nozzle, at))
       continue;
     /* from where the nozzle points */
     double lean = tan(tilt) * (height - at[1]);
@@ -186,7 +199,8 @@ static int turns_of(verify *v, const fluid *f, uint32_t seed, measure_turns *tur
   }
   kit_read(&k);
   if (kit_good(&k))
-    *whole = measure_largest_component((measure_points)k.x, k.count, 1.5 * separation, -(double)INFINITY);
+    *whole = measure_largest_component((measure_points)k.x, k.count, 1.5 * separation,
+                                       -(double)INFINITY);
   int ran = verify_ran(v, &k);
   kit_close(&k);
   return ran;
@@ -207,7 +221,8 @@ void verify_coiling(verify *v) {
         verify_note(v, "blew up at %.2f s", blown);
       else
         verify_note(v, "%.1f turns to and fro, radius %.1f mm, off axis in %u samples, whole %.3f",
-                    t.total / (2.0 * MEASURE_PI), t.samples ? 1e3 * t.radius / t.samples : 0.0, t.samples, whole);
+                    t.total / (2.0 * MEASURE_PI), t.samples ? 1e3 * t.radius / t.samples : 0.0,
+                    t.samples, whole);
       double *best = coils[i].tau > 0.0 ? &best_elastic : &best_viscous;
       if (net > *best) *best = net;
     }

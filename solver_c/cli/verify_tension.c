@@ -1,5 +1,5 @@
-/* Surface tension: a drop that swings, a cube that becomes a sphere, momentum, steps of a whole frame.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Surface tension: a drop that swings, a cube that becomes a sphere, momentum, steps of a whole
+ * frame. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static drop_shape look(kit *k) {
       s.square[c] += r[c] * r[c] / n;
       r2 += r[c] * r[c], u2 += u[c] * u[c];
     }
-    for (int c = 0; c < 3; ++c) l[c] += r[(c + 1) % 3] * u[(c + 2) % 3] - r[(c + 2) % 3] * u[(c + 1) % 3];
+    for (int c = 0; c < 3; ++c)
+      l[c] += r[(c + 1) % 3] * u[(c + 2) % 3] - r[(c + 2) % 3] * u[(c + 1) % 3];
     all += sqrt(u2), turning += sqrt(r2 * u2);
     if (radii) radii[i] = sqrt(r2);
   }
@@ -68,17 +69,20 @@ static drop_shape look(kit *k) {
   return s;
 }
 
-/* From rest at its longest: the period is the time of the next longest. Rayleigh: 2 pi sqrt(rho R^3 / (8 sigma)). */
+/* From rest at its longest: the period is the time of the next longest. Rayleigh: 2 pi sqrt(rho R^3
+ * / (8 sigma)). */
 static void swing(verify *v, double across) {
   enum { SAMPLES = 48 }; /* in one expected period */
   const double sigma = 0.072, e = 0.12, radius = across * D, part = 0.02;
   const double period = 2.0 * MEASURE_PI * sqrt(DENSITY * radius * radius * radius / (8.0 * sigma));
-  const uint32_t steps = (uint32_t)ceil(period / SAMPLES / sqrt(part * DENSITY * D * D * D / sigma));
+  const uint32_t steps =
+      (uint32_t)ceil(period / SAMPLES / sqrt(part * DENSITY * D * D * D / sigma));
   kit k;
   uint32_t material;
   open_drop(v, &k, sigma, 0.001, &material);
   const ellipsoid shape = {{radius / sqrt(1.0 + e), radius / sqrt(1.0 + e), radius * (1.0 + e)}};
-  const double low[3] = {-1.5 * radius, -1.5 * radius, -1.5 * radius}, high[3] = {1.5 * radius, 1.5 * radius, 1.5 * radius};
+  const double low[3] = {-1.5 * radius, -1.5 * radius, -1.5 * radius},
+               high[3] = {1.5 * radius, 1.5 * radius, 1.5 * radius};
   kit_fill(&k, material, low, high, in_ellipsoid, &shape);
   double a[2 * SAMPLES], momentum = 0.0, spin = 0.0;
   int n = 0, lowest = 0, longest = 0;
@@ -99,16 +103,22 @@ static void swing(verify *v, double across) {
     double at = longest + (bend < 0.0 ? 0.5 * (a[longest - 1] - a[longest + 1]) / bend : 0.0);
     verify_within(v, at / SAMPLES * period, period, 0.1, "s", "period.%.0f", 2.0 * across);
     verify_note(v, "%.0f particles across, %u substeps a period", 2.0 * across, SAMPLES * steps);
-    verify_at_least(v, a[longest] - a[lowest], 0.25 * (a[0] - a[lowest]), "", "swings.%.0f", 2.0 * across);
+    verify_at_least(v, a[longest] - a[lowest], 0.25 * (a[0] - a[lowest]), "", "swings.%.0f",
+                    2.0 * across);
     verify_at_most(v, momentum, 1e-4, "", "momentum.%.0f", 2.0 * across);
-    /* Tension's own forces lie along pairs. What turns is rounding: on a GPU stresses that particles send each other have 13 bits, and scenes as small as these have gradients as halves; neither is symmetric. By chance
-     * that adds up to 0.4e-3 to 3.3e-3, whatever else is rounded otherwise, less with more particles. With the kernels as loops it is 7e-6 if neither is rounded, and as before if only one is. */
-    verify_at_most(v, spin, kit_on_gpu(&k) ? 4e-3 : 1e-3, "", "angular-momentum.%.0f", 2.0 * across);
+    /* Tension's own forces lie along pairs. What turns is rounding: on a GPU stresses that
+     * particles send each other have 13 bits, and scenes as small as these have gradients as
+     * halves; neither is symmetric. By chance that adds up to 0.4e-3 to 3.3e-3, whatever else is
+     * rounded otherwise, less with more particles. With the kernels as loops it is 7e-6 if neither
+     * is rounded, and as before if only one is. */
+    verify_at_most(v, spin, kit_on_gpu(&k) ? 4e-3 : 1e-3, "", "angular-momentum.%.0f",
+                   2.0 * across);
   }
   kit_close(&k);
 }
 
-/* A cube's mean square radius is 1.083 of the sphere's, its corners are at 1.40 of the sphere's radius. */
+/* A cube's mean square radius is 1.083 of the sphere's, its corners are at 1.40 of the sphere's
+ * radius. */
 static void round_cube(verify *v, uint32_t side) {
   const double sigma = 0.072, dt = sqrt(0.1 * DENSITY * D * D * D / sigma);
   const double low[3] = {-0.5 * side * D, -0.5 * side * D, -0.5 * side * D};
@@ -118,15 +128,19 @@ static void round_cube(verify *v, uint32_t side) {
   open_drop(v, &k, sigma, 0.05, &material);
   kit_block(&k, material, n, low);
   drop_shape before = look(&k);
-  const double length = 0.62 * side * D, time = 2.0 * 2.22 * sqrt(DENSITY * length * length * length / sigma); /* two periods */
+  /* two periods */
+  const double length = 0.62 * side * D,
+               time = 2.0 * 2.22 * sqrt(DENSITY * length * length * length / sigma);
   kit_step(&k, time, (uint32_t)ceil(time / dt));
   drop_shape s = look(&k);
   if (verify_ran(v, &k)) {
     verify_at_most(v, fabs(s.size - 1.0), 0.03, "", "sphere.size");
-    verify_note(v, "mean square radius over the sphere's, minus 1; the cube's was %.3f", before.size - 1.0);
+    verify_note(v, "mean square radius over the sphere's, minus 1; the cube's was %.3f",
+                before.size - 1.0);
     verify_at_most(v, s.reach, 1.1, "", "sphere.reach");
     verify_note(v, "outermost radius over the sphere's; the cube's was %.2f", before.reach);
-    double most = fmax(fmax(s.square[0], s.square[1]), s.square[2]), least = fmin(fmin(s.square[0], s.square[1]), s.square[2]);
+    double most = fmax(fmax(s.square[0], s.square[1]), s.square[2]),
+           least = fmin(fmin(s.square[0], s.square[1]), s.square[2]);
     verify_at_most(v, most / least, 1.1, "", "sphere.inertia");
   }
   kit_close(&k);
@@ -165,7 +179,8 @@ static void whole_frames(verify *v, uint32_t side, double sigma) {
 
 void verify_tension(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK;
-  if (verify_wants(v, "period") || verify_wants(v, "momentum") || verify_wants(v, "angular") || verify_wants(v, "swings")) {
+  if (verify_wants(v, "period") || verify_wants(v, "momentum") || verify_wants(v, "angular") ||
+      verify_wants(v, "swings")) {
     swing(v, 6.0);
     if (!quick) swing(v, 8.0), swing(v, 10.0);
   }

@@ -1,9 +1,10 @@
 /* Yield stress: a cylinder slumps under its own weight until what it bears is what it can bear.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Slump s / H = 1 - 2 t (1 - ln 2 t), t = yield stress / (rho g H) (Murata 1984, Pashias et al. 1996): layers that bear more
- * than the yield stress spread until they do not. It takes yielding at a pressure of twice the yield stress (Tresca); ours is
- * at sqrt(3) times (von Mises), by which the slump comes out 0.03 to 0.05 greater. */
+ * Slump s / H = 1 - 2 t (1 - ln 2 t), t = yield stress / (rho g H) (Murata 1984, Pashias et al.
+ * 1996): layers that bear more than the yield stress spread until they do not. It takes yielding at
+ * a pressure of twice the yield stress (Tresca); ours is at sqrt(3) times (von Mises), by which the
+ * slump comes out 0.03 to 0.05 greater. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,19 +16,24 @@
 
 static const double d = 0.01, g = 9.81, rho = 1000.0;
 
-static int in_cylinder(const void *radius, const double x[3]) { return hypot(x[0], x[2]) < *(const double *)radius; }
+static int in_cylinder(const void *radius, const double x[3]) {
+  return hypot(x[0], x[2]) < *(const double *)radius;
+}
 
 static uint32_t material(kit *k, double yield) {
   ooze_material m;
   ooze_material_default(&m);
-  m.viscosity = 20.0f; /* it settles within seconds: viscosity / yield stress is a tenth of a second */
+  /* it settles within seconds: viscosity / yield stress is a tenth of a second */
+  m.viscosity = 20.0f;
   m.yield_stress = (float)yield;
   return kit_add(k, &m);
 }
 
 /* Settles for `settle` seconds, then rests for `rest`. */
-static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, double settle, double rest, int judged) {
-  const double H = layers * d, radius = 0.5 * H, low[3] = {-radius, 0.0, -radius}, high[3] = {radius, H, radius};
+static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, double settle,
+                  double rest, int judged) {
+  const double H = layers * d, radius = 0.5 * H, low[3] = {-radius, 0.0, -radius},
+               high[3] = {radius, H, radius};
   char name[16];
   kit k;
   measure_body b;
@@ -39,11 +45,13 @@ static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, doubl
   kit_floor(&k, 1.0);
   kit_fill(&k, material(&k, t * rho * g * H), low, high, in_cylinder, &radius);
   const double top = H - 0.5 * d;
-  for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * settle); ++frame) kit_step(&k, 1.0 / 24.0, substeps);
+  for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * settle); ++frame)
+    kit_step(&k, 1.0 / 24.0, substeps);
   kit_read(&k);
   if (kit_good(&k)) {
     const double expected = 1.0 - 2.0 * t * (1.0 - log(2.0 * t));
-    const double slumped = (top - measure_surface((measure_points)k.x, k.count, k.count / layers / 3)) / H;
+    const double slumped =
+        (top - measure_surface((measure_points)k.x, k.count, k.count / layers / 3)) / H;
     if (judged)
       verify_at_most(v, fabs(slumped - expected), 0.08, "", "%s.slump", name);
     else
@@ -55,7 +63,8 @@ static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, doubl
   if (rest > 0.0 && kit_good(&k) && (settled = malloc(k.count * sizeof *settled)) != NULL) {
     double worst = 0.0, sum = 0.0;
     memcpy(settled, k.x, k.count * sizeof *settled);
-    for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * rest); ++frame) kit_step(&k, 1.0 / 24.0, substeps);
+    for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * rest); ++frame)
+      kit_step(&k, 1.0 / 24.0, substeps);
     kit_read(&k);
     for (uint32_t i = 0; kit_good(&k) && i < k.count; ++i) {
       double r2 = 0.0;
@@ -74,8 +83,10 @@ static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, doubl
   kit_close(&k);
 }
 
-/* A preset as it ships, squeezed out of a nozzle onto the floor: particles come as the flow left them, not on a lattice. */
-static void squeezed(verify *v, const char *name, const char *preset, uint64_t most, double settle, double rest) {
+/* A preset as it ships, squeezed out of a nozzle onto the floor: particles come as the flow left
+ * them, not on a lattice. */
+static void squeezed(verify *v, const char *name, const char *preset, uint64_t most, double settle,
+                     double rest) {
   const double separation = 0.0022;
   ooze_preset p;
   ooze_emitter_desc e;
@@ -96,16 +107,19 @@ static void squeezed(verify *v, const char *name, const char *preset, uint64_t m
     e.start.position[1] = e.end.position[1] = 0.016f;
     (void)ooze_emitter_add(k.solver, &e, &nozzle);
   }
-  for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * settle); ++frame) kit_step(&k, 1.0 / 24.0, 6);
+  for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * settle); ++frame)
+    kit_step(&k, 1.0 / 24.0, 6);
   kit_read(&k);
   if (kit_good(&k) && k.count == most && (settled = malloc(k.count * sizeof *settled)) != NULL) {
     double sum = 0.0;
     memcpy(settled, k.x, k.count * sizeof *settled);
-    for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * rest); ++frame) kit_step(&k, 1.0 / 24.0, 6);
+    for (int frame = 0; kit_good(&k) && frame < (int)lround(24.0 * rest); ++frame)
+      kit_step(&k, 1.0 / 24.0, 6);
     kit_read(&k);
     for (uint32_t i = 0; kit_good(&k) && i < k.count; ++i)
       for (int a = 0; a < 3; ++a) sum += pow((double)k.x[i][a] - (double)settled[i][a], 2.0);
-    verify_at_most(v, kit_good(&k) ? sqrt(sum / k.count) / separation : (double)NAN, 0.005 * rest, "d", "%s.drift", name);
+    verify_at_most(v, kit_good(&k) ? sqrt(sum / k.count) / separation : (double)NAN, 0.005 * rest,
+                   "d", "%s.drift", name);
     verify_note(v, "preset %s, %u particles, root mean square in %g s", preset, k.count, rest);
   }
   free(settled);
@@ -113,11 +127,12 @@ static void squeezed(verify *v, const char *name, const char *preset, uint64_t m
   kit_close(&k);
 }
 
-/* The same preset under a plate that comes down slower than what counts as resting (density.h, OZ_STILL_MOST), to half its height: it flows
- * out sideways, and must not lose volume instead. */
+/* The same preset under a plate that comes down slower than what counts as resting (density.h,
+ * OZ_STILL_MOST), to half its height: it flows out sideways, and must not lose volume instead. */
 static void pressed(verify *v) {
   enum { EDGE = 12 };
-  const double separation = 0.0022, speed = 0.005, height = EDGE * separation, low[3] = {-0.5 * height, 0.0, -0.5 * height}, down[3] = {0.0, -speed, 0.0};
+  const double separation = 0.0022, speed = 0.005, height = EDGE * separation,
+               low[3] = {-0.5 * height, 0.0, -0.5 * height}, down[3] = {0.0, -speed, 0.0};
   const uint32_t n[3] = {EDGE, EDGE, EDGE};
   ooze_preset p;
   ooze_collider_desc c;
@@ -147,7 +162,8 @@ static void pressed(verify *v) {
   kit_read(&k);
   double sum = 0.0;
   for (uint32_t i = 0; kit_good(&k) && i < k.count; ++i) sum += (double)k.compression[i];
-  verify_at_most(v, kit_good(&k) && k.count ? sum / k.count : (double)NAN, 0.05, "", "pressed.compression");
+  verify_at_most(v, kit_good(&k) && k.count ? sum / k.count : (double)NAN, 0.05, "",
+                 "pressed.compression");
   verify_note(v, "mean of all, a plate at 5 mm/s, to half the height");
   (void)verify_ran(v, &k);
   kit_close(&k);
@@ -166,5 +182,6 @@ void verify_slump(verify *v) {
   slump(v, 0.3, 12, 8, 2.0, 10.0, 1);
   squeezed(v, "toothpaste", "toothpaste", 800, 3.0, 10.0);
   pressed(v);
-  squeezed(v, "cream", "whipped_cream", 300, 3.0, 10.0); /* a heap of 1 cm: ours yields at one of 1.2 cm */
+  /* a heap of 1 cm: ours yields at one of 1.2 cm */
+  squeezed(v, "cream", "whipped_cream", 300, 3.0, 10.0);
 }

@@ -7,7 +7,8 @@
 #include "models/models.h"
 
 /* The description and, within it, the hooks: each is as long as it says. */
-static ooze_result read_desc(ooze_solver_desc *in, const ooze_solver_desc *desc, ooze_message *why) {
+static ooze_result read_desc(ooze_solver_desc *in, const ooze_solver_desc *desc,
+                             ooze_message *why) {
   ooze_solver_desc_default(in);
   OZ_TRY(oz_struct_read(in, desc, sizeof *in, "solver", why));
   ooze_hooks hooks;
@@ -15,10 +16,12 @@ static ooze_result read_desc(ooze_solver_desc *in, const ooze_solver_desc *desc,
   OZ_TRY(oz_struct_read(&hooks, &in->hooks, sizeof hooks, "solver: hooks", why));
   in->hooks = hooks;
   if (!hooks.allocate != !hooks.release)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: hooks has one of allocate and release; expected both or none");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "solver: hooks has one of allocate and release; expected both or none");
   OZ_TRY(oz_schema_check(OZ_OWNER_solver_desc, in, "solver", why));
   if (in->threads > 4096)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: threads is %u; expected 0 to 4096", (unsigned)in->threads);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: threads is %u; expected 0 to 4096",
+                   (unsigned)in->threads);
   if (in->max_particles == 0 || in->max_particles > (1u << 30))
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: max_particles is %u; expected 1 to %u",
                    (unsigned)in->max_particles, 1u << 30);
@@ -33,7 +36,8 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
   OZ_TRY(read_desc(&in, desc, why));
   oz_memory_init(&memory, &in.hooks);
   ooze_solver *s = oz_alloc(&memory, sizeof *s);
-  if (!s) return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for a solver", sizeof *s);
+  if (!s)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for a solver", sizeof *s);
   s->memory = memory;
   s->message = &s->message_store;
   s->separation = in.particle_separation;
@@ -81,12 +85,15 @@ void ooze_solver_destroy(ooze_solver *s) {
 }
 
 const char *ooze_solver_message(const ooze_solver *s) { return s ? s->message->text : ""; }
-const char *ooze_solver_backend(const ooze_solver *s) { return s ? s->backend->table->describe(s->backend) : ""; }
+const char *ooze_solver_backend(const ooze_solver *s) {
+  return s ? s->backend->table->describe(s->backend) : "";
+}
 float ooze_solver_separation(const ooze_solver *s) { return s ? s->separation : 0; }
 
 /* ---- colliders ---- */
 
-static ooze_result read_collider(const ooze_solver *s, ooze_collider_desc *in, const ooze_collider_desc *desc) {
+static ooze_result read_collider(const ooze_solver *s, ooze_collider_desc *in,
+                                 const ooze_collider_desc *desc) {
   ooze_collider_desc_default(in);
   return oz_struct_read(in, desc, sizeof *in, "collider", s->message);
 }
@@ -101,7 +108,8 @@ ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, oo
   return OOZE_OK;
 }
 
-ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze_collider_desc *desc) {
+ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider,
+                              const ooze_collider_desc *desc) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_collider_desc in;
   OZ_TRY(read_collider(s, &in, desc));
@@ -111,9 +119,11 @@ ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze
   return OOZE_OK;
 }
 
-ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end) {
+ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start,
+                               const ooze_pose *end) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  if (!start || !end) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider: start or end is NULL");
+  if (!start || !end)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider: start or end is NULL");
   return oz_colliders_move(&s->colliders, collider, start, end, s->message);
 }
 
@@ -122,24 +132,30 @@ ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider) {
   return oz_colliders_remove(&s->colliders, collider, s->message);
 }
 
-ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]) {
+ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3],
+                               float torque[3]) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   if (s->no_loads)
-    return oz_fail(s->message, OOZE_ERROR_UNSUPPORTED, "collider %u: loads are not added up; expected ooze_collider_loads(s, 1) before the step",
-                   (unsigned)collider);
+    return oz_fail(
+        s->message, OOZE_ERROR_UNSUPPORTED,
+        "collider %u: loads are not added up; expected ooze_collider_loads(s, 1) before the step",
+        (unsigned)collider);
   return oz_colliders_load(&s->colliders, collider, force, torque, s->message);
 }
 
 ooze_result ooze_collider_loads(ooze_solver *s, uint32_t on) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  if (on > 1) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider loads: on is %u; expected 0 or 1", (unsigned)on);
+  if (on > 1)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider loads: on is %u; expected 0 or 1",
+                   (unsigned)on);
   s->no_loads = !on;
   return OOZE_OK;
 }
 
 /* ---- emitters ---- */
 
-static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in, const ooze_emitter_desc *desc) {
+static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in,
+                                const ooze_emitter_desc *desc) {
   ooze_emitter_desc_default(in);
   return oz_struct_read(in, desc, sizeof *in, "emitter", s->message);
 }
@@ -180,7 +196,8 @@ double ooze_time(const ooze_solver *s) { return s ? s->time : 0; }
 ooze_result ooze_time_set(ooze_solver *s, double time) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   if (!(fabs(time) <= 1e9))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "time: %g s; expected a finite number of at most 1e9", time);
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "time: %g s; expected a finite number of at most 1e9", time);
   /* what emitters have poured so far stays poured */
   for (uint32_t i = 0; i < s->emitters.count; ++i) s->emitters.slot[i].base_time += time - s->time;
   s->time = time;

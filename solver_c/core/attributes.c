@@ -31,11 +31,14 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_POSITION] = {"P", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_X, NULL},
     [OOZE_VELOCITY] = {"v", 3, 0, 1, 1, OZ_CHECK_VELOCITY, OZ_FIELD_U, NULL},
     [OOZE_CONFORMATION] = {"conform", 6, 0, 1, 1, OZ_CHECK_TENSOR, OZ_FIELD_Q, NULL},
-    [OOZE_RELAXATION_TIME] = {"relaxtime", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TAU, "relaxation_time"},
-    [OOZE_COMPLIANCE] = {"compliance", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_COMPLIANCE, "compliance"},
+    [OOZE_RELAXATION_TIME] = {"relaxtime", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TAU,
+                              "relaxation_time"},
+    [OOZE_COMPLIANCE] = {"compliance", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_COMPLIANCE,
+                         "compliance"},
     [OOZE_VISCOSITY] = {"viscosity", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_VISCOSITY, "viscosity"},
     [OOZE_DENSITY] = {"density", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_DENSITY, "density"},
-    [OOZE_TEMPERATURE] = {"temperature", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TEMPERATURE, "temperature"},
+    [OOZE_TEMPERATURE] = {"temperature", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TEMPERATURE,
+                          "temperature"},
     [OOZE_FORCE] = {"force", 3, 0, 1, 1, OZ_CHECK_FORCE, OZ_FIELD_FORCE, NULL},
     [OOZE_MATERIAL] = {"material", 1, 1, 1, 1, OZ_CHECK_MATERIAL, OZ_FIELD_MATERIAL, NULL},
     [OOZE_SOURCE] = {"source", 1, 1, 1, 1, OZ_CHECK_NONE, OZ_FIELD_SOURCE, NULL},
@@ -50,7 +53,9 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
-static size_t tight(ooze_attribute a) { return (size_t)attributes[a].components * element_bytes(a); }
+static size_t tight(ooze_attribute a) {
+  return (size_t)attributes[a].components * element_bytes(a);
+}
 static int known(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
 
 ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out) {
@@ -68,26 +73,30 @@ ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_inf
 }
 
 /* The range of ranks and the stride make sense; an unset stride becomes the tight one. */
-static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t *stride,
-                               const void *memory) {
+static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_t first,
+                               uint32_t count, size_t *stride, const void *memory) {
   if (!known(attribute))
-    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no attribute %d; expected 0 to %d", (int)attribute,
-                   OOZE_ATTRIBUTE_COUNT - 1);
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no attribute %d; expected 0 to %d",
+                   (int)attribute, OOZE_ATTRIBUTE_COUNT - 1);
   const char *name = attributes[attribute].name;
   if (first > oz_visible(s) || count > oz_visible(s) - first)
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: particles %u to %llu were asked for; there are %u", name,
-                   (unsigned)first, (unsigned long long)first + count, (unsigned)oz_visible(s));
-  if (count && !memory) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "%s: particles %u to %llu were asked for; there are %u", name, (unsigned)first,
+                   (unsigned long long)first + count, (unsigned)oz_visible(s));
+  if (count && !memory)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
   if (*stride == 0) *stride = tight(attribute);
   if (*stride < tight(attribute))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: stride is %zu bytes; expected 0, or %zu or more", name,
-                   *stride, tight(attribute));
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "%s: stride is %zu bytes; expected 0, or %zu or more", name, *stride,
+                   tight(attribute));
   return OOZE_OK;
 }
 
 /* ---- reading ---- */
 
-/* With split compliance the multiplier's mean is a pressure that keeps volume, not a stress of the material. */
+/* With split compliance the multiplier's mean is a pressure that keeps volume, not a stress of the
+ * material. */
 static void take_mean_off(unsigned char *tensor) {
   float v[3];
   memcpy(v, tensor, sizeof v);
@@ -96,8 +105,8 @@ static void take_mean_off(unsigned char *tensor) {
   memcpy(tensor, v, sizeof v);
 }
 
-ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count, size_t stride,
-                                void *out) {
+ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first,
+                                uint32_t count, size_t stride, void *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(check_range(s, attribute, first, count, &stride, out));
   if (count == 0) return OOZE_OK;
@@ -122,14 +131,17 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
     }
     return OOZE_OK;
   }
-  float scale = attribute == OOZE_MASS ? s->volume : attribute == OOZE_STRESS ? (float)oz_stress_scale(s) : 1.0f;
+  float scale = attribute == OOZE_MASS     ? s->volume
+                : attribute == OOZE_STRESS ? (float)oz_stress_scale(s)
+                                           : 1.0f;
   float less = attribute == OOZE_COMPRESSION ? 1.0f : 0.0f;
   int plain = a->state || a->integer;
   for (uint32_t r = 0; r < count; ++r, to += stride) {
     uint32_t i = p->at[first + r];
     for (uint32_t k = 0; k < a->components; ++k) {
       uint32_t word = 0;
-      if (!result || i < p->results) memcpy(&word, (const uint32_t *)copy + oz_field_at(a->field, p->count, i, k), 4);
+      if (!result || i < p->results)
+        memcpy(&word, (const uint32_t *)copy + oz_field_at(a->field, p->count, i, k), 4);
       if (!plain && !(result && i >= p->results)) {
         float value;
         memcpy(&value, &word, 4);
@@ -147,8 +159,8 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
 
 /* All leading minors above 0 (Sylvester). */
 static int positive_definite(const float q[6]) {
-  double xx = (double)q[0], yy = (double)q[1], zz = (double)q[2], xy = (double)q[3], xz = (double)q[4],
-         yz = (double)q[5];
+  double xx = (double)q[0], yy = (double)q[1], zz = (double)q[2], xy = (double)q[3],
+         xz = (double)q[4], yz = (double)q[5];
   double minor = xx * yy - xy * xy;
   double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
   return xx > 0 && minor > 0 && det > 0;
@@ -161,7 +173,8 @@ static int all_within(const float *v, uint32_t n, double limit) {
 }
 
 /* NULL if the value may be written, else what was expected. */
-static const char *fault(const ooze_solver *s, const oz_attribute *a, const float *value, char *text, size_t capacity) {
+static const char *fault(const ooze_solver *s, const oz_attribute *a, const float *value,
+                         char *text, size_t capacity) {
   switch (a->check) {
   case OZ_CHECK_POSITION:
     if (oz_position_ok(s, value)) return NULL;
@@ -179,8 +192,9 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
   case OZ_CHECK_TENSOR:
     if (s->params.model == OOZE_MODEL_CAUCHY) /* there it is 1 plus the strain */
       return all_within(value, 6, 1e6) ? NULL : "a tensor of finite values, xx yy zz xy xz yz";
-    return all_within(value, 6, 1e6) && positive_definite(value) ? NULL
-                                                                 : "a positive definite tensor, xx yy zz xy xz yz";
+    return all_within(value, 6, 1e6) && positive_definite(value)
+               ? NULL
+               : "a positive definite tensor, xx yy zz xy xz yz";
   case OZ_CHECK_MATERIAL: {
     uint32_t m;
     memcpy(&m, value, 4);
@@ -197,13 +211,14 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
   }
 }
 
-ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids, uint32_t count,
-                               size_t stride, const void *in, ooze_message *why) {
+ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids,
+                               uint32_t count, size_t stride, const void *in, ooze_message *why) {
   const oz_attribute *a = &attributes[attribute];
   double low = 1, high = 0;
   if (stride == 0) stride = tight(attribute);
   if (a->check == OZ_CHECK_NONE) return OOZE_OK;
-  if (a->check == OZ_CHECK_SCHEMA) oz_schema_limits(OZ_OWNER_material, a->range, &low, &high); /* once, not for each */
+  /* once, not for each */
+  if (a->check == OZ_CHECK_SCHEMA) oz_schema_limits(OZ_OWNER_material, a->range, &low, &high);
   for (uint32_t r = 0; r < count; ++r) {
     float value[6] = {0, 0, 0, 0, 0, 0};
     char text[128], shown[160];
@@ -215,8 +230,9 @@ ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, c
     for (uint32_t k = 0; k < a->components && at < sizeof shown; ++k) {
       uint32_t word;
       memcpy(&word, &value[k], 4);
-      int n = a->integer ? snprintf(shown + at, sizeof shown - at, "%s%u", k ? " " : "", (unsigned)word)
-                         : snprintf(shown + at, sizeof shown - at, "%s%g", k ? " " : "", (double)value[k]);
+      int n = a->integer
+                  ? snprintf(shown + at, sizeof shown - at, "%s%u", k ? " " : "", (unsigned)word)
+                  : snprintf(shown + at, sizeof shown - at, "%s%g", k ? " " : "", (double)value[k]);
       if (n < 0) break;
       at += (size_t)n;
     }
@@ -227,7 +243,8 @@ ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, c
 }
 
 /* Writing a material number gives the particle that material's values. */
-static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t count, size_t stride, const void *in) {
+static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t count, size_t stride,
+                                   const void *in) {
   for (int v = 0; v < OZ_MATERIAL_VALUES; ++v) {
     void *copy;
     if (!oz_field_there(s, oz_material_values[v].field)) continue; /* has them of itself */
@@ -245,17 +262,19 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
 }
 
 /* Are these the values that a copy has? */
-static int reads_so(const ooze_solver *s, const oz_attribute *a, uint32_t first, uint32_t count, size_t stride, const void *in, const void *copy) {
+static int reads_so(const ooze_solver *s, const oz_attribute *a, uint32_t first, uint32_t count,
+                    size_t stride, const void *in, const void *copy) {
   for (uint32_t r = 0; r < count; ++r)
     for (uint32_t k = 0; k < a->components; ++k)
-      if (memcmp((const uint32_t *)copy + oz_field_at(a->field, s->particles.count, s->particles.at[first + r], k),
+      if (memcmp((const uint32_t *)copy +
+                     oz_field_at(a->field, s->particles.count, s->particles.at[first + r], k),
                  (const unsigned char *)in + r * stride + 4 * k, 4))
         return 0;
   return 1;
 }
 
-ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
-                                 size_t stride, const void *in) {
+ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first,
+                                 uint32_t count, size_t stride, const void *in) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_TRY(check_range(s, attribute, first, count, &stride, in));
   const oz_attribute *a = &attributes[attribute];
@@ -270,7 +289,8 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     OZ_TRY(write_materials(s, first, count, stride, in));
     OZ_TRY(oz_host_copy(s, a->field, &copy));
   }
-  if (!oz_field_there(s, a->field)) { /* what reads so anyway is not written; what does not needs memory before the copy is changed */
+  /* what reads so anyway is not written; what does not needs memory before the copy is changed */
+  if (!oz_field_there(s, a->field)) {
     if (reads_so(s, a, first, count, stride, in, copy)) return OOZE_OK;
     OZ_TRY(oz_host_dirty(s));
   }

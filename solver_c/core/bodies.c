@@ -43,7 +43,8 @@ static oz_body *find(const oz_bodies *b, uint32_t handle) {
 
 static ooze_result room(oz_bodies *b, uint32_t count, ooze_message *why) {
   if (count > OZ_BODIES_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "body: there are %u already, which is as many as there can be", b->count);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "body: there are %u already, which is as many as there can be", b->count);
   size_t held = b->count * sizeof *b->body, need = count * sizeof *b->body;
   if (need <= b->capacity) return OOZE_OK;
   if (!oz_grow(b->memory, (void **)&b->body, &b->capacity, need + need / 2, held))
@@ -82,10 +83,11 @@ static ooze_result check(ooze_solver *s, ooze_body_desc *d) {
   ooze_message *why = s->message;
   OZ_TRY(oz_schema_check(OZ_OWNER_body_desc, d, "body", why));
   if (d->material >= s->material_count)
-    return oz_fail(why, OOZE_ERROR_NOT_FOUND, "body: material is %u; there are %u", (unsigned)d->material,
-                   (unsigned)s->material_count);
+    return oz_fail(why, OOZE_ERROR_NOT_FOUND, "body: material is %u; there are %u",
+                   (unsigned)d->material, (unsigned)s->material_count);
   if (!d->positions || d->count == 0)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "body: it has no points; expected positions and count");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "body: it has no points; expected positions and count");
   if (d->count >= OZ_OWNER_HANDLE || s->bodies.members > UINT32_MAX - d->count)
     return oz_fail(why, OOZE_ERROR_LIMIT, "body: %u points are too many", (unsigned)d->count);
   if (d->position_stride == 0) d->position_stride = 12;
@@ -96,10 +98,12 @@ static ooze_result check(ooze_solver *s, ooze_body_desc *d) {
 }
 
 /* Where its particles are and how they move: x and u, 3 floats each; rest as given. */
-static ooze_result place(ooze_solver *s, const ooze_body_desc *d, const double centre[3], float *x, float *u, float *rest) {
+static ooze_result place(ooze_solver *s, const ooze_body_desc *d, const double centre[3], float *x,
+                         float *u, float *rest) {
   double q[4], w[3], v[3], p[3], middle[3];
   for (int k = 0; k < 4; ++k) q[k] = (double)d->pose.rotation[k];
-  for (int k = 0; k < 3; ++k) w[k] = (double)d->spin[k], v[k] = (double)d->velocity[k], p[k] = (double)d->pose.position[k];
+  for (int k = 0; k < 3; ++k)
+    w[k] = (double)d->spin[k], v[k] = (double)d->velocity[k], p[k] = (double)d->pose.position[k];
   oz_turn3(q, centre, middle);
   for (uint32_t i = 0; i < d->count; ++i, x += 3, u += 3, rest += 3) {
     double r[3], t[3];
@@ -110,14 +114,16 @@ static ooze_result place(ooze_solver *s, const ooze_body_desc *d, const double c
     oz_cross3(w, r, t);
     for (int k = 0; k < 3; ++k) u[k] = (float)(v[k] + t[k]);
     if (!oz_position_ok(s, x))
-      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "body: point %u is at %g %g %g; expected finite values of at most %g m",
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                     "body: point %u is at %g %g %g; expected finite values of at most %g m",
                      (unsigned)i, (double)x[0], (double)x[1], (double)x[2],
                      fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
   }
   return OOZE_OK;
 }
 
-static ooze_result append(ooze_solver *s, const ooze_body_desc *d, uint32_t owner, const double centre[3]) {
+static ooze_result append(ooze_solver *s, const ooze_body_desc *d, uint32_t owner,
+                          const double centre[3]) {
   size_t n = d->count;
   float *x = oz_alloc(&s->memory, n * 36);
   uint64_t *ids = d->has_first_id ? oz_alloc(&s->memory, n * sizeof *ids) : NULL;
@@ -127,7 +133,8 @@ static ooze_result append(ooze_solver *s, const ooze_body_desc *d, uint32_t owne
   if (r >= 0) r = place(s, d, centre, x, x + 3 * n, x + 6 * n);
   if (r >= 0) {
     for (size_t i = 0; ids && i < n; ++i) ids[i] = d->first_id + i;
-    oz_arrivals a = {d->count, x, 0, x + 3 * n, 0, ids, NULL, NULL, d->material, 0, owner, x + 6 * n};
+    oz_arrivals a = {d->count, x,    0,           x + 3 * n, 0,     ids,
+                     NULL,     NULL, d->material, 0,         owner, x + 6 * n};
     r = oz_particles_append(s, &a);
   }
   oz_free(&s->memory, ids);
@@ -154,12 +161,14 @@ static oz_body describe(const ooze_solver *s, const ooze_body_desc *d) {
   return body;
 }
 
-/* The links of a soft body whose particles have just come; without them it is none, and they go again. */
+/* The links of a soft body whose particles have just come; without them it is none, and they go
+ * again. */
 static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs, uint64_t count) {
   uint32_t rank = 0;
   ooze_result r = oz_links_fetch(s);
   (void)oz_rank_of(s, body->first_id, &rank);
-  for (uint64_t k = 0; k < count; ++k) pairs[k].a += rank, pairs[k].b += rank; /* ids in a row have ranks in a row */
+  /* ids in a row have ranks in a row */
+  for (uint64_t k = 0; k < count; ++k) pairs[k].a += rank, pairs[k].b += rank;
   if (r >= 0) r = oz_links_merge(s, pairs, count);
   if (r >= 0) return r;
   if (oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return r;
@@ -176,19 +185,25 @@ ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body 
   double centre[3];
   ooze_body_desc_default(&d);
   OZ_TRY(oz_struct_read(&d, desc, sizeof d, "body", s->message));
-  if (s->lost) return oz_fail(s->message, s->lost, "the state is lost; clear the particles or load a checkpoint");
+  if (s->lost)
+    return oz_fail(s->message, s->lost,
+                   "the state is lost; clear the particles or load a checkpoint");
   OZ_TRY(check(s, &d));
-  if (b->next_handle >= OZ_OWNER_HANDLE) return oz_fail(s->message, OOZE_ERROR_LIMIT, "body: all handles have been used");
+  if (b->next_handle >= OZ_OWNER_HANDLE)
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "body: all handles have been used");
   oz_pose_unit(&d.pose);
   if (!span(&d, centre) && d.kind == OOZE_BODY_RIGID)
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "body: its %u points lie on one line or are no numbers; a rigid body needs more",
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "body: its %u points lie on one line or are no numbers; a rigid body needs more",
                    (unsigned)d.count);
   OZ_TRY(room(b, b->count + 1, s->message));
   oz_body body = describe(s, &d);
   oz_link_pair *pairs = NULL;
   uint64_t links = 0;
   if (body.kind == OZ_OWNER_SOFT)
-    OZ_TRY(oz_soft_links_make(&s->memory, &d, s->separation, (double)s->materials[d.material].density, &body, &pairs, &links, s->message));
+    OZ_TRY(oz_soft_links_make(&s->memory, &d, s->separation,
+                              (double)s->materials[d.material].density, &body, &pairs, &links,
+                              s->message));
   ooze_result r = append(s, &d, body.kind << OZ_OWNER_SHIFT | body.handle, centre);
   if (r >= 0 && links) r = tie(s, &body, pairs, links);
   oz_free(&s->memory, pairs);
@@ -202,7 +217,8 @@ ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body 
 }
 
 static ooze_result not_found(const ooze_solver *s, uint32_t handle) {
-  return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "body %u: there is none with this handle", (unsigned)handle);
+  return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "body %u: there is none with this handle",
+                 (unsigned)handle);
 }
 
 ooze_result ooze_body_remove(ooze_solver *s, ooze_body handle) {
@@ -216,7 +232,8 @@ ooze_result ooze_body_remove(ooze_solver *s, ooze_body handle) {
     OZ_TRY(oz_host_copy(s, OZ_FIELD_OWNER, &copy));
     const uint32_t *owner = copy, mine = body->kind << OZ_OWNER_SHIFT | handle;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->particles.count; ++i) kept += s->particles.flags[i] = owner[i] != mine;
+    for (uint32_t i = 0; i < s->particles.count; ++i)
+      kept += s->particles.flags[i] = owner[i] != mine;
     OZ_TRY(oz_particles_keep(s, kept));
   }
   uint32_t slots = body->count, at = (uint32_t)(body - b->body);
@@ -249,7 +266,8 @@ ooze_result ooze_body_state_get(ooze_solver *s, ooze_body handle, ooze_body_stat
   const uint32_t mine = body->kind << OZ_OWNER_SHIFT | handle;
   uint32_t rank = 0;
   (void)oz_rank_of(s, body->first_id, &rank); /* where its ids begin, or would */
-  for (; rank < s->particles.count && s->particles.ids[rank] - body->first_id < body->count; ++rank) {
+  for (; rank < s->particles.count && s->particles.ids[rank] - body->first_id < body->count;
+       ++rank) {
     uint32_t owner;
     float x[3], u[3], rest[3], mass;
     OZ_TRY(ooze_attribute_read(s, OOZE_OWNER, rank, 1, 0, &owner));
@@ -289,14 +307,17 @@ typedef struct saved_head {
   uint32_t magic, version, count, next_handle;
 } saved_head;
 
-size_t oz_bodies_bytes(const oz_bodies *b) { return sizeof(saved_head) + b->count * sizeof(saved_body); }
+size_t oz_bodies_bytes(const oz_bodies *b) {
+  return sizeof(saved_head) + b->count * sizeof(saved_body);
+}
 
 void oz_bodies_write(const oz_bodies *b, void *out) {
   saved_head head = {MAGIC, VERSION, b->count, b->next_handle};
   unsigned char *at = oz_bytes_put(out, &head, sizeof head);
   for (uint32_t i = 0; i < b->count; ++i) {
     const oz_body *y = b->body + i;
-    saved_body s = {y->first_id, y->handle, y->kind, y->count, y->friction, y->young, y->bulk, y->damping, y->strain, y->stretch_bound, y->volume_bound};
+    saved_body s = {y->first_id, y->handle,  y->kind,   y->count,         y->friction,    y->young,
+                    y->bulk,     y->damping, y->strain, y->stretch_bound, y->volume_bound};
     at = oz_bytes_put(at, &s, sizeof s);
   }
 }
@@ -310,15 +331,18 @@ static int possible(const saved_body *s) {
   return s->kind == OZ_OWNER_RIGID || (s->kind == OZ_OWNER_SOFT && s->young > 0);
 }
 
-ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used, ooze_message *why) {
+ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used,
+                           ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
   oz_bodies fresh;
   saved_head head;
   uint32_t last = 0;
   ooze_result r = OOZE_OK;
   oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > from.left / sizeof(saved_body))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of bodies of version %d", VERSION);
+  if (from.bad || head.magic != MAGIC || head.version != VERSION ||
+      head.count > from.left / sizeof(saved_body))
+    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of bodies of version %d",
+                   VERSION);
   oz_bodies_init(&fresh, b->memory);
   fresh.next_handle = head.next_handle;
   r = room(&fresh, head.count, why);
@@ -327,14 +351,16 @@ ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *u
     oz_bytes_take(&from, &s, sizeof s);
     if (s.handle <= last || s.handle >= head.next_handle || s.handle > OZ_OWNER_HANDLE ||
         s.count > UINT32_MAX - fresh.members || !possible(&s)) {
-      r = oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: body %u of kind %u with %u particles and friction %g cannot be",
+      r = oz_fail(why, OOZE_ERROR_FORMAT,
+                  "checkpoint: body %u of kind %u with %u particles and friction %g cannot be",
                   (unsigned)s.handle, (unsigned)s.kind, (unsigned)s.count, (double)s.friction);
       break;
     }
     last = s.handle;
     oz_body *y = fresh.body + fresh.count++;
     memset(y, 0, sizeof *y);
-    y->handle = s.handle, y->kind = s.kind, y->first_id = s.first_id, y->count = s.count, y->friction = s.friction;
+    y->handle = s.handle, y->kind = s.kind, y->first_id = s.first_id, y->count = s.count,
+    y->friction = s.friction;
     y->young = s.young, y->bulk = s.bulk, y->damping = s.damping, y->strain = s.strain;
     y->stretch_bound = s.stretch_bound, y->volume_bound = s.volume_bound;
     y->first = fresh.members;

@@ -1,4 +1,5 @@
-/* Bodies: the table of what they are. Their state is in their particles (owner, rest, position, velocity). */
+/* Bodies: the table of what they are. Their state is in their particles (owner, rest, position,
+ * velocity). */
 #ifndef OZ_CORE_BODIES_H
 #define OZ_CORE_BODIES_H
 
@@ -25,6 +26,7 @@ void oz_bodies_clear(oz_bodies *b); /* all of them; handles are not used again *
 /* Checkpoint, as colliders have it. */
 size_t oz_bodies_bytes(const oz_bodies *b);
 void oz_bodies_write(const oz_bodies *b, void *out);
-ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used, ooze_message *why);
+ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used,
+                           ooze_message *why);
 
 #endif

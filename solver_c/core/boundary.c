@@ -47,24 +47,29 @@ void oz_boundary_end_step(oz_boundary *b, double fraction) {
   for (uint32_t i = 0; i < b->count; i++) {
     oz_boundary_set *s = &b->set[i];
     if (!s->moving) continue;
-    for (size_t k = 0; k < 3 * (size_t)s->count; k++) s->rest[k] = s->rest[k] + (float)fraction * s->way[k], s->way[k] = 0.0f;
+    for (size_t k = 0; k < 3 * (size_t)s->count; k++)
+      s->rest[k] = s->rest[k] + (float)fraction * s->way[k], s->way[k] = 0.0f;
     s->moving = 0;
     b->fresh = 0;
   }
 }
 
 /* A set of that many points in its place in the order; on failure nothing has changed. */
-static ooze_result make(oz_boundary *b, uint32_t collider, uint32_t count, oz_boundary_set *out, ooze_message *why) {
+static ooze_result make(oz_boundary *b, uint32_t collider, uint32_t count, oz_boundary_set *out,
+                        ooze_message *why) {
   size_t held = b->count * sizeof *b->set, bytes = ((size_t)count + 1) * 12;
   memset(out, 0, sizeof *out);
-  if (held + sizeof *b->set > b->capacity && !oz_grow(b->memory, (void **)&b->set, &b->capacity, 2 * held + 8 * sizeof *b->set, held))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "collider %u: no memory to keep its points", (unsigned)collider);
+  if (held + sizeof *b->set > b->capacity &&
+      !oz_grow(b->memory, (void **)&b->set, &b->capacity, 2 * held + 8 * sizeof *b->set, held))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "collider %u: no memory to keep its points",
+                   (unsigned)collider);
   out->rest = oz_alloc(b->memory, bytes);
   out->way = oz_alloc(b->memory, bytes);
   out->weight = oz_alloc(b->memory, bytes / 3);
   if (!out->rest || !out->way || !out->weight) {
     release(b, out);
-    return oz_fail(why, OOZE_ERROR_MEMORY, "collider %u: no memory for %u points", (unsigned)collider, (unsigned)count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "collider %u: no memory for %u points",
+                   (unsigned)collider, (unsigned)count);
   }
   memset(out->way, 0, bytes);
   out->collider = collider;
@@ -95,35 +100,43 @@ static int points_ok(const float *x, size_t count) {
   return 1;
 }
 
-ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count, const float *start, const float *end) {
+ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count,
+                                 const float *start, const float *end) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   oz_boundary *b = &s->boundary;
   if (!slot_of(s, collider))
-    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "collider %u: there is none with this handle", (unsigned)collider);
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "collider %u: there is none with this handle",
+                   (unsigned)collider);
   if (count == 0) {
     oz_boundary_forget(b, collider, 1);
     return OOZE_OK;
   }
-  if (!start) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: its points are NULL", (unsigned)collider);
+  if (!start)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: its points are NULL",
+                   (unsigned)collider);
   if (count > OZ_BOUNDARY_POINTS_MAX)
-    return oz_fail(s->message, OOZE_ERROR_LIMIT, "collider %u: %u points; expected at most %u", (unsigned)collider,
-                   (unsigned)count, OZ_BOUNDARY_POINTS_MAX);
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "collider %u: %u points; expected at most %u",
+                   (unsigned)collider, (unsigned)count, OZ_BOUNDARY_POINTS_MAX);
   if (!points_ok(start, count) || (end && !points_ok(end, count)))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: a point is not finite, or beyond 1e6 m", (unsigned)collider);
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "collider %u: a point is not finite, or beyond 1e6 m", (unsigned)collider);
   oz_boundary_set *old = find(b, collider), fresh;
   const size_t bytes = (size_t)count * 12;
   if (old && old->count == count) { /* the same points elsewhere: a mesh that deforms */
     int moved = memcmp(old->rest, start, bytes) != 0;
     memcpy(old->rest, start, bytes);
-    if (moved && !oz_boundary_weigh(b->memory, old->rest, count, (double)s->separation, 0, old->weight))
-      return oz_fail(s->message, OOZE_ERROR_MEMORY, "collider %u: no memory for the weights of its points", (unsigned)collider);
+    if (moved &&
+        !oz_boundary_weigh(b->memory, old->rest, count, (double)s->separation, 0, old->weight))
+      return oz_fail(s->message, OOZE_ERROR_MEMORY,
+                     "collider %u: no memory for the weights of its points", (unsigned)collider);
     fresh = *old;
   } else {
     OZ_TRY(make(b, collider, count, &fresh, s->message));
     memcpy(fresh.rest, start, bytes);
     if (!oz_boundary_weigh(b->memory, fresh.rest, count, (double)s->separation, 0, fresh.weight)) {
       release(b, &fresh);
-      return oz_fail(s->message, OOZE_ERROR_MEMORY, "collider %u: no memory for the weights of its points", (unsigned)collider);
+      return oz_fail(s->message, OOZE_ERROR_MEMORY,
+                     "collider %u: no memory for the weights of its points", (unsigned)collider);
     }
     keep(b, &fresh);
     old = find(b, collider);
@@ -149,23 +162,30 @@ static ooze_result sample(ooze_solver *s) {
     uint32_t n = oz_boundary_sample(&c->desc, (double)s->separation, NULL);
     if (n == 0)
       return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
-                     "collider %u: its boundary is particles and it has none; give them with ooze_collider_points", (unsigned)c->handle);
+                     "collider %u: its boundary is particles and it has none; give them with "
+                     "ooze_collider_points",
+                     (unsigned)c->handle);
     if (n >= OZ_BOUNDARY_POINTS_MAX)
-      return oz_fail(s->message, OOZE_ERROR_LIMIT, "collider %u: %u boundary particles or more; expected a smaller one", (unsigned)c->handle, n);
+      return oz_fail(s->message, OOZE_ERROR_LIMIT,
+                     "collider %u: %u boundary particles or more; expected a smaller one",
+                     (unsigned)c->handle, n);
     OZ_TRY(make(&s->boundary, c->handle, n, &set, s->message));
     (void)oz_boundary_sample(&c->desc, (double)s->separation, set.rest);
     if (!oz_boundary_weigh(s->boundary.memory, set.rest, n, (double)s->separation, 1, set.weight)) {
       release(&s->boundary, &set);
-      return oz_fail(s->message, OOZE_ERROR_MEMORY, "collider %u: no memory for the weights of its points", (unsigned)c->handle);
+      return oz_fail(s->message, OOZE_ERROR_MEMORY,
+                     "collider %u: no memory for the weights of its points", (unsigned)c->handle);
     }
     keep(&s->boundary, &set);
   }
   for (uint32_t i = 0; i < s->boundary.count; i++) /* colliders that are gone */
-    if (!slot_of(s, s->boundary.set[i].collider)) oz_boundary_forget(&s->boundary, s->boundary.set[i--].collider, 1);
+    if (!slot_of(s, s->boundary.set[i].collider))
+      oz_boundary_forget(&s->boundary, s->boundary.set[i--].collider, 1);
   return OOZE_OK;
 }
 
-/* All of them anew: those that were there go, in the order of colliders and points the others come. */
+/* All of them anew: those that were there go, in the order of colliders and points the others come.
+ */
 static ooze_result place(ooze_solver *s) {
   oz_particles *p = &s->particles;
   oz_boundary *b = &s->boundary;
@@ -183,13 +203,27 @@ static ooze_result place(ooze_solver *s) {
     size_t n = set->count;
     float *x = oz_alloc(&s->memory, n * 12);
     uint64_t *ids = oz_alloc(&s->memory, n * sizeof *ids);
-    ooze_result r = x && ids ? OOZE_OK : oz_fail(s->message, OOZE_ERROR_MEMORY, "collider %u: no memory for %zu points", (unsigned)set->collider, n);
+    ooze_result r =
+        x && ids ? OOZE_OK
+                 : oz_fail(s->message, OOZE_ERROR_MEMORY, "collider %u: no memory for %zu points",
+                           (unsigned)set->collider, n);
     for (size_t k = 0; r >= 0 && k < n; k++) {
       oz_pose_out(pose->position, pose->rotation, set->rest + 3 * k, x + 3 * k);
       ids[k] = id++;
     }
     if (r >= 0) {
-      oz_arrivals a = {set->count, x, 0, NULL, 0, ids, NULL, NULL, 0, 0, (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | set->collider, set->rest};
+      oz_arrivals a = {set->count,
+                       x,
+                       0,
+                       NULL,
+                       0,
+                       ids,
+                       NULL,
+                       NULL,
+                       0,
+                       0,
+                       (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | set->collider,
+                       set->rest};
       r = oz_particles_append(s, &a);
     }
     oz_free(&s->memory, ids);
@@ -225,10 +259,11 @@ static int deforms(const ooze_solver *s) {
   return 0;
 }
 
-/* What each point needs besides: its weight where fluid has its compliance, its way where that has a force, its collider's
- * temperature. */
+/* What each point needs besides: its weight where fluid has its compliance, its way where that has
+ * a force, its collider's temperature. */
 static ooze_result fill(ooze_solver *s) {
-  static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REST, OZ_FIELD_TEMPERATURE, OZ_FIELD_MATERIAL};
+  static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REST,
+                                    OZ_FIELD_TEMPERATURE, OZ_FIELD_MATERIAL};
   oz_particles *p = &s->particles;
   s->boundary.slips = 0;
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
@@ -244,15 +279,18 @@ static ooze_result fill(ooze_solver *s) {
       const float temperature = slot_of(s, set->collider)->desc.temperature;
       for (uint32_t k = 0; k < set->count; k++, rank++) {
         uint32_t at = p->at[rank];
-        if (fields[f] == OZ_FIELD_COMPLIANCE) to[at] = set->weight[k];
-        else if (fields[f] == OZ_FIELD_TEMPERATURE) to[at] = temperature;
+        if (fields[f] == OZ_FIELD_COMPLIANCE)
+          to[at] = set->weight[k];
+        else if (fields[f] == OZ_FIELD_TEMPERATURE)
+          to[at] = temperature;
         else if (fields[f] == OZ_FIELD_MATERIAL) {
           const uint32_t word = slip_at(slot_of(s, set->collider), set->rest + 3 * (size_t)k);
           s->boundary.slips |= word > OZ_SLIP_WORD;
           memcpy(to + at, &word, sizeof word);
-        }
-        else
-          for (uint32_t c = 0; c < 3; c++) to[oz_field_at(fields[f], p->count, at, c)] = (fields[f] == OZ_FIELD_REST ? set->rest : set->way)[3 * (size_t)k + c];
+        } else
+          for (uint32_t c = 0; c < 3; c++)
+            to[oz_field_at(fields[f], p->count, at, c)] =
+                (fields[f] == OZ_FIELD_REST ? set->rest : set->way)[3 * (size_t)k + c];
       }
     }
   }
@@ -261,9 +299,7 @@ static ooze_result fill(ooze_solver *s) {
 }
 
 /* The others keep something else where a point's place is. */
-static int model_has_them(uint32_t model) {
-  return model != OOZE_MODEL_BLEND;
-}
+static int model_has_them(uint32_t model) { return model != OOZE_MODEL_BLEND; }
 
 ooze_result oz_boundary_before_step(ooze_solver *s) {
   s->colliders.particles = (uint32_t)model_has_them(s->params.model);
@@ -315,21 +351,26 @@ void oz_boundary_write(const oz_boundary *b, void *out) {
   }
 }
 
-ooze_result oz_boundary_read(oz_boundary *b, const void *in, size_t bytes, size_t *used, ooze_message *why) {
+ooze_result oz_boundary_read(oz_boundary *b, const void *in, size_t bytes, size_t *used,
+                             ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
   oz_boundary fresh;
   saved_head head;
   ooze_result r = OOZE_OK;
   oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > from.left / sizeof(saved_set))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of boundary points of version %d", VERSION);
+  if (from.bad || head.magic != MAGIC || head.version != VERSION ||
+      head.count > from.left / sizeof(saved_set))
+    return oz_fail(why, OOZE_ERROR_FORMAT,
+                   "checkpoint: this is no list of boundary points of version %d", VERSION);
   oz_boundary_init(&fresh, b->memory);
   for (uint32_t i = 0; i < head.count && r >= 0; i++) {
     saved_set v;
     oz_boundary_set set;
     oz_bytes_take(&from, &v, sizeof v);
-    if (from.bad || v.count == 0 || v.count > from.left / 28 || (i && v.collider <= fresh.set[i - 1].collider) || v.moving > 1) {
-      r = oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: %u boundary points of collider %u cannot be", (unsigned)v.count, (unsigned)v.collider);
+    if (from.bad || v.count == 0 || v.count > from.left / 28 ||
+        (i && v.collider <= fresh.set[i - 1].collider) || v.moving > 1) {
+      r = oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: %u boundary points of collider %u cannot be",
+                  (unsigned)v.count, (unsigned)v.collider);
       break;
     }
     r = make(&fresh, v.collider, v.count, &set, why);
@@ -339,9 +380,13 @@ ooze_result oz_boundary_read(oz_boundary *b, const void *in, size_t bytes, size_
     oz_bytes_take(&from, set.weight, (size_t)v.count * 4);
     set.given = 1, set.moving = v.moving;
     int good = points_ok(set.rest, v.count) && points_ok(set.way, v.count);
-    for (uint32_t k = 0; k < v.count; k++) good &= set.weight[k] > 0.0f && set.weight[k] <= (float)OZ_WEIGHT_MOST;
+    for (uint32_t k = 0; k < v.count; k++)
+      good &= set.weight[k] > 0.0f && set.weight[k] <= (float)OZ_WEIGHT_MOST;
     keep(&fresh, &set);
-    if (!good) r = oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: a boundary point of collider %u is out of range", (unsigned)v.collider);
+    if (!good)
+      r = oz_fail(why, OOZE_ERROR_FORMAT,
+                  "checkpoint: a boundary point of collider %u is out of range",
+                  (unsigned)v.collider);
   }
   if (r < 0) {
     oz_boundary_destroy(&fresh);

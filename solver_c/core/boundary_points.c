@@ -35,7 +35,8 @@ static void box(cloud *c, const double h[3], double d) {
           k = n[2] - 1; /* straight through the inside */
           continue;
         }
-        put(c, h[0] * (2.0 * i / n[0] - 1.0), h[1] * (2.0 * j / n[1] - 1.0), h[2] * (2.0 * k / n[2] - 1.0));
+        put(c, h[0] * (2.0 * i / n[0] - 1.0), h[1] * (2.0 * j / n[1] - 1.0),
+            h[2] * (2.0 * k / n[2] - 1.0));
       }
 }
 static void ring(cloud *c, double r, double y, double d, double phase) {
@@ -73,24 +74,34 @@ static void layer(cloud *c, const ooze_collider_desc *s, double in, double d) {
     uint32_t n = across(2.0 * (double)s->half[0], d), m = across(2.0 * (double)s->half[2], d);
     for (uint32_t i = 0; i <= n; i++)
       for (uint32_t k = 0; k <= m; k++)
-        put(c, (double)s->half[0] * (2.0 * i / n - 1.0), in, (double)s->half[2] * (2.0 * k / m - 1.0));
+        put(c, (double)s->half[0] * (2.0 * i / n - 1.0), in,
+            (double)s->half[2] * (2.0 * k / m - 1.0));
     break;
   }
-  case OOZE_SHAPE_SPHERE: zone(c, h[0], 0.0, 0.0, PI, d); break;
-  case OOZE_SHAPE_BOX: box(c, h, d); break;
+  case OOZE_SHAPE_SPHERE:
+    zone(c, h[0], 0.0, 0.0, PI, d);
+    break;
+  case OOZE_SHAPE_BOX:
+    box(c, h, d);
+    break;
   case OOZE_SHAPE_CAPSULE: {
     uint32_t n = across(2.0 * (double)s->half[1], d);
     zone(c, h[0], (double)s->half[1], 0.0, 0.5 * PI, d);
-    for (uint32_t k = 1; k < n; k++) ring(c, h[0], (double)s->half[1] * (1.0 - 2.0 * k / n), d, 0.5 * (k % 2));
+    for (uint32_t k = 1; k < n; k++)
+      ring(c, h[0], (double)s->half[1] * (1.0 - 2.0 * k / n), d, 0.5 * (k % 2));
     zone(c, h[0], -(double)s->half[1], 0.5 * PI, PI, d);
     break;
   }
-  case OOZE_SHAPE_CYLINDER: cylinder(c, h[0], h[1], d); break;
-  default: break;
+  case OOZE_SHAPE_CYLINDER:
+    cylinder(c, h[0], h[1], d);
+    break;
+  default:
+    break;
   }
 }
 
-/* One layer, where that of a lattice would go on. A particle could slip through it; the surface itself is the guard. */
+/* One layer, where that of a lattice would go on. A particle could slip through it; the surface
+ * itself is the guard. */
 uint32_t oz_boundary_sample(const ooze_collider_desc *s, double d, float *out) {
   cloud c = {out, 0};
   layer(&c, s, (s->invert ? 0.5 : -0.5) * d, d);
@@ -105,23 +116,32 @@ typedef struct cell {
 } cell;
 static int by_key(const void *a, const void *b) {
   const cell *x = a, *y = b;
-  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->index < y->index ? -1 : x->index > y->index;
+  return x->key != y->key      ? (x->key < y->key ? -1 : 1)
+         : x->index < y->index ? -1
+                               : x->index > y->index;
 }
 static uint64_t key_of(int64_t x, int64_t y, int64_t z) {
-  return (uint64_t)(x + (1 << 20)) << 42 | (uint64_t)(y + (1 << 20)) << 21 | (uint64_t)(z + (1 << 20));
+  return (uint64_t)(x + (1 << 20)) << 42 | (uint64_t)(y + (1 << 20)) << 21 |
+         (uint64_t)(z + (1 << 20));
 }
-static double kernel(double r2, double h2) { return r2 < h2 ? (h2 - r2) * (h2 - r2) * (h2 - r2) : 0.0; }
+static double kernel(double r2, double h2) {
+  return r2 < h2 ? (h2 - r2) * (h2 - r2) * (h2 - r2) : 0.0;
+}
 
-int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double d, int guarded, float *weight) {
+int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double d, int guarded,
+                      float *weight) {
   const double h = 2.2 * d, h2 = h * h;
   double planes = 0.0; /* a point's own layer and the one behind it */
   for (int i = -2; i <= 2; i++)
-    for (int j = -2; j <= 2; j++) planes += kernel((i * i + j * j) * d * d, h2) + (guarded ? 0.0 : kernel((i * i + j * j + 1) * d * d, h2));
+    for (int j = -2; j <= 2; j++)
+      planes += kernel((i * i + j * j) * d * d, h2) +
+                (guarded ? 0.0 : kernel((i * i + j * j + 1) * d * d, h2));
   cell *cells = oz_alloc(memory, ((size_t)count + 1) * sizeof *cells);
   if (!cells) return 0;
   for (uint32_t i = 0; i < count; i++) {
     int64_t at[3];
-    for (int k = 0; k < 3; k++) at[k] = (int64_t)floor((double)x[3 * (size_t)i + (size_t)k] / h) & 0xfffff;
+    for (int k = 0; k < 3; k++)
+      at[k] = (int64_t)floor((double)x[3 * (size_t)i + (size_t)k] / h) & 0xfffff;
     cells[i].key = key_of(at[0], at[1], at[2]), cells[i].index = i;
   }
   qsort(cells, count, sizeof *cells, by_key);
@@ -144,12 +164,14 @@ int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double 
       for (; lo < count && cells[lo].key == key; lo++) {
         const float *q = x + 3 * (size_t)cells[lo].index;
         double r2 = 0.0;
-        for (int k = 0; k < 3; k++) r2 += ((double)p[k] - (double)q[k]) * ((double)p[k] - (double)q[k]);
+        for (int k = 0; k < 3; k++)
+          r2 += ((double)p[k] - (double)q[k]) * ((double)p[k] - (double)q[k]);
         sum += kernel(r2, h2);
       }
     }
     double w = sum > 0.0 ? planes / sum : 1.0;
-    weight[i] = (float)(w > OZ_WEIGHT_MOST ? OZ_WEIGHT_MOST : w); /* a point alone does not stand for a whole wall */
+    /* a point alone does not stand for a whole wall */
+    weight[i] = (float)(w > OZ_WEIGHT_MOST ? OZ_WEIGHT_MOST : w);
   }
   oz_free(memory, cells);
   return 1;

@@ -1,4 +1,5 @@
-/* All state as one block of bytes, and back. Everything is little-endian, as every machine that we run on is.
+/* All state as one block of bytes, and back. Everything is little-endian, as every machine that we
+ * run on is.
  *
  *   header           oz_header, 72 bytes
  *   params           ooze_params, with its size in front
@@ -7,12 +8,13 @@
  *   emitters         likewise
  *   bodies           likewise
  *   boundary points  likewise
- *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed in ascending id; but not those
- *                    that the header says are left out, because every particle has what the attribute reads as by itself
- *   links            their number (8 bytes), then oz_link_pair each, by the particles' places in that order; behind them
- *                    those to boundary particles, whose places come behind all others
- * Each part is filled up to 8 bytes. A reader believes nothing: sizes are checked against what is there before they are
- * used, values as strictly as those that come through the interface. */
+ *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed
+ * in ascending id; but not those that the header says are left out, because every particle has what
+ * the attribute reads as by itself links            their number (8 bytes), then oz_link_pair each,
+ * by the particles' places in that order; behind them those to boundary particles, whose places
+ * come behind all others Each part is filled up to 8 bytes. A reader believes nothing: sizes are
+ * checked against what is there before they are used, values as strictly as those that come through
+ * the interface. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -20,7 +22,8 @@
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-enum { OZ_CHECKPOINT_VERSION = 4, OZ_CHECKPOINT_OLDEST = 3, OZ_STRUCT_MAX = 4096 }; /* 3 leaves no attribute out */
+/* 3 leaves no attribute out */
+enum { OZ_CHECKPOINT_VERSION = 4, OZ_CHECKPOINT_OLDEST = 3, OZ_STRUCT_MAX = 4096 };
 
 typedef struct oz_header {
   char magic[8];
@@ -63,7 +66,8 @@ enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 
 static uint64_t optional(void) {
   uint64_t bits = 0;
   for (int p = 0; p < OZ_PLACES; ++p)
-    if (oz_field_shapes[places[p].field].fallback != OZ_FALLBACK_NONE) bits |= UINT64_C(1) << places[p].attribute;
+    if (oz_field_shapes[places[p].field].fallback != OZ_FALLBACK_NONE)
+      bits |= UINT64_C(1) << places[p].attribute;
   return bits;
 }
 static uint64_t absent(const ooze_solver *s) {
@@ -163,11 +167,13 @@ ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes) {
 ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   size_t bytes = 0;
-  if (s->lost) return oz_fail(s->message, s->lost, "checkpoint: the state is lost; there is nothing to save");
+  if (s->lost)
+    return oz_fail(s->message, s->lost, "checkpoint: the state is lost; there is nothing to save");
   OZ_TRY(ooze_checkpoint_size(s, &bytes));
   if (!memory || capacity < bytes)
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: %zu bytes of memory; expected %zu or more",
-                   memory ? capacity : 0, bytes);
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "checkpoint: %zu bytes of memory; expected %zu or more", memory ? capacity : 0,
+                   bytes);
   oz_writer w = {memory, 0};
   OZ_TRY(write_all(s, &w));
   if (out_bytes) *out_bytes = w.at;
@@ -208,18 +214,19 @@ typedef struct oz_incoming {
 } oz_incoming;
 
 static ooze_result cut_short(ooze_solver *s, const oz_reader *r, const char *what) {
-  return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s at byte %zu goes past the end, byte %zu", what, r->at,
-                 r->bytes);
+  return oz_fail(s->message, OOZE_ERROR_FORMAT,
+                 "checkpoint: %s at byte %zu goes past the end, byte %zu", what, r->at, r->bytes);
 }
 
 /* A struct that says its own size. */
-static ooze_result take_struct(ooze_solver *s, oz_reader *r, void *into, size_t known, const char *what) {
+static ooze_result take_struct(ooze_solver *s, oz_reader *r, void *into, size_t known,
+                               const char *what) {
   uint32_t size = 0;
   if (r->bytes - r->at < sizeof size) return cut_short(s, r, what);
   memcpy(&size, r->memory + r->at, sizeof size);
   if (size < sizeof size || size > OZ_STRUCT_MAX || size % 4)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: size of %s at byte %zu is %u", what, r->at,
-                   (unsigned)size);
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: size of %s at byte %zu is %u", what,
+                   r->at, (unsigned)size);
   const void *from = take(r, size);
   if (!from) return cut_short(s, r, what);
   return oz_struct_read(into, from, known, what, s->message);
@@ -231,28 +238,35 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
   memcpy(h, from, sizeof *h);
   if (memcmp(h->magic, OZ_MAGIC, sizeof h->magic) != 0)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: these bytes are not one");
-  if (h->version < OZ_CHECKPOINT_OLDEST || h->version > OZ_CHECKPOINT_VERSION || h->header_bytes != sizeof *h)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: version %u of library %u.%u.%u; expected version %d or %d",
-                   (unsigned)h->version, (unsigned)h->library / 10000, (unsigned)h->library / 100 % 100,
-                   (unsigned)h->library % 100, OZ_CHECKPOINT_OLDEST, OZ_CHECKPOINT_VERSION);
+  if (h->version < OZ_CHECKPOINT_OLDEST || h->version > OZ_CHECKPOINT_VERSION ||
+      h->header_bytes != sizeof *h)
+    return oz_fail(s->message, OOZE_ERROR_FORMAT,
+                   "checkpoint: version %u of library %u.%u.%u; expected version %d or %d",
+                   (unsigned)h->version, (unsigned)h->library / 10000,
+                   (unsigned)h->library / 100 % 100, (unsigned)h->library % 100,
+                   OZ_CHECKPOINT_OLDEST, OZ_CHECKPOINT_VERSION);
   if (h->left_out & ~optional())
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: attributes %#llx are left out; of these %#llx can be", (unsigned long long)h->left_out,
-                   (unsigned long long)optional());
+    return oz_fail(s->message, OOZE_ERROR_FORMAT,
+                   "checkpoint: attributes %#llx are left out; of these %#llx can be",
+                   (unsigned long long)h->left_out, (unsigned long long)optional());
   if (h->bytes != r->bytes)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it has %zu bytes; expected %llu", r->bytes,
-                   (unsigned long long)h->bytes);
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it has %zu bytes; expected %llu",
+                   r->bytes, (unsigned long long)h->bytes);
   if (h->hash != oz_hash_of(r->memory + sizeof *h, r->bytes - sizeof *h))
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it is damaged: its hash does not match");
+    return oz_fail(s->message, OOZE_ERROR_FORMAT,
+                   "checkpoint: it is damaged: its hash does not match");
   if (h->separation != s->separation)
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: particle_separation is %g m; this solver's is %g m",
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "checkpoint: particle_separation is %g m; this solver's is %g m",
                    (double)h->separation, (double)s->separation);
   if (h->particles > s->max_particles)
     return oz_fail(s->message, OOZE_ERROR_LIMIT, "checkpoint: %u particles; max_particles is %u",
                    (unsigned)h->particles, (unsigned)s->max_particles);
-  if (!(fabs(h->time) <= 1e12)) return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: time is %g s", h->time);
+  if (!(fabs(h->time) <= 1e12))
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: time is %g s", h->time);
   if (h->materials == 0 || h->materials > OZ_MATERIALS_MAX)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %u materials; expected 1 to %u", (unsigned)h->materials,
-                   OZ_MATERIALS_MAX);
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %u materials; expected 1 to %u",
+                   (unsigned)h->materials, OZ_MATERIALS_MAX);
   return OOZE_OK;
 }
 
@@ -261,7 +275,8 @@ static ooze_result read_materials(ooze_solver *s, oz_reader *r, oz_incoming *in)
   if (in->header.materials > (r->bytes - r->at) / 8)
     return cut_short(s, r, "the materials"); /* before memory is asked for */
   in->materials = oz_alloc(&s->memory, bytes);
-  if (!in->materials) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
+  if (!in->materials)
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
   for (uint32_t i = 0; i < in->header.materials; ++i) {
     ooze_material_default(&in->materials[i]);
     OZ_TRY(take_struct(s, r, &in->materials[i], sizeof *in->materials, "a material"));
@@ -272,7 +287,10 @@ static ooze_result read_materials(ooze_solver *s, oz_reader *r, oz_incoming *in)
 
 static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *in) {
   for (int k = 0; k < 4; ++k) {
-    const char *what = k == 0 ? "the colliders" : k == 1 ? "the emitters" : k == 2 ? "the bodies" : "the boundary points";
+    const char *what = k == 0   ? "the colliders"
+                       : k == 1 ? "the emitters"
+                       : k == 2 ? "the bodies"
+                                : "the boundary points";
     uint64_t length = 0;
     size_t used = 0;
     const void *from = take(r, sizeof length);
@@ -287,10 +305,11 @@ static ooze_result read_surroundings(ooze_solver *s, oz_reader *r, oz_incoming *
     else if (k == 2)
       OZ_TRY(oz_bodies_read(&in->bodies, from, (size_t)length, &used, s->message));
     else
-      OZ_TRY(oz_emitters_read(&in->emitters, from, (size_t)length, in->header.materials, &used, s->message));
+      OZ_TRY(oz_emitters_read(&in->emitters, from, (size_t)length, in->header.materials, &used,
+                              s->message));
     if (used != length)
-      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s take %zu bytes of %llu", what, used,
-                     (unsigned long long)length);
+      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %s take %zu bytes of %llu", what,
+                     used, (unsigned long long)length);
   }
   return OOZE_OK;
 }
@@ -308,20 +327,24 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
                    (unsigned long long)in->header.next_id);
   if (n == 0) return OOZE_OK;
   in->ids = oz_alloc(&s->memory, n * sizeof *in->ids);
-  if (!in->ids) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for ids", n * sizeof *in->ids);
+  if (!in->ids)
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for ids",
+                   n * sizeof *in->ids);
   memcpy(in->ids, in->attribute[OOZE_ID], n * sizeof *in->ids);
   for (uint32_t i = 0; i < n; ++i)
     if (in->ids[i] >= in->header.next_id || (i && in->ids[i] <= in->ids[i - 1]))
       return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: id %llu is out of order",
                      (unsigned long long)in->ids[i]);
   /* material numbers count against the new list */
-  uint32_t had = s->material_count, model = s->params.model; /* and tensors mean what the new model says */
+  /* and tensors mean what the new model says */
+  uint32_t had = s->material_count, model = s->params.model;
   s->material_count = in->header.materials;
   s->params.model = in->params.model;
   ooze_result result = OOZE_OK;
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT && result >= 0; ++a)
     if (in->attribute[a])
-      result = oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
+      result =
+          oz_attribute_check(s, (ooze_attribute)a, in->ids, n, 0, in->attribute[a], s->message);
   s->material_count = had;
   s->params.model = model;
   return result < 0 ? OOZE_ERROR_FORMAT : OOZE_OK;
@@ -337,36 +360,44 @@ static ooze_result read_links(ooze_solver *s, oz_reader *r, oz_incoming *in) {
   from = take(r, bytes);
   if (!from) return cut_short(s, r, "the links");
   if (r->at != r->bytes)
-    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %zu bytes too many", r->bytes - r->at);
+    return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: %zu bytes too many",
+                   r->bytes - r->at);
   if (in->link_count == 0) return OOZE_OK;
   in->links = oz_alloc(&s->memory, bytes);
-  if (!in->links) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for links", bytes);
+  if (!in->links)
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for links", bytes);
   memcpy(in->links, from, bytes);
   for (uint64_t k = 0; k < in->link_count; ++k) {
     const oz_link_pair *l = &in->links[k];
     const uint32_t n = in->header.particles;
     const int hidden = l->b >= n, was_hidden = k > 0 && l[-1].b >= n;
-    const int ordered = k == 0 || hidden > was_hidden || (hidden == was_hidden && (l[-1].a < l->a || (l[-1].a == l->a && l[-1].b < l->b)));
+    const int ordered =
+        k == 0 || hidden > was_hidden ||
+        (hidden == was_hidden && (l[-1].a < l->a || (l[-1].a == l->a && l[-1].b < l->b)));
     in->shown += !hidden;
     if (l->a >= l->b || l->a >= n || (hidden && l->b - n >= OZ_BOUNDARY_POINTS_MAX) || !ordered)
-      return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: link %llu, %u - %u, is out of order",
-                     (unsigned long long)k, (unsigned)l->a, (unsigned)l->b);
+      return oz_fail(s->message, OOZE_ERROR_FORMAT,
+                     "checkpoint: link %llu, %u - %u, is out of order", (unsigned long long)k,
+                     (unsigned)l->a, (unsigned)l->b);
     if (oz_links_check(in->ids, n, l, "checkpoint", s->message) < 0) return OOZE_ERROR_FORMAT;
   }
-  OZ_TRY(oz_links_check_rows(s, in->links, in->link_count, in->header.particles, in->ids, s->message));
+  OZ_TRY(
+      oz_links_check_rows(s, in->links, in->link_count, in->header.particles, in->ids, s->message));
   const uint64_t hidden = in->link_count - in->shown;
   if (!hidden) return OOZE_OK;
   in->wait = oz_alloc(&s->memory, (size_t)hidden * sizeof *in->wait);
-  if (!in->wait) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %llu links", (unsigned long long)hidden);
+  if (!in->wait)
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %llu links",
+                   (unsigned long long)hidden);
   for (uint64_t k = 0; k < hidden; ++k) {
     const oz_link_pair *l = &in->links[in->shown + k];
-    in->wait[k] = (oz_link_wait){in->ids[l->a], l->b - in->header.particles, l->rest, l->kind, l->spare};
+    in->wait[k] =
+        (oz_link_wait){in->ids[l->a], l->b - in->header.particles, l->rest, l->kind, l->spare};
   }
   return OOZE_OK;
 }
 
 /* ---- putting it in place ---- */
-
 
 /* What particle i would have in such a field by itself. */
 static uint32_t by_itself(const oz_incoming *in, oz_field field, uint32_t i) {
@@ -394,14 +425,19 @@ static ooze_result fill(ooze_solver *s, const oz_incoming *in) {
     for (int p = 0; p < OZ_PLACES; ++p) {
       uint32_t words = places[p].words;
       const unsigned char *from = in->attribute[places[p].attribute];
-      if (!oz_field_there(s, places[p].field)) continue; /* `prepare` has seen to it that it need not be */
+      /* `prepare` has seen to it that it need not be */
+      if (!oz_field_there(s, places[p].field)) continue;
       memset(block, 0, (size_t)count * 24);
       for (uint32_t i = 0; i < count; ++i) {
         const uint32_t plain = from ? 0 : by_itself(in, places[p].field, first + i);
         for (uint32_t k = 0; k < words; ++k)
-          memcpy(&block[oz_field_at(places[p].field, count, i, k)], from ? from + ((size_t)(first + i) * words + k) * 4 : (const unsigned char *)&plain, 4);
+          memcpy(&block[oz_field_at(places[p].field, count, i, k)],
+                 from ? from + ((size_t)(first + i) * words + k) * 4
+                      : (const unsigned char *)&plain,
+                 4);
       }
-      OZ_TRY(s->backend->table->upload(s->backend, places[p].field, first, count, block, s->message));
+      OZ_TRY(
+          s->backend->table->upload(s->backend, places[p].field, first, count, block, s->message));
     }
     for (uint32_t i = 0; i < count; ++i) block[i] = first + i;
     OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_RANK, first, count, block, s->message));
@@ -414,7 +450,8 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
   void *scratch = s->particles.scratch;
   OZ_TRY(oz_host_flush(s));
   if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, (size_t)OZ_LOAD_BLOCK * 24, 0))
-    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %d bytes to load with", OZ_LOAD_BLOCK * 24);
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %d bytes to load with",
+                   OZ_LOAD_BLOCK * 24);
   s->particles.scratch = scratch;
   if (in->header.particles > s->particles.reserved) {
     OZ_TRY(s->backend->table->reserve(s->backend, in->header.particles, s->message));
@@ -422,11 +459,14 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
     s->particles.results = 0;
   }
   for (int p = 0; p < OZ_PLACES; ++p)
-    if (!oz_field_there(s, places[p].field) && sets(in, p)) OZ_TRY(oz_field_provide(s, places[p].field));
+    if (!oz_field_there(s, places[p].field) && sets(in, p))
+      OZ_TRY(oz_field_provide(s, places[p].field));
   if (in->shown == 0) return OOZE_OK;
   void *at = s->particles.at;
-  if (!oz_grow(&s->memory, &at, &s->particles.at_capacity, in->header.particles * sizeof *s->particles.at, 0))
-    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for the links of %u particles", (unsigned)in->header.particles);
+  if (!oz_grow(&s->memory, &at, &s->particles.at_capacity,
+               in->header.particles * sizeof *s->particles.at, 0))
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for the links of %u particles",
+                   (unsigned)in->header.particles);
   s->particles.at = at;
   s->particles.at_known = 0;
   return s->backend->table->links_put(s->backend, NULL, NULL, in->shown, s->message);

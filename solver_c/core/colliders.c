@@ -7,33 +7,37 @@
 #include "core/schema.h"
 #include "physics/contact.h"
 
-static const int32_t BRICK_LIMIT = 8000000; /* voxels from the origin: what the physics' keys hold (contact.h) */
+/* voxels from the origin: what the physics' keys hold (contact.h) */
+static const int32_t BRICK_LIMIT = 8000000;
 
-/* ---- Checks ---------------------------------------------------------------------------------------------------------
+/* ---- Checks ---------------------------------------------------------------------------------
  */
 
 static const char *const shape_names[] = {"plane", "sphere", "box", "capsule", "cylinder", "sdf"};
 
 static ooze_result check_bricks(const ooze_collider_desc *d, const char *who, ooze_message *why) {
   if (!(d->voxel > 0.0f))
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: voxel is %g m; expected more than 0 for an sdf", who,
-                   (double)d->voxel);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: voxel is %g m; expected more than 0 for an sdf",
+                   who, (double)d->voxel);
   if (d->brick_count == 0 || !d->bricks)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: brick_count is %u and bricks is %s; an sdf needs at least one", who,
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "%s: brick_count is %u and bricks is %s; an sdf needs at least one", who,
                    d->brick_count, d->bricks ? "given" : "NULL");
   if (d->brick_count > OZ_BRICKS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: brick_count is %u; expected at most %u", who, d->brick_count,
-                   OZ_BRICKS_MAX);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: brick_count is %u; expected at most %u", who,
+                   d->brick_count, OZ_BRICKS_MAX);
   for (uint32_t i = 0; i < d->brick_count; i++) {
     const ooze_sdf_brick *b = d->bricks + i;
     for (int k = 0; k < 3; k++)
       if (b->origin[k] % 8 != 0 || b->origin[k] < -BRICK_LIMIT || b->origin[k] > BRICK_LIMIT)
-        return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                       "%s: bricks[%u].origin[%d] is %d voxels; expected a multiple of 8 from %d to %d", who, i, k,
-                       b->origin[k], -BRICK_LIMIT, BRICK_LIMIT);
+        return oz_fail(
+            why, OOZE_ERROR_ARGUMENT,
+            "%s: bricks[%u].origin[%d] is %d voxels; expected a multiple of 8 from %d to %d", who,
+            i, k, b->origin[k], -BRICK_LIMIT, BRICK_LIMIT);
     for (int k = 0; k < 512; k++)
       if (!(fabsf(b->values[k]) <= 1e6f))
-        return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: bricks[%u].values[%d] is %g m; expected -1e6 to 1e6", who, i, k,
+        return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                       "%s: bricks[%u].values[%d] is %g m; expected -1e6 to 1e6", who, i, k,
                        (double)b->values[k]);
   }
   return OOZE_OK;
@@ -45,13 +49,16 @@ static ooze_result check(const ooze_collider_desc *d, const char *who, ooze_mess
   OZ_TRY(oz_schema_check(OZ_OWNER_collider_desc, d, who, why));
   for (int k = 0; k < used[d->shape]; k++)
     if (!(d->half[k] > 0.0f))
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: half[%d] is %g m; expected more than 0 for a %s", who, k,
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "%s: half[%d] is %g m; expected more than 0 for a %s", who, k,
                      (double)d->half[k], shape_names[d->shape]);
-  if (d->boundary == OOZE_BOUNDARY_PARTICLES && d->brick_count == 0) return OOZE_OK; /* points alone: nobody asks for its distance */
+  /* points alone: nobody asks for its distance */
+  if (d->boundary == OOZE_BOUNDARY_PARTICLES && d->brick_count == 0) return OOZE_OK;
   return d->shape == OOZE_SHAPE_SDF ? check_bricks(d, who, why) : OOZE_OK;
 }
 
-/* Bounding radius about the origin; 0 where the solid has none. An inverted sdf ends where its bricks end. */
+/* Bounding radius about the origin; 0 where the solid has none. An inverted sdf ends where its
+ * bricks end. */
 static float reach_of(const ooze_collider_desc *d) {
   const double a = (double)d->half[0], b = (double)d->half[1], c = (double)d->half[2];
   double r = 0.0;
@@ -59,7 +66,8 @@ static float reach_of(const ooze_collider_desc *d) {
     for (uint32_t i = 0; i < d->brick_count; i++) {
       double r2 = 0.0;
       for (int k = 0; k < 3; k++) {
-        double lo = fabs((double)d->bricks[i].origin[k] - 1.0), hi = fabs((double)d->bricks[i].origin[k] + 8.0);
+        double lo = fabs((double)d->bricks[i].origin[k] - 1.0),
+               hi = fabs((double)d->bricks[i].origin[k] + 8.0);
         double m = (lo > hi ? lo : hi) * (double)d->voxel;
         r2 += m * m;
       }
@@ -79,7 +87,7 @@ static float reach_of(const ooze_collider_desc *d) {
   return (float)(r * (1.0 + 1e-6));
 }
 
-/* ---- Storage --------------------------------------------------------------------------------------------------------
+/* ---- Storage --------------------------------------------------------------------------------
  */
 
 void oz_colliders_init(oz_colliders *c, oz_memory *memory) {
@@ -124,19 +132,24 @@ static int by_key(const void *a, const void *b) {
 /* As oz_brick_key in contact.h; a test compares. */
 static uint64_t key_of(const int32_t origin[3]) {
   uint64_t key = 0;
-  for (int k = 0; k < 3; k++) key = key << 21 | (uint64_t)((uint32_t)(origin[k] / 8) + OZ_BRICK_BIAS);
+  for (int k = 0; k < 3; k++)
+    key = key << 21 | (uint64_t)((uint32_t)(origin[k] / 8) + OZ_BRICK_BIAS);
   return key;
 }
 
-/* Appends the bricks of d, sorted; c->bricks is for the caller to raise once nothing can fail any more. */
-static ooze_result append_bricks(oz_colliders *c, const ooze_collider_desc *d, const char *who, ooze_message *why) {
+/* Appends the bricks of d, sorted; c->bricks is for the caller to raise once nothing can fail any
+ * more. */
+static ooze_result append_bricks(oz_colliders *c, const ooze_collider_desc *d, const char *who,
+                                 ooze_message *why) {
   const size_t n = d->brick_count, total = c->bricks + n;
   if (total > OZ_BRICKS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: %zu bricks with those of other colliders; expected at most %u", who,
-                   total, OZ_BRICKS_MAX);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "%s: %zu bricks with those of other colliders; expected at most %u", who, total,
+                   OZ_BRICKS_MAX);
   brick_order *order = oz_alloc(c->memory, n * sizeof *order);
   if (!order ||
-      !oz_grow(c->memory, (void **)&c->key, &c->key_capacity, total * sizeof *c->key, c->bricks * sizeof *c->key) ||
+      !oz_grow(c->memory, (void **)&c->key, &c->key_capacity, total * sizeof *c->key,
+               c->bricks * sizeof *c->key) ||
       !oz_grow(c->memory, (void **)&c->values, &c->value_capacity, total * 512 * sizeof(float),
                (size_t)c->bricks * 512 * sizeof(float))) {
     oz_free(c->memory, order);
@@ -148,11 +161,13 @@ static ooze_result append_bricks(oz_colliders *c, const ooze_collider_desc *d, c
     if (order[i].key == order[i - 1].key) {
       const int32_t *o = d->bricks[order[i].index].origin;
       oz_free(c->memory, order);
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: two bricks have origin %d %d %d", who, o[0], o[1], o[2]);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: two bricks have origin %d %d %d", who, o[0],
+                     o[1], o[2]);
     }
   for (size_t i = 0; i < n; i++) {
     c->key[c->bricks + i] = order[i].key;
-    memcpy(c->values + (c->bricks + i) * 512, d->bricks[order[i].index].values, 512 * sizeof(float));
+    memcpy(c->values + (c->bricks + i) * 512, d->bricks[order[i].index].values,
+           512 * sizeof(float));
   }
   oz_free(c->memory, order);
   return OOZE_OK;
@@ -162,7 +177,8 @@ static void drop_bricks(oz_colliders *c, uint32_t first, uint32_t n) {
   if (n == 0) return;
   size_t behind = c->bricks - first - n;
   memmove(c->key + first, c->key + first + n, behind * sizeof *c->key);
-  memmove(c->values + (size_t)first * 512, c->values + ((size_t)first + n) * 512, behind * 512 * sizeof(float));
+  memmove(c->values + (size_t)first * 512, c->values + ((size_t)first + n) * 512,
+          behind * 512 * sizeof(float));
   c->bricks -= n;
   c->bricks_changed = 1;
   for (uint32_t i = 0; i < c->count; i++)
@@ -186,15 +202,17 @@ static void fill(oz_colliders *c, oz_collider_slot *slot, const ooze_collider_de
     slot->desc.brick_count = 0;
 }
 
-ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who,
-                       ooze_message *why) {
+ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle,
+                             const char *who, ooze_message *why) {
   OZ_TRY(check(desc, who, why));
   if (c->count >= OZ_COLLIDERS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: there are %u colliders already, which is as many as there can be", who,
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "%s: there are %u colliders already, which is as many as there can be", who,
                    c->count);
   size_t held = c->count * sizeof *c->slot;
   if (held + sizeof *c->slot > c->slot_capacity &&
-      !oz_grow(c->memory, (void **)&c->slot, &c->slot_capacity, 2 * held + 8 * sizeof *c->slot, held))
+      !oz_grow(c->memory, (void **)&c->slot, &c->slot_capacity, 2 * held + 8 * sizeof *c->slot,
+               held))
     return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", who);
   if (desc->shape == OOZE_SHAPE_SDF && desc->brick_count) OZ_TRY(append_bricks(c, desc, who, why));
   oz_collider_slot *slot = c->slot + c->count++;
@@ -204,14 +222,17 @@ ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, ui
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle, ooze_message *why) {
-  if (c->next_handle == 0) return oz_fail(why, OOZE_ERROR_LIMIT, "new collider: all handles have been used");
+ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle,
+                             ooze_message *why) {
+  if (c->next_handle == 0)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "new collider: all handles have been used");
   OZ_TRY(oz_colliders_put(c, desc, c->next_handle, "new collider", why));
   *out_handle = c->next_handle++;
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc, ooze_message *why) {
+ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc,
+                             ooze_message *why) {
   char who[32];
   oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
@@ -224,8 +245,8 @@ ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collid
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start, const ooze_pose *end,
-                              ooze_message *why) {
+ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start,
+                              const ooze_pose *end, ooze_message *why) {
   char who[32];
   oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
@@ -253,8 +274,8 @@ ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3], float torque[3],
-                              ooze_message *why) {
+ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3],
+                              float torque[3], ooze_message *why) {
   const oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
   memcpy(force, slot->force, sizeof slot->force);
@@ -262,14 +283,18 @@ ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float forc
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_grip(oz_colliders *c, uint32_t handle, double spacing, uint32_t count, const float *positions, const float *friction,
-                              const float *stick, ooze_message *why) {
+ooze_result oz_colliders_grip(oz_colliders *c, uint32_t handle, double spacing, uint32_t count,
+                              const float *positions, const float *friction, const float *stick,
+                              ooze_message *why) {
   char who[32];
   oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
   snprintf(who, sizeof who, "collider %u", handle);
-  if (count) OZ_TRY(oz_grip_make(c->memory, who, spacing, count, positions, friction, slot->desc.friction, stick, slot->desc.stick, &slot->grip, why));
-  else oz_grip_release(c->memory, &slot->grip);
+  if (count)
+    OZ_TRY(oz_grip_make(c->memory, who, spacing, count, positions, friction, slot->desc.friction,
+                        stick, slot->desc.stick, &slot->grip, why));
+  else
+    oz_grip_release(c->memory, &slot->grip);
   c->grips_changed = 1;
   return OOZE_OK;
 }
@@ -278,16 +303,21 @@ ooze_result oz_colliders_join_grips(oz_colliders *c, ooze_message *why) {
   size_t all = 0;
   for (uint32_t i = 0; i < c->count; i++) all += c->slot[i].grip.count;
   if (all > OZ_GRIP_BRICKS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%zu bricks for friction that differs from place to place; expected at most %u", all, OZ_GRIP_BRICKS_MAX);
-  if (!oz_grow(c->memory, (void **)&c->grip_key, &c->grip_key_capacity, all * sizeof *c->grip_key, 0) ||
-      !oz_grow(c->memory, (void **)&c->grip_values, &c->grip_value_capacity, all * OZ_GRIP_FLOATS * sizeof(float), 0))
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "%zu bricks for friction that differs from place to place; expected at most %u",
+                   all, OZ_GRIP_BRICKS_MAX);
+  if (!oz_grow(c->memory, (void **)&c->grip_key, &c->grip_key_capacity, all * sizeof *c->grip_key,
+               0) ||
+      !oz_grow(c->memory, (void **)&c->grip_values, &c->grip_value_capacity,
+               all * OZ_GRIP_FLOATS * sizeof(float), 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %zu bricks of friction", all);
   all = 0;
   for (uint32_t i = 0; i < c->count; i++) {
     const oz_grip *g = &c->slot[i].grip;
     if (!g->count) continue;
     memcpy(c->grip_key + all, g->key, g->count * sizeof *g->key);
-    memcpy(c->grip_values + all * OZ_GRIP_FLOATS, g->values, (size_t)g->count * OZ_GRIP_FLOATS * sizeof(float));
+    memcpy(c->grip_values + all * OZ_GRIP_FLOATS, g->values,
+           (size_t)g->count * OZ_GRIP_FLOATS * sizeof(float));
     all += g->count;
   }
   c->grip_bricks = (uint32_t)all;
@@ -295,15 +325,19 @@ ooze_result oz_colliders_join_grips(oz_colliders *c, ooze_message *why) {
 }
 
 /* A sheet of points has none of which the distance is known. */
-static int has_surface(const ooze_collider_desc *d) { return d->shape != OOZE_SHAPE_SDF || d->brick_count > 0; }
+static int has_surface(const ooze_collider_desc *d) {
+  return d->shape != OOZE_SHAPE_SDF || d->brick_count > 0;
+}
 
 int oz_colliders_have(const oz_colliders *c, uint32_t role) {
   for (uint32_t i = 0; i < c->count; i++)
-    if (c->slot[i].desc.role == role && !(role == OOZE_ROLE_COLLIDE && !has_surface(&c->slot[i].desc))) return 1;
+    if (c->slot[i].desc.role == role &&
+        !(role == OOZE_ROLE_COLLIDE && !has_surface(&c->slot[i].desc)))
+      return 1;
   return 0;
 }
 
-/* ---- A step ---------------------------------------------------------------------------------------------------------
+/* ---- A step ---------------------------------------------------------------------------------
  */
 
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out) {
@@ -317,7 +351,8 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     out->shape = d->shape;
     out->role = d->role == OOZE_ROLE_COLLIDE && !has_surface(d) ? OZ_ROLE_NONE : d->role;
     out->handle = c->slot[i].handle;
-    /* boundary particles alone ask for these; without them a collider that stands still is the same in every substep, and a device has it already */
+    /* boundary particles alone ask for these; without them a collider that stands still is the same
+     * in every substep, and a device has it already */
     if (d->boundary == OOZE_BOUNDARY_PARTICLES) out->f0 = (float)f0, out->f1 = (float)f1;
     out->invert = d->invert;
     out->wall_density = d->wall_density;
@@ -350,12 +385,15 @@ void oz_colliders_begin_step(oz_colliders *c) {
 }
 
 /* Impulse j (N s) at x onto collider k. */
-static void give(oz_colliders *c, const oz_collider *frame, uint32_t k, const float *j, const float *x) {
+static void give(oz_colliders *c, const oz_collider *frame, uint32_t k, const float *j,
+                 const float *x) {
   double r[3], g[3];
-  if (k >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return; /* contained ones have NaN */
+  /* contained ones have NaN */
+  if (k >= c->count || !(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f)) return;
   oz_collider_slot *slot = c->slot + k;
   for (int a = 0; a < 3; a++) r[a] = (double)x[a] - (double)frame[k].p1[a], g[a] = (double)j[a];
-  double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2], r[0] * g[1] - r[1] * g[0]};
+  double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2],
+                    r[0] * g[1] - r[1] * g[0]};
   if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) return;
   for (int a = 0; a < 3; a++) slot->impulse[a] += g[a], slot->turn[a] += turn[a];
 }
@@ -379,7 +417,8 @@ void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt) {
   c->load_time += dt;
   for (uint32_t i = 0; sums && i < c->count; i++)
     for (int k = 0; k < 3; k++)
-      c->slot[i].impulse[k] += sums[6 * i + (uint32_t)k], c->slot[i].turn[k] += sums[6 * i + 3 + (uint32_t)k];
+      c->slot[i].impulse[k] += sums[6 * i + (uint32_t)k],
+          c->slot[i].turn[k] += sums[6 * i + 3 + (uint32_t)k];
 }
 
 void oz_colliders_end_step(oz_colliders *c, double fraction) {

@@ -1,9 +1,10 @@
-/* Colliders: what the host described, checked and kept; and what the physics gets of them each substep.
+/* Colliders: what the host described, checked and kept; and what the physics gets of them each
+ * substep.
  *
  * One ooze_step:  oz_colliders_begin_step
- *                 per substep: oz_colliders_frame -> backend->colliders, the model, oz_colliders_collect
- *                 oz_colliders_end_step
- * Poses run from `start` to `end` over the step: positions linearly, rotations by the shorter arc, normalised. */
+ *                 per substep: oz_colliders_frame -> backend->colliders, the model,
+ * oz_colliders_collect oz_colliders_end_step Poses run from `start` to `end` over the step:
+ * positions linearly, rotations by the shorter arc, normalised. */
 #ifndef OZ_CORE_COLLIDERS_H
 #define OZ_CORE_COLLIDERS_H
 
@@ -12,8 +13,9 @@
 #include "core/grip.h"
 #include "physics/frame.h"
 
-/* The substep at which a collider's friction is taken as given. At other substeps it is 1 - (1 - friction)^(dt / this),
- * so that what slides is slowed the same over a second whatever the substep count; 0 and 1 stay 0 and 1. */
+/* The substep at which a collider's friction is taken as given. At other substeps it is 1 - (1 -
+ * friction)^(dt / this), so that what slides is slowed the same over a second whatever the substep
+ * count; 0 and 1 stay 0 and 1. */
 #define OZ_FRICTION_STEP (1.0 / 240.0)
 #define OZ_BRICKS_MAX (1u << 24)
 
@@ -38,54 +40,65 @@ typedef struct oz_colliders {
   float *values; /* 512 a brick */
   size_t value_capacity;
   uint32_t bricks;
-  uint32_t bricks_changed; /* 1: key and values must go to the backend; the caller clears it once they are there */
-  uint64_t *grip_key;      /* those of all colliders' grips, in their order */
+  /* 1: key and values must go to the backend; the caller clears it once they are there */
+  uint32_t bricks_changed;
+  uint64_t *grip_key; /* those of all colliders' grips, in their order */
   float *grip_values;
   size_t grip_key_capacity, grip_value_capacity;
   uint32_t grip_bricks, grips_changed; /* changed: must be put together, and go to the backend */
-  uint32_t particles;      /* boundary particles are there; without them colliders that have them are plain walls */
-  double load_time;        /* s collected in this step */
+  /* boundary particles are there; without them colliders that have them are plain walls */
+  uint32_t particles;
+  double load_time; /* s collected in this step */
 } oz_colliders;
 
 void oz_colliders_init(oz_colliders *c, oz_memory *memory);
 void oz_colliders_destroy(oz_colliders *c);
 
 /* Behind the others, with this handle; `who` begins the sentence of a failure. */
-ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle, const char *who, ooze_message *why);
+ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle,
+                             const char *who, ooze_message *why);
 /* As their public namesakes. On failure nothing has changed. */
-ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle, ooze_message *why);
-ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc, ooze_message *why);
-ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start, const ooze_pose *end,
-                              ooze_message *why);
+ooze_result oz_colliders_add(oz_colliders *c, const ooze_collider_desc *desc, uint32_t *out_handle,
+                             ooze_message *why);
+ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collider_desc *desc,
+                             ooze_message *why);
+ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start,
+                              const ooze_pose *end, ooze_message *why);
 ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *why);
-ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3], float torque[3],
+ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3],
+                              float torque[3], ooze_message *why);
+ooze_result oz_colliders_grip(oz_colliders *c, uint32_t handle, double spacing, uint32_t count,
+                              const float *positions, const float *friction, const float *stick,
                               ooze_message *why);
-ooze_result oz_colliders_grip(oz_colliders *c, uint32_t handle, double spacing, uint32_t count, const float *positions, const float *friction,
-                              const float *stick, ooze_message *why);
 /* Puts the grips of all colliders together in grip_key and grip_values. */
 ooze_result oz_colliders_join_grips(oz_colliders *c, ooze_message *why);
 /* 1 if any collider has the role. */
 int oz_colliders_have(const oz_colliders *c, uint32_t role);
 
-/* What the physics needs, for the part of the step from fraction f0 to f1 (0 to 1), which takes dt seconds. `out` has
- * room for c->count. */
+/* What the physics needs, for the part of the step from fraction f0 to f1 (0 to 1), which takes dt
+ * seconds. `out` has room for c->count. */
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out);
 
 void oz_colliders_begin_step(oz_colliders *c);
-/* Adds what one substep put on walls and on boundary particles, in slot order. All pointers of f are on the host. */
+/* Adds what one substep put on walls and on boundary particles, in slot order. All pointers of f
+ * are on the host. */
 void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, const oz_frame *f, double dt);
-/* The same from sums that a device made: impulse and its moment, 6 a collider; NULL: they come later. */
+/* The same from sums that a device made: impulse and its moment, 6 a collider; NULL: they come
+ * later. */
 void oz_colliders_add_loads(oz_colliders *c, const double *sums, double dt);
-/* The step ended, or was cancelled, at this fraction: poses start from there next time, loads become means. */
+/* The step ended, or was cancelled, at this fraction: poses start from there next time, loads
+ * become means. */
 void oz_colliders_end_step(oz_colliders *c, double fraction);
 
-/* Checkpoint. write fills exactly oz_colliders_bytes. read takes hostile bytes: it replaces everything, or fails and
- * changes nothing; *used is how many bytes it took. */
+/* Checkpoint. write fills exactly oz_colliders_bytes. read takes hostile bytes: it replaces
+ * everything, or fails and changes nothing; *used is how many bytes it took. */
 size_t oz_colliders_bytes(const oz_colliders *c);
 void oz_colliders_write(const oz_colliders *c, void *out);
-ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used, ooze_message *why);
+ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used,
+                              ooze_message *why);
 
-/* Shared with emitters: gives a checked pose a rotation of unit length; one that has it keeps its bits. */
+/* Shared with emitters: gives a checked pose a rotation of unit length; one that has it keeps its
+ * bits. */
 void oz_pose_unit(ooze_pose *pose);
 /* The pose at fraction f from a to b; exactly a at 0 and b at 1. */
 void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose *out);
@@ -96,7 +109,8 @@ typedef struct oz_bytes {
   size_t left;
   int bad; /* asked for more than there was */
 } oz_bytes;
-void oz_bytes_take(oz_bytes *b, void *out, size_t bytes);                     /* zeros once bad */
-unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes); /* where the next goes */
+void oz_bytes_take(oz_bytes *b, void *out, size_t bytes); /* zeros once bad */
+/* where the next goes */
+unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes);
 
 #endif

@@ -20,7 +20,8 @@ typedef struct saved_head {
 } saved_head;
 
 size_t oz_colliders_bytes(const oz_colliders *c) {
-  size_t bytes = sizeof(saved_head) + c->count * sizeof(saved_collider) + (size_t)c->bricks * sizeof(ooze_sdf_brick);
+  size_t bytes = sizeof(saved_head) + c->count * sizeof(saved_collider) +
+                 (size_t)c->bricks * sizeof(ooze_sdf_brick);
   for (uint32_t i = 0; i < c->count; i++) bytes += oz_grip_bytes(&c->slot[i].grip);
   return bytes;
 }
@@ -36,7 +37,8 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
     s.handle = slot->handle, s.shape = d->shape, s.role = d->role, s.invert = d->invert;
     s.wall_density = d->wall_density, s.brick_count = d->brick_count, s.boundary = d->boundary;
     memcpy(s.half, d->half, sizeof s.half);
-    s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature, s.contact = d->contact, s.voxel = d->voxel;
+    s.friction = d->friction, s.stick = d->stick, s.temperature = d->temperature,
+    s.contact = d->contact, s.voxel = d->voxel;
     s.start = d->start, s.end = d->end;
     memcpy(s.force, slot->force, sizeof s.force);
     memcpy(s.torque, slot->torque, sizeof s.torque);
@@ -44,7 +46,8 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
     for (uint32_t b = 0; b < d->brick_count; b++) {
       uint64_t key = c->key[slot->brick_first + b];
       int32_t origin[3];
-      for (int k = 2; k >= 0; k--, key >>= 21) origin[k] = 8 * ((int32_t)(key & 0x1fffffu) - (int32_t)OZ_BRICK_BIAS);
+      for (int k = 2; k >= 0; k--, key >>= 21)
+        origin[k] = 8 * ((int32_t)(key & 0x1fffffu) - (int32_t)OZ_BRICK_BIAS);
       at = oz_bytes_put(at, origin, sizeof origin);
       at = oz_bytes_put(at, c->values + ((size_t)slot->brick_first + b) * 512, 512 * sizeof(float));
     }
@@ -52,7 +55,8 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
   }
 }
 
-static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint32_t next_handle, ooze_message *why) {
+static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint32_t next_handle,
+                            ooze_message *why) {
   saved_collider s;
   ooze_collider_desc d;
   ooze_sdf_brick *bricks = NULL;
@@ -61,15 +65,17 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the colliders end early");
   snprintf(who, sizeof who, "checkpoint: collider %u", s.handle);
   if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last,
-                   next_handle);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise",
+                   who, *last, next_handle);
   *last = s.handle;
-  if (s.brick_count > in->left / sizeof(ooze_sdf_brick) || (s.brick_count && s.shape != OOZE_SHAPE_SDF))
+  if (s.brick_count > in->left / sizeof(ooze_sdf_brick) ||
+      (s.brick_count && s.shape != OOZE_SHAPE_SDF))
     return oz_fail(why, OOZE_ERROR_FORMAT, "%s has %u bricks, which cannot be", who, s.brick_count);
   ooze_collider_desc_default(&d);
   d.shape = s.shape, d.role = s.role, d.invert = s.invert, d.wall_density = s.wall_density;
   memcpy(d.half, s.half, sizeof d.half);
-  d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.contact = s.contact, d.voxel = s.voxel;
+  d.friction = s.friction, d.stick = s.stick, d.temperature = s.temperature, d.contact = s.contact,
+  d.voxel = s.voxel;
   d.start = s.start, d.end = s.end;
   d.brick_count = s.brick_count;
   d.boundary = s.boundary;
@@ -78,26 +84,30 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
       return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its load is not finite", who);
   if (s.brick_count) {
     bricks = oz_alloc(c->memory, s.brick_count * sizeof *bricks);
-    if (!bricks) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks", who, s.brick_count);
+    if (!bricks)
+      return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks", who, s.brick_count);
     oz_bytes_take(in, bricks, s.brick_count * sizeof *bricks);
     d.bricks = bricks;
   }
   ooze_result r = oz_colliders_put(c, &d, s.handle, who, why);
   oz_free(c->memory, bricks);
-  if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT; /* the sentence stays: it names the field */
+  /* the sentence stays: it names the field */
+  if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT;
   memcpy(c->slot[c->count - 1].force, s.force, sizeof s.force);
   memcpy(c->slot[c->count - 1].torque, s.torque, sizeof s.torque);
   return oz_grip_read(c->memory, who, in, &c->slot[c->count - 1].grip, why);
 }
 
-ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used, ooze_message *why) {
+ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used,
+                              ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
   oz_colliders fresh;
   saved_head head;
   uint32_t last = 0;
   oz_bytes_take(&from, &head, sizeof head);
   if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_COLLIDERS_MAX)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of colliders of version %d", VERSION);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of colliders of version %d",
+                   VERSION);
   oz_colliders_init(&fresh, c->memory);
   fresh.next_handle = head.next_handle;
   for (uint32_t i = 0; i < head.count; i++) {

@@ -15,7 +15,7 @@ static const double PI = 3.14159265358979323846;
 static const double THICK = 50.0;       /* Pa s */
 static const double STEP = 1.0 / 240.0; /* s: at which a bare compliance is taken as a viscosity */
 
-/* ---- Storage --------------------------------------------------------------------------------------------------------
+/* ---- Storage --------------------------------------------------------------------------------
  */
 
 void oz_emitters_init(oz_emitters *e, oz_memory *memory, float separation) {
@@ -54,15 +54,17 @@ static ooze_result not_found(uint32_t handle, ooze_message *why) {
   return oz_fail(why, OOZE_ERROR_NOT_FOUND, "emitter %u: there is none with this handle", handle);
 }
 
-static ooze_result check(const oz_emitters *e, const ooze_emitter_desc *d, uint32_t materials, const char *who,
-                         ooze_message *why) {
+static ooze_result check(const oz_emitters *e, const ooze_emitter_desc *d, uint32_t materials,
+                         const char *who, ooze_message *why) {
   OZ_TRY(oz_schema_check(OZ_OWNER_emitter_desc, d, who, why));
   if (d->material >= materials)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: material is %u; expected 0 to %u", who, d->material,
-                   materials ? materials - 1 : 0);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: material is %u; expected 0 to %u", who,
+                   d->material, materials ? materials - 1 : 0);
   if ((double)d->radius > OZ_EMITTER_SPAN_MAX * (double)e->separation)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: radius is %g m; expected at most %g m, %g particle separations", who,
-                   (double)d->radius, OZ_EMITTER_SPAN_MAX * (double)e->separation, OZ_EMITTER_SPAN_MAX);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "%s: radius is %g m; expected at most %g m, %g particle separations", who,
+                   (double)d->radius, OZ_EMITTER_SPAN_MAX * (double)e->separation,
+                   OZ_EMITTER_SPAN_MAX);
   return OOZE_OK;
 }
 
@@ -75,15 +77,17 @@ static void fill(oz_emitter_slot *slot, const ooze_emitter_desc *desc) {
   slot->running = 0;               /* and so may speed: flow goes on from where it is */
 }
 
-static ooze_result add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials, uint32_t handle,
-                       const char *who, ooze_message *why) {
+static ooze_result add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials,
+                       uint32_t handle, const char *who, ooze_message *why) {
   OZ_TRY(check(e, desc, materials, who, why));
   if (e->count >= OZ_EMITTERS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: there are %u emitters already, which is as many as there can be", who,
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "%s: there are %u emitters already, which is as many as there can be", who,
                    e->count);
   size_t held = e->count * sizeof *e->slot;
   if (held + sizeof *e->slot > e->slot_capacity &&
-      !oz_grow(e->memory, (void **)&e->slot, &e->slot_capacity, 2 * held + 4 * sizeof *e->slot, held))
+      !oz_grow(e->memory, (void **)&e->slot, &e->slot_capacity, 2 * held + 4 * sizeof *e->slot,
+               held))
     return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", who);
   oz_emitter_slot *slot = e->slot + e->count++;
   memset(slot, 0, sizeof *slot);
@@ -92,16 +96,17 @@ static ooze_result add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t m
   return OOZE_OK;
 }
 
-ooze_result oz_emitters_add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials, uint32_t *out_handle,
-                            ooze_message *why) {
-  if (e->next_handle == 0) return oz_fail(why, OOZE_ERROR_LIMIT, "new emitter: all handles have been used");
+ooze_result oz_emitters_add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials,
+                            uint32_t *out_handle, ooze_message *why) {
+  if (e->next_handle == 0)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "new emitter: all handles have been used");
   OZ_TRY(add(e, desc, materials, e->next_handle, "new emitter", why));
   *out_handle = e->next_handle++;
   return OOZE_OK;
 }
 
-ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc, uint32_t materials,
-                            ooze_message *why) {
+ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
+                            uint32_t materials, ooze_message *why) {
   char who[32];
   oz_emitter_slot *slot = find(e, handle);
   if (!slot) return not_found(handle, why);
@@ -110,7 +115,8 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
   uint32_t running = slot->running, layout = slot->layout;
   const ooze_emitter_desc old = slot->desc;
   fill(slot, desc);
-  /* a host that sets every frame to move the nozzle must get the same stream as one that does not */
+  /* a host that sets every frame to move the nozzle must get the same stream as one that does not
+   */
   if (old.speed == desc->speed && old.active == desc->active) slot->running = running;
   if (old.radius == desc->radius && old.seed == desc->seed && old.layout == desc->layout &&
       old.material == desc->material)
@@ -118,15 +124,17 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
   return OOZE_OK;
 }
 
-ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc, uint32_t materials,
-                            ooze_message *why) {
+ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
+                            uint32_t materials, ooze_message *why) {
   char who[32];
   if (handle == 0 || handle == UINT32_MAX)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter: %u is no handle; expected 1 to %u", handle, UINT32_MAX - 1);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter: %u is no handle; expected 1 to %u", handle,
+                   UINT32_MAX - 1);
   if (find(e, handle)) return oz_emitters_set(e, handle, desc, materials, why);
   snprintf(who, sizeof who, "emitter %u", handle);
   OZ_TRY(add(e, desc, materials, handle, who, why));
-  for (uint32_t i = e->count - 1; i > 0 && e->slot[i - 1].handle > handle; i--) { /* to its place in the order */
+  /* to its place in the order */
+  for (uint32_t i = e->count - 1; i > 0 && e->slot[i - 1].handle > handle; i--) {
     oz_emitter_slot last = e->slot[i];
     e->slot[i] = e->slot[i - 1];
     e->slot[i - 1] = last;
@@ -145,7 +153,7 @@ ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *wh
   return OOZE_OK;
 }
 
-/* ---- The cross-section ----------------------------------------------------------------------------------------------
+/* ---- The cross-section ----------------------------------------------------------------------
  */
 
 static uint32_t layout_of(const ooze_emitter_desc *d, const ooze_material *m) {
@@ -169,7 +177,8 @@ static uint32_t columns(double r, double d, oz_emitter_point *out) {
   for (int j = -reach; j <= reach; j++)
     for (int i = -reach; i <= reach; i++) {
       double x = i * d, z = j * d;
-      if (x * x + z * z > r * r * (1.0 + 1e-6)) continue; /* a radius of whole pitches takes its outermost ones */
+      /* a radius of whole pitches takes its outermost ones */
+      if (x * x + z * z > r * r * (1.0 + 1e-6)) continue;
       if (out) {
         out[n].x = (float)x;
         out[n].z = (float)z;
@@ -180,7 +189,8 @@ static uint32_t columns(double r, double d, oz_emitter_point *out) {
   return n;
 }
 
-static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t layout, ooze_message *why) {
+static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t layout,
+                               ooze_message *why) {
   const double d = (double)e->separation, r = (double)slot->desc.radius;
   uint32_t n;
   if (slot->layout == layout) return OOZE_OK;
@@ -192,7 +202,8 @@ static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t l
   }
   slot->layout = OOZE_LAYOUT_AUTO;
   if (!oz_grow(e->memory, (void **)&slot->point, &slot->point_capacity, n * sizeof *slot->point, 0))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "emitter %u: no memory for the %u points of its mouth", slot->handle, n);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "emitter %u: no memory for the %u points of its mouth",
+                   slot->handle, n);
   if (layout == OOZE_LAYOUT_BCT)
     columns(r, d, slot->point);
   else
@@ -209,29 +220,32 @@ static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t l
   return OOZE_OK;
 }
 
-/* ---- Births ---------------------------------------------------------------------------------------------------------
+/* ---- Births ---------------------------------------------------------------------------------
  */
 
 static void place(const ooze_pose *pose, const double v[3], double out[3]) {
-  const double x = (double)pose->rotation[0], y = (double)pose->rotation[1], z = (double)pose->rotation[2],
-               w = (double)pose->rotation[3];
-  double t[3] = {2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])};
+  const double x = (double)pose->rotation[0], y = (double)pose->rotation[1],
+               z = (double)pose->rotation[2], w = (double)pose->rotation[3];
+  double t[3] = {2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]),
+                 2.0 * (x * v[1] - y * v[0])};
   out[0] = (double)pose->position[0] + v[0] + w * t[0] + (y * t[2] - z * t[1]);
   out[1] = (double)pose->position[1] + v[1] + w * t[1] + (z * t[0] - x * t[2]);
   out[2] = (double)pose->position[2] + v[2] + w * t[2] + (x * t[1] - y * t[0]);
 }
 
-/* The first layer of this phase at or behind a length of column: as both ends of a substep ask the same, none is born
- * twice or left out. */
-static double first_layer(double length, double d, double phase) { return ceil(length / d - phase); }
+/* The first layer of this phase at or behind a length of column: as both ends of a substep ask the
+ * same, none is born twice or left out. */
+static double first_layer(double length, double d, double phase) {
+  return ceil(length / d - phase);
+}
 
 /* Twice what is needed, so that a steady stream soon allocates nothing. */
 static int room_for(oz_memory *memory, void **p, size_t *capacity, size_t bytes, size_t keep) {
   return bytes <= *capacity || oz_grow(memory, p, capacity, 2 * bytes, keep);
 }
 
-static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, double t1, double f0, double f1,
-                             oz_births *out, ooze_message *why) {
+static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, double t1, double f0,
+                             double f1, oz_births *out, ooze_message *why) {
   const ooze_emitter_desc *desc = &s->desc;
   const double d = (double)e->separation, speed = (double)desc->speed, dt = t1 - t0;
   s->next_running = desc->active;
@@ -244,38 +258,45 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
   }
   s->next_born = s->born;
   s->next_emitted = s->emitted;
-  double full = s->next_flow + desc->layers * d; /* places up to here are within the nozzle or beyond */
+  /* places up to here are within the nozzle or beyond */
+  double full = s->next_flow + desc->layers * d;
   if (!desc->active || !(full > s->born)) return OOZE_OK;
   s->next_born = full;
 
   const double lo = first_layer(s->born, d, 1.0), hi = first_layer(full, d, 0.0);
   uint64_t room = desc->max_particles
-                      ? desc->max_particles - (s->emitted < desc->max_particles ? s->emitted : desc->max_particles)
+                      ? desc->max_particles -
+                            (s->emitted < desc->max_particles ? s->emitted : desc->max_particles)
                       : UINT64_MAX;
   if (!((hi - lo) * s->points <= (double)OZ_BIRTHS_MAX))
-    return oz_fail(
-        why, OOZE_ERROR_LIMIT,
-        "emitter %u: %g particles would be born in one substep; expected at most %u: take more substeps or less speed",
-        s->handle, (hi - lo) * s->points, OZ_BIRTHS_MAX);
-  size_t most = (size_t)(hi - lo) * s->points, total; /* a little too many: first and last layer are born in part */
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "emitter %u: %g particles would be born in one substep; expected at most %u: "
+                   "take more substeps or less speed",
+                   s->handle, (hi - lo) * s->points, OZ_BIRTHS_MAX);
+  /* a little too many: first and last layer are born in part */
+  size_t most = (size_t)(hi - lo) * s->points, total;
   if ((uint64_t)most > room) most = (size_t)room;
   total = out->count + most;
   if (total > OZ_BIRTHS_MAX)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "emitter %u: more than %u particles would be born in one substep", s->handle,
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "emitter %u: more than %u particles would be born in one substep", s->handle,
                    OZ_BIRTHS_MAX);
   const size_t held = out->count;
-  if (!room_for(e->memory, (void **)&out->position, &out->position_capacity, total * 12, held * 12) ||
-      !room_for(e->memory, (void **)&out->velocity, &out->velocity_capacity, total * 12, held * 12) ||
+  if (!room_for(e->memory, (void **)&out->position, &out->position_capacity, total * 12,
+                held * 12) ||
+      !room_for(e->memory, (void **)&out->velocity, &out->velocity_capacity, total * 12,
+                held * 12) ||
       !room_for(e->memory, (void **)&out->material, &out->material_capacity, total * 4, held * 4) ||
       !room_for(e->memory, (void **)&out->source, &out->source_capacity, total * 4, held * 4))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "emitter %u: no memory for %zu new particles", s->handle, most);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "emitter %u: no memory for %zu new particles", s->handle,
+                   most);
 
   ooze_pose from, to;
   oz_pose_between(&desc->start, &desc->end, f0, &from);
   oz_pose_between(&desc->start, &desc->end, f1, &to);
   for (double j = lo; j < hi && room > 0; j += 1.0) {
-    double angle = s->layout == OOZE_LAYOUT_SUNFLOWER ? fmod(GOLDEN * j, 2.0 * PI) : 0.0, ca = cos(angle),
-           sa = sin(angle);
+    double angle = s->layout == OOZE_LAYOUT_SUNFLOWER ? fmod(GOLDEN * j, 2.0 * PI) : 0.0,
+           ca = cos(angle), sa = sin(angle);
     for (uint32_t k = 0; k < s->points && room > 0; k++) {
       const oz_emitter_point *p = s->point + k;
       if (j < first_layer(s->born, d, p->phase) || j >= first_layer(full, d, p->phase)) continue;
@@ -283,7 +304,8 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
       double a[3] = {ca * (double)p->x - sa * (double)p->z, (j + p->phase) * d - s->flow,
                      sa * (double)p->x + ca * (double)p->z};
       double b[3] = {a[0], a[1] - (s->next_flow - s->flow), a[2]}, at[3], then[3];
-      float *x = out->position + 3 * (size_t)out->count, *u = out->velocity + 3 * (size_t)out->count;
+      float *x = out->position + 3 * (size_t)out->count,
+            *u = out->velocity + 3 * (size_t)out->count;
       place(&from, a, at);
       place(&to, b, then);
       for (int c = 0; c < 3; c++) {
@@ -301,13 +323,14 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
 }
 
 ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
-                               const ooze_material *material, uint32_t materials, oz_births *out, ooze_message *why) {
+                               const ooze_material *material, uint32_t materials, oz_births *out,
+                               ooze_message *why) {
   out->count = 0;
   for (uint32_t i = 0; i < e->count; i++) {
     oz_emitter_slot *s = e->slot + i;
     if (s->desc.material >= materials)
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter %u: material is %u; expected 0 to %u", s->handle,
-                     s->desc.material, materials ? materials - 1 : 0);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter %u: material is %u; expected 0 to %u",
+                     s->handle, s->desc.material, materials ? materials - 1 : 0);
     OZ_TRY(make_points(e, s, layout_of(&s->desc, material + s->desc.material), why));
     OZ_TRY(births_of(e, s, t0, t1, f0, f1, out, why));
   }
@@ -351,7 +374,7 @@ void oz_emitters_end_step(oz_emitters *e, double fraction) {
   }
 }
 
-/* ---- Checkpoint -----------------------------------------------------------------------------------------------------
+/* ---- Checkpoint -----------------------------------------------------------------------------
  */
 
 /* Wide members first, so that there is no padding. */
@@ -366,7 +389,9 @@ typedef struct saved_head {
   uint32_t magic, version, count, next_handle;
 } saved_head;
 
-size_t oz_emitters_bytes(const oz_emitters *e) { return sizeof(saved_head) + e->count * sizeof(saved_emitter); }
+size_t oz_emitters_bytes(const oz_emitters *e) {
+  return sizeof(saved_head) + e->count * sizeof(saved_emitter);
+}
 
 void oz_emitters_write(const oz_emitters *e, void *out) {
   saved_head head = {MAGIC, VERSION, e->count, e->next_handle};
@@ -376,7 +401,8 @@ void oz_emitters_write(const oz_emitters *e, void *out) {
     const ooze_emitter_desc *d = &slot->desc;
     saved_emitter s;
     memset(&s, 0, sizeof s);
-    s.base_time = slot->base_time, s.base_flow = slot->base_flow, s.flow = slot->flow, s.born = slot->born;
+    s.base_time = slot->base_time, s.base_flow = slot->base_flow, s.flow = slot->flow,
+    s.born = slot->born;
     s.emitted = slot->emitted, s.max_particles = d->max_particles;
     s.handle = slot->handle, s.layout = d->layout, s.material = d->material, s.active = d->active;
     s.seed = d->seed, s.layers = d->layers, s.running = slot->running;
@@ -388,8 +414,8 @@ void oz_emitters_write(const oz_emitters *e, void *out) {
 
 static int length_ok(double v) { return v >= 0.0 && v < 1e15; } /* false for NaN */
 
-static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, uint32_t *last, uint32_t next_handle,
-                            ooze_message *why) {
+static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, uint32_t *last,
+                            uint32_t next_handle, ooze_message *why) {
   saved_emitter s;
   ooze_emitter_desc d;
   char who[48];
@@ -397,18 +423,23 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
   snprintf(who, sizeof who, "checkpoint: emitter %u", s.handle);
   if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise", who, *last,
-                   next_handle);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise",
+                   who, *last, next_handle);
   *last = s.handle;
-  if (!length_ok(s.flow) || !length_ok(s.born) || !length_ok(s.base_flow) || !length_ok(s.base_time) || s.running > 1)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: flow %g m, born %g m, base %g m at %g s, running %u cannot be", who,
-                   s.flow, s.born, s.base_flow, s.base_time, s.running);
+  if (!length_ok(s.flow) || !length_ok(s.born) || !length_ok(s.base_flow) ||
+      !length_ok(s.base_time) || s.running > 1)
+    return oz_fail(why, OOZE_ERROR_FORMAT,
+                   "%s: flow %g m, born %g m, base %g m at %g s, running %u cannot be", who, s.flow,
+                   s.born, s.base_flow, s.base_time, s.running);
   ooze_emitter_desc_default(&d);
-  d.layout = s.layout, d.material = s.material, d.active = s.active, d.radius = s.radius, d.speed = s.speed;
-  d.start = s.start, d.end = s.end, d.disturbance = s.disturbance, d.seed = s.seed, d.layers = s.layers;
+  d.layout = s.layout, d.material = s.material, d.active = s.active, d.radius = s.radius,
+  d.speed = s.speed;
+  d.start = s.start, d.end = s.end, d.disturbance = s.disturbance, d.seed = s.seed,
+  d.layers = s.layers;
   d.max_particles = s.max_particles;
   ooze_result r = add(e, &d, materials, s.handle, who, why);
-  if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT; /* the sentence stays: it names the field */
+  /* the sentence stays: it names the field */
+  if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT;
   oz_emitter_slot *slot = e->slot + e->count - 1;
   slot->running = s.running;
   slot->base_time = s.base_time, slot->base_flow = s.base_flow;
@@ -417,7 +448,7 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
   return OOZE_OK;
 }
 
-/* ---- The clock ------------------------------------------------------------------------------------------------------
+/* ---- The clock ------------------------------------------------------------------------------
  */
 
 void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words) {
@@ -435,7 +466,8 @@ void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words) {
   }
 }
 
-ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count, ooze_message *why) {
+ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count,
+                                   ooze_message *why) {
   for (int pass = 0; pass < 2; pass++) /* check all, then keep all */
     for (uint32_t i = 0; i < count; i++) {
       const uint32_t *w = words + (size_t)i * OZ_EMITTER_WORDS;
@@ -443,8 +475,10 @@ ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32
       float speed;
       memcpy(v, w + 2, sizeof v);
       memcpy(&speed, w + 12, sizeof speed);
-      if (w[1] > 3 || !(fabs(v[0]) < 1e12) || !length_ok(v[1]) || !length_ok(v[2]) || !length_ok(v[3]))
-        return oz_fail(why, OOZE_ERROR_FORMAT, "clock: emitter %u has poured %g m of %g m, which cannot be", w[0], v[2],
+      if (w[1] > 3 || !(fabs(v[0]) < 1e12) || !length_ok(v[1]) || !length_ok(v[2]) ||
+          !length_ok(v[3]))
+        return oz_fail(why, OOZE_ERROR_FORMAT,
+                       "clock: emitter %u has poured %g m of %g m, which cannot be", w[0], v[2],
                        v[3]);
       oz_emitter_slot *s = find(e, w[0]);
       if (!pass || !s) continue;
@@ -456,15 +490,16 @@ ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32
   return OOZE_OK;
 }
 
-ooze_result oz_emitters_read(oz_emitters *e, const void *in, size_t bytes, uint32_t materials, size_t *used,
-                             ooze_message *why) {
+ooze_result oz_emitters_read(oz_emitters *e, const void *in, size_t bytes, uint32_t materials,
+                             size_t *used, ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
   oz_emitters fresh;
   saved_head head;
   uint32_t last = 0;
   oz_bytes_take(&from, &head, sizeof head);
   if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_EMITTERS_MAX)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of emitters of version %d", VERSION);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of emitters of version %d",
+                   VERSION);
   oz_emitters_init(&fresh, e->memory, e->separation);
   fresh.next_handle = head.next_handle;
   for (uint32_t i = 0; i < head.count; i++) {

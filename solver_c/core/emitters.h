@@ -1,13 +1,14 @@
 /* Emitters: nozzles that push out a continuous column of particles.
  *
- * Every particle has its place in the column, a length (j + phase_k) d behind its front: layer j of point k of the
- * cross-section. `flow` is the length pushed out so far, a function of time alone, so particle (j, k) stands
- * flow - (j + phase_k) d beyond the mouth. It is born when it comes within `layers` d behind the mouth, at the place
- * that it has at the start of that substep, and is held (source = handle) until it has passed the mouth. Nothing here
- * depends on how time is cut into substeps. An emitter starts with its nozzle full, front at the mouth.
+ * Every particle has its place in the column, a length (j + phase_k) d behind its front: layer j of
+ * point k of the cross-section. `flow` is the length pushed out so far, a function of time alone,
+ * so particle (j, k) stands flow - (j + phase_k) d beyond the mouth. It is born when it comes
+ * within `layers` d behind the mouth, at the place that it has at the start of that substep, and is
+ * held (source = handle) until it has passed the mouth. Nothing here depends on how time is cut
+ * into substeps. An emitter starts with its nozzle full, front at the mouth.
  *
- * One substep:  oz_emitters_births -> add the particles -> oz_emitters_accept;  oz_emitters_frame -> backend->nozzles
- * After the step (or when it is cancelled): oz_emitters_end_step. */
+ * One substep:  oz_emitters_births -> add the particles -> oz_emitters_accept;  oz_emitters_frame
+ * -> backend->nozzles After the step (or when it is cancelled): oz_emitters_end_step. */
 #ifndef OZ_CORE_EMITTERS_H
 #define OZ_CORE_EMITTERS_H
 
@@ -53,7 +54,8 @@ typedef struct oz_emitters {
   uint32_t next_handle;
 } oz_emitters;
 
-/* New particles of one substep; arrays are kept between calls. Zero it first; oz_births_release frees it. */
+/* New particles of one substep; arrays are kept between calls. Zero it first; oz_births_release
+ * frees it. */
 typedef struct oz_births {
   uint32_t count;
   float *position, *velocity; /* 3 a particle, at the start of the substep */
@@ -66,37 +68,41 @@ void oz_emitters_destroy(oz_emitters *e);
 void oz_births_release(oz_births *b, oz_memory *memory);
 
 /* As their public namesakes. `materials` is how many there are. On failure nothing has changed. */
-ooze_result oz_emitters_add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials, uint32_t *out_handle,
-                            ooze_message *why);
-ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc, uint32_t materials,
-                            ooze_message *why);
+ooze_result oz_emitters_add(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials,
+                            uint32_t *out_handle, ooze_message *why);
+ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
+                            uint32_t materials, ooze_message *why);
 ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *why);
 
 /* Sets the emitter of that handle, or adds it under it. */
-ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc, uint32_t materials,
-                            ooze_message *why);
+ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
+                            uint32_t materials, ooze_message *why);
 /* How far they have poured, OZ_EMITTER_WORDS each; read ignores handles that are not there. */
 enum { OZ_EMITTER_WORDS = 14 };
 void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words);
-ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count, ooze_message *why);
+ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count,
+                                   ooze_message *why);
 
-/* What is born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as fractions of the ooze_step).
- * `material` has `materials` entries and decides the layout of AUTO emitters. Fills `out` in the order of birth,
- * emitter by emitter; changes no state, so a caller that cannot add them may simply not accept. t1 must be computed so
- * that the end of an ooze_step does not depend on the number of substeps (start + dt * fraction). */
+/* What is born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as fractions
+ * of the ooze_step). `material` has `materials` entries and decides the layout of AUTO emitters.
+ * Fills `out` in the order of birth, emitter by emitter; changes no state, so a caller that cannot
+ * add them may simply not accept. t1 must be computed so that the end of an ooze_step does not
+ * depend on the number of substeps (start + dt * fraction). */
 ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
-                               const ooze_material *material, uint32_t materials, oz_births *out, ooze_message *why);
+                               const ooze_material *material, uint32_t materials, oz_births *out,
+                               ooze_message *why);
 /* The particles of the last oz_emitters_births are in: time is now its t1. */
 void oz_emitters_accept(oz_emitters *e);
 
-/* What the physics needs for the part of the step from fraction f0 to f1, dt seconds long: e->count nozzles. */
+/* What the physics needs for the part of the step from fraction f0 to f1, dt seconds long: e->count
+ * nozzles. */
 void oz_emitters_frame(const oz_emitters *e, double f0, double f1, double dt, oz_nozzle *out);
 void oz_emitters_end_step(oz_emitters *e, double fraction); /* as oz_colliders_end_step */
 
 /* Checkpoint; as for colliders. */
 size_t oz_emitters_bytes(const oz_emitters *e);
 void oz_emitters_write(const oz_emitters *e, void *out);
-ooze_result oz_emitters_read(oz_emitters *e, const void *in, size_t bytes, uint32_t materials, size_t *used,
-                             ooze_message *why);
+ooze_result oz_emitters_read(oz_emitters *e, const void *in, size_t bytes, uint32_t materials,
+                             size_t *used, ooze_message *why);
 
 #endif

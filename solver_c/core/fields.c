@@ -1,10 +1,13 @@
-/* Fields that need not be there (physics/fields.def): when they come to be, and what they read as until then. */
+/* Fields that need not be there (physics/fields.def): when they come to be, and what they read as
+ * until then. */
 #include "core/particles.h"
 
 enum { RECORD = 0, PLANES = 1, WIDE = 0, ZERO = OZ_FALLBACK_ZERO, MATTER = OZ_FALLBACK_MATTER };
 const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT] = {
-#define OZ_FIELD(name, member, words, layout) [OZ_FIELD_##name] = {words, (layout) && (words) > 1, OZ_FALLBACK_NONE},
-#define OZ_OPTIONAL(name, member, words, layout, fallback) [OZ_FIELD_##name] = {words, (layout) && (words) > 1, fallback},
+#define OZ_FIELD(name, member, words, layout) \
+  [OZ_FIELD_##name] = {words, (layout) && (words) > 1, OZ_FALLBACK_NONE},
+#define OZ_OPTIONAL(name, member, words, layout, fallback) \
+  [OZ_FIELD_##name] = {words, (layout) && (words) > 1, fallback},
 #define OZ_RESULT OZ_FIELD
 #include "physics/fields.def"
 #undef OZ_FIELD
@@ -13,18 +16,22 @@ const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT] = {
 };
 
 int oz_field_there(const ooze_solver *s, oz_field field) {
-  return oz_field_shapes[field].fallback == OZ_FALLBACK_NONE || s->backend->table->has(s->backend, field);
+  return oz_field_shapes[field].fallback == OZ_FALLBACK_NONE ||
+         s->backend->table->has(s->backend, field);
 }
 
 /* What is of no material, as boundary particles are, has the first one's. */
-static uint32_t word_at(const ooze_material *materials, uint32_t count, uint32_t material, size_t offset) {
+static uint32_t word_at(const ooze_material *materials, uint32_t count, uint32_t material,
+                        size_t offset) {
   uint32_t word;
   memcpy(&word, (const unsigned char *)&materials[material < count ? material : 0] + offset, 4);
   return word;
 }
-uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material, oz_field field) {
+uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material,
+                          oz_field field) {
   for (int v = 0; v < OZ_MATERIAL_VALUES; ++v)
-    if (oz_material_values[v].field == field) return word_at(materials, count, material, oz_material_values[v].offset);
+    if (oz_material_values[v].field == field)
+      return word_at(materials, count, material, oz_material_values[v].offset);
   return 0;
 }
 
@@ -36,8 +43,10 @@ static void values_of_materials(const ooze_solver *s, oz_field field, uint32_t *
 }
 
 ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out) {
-  const int of_material = !oz_field_there(s, field) && oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER;
-  OZ_TRY(s->backend->table->download(s->backend, of_material ? OZ_FIELD_MATERIAL : field, 0, s->particles.count, out, s->message));
+  const int of_material =
+      !oz_field_there(s, field) && oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER;
+  OZ_TRY(s->backend->table->download(s->backend, of_material ? OZ_FIELD_MATERIAL : field, 0,
+                                     s->particles.count, out, s->message));
   if (of_material) values_of_materials(s, field, out);
   return OOZE_OK;
 }
@@ -52,11 +61,16 @@ ooze_result oz_field_provide(ooze_solver *s, oz_field field) {
   return s->backend->table->upload(s->backend, field, 0, s->particles.count, copy, s->message);
 }
 
-/* What this step's stages write, or gather from neighbours. What bodies, boundaries, emitters and hosts set comes with its values. */
+/* What this step's stages write, or gather from neighbours. What bodies, boundaries, emitters and
+ * hosts set comes with its values. */
 ooze_result oz_fields_for_step(ooze_solver *s, int relaxes) {
   const uint32_t model = s->params.model;
-  const int blend = model == OOZE_MODEL_BLEND, solids = s->bodies.count > 0 || s->particles.hidden > 0;
-  const struct { int when; oz_field field; } needs[] = {
+  const int blend = model == OOZE_MODEL_BLEND,
+            solids = s->bodies.count > 0 || s->particles.hidden > 0;
+  const struct {
+    int when;
+    oz_field field;
+  } needs[] = {
       {s->has_ramps || s->mixing > 0, OZ_FIELD_TAU},
       {s->has_ramps || s->mixing > 0 || blend, OZ_FIELD_VISCOSITY},
       {s->mixing > 0, OZ_FIELD_DENSITY},

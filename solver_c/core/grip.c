@@ -32,20 +32,26 @@ static float *values_of(const oz_grip *g, uint64_t key) {
   return g->values + (size_t)lo * OZ_GRIP_FLOATS;
 }
 
-/* Every voxel within two of a point has the mean of the points about it, weighted by a tent two voxels wide: so between
- * points a voxel apart or nearer there are no gaps, and what stands a voxel off the surface still finds it. */
+/* Every voxel within two of a point has the mean of the points about it, weighted by a tent two
+ * voxels wide: so between points a voxel apart or nearer there are no gaps, and what stands a voxel
+ * off the surface still finds it. */
 enum { REACH = 2 };
 static double tent(double r) { return r < REACH ? 1.0 - r / REACH : 0.0; }
 
-static ooze_result keys_of(oz_memory *memory, const char *who, double voxel, uint32_t count, const float *x, oz_grip *out, ooze_message *why) {
+static ooze_result keys_of(oz_memory *memory, const char *who, double voxel, uint32_t count,
+                           const float *x, oz_grip *out, ooze_message *why) {
   /* the corners of a point's box of 5 voxels name all bricks that it touches */
   uint64_t *keys = oz_alloc(memory, ((size_t)count * 8 + 1) * sizeof *keys);
   size_t n = 0;
-  if (!keys) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for the friction of %u points", who, (unsigned)count);
+  if (!keys)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for the friction of %u points", who,
+                   (unsigned)count);
   for (uint32_t i = 0; i < count; i++)
     for (int c = 0; c < 8; c++) {
       int32_t b[3];
-      for (int a = 0; a < 3; a++) b[a] = brick_of((int32_t)floor((double)x[3 * (size_t)i + (size_t)a] / voxel) + (c >> a & 1 ? REACH + 1 : -REACH));
+      for (int a = 0; a < 3; a++)
+        b[a] = brick_of((int32_t)floor((double)x[3 * (size_t)i + (size_t)a] / voxel) +
+                        (c >> a & 1 ? REACH + 1 : -REACH));
       keys[n++] = oz_brick_key(b[0], b[1], b[2]);
       if (n > 1 && keys[n - 2] == keys[n - 1]) n--; /* mostly all eight are one */
     }
@@ -55,8 +61,10 @@ static ooze_result keys_of(oz_memory *memory, const char *who, double voxel, uin
     if (!kept || keys[k] != keys[kept - 1]) keys[kept++] = keys[k];
   if (kept > OZ_GRIP_BRICKS_MAX) {
     oz_free(memory, keys);
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: %zu bricks for friction that differs from place to place; expected at most %u: points further apart", who,
-                   kept, OZ_GRIP_BRICKS_MAX);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "%s: %zu bricks for friction that differs from place to place; expected at most "
+                   "%u: points further apart",
+                   who, kept, OZ_GRIP_BRICKS_MAX);
   }
   out->key = oz_alloc(memory, kept * sizeof *keys + 8);
   out->values = oz_alloc(memory, kept * OZ_GRIP_FLOATS * sizeof(float));
@@ -71,13 +79,16 @@ static ooze_result keys_of(oz_memory *memory, const char *who, double voxel, uin
   return OOZE_OK;
 }
 
-ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint32_t count, const float *x, const float *friction,
-                         float whole_friction, const float *stick, float whole_stick, oz_grip *out, ooze_message *why) {
+ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint32_t count,
+                         const float *x, const float *friction, float whole_friction,
+                         const float *stick, float whole_stick, oz_grip *out, ooze_message *why) {
   oz_grip g = {(float)voxel, 0, NULL, NULL};
   voxel = (double)g.voxel;
   ooze_result r = keys_of(memory, who, voxel, count, x, &g, why);
   float *weight = r < 0 ? NULL : oz_alloc(memory, ((size_t)g.count * 512 + 1) * sizeof *weight);
-  if (r >= 0 && !weight) r = oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks of friction", who, (unsigned)g.count);
+  if (r >= 0 && !weight)
+    r = oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks of friction", who,
+                (unsigned)g.count);
   if (r < 0) {
     oz_grip_release(memory, &g);
     return r;
@@ -86,10 +97,13 @@ ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint3
   for (uint32_t i = 0; i < count; i++) {
     double at[3];
     int32_t base[3];
-    for (int a = 0; a < 3; a++) at[a] = (double)x[3 * (size_t)i + (size_t)a] / voxel, base[a] = (int32_t)floor(at[a]);
+    for (int a = 0; a < 3; a++)
+      at[a] = (double)x[3 * (size_t)i + (size_t)a] / voxel, base[a] = (int32_t)floor(at[a]);
     for (int32_t n = 0; n < 216; n++) {
-      const int32_t v[3] = {base[0] + n / 36 - REACH, base[1] + n / 6 % 6 - REACH, base[2] + n % 6 - REACH};
-      const double w = tent(fabs(at[0] - v[0])) * tent(fabs(at[1] - v[1])) * tent(fabs(at[2] - v[2]));
+      const int32_t v[3] = {base[0] + n / 36 - REACH, base[1] + n / 6 % 6 - REACH,
+                            base[2] + n % 6 - REACH};
+      const double w =
+          tent(fabs(at[0] - v[0])) * tent(fabs(at[1] - v[1])) * tent(fabs(at[2] - v[2]));
       if (!(w > 0.0)) continue;
       float *values = values_of(&g, oz_brick_key(brick_of(v[0]), brick_of(v[1]), brick_of(v[2])));
       const size_t k = (size_t)((v[2] & 7) + 8 * ((v[1] & 7) + 8 * (v[0] & 7)));
@@ -109,7 +123,9 @@ ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint3
   return OOZE_OK;
 }
 
-size_t oz_grip_bytes(const oz_grip *g) { return 8 + (size_t)g->count * (8 + OZ_GRIP_FLOATS * sizeof(float)); }
+size_t oz_grip_bytes(const oz_grip *g) {
+  return 8 + (size_t)g->count * (8 + OZ_GRIP_FLOATS * sizeof(float));
+}
 unsigned char *oz_grip_write(const oz_grip *g, unsigned char *at) {
   at = oz_bytes_put(at, &g->voxel, 4);
   at = oz_bytes_put(at, &g->count, 4);
@@ -118,53 +134,74 @@ unsigned char *oz_grip_write(const oz_grip *g, unsigned char *at) {
   return oz_bytes_put(at, g->values, (size_t)g->count * OZ_GRIP_FLOATS * sizeof(float));
 }
 
-ooze_result oz_grip_read(oz_memory *memory, const char *who, oz_bytes *in, oz_grip *out, ooze_message *why) {
+ooze_result oz_grip_read(oz_memory *memory, const char *who, oz_bytes *in, oz_grip *out,
+                         ooze_message *why) {
   oz_grip g = {0.0f, 0, NULL, NULL};
   oz_bytes_take(in, &g.voxel, 4);
   oz_bytes_take(in, &g.count, 4);
   const uint32_t count = g.count;
-  if (in->bad || (count && !(g.voxel > 0.0f && g.voxel < 1e6f)) || count > OZ_GRIP_BRICKS_MAX || count > in->left / (8 + OZ_GRIP_FLOATS * sizeof(float)))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %u bricks of friction of %g m cannot be", who, (unsigned)count, (double)g.voxel);
+  if (in->bad || (count && !(g.voxel > 0.0f && g.voxel < 1e6f)) || count > OZ_GRIP_BRICKS_MAX ||
+      count > in->left / (8 + OZ_GRIP_FLOATS * sizeof(float)))
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %u bricks of friction of %g m cannot be", who,
+                   (unsigned)count, (double)g.voxel);
   if (!count) return OOZE_OK;
   g.key = oz_alloc(memory, count * sizeof *g.key);
   g.values = oz_alloc(memory, (size_t)count * OZ_GRIP_FLOATS * sizeof(float));
   int good = g.key && g.values;
   if (!good) {
     oz_grip_release(memory, &g);
-    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks of friction", who, (unsigned)count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %u bricks of friction", who,
+                   (unsigned)count);
   }
   oz_bytes_take(in, g.key, count * sizeof *g.key);
   oz_bytes_take(in, g.values, (size_t)count * OZ_GRIP_FLOATS * sizeof(float));
   for (uint32_t k = 1; k < count; k++) good &= g.key[k - 1] < g.key[k];
-  for (size_t k = 0; k < (size_t)count * OZ_GRIP_FLOATS; k += 2) good &= g.values[k] >= -1.0f && g.values[k] <= 1.0f && g.values[k + 1] >= 0.0f && g.values[k + 1] <= 1e6f;
+  for (size_t k = 0; k < (size_t)count * OZ_GRIP_FLOATS; k += 2)
+    good &= g.values[k] >= -1.0f && g.values[k] <= 1.0f && g.values[k + 1] >= 0.0f &&
+            g.values[k + 1] <= 1e6f;
   if (!good) {
     oz_grip_release(memory, &g);
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its friction from place to place is out of range", who);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its friction from place to place is out of range",
+                   who);
   }
   *out = g;
   return OOZE_OK;
 }
 
-ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing, uint32_t count, const float *positions, const float *friction,
+ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing,
+                               uint32_t count, const float *positions, const float *friction,
                                const float *stick) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   const unsigned who = (unsigned)collider;
   if (count && (!positions || !(friction || stick)))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: %s; expected places and what they are like", who, positions ? "friction and stick are NULL" : "its places are NULL");
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "collider %u: %s; expected places and what they are like", who,
+                   positions ? "friction and stick are NULL" : "its places are NULL");
   if (count > OZ_GRIP_POINTS_MAX)
-    return oz_fail(s->message, OOZE_ERROR_LIMIT, "collider %u: friction at %u places; expected at most %u", who, (unsigned)count, OZ_GRIP_POINTS_MAX);
+    return oz_fail(s->message, OOZE_ERROR_LIMIT,
+                   "collider %u: friction at %u places; expected at most %u", who, (unsigned)count,
+                   OZ_GRIP_POINTS_MAX);
   if (count && !(spacing > 0.0f && spacing <= 1e6f))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: places are %g m apart; expected more than 0", who, (double)spacing);
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "collider %u: places are %g m apart; expected more than 0", who,
+                   (double)spacing);
   for (uint32_t i = 0; i < count; i++) {
     for (int k = 0; k < 3; k++)
       if (!(fabsf(positions[3 * (size_t)i + (size_t)k]) <= fminf(1e6f, 4e6f * spacing)))
-        return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: place %u is not finite, or too far out for %g m", who, (unsigned)i, (double)spacing);
+        return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                       "collider %u: place %u is not finite, or too far out for %g m", who,
+                       (unsigned)i, (double)spacing);
     if (friction && !(friction[i] >= 0.0f && friction[i] <= 1.0f))
-      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: friction of place %u is %g; expected 0 to 1", who, (unsigned)i, (double)friction[i]);
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                     "collider %u: friction of place %u is %g; expected 0 to 1", who, (unsigned)i,
+                     (double)friction[i]);
     if (stick && !(stick[i] >= 0.0f && stick[i] <= 1e6f))
-      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "collider %u: stick of place %u is %g m/s^2; expected 0 to 1e6", who, (unsigned)i, (double)stick[i]);
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                     "collider %u: stick of place %u is %g m/s^2; expected 0 to 1e6", who,
+                     (unsigned)i, (double)stick[i]);
   }
-  OZ_TRY(oz_colliders_grip(&s->colliders, collider, (double)spacing, count, positions, friction, stick, s->message));
+  OZ_TRY(oz_colliders_grip(&s->colliders, collider, (double)spacing, count, positions, friction,
+                           stick, s->message));
   s->boundary.fresh = 0; /* its points, if it has any, have it too */
   return OOZE_OK;
 }

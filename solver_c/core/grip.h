@@ -1,5 +1,6 @@
-/* Friction and stick that differ from place to place on a collider: points that the host gives, spread over 8x8x8 bricks of
- * their own, which the physics reads where fluid touches (physics/contact.h, oz_grip_at). */
+/* Friction and stick that differ from place to place on a collider: points that the host gives,
+ * spread over 8x8x8 bricks of their own, which the physics reads where fluid touches
+ * (physics/contact.h, oz_grip_at). */
 #ifndef OZ_CORE_GRIP_H
 #define OZ_CORE_GRIP_H
 
@@ -11,22 +12,24 @@
 #define OZ_GRIP_BRICKS_MAX (1u << 20)
 
 typedef struct oz_grip {
-  float voxel;     /* m; 0: it has none */
-  uint32_t count;  /* bricks */
-  uint64_t *key;   /* ascending */
-  float *values;   /* OZ_GRIP_FLOATS a brick */
+  float voxel;    /* m; 0: it has none */
+  uint32_t count; /* bricks */
+  uint64_t *key;  /* ascending */
+  float *values;  /* OZ_GRIP_FLOATS a brick */
 } oz_grip;
 
 void oz_grip_release(oz_memory *memory, oz_grip *g);
-/* From points `voxel` apart or less, in the collider's frame; without friction, or stick, those of the whole. On failure *out is
- * as it was. */
-ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint32_t count, const float *positions, const float *friction,
-                         float whole_friction, const float *stick, float whole_stick, oz_grip *out, ooze_message *why);
+/* From points `voxel` apart or less, in the collider's frame; without friction, or stick, those of
+ * the whole. On failure *out is as it was. */
+ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint32_t count,
+                         const float *positions, const float *friction, float whole_friction,
+                         const float *stick, float whole_stick, oz_grip *out, ooze_message *why);
 
 /* In a checkpoint: voxel, count, keys, values. */
 size_t oz_grip_bytes(const oz_grip *g);
 unsigned char *oz_grip_write(const oz_grip *g, unsigned char *out);
 struct oz_bytes;
-ooze_result oz_grip_read(oz_memory *memory, const char *who, struct oz_bytes *in, oz_grip *out, ooze_message *why);
+ooze_result oz_grip_read(oz_memory *memory, const char *who, struct oz_bytes *in, oz_grip *out,
+                         ooze_message *why);
 
 #endif

@@ -14,7 +14,8 @@ const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
 
 /* The eight points as one array. */
 static void oz_material_ramp(const ooze_material *m, float out[OZ_RAMP_POINTS][3]) {
-  const float *const points[OZ_RAMP_POINTS] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4, m->ramp_5, m->ramp_6, m->ramp_7, m->ramp_8};
+  const float *const points[OZ_RAMP_POINTS] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4,
+                                               m->ramp_5, m->ramp_6, m->ramp_7, m->ramp_8};
   for (int k = 0; k < OZ_RAMP_POINTS; ++k) memcpy(out[k], points[k], sizeof out[k]);
 }
 
@@ -24,7 +25,8 @@ ooze_result oz_material_check(const ooze_material *material, const char *who, oo
   oz_material_ramp(material, ramp);
   for (int k = 1; k < OZ_RAMP_POINTS && ramp[k][0] > 0; ++k)
     if (!(ramp[k][0] > ramp[k - 1][0]))
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: ramp_%d is at %g K; expected more than ramp_%d's %g K", who, k + 1,
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "%s: ramp_%d is at %g K; expected more than ramp_%d's %g K", who, k + 1,
                      (double)ramp[k][0], k, (double)ramp[k - 1][0]);
   return OOZE_OK;
 }
@@ -34,7 +36,8 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   if (s->matter_known) return OOZE_OK;
   size_t bytes = s->material_count * sizeof(oz_matter);
   oz_matter *matter = oz_alloc(&s->memory, bytes);
-  if (!matter) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
+  if (!matter)
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
   s->has_tension = s->has_yield = s->has_heat = s->has_ramps = s->ramps_relax = 0;
   s->diffusivity = s->mixing = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
@@ -76,8 +79,8 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
 }
 
 static ooze_result no_such(const ooze_solver *s, uint32_t index) {
-  return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no material %u; there are %u", (unsigned)index,
-                 (unsigned)s->material_count);
+  return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no material %u; there are %u",
+                 (unsigned)index, (unsigned)s->material_count);
 }
 
 ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index) {
@@ -89,12 +92,14 @@ ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uin
   OZ_TRY(oz_struct_read(&in, material, sizeof in, "material", s->message));
   OZ_TRY(oz_material_check(&in, who, s->message));
   if (s->material_count >= OZ_MATERIALS_MAX)
-    return oz_fail(s->message, OOZE_ERROR_LIMIT, "there are %u materials already; no more are kept", OZ_MATERIALS_MAX);
+    return oz_fail(s->message, OOZE_ERROR_LIMIT, "there are %u materials already; no more are kept",
+                   OZ_MATERIALS_MAX);
   size_t bytes = ((size_t)s->material_count + 1) * sizeof in;
   void *list = s->materials;
   if (bytes > s->materials_capacity &&
       !oz_grow(&s->memory, &list, &s->materials_capacity, 2 * bytes, bytes - sizeof in))
-    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", 2 * bytes);
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials",
+                   2 * bytes);
   s->materials = list;
   s->materials[s->material_count] = in;
   if (out_index) *out_index = s->material_count;
@@ -121,7 +126,9 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   for (uint32_t i = 0; i < n; ++i) s->particles.flags[i] = ((const uint32_t *)copy)[i] == index;
   for (int v = 0; v < OZ_MATERIAL_VALUES && n; ++v) {
     /* a temperature that is not changed here leaves the particles what they have by now */
-    if (oz_material_values[v].field == OZ_FIELD_TEMPERATURE && in.temperature == s->materials[index].temperature) continue;
+    if (oz_material_values[v].field == OZ_FIELD_TEMPERATURE &&
+        in.temperature == s->materials[index].temperature)
+      continue;
     if (!oz_field_there(s, oz_material_values[v].field)) continue; /* it is read from here */
     OZ_TRY(oz_host_copy(s, oz_material_values[v].field, &copy));
     for (uint32_t i = 0; i < n; ++i)
@@ -141,7 +148,8 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
 ooze_result ooze_material_get(const ooze_solver *s, uint32_t index, ooze_material *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   if (index >= s->material_count) return no_such(s, index);
-  return oz_struct_write(out, &s->materials[index], sizeof s->materials[index], "material", s->message);
+  return oz_struct_write(out, &s->materials[index], sizeof s->materials[index], "material",
+                         s->message);
 }
 
 uint32_t ooze_material_count(const ooze_solver *s) { return s ? s->material_count : 0; }

@@ -5,10 +5,12 @@
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why) {
   OZ_TRY(oz_schema_check(OZ_OWNER_params, params, "params", why));
   if (params->min_substeps > params->max_substeps)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "params: min_substeps is %u; expected at most max_substeps, %u",
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "params: min_substeps is %u; expected at most max_substeps, %u",
                    (unsigned)params->min_substeps, (unsigned)params->max_substeps);
   if (!oz_models[params->model])
-    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "params: model %u is not in this build", (unsigned)params->model);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "params: model %u is not in this build",
+                   (unsigned)params->model);
   return OOZE_OK;
 }
 
@@ -19,9 +21,11 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   OZ_TRY(oz_struct_read(&in, params, sizeof in, "params", s->message));
   OZ_TRY(oz_params_check(&in, s->message));
   /* shape matching needs a shape: where particles are when the model is chosen */
-  if (in.model == OOZE_MODEL_BLEND && s->params.model != in.model) OZ_TRY(oz_particles_rest_here(s));
+  if (in.model == OOZE_MODEL_BLEND && s->params.model != in.model)
+    OZ_TRY(oz_particles_rest_here(s));
   /* and elsewhere what stood for it would be something else */
-  if (in.model != OOZE_MODEL_BLEND && s->params.model == OOZE_MODEL_BLEND) OZ_TRY(oz_particles_rest_nowhere(s));
+  if (in.model != OOZE_MODEL_BLEND && s->params.model == OOZE_MODEL_BLEND)
+    OZ_TRY(oz_particles_rest_nowhere(s));
   s->params = in;
   return OOZE_OK;
 }

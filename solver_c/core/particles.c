@@ -1,4 +1,5 @@
-/* Adding, removing and finding particles. Everything that can fail comes first; what follows only moves bytes. */
+/* Adding, removing and finding particles. Everything that can fail comes first; what follows only
+ * moves bytes. */
 #include "core/particles.h"
 
 #include <math.h>
@@ -60,7 +61,8 @@ ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out) {
 
 ooze_result oz_host_dirty(ooze_solver *s) {
   const oz_field field = s->particles.copy_field;
-  if (!oz_field_there(s, field)) OZ_TRY(s->backend->table->provide(s->backend, field, s->message)); /* all of it is in the copy */
+  /* all of it is in the copy */
+  if (!oz_field_there(s, field)) OZ_TRY(s->backend->table->provide(s->backend, field, s->message));
   s->particles.copy_dirty = 1;
   return OOZE_OK;
 }
@@ -95,11 +97,13 @@ ooze_result oz_rank_map(ooze_solver *s) {
   void *at = p->at, *scratch = p->scratch;
   OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, bytes), 0));
   p->at = at;
-  const uint32_t *rank = s->backend->table->memory ? s->backend->table->memory(s->backend, OZ_FIELD_RANK) : NULL;
+  const uint32_t *rank =
+      s->backend->table->memory ? s->backend->table->memory(s->backend, OZ_FIELD_RANK) : NULL;
   if (!rank) { /* past the host copy, which may hold what the host wants next */
     OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, bytes), 0));
     p->scratch = scratch;
-    OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, p->scratch, s->message));
+    OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, p->scratch,
+                                       s->message));
     rank = p->scratch;
   }
   for (uint32_t i = 0; i < p->count; ++i) p->at[rank[i]] = i;
@@ -132,7 +136,8 @@ ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count) {
   p->scratch = scratch;
   OZ_TRY(room(s, &flags, &p->flags_capacity, ahead(p->flags_capacity, n + 1), 0));
   p->flags = flags;
-  const size_t record = own || s->emitters.count || oz_field_there(s, OZ_FIELD_SOURCE) ? 16 : 12; /* velocities, with sources: keep_backup */
+  /* velocities, with sources: keep_backup */
+  const size_t record = own || s->emitters.count || oz_field_there(s, OZ_FIELD_SOURCE) ? 16 : 12;
   OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, n * record), p->copy_capacity));
   p->copy = copy;
   return OOZE_OK;
@@ -165,7 +170,8 @@ static ooze_result reserve(ooze_solver *s, uint32_t count) {
   return OOZE_OK;
 }
 
-/* One block of new particles goes through scratch at a time, so that a large fluid needs no large detour. */
+/* One block of new particles goes through scratch at a time, so that a large fluid needs no large
+ * detour. */
 enum { OZ_BLOCK = 2048 };
 
 static int all_zero(const uint32_t *words, size_t n) {
@@ -177,13 +183,16 @@ static int all_zero(const uint32_t *words, size_t n) {
 /* What reads so anyway is not written. */
 static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t n) {
   const int fallback = oz_field_shapes[field].fallback;
-  if (!oz_field_there(s, field) && (fallback == OZ_FALLBACK_MATTER || all_zero(s->particles.scratch, (size_t)n * oz_field_shapes[field].words)))
+  if (!oz_field_there(s, field) &&
+      (fallback == OZ_FALLBACK_MATTER ||
+       all_zero(s->particles.scratch, (size_t)n * oz_field_shapes[field].words)))
     return OOZE_OK;
-  return s->backend->table->upload(s->backend, field, s->particles.count + first, n, s->particles.scratch, s->message);
+  return s->backend->table->upload(s->backend, field, s->particles.count + first, n,
+                                   s->particles.scratch, s->message);
 }
 
-static ooze_result put_vectors(ooze_solver *s, oz_field field, uint32_t first, uint32_t n, const void *from,
-                               size_t stride) {
+static ooze_result put_vectors(ooze_solver *s, oz_field field, uint32_t first, uint32_t n,
+                               const void *from, size_t stride) {
   float *records = s->particles.scratch;
   memset(records, 0, (size_t)n * 16);
   if (stride == 0) stride = 12;
@@ -209,7 +218,8 @@ ooze_result oz_particles_rest_here(ooze_solver *s) {
   void *copy, *scratch = p->scratch;
   if (p->count == 0) return OOZE_OK;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_X, &copy));
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)p->count * 12), 0));
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)p->count * 12),
+              0));
   p->scratch = scratch;
   const float *x = copy;
   float *planes = scratch;
@@ -227,11 +237,14 @@ ooze_result oz_particles_rest_nowhere(ooze_solver *s) {
   OZ_TRY(oz_host_copy(s, OZ_FIELD_OWNER, &copy));
   size_t bytes = (size_t)p->count * 4; /* the copy holds one field at a time */
   uint32_t *owner = oz_alloc(&s->memory, bytes);
-  if (!owner) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for reference shapes", bytes);
+  if (!owner)
+    return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for reference shapes",
+                   bytes);
   memcpy(owner, copy, bytes);
   ooze_result r = oz_host_copy(s, OZ_FIELD_REST, &copy);
   for (uint32_t i = 0; i < p->count && r >= 0; ++i)
-    for (uint32_t k = 0; k < 3 && owner[i] == 0; ++k) ((float *)copy)[oz_field_at(OZ_FIELD_REST, p->count, i, k)] = 0.0f;
+    for (uint32_t k = 0; k < 3 && owner[i] == 0; ++k)
+      ((float *)copy)[oz_field_at(OZ_FIELD_REST, p->count, i, k)] = 0.0f;
   if (r >= 0) r = oz_host_dirty(s);
   oz_free(&s->memory, owner);
   return r;
@@ -257,7 +270,8 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
     for (uint32_t i = 0; i < n; ++i) words[i] = a->owner;
     OZ_TRY(put(s, OZ_FIELD_OWNER, first, n));
     for (uint32_t i = 0; i < n; ++i)
-      for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * n + i] = a->rests[3 * (size_t)(first + i) + k];
+      for (uint32_t k = 0; k < 3; ++k)
+        planes[(size_t)k * n + i] = a->rests[3 * (size_t)(first + i) + k];
     OZ_TRY(put(s, OZ_FIELD_REST, first, n));
   }
   memset(planes, 0, (size_t)n * 24);
@@ -268,7 +282,8 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
 }
 
 /* Ids behind all others: ranks and ids are simply continued. ids NULL: from first_id on. */
-static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *ids, uint64_t first_id) {
+static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *ids,
+                                  uint64_t first_id) {
   oz_particles *p = &s->particles;
   uint64_t *id = p->ids + p->count;
   for (uint32_t i = 0; i < n; ++i) id[i] = ids ? ids[i] : first_id + i;
@@ -277,14 +292,16 @@ static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *id
   for (uint32_t first = 0; first < n; first += OZ_BLOCK) {
     const uint32_t block = n - first < OZ_BLOCK ? n - first : OZ_BLOCK;
     for (uint32_t i = 0; i < block; ++i) rank[i] = p->count + first + i;
-    OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_RANK, p->count + first, block, rank, s->message));
+    OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_RANK, p->count + first, block, rank,
+                                     s->message));
   }
   return OOZE_OK;
 }
 
-/* Ids anywhere: those that are there move up by how many new ones come before them. `named` is in ascending id and the
- * old ranks are in the host copy. */
-static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *ids, const oz_named *named) {
+/* Ids anywhere: those that are there move up by how many new ones come before them. `named` is in
+ * ascending id and the old ranks are in the host copy. */
+static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *ids,
+                                   const oz_named *named) {
   oz_particles *p = &s->particles;
   uint32_t old = p->count;
   uint32_t *rank = p->copy, *shift = p->at; /* shift[r]: new ids below the old rank r */
@@ -310,7 +327,8 @@ static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *i
   return s->backend->table->upload(s->backend, OZ_FIELD_RANK, old, n, fresh, s->message);
 }
 
-/* Each id above the one before, and the first above all that are there: a host's particles come that way. */
+/* Each id above the one before, and the first above all that are there: a host's particles come
+ * that way. */
 static int rising(const oz_particles *p, const uint64_t *ids, uint32_t n) {
   if (ids[n - 1] > (uint64_t)OZ_ID_MAX || (p->count && ids[0] <= p->ids[p->count - 1])) return 0;
   for (uint32_t i = 1; i < n; ++i)
@@ -323,9 +341,11 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   uint32_t n = a->count, old = p->count;
   if (n == 0) return OOZE_OK;
   if (n > s->max_particles - old)
-    return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: %u and %u more are too many; max_particles is %u",
-                   (unsigned)old, (unsigned)n, (unsigned)s->max_particles);
-  oz_arrivals named_arrivals; /* what is born goes before the boundary particles, so that it needs names too */
+    return oz_fail(s->message, OOZE_ERROR_LIMIT,
+                   "particles: %u and %u more are too many; max_particles is %u", (unsigned)old,
+                   (unsigned)n, (unsigned)s->max_particles);
+  /* what is born goes before the boundary particles, so that it needs names too */
+  oz_arrivals named_arrivals;
   uint64_t *fresh_ids = NULL;
   if (!a->ids && p->hidden) {
     fresh_ids = oz_alloc(&s->memory, n * sizeof *fresh_ids);
@@ -346,11 +366,13 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   oz_named *named = NULL;
   void *ids = p->ids, *scratch = p->scratch, *at = p->at, *copy = NULL;
   size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
-  OZ_TRY(room(s, &ids, &p->ids_capacity, ahead(p->ids_capacity, ids_bytes), (size_t)old * sizeof *p->ids));
+  OZ_TRY(room(s, &ids, &p->ids_capacity, ahead(p->ids_capacity, ids_bytes),
+              (size_t)old * sizeof *p->ids));
   p->ids = ids;
   const int behind = !a->ids || rising(p, a->ids, n);
   size_t block = (size_t)(n < OZ_BLOCK ? n : OZ_BLOCK) * 24, words = behind ? 0 : (size_t)n * 4;
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, block > words ? block : words), 0));
+  OZ_TRY(room(s, &scratch, &p->scratch_capacity,
+              ahead(p->scratch_capacity, block > words ? block : words), 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(reserve(s, old + n));
@@ -367,13 +389,15 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
       uint32_t rank;
       ooze_result r = OOZE_OK;
       if (named[i].id >= OZ_HIDDEN_ID && !hidden)
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is too large; expected at most %llu",
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                    "particles: id %llu is too large; expected at most %llu",
                     (unsigned long long)named[i].id, (unsigned long long)OZ_HIDDEN_ID - 1);
       else if (i > 0 && named[i].id == named[i - 1].id)
         r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice",
                     (unsigned long long)named[i].id);
       else if (oz_rank_of(s, named[i].id, &rank))
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is in use", (unsigned long long)named[i].id);
+        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is in use",
+                    (unsigned long long)named[i].id);
       if (r < 0) {
         oz_free(&s->memory, named);
         return r;
@@ -387,7 +411,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   if (r >= 0) {
     for (uint32_t first = 0; first < n && r >= 0; first += OZ_BLOCK)
       r = put_fields(s, a, first, n - first < OZ_BLOCK ? n - first : OZ_BLOCK);
-    if (r >= 0) r = behind ? put_ids_behind(s, n, a->ids, p->next_id) : put_ids_between(s, n, a->ids, named);
+    if (r >= 0)
+      r = behind ? put_ids_behind(s, n, a->ids, p->next_id) : put_ids_between(s, n, a->ids, named);
     if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
   }
   oz_free(&s->memory, named);

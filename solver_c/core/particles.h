@@ -15,11 +15,15 @@ extern const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT];
 
 /* fields.c */
 int oz_field_there(const ooze_solver *s, oz_field field);
-ooze_result oz_field_provide(ooze_solver *s, oz_field field); /* from now on it is there, with what it read as */
-ooze_result oz_fields_for_step(ooze_solver *s, int relaxes);  /* those that the next substep changes; in a warm step they are there */
-ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out); /* of all particles, there or not */
+/* from now on it is there, with what it read as */
+ooze_result oz_field_provide(ooze_solver *s, oz_field field);
+/* those that the next substep changes; in a warm step they are there */
+ooze_result oz_fields_for_step(ooze_solver *s, int relaxes);
+/* of all particles, there or not */
+ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out);
 /* A material's value of such a field; 0 of all other fields. */
-uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material, oz_field field);
+uint32_t oz_material_word(const ooze_material *materials, uint32_t count, uint32_t material,
+                          oz_field field);
 
 /* Word k of particle i in a host copy of n particles. */
 static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_t k) {
@@ -31,9 +35,11 @@ static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_
 ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out);
 /* The same for writing all of it: what is there need not be fetched. */
 ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out);
-ooze_result oz_host_dirty(ooze_solver *s); /* the copy was changed: its field is there from now on */
+/* the copy was changed: its field is there from now on */
+ooze_result oz_host_dirty(ooze_solver *s);
 ooze_result oz_host_flush(ooze_solver *s); /* to the backend, before it does anything */
-/* The same to read, where it need not be fetched; otherwise the host's copy. Fields of one record or one plane. */
+/* The same to read, where it need not be fetched; otherwise the host's copy. Fields of one record
+ * or one plane. */
 ooze_result oz_host_look(ooze_solver *s, oz_field field, const void **out);
 /* s->particles.at is right. */
 ooze_result oz_rank_map(ooze_solver *s);
@@ -61,7 +67,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);
 /* Room for that many flags, all set. */
 ooze_result oz_particles_flags(ooze_solver *s);
-/* Memory for removing any of `count` particles and for copies of their vectors, so that this cannot fail later. */
+/* Memory for removing any of `count` particles and for copies of their vectors, so that this cannot
+ * fail later. */
 ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count);
 /* Every particle gone. */
 ooze_result oz_particles_empty(ooze_solver *s);
@@ -70,10 +77,12 @@ void oz_particles_release(ooze_solver *s);
 /* rank of an id; 0 if there is no such id */
 int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
 /* attributes.c: values that may be written; ids name the offender. stride 0: tight */
-ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids, uint32_t count,
-                               size_t stride, const void *in, ooze_message *why);
+ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids,
+                               uint32_t count, size_t stride, const void *in, ooze_message *why);
 /* What the host sees. */
-static inline uint32_t oz_visible(const ooze_solver *s) { return s->particles.count - s->particles.hidden; }
+static inline uint32_t oz_visible(const ooze_solver *s) {
+  return s->particles.count - s->particles.hidden;
+}
 int oz_position_ok(const ooze_solver *s, const float x[3]);
 
 #endif

@@ -12,30 +12,40 @@ int oz_position_ok(const ooze_solver *s, const float x[3]) {
   return 1;
 }
 
-ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, uint64_t *out_first_id) {
+ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
+                               uint64_t *out_first_id) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_particles in;
   ooze_particles_default(&in);
   OZ_TRY(oz_struct_read(&in, particles, sizeof in, "particles", s->message));
-  if (s->lost) return oz_fail(s->message, s->lost, "the state is lost; clear the particles or load a checkpoint");
+  if (s->lost)
+    return oz_fail(s->message, s->lost,
+                   "the state is lost; clear the particles or load a checkpoint");
   if (in.count == 0) {
     if (out_first_id) *out_first_id = s->particles.next_id;
     return OOZE_OK;
   }
-  if (!in.positions) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: positions is NULL");
+  if (!in.positions)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: positions is NULL");
   if (in.material >= s->material_count)
-    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: material is %u; there are %u", (unsigned)in.material,
-                   (unsigned)s->material_count);
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: material is %u; there are %u",
+                   (unsigned)in.material, (unsigned)s->material_count);
   for (uint32_t i = 0; i < in.count; ++i) {
     float x[3], u[3] = {0, 0, 0};
-    memcpy(x, (const unsigned char *)in.positions + i * (in.position_stride ? in.position_stride : 12), 12);
+    memcpy(x,
+           (const unsigned char *)in.positions + i * (in.position_stride ? in.position_stride : 12),
+           12);
     if (in.velocities)
-      memcpy(u, (const unsigned char *)in.velocities + i * (in.velocity_stride ? in.velocity_stride : 12), 12);
+      memcpy(u,
+             (const unsigned char *)in.velocities +
+                 i * (in.velocity_stride ? in.velocity_stride : 12),
+             12);
     const char *field = NULL;
     const float *value = x;
     if (!oz_position_ok(s, x))
       field = "position";
-    else if (!(fabsf(u[0]) <= (float)OZ_FAST && fabsf(u[1]) <= (float)OZ_FAST && fabsf(u[2]) <= (float)OZ_FAST)) {
+    else if (!(fabsf(u[0]) <= (float)OZ_FAST && fabsf(u[1]) <= (float)OZ_FAST &&
+               fabsf(u[2]) <= (float)OZ_FAST)) {
       field = "velocity";
       value = u;
     }
@@ -43,14 +53,24 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, 
     char name[40] = "";
     if (in.ids) snprintf(name, sizeof name, " (id %llu)", (unsigned long long)in.ids[i]);
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
-                   "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g", field, (unsigned)i,
-                   name, (double)value[0], (double)value[1], (double)value[2],
-                   value == u ? OZ_FAST : fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
+                   "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g",
+                   field, (unsigned)i, name, (double)value[0], (double)value[1], (double)value[2],
+                   value == u ? OZ_FAST
+                              : fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
   }
   uint64_t first = in.ids ? in.ids[0] : s->particles.next_id;
-  oz_arrivals a = {
-      in.count, in.positions, in.position_stride, in.velocities, in.velocity_stride, in.ids, NULL, NULL, in.material, 0,
-      0,        NULL};
+  oz_arrivals a = {in.count,
+                   in.positions,
+                   in.position_stride,
+                   in.velocities,
+                   in.velocity_stride,
+                   in.ids,
+                   NULL,
+                   NULL,
+                   in.material,
+                   0,
+                   0,
+                   NULL};
   OZ_TRY(oz_particles_append(s, &a));
   if (out_first_id) *out_first_id = first;
   return OOZE_OK;
@@ -65,10 +85,12 @@ ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t 
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t rank;
     if (!oz_rank_of(s, ids[i], &rank) || rank >= oz_visible(s))
-      return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)ids[i]);
+      return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu",
+                     (unsigned long long)ids[i]);
     uint8_t *flag = &s->particles.flags[s->particles.at[rank]];
     if (!*flag)
-      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice", (unsigned long long)ids[i]);
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice",
+                     (unsigned long long)ids[i]);
     *flag = 0;
   }
   return oz_particles_keep(s, s->particles.count - count);
@@ -88,7 +110,8 @@ ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_
   if (!s) return OOZE_ERROR_ARGUMENT;
   uint32_t rank;
   if (!oz_rank_of(s, id, &rank) || rank >= oz_visible(s))
-    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu", (unsigned long long)id);
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: there is no id %llu",
+                   (unsigned long long)id);
   if (out_rank) *out_rank = rank;
   return OOZE_OK;
 }

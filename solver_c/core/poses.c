@@ -11,7 +11,8 @@ static void unit4(double q[4]) {
 void oz_pose_unit(ooze_pose *pose) {
   double q[4], l2 = 0.0;
   for (int k = 0; k < 4; k++) q[k] = (double)pose->rotation[k], l2 += q[k] * q[k];
-  if (fabs(l2 - 1.0) < 1e-6) return; /* as near as floats come: a saved pose must come back as it was */
+  /* as near as floats come: a saved pose must come back as it was */
+  if (fabs(l2 - 1.0) < 1e-6) return;
   unit4(q);
   for (int k = 0; k < 4; k++) pose->rotation[k] = (float)q[k];
 }
@@ -31,14 +32,16 @@ void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose
     out->position[k] = (float)(from + f * ((double)b->position[k] - from));
   }
   for (int k = 0; k < 4; k++) dot += (double)a->rotation[k] * (double)b->rotation[k];
-  double side = dot < 0.0 ? -1.0 : 1.0, wa = 1.0 - f, wb = f; /* q and -q turn the same: take the shorter arc */
+  /* q and -q turn the same: take the shorter arc */
+  double side = dot < 0.0 ? -1.0 : 1.0, wa = 1.0 - f, wb = f;
   dot *= side;
   if (dot < 0.9999) { /* at an even pace; nearer together a straight line is as good */
     double angle = acos(dot), s = sin(angle);
     wa = sin((1.0 - f) * angle) / s;
     wb = sin(f * angle) / s;
   }
-  for (int k = 0; k < 4; k++) q[k] = wa * (double)a->rotation[k] + side * wb * (double)b->rotation[k];
+  for (int k = 0; k < 4; k++)
+    q[k] = wa * (double)a->rotation[k] + side * wb * (double)b->rotation[k];
   unit4(q);
   for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
 }

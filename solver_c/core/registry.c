@@ -1,12 +1,16 @@
-/* The one file that names the backends of this build. Core reaches them through their tables alone. */
+/* The one file that names the backends of this build. Core reaches them through their tables alone.
+ */
 #include <stdio.h>
 
 #include "core/schema.h"
 #include "core/solver.h"
 
-ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why); /* cpu/cpu.c */
+/* cpu/cpu.c */
+ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why);
 #if defined(OOZE_HAVE_CUDA)
-ooze_result oz_cuda_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why); /* cuda/ */
+/* cuda/ */
+ooze_result oz_cuda_backend_create(const oz_backend_desc *desc, oz_backend **out,
+                                   ooze_message *why);
 uint64_t oz_cuda_bytes(uint64_t particles);
 int oz_cuda_usable(const char **detail); /* detail: the device's name, or why there is none */
 #endif
@@ -29,7 +33,8 @@ static int has_avx2(const char **detail) {
 }
 static int has_avx512(const char **detail) {
   int has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && has_avx2(detail);
+            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+            has_avx2(detail);
   *detail = has ? "" : "this processor has no AVX-512 (F, DQ, BW, VL)";
   return has;
 }
@@ -93,7 +98,8 @@ static const char *names(char *text, size_t capacity) {
   return text;
 }
 
-static ooze_result create_cpu(const ooze_solver_desc *desc, oz_backend_desc *ask, oz_backend **out, ooze_message *why) {
+static ooze_result create_cpu(const ooze_solver_desc *desc, oz_backend_desc *ask, oz_backend **out,
+                              ooze_message *why) {
   char text[160];
   for (int i = 0; i < CHOICES; ++i) {
     const char *detail = "";
@@ -106,9 +112,10 @@ static ooze_result create_cpu(const ooze_solver_desc *desc, oz_backend_desc *ask
     ask->isa = choices[i].isa;
     ooze_result r = oz_cpu_backend_create(ask, out, why);
     if (r != OOZE_ERROR_UNSUPPORTED) return r;
-    /* the kind of tasks and the vector width are there, so it was memory or threads that were missing */
-    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory or threads for tasks (%s)", choices[i].name,
-                   task_names[desc->tasks]);
+    /* the kind of tasks and the vector width are there, so it was memory or threads that were
+     * missing */
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory or threads for tasks (%s)",
+                   choices[i].name, task_names[desc->tasks]);
   }
   return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cpu %s: this build has %s", isa_names[desc->isa],
                  names(text, sizeof text));
@@ -121,12 +128,13 @@ static ooze_result create_cuda(oz_backend_desc *ask, oz_backend **out, ooze_mess
   char text[160];
   (void)ask;
   *out = NULL;
-  return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cuda: not in this build, which has %s", names(text, sizeof text));
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "cuda: not in this build, which has %s",
+                 names(text, sizeof text));
 #endif
 }
 
-ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out, uint32_t *out_kind,
-                               ooze_message *why) {
+ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out,
+                               uint32_t *out_kind, ooze_message *why) {
   oz_backend_desc ask;
   memset(&ask, 0, sizeof ask);
   ask.threads = desc->threads;
@@ -135,17 +143,22 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   ask.memory = memory;
   ask.hooks = &memory->hooks;
   if (desc->backend > OOZE_BACKEND_CUDA)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: backend is %u; expected 0 to 2 (auto, cpu, cuda)",
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "solver: backend is %u; expected 0 to 2 (auto, cpu, cuda)",
                    (unsigned)desc->backend);
   if (desc->isa > OOZE_ISA_AVX512)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: isa is %u; expected 0 to 5", (unsigned)desc->isa);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: isa is %u; expected 0 to 5",
+                   (unsigned)desc->isa);
   if (desc->tasks > OOZE_TASKS_SHUFFLED)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: tasks is %u; expected 0 to 5", (unsigned)desc->tasks);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: tasks is %u; expected 0 to 5",
+                   (unsigned)desc->tasks);
   if (desc->tasks == OOZE_TASKS_HOST && !memory->hooks.parallel_for)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "solver: tasks is host, but the hooks have no parallel_for");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "solver: tasks is host, but the hooks have no parallel_for");
 #if !defined(OOZE_HAVE_TBB)
   if (desc->tasks == OOZE_TASKS_TBB)
-    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "tasks %s: this build has no TBB; use pool", task_names[desc->tasks]);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "tasks %s: this build has no TBB; use pool",
+                   task_names[desc->tasks]);
 #endif
 
   /* AUTO: the GPU where there is one that works, unless something about CPU stages was asked for */
@@ -153,13 +166,15 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   *out_kind = OOZE_BACKEND_CUDA;
   if (desc->backend == OOZE_BACKEND_CUDA) return create_cuda(&ask, out, why);
 #if defined(OOZE_HAVE_CUDA)
-  if (desc->backend == OOZE_BACKEND_AUTO && desc->isa == OOZE_ISA_AUTO && desc->tasks == OOZE_TASKS_AUTO) {
+  if (desc->backend == OOZE_BACKEND_AUTO && desc->isa == OOZE_ISA_AUTO &&
+      desc->tasks == OOZE_TASKS_AUTO) {
     const char *detail = "";
     ooze_message news = {""};
     int usable = oz_cuda_usable(&detail);
     if (usable && create_cuda(&ask, out, &news) >= 0) return OOZE_OK;
     if (!usable) (void)oz_fail(&news, OOZE_OK, "cuda: %s; running on the CPU", detail);
-    if (memory->hooks.log) memory->hooks.log(memory->hooks.user, usable ? OOZE_LOG_WARNING : OOZE_LOG_INFO, news.text);
+    if (memory->hooks.log)
+      memory->hooks.log(memory->hooks.user, usable ? OOZE_LOG_WARNING : OOZE_LOG_INFO, news.text);
   }
 #endif
   *out_kind = OOZE_BACKEND_CPU;
@@ -171,12 +186,16 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
 #define OZ_TEXT2(x) #x
 #define OZ_TEXT(x) OZ_TEXT2(x)
 
-uint32_t ooze_version(void) { return OOZE_VERSION_MAJOR * 10000u + OOZE_VERSION_MINOR * 100u + OOZE_VERSION_PATCH; }
+uint32_t ooze_version(void) {
+  return OOZE_VERSION_MAJOR * 10000u + OOZE_VERSION_MINOR * 100u + OOZE_VERSION_PATCH;
+}
 const char *ooze_version_text(void) {
-  return OZ_TEXT(OOZE_VERSION_MAJOR) "." OZ_TEXT(OOZE_VERSION_MINOR) "." OZ_TEXT(OOZE_VERSION_PATCH);
+  return OZ_TEXT(OOZE_VERSION_MAJOR) "." OZ_TEXT(OOZE_VERSION_MINOR) "." OZ_TEXT(
+      OOZE_VERSION_PATCH);
 }
 const char *ooze_build_text(void) {
-  return "ooze " OZ_TEXT(OOZE_VERSION_MAJOR) "." OZ_TEXT(OOZE_VERSION_MINOR) "." OZ_TEXT(OOZE_VERSION_PATCH)
+  return "ooze " OZ_TEXT(OOZE_VERSION_MAJOR) "." OZ_TEXT(OOZE_VERSION_MINOR) "." OZ_TEXT(
+      OOZE_VERSION_PATCH)
 #if defined(__clang__)
       "; clang " OZ_TEXT(__clang_major__) "." OZ_TEXT(__clang_minor__)
 #elif defined(__GNUC__)

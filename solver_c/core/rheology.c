@@ -2,7 +2,8 @@
 #include "ooze/ooze.h"
 #include "physics/conformation.h"
 
-void ooze_conformation_advance(const float q[6], const float grad_u[9], float tau, float dt, float out[6]) {
+void ooze_conformation_advance(const float q[6], const float grad_u[9], float tau, float dt,
+                               float out[6]) {
   oz_s3 Q;
   oz_m3 step;
   for (int c = 0; c < 6; ++c) Q.s[c] = q[c];

@@ -16,19 +16,19 @@ typedef struct oz_entry {
 
 static const oz_entry entries[] = {
 #define OZ_PARAM(...) OZ_PARAM_(__VA_ARGS__) /* first the default's four numbers are told apart */
-#define OZ_PARAM_(s, field, kind, unit, label, menu, d0, d1, d2, d3, low, high, soft, help)                            \
-  {OZ_OWNER_##s,                                                                                                       \
-   OZ_TYPE_##kind,                                                                                                     \
-   (uint32_t)offsetof(ooze_##s, field),                                                                                \
-   (uint32_t)sizeof(((ooze_##s *)0)->field),                                                                           \
-   #field,                                                                                                             \
-   unit,                                                                                                               \
-   label,                                                                                                              \
-   menu,                                                                                                               \
-   help,                                                                                                               \
-   {d0, d1, d2, d3},                                                                                                   \
-   low,                                                                                                                \
-   high,                                                                                                               \
+#define OZ_PARAM_(s, field, kind, unit, label, menu, d0, d1, d2, d3, low, high, soft, help) \
+  {OZ_OWNER_##s,                                                                            \
+   OZ_TYPE_##kind,                                                                          \
+   (uint32_t)offsetof(ooze_##s, field),                                                     \
+   (uint32_t)sizeof(((ooze_##s *)0)->field),                                                \
+   #field,                                                                                  \
+   unit,                                                                                    \
+   label,                                                                                   \
+   menu,                                                                                    \
+   help,                                                                                    \
+   {d0, d1, d2, d3},                                                                        \
+   low,                                                                                     \
+   high,                                                                                    \
    soft},
 #include "core/schema.def"
 #undef OZ_PARAM
@@ -36,7 +36,8 @@ static const oz_entry entries[] = {
 };
 enum { ENTRIES = (int)(sizeof entries / sizeof *entries) };
 
-static const char *const group_names[] = {"solver", "solver", "material", "collider", "emitter", "body"};
+static const char *const group_names[] = {"solver",   "solver",  "material",
+                                          "collider", "emitter", "body"};
 static const char *const type_names[] = {"float", "int", "bool", "menu", "vector", "quaternion"};
 
 /* No practical bound (schema.def). */
@@ -125,7 +126,8 @@ static double number(const oz_entry *e, const void *object, uint32_t k) {
   return (double)value;
 }
 
-ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who, ooze_message *why) {
+ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who,
+                            ooze_message *why) {
   for (int i = 0; i < ENTRIES; ++i) {
     const oz_entry *e = &entries[i];
     if (e->owner != owner) continue;
@@ -137,12 +139,14 @@ ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who,
       if (holds(e, value)) continue; /* false for NaN */
       char range[128], place[16] = "";
       if (n > 1) snprintf(place, sizeof place, "[%u]", (unsigned)k);
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s%s is %g%s%s; expected %s", who, e->name, place, value,
-                     e->unit[0] ? " " : "", e->unit, range_text(e, range, sizeof range));
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s%s is %g%s%s; expected %s", who, e->name,
+                     place, value, e->unit[0] ? " " : "", e->unit,
+                     range_text(e, range, sizeof range));
     }
     if (e->type == OZ_TYPE_QUATERNION && !(length2 > 1e-20 && length2 < 1e20))
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s has length %g; expected a quaternion of about length 1", who,
-                     e->name, sqrt(length2));
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "%s: %s has length %g; expected a quaternion of about length 1", who, e->name,
+                     sqrt(length2));
   }
   return OOZE_OK;
 }
@@ -172,7 +176,8 @@ static const oz_entry *find_by_name(const char *owner, const char *field) {
   return o < owners ? find((oz_owner)o, field) : NULL;
 }
 
-ooze_result ooze_schema_load(const char *owner, const char *field, const void *object, double out[4]) {
+ooze_result ooze_schema_load(const char *owner, const char *field, const void *object,
+                             double out[4]) {
   uint32_t size = 0;
   if (!owner || !field || !object || !out) return OOZE_ERROR_ARGUMENT;
   const oz_entry *e = find_by_name(owner, field);
@@ -183,22 +188,24 @@ ooze_result ooze_schema_load(const char *owner, const char *field, const void *o
   return OOZE_OK;
 }
 
-ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
-                              ooze_message *why) {
+ooze_result ooze_schema_store(const char *owner, const char *field, const double *value,
+                              void *object, ooze_message *why) {
   uint32_t size = 0;
-  if (!owner || !field || !value || !object) return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: a pointer is NULL");
+  if (!owner || !field || !value || !object)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "schema: a pointer is NULL");
   const oz_entry *e = find_by_name(owner, field);
-  if (!e) return oz_fail(why, OOZE_ERROR_NOT_FOUND, "schema: ooze_%s has no parameter %s", owner, field);
+  if (!e)
+    return oz_fail(why, OOZE_ERROR_NOT_FOUND, "schema: ooze_%s has no parameter %s", owner, field);
   memcpy(&size, object, sizeof size);
   if (size < e->offset + e->bytes)
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                   "schema: ooze_%s has size %u, too small for %s; fill it with its _default()", owner, (unsigned)size,
-                   field);
+                   "schema: ooze_%s has size %u, too small for %s; fill it with its _default()",
+                   owner, (unsigned)size, field);
   for (uint32_t k = 0; k < numbers(e); ++k) {
     char range[128];
     if (!holds(e, value[k]))
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s is %g%s%s; expected %s", e->label, value[k], e->unit[0] ? " " : "",
-                     e->unit, range_text(e, range, sizeof range));
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s is %g%s%s; expected %s", e->label, value[k],
+                     e->unit[0] ? " " : "", e->unit, range_text(e, range, sizeof range));
   }
   for (uint32_t k = 0; k < numbers(e); ++k) store(e, k, value[k], object);
   return OOZE_OK;

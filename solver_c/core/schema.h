@@ -31,7 +31,8 @@ typedef struct oz_field_place {
 } oz_field_place;
 ooze_result oz_schema_place(uint32_t index, oz_field_place *out);
 
-/* Every listed field of `object` is finite and in its range. who begins the sentence: "params", "material 2", ... */
+/* Every listed field of `object` is finite and in its range. who begins the sentence: "params",
+ * "material 2", ... */
 ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who, ooze_message *why);
 /* One number against the range of a field, for per-particle values. */
 int oz_schema_holds(oz_owner owner, const char *field, double value);

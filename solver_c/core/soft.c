@@ -1,11 +1,13 @@
 /* A soft body's links: between all points up to 1.8 separations apart, 26 each inside a lattice.
  *
- * A solid of springs of stiffness k_l and length L_l in a volume V has Young's modulus sum k_l L_l^2 / (6 V) if they point
- * evenly in all directions, and Poisson's ratio 1/4 (Cauchy's relation). On a cubic lattice k ~ L^-2.7 makes it isotropic:
- * k1 = k2 + 8/3 k3 for its three kinds of neighbours. Points at the surface have fewer links, but those along it are all
- * there: with none scaled, a thin bar or sheet is too soft, with each point's own sum made that of the solid it is too stiff.
- * Each link is scaled by a power of what that would take, the mean of both ends, so that a bar of four by four points has E
- * within 10% (ooze verify soft.hang) and a sheet of two layers too. */
+ * A solid of springs of stiffness k_l and length L_l in a volume V has Young's modulus sum k_l
+ * L_l^2 / (6 V) if they point evenly in all directions, and Poisson's ratio 1/4 (Cauchy's
+ * relation). On a cubic lattice k ~ L^-2.7 makes it isotropic: k1 = k2 + 8/3 k3 for its three kinds
+ * of neighbours. Points at the surface have fewer links, but those along it are all there: with
+ * none scaled, a thin bar or sheet is too soft, with each point's own sum made that of the solid it
+ * is too stiff. Each link is scaled by a power of what that would take, the mean of both ends, so
+ * that a bar of four by four points has E within 10% (ooze verify soft.hang) and a sheet of two
+ * layers too. */
 #include "core/soft.h"
 
 #include <math.h>
@@ -13,10 +15,11 @@
 
 #include "physics/rigid.h"
 
-static const double REACH = 1.8;    /* separations: a lattice's diagonal is 1.73 */
-static const double POWER = -2.7;   /* of length, in stiffness */
-static const double THIN = 0.35;    /* that power */
-static const double LATTICE = 10.43; /* d^2: sum of (L/d)^-2.7 L^2 / 2 over the 26 links of a point inside a lattice */
+static const double REACH = 1.8;  /* separations: a lattice's diagonal is 1.73 */
+static const double POWER = -2.7; /* of length, in stiffness */
+static const double THIN = 0.35;  /* that power */
+/* d^2: sum of (L/d)^-2.7 L^2 / 2 over the 26 links of a point inside a lattice */
+static const double LATTICE = 10.43;
 
 typedef struct spot {
   uint64_t cell;
@@ -25,11 +28,11 @@ typedef struct spot {
 typedef struct builder {
   oz_memory *memory;
   const ooze_body_desc *desc;
-  double cell;       /* m */
+  double cell; /* m */
   double low[3];
   uint64_t size[3];
-  spot *spots;       /* by (cell, point) */
-  double *sums;      /* of each point: sum of w L^2 / 2 */
+  spot *spots;  /* by (cell, point) */
+  double *sums; /* of each point: sum of w L^2 / 2 */
   oz_link_pair *pairs;
   size_t bytes;
   uint64_t count;
@@ -54,7 +57,8 @@ static void point(const builder *b, uint32_t i, double x[3]) {
 static uint64_t cell_of(const builder *b, const double x[3], const int step[3]) {
   uint64_t at = 0;
   for (int k = 0; k < 3; ++k) {
-    const int64_t c = (int64_t)floor((x[k] - b->low[k]) / b->cell) + 1 + step[k]; /* a rim of empty cells around all */
+    /* a rim of empty cells around all */
+    const int64_t c = (int64_t)floor((x[k] - b->low[k]) / b->cell) + 1 + step[k];
     at = at * b->size[k] + (uint64_t)c;
   }
   return at;
@@ -90,7 +94,9 @@ static int sort_points(builder *b) {
 
 static int add_pair(builder *b, uint32_t i, uint32_t j, double length, double d) {
   const size_t need = (size_t)(b->count + 1) * sizeof *b->pairs;
-  if (need > b->bytes && !oz_grow(b->memory, (void **)&b->pairs, &b->bytes, need + need / 2 + 4096, b->bytes)) return 0;
+  if (need > b->bytes &&
+      !oz_grow(b->memory, (void **)&b->pairs, &b->bytes, need + need / 2 + 4096, b->bytes))
+    return 0;
   const double w = pow(length / d, POWER);
   b->pairs[b->count++] = (oz_link_pair){i, j, (float)length, OZ_LINK_SOFT, (float)w};
   b->sums[i] += 0.5 * w * length * length;
@@ -110,8 +116,10 @@ static int find_pairs(builder *b, double d) {
       uint32_t low = 0, high = n;
       while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (b->spots[middle].cell < from) low = middle + 1;
-        else high = middle;
+        if (b->spots[middle].cell < from)
+          low = middle + 1;
+        else
+          high = middle;
       }
       for (; low < n && b->spots[low].cell <= from + 2; ++low) {
         const uint32_t j = b->spots[low].point;
@@ -119,7 +127,8 @@ static int find_pairs(builder *b, double d) {
         if (j <= i) continue;
         point(b, j, y);
         for (int k = 0; k < 3; ++k) l2 += (x[k] - y[k]) * (x[k] - y[k]);
-        if (l2 < REACH * REACH * d * d && l2 > 1e-4 * d * d && !add_pair(b, i, j, sqrt(l2), d)) return 0;
+        if (l2 < REACH * REACH * d * d && l2 > 1e-4 * d * d && !add_pair(b, i, j, sqrt(l2), d))
+          return 0;
       }
     }
   }
@@ -127,12 +136,14 @@ static int find_pairs(builder *b, double d) {
   return 1;
 }
 
-/* Greatest eigenvalues of M^-1 K for moduli of 1 Pa, as physics/soft.h bounds them: of the shape at rest. */
+/* Greatest eigenvalues of M^-1 K for moduli of 1 Pa, as physics/soft.h bounds them: of the shape at
+ * rest. */
 static int find_bounds(const builder *b, double d, double density, oz_body *body) {
   enum { TENSOR = 0, SHAPE = 6, SUM = 12, SIZE = 15, WORDS = 16 };
   const uint32_t n = b->desc->count;
   const double volume = d * d * d, inv_mass = 1.0 / (fmax(density, 1e-3) * volume);
-  double *acc = oz_alloc(b->memory, (size_t)n * WORDS * sizeof *acc), stretch = 0, keep = 0; /* zeroed */
+  /* zeroed */
+  double *acc = oz_alloc(b->memory, (size_t)n * WORDS * sizeof *acc), stretch = 0, keep = 0;
   if (!acc) return 0;
   for (int pass = 0; pass < 2; ++pass) {
     for (uint64_t k = 0; k < b->count; ++k) {
@@ -141,7 +152,9 @@ static int find_bounds(const builder *b, double d, double density, oz_body *body
       point(b, l->a, x);
       point(b, l->b, y);
       for (int c = 0; c < 3; ++c) r[c] = y[c] - x[c];
-      const double w = (double)l->spare, l2 = oz_dot3(r, r), rr[6] = {r[0] * r[0], r[1] * r[1], r[2] * r[2], r[0] * r[1], r[0] * r[2], r[1] * r[2]};
+      const double w = (double)l->spare, l2 = oz_dot3(r, r),
+                   rr[6] = {r[0] * r[0], r[1] * r[1], r[2] * r[2],
+                            r[0] * r[1], r[0] * r[2], r[1] * r[2]};
       for (int end = 0; end < 2; ++end) {
         double *a = acc + (size_t)(end ? l->b : l->a) * WORDS;
         if (pass == 0) {
@@ -156,7 +169,8 @@ static int find_bounds(const builder *b, double d, double density, oz_body *body
     for (uint32_t i = 0; i < n; ++i) {
       double *a = acc + (size_t)i * WORDS, inverse[6];
       if (pass == 0) {
-        const double xy = fabs(a[3]), xz = fabs(a[4]), yz = fabs(a[5]), t = a[SHAPE] + a[SHAPE + 1] + a[SHAPE + 2];
+        const double xy = fabs(a[3]), xz = fabs(a[4]), yz = fabs(a[5]),
+                     t = a[SHAPE] + a[SHAPE + 1] + a[SHAPE + 2];
         stretch = fmax(stretch, fmax(a[0] + xy + xz, fmax(a[1] + xy + yz, a[2] + xz + yz)));
         oz_sym_inverse(a + SHAPE, inverse);
         const int flat = !((inverse[0] + inverse[1] + inverse[2]) * t < 100);
@@ -173,8 +187,9 @@ static int find_bounds(const builder *b, double d, double density, oz_body *body
   return 1;
 }
 
-ooze_result oz_soft_links_make(oz_memory *memory, const ooze_body_desc *desc, float separation, double density, oz_body *body,
-                               oz_link_pair **out, uint64_t *count, ooze_message *why) {
+ooze_result oz_soft_links_make(oz_memory *memory, const ooze_body_desc *desc, float separation,
+                               double density, oz_body *body, oz_link_pair **out, uint64_t *count,
+                               ooze_message *why) {
   const double d = (double)separation, volume = d * d * d, full = LATTICE * d * d;
   builder b;
   memset(&b, 0, sizeof b);
@@ -192,7 +207,8 @@ ooze_result oz_soft_links_make(oz_memory *memory, const ooze_body_desc *desc, fl
     good = room = find_pairs(&b, d);
     for (uint64_t k = 0; good && k < b.count; ++k) {
       oz_link_pair *l = &b.pairs[k];
-      l->spare = (float)(6.0 * volume * (double)l->spare * 0.5 * (pow(full / b.sums[l->a], THIN) + pow(full / b.sums[l->b], THIN)) / full);
+      l->spare = (float)(6.0 * volume * (double)l->spare * 0.5 *
+                         (pow(full / b.sums[l->a], THIN) + pow(full / b.sums[l->b], THIN)) / full);
     }
     if (good) good = room = find_bounds(&b, d, density, body);
   }
@@ -204,6 +220,10 @@ ooze_result oz_soft_links_make(oz_memory *memory, const ooze_body_desc *desc, fl
     return OOZE_OK;
   }
   oz_free(memory, b.pairs);
-  if (!room) return oz_fail(why, OOZE_ERROR_MEMORY, "body: no memory for the links of %u points", (unsigned)desc->count);
-  return oz_fail(why, OOZE_ERROR_ARGUMENT, "body: its points are no numbers or lie further apart than 2 million separations of %g m", d);
+  if (!room)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "body: no memory for the links of %u points",
+                   (unsigned)desc->count);
+  return oz_fail(
+      why, OOZE_ERROR_ARGUMENT,
+      "body: its points are no numbers or lie further apart than 2 million separations of %g m", d);
 }

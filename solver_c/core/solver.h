@@ -11,7 +11,8 @@
 #include "core/emitters.h"
 #include "core/structs.h"
 
-/* Limits on what comes in. Positions further out could not be told apart in single precision anyway. */
+/* Limits on what comes in. Positions further out could not be told apart in single precision
+ * anyway. */
 #define OZ_FAR_METRES 1e6
 #define OZ_FAR_SEPARATIONS 1e6
 #define OZ_FAST 1e6 /* m/s */
@@ -19,11 +20,12 @@
 #define OZ_MATERIALS_MAX 65536u
 #define OZ_ID_MAX INT64_MAX /* ids fit Houdini's signed integers */
 
-/* The particles as the host knows them. Public order ("rank") is ascending id; the backend keeps an order of its own
- * and carries each particle's rank along in OZ_FIELD_RANK. */
+/* The particles as the host knows them. Public order ("rank") is ascending id; the backend keeps an
+ * order of its own and carries each particle's rank along in OZ_FIELD_RANK. */
 typedef struct oz_particles {
   uint32_t count;
-  uint32_t hidden;     /* of these, the last ranks: boundary particles, which the host does not see */
+  /* of these, the last ranks: boundary particles, which the host does not see */
+  uint32_t hidden;
   uint32_t reserved;   /* room that the backend has */
   uint64_t next_id;    /* above every id so far */
   uint64_t *ids;       /* (count) ascending: rank -> id */
@@ -46,8 +48,9 @@ typedef struct oz_particles {
   uint32_t tau_known, has_tau; /* whether any relaxation time is above 0 */
 } oz_particles;
 
-/* All links by rank, as far as the host has asked for them: those between particles that it sees, then those to boundary
- * particles, both ascending by (a, b). After a checkpoint is loaded the latter wait until the boundary is there. */
+/* All links by rank, as far as the host has asked for them: those between particles that it sees,
+ * then those to boundary particles, both ascending by (a, b). After a checkpoint is loaded the
+ * latter wait until the boundary is there. */
 typedef struct oz_link_wait {
   uint64_t id;    /* of the particle */
   uint32_t point; /* of all boundary particles */
@@ -73,7 +76,8 @@ typedef struct oz_run {
 
 struct ooze_solver {
   oz_memory memory;
-  ooze_message *message; /* -> message_store; a pointer so that calls on a const solver can leave a sentence too */
+  /* -> message_store; a pointer so that calls on a const solver can leave a sentence too */
+  ooze_message *message;
   ooze_message message_store;
   oz_backend *backend;
   uint32_t backend_kind; /* OOZE_BACKEND_CPU, ... */
@@ -83,8 +87,9 @@ struct ooze_solver {
   ooze_params params;
   ooze_material *materials;
   size_t materials_capacity;
-  /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation time among those;
-   * the greatest diffusivity of heat and of what is mixed (m^2/s). Known when matter_known is. */
+  /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation
+   * time among those; the greatest diffusivity of heat and of what is mixed (m^2/s). Known when
+   * matter_known is. */
   uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_relax;
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
@@ -101,22 +106,24 @@ struct ooze_solver {
   size_t collider_frame_capacity;
   oz_nozzle *nozzle_frame;
   size_t nozzle_frame_capacity;
-  double time;      /* s, simulated */
-  oz_run run;       /* of the last ooze_step */
+  double time;           /* s, simulated */
+  oz_run run;            /* of the last ooze_step */
   uint32_t told_tension; /* the log has heard that tension is held back */
-  ooze_result lost; /* OOZE_LOST_*: nothing but clear, load and destroy helps */
+  ooze_result lost;      /* OOZE_LOST_*: nothing but clear, load and destroy helps */
 };
 
 /* registry.c */
-ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out, uint32_t *out_kind,
-                               ooze_message *why);
+ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out,
+                               uint32_t *out_kind, ooze_message *why);
 
 /* params.c */
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why);
 
-ooze_result oz_boundary_before_step(ooze_solver *s); /* boundary.c: the points among the particles */
+/* boundary.c: the points among the particles */
+ooze_result oz_boundary_before_step(ooze_solver *s);
 ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
-ooze_result oz_materials_to_backend(ooze_solver *s); /* materials.c: the physics' table, where it changed */
+/* materials.c: the physics' table, where it changed */
+ooze_result oz_materials_to_backend(ooze_solver *s);
 /* materials.c: the values that a material gives to its particles, one word each */
 enum { OZ_MATERIAL_VALUES = 5 };
 typedef struct oz_material_value {

@@ -3,8 +3,8 @@
 
 #include "core/particles.h"
 
-/* A particle with this many neighbours is not at a free surface: the lattice has 32 within the kernel, 22 at a flat
- * surface and 31 in the layer below it. */
+/* A particle with this many neighbours is not at a free surface: the lattice has 32 within the
+ * kernel, 22 at a flat surface and 31 in the layer below it. */
 enum { OZ_INNER_NEIGHBOURS = 27 };
 
 static ooze_result motion(ooze_solver *s, ooze_stats *t) {
@@ -14,22 +14,26 @@ static ooze_result motion(ooze_solver *s, ooze_stats *t) {
   if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
   OZ_TRY(oz_host_copy(s, OZ_FIELD_DENSITY, &copy));
   float *density = copy;
-  if (n && !s->backend->table->memory) { /* velocities have to be fetched into the copy: masses wait in scratch, free within a call */
+  /* velocities have to be fetched into the copy: masses wait in scratch, free within a call */
+  if (n && !s->backend->table->memory) {
     size_t bytes = (size_t)n * sizeof(float);
     void *scratch = s->particles.scratch;
     if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, bytes, 0))
-      return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for statistics", bytes);
+      return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for statistics",
+                     bytes);
     s->particles.scratch = scratch;
     density = memcpy(scratch, copy, bytes);
   }
   OZ_TRY(oz_host_look(s, OZ_FIELD_U, &velocities));
   if (s->particles.hidden) s->particles.copy_valid = 0; /* changed here: */
-  for (uint32_t r = oz_visible(s); r < n; ++r) density[s->particles.at[r]] = 0; /* boundary particles: no mass, no speed */
+  /* boundary particles: no mass, no speed */
+  for (uint32_t r = oz_visible(s); r < n; ++r) density[s->particles.at[r]] = 0;
   const float *u = velocities;
   double fastest = 0;
   for (uint32_t i = 0; i < n; ++i, u += 4) {
     if (!(density[i] > 0)) continue;
-    double mass = (double)density[i] * (double)s->volume, v[3] = {(double)u[0], (double)u[1], (double)u[2]};
+    double mass = (double)density[i] * (double)s->volume,
+           v[3] = {(double)u[0], (double)u[1], (double)u[2]};
     double speed2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     t->kinetic_energy += 0.5 * mass * speed2;
     for (int k = 0; k < 3; ++k) t->momentum[k] += mass * v[k];
@@ -75,7 +79,8 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
   ooze_stats t, probe;
   ooze_stats_default(&t);
   ooze_stats_default(&probe);
-  OZ_TRY(oz_struct_read(&probe, out, sizeof probe, "stats", s->message)); /* refused before the work, not after */
+  /* refused before the work, not after */
+  OZ_TRY(oz_struct_read(&probe, out, sizeof probe, "stats", s->message));
   t.particles = oz_visible(s);
   t.substeps = s->run.substeps;
   t.contained = s->run.contained;
@@ -131,7 +136,8 @@ ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_ti
   ooze_stage_time t;
   ooze_stage_time_default(&t);
   if (!timer(s, index, &t))
-    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "profile: there is no entry %u", (unsigned)index);
+    return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "profile: there is no entry %u",
+                   (unsigned)index);
   return oz_struct_write(out, &t, sizeof t, "profile", s->message);
 }
 

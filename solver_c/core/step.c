@@ -11,12 +11,14 @@ double oz_stress_scale(const ooze_solver *s) {
   oz_frame f;
   memset(&f, 0, sizeof f);
   oz_frame_constants(&f, &s->params, s->separation, s->particles.results_dt, 0.0);
-  return -(double)f.m_ref * (double)f.d * (double)f.d / ((double)f.V0 * (double)f.dt * (double)f.dt);
+  return -(double)f.m_ref * (double)f.d * (double)f.d /
+         ((double)f.V0 * (double)f.dt * (double)f.dt);
 }
 
 /* ---- how long the next substep is ---- */
 
-/* Of what the host sees: boundary particles have the velocity that the last substep gave them, which a resumed run does not know. */
+/* Of what the host sees: boundary particles have the velocity that the last substep gave them,
+ * which a resumed run does not know. */
 static ooze_result max_speed(ooze_solver *s, double *out) {
   const void *copy;
   if (s->backend->table->fastest) {
@@ -27,7 +29,8 @@ static ooze_result max_speed(ooze_solver *s, double *out) {
   OZ_TRY(oz_host_look(s, OZ_FIELD_U, &copy));
   float most = 0;
   for (uint32_t i = 0; i < oz_visible(s); ++i) {
-    const float *u = (const float *)copy + 4 * (size_t)(s->particles.hidden ? s->particles.at[i] : i);
+    const float *u =
+        (const float *)copy + 4 * (size_t)(s->particles.hidden ? s->particles.at[i] : i);
     float speed2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
     if (speed2 > most) most = speed2;
   }
@@ -35,8 +38,9 @@ static ooze_result max_speed(ooze_solver *s, double *out) {
   return OOZE_OK;
 }
 
-/* Substeps that the rest of the step, `left` seconds, is to be cut into. The longest step h that moves nothing further
- * than cfl separations solves h (v + g h) = cfl d. It depends on state alone, so that a resumed run takes the same. */
+/* Substeps that the rest of the step, `left` seconds, is to be cut into. The longest step h that
+ * moves nothing further than cfl separations solves h (v + g h) = cfl d. It depends on state alone,
+ * so that a resumed run takes the same. */
 static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uint32_t *out) {
   const ooze_params *p = &s->params;
   if (p->cfl <= 0) {
@@ -47,8 +51,10 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
   OZ_TRY(max_speed(s, &v));
   for (int k = 0; k < 3; ++k) g += (double)p->gravity[k] * (double)p->gravity[k];
   g = sqrt(g);
-  double h = 2 * reach / (v + sqrt(v * v + 4 * g * reach) + 1e-30); /* the stable form of the quadratic's root */
-  double n = ceil(left / h - 0.01);                                 /* rounding must not cost a substep */
+  /* the stable form of the quadratic's root */
+  double h = 2 * reach / (v + sqrt(v * v + 4 * g * reach) + 1e-30);
+  /* rounding must not cost a substep */
+  double n = ceil(left / h - 0.01);
   double most = p->max_substeps > done ? p->max_substeps - done : 1;
   double least = p->min_substeps > done ? p->min_substeps - done : 1;
   n = n < least ? least : n > most ? most : n;
@@ -62,7 +68,8 @@ static ooze_result any_relaxation(ooze_solver *s) {
   oz_particles *p = &s->particles;
   void *copy;
   if (p->tau_known) return OOZE_OK;
-  uint32_t some = oz_field_there(s, OZ_FIELD_TAU); /* or some material has one? Otherwise nothing need be fetched */
+  /* or some material has one? Otherwise nothing need be fetched */
+  uint32_t some = oz_field_there(s, OZ_FIELD_TAU);
   for (uint32_t m = 0; m < s->material_count; ++m) some |= s->materials[m].relaxation_time > 0;
   if (!some) {
     p->has_tau = 0, p->tau_known = 1;
@@ -85,19 +92,23 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
   oz_colliders *c = &s->colliders;
   oz_emitters *e = &s->emitters;
   void *colliders = s->collider_frame, *nozzles = s->nozzle_frame;
-  if (c->count && !oz_grow(&s->memory, &colliders, &s->collider_frame_capacity, c->count * sizeof(oz_collider), 0))
+  if (c->count && !oz_grow(&s->memory, &colliders, &s->collider_frame_capacity,
+                           c->count * sizeof(oz_collider), 0))
     return short_of_memory(s, "colliders");
   s->collider_frame = colliders;
-  if (e->count && !oz_grow(&s->memory, &nozzles, &s->nozzle_frame_capacity, e->count * sizeof(oz_nozzle), 0))
+  if (e->count &&
+      !oz_grow(&s->memory, &nozzles, &s->nozzle_frame_capacity, e->count * sizeof(oz_nozzle), 0))
     return short_of_memory(s, "nozzles");
   s->nozzle_frame = nozzles;
   oz_colliders_frame(c, f0, f1, dt, s->collider_frame);
-  OZ_TRY(s->backend->table->colliders(s->backend, s->collider_frame, c->count, c->bricks_changed ? c->key : NULL,
+  OZ_TRY(s->backend->table->colliders(s->backend, s->collider_frame, c->count,
+                                      c->bricks_changed ? c->key : NULL,
                                       c->bricks_changed ? c->values : NULL, c->bricks, s->message));
   c->bricks_changed = 0;
   if (c->grips_changed) {
     OZ_TRY(oz_colliders_join_grips(c, s->message));
-    OZ_TRY(s->backend->table->grips(s->backend, c->grip_key, c->grip_values, c->grip_bricks, s->message));
+    OZ_TRY(s->backend->table->grips(s->backend, c->grip_key, c->grip_values, c->grip_bricks,
+                                    s->message));
     c->grips_changed = 0;
   }
   OZ_TRY(oz_materials_to_backend(s));
@@ -137,13 +148,15 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
   }
   if (p->hidden) { /* boundary particles stay whatever stands over them */
     OZ_TRY(oz_rank_map(s));
-    for (uint32_t r = oz_visible(s); r < p->count; ++r) kept += !p->flags[p->at[r]], p->flags[p->at[r]] = 1;
+    for (uint32_t r = oz_visible(s); r < p->count; ++r)
+      kept += !p->flags[p->at[r]], p->flags[p->at[r]] = 1;
   }
   s->run.killed += p->count - kept;
   return oz_particles_keep(s, kept);
 }
 
-/* What the fluid put on the walls: a device adds it up itself, the CPU's slots are reached directly. */
+/* What the fluid put on the walls: a device adds it up itself, the CPU's slots are reached
+ * directly. */
 static ooze_result loads(ooze_solver *s, double dt) {
   if (s->colliders.count == 0 || s->no_loads) return OOZE_OK;
   if (s->backend->table->wall_loads) {
@@ -159,7 +172,8 @@ static ooze_result loads(ooze_solver *s, double dt) {
 /* What a device has added up of all the substeps. */
 static ooze_result fetch_loads(ooze_solver *s) {
   uint32_t n = s->colliders.count;
-  if (n == 0 || s->no_loads || s->run.substeps == 0 || !s->backend->table->wall_loads) return OOZE_OK;
+  if (n == 0 || s->no_loads || s->run.substeps == 0 || !s->backend->table->wall_loads)
+    return OOZE_OK;
   double *sums = oz_alloc(&s->memory, (size_t)n * 6 * sizeof *sums);
   if (!sums) return short_of_memory(s, "loads of colliders");
   ooze_result r = s->backend->table->wall_loads(s->backend, sums, s->message);
@@ -183,7 +197,8 @@ static ooze_result find_contained(ooze_solver *s) {
   return OOZE_OK;
 }
 
-/* Counts what was reset. A substep that resets more than a hundred particles and one in a hundred has lost the fluid.
+/* Counts what was reset. A substep that resets more than a hundred particles and one in a hundred
+ * has lost the fluid.
  */
 static ooze_result contain(ooze_solver *s, double bad) {
   if (!(bad > 0)) return OOZE_OK;
@@ -192,18 +207,20 @@ static ooze_result contain(ooze_solver *s, double bad) {
   s->run.contained = all < 4e9 ? (uint32_t)all : UINT32_MAX;
   if (bad <= (limit > 100 ? limit : 100)) return OOZE_OK;
   s->lost = OOZE_LOST_DIVERGED;
-  return oz_fail(
-      s->message, OOZE_LOST_DIVERGED,
-      "step: %.0f of %u particles went non-finite at %g s, first id %llu; take more substeps or load a checkpoint", bad,
-      (unsigned)s->particles.count, s->time, (unsigned long long)s->run.first_contained);
+  return oz_fail(s->message, OOZE_LOST_DIVERGED,
+                 "step: %.0f of %u particles went non-finite at %g s, first id %llu; take more "
+                 "substeps or load a checkpoint",
+                 bad, (unsigned)s->particles.count, s->time,
+                 (unsigned long long)s->run.first_contained);
 }
 
 /* ---- a substep that fails has not happened ---- */
 
-/* The model changes velocities and sources in place before it has all its memory; positions only when nothing can fail
- * any more. So these two are kept, by rank, since the model also sorts: in the host's copy of a field, which is worth
- * nothing once the model has begun and which oz_particles_prepare has made large enough. The CPU's arrays are reached
- * directly; a device keeps them itself when it sorts. */
+/* The model changes velocities and sources in place before it has all its memory; positions only
+ * when nothing can fail any more. So these two are kept, by rank, since the model also sorts: in
+ * the host's copy of a field, which is worth nothing once the model has begun and which
+ * oz_particles_prepare has made large enough. The CPU's arrays are reached directly; a device keeps
+ * them itself when it sorts. */
 static void keep_backup(ooze_solver *s) {
   oz_particles *p = &s->particles;
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
@@ -213,7 +230,8 @@ static void keep_backup(ooze_solver *s) {
   s->backend->table->frame(s->backend, &f);
   const size_t record = f.source ? 4 : 3;
   for (uint32_t i = 0; i < p->count; ++i) {
-    if (f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue; /* each substep gives them their velocity */
+    /* each substep gives them their velocity */
+    if (f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) continue;
     float *to = backup + record * f.rank[i];
     memcpy(to, f.u + 4 * (size_t)i, 12);
     if (f.source) memcpy(to + 3, &f.source[i], 4);
@@ -222,7 +240,8 @@ static void keep_backup(ooze_solver *s) {
 
 static void restore_backup(ooze_solver *s) {
   const oz_particles *p = &s->particles;
-  if (p->count && s->backend->table->undo && s->backend->table->undo(s->backend, NULL) < 0) s->lost = OOZE_LOST_DEVICE;
+  if (p->count && s->backend->table->undo && s->backend->table->undo(s->backend, NULL) < 0)
+    s->lost = OOZE_LOST_DEVICE;
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
   const float *backup = p->copy;
   oz_frame f;
@@ -236,7 +255,8 @@ static void restore_backup(ooze_solver *s) {
   }
 }
 
-/* What was born in this substep goes again: the last ranks before the boundary's; there were `count` particles. */
+/* What was born in this substep goes again: the last ranks before the boundary's; there were
+ * `count` particles. */
 static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
   oz_particles *p = &s->particles;
   if (p->count == count || oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return;
@@ -248,10 +268,14 @@ static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
 
 /* Two models know nothing of bodies; taking them for fluid would be the worse answer. */
 static ooze_result bodies_fit(ooze_solver *s) {
-  const char *name = s->params.model == OOZE_MODEL_BLEND ? "blend" : s->params.model == OOZE_MODEL_CAUCHY ? "cauchy" : NULL;
+  const char *name = s->params.model == OOZE_MODEL_BLEND    ? "blend"
+                     : s->params.model == OOZE_MODEL_CAUCHY ? "cauchy"
+                                                            : NULL;
   if (!name || !s->bodies.count) return OOZE_OK;
-  return oz_fail(s->message, OOZE_ERROR_UNSUPPORTED,
-                 "model %s has no bodies, and there are %u; expected model conformation, links or springs", name, (unsigned)s->bodies.count);
+  return oz_fail(
+      s->message, OOZE_ERROR_UNSUPPORTED,
+      "model %s has no bodies, and there are %u; expected model conformation, links or springs",
+      name, (unsigned)s->bodies.count);
 }
 
 /* The stiffest of the soft bodies decides how many iterations they take (models/soft.c). */
@@ -267,18 +291,21 @@ static void soft_bodies(const ooze_solver *s, oz_step *step) {
   }
 }
 
-/* Boundary particles that the substep before this one, of the same step, left where this one leaves them, too. */
+/* Boundary particles that the substep before this one, of the same step, left where this one leaves
+ * them, too. */
 static uint32_t boundary_still(const ooze_solver *s) {
   const oz_collider *c = s->collider_frame;
   if (!s->particles.hidden || s->run.substeps == 0 || s->boundary.slips) return 0;
   for (uint32_t i = 0; i < s->boundary.count; ++i)
     if (s->boundary.set[i].moving) return 0;
   for (uint32_t i = 0; i < s->colliders.count; ++i)
-    if (memcmp(c[i].p0, c[i].p1, sizeof c[i].p0) || memcmp(c[i].q0, c[i].q1, sizeof c[i].q0)) return 0;
+    if (memcmp(c[i].p0, c[i].p1, sizeof c[i].p0) || memcmp(c[i].q0, c[i].q1, sizeof c[i].q0))
+      return 0;
   return 1;
 }
 
-static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt, oz_step *step) {
+static ooze_result model(ooze_solver *s, double time, double f0, double f1, double dt,
+                         oz_step *step) {
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
@@ -298,7 +325,8 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_mixing = s->mixing > 0;
   step->mixing = s->mixing;
   step->has_relaxation = relaxes;
-  step->has_walls = (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE) || s->particles.hidden > 0;
+  step->has_walls =
+      (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE) || s->particles.hidden > 0;
   step->has_nozzles = s->emitters.count > 0;
   step->born = s->births.count;
   step->has_boundary = s->particles.hidden > 0;
@@ -311,7 +339,9 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
     restore_backup(s);
     r = oz_models[s->params.model](step, (float)dt, s->message);
   }
-  if (r == OZ_AGAIN) r = oz_fail(s->message, OOZE_ERROR_DEVICE, "step: neighbour lists outgrew their room eight times in one substep");
+  if (r == OZ_AGAIN)
+    r = oz_fail(s->message, OOZE_ERROR_DEVICE,
+                "step: neighbour lists outgrew their room eight times in one substep");
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;
   if (r < 0) restore_backup(s);
@@ -326,7 +356,8 @@ static void tell_of_tension(ooze_solver *s, double dt) {
   s->told_tension = 1;
   double d = (double)s->separation, most = OZ_TENSION_MOST * 1000.0 * d * d * d / (dt * dt);
   snprintf(text, sizeof text,
-           "surface tension and cohesion are held back for %u of %u particles: a substep of %.3g s bears %.3g N/m at 1000 kg/m^3 and "
+           "surface tension and cohesion are held back for %u of %u particles: a substep of %.3g s "
+           "bears %.3g N/m at 1000 kg/m^3 and "
            "this separation, or %.3g Pa; more substeps bear more",
            (unsigned)s->run.tension_held, (unsigned)s->particles.count, dt, most, most * 3.6 / d);
   hooks->log(hooks->user, OOZE_LOG_WARNING, text);
@@ -341,11 +372,15 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   uint64_t next_id = p->next_id;
   b->count = 0;
   if (s->emitters.count)
-    OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->materials, s->material_count, b, s->message));
+    OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->materials, s->material_count, b,
+                              s->message));
   OZ_TRY(oz_host_flush(s));
-  OZ_TRY(oz_particles_prepare(s, b->count < s->max_particles - count ? count + b->count : s->max_particles));
-  for (uint32_t i = 0; i < b->count && !p->has_tau; ++i) p->has_tau = s->materials[b->material[i]].relaxation_time > 0;
-  oz_arrivals a = {b->count, b->position, 0, b->velocity, 0, NULL, b->material, b->source, 0, 0, 0, NULL};
+  OZ_TRY(oz_particles_prepare(s, b->count < s->max_particles - count ? count + b->count
+                                                                     : s->max_particles));
+  for (uint32_t i = 0; i < b->count && !p->has_tau; ++i)
+    p->has_tau = s->materials[b->material[i]].relaxation_time > 0;
+  oz_arrivals a = {b->count,    b->position, 0, b->velocity, 0, NULL,
+                   b->material, b->source,   0, 0,           0, NULL};
   ooze_result r = oz_particles_append(s, &a);
   oz_step step;
   if (r >= 0) {
@@ -375,8 +410,11 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
 
 ooze_result ooze_step(ooze_solver *s, double dt) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  if (s->lost) return oz_fail(s->message, s->lost, "step: the state is lost; clear the particles or load a checkpoint");
-  if (!(dt >= 0 && dt <= 1)) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "step: dt is %g s; expected 0 to 1", dt);
+  if (s->lost)
+    return oz_fail(s->message, s->lost,
+                   "step: the state is lost; clear the particles or load a checkpoint");
+  if (!(dt >= 0 && dt <= 1))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "step: dt is %g s; expected 0 to 1", dt);
   double whole = dt * (double)s->params.time_scale, begin = s->time, fraction = 0;
   memset(&s->run, 0, sizeof s->run);
   if (!(whole > 0)) return OOZE_OK;
@@ -388,7 +426,8 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   oz_colliders_begin_step(&s->colliders);
   while (fraction < 1 && r == OOZE_OK) {
     if (hooks->progress && hooks->progress(hooks->user, fraction)) {
-      r = oz_fail(s->message, OOZE_CANCELLED, "step: cancelled at %g s, %.0f%% of the step", s->time, 100 * fraction);
+      r = oz_fail(s->message, OOZE_CANCELLED, "step: cancelled at %g s, %.0f%% of the step",
+                  s->time, 100 * fraction);
       break;
     }
     uint32_t left = 1, done = s->run.substeps;
@@ -396,7 +435,9 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
     if (r < 0) break;
     /* fixed substeps are all of one length, to the last bit */
     int fixed = !(s->params.cfl > 0);
-    double next = left <= 1 ? 1 : fixed ? (double)(done + 1) / s->params.substeps : fraction + (1 - fraction) / left;
+    double next = left <= 1 ? 1
+                  : fixed   ? (double)(done + 1) / s->params.substeps
+                            : fraction + (1 - fraction) / left;
     double h = fixed ? whole / s->params.substeps : whole * (next - fraction);
     double t1 = begin + whole * next;
     r = substep(s, t1, &fraction, next, h);
@@ -406,13 +447,16 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   oz_colliders_end_step(&s->colliders, fraction);
   oz_boundary_end_step(&s->boundary, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
-  if (r <= OOZE_LOST_DIVERGED && hooks->log) hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
-  if (s->run.killed) s->particles.tau_known = 0; /* the last elastic particle may be gone: a resumed run would know */
+  if (r <= OOZE_LOST_DIVERGED && hooks->log)
+    hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
+  /* the last elastic particle may be gone: a resumed run would know */
+  if (s->run.killed) s->particles.tau_known = 0;
   if (r != OOZE_OK) return r;
   OZ_TRY(remove_lost(s, 0, 1));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
   if (s->run.contained == 0) return OOZE_OK;
-  (void)oz_fail(s->message, OOZE_CONTAINED, "step: non-finite particles were reset %u times; the first is id %llu",
+  (void)oz_fail(s->message, OOZE_CONTAINED,
+                "step: non-finite particles were reset %u times; the first is id %llu",
                 (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
   if (hooks->log) hooks->log(hooks->user, OOZE_LOG_WARNING, s->message->text);
   return OOZE_CONTAINED;

@@ -11,11 +11,13 @@ static ooze_result refuse(const void *object, const char *what, ooze_message *wh
   uint32_t size = 0;
   if (!object) return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: no struct was given (NULL)", what);
   memcpy(&size, object, sizeof size);
-  return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: its size is %u; fill it with its _default() function first", what,
+  return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                 "%s: its size is %u; fill it with its _default() function first", what,
                  (unsigned)size);
 }
 
-ooze_result oz_struct_read(void *into, const void *from, size_t known, const char *what, ooze_message *why) {
+ooze_result oz_struct_read(void *into, const void *from, size_t known, const char *what,
+                           ooze_message *why) {
   uint32_t size = claimed(from);
   if (!size) return refuse(from, what, why);
   memcpy(into, from, size < known ? size : known);
@@ -24,10 +26,12 @@ ooze_result oz_struct_read(void *into, const void *from, size_t known, const cha
   return OOZE_OK;
 }
 
-ooze_result oz_struct_write(void *out, const void *from, size_t known, const char *what, ooze_message *why) {
+ooze_result oz_struct_write(void *out, const void *from, size_t known, const char *what,
+                            ooze_message *why) {
   uint32_t size = claimed(out);
   if (!size) return refuse(out, what, why);
   size_t bytes = size < known ? size : known;
-  memcpy((unsigned char *)out + sizeof size, (const unsigned char *)from + sizeof size, bytes - sizeof size);
+  memcpy((unsigned char *)out + sizeof size, (const unsigned char *)from + sizeof size,
+         bytes - sizeof size);
   return OOZE_OK;
 }

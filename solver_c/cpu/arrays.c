@@ -31,18 +31,24 @@ static const array fields[OZ_FIELD_COUNT] = {
 #undef OZ_OPTIONAL
 #undef OZ_RESULT
 };
-/* Work arrays. r, pp and aq, which follow each other, hold something in the velocity phase alone. What is not needed in it lies
- * over them, so many words on: rotations and positions of the position phase, and what comes before (predicted positions, soft
- * bodies) and after (heat, in r itself). */
+/* Work arrays. r, pp and aq, which follow each other, hold something in the velocity phase alone.
+ * What is not needed in it lies over them, so many words on: rotations and positions of the
+ * position phase, and what comes before (predicted positions, soft bodies) and after (heat, in r
+ * itself). */
 static const array work[] = {
-    {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},      {AT(dx), 4, RECORD, 0},   {AT(A), 12, RECORD, 0},
-    {AT(K), 6, BLOCKS, 0},     {AT(B), 6, BLOCKS, 0},      {AT(sg), 3, BLOCKS, 0},   {AT(pu), 4, BLOCKS, 0},
-    {AT(pe), 4, BLOCKS, 0},    {AT(r), 6, BLOCKS, 0},      {AT(pp), 6, BLOCKS, 0},   {AT(aq), 6, BLOCKS, 0},
-    {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0},   {AT(near_sum), 1, PLANES, 0},
+    {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},    {AT(dx), 4, RECORD, 0},
+    {AT(A), 12, RECORD, 0},    {AT(K), 6, BLOCKS, 0},    {AT(B), 6, BLOCKS, 0},
+    {AT(sg), 3, BLOCKS, 0},    {AT(pu), 4, BLOCKS, 0},   {AT(pe), 4, BLOCKS, 0},
+    {AT(r), 6, BLOCKS, 0},     {AT(pp), 6, BLOCKS, 0},   {AT(aq), 6, BLOCKS, 0},
+    {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0}, {AT(near_sum), 1, PLANES, 0},
 };
-static const struct { size_t member, over; uint32_t words; } shared[] = {
-    {AT(sums), AT(r), 0}, {AT(k_dens), AT(diag), 0}, {AT(row_sum), AT(rho), 0},
-    {AT(rot), AT(r), 0}, {AT(soft_g), AT(r), 0}, {AT(y2), AT(r), 6}, {AT(p), AT(r), 10}, {AT(wall_term), AT(r), 14}, {AT(u2), AT(dx), 0},
+static const struct {
+  size_t member, over;
+  uint32_t words;
+} shared[] = {
+    {AT(sums), AT(r), 0}, {AT(k_dens), AT(diag), 0},  {AT(row_sum), AT(rho), 0},
+    {AT(rot), AT(r), 0},  {AT(soft_g), AT(r), 0},     {AT(y2), AT(r), 6},
+    {AT(p), AT(r), 10},   {AT(wall_term), AT(r), 14}, {AT(u2), AT(dx), 0},
 };
 
 static float *get(const oz_frame *f, size_t member) {
@@ -55,7 +61,8 @@ static void set(oz_frame *f, size_t member, float *p) { memcpy((char *)f + membe
 /* Is there such an array? */
 static int has(const oz_frame *f, const array *a) { return get(f, a->member) != NULL; }
 
-/* Lays all arrays of `capacity` particles out from `at`, but those of optional fields; returns the words used. */
+/* Lays all arrays of `capacity` particles out from `at`, but those of optional fields; returns the
+ * words used. */
 static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
   size_t used = 0;
   for (int k = 0; k < OZ_FIELD_COUNT; k++) {
@@ -68,44 +75,56 @@ static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
     used += (size_t)work[k].words * capacity;
   }
   if (at)
-    for (size_t k = 0; k < sizeof shared / sizeof *shared; k++) set(f, shared[k].member, get(f, shared[k].over) + (size_t)shared[k].words * capacity);
+    for (size_t k = 0; k < sizeof shared / sizeof *shared; k++)
+      set(f, shared[k].member, get(f, shared[k].over) + (size_t)shared[k].words * capacity);
   return used;
 }
 
 /* Copies `count` items of one array: planes move one by one, since each has its own stride. */
-static void copy_out(const oz_frame *f, const array *a, uint32_t first, uint32_t count, float *out) {
+static void copy_out(const oz_frame *f, const array *a, uint32_t first, uint32_t count,
+                     float *out) {
   const float *p = get(f, a->member);
   if (a->kind == PLANES)
     for (uint32_t c = 0; c < a->words; c++)
       memcpy(out + (size_t)c * count, p + (size_t)c * f->stride + first, (size_t)count * 4);
-  else memcpy(out, p + (size_t)first * a->words, (size_t)count * a->words * 4);
+  else
+    memcpy(out, p + (size_t)first * a->words, (size_t)count * a->words * 4);
 }
-static void copy_in(const oz_frame *f, const array *a, uint32_t first, uint32_t count, const float *in) {
+static void copy_in(const oz_frame *f, const array *a, uint32_t first, uint32_t count,
+                    const float *in) {
   float *p = get(f, a->member);
   if (a->kind == PLANES)
     for (uint32_t c = 0; c < a->words; c++)
       memcpy(p + (size_t)c * f->stride + first, in + (size_t)c * count, (size_t)count * 4);
-  else memcpy(p + (size_t)first * a->words, in, (size_t)count * a->words * 4);
+  else
+    memcpy(p + (size_t)first * a->words, in, (size_t)count * a->words * 4);
 }
 
-/* ---- optional fields ------------------------------------------------------------------------------------------- */
+/* ---- optional fields --------------------------------------------------------------------- */
 
-static size_t field_bytes(int k, uint32_t capacity) { return (size_t)fields[k].words * capacity * 4; }
+static size_t field_bytes(int k, uint32_t capacity) {
+  return (size_t)fields[k].words * capacity * 4;
+}
 
-int oz_cpu_has(const oz_backend *b, oz_field field) { return has(&((const oz_cpu *)b)->arrays, &fields[field]); }
+int oz_cpu_has(const oz_backend *b, oz_field field) {
+  return has(&((const oz_cpu *)b)->arrays, &fields[field]);
+}
 
 ooze_result oz_cpu_provide(oz_backend *b, oz_field field, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (!fields[field].optional || oz_cpu_has(b, field) || !cpu->capacity) return OOZE_OK;
   float *fresh = oz_alloc(cpu->memory, field_bytes((int)field, cpu->capacity)); /* zeros */
   if (!fresh)
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %s of %u particles: %zu bytes were refused", field_names[field], cpu->count,
-                   field_bytes((int)field, cpu->capacity));
+    return oz_fail(why, OOZE_ERROR_MEMORY,
+                   "no memory for %s of %u particles: %zu bytes were refused", field_names[field],
+                   cpu->count, field_bytes((int)field, cpu->capacity));
   set(&cpu->arrays, fields[field].member, fresh);
   return OOZE_OK;
 }
 
-const void *oz_cpu_memory(const oz_backend *b, oz_field field) { return get(&((const oz_cpu *)b)->arrays, fields[field].member); }
+const void *oz_cpu_memory(const oz_backend *b, oz_field field) {
+  return get(&((const oz_cpu *)b)->arrays, fields[field].member);
+}
 
 void oz_cpu_fields_release(oz_cpu *cpu) {
   for (int k = 0; k < OZ_FIELD_COUNT; k++)
@@ -118,15 +137,19 @@ void oz_cpu_fields_release(oz_cpu *cpu) {
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (count <= cpu->capacity) return OOZE_OK;
-  /* an odd number of cache lines from plane to plane: planes then start in different sets of the cache, and the forty that
-   * one stage walks along do not push each other out */
+  /* an odd number of cache lines from plane to plane: planes then start in different sets of the
+   * cache, and the forty that one stage walks along do not push each other out */
   const uint32_t capacity = ((count + OZ_PAD - 1) / OZ_PAD | 1) * OZ_PAD;
   const uint32_t chunks = oz_cpu_chunks(capacity, OZ_CHUNK);
   OZ_TRY(oz_cpu_links_reserve(cpu, capacity, why));
   oz_frame next = cpu->arrays;
   const size_t words = lay_out(&next, NULL, capacity);
   /* everything sized by the particle count, or nothing */
-  struct { void **slot; size_t bytes; void *fresh; } part[] = {
+  struct {
+    void **slot;
+    size_t bytes;
+    void *fresh;
+  } part[] = {
       {&cpu->block, words * 4, NULL},
       {(void **)&cpu->histogram, (size_t)chunks * 256 * sizeof(uint32_t), NULL},
       {(void **)&cpu->c.row, capacity * sizeof(uint32_t), NULL},
@@ -143,26 +166,31 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   for (size_t k = 0; k < parts && !refused; k++)
     if (!(part[k].fresh = oz_alloc(cpu->memory, part[k].bytes))) refused = part[k].bytes;
   for (int k = 0; k < OZ_FIELD_COUNT && !refused; k++)
-    if (fields[k].optional && has(&cpu->arrays, &fields[k]) && !(fresh[k] = oz_alloc(cpu->memory, field_bytes(k, capacity))))
+    if (fields[k].optional && has(&cpu->arrays, &fields[k]) &&
+        !(fresh[k] = oz_alloc(cpu->memory, field_bytes(k, capacity))))
       refused = field_bytes(k, capacity);
   if (refused) {
     for (size_t k = 0; k < parts; k++) oz_free(cpu->memory, part[k].fresh);
     for (int k = 0; k < OZ_FIELD_COUNT; k++) oz_free(cpu->memory, fresh[k]);
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles: %zu bytes were refused", count, refused);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles: %zu bytes were refused",
+                   count, refused);
   }
   lay_out(&next, part[0].fresh, capacity);
   for (int k = 0; k < OZ_FIELD_COUNT; k++)
     if (fields[k].optional) set(&next, fields[k].member, fresh[k]);
   next.stride = capacity;
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT && cpu->count; k++) { /* planes change stride: through the frame, not memcpy */
+  /* planes change stride: through the frame, not memcpy */
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && cpu->count; k++) {
     const array *a = &fields[k];
     const float *from = get(&cpu->arrays, a->member);
     if (!from) continue;
     float *to = get(&next, a->member);
     if (a->kind == PLANES)
       for (uint32_t c = 0; c < a->words; c++)
-        memcpy(to + (size_t)c * capacity, from + (size_t)c * cpu->arrays.stride, (size_t)cpu->count * 4);
-    else memcpy(to, from, (size_t)cpu->count * a->words * 4);
+        memcpy(to + (size_t)c * capacity, from + (size_t)c * cpu->arrays.stride,
+               (size_t)cpu->count * 4);
+    else
+      memcpy(to, from, (size_t)cpu->count * a->words * 4);
   }
   for (size_t k = 0; k < parts; k++) {
     oz_free(cpu->memory, *part[k].slot);
@@ -171,7 +199,8 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu_fields_release(cpu);
   cpu->arrays = next;
   cpu->capacity = capacity;
-  /* A holds nothing while particles are sorted: its first four words a particle are the sort's scratch, six more its keys */
+  /* A holds nothing while particles are sorted: its first four words a particle are the sort's
+   * scratch, six more its keys */
   float *spare = next.A + 4 * (size_t)capacity;
   cpu->key = (uint64_t *)(void *)spare, cpu->key2 = cpu->key + capacity;
   cpu->order = (uint32_t *)(cpu->key2 + capacity), cpu->order2 = cpu->order + capacity;
@@ -194,7 +223,8 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
     if (fields[k].kind == PLANES)
       for (uint32_t c = 0; c < fields[k].words; c++)
         memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)fresh * 4);
-    else memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)fresh * fields[k].words * 4);
+    else
+      memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)fresh * fields[k].words * 4);
   }
   oz_cpu_links_resize(cpu, count);
   if (count != cpu->count) cpu->boundary_keys = 0;
@@ -229,17 +259,24 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   oz_cpu_links_frame(cpu, f);
 }
 
-static ooze_result check_range(const oz_cpu *cpu, oz_field field, uint32_t first, uint32_t count, ooze_message *why) {
-  if ((uint32_t)field < OZ_FIELD_COUNT && first <= cpu->count && count <= cpu->count - first) return OOZE_OK;
-  return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field, first, first + count, cpu->count);
+static ooze_result check_range(const oz_cpu *cpu, oz_field field, uint32_t first, uint32_t count,
+                               ooze_message *why) {
+  if ((uint32_t)field < OZ_FIELD_COUNT && first <= cpu->count && count <= cpu->count - first)
+    return OOZE_OK;
+  return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u", (int)field,
+                 first, first + count, cpu->count);
 }
-ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why) {
+ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                            void *out, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
-  if (count && oz_cpu_has(b, field)) copy_out(&OZ_CPU(b)->arrays, &fields[field], first, count, out);
-  else if (count) memset(out, 0, (size_t)count * fields[field].words * 4);
+  if (count && oz_cpu_has(b, field))
+    copy_out(&OZ_CPU(b)->arrays, &fields[field], first, count, out);
+  else if (count)
+    memset(out, 0, (size_t)count * fields[field].words * 4);
   return OOZE_OK;
 }
-ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why) {
+ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                          const void *in, ooze_message *why) {
   OZ_TRY(check_range(OZ_CPU(b), field, first, count, why));
   if (count) OZ_TRY(oz_cpu_provide(b, field, why));
   OZ_CPU(b)->boundary_keys = 0;
@@ -247,9 +284,10 @@ ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_
   return OOZE_OK;
 }
 
-/* ---- permuting ------------------------------------------------------------------------------------------------ */
+/* ---- permuting --------------------------------------------------------------------------- */
 
-/* What moves together: up to four words a particle, since that much scratch there is (oz_cpu_reserve). */
+/* What moves together: up to four words a particle, since that much scratch there is
+ * (oz_cpu_reserve). */
 enum { PERMUTE_WORDS = 4 };
 typedef struct permute_strip {
   float *at;
@@ -262,20 +300,26 @@ typedef struct permute_job {
   int back;
 } permute_job;
 
-/* Chunks first gather into scratch; a second round copies back, when nobody reads the old order any more. */
+/* Chunks first gather into scratch; a second round copies back, when nobody reads the old order any
+ * more. */
 static void permute_chunk(void *arg, uint32_t chunk) {
   const permute_job *job = arg;
   const uint32_t *order = job->cpu->order;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
+  const uint32_t begin = chunk * OZ_CHUNK,
+                 end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
   float *scratch = job->cpu->arrays.A; /* holds nothing between substeps */
   for (uint32_t k = 0; k < job->strips; k++) {
     const uint32_t words = job->strip[k].words;
     float *p = job->strip[k].at;
-    if (job->back) memcpy(p + (size_t)begin * words, scratch + (size_t)begin * words, (size_t)(end - begin) * words * 4);
+    if (job->back)
+      memcpy(p + (size_t)begin * words, scratch + (size_t)begin * words,
+             (size_t)(end - begin) * words * 4);
     else if (words == 4)
-      for (uint32_t i = begin; i < end; i++) memcpy(scratch + 4 * (size_t)i, p + 4 * (size_t)order[i], 16);
+      for (uint32_t i = begin; i < end; i++)
+        memcpy(scratch + 4 * (size_t)i, p + 4 * (size_t)order[i], 16);
     else if (words == 2)
-      for (uint32_t i = begin; i < end; i++) memcpy(scratch + 2 * (size_t)i, p + 2 * (size_t)order[i], 8);
+      for (uint32_t i = begin; i < end; i++)
+        memcpy(scratch + 2 * (size_t)i, p + 2 * (size_t)order[i], 8);
     else
       for (uint32_t i = begin; i < end; i++) scratch[i] = p[order[i]];
     scratch += (size_t)words * job->count;
@@ -283,16 +327,21 @@ static void permute_chunk(void *arg, uint32_t chunk) {
 }
 static void permute_together(permute_job *job) {
   const uint32_t chunks = oz_cpu_chunks(job->count, OZ_CHUNK);
-  for (job->back = 0; job->back < 2; job->back++) job->cpu->tasks->run(job->cpu->tasks, chunks, permute_chunk, job);
+  for (job->back = 0; job->back < 2; job->back++)
+    job->cpu->tasks->run(job->cpu->tasks, chunks, permute_chunk, job);
   job->strips = job->words = 0;
 }
 
 void oz_cpu_permute(oz_cpu *cpu, uint32_t count) {
   permute_job job = {cpu, {{NULL, 0}}, 0, 0, count, 0};
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
-    for (uint32_t c = 0; c < (fields[k].kind == PLANES ? fields[k].words : 1) && has(&cpu->arrays, &fields[k]); c++) {
-      const permute_strip strip = {get(&cpu->arrays, fields[k].member) + (fields[k].kind == PLANES ? (size_t)c * cpu->arrays.stride : 0),
-                                   fields[k].kind == PLANES ? 1 : fields[k].words};
+    for (uint32_t c = 0;
+         c < (fields[k].kind == PLANES ? fields[k].words : 1) && has(&cpu->arrays, &fields[k]);
+         c++) {
+      const permute_strip strip = {
+          get(&cpu->arrays, fields[k].member) +
+              (fields[k].kind == PLANES ? (size_t)c * cpu->arrays.stride : 0),
+          fields[k].kind == PLANES ? 1 : fields[k].words};
       if (job.words + strip.words > PERMUTE_WORDS) permute_together(&job);
       job.strip[job.strips++] = strip;
       job.words += strip.words;
@@ -300,7 +349,8 @@ void oz_cpu_permute(oz_cpu *cpu, uint32_t count) {
   permute_together(&job);
 }
 
-ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why) {
+ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count,
+                           ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
   uint32_t n = 0;

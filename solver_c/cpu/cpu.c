@@ -9,8 +9,25 @@ const char *const oz_stage_names[] = {
 #undef OZ_STAGE
     "sort", "lists", "density_list", "walls", "links"};
 
-enum { KIND_C, KIND_OUTER, KIND_MATRIX, KIND_SPARE, KIND_D, KIND_LATE, KIND_LINK, KIND_BOTH, KIND_MAP, KIND_ITEM, KIND_WALL, KIND_BODY, KIND_MEMBER, KIND_ONE };
-static const struct { uint8_t kind, reductions; } stage_info[] = {
+enum {
+  KIND_C,
+  KIND_OUTER,
+  KIND_MATRIX,
+  KIND_SPARE,
+  KIND_D,
+  KIND_LATE,
+  KIND_LINK,
+  KIND_BOTH,
+  KIND_MAP,
+  KIND_ITEM,
+  KIND_WALL,
+  KIND_BODY,
+  KIND_MEMBER,
+  KIND_ONE
+};
+static const struct {
+  uint8_t kind, reductions;
+} stage_info[] = {
 #define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
 #include "physics/stages.def"
 #undef OZ_STAGE
@@ -18,7 +35,7 @@ static const struct { uint8_t kind, reductions; } stage_info[] = {
 
 uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) { return count / size + (count % size != 0); }
 
-/* ---- running stages ------------------------------------------------------------------------------------------- */
+/* ---- running stages ---------------------------------------------------------------------- */
 
 typedef struct run_job {
   const oz_frame *f;
@@ -29,13 +46,16 @@ typedef struct run_job {
 
 static void run_chunk(void *arg, uint32_t chunk) {
   const run_job *job = arg;
-  const uint32_t begin = chunk * job->chunk, end = begin + job->chunk < job->count ? begin + job->chunk : job->count;
-  double none[OZ_REDUCTIONS], *sums = job->partial ? job->partial + (size_t)chunk * OZ_REDUCTIONS : none;
+  const uint32_t begin = chunk * job->chunk,
+                 end = begin + job->chunk < job->count ? begin + job->chunk : job->count;
+  double none[OZ_REDUCTIONS],
+      *sums = job->partial ? job->partial + (size_t)chunk * OZ_REDUCTIONS : none;
   for (int r = 0; r < OZ_REDUCTIONS; r++) sums[r] = 0.0;
   job->fn(job->f, begin, end, sums);
 }
 
-static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
+                           ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
   const double t0 = oz_cpu_clock();
@@ -46,13 +66,15 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   if (kind == KIND_MEMBER) job.count = f->member_count;
   if (kind == KIND_BODY) job.count = f->body_count, job.chunk = 1;
   if ((kind == KIND_LINK || kind == KIND_BOTH) && !f->link_row) job.count = 0;
-  if (kind == KIND_ONE) job.fn(f, 0, 1, NULL);
+  if (kind == KIND_ONE)
+    job.fn(f, 0, 1, NULL);
   else if (job.count) {
     const uint32_t chunks = oz_cpu_chunks(job.count, job.chunk);
     cpu->tasks->run(cpu->tasks, chunks, run_chunk, &job);
     for (int r = 0; r < reductions; r++) { /* in chunk order, whoever ran them */
       double total = 0.0;
-      for (uint32_t c = 0; c < chunks; c++) total += cpu->partial[(size_t)c * OZ_REDUCTIONS + (size_t)r];
+      for (uint32_t c = 0; c < chunks; c++)
+        total += cpu->partial[(size_t)c * OZ_REDUCTIONS + (size_t)r];
       cpu->scalar[OZ_SCALAR_SUM + r] = total;
     }
   } else
@@ -64,7 +86,7 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   return OOZE_OK;
 }
 
-/* ---- walls ---------------------------------------------------------------------------------------------------- */
+/* ---- walls ------------------------------------------------------------------------------- */
 
 typedef struct wall_job {
   const oz_frame *f;
@@ -72,7 +94,8 @@ typedef struct wall_job {
 } wall_job;
 static void wall_chunk(void *arg, uint32_t chunk) {
   const wall_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  const uint32_t begin = chunk * OZ_CHUNK,
+                 end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
   job->cpu->isa->near_walls(job->f, begin, end, job->cpu->flag);
 }
 
@@ -86,17 +109,23 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     for (uint32_t i = 0; i < cpu->count; i++) n += cpu->flag[i];
   }
   const size_t planes = cpu->slot_planes ? cpu->slot_planes : 1;
-  if (n * sizeof(uint32_t) > cpu->wall_particle_bytes || n * planes * sizeof(oz_wall) > cpu->wall_bytes || n * planes * 12 > cpu->wall_impulse_bytes ||
+  if (n * sizeof(uint32_t) > cpu->wall_particle_bytes ||
+      n * planes * sizeof(oz_wall) > cpu->wall_bytes || n * planes * 12 > cpu->wall_impulse_bytes ||
       !cpu->wall_impulse) {
     const size_t room = (size_t)n + n / 4 + 128;
-    if (!oz_grow(cpu->memory, (void **)&cpu->wall_planes, &cpu->wall_planes_bytes, room * sizeof(uint32_t), 0) ||
-        !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes, room * planes * sizeof(oz_wall), 0) ||
-        !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes, room * planes * 3 * sizeof(float), 0) ||
-        !oz_grow(cpu->memory, (void **)&cpu->wall_particle, &cpu->wall_particle_bytes, room * sizeof(uint32_t), 0))
+    if (!oz_grow(cpu->memory, (void **)&cpu->wall_planes, &cpu->wall_planes_bytes,
+                 room * sizeof(uint32_t), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall, &cpu->wall_bytes,
+                 room * planes * sizeof(oz_wall), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes,
+                 room * planes * 3 * sizeof(float), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall_particle, &cpu->wall_particle_bytes,
+                 room * sizeof(uint32_t), 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
   }
   if (f->loads && n * sizeof *cpu->load > cpu->load_bytes &&
-      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes, ((size_t)n + n / 4 + 128) * sizeof *cpu->load, 0))
+      !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes,
+               ((size_t)n + n / 4 + 128) * sizeof *cpu->load, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
   uint32_t k = 0;
   if (n)
@@ -106,7 +135,8 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   cpu->wall_count = n;
   f->wall_count = n;
   f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
-  f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse, f->slot_planes = (uint32_t)planes;
+  f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse,
+  f->slot_planes = (uint32_t)planes;
   cpu->has_load = f->loads != 0;
   f->load = cpu->load;
   cpu->seconds[OZ_TIMER_WALLS] += oz_cpu_clock() - t0;
@@ -114,35 +144,46 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   return OOZE_OK;
 }
 
-static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t count, const uint64_t *keys, const float *values,
-                                 uint32_t bricks, ooze_message *why) {
+static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t count,
+                                 const uint64_t *keys, const float *values, uint32_t bricks,
+                                 ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (!oz_grow(cpu->memory, (void **)&cpu->collider, &cpu->collider_bytes, count * sizeof *c, 0) ||
-      (keys && (!oz_grow(cpu->memory, (void **)&cpu->brick_key, &cpu->brick_key_bytes, bricks * sizeof *keys, 0) ||
-                !oz_grow(cpu->memory, (void **)&cpu->brick_values, &cpu->brick_value_bytes, (size_t)bricks * 512 * sizeof *values, 0))))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders with %u bricks", count, bricks);
+      (keys && (!oz_grow(cpu->memory, (void **)&cpu->brick_key, &cpu->brick_key_bytes,
+                         bricks * sizeof *keys, 0) ||
+                !oz_grow(cpu->memory, (void **)&cpu->brick_values, &cpu->brick_value_bytes,
+                         (size_t)bricks * 512 * sizeof *values, 0))))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders with %u bricks", count,
+                   bricks);
   if (count) memcpy(cpu->collider, c, count * sizeof *c);
   if (keys && bricks) {
     memcpy(cpu->brick_key, keys, bricks * sizeof *keys);
     memcpy(cpu->brick_values, values, (size_t)bricks * 512 * sizeof *values);
   }
   cpu->collider_count = count;
-  if (oz_planes_of(c, count) > cpu->slot_planes) /* the last substep's slots lie otherwise: they are gone */
+  /* the last substep's slots lie otherwise: they are gone */
+  if (oz_planes_of(c, count) > cpu->slot_planes)
     cpu->slot_planes = oz_planes_of(c, count), cpu->wall_count = 0;
   return OOZE_OK;
 }
 
-static ooze_result cpu_grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks, ooze_message *why) {
+static ooze_result cpu_grips(oz_backend *b, const uint64_t *keys, const float *values,
+                             uint32_t bricks, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const size_t floats = (size_t)bricks * OZ_GRIP_FLOATS;
-  if (!oz_grow(cpu->memory, (void **)&cpu->grip_key, &cpu->grip_key_bytes, bricks * sizeof *keys, 0) ||
-      !oz_grow(cpu->memory, (void **)&cpu->grip_values, &cpu->grip_value_bytes, floats * sizeof *values, 0))
+  if (!oz_grow(cpu->memory, (void **)&cpu->grip_key, &cpu->grip_key_bytes, bricks * sizeof *keys,
+               0) ||
+      !oz_grow(cpu->memory, (void **)&cpu->grip_values, &cpu->grip_value_bytes,
+               floats * sizeof *values, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks of friction", bricks);
-  if (bricks) memcpy(cpu->grip_key, keys, bricks * sizeof *keys), memcpy(cpu->grip_values, values, floats * sizeof *values);
+  if (bricks)
+    memcpy(cpu->grip_key, keys, bricks * sizeof *keys),
+        memcpy(cpu->grip_values, values, floats * sizeof *values);
   return OOZE_OK;
 }
 
-static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
+static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count,
+                               ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (!oz_grow(cpu->memory, (void **)&cpu->nozzle, &cpu->nozzle_bytes, count * sizeof *n, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u nozzles", count);
@@ -151,7 +192,8 @@ static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count
   return OOZE_OK;
 }
 
-static ooze_result cpu_matter(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why) {
+static ooze_result cpu_matter(oz_backend *b, const oz_matter *m, uint32_t count,
+                              ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (!oz_grow(cpu->memory, (void **)&cpu->matter, &cpu->matter_bytes, count * sizeof *m, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u materials", count);
@@ -160,18 +202,22 @@ static ooze_result cpu_matter(oz_backend *b, const oz_matter *m, uint32_t count,
   return OOZE_OK;
 }
 
-static ooze_result cpu_bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members, ooze_message *why) {
+static ooze_result cpu_bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members,
+                              ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (!oz_grow(cpu->memory, (void **)&cpu->body, &cpu->body_bytes, count * sizeof *body, 0) ||
-      !oz_grow(cpu->memory, (void **)&cpu->body_state, &cpu->body_state_bytes, count * sizeof *cpu->body_state, 0) ||
-      !oz_grow(cpu->memory, (void **)&cpu->member, &cpu->member_bytes, members * sizeof *cpu->member, 0))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bodies of %u particles", count, members);
+      !oz_grow(cpu->memory, (void **)&cpu->body_state, &cpu->body_state_bytes,
+               count * sizeof *cpu->body_state, 0) ||
+      !oz_grow(cpu->memory, (void **)&cpu->member, &cpu->member_bytes,
+               members * sizeof *cpu->member, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bodies of %u particles", count,
+                   members);
   if (count) memcpy(cpu->body, body, count * sizeof *body);
   cpu->body_count = count, cpu->member_count = members;
   return OOZE_OK;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------- */
 
 static uint64_t cpu_bytes(const oz_backend *b, uint64_t *out_scratch) {
   *out_scratch = 0;
@@ -193,13 +239,15 @@ static void cpu_profile_reset(oz_backend *b) {
 static void cpu_destroy(oz_backend *b) {
   oz_cpu *cpu = OZ_CPU(b);
   oz_memory *m = cpu->memory;
-  void *all[] = {cpu->block,     cpu->histogram,    cpu->boundary_key,
-                 cpu->c.words,   cpu->c.row,         cpu->c.len,        cpu->x.words,  cpu->x.row,
-                 cpu->x.len,     cpu->pad_weight_d, cpu->flag,
-                 cpu->partial,   cpu->cells.key,  cpu->cells.start,   cpu->cells.hash,   cpu->cells_d.key, cpu->cells_d.start,
-                 cpu->cells_d.hash, cpu->cells_d.moved, cpu->wall,    cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse, cpu->load, cpu->collider,
-                 cpu->brick_key, cpu->brick_values, cpu->grip_key, cpu->grip_values, cpu->nozzle, cpu->matter,
-                 cpu->body, cpu->body_state, cpu->member};
+  void *all[] = {cpu->block,         cpu->histogram,    cpu->boundary_key,  cpu->c.words,
+                 cpu->c.row,         cpu->c.len,        cpu->x.words,       cpu->x.row,
+                 cpu->x.len,         cpu->pad_weight_d, cpu->flag,          cpu->partial,
+                 cpu->cells.key,     cpu->cells.start,  cpu->cells.hash,    cpu->cells_d.key,
+                 cpu->cells_d.start, cpu->cells_d.hash, cpu->cells_d.moved, cpu->wall,
+                 cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse,  cpu->load,
+                 cpu->collider,      cpu->brick_key,    cpu->brick_values,  cpu->grip_key,
+                 cpu->grip_values,   cpu->nozzle,       cpu->matter,        cpu->body,
+                 cpu->body_state,    cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
   oz_cpu_fields_release(cpu);
   oz_cpu_links_release(cpu);
@@ -207,36 +255,76 @@ static void cpu_destroy(oz_backend *b) {
   oz_free(m, cpu);
 }
 
-static const oz_backend_table table = {
-    "cpu",          cpu_destroy,     cpu_describe,    oz_cpu_reserve, oz_cpu_resize,       oz_cpu_frame, oz_cpu_download,
-    oz_cpu_upload,  oz_cpu_compact,  oz_cpu_sort,     oz_cpu_lists,   oz_cpu_density_list, cpu_walls,    cpu_colliders,
-    cpu_nozzles,    cpu_matter,      cpu_bodies, oz_cpu_links_update, oz_cpu_links_put, oz_cpu_links_get, cpu_run,         cpu_bytes,       cpu_profile,    cpu_profile_reset, NULL, NULL, NULL, NULL, NULL, cpu_grips, oz_cpu_has, oz_cpu_provide, oz_cpu_memory};
+static const oz_backend_table table = {"cpu",
+                                       cpu_destroy,
+                                       cpu_describe,
+                                       oz_cpu_reserve,
+                                       oz_cpu_resize,
+                                       oz_cpu_frame,
+                                       oz_cpu_download,
+                                       oz_cpu_upload,
+                                       oz_cpu_compact,
+                                       oz_cpu_sort,
+                                       oz_cpu_lists,
+                                       oz_cpu_density_list,
+                                       cpu_walls,
+                                       cpu_colliders,
+                                       cpu_nozzles,
+                                       cpu_matter,
+                                       cpu_bodies,
+                                       oz_cpu_links_update,
+                                       oz_cpu_links_put,
+                                       oz_cpu_links_get,
+                                       cpu_run,
+                                       cpu_bytes,
+                                       cpu_profile,
+                                       cpu_profile_reset,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       NULL,
+                                       cpu_grips,
+                                       oz_cpu_has,
+                                       oz_cpu_provide,
+                                       oz_cpu_memory};
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {
   switch (isa) {
-  case OOZE_ISA_SCALAR: return &oz_isa_scalar;
+  case OOZE_ISA_SCALAR:
+    return &oz_isa_scalar;
 #ifdef OZ_HAVE_NEON
-  case OOZE_ISA_NEON: return &oz_isa_neon;
+  case OOZE_ISA_NEON:
+    return &oz_isa_neon;
 #endif
 #ifdef OZ_HAVE_SSE
-  case OOZE_ISA_SSE: return &oz_isa_sse;
+  case OOZE_ISA_SSE:
+    return &oz_isa_sse;
 #endif
 #ifdef OZ_HAVE_AVX2
-  case OOZE_ISA_AVX2: return &oz_isa_avx2;
+  case OOZE_ISA_AVX2:
+    return &oz_isa_avx2;
 #endif
 #ifdef OZ_HAVE_AVX512
-  case OOZE_ISA_AVX512: return &oz_isa_avx512;
+  case OOZE_ISA_AVX512:
+    return &oz_isa_avx512;
 #endif
-  default: return NULL;
+  default:
+    return NULL;
   }
 }
 
-ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why) {
+ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out,
+                                  ooze_message *why) {
   oz_memory *memory = (oz_memory *)desc->memory;
   const oz_cpu_isa *isa = isa_of(desc->isa);
-  if (!isa) return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "vector build %u is not in this library", desc->isa);
+  if (!isa)
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "vector build %u is not in this library",
+                   desc->isa);
   oz_cpu *cpu = oz_alloc(memory, sizeof *cpu);
-  if (!cpu) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CPU backend: %zu bytes were refused", sizeof *cpu);
+  if (!cpu)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CPU backend: %zu bytes were refused",
+                   sizeof *cpu);
   cpu->base.table = &table;
   cpu->memory = memory;
   cpu->isa = isa;
@@ -244,9 +332,12 @@ ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out,
   cpu->tasks = oz_tasks_create(desc->tasks, desc->threads, memory);
   if (!cpu->tasks) {
     oz_free(memory, cpu);
-    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "task system %u is not in this library, or could not start %u threads", desc->tasks, desc->threads);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                   "task system %u is not in this library, or could not start %u threads",
+                   desc->tasks, desc->threads);
   }
-  snprintf(cpu->text, sizeof cpu->text, "cpu %s, %s, %u threads", isa->name, cpu->tasks->name, cpu->tasks->threads);
+  snprintf(cpu->text, sizeof cpu->text, "cpu %s, %s, %u threads", isa->name, cpu->tasks->name,
+           cpu->tasks->threads);
   *out = &cpu->base;
   return OOZE_OK;
 }

@@ -7,15 +7,23 @@
 #include "base/tasks.h"
 #include "cpu/isa.h"
 
-enum { OZ_TIMER_SORT = OZ_STAGE_COUNT, OZ_TIMER_LISTS, OZ_TIMER_DENSITY_LIST, OZ_TIMER_WALLS, OZ_TIMER_LINKS, OZ_TIMER_COUNT };
+enum {
+  OZ_TIMER_SORT = OZ_STAGE_COUNT,
+  OZ_TIMER_LISTS,
+  OZ_TIMER_DENSITY_LIST,
+  OZ_TIMER_WALLS,
+  OZ_TIMER_LINKS,
+  OZ_TIMER_COUNT
+};
 
 typedef struct oz_cells {
-  uint64_t *key;       /* (cells) */
-  uint32_t *start;     /* (cells + 1) */
-  uint32_t *hash;      /* hash_mask + 1 places with `kinds` cells each, or 0: what fluid and what a boundary has there */
+  uint64_t *key;   /* (cells) */
+  uint32_t *start; /* (cells + 1) */
+  /* hash_mask + 1 places with `kinds` cells each, or 0: what fluid and what a boundary has there */
+  uint32_t *hash;
   uint32_t count, hash_mask;
-  uint32_t kinds; /* 2 where boundary particles have cells, too */
-  oz_motion *moved;    /* (cells) of the density list */
+  uint32_t kinds;   /* 2 where boundary particles have cells, too */
+  oz_motion *moved; /* (cells) of the density list */
   size_t key_bytes, start_bytes, hash_bytes, moved_bytes;
 } oz_cells;
 
@@ -26,26 +34,32 @@ typedef struct oz_cpu {
   oz_tasks *tasks;
   oz_frame arrays; /* pointers only */
   uint32_t count, capacity;
-  void *block;     /* all particle arrays but those of optional fields, which are each by themselves */
+  /* all particle arrays but those of optional fields, which are each by themselves */
+  void *block;
   char text[64];
 
   /* sorting and cells */
-  uint64_t *key, *key2;    /* (capacity) Morton code. These four lie in arrays.A: what they hold is gone when a stage writes it */
+  /* (capacity) Morton code. These four lie in arrays.A: what they hold is gone when a stage writes
+   * it */
+  uint64_t *key, *key2;
   uint32_t *order, *order2;
-  uint32_t *histogram;     /* chunks * 256 */
-  uint64_t *boundary_key;  /* keys of the last particles, which are of boundaries, as of the last sort */
-  uint32_t boundary_keys;  /* how many; 0 when particles have come, gone or been written since */
-  float boundary_cell;     /* m: and of which cells */
+  uint32_t *histogram; /* chunks * 256 */
+  /* keys of the last particles, which are of boundaries, as of the last sort */
+  uint64_t *boundary_key;
+  uint32_t boundary_keys; /* how many; 0 when particles have come, gone or been written since */
+  float boundary_cell;    /* m: and of which cells */
   size_t boundary_key_bytes;
   oz_cells cells, cells_d;
-  oz_rows c, x;            /* conformation rows; margin rows, then what the density list has beyond C */
-  uint32_t narrow;         /* OZ_NARROW; less in tests of wide rows */
+  /* conformation rows; margin rows, then what the density list has beyond C */
+  oz_rows c, x;
+  uint32_t narrow; /* OZ_NARROW; less in tests of wide rows */
   size_t c_bytes, x_bytes;
   float *pad_weight_d;
-  int has_margin;          /* x holds this substep's margin */
-  int still;               /* nothing moves far enough to need them */
-  int foreseen;            /* rows of C were made where particles were headed: those positions are in arrays.A */
-  int pad_is_c;            /* pad_weight_d is that of the rows of C */
+  int has_margin; /* x holds this substep's margin */
+  int still;      /* nothing moves far enough to need them */
+  /* rows of C were made where particles were headed: those positions are in arrays.A */
+  int foreseen;
+  int pad_is_c; /* pad_weight_d is that of the rows of C */
 
   /* links */
   oz_link_rows links[2];
@@ -73,7 +87,8 @@ typedef struct oz_cpu {
   oz_body *body;
   oz_body_state *body_state;
   uint32_t *member;
-  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes, body_bytes, body_state_bytes, member_bytes;
+  size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes, body_bytes,
+      body_state_bytes, member_bytes;
   uint32_t collider_count, nozzle_count, matter_count, body_count, member_count, wall_count;
   uint32_t slot_planes; /* that slots have room for; never less than before */
 
@@ -88,22 +103,29 @@ uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
 
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
-/* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4; u may be NULL); result in cpu->order
- * and cpu->key. Returns how many of the first may have changed places: boundary particles behind them have not. */
-uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt, float cell);
+/* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4;
+ * u may be NULL); result in cpu->order and cpu->key. Returns how many of the first may have changed
+ * places: boundary particles behind them have not. */
+uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt,
+                      float cell);
 /* Size of a cell: no larger than rows reach, where there is no margin. */
-static inline float oz_cpu_cell(const oz_frame *f) { return f->foresee ? 1.005f * f->reach : f->cell; }
+static inline float oz_cpu_cell(const oz_frame *f) {
+  return f->foresee ? 1.005f * f->reach : f->cell;
+}
 /* The cells of the order just made. */
 ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);
 
 /* lists.c */
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
-ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
+ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out,
+                                ooze_message *why);
 
 /* links.c */
 ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why);
-ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why);
-ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why);
+ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links,
+                             uint64_t count, ooze_message *why);
+ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count,
+                             ooze_message *why);
 ooze_result oz_cpu_links_reserve(oz_cpu *cpu, uint32_t capacity, ooze_message *why);
 void oz_cpu_links_move(oz_cpu *cpu, uint32_t kept, uint32_t all);
 void oz_cpu_links_resize(oz_cpu *cpu, uint32_t count);
@@ -114,13 +136,16 @@ void oz_cpu_links_release(oz_cpu *cpu);
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why);
 ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why);
 void oz_cpu_frame(oz_backend *b, oz_frame *f);
-ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count, void *out, ooze_message *why);
-ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count, const void *in, ooze_message *why);
+ooze_result oz_cpu_download(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                            void *out, ooze_message *why);
+ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
+                          const void *in, ooze_message *why);
 int oz_cpu_has(const oz_backend *b, oz_field field);
 ooze_result oz_cpu_provide(oz_backend *b, oz_field field, ooze_message *why);
 const void *oz_cpu_memory(const oz_backend *b, oz_field field);
 void oz_cpu_fields_release(oz_cpu *cpu);
-ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count, ooze_message *why);
+ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_count,
+                           ooze_message *why);
 /* Brings the state of the first `count` particles into the order cpu->order. */
 void oz_cpu_permute(oz_cpu *cpu, uint32_t count);
 

@@ -7,19 +7,19 @@
 #include "base/backend.h"
 
 enum {
-  OZ_CHUNK = 1024,      /* particles a task; reductions add chunks in order */
-  OZ_CELL_CHUNK = 64,   /* cells a task in the neighbour search */
-  OZ_PAGE = 4096,       /* words of lists a page; rows never straddle pages */
-  OZ_CANDIDATES = 4096  /* particles looked at around one cell; more are left out */
+  OZ_CHUNK = 1024,     /* particles a task; reductions add chunks in order */
+  OZ_CELL_CHUNK = 64,  /* cells a task in the neighbour search */
+  OZ_PAGE = 4096,      /* words of lists a page; rows never straddle pages */
+  OZ_CANDIDATES = 4096 /* particles looked at around one cell; more are left out */
 };
 
-/* Rows of neighbours in pages that tasks take from a common pool. Which page a row lands on may differ from run to run;
- * what it holds does not. */
+/* Rows of neighbours in pages that tasks take from a common pool. Which page a row lands on may
+ * differ from run to run; what it holds does not. */
 typedef struct oz_rows {
   uint16_t *words; /* physics/rows.h */
-  uint32_t pages; /* capacity */
+  uint32_t pages;  /* capacity */
   _Atomic uint32_t next;
-  uint32_t *row;  /* fours of words, and OZ_WIDE */
+  uint32_t *row; /* fours of words, and OZ_WIDE */
   uint16_t *len; /* padded */
 } oz_rows;
 
@@ -41,37 +41,39 @@ typedef struct oz_relink {
   uint32_t rule;
   const oz_link_rows *from;
   oz_link_rows *to;
-  uint16_t *all;             /* padded length of a row with what is near and has no link */
+  uint16_t *all; /* padded length of a row with what is near and has no link */
   float *share;
   _Atomic uint32_t overflow; /* tasks that found no page */
 } oz_relink;
 
-/* How the particles of a cell have moved since the start: least and greatest displacement along each axis, m. */
+/* How the particles of a cell have moved since the start: least and greatest displacement along
+ * each axis, m. */
 typedef struct oz_motion {
   float low[3], high[3];
 } oz_motion;
-/* Whether what is no further apart than that, squared, is calm for certain, whatever floats round. */
+/* Whether what is no further apart than that, squared, is calm for certain, whatever floats round.
+ */
 static inline int oz_calm(float apart2, float calm2) { return apart2 < 0.999f * calm2; }
 
 typedef struct oz_search {
   const oz_frame *f;
-  const float *at;             /* record 4 in cell order: position */
-  const uint32_t *index;       /* particle of each, or NULL if at is in particle order */
-  const uint64_t *cell_key;    /* packed coordinates */
-  const uint32_t *cell_start;  /* cells + 1 */
+  const float *at;            /* record 4 in cell order: position */
+  const uint32_t *index;      /* particle of each, or NULL if at is in particle order */
+  const uint64_t *cell_key;   /* packed coordinates */
+  const uint32_t *cell_start; /* cells + 1 */
   uint32_t cells;
-  const uint32_t *hash;        /* cell + 1, or 0 */
+  const uint32_t *hash; /* cell + 1, or 0 */
   uint32_t hash_mask, cell_kinds;
-  float radius2;               /* main rows: within this */
-  float margin2;               /* rest rows: beyond it and within this; 0: no rest rows */
+  float radius2; /* main rows: within this */
+  float margin2; /* rest rows: beyond it and within this; 0: no rest rows */
   oz_rows *main, *rest;
-  int weights;                 /* main rows have them */
-  uint32_t narrow;             /* distances below this have 16 bits: OZ_NARROW, or less in tests */
-  const oz_rows *wide;         /* rows of C, where main is to hold what they lack; or NULL */
-  oz_motion *moved;            /* (cells), and main leaves out what is calm (f->calm2); or NULL */
-  uint32_t *neighbours;        /* true count of main rows, or NULL */
+  int weights;          /* main rows have them */
+  uint32_t narrow;      /* distances below this have 16 bits: OZ_NARROW, or less in tests */
+  const oz_rows *wide;  /* rows of C, where main is to hold what they lack; or NULL */
+  oz_motion *moved;     /* (cells), and main leaves out what is calm (f->calm2); or NULL */
+  uint32_t *neighbours; /* true count of main rows, or NULL */
   float *pad_weight;
-  _Atomic uint32_t overflow;   /* pages that were missing */
+  _Atomic uint32_t overflow; /* pages that were missing */
 } oz_search;
 
 typedef void (*oz_stage_fn)(const oz_frame *f, uint32_t begin, uint32_t end, double *sums);
@@ -102,12 +104,16 @@ static inline uint32_t oz_cell_hash(uint64_t key, uint32_t mask) {
   key *= 0x9e3779b97f4a7c15ull;
   return (uint32_t)(key >> 32) & mask;
 }
-#define OZ_KEY_BOUNDARY ((uint64_t)1 << 63) /* in keys of cells, whose three coordinates have 21 bits each */
+/* in keys of cells, whose three coordinates have 21 bits each */
+#define OZ_KEY_BOUNDARY ((uint64_t)1 << 63)
 /* Where the cells of a place are in the hash, or the empty slot where they would be. */
-static inline uint32_t oz_cell_slot(const uint32_t *hash, uint32_t mask, uint32_t kinds, const uint64_t *cell_key, uint64_t place) {
+static inline uint32_t oz_cell_slot(const uint32_t *hash, uint32_t mask, uint32_t kinds,
+                                    const uint64_t *cell_key, uint64_t place) {
   uint32_t slot = oz_cell_hash(place, mask);
   for (;; slot = (slot + 1) & mask) {
-    const uint32_t *here = hash + (size_t)slot * kinds, any = here[0] ? here[0] : kinds > 1 ? here[1] : 0;
+    const uint32_t *here = hash + (size_t)slot * kinds, any = here[0]     ? here[0]
+                                                              : kinds > 1 ? here[1]
+                                                                          : 0;
     if (!any || (cell_key[any - 1] & ~OZ_KEY_BOUNDARY) == place) return slot;
   }
 }

@@ -1,4 +1,5 @@
-/* The part of a links update that runs in each task: old row and near particles in, new row out. Included by stages.c. */
+/* The part of a links update that runs in each task: old row and near particles in, new row out.
+ * Included by stages.c. */
 
 enum { OZ_LINK_HASH = 1024 }; /* twice the longest row: probes stay short */
 
@@ -29,9 +30,12 @@ static int link_room(oz_relink *s, uint32_t *at, uint32_t *left, uint32_t need) 
   return 1;
 }
 
-/* Squared distances now of the particles in one row of j, padded with i, and how many of them are near enough for a new link
- * (a row's own padding is not). far: one of them is so far that a viscous link is dropped. Both ends of a pair get the same bits: every decision about it is made from these. */
-static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t padded_count, float reach2, float *out, int *far) {
+/* Squared distances now of the particles in one row of j, padded with i, and how many of them are
+ * near enough for a new link (a row's own padding is not). far: one of them is so far that a
+ * viscous link is dropped. Both ends of a pair get the same bits: every decision about it is made
+ * from these. */
+static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t padded_count,
+                          float reach2, float *out, int *far) {
   const oz_v3 p = oz_vec_of(f->p, i);
   const oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_real near = zero;
@@ -49,16 +53,21 @@ static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint
 }
 
 /* A row in the making: links, then near particles that have none. */
-enum { OZ_ROW_MOST = OZ_LINKS_MAX + 2 * OZ_MAX_NEIGHBOURS + OZ_WORD }; /* rows of near ones have two parts */
+/* rows of near ones have two parts */
+enum { OZ_ROW_MOST = OZ_LINKS_MAX + 2 * OZ_MAX_NEIGHBOURS + OZ_WORD };
 typedef struct new_row {
   uint32_t j[OZ_ROW_MOST], kind[OZ_ROW_MOST];
   float rest[OZ_ROW_MOST], spare[OZ_ROW_MOST];
   uint32_t loose[OZ_ROW_MOST], loose_count;
 } new_row;
-static void row_set(new_row *r, uint32_t m, const oz_link *l) { r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare; }
+static void row_set(new_row *r, uint32_t m, const oz_link *l) {
+  r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare;
+}
 
-/* Links to near particles that are not known yet, into their places by rank; those that get none are loose. */
-static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n, uint32_t *near[2], float *r2[2]) {
+/* Links to near particles that are not known yet, into their places by rank; those that get none
+ * are loose. */
+static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n,
+                          uint32_t *near[2], float *r2[2]) {
   const oz_frame *f = s->f;
   const uint32_t kept = n;
   const int room = oz_link_room(f, i), both = oz_link_both(s->rule);
@@ -66,8 +75,11 @@ static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row
     for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
       oz_link l = {near[part][m], 0.0f, 0, 0.0f};
       if (!(r2[part][m] < 0.0f) || *known_find(k, l.j)) continue;
-      if (room && oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) && oz_link_make(f, s->rule, i, &l, -r2[part][m])) row_set(row, n++, &l);
-      else if (both) row->loose[row->loose_count++] = l.j;
+      if (room && oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) &&
+          oz_link_make(f, s->rule, i, &l, -r2[part][m]))
+        row_set(row, n++, &l);
+      else if (both)
+        row->loose[row->loose_count++] = l.j;
     }
   }
   /* the old ones are in order: the new ones move down to their places */
@@ -85,23 +97,28 @@ static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row
 }
 
 /* A row in which nothing comes or goes, straight to its new place. */
-static void copy_row(const oz_relink *s, uint32_t i, uint32_t first, uint32_t count, const float *r2, uint32_t at) {
+static void copy_row(const oz_relink *s, uint32_t i, uint32_t first, uint32_t count,
+                     const float *r2, uint32_t at) {
   const oz_link_rows *from = s->from;
   const oz_link_rows *to = s->to;
   for (uint32_t m = 0; m < count; m += OZ_LANES) {
     const uint32_t e = first + m;
     uint32_t j[OZ_LANES], kind[OZ_LANES];
     float spare[OZ_LANES];
-    memcpy(j, from->j + e, sizeof j), memcpy(kind, from->kind + e, sizeof kind), memcpy(spare, from->spare + e, sizeof spare);
+    memcpy(j, from->j + e, sizeof j), memcpy(kind, from->kind + e, sizeof kind),
+        memcpy(spare, from->spare + e, sizeof spare);
     oz_real rest = oz_ld(from->rest + e, 0);
     (void)oz_viscous_drop(s->f, i, j, kind, oz_abs(oz_ld(r2, m)), &rest);
-    memcpy(to->j + at + m, j, sizeof j), memcpy(to->kind + at + m, kind, sizeof kind), memcpy(to->spare + at + m, spare, sizeof spare);
+    memcpy(to->j + at + m, j, sizeof j), memcpy(to->kind + at + m, kind, sizeof kind),
+        memcpy(to->spare + at + m, spare, sizeof spare);
     oz_st(to->rest + at, m, rest);
   }
 }
 
-/* The links that stay, as they are from now on. Those that go while their ends are near are loose. */
-static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint32_t old, const float *r2, new_row *row) {
+/* The links that stay, as they are from now on. Those that go while their ends are near are loose.
+ */
+static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint32_t old,
+                           const float *r2, new_row *row) {
   const oz_frame *f = s->f;
   const oz_link_rows *from = s->from;
   const int both = oz_link_both(s->rule);
@@ -112,10 +129,12 @@ static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint3
   if (grouped) {
     oz_real any = zero;
     const size_t bytes = padded(old) * sizeof(uint32_t);
-    memcpy(row->j, from->j + first, bytes), memcpy(row->kind, from->kind + first, bytes), memcpy(row->spare, from->spare + first, bytes);
+    memcpy(row->j, from->j + first, bytes), memcpy(row->kind, from->kind + first, bytes),
+        memcpy(row->spare, from->spare + first, bytes);
     for (uint32_t m = 0; m < old; m += OZ_LANES) {
       oz_real rest = oz_ld(from->rest + first, m);
-      const oz_real drop = oz_select(oz_viscous_drop(f, i, row->j + m, row->kind + m, oz_abs(oz_ld(r2, m)), &rest), one, zero);
+      const oz_real drop = oz_select(
+          oz_viscous_drop(f, i, row->j + m, row->kind + m, oz_abs(oz_ld(r2, m)), &rest), one, zero);
       oz_st(row->rest, m, rest);
       oz_st(gone, m, drop);
       any = oz_max(any, drop);
@@ -126,9 +145,12 @@ static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint3
     const uint32_t e = first + m;
     oz_link l = {from->j[e], grouped ? row->rest[m] : from->rest[e], from->kind[e], from->spare[e]};
     const int stays = !grouped ? oz_link_keep(f, s->rule, i, &l, fabsf(r2[m]))
-                               : gone[m] == 0.0f && (l.kind != OZ_LINK_SOFT || oz_soft_keep(f, i, &l, fabsf(r2[m])));
-    if (stays) row_set(row, n++, &l);
-    else if (both && r2[m] < 0.0f) row->loose[row->loose_count++] = l.j;
+                               : gone[m] == 0.0f && (l.kind != OZ_LINK_SOFT ||
+                                                     oz_soft_keep(f, i, &l, fabsf(r2[m])));
+    if (stays)
+      row_set(row, n++, &l);
+    else if (both && r2[m] < 0.0f)
+      row->loose[row->loose_count++] = l.j;
   }
   return n;
 }
@@ -146,7 +168,8 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   const float reach2 = oz_link_reach2(f, s->rule);
   const int both = oz_link_both(s->rule);
   for (uint32_t i = begin; i < end; i++) {
-    if (!oz_link_has_row(f->owner, i) || (from->len[i] == 0 && !(reach2 > 0.0f))) { /* has none and gets none */
+    /* has none and gets none */
+    if (!oz_link_has_row(f->owner, i) || (from->len[i] == 0 && !(reach2 > 0.0f))) {
       to->row[i] = at, to->len[i] = 0, s->all[i] = 0;
       continue;
     }
@@ -154,7 +177,8 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     const uint32_t old = from->len[i], first = from->row[i];
     int far, none_far;
     const uint32_t linked = distances(f, i, from->j + first, padded(old), reach2, r2, &far);
-    /* near ones with a link are among all near ones: where they are as many, there is nothing to make */
+    /* near ones with a link are among all near ones: where they are as many, there is nothing to
+     * make */
     uint32_t all = 0;
     const int looks = reach2 > 0.0f && (both || oz_link_room(f, i));
     for (uint32_t part = 0; looks && part < 2 && f->near_d[part]; part++) {
@@ -176,7 +200,8 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     uint32_t n = keep_links(s, i, first, old, r2, &row);
     if (looks && all != linked) {
       known_clear(&k, old);
-      for (uint32_t m = 0; m < old; m++) *known_find(&k, from->j[first + m]) = from->j[first + m] + 1;
+      for (uint32_t m = 0; m < old; m++)
+        *known_find(&k, from->j[first + m]) = from->j[first + m] + 1;
       n = new_links(s, i, &k, &row, n, near, away);
     }
     const uint32_t pn = padded(n + row.loose_count);

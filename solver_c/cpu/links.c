@@ -1,5 +1,5 @@
-/* Links on the CPU: two sets of rows, one of which is remade from the other by a rule. Sorting and removing leave the
- * entries where they are: rows change places, the other ends their numbers. */
+/* Links on the CPU: two sets of rows, one of which is remade from the other by a rule. Sorting and
+ * removing leave the entries where they are: rows change places, the other ends their numbers. */
 #include "cpu/cpu.h"
 
 enum { NONE = UINT32_MAX };
@@ -7,16 +7,21 @@ enum { NONE = UINT32_MAX };
 /* ---- memory: none until there is a link ---- */
 
 static ooze_result refused(uint64_t entries, ooze_message *why) {
-  return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for links: %llu entries of 16 bytes were refused", (unsigned long long)entries);
+  return oz_fail(why, OOZE_ERROR_MEMORY,
+                 "no memory for links: %llu entries of 16 bytes were refused",
+                 (unsigned long long)entries);
 }
 static ooze_result rows_of_particles(oz_cpu *cpu, uint32_t capacity, ooze_message *why) {
   for (int k = 0; k < 2; k++) {
     oz_link_rows *r = &cpu->links[k];
-    if (!oz_grow(cpu->memory, (void **)&r->row, &r->row_bytes, capacity * sizeof *r->row, r->row_bytes) ||
-        !oz_grow(cpu->memory, (void **)&r->len, &r->len_bytes, capacity * sizeof *r->len, r->len_bytes))
+    if (!oz_grow(cpu->memory, (void **)&r->row, &r->row_bytes, capacity * sizeof *r->row,
+                 r->row_bytes) ||
+        !oz_grow(cpu->memory, (void **)&r->len, &r->len_bytes, capacity * sizeof *r->len,
+                 r->len_bytes))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the links of %u particles", capacity);
   }
-  if (!oz_grow(cpu->memory, (void **)&cpu->link_all, &cpu->link_all_bytes, capacity * sizeof *cpu->link_all, 0))
+  if (!oz_grow(cpu->memory, (void **)&cpu->link_all, &cpu->link_all_bytes,
+               capacity * sizeof *cpu->link_all, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the links of %u particles", capacity);
   return OOZE_OK;
 }
@@ -27,7 +32,9 @@ ooze_result oz_cpu_links_reserve(oz_cpu *cpu, uint32_t capacity, ooze_message *w
 /* Room for as many pages in a set; what it holds is lost. */
 static ooze_result pages_room(oz_cpu *cpu, oz_link_rows *r, uint64_t pages, ooze_message *why) {
   const uint64_t room = pages * OZ_PAGE;
-  if (room > UINT32_MAX) return oz_fail(why, OOZE_ERROR_LIMIT, "%llu link entries; 4294967295 fit", (unsigned long long)room);
+  if (room > UINT32_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu link entries; 4294967295 fit",
+                   (unsigned long long)room);
   if (pages <= r->pages) return OOZE_OK;
   if (!oz_grow(cpu->memory, (void **)&r->j, &r->j_bytes, room * sizeof *r->j, 0) ||
       !oz_grow(cpu->memory, (void **)&r->rest, &r->rest_bytes, room * sizeof *r->rest, 0) ||
@@ -37,7 +44,8 @@ static ooze_result pages_room(oz_cpu *cpu, oz_link_rows *r, uint64_t pages, ooze
   r->pages = (uint32_t)pages;
   return OOZE_OK;
 }
-/* Pages for so many entries: each task leaves the rest of a page, and each page the rest that a row did not fit into. */
+/* Pages for so many entries: each task leaves the rest of a page, and each page the rest that a row
+ * did not fit into. */
 static uint64_t pages_for(const oz_cpu *cpu, uint64_t entries) {
   return (entries + entries / 8) / OZ_PAGE + oz_cpu_chunks(cpu->capacity, OZ_CHUNK) + 4;
 }
@@ -67,7 +75,8 @@ typedef struct move_job {
   oz_link_rows *now, *next; /* next lends its row and len */
   uint32_t kept, all;
 } move_job;
-#define JOB_RANGE(n) const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < (n) ? begin + OZ_CHUNK : (n)
+#define JOB_RANGE(n) \
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < (n) ? begin + OZ_CHUNK : (n)
 
 static void none_chunk(void *arg, uint32_t chunk) {
   const move_job *job = arg;
@@ -91,7 +100,9 @@ static void move_chunk(void *arg, uint32_t chunk) {
       const uint32_t j = to[r->j[row + m]];
       if (j == NONE) continue; /* its other end is gone */
       r->j[row + n] = j;
-      if (n != m) r->rest[row + n] = r->rest[row + m], r->kind[row + n] = r->kind[row + m], r->spare[row + n] = r->spare[row + m];
+      if (n != m)
+        r->rest[row + n] = r->rest[row + m], r->kind[row + n] = r->kind[row + m],
+                      r->spare[row + n] = r->spare[row + m];
       n++;
     }
     for (uint32_t m = n; m < (len + lanes - 1) / lanes * lanes; m++)
@@ -114,7 +125,8 @@ void oz_cpu_links_move(oz_cpu *cpu, uint32_t kept, uint32_t all) {
   uint32_t *row = now->row;
   uint16_t *len = now->len;
   const size_t row_bytes = now->row_bytes, len_bytes = now->len_bytes;
-  now->row = next->row, now->len = next->len, now->row_bytes = next->row_bytes, now->len_bytes = next->len_bytes;
+  now->row = next->row, now->len = next->len, now->row_bytes = next->row_bytes,
+  now->len_bytes = next->len_bytes;
   next->row = row, next->len = len, next->row_bytes = row_bytes, next->len_bytes = len_bytes;
 }
 
@@ -167,14 +179,17 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
   uint64_t pages = first ? pages_for(cpu, (uint64_t)cpu->count * 40) : from->pages;
   for (;;) {
     OZ_TRY(pages_room(cpu, to, pages, why));
-    if (rule == OZ_RULE_LINKS && !oz_grow(cpu->memory, (void **)&cpu->link_share, &cpu->link_share_bytes, (size_t)to->pages * OZ_PAGE * sizeof(float), 0))
+    if (rule == OZ_RULE_LINKS &&
+        !oz_grow(cpu->memory, (void **)&cpu->link_share, &cpu->link_share_bytes,
+                 (size_t)to->pages * OZ_PAGE * sizeof(float), 0))
       return refused((uint64_t)to->pages * OZ_PAGE, why);
     s.share = cpu->link_share;
     atomic_store(&to->next, 0);
     atomic_store(&s.overflow, 0);
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), relink_chunk, &job);
     if (!atomic_load(&s.overflow)) break;
-    pages = (uint64_t)to->pages * 5 / 4 + 4; /* a task that found no page does not say how many more it needs */
+    /* a task that found no page does not say how many more it needs */
+    pages = (uint64_t)to->pages * 5 / 4 + 4;
   }
   cpu->links_now = 1 - cpu->links_now;
   oz_cpu_links_frame(cpu, f);
@@ -186,16 +201,20 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
 /* ---- to and from the host ---- */
 
 /* As oz_link_has_row, which is for stages. */
-static int has_row(const oz_cpu *cpu, uint32_t i) { return !cpu->arrays.owner || cpu->arrays.owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
+static int has_row(const oz_cpu *cpu, uint32_t i) {
+  return !cpu->arrays.owner || cpu->arrays.owner[i] >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
+}
 
-ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count, ooze_message *why) {
+ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links,
+                             uint64_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const uint32_t lanes = cpu->isa->lanes;
   if (!cpu->has_links && !count) return OOZE_OK;
   OZ_TRY(begin_links(cpu, why));
   oz_link_rows *to = &cpu->links[1 - cpu->links_now];
   /* at worst every row is padded almost by a group */
-  OZ_TRY(pages_room(cpu, to, pages_for(cpu, 2 * count + (uint64_t)cpu->capacity * (lanes - 1)), why));
+  OZ_TRY(
+      pages_room(cpu, to, pages_for(cpu, 2 * count + (uint64_t)cpu->capacity * (lanes - 1)), why));
   if (!at) return OOZE_OK; /* room was all that was asked for */
   memset(to->len, 0, cpu->count * sizeof *to->len);
   for (uint64_t k = 0; k < count; k++)
@@ -208,7 +227,9 @@ ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pa
     const uint32_t pn = (to->len[i] + lanes - 1) / lanes * lanes;
     if (next % OZ_PAGE + pn > OZ_PAGE) next = (next / OZ_PAGE + 1) * OZ_PAGE;
     to->row[i] = next;
-    for (uint32_t m = to->len[i]; m < pn; m++) to->j[next + m] = i, to->rest[next + m] = 0.0f, to->kind[next + m] = 0, to->spare[next + m] = 0.0f;
+    for (uint32_t m = to->len[i]; m < pn; m++)
+      to->j[next + m] = i, to->rest[next + m] = 0.0f, to->kind[next + m] = 0,
+                   to->spare[next + m] = 0.0f;
     next += pn;
     to->len[i] = 0;
   }
@@ -228,7 +249,8 @@ ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pa
   return OOZE_OK;
 }
 
-ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count, ooze_message *why) {
+ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count,
+                             ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
   oz_link_rows *r = &cpu->links[cpu->links_now];

@@ -1,9 +1,11 @@
-/* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h, and the margin,
- * a little beyond. The density constraint uses C and what comes within reach out of the margin, as long as nothing has
- * moved further than that; otherwise what C lacks is searched for at the current positions, in the margin's place.
+/* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h,
+ * and the margin, a little beyond. The density constraint uses C and what comes within reach out of
+ * the margin, as long as nothing has moved further than that; otherwise what C lacks is searched
+ * for at the current positions, in the margin's place.
  *
- * Where a model leaves out what is calm (OZ_CALM), there is no margin: rows of C do as long as no two displacements differ by
- * more, and the search at the current positions passes over cells of which the same can be said. */
+ * Where a model leaves out what is calm (OZ_CALM), there is no margin: rows of C do as long as no
+ * two displacements differ by more, and the search at the current positions passes over cells of
+ * which the same can be said. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -24,23 +26,31 @@ static void search_chunk(void *arg, uint32_t chunk) {
 static void narrow_chunk(void *arg, uint32_t chunk) {
   const list_job *job = arg;
   const uint32_t begin = chunk * OZ_CHUNK;
-  job->cpu->isa->narrow(job->search, begin, begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count);
+  job->cpu->isa->narrow(job->search, begin,
+                        begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count);
 }
 
 /* Makes room for so many pages of rows. */
-static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint64_t pages, ooze_message *why) {
+static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint64_t pages,
+                             ooze_message *why) {
   if (pages * (OZ_PAGE / 4) > OZ_WIDE)
-    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu words of neighbour rows; a list holds 8589934592", (unsigned long long)(pages * OZ_PAGE));
-  if (!oz_grow(cpu->memory, (void **)&rows->words, bytes, (size_t)pages * OZ_PAGE * sizeof(uint16_t), 0))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %llu words of neighbour rows of %u particles",
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu words of neighbour rows; a list holds 8589934592",
+                   (unsigned long long)(pages * OZ_PAGE));
+  if (!oz_grow(cpu->memory, (void **)&rows->words, bytes,
+               (size_t)pages * OZ_PAGE * sizeof(uint16_t), 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY,
+                   "no memory for %llu words of neighbour rows of %u particles",
                    (unsigned long long)(pages * OZ_PAGE), cpu->count);
   rows->pages = (uint32_t)(*bytes / sizeof(uint16_t) / OZ_PAGE);
   return OOZE_OK;
 }
 /* A first guess, in words a particle; what is missing is added when it is known how much. */
-static ooze_result rows_begin(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint32_t words, ooze_message *why) {
+static ooze_result rows_begin(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint32_t words,
+                              ooze_message *why) {
   if (rows->pages) return OOZE_OK;
-  return rows_room(cpu, rows, bytes, (uint64_t)cpu->count * words / OZ_PAGE + oz_cpu_chunks(cpu->count, OZ_CHUNK) + 4, why);
+  return rows_room(cpu, rows, bytes,
+                   (uint64_t)cpu->count * words / OZ_PAGE + oz_cpu_chunks(cpu->count, OZ_CHUNK) + 4,
+                   why);
 }
 /* Of what tasks have asked for, and some to spare. */
 static ooze_result rows_grow(oz_cpu *cpu, oz_rows *rows, size_t *bytes, ooze_message *why) {
@@ -49,7 +59,8 @@ static ooze_result rows_grow(oz_cpu *cpu, oz_rows *rows, size_t *bytes, ooze_mes
 }
 
 /* Runs the search, making the rows larger until everything fits. */
-static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *rest_bytes, ooze_message *why) {
+static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *rest_bytes,
+                              ooze_message *why) {
   list_job job = {cpu, s};
   for (;;) {
     atomic_store(&s->main->next, 0);
@@ -65,11 +76,12 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
 typedef struct box_job {
   const oz_frame *f;
   const float *v, *from; /* record 4; from, which may be NULL, is taken away */
-  float *box;     /* 6 a chunk: least and greatest */
+  float *box;            /* 6 a chunk: least and greatest */
 } box_job;
 static void box_chunk(void *arg, uint32_t chunk) {
   const box_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  const uint32_t begin = chunk * OZ_CHUNK,
+                 end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
   float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (uint32_t i = begin; i < end; i++)
     for (int c = 0; c < 3; c++) {
@@ -77,11 +89,12 @@ static void box_chunk(void *arg, uint32_t chunk) {
       if (y < lo[c]) lo[c] = y;
       if (y > hi[c]) hi[c] = y;
     }
-  for (int c = 0; c < 3; c++) job->box[6 * (size_t)chunk + c] = lo[c], job->box[6 * (size_t)chunk + 3 + c] = hi[c];
+  for (int c = 0; c < 3; c++)
+    job->box[6 * (size_t)chunk + c] = lo[c], job->box[6 * (size_t)chunk + 3 + c] = hi[c];
 }
 
-/* Two particles that were further apart than h + margin are still beyond h if no two displacements differ by more than
- * the margin: the diagonal of the box of all displacements bounds that. */
+/* Two particles that were further apart than h + margin are still beyond h if no two displacements
+ * differ by more than the margin: the diagonal of the box of all displacements bounds that. */
 static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v, const float *from) {
   const uint32_t chunks = oz_cpu_chunks(cpu->count, OZ_CHUNK);
   box_job job = {f, v, from, (float *)cpu->partial}; /* 6 floats fit in OZ_REDUCTIONS doubles */
@@ -96,10 +109,12 @@ static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v, const flo
   return sqrtf(s);
 }
 
-/* Where displacements differ by less than this part of h, a pair that was beyond h and is within it now adds less than
- * 1e-5 of the density: (1 - 0.98^2)^3 of a particle's own part. Then no margin is needed at all. */
+/* Where displacements differ by less than this part of h, a pair that was beyond h and is within it
+ * now adds less than 1e-5 of the density: (1 - 0.98^2)^3 of a particle's own part. Then no margin
+ * is needed at all. */
 #define OZ_STILL 0.02f
-/* Where the model evaluates its kernels anew and looks ahead, twice as much: 1e-4 of a particle's own part. */
+/* Where the model evaluates its kernels anew and looks ahead, twice as much: 1e-4 of a particle's
+ * own part. */
 #define OZ_FORESEEN 0.04f
 
 typedef struct ahead_job {
@@ -109,8 +124,10 @@ typedef struct ahead_job {
 static void ahead_chunk(void *arg, uint32_t chunk) {
   const ahead_job *job = arg;
   const oz_frame *f = job->f;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < f->count ? begin + OZ_CHUNK : f->count;
-  for (size_t k = 4 * (size_t)begin; k < 4 * (size_t)end; k++) job->to[k] = f->x[k] + f->dt * f->u[k];
+  const uint32_t begin = chunk * OZ_CHUNK,
+                 end = begin + OZ_CHUNK < f->count ? begin + OZ_CHUNK : f->count;
+  for (size_t k = 4 * (size_t)begin; k < 4 * (size_t)end; k++)
+    job->to[k] = f->x[k] + f->dt * f->u[k];
 }
 
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
@@ -131,7 +148,8 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   cpu->foreseen = f->foresee != 0;
   cpu->still = cpu->foreseen || (!calms && spread <= 0.75f * OZ_STILL * f->h);
   cpu->has_margin = !cpu->still && !calms && spread <= 0.67f * f->margin;
-  if (cpu->foreseen) { /* A has room for them before the sort's keys, and no stage of such a model writes it */
+  /* A has room for them before the sort's keys, and no stage of such a model writes it */
+  if (cpu->foreseen) {
     ahead_job ahead = {f, f->A};
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), ahead_chunk, &ahead);
     s.at = f->A;
@@ -166,8 +184,10 @@ typedef struct copy_job {
 } copy_job;
 static void copy_chunk(void *arg, uint32_t chunk) {
   const copy_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count;
-  for (uint32_t k = begin; k < end; k++) memcpy(job->to + 4 * (size_t)k, job->at + 4 * (size_t)job->cpu->order[k], 16);
+  const uint32_t begin = chunk * OZ_CHUNK,
+                 end = begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count;
+  for (uint32_t k = begin; k < end; k++)
+    memcpy(job->to + 4 * (size_t)k, job->at + 4 * (size_t)job->cpu->order[k], 16);
 }
 
 typedef struct moved_job {
@@ -178,7 +198,8 @@ static void moved_chunk(void *arg, uint32_t chunk) {
   const moved_job *job = arg;
   const oz_cells *cells = &job->cpu->cells_d;
   const float *p = job->f->p, *x = job->f->x;
-  const uint32_t begin = chunk * OZ_CELL_CHUNK, end = begin + OZ_CELL_CHUNK < cells->count ? begin + OZ_CELL_CHUNK : cells->count;
+  const uint32_t begin = chunk * OZ_CELL_CHUNK,
+                 end = begin + OZ_CELL_CHUNK < cells->count ? begin + OZ_CELL_CHUNK : cells->count;
   for (uint32_t cell = begin; cell < end; cell++) {
     oz_motion m = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (uint32_t k = cells->start[cell]; k < cells->start[cell + 1]; k++) {
@@ -195,15 +216,19 @@ static void moved_chunk(void *arg, uint32_t chunk) {
 /* What the padding of C adds, if a list made anew has put its own there. */
 static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
   if (!cpu->pad_is_c)
-    for (uint32_t i = 0; i < cpu->count; i++) cpu->pad_weight_d[i] = (float)(cpu->c.len[i] - f->neighbours[i]) * f->w_self;
+    for (uint32_t i = 0; i < cpu->count; i++)
+      cpu->pad_weight_d[i] = (float)(cpu->c.len[i] - f->neighbours[i]) * f->w_self;
   cpu->pad_is_c = 1;
 }
 
-ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
+ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out,
+                                ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_cpu_clock();
   const int calms = f->calm2 > 0.0f;
-  const float spread = calms ? spread_of(cpu, f, f->p, f->x) : cpu->foreseen ? spread_of(cpu, f, f->p, f->A) : spread_of(cpu, f, f->y, NULL);
+  const float spread = calms           ? spread_of(cpu, f, f->p, f->x)
+                       : cpu->foreseen ? spread_of(cpu, f, f->p, f->A)
+                                       : spread_of(cpu, f, f->y, NULL);
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
@@ -211,18 +236,23 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   s.narrow = cpu->narrow;
   s.pad_weight = cpu->pad_weight_d;
   s.radius2 = f->reach * f->reach;
-  /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond it can be within reach */
-  const int still = calms ? oz_calm(spread * spread, f->calm2)
-                          : cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h : OZ_STILL * f->h);
+  /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond
+   * it can be within reach */
+  const int still =
+      calms ? oz_calm(spread * spread, f->calm2)
+            : cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h
+                                                     : OZ_STILL * f->h);
   const int narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
   out->rebuilt = !still && !narrow;
   f->near_d[0] = cpu->c.words, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
   f->near_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
   f->pad_weight = cpu->pad_weight_d;
-  if (still) pad_weight_of_c(cpu, f);
+  if (still)
+    pad_weight_of_c(cpu, f);
   else {
     cpu->pad_is_c = 0;
-    cpu->has_margin = 0; /* its rows are those of the density list now; another in this substep is made anew */
+    /* its rows are those of the density list now; another in this substep is made anew */
+    cpu->has_margin = 0;
     OZ_TRY(rows_begin(cpu, &cpu->x, &cpu->x_bytes, 8, why));
   }
   if (narrow) {
@@ -241,7 +271,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     if (calms) {
       oz_cells *cells = &cpu->cells_d;
       moved_job moved = {cpu, f};
-      if (!oz_grow(cpu->memory, (void **)&cells->moved, &cells->moved_bytes, cells->key_bytes / sizeof *cells->key * sizeof *cells->moved, 0))
+      if (!oz_grow(cpu->memory, (void **)&cells->moved, &cells->moved_bytes,
+                   cells->key_bytes / sizeof *cells->key * sizeof *cells->moved, 0))
         return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u neighbour cells", cells->count);
       cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cells->count, OZ_CELL_CHUNK), moved_chunk, &moved);
       s.moved = cells->moved;
@@ -249,7 +280,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.at = f->A;
     s.index = cpu->order;
     s.cell_key = cpu->cells_d.key, s.cell_start = cpu->cells_d.start, s.cells = cpu->cells_d.count;
-    s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask, s.cell_kinds = cpu->cells_d.kinds;
+    s.hash = cpu->cells_d.hash, s.hash_mask = cpu->cells_d.hash_mask,
+    s.cell_kinds = cpu->cells_d.kinds;
     OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, why));
     const int part = !anew;
     f->near_d[part] = cpu->x.words, f->row_d[part] = cpu->x.row, f->len_d[part] = cpu->x.len;

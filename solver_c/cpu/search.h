@@ -6,8 +6,8 @@ enum { OZ_WORD = 64 }; /* candidates whose tests are kept as the bits of one num
 
 static uint32_t padded(uint32_t n) { return (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES; }
 
-/* Where a task writes rows: its current page. Without one it goes on and counts the pages that it would have needed, so that the
- * search is made once more, not page by page. */
+/* Where a task writes rows: its current page. Without one it goes on and counts the pages that it
+ * would have needed, so that the search is made once more, not page by page. */
 typedef struct oz_pen {
   oz_rows *rows;
   uint32_t at, left; /* fours of words; words */
@@ -15,7 +15,8 @@ typedef struct oz_pen {
 } oz_pen;
 
 /* Writes row i: pn entries, and their weights if there are to be any. */
-static void row_put(oz_search *s, const oz_frame *f, oz_pen *pen, uint32_t i, const uint32_t *j, uint32_t pn, int weights) {
+static void row_put(oz_search *s, const oz_frame *f, oz_pen *pen, uint32_t i, const uint32_t *j,
+                    uint32_t pn, int weights) {
   oz_rows *rows = pen->rows;
   uint32_t apart = 0;
   for (uint32_t k = 0; k < pn; k++) apart |= j[k] - i + s->narrow;
@@ -47,11 +48,13 @@ static void row_put(oz_search *s, const oz_frame *f, oz_pen *pen, uint32_t i, co
   if (!weights) return;
   const oz_v3 x = oz_vec_of(f->x, i);
   to += (wide ? 2 : 1) * pn;
-  for (uint32_t k = 0; k < pn; k += OZ_LANES) oz_st_half(to + k, oz_pair_weight(f, oz_sub(x, oz_vec_gather(f->x, j + k))));
+  for (uint32_t k = 0; k < pn; k += OZ_LANES)
+    oz_st_half(to + k, oz_pair_weight(f, oz_sub(x, oz_vec_gather(f->x, j + k))));
 }
 
-/* What stands around one cell, in groups of lanes: x.., y.., z.. from a corner nearby, and half their square. Then
- * |x - p|^2 < limit is x.x/2 - p.x < (limit - p.p)/2: three multiply-adds, and no large numbers to cancel. */
+/* What stands around one cell, in groups of lanes: x.., y.., z.. from a corner nearby, and half
+ * their square. Then |x - p|^2 < limit is x.x/2 - p.x < (limit - p.p)/2: three multiply-adds, and
+ * no large numbers to cancel. */
 typedef struct oz_around {
   float v[4 * (OZ_CANDIDATES + OZ_WORD)]; /* m, m^2 */
   uint32_t at[OZ_CANDIDATES + OZ_WORD];   /* where it stands in s->at */
@@ -59,15 +62,18 @@ typedef struct oz_around {
   uint32_t count, own; /* own: where the cell's own particles begin */
 } oz_around;
 
-/* Leaves those of the first n out that no particle of the cell can reach: a third of what 27 cells hold. Keeps their order;
- * returns how many there are. Entries up to the next full group of lanes may be read. */
+/* Leaves those of the first n out that no particle of the cell can reach: a third of what 27 cells
+ * hold. Keeps their order; returns how many there are. Entries up to the next full group of lanes
+ * may be read. */
 static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, uint32_t n) {
   const uint32_t first = s->cell_start[cell], end = (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES;
-  const float *v = s->at + 4 * (size_t)first, reach2 = 1.001f * (s->margin2 > s->radius2 ? s->margin2 : s->radius2);
+  const float *v = s->at + 4 * (size_t)first,
+              reach2 = 1.001f * (s->margin2 > s->radius2 ? s->margin2 : s->radius2);
   float lo[3] = {v[0], v[1], v[2]}, hi[3] = {v[0], v[1], v[2]};
   for (uint32_t k = first + 1; k < s->cell_start[cell + 1]; k++) {
     v += 4;
-    for (int c = 0; c < 3; c++) lo[c] = v[c] < lo[c] ? v[c] : lo[c], hi[c] = v[c] > hi[c] ? v[c] : hi[c];
+    for (int c = 0; c < 3; c++)
+      lo[c] = v[c] < lo[c] ? v[c] : lo[c], hi[c] = v[c] > hi[c] ? v[c] : hi[c];
   }
   const oz_v3 low = oz_vec_of(lo, 0), high = oz_vec_of(hi, 0);
   const oz_real zero = oz_set(0.0f), limit = oz_set(reach2);
@@ -75,18 +81,21 @@ static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, ui
   for (uint32_t k = n; k < end; k++) at[k] = first; /* within reach: they are the last ones kept */
   for (uint32_t k = 0; k < end; k += OZ_LANES) {
     const oz_v3 x = oz_vec_gather(s->at, at + k);
-    const oz_real dx = oz_max(oz_max(low.x - x.x, x.x - high.x), zero), dy = oz_max(oz_max(low.y - x.y, x.y - high.y), zero);
+    const oz_real dx = oz_max(oz_max(low.x - x.x, x.x - high.x), zero),
+                  dy = oz_max(oz_max(low.y - x.y, x.y - high.y), zero);
     const oz_real dz = oz_max(oz_max(low.z - x.z, x.z - high.z), zero);
     kept += oz_pack(at + kept, oz_not(dx * dx + dy * dy + dz * dz > limit), at + k);
   }
   return kept - (end - n);
 }
 
-/* Whether no particle of one has moved as far relative to any of the other as a pair has to that is to be listed. */
+/* Whether no particle of one has moved as far relative to any of the other as a pair has to that is
+ * to be listed. */
 static int calm_cells(const oz_motion *a, const oz_motion *b, float calm2) {
   float sum = 0.0f;
   for (int c = 0; c < 3; c++) {
-    const float low = a->low[c] < b->low[c] ? a->low[c] : b->low[c], high = a->high[c] > b->high[c] ? a->high[c] : b->high[c];
+    const float low = a->low[c] < b->low[c] ? a->low[c] : b->low[c],
+                high = a->high[c] > b->high[c] ? a->high[c] : b->high[c];
     sum += (high - low) * (high - low);
   }
   return oz_calm(sum, calm2);
@@ -96,22 +105,29 @@ static int calm_cells(const oz_motion *a, const oz_motion *b, float calm2) {
 static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   const int32_t bits = (1 << 21) - 1;
   const uint64_t key = s->cell_key[cell];
-  const int32_t kx = (int32_t)(key & (uint64_t)bits) - OZ_CELL_BIAS, ky = (int32_t)(key >> 21 & (uint64_t)bits) - OZ_CELL_BIAS;
+  const int32_t kx = (int32_t)(key & (uint64_t)bits) - OZ_CELL_BIAS,
+                ky = (int32_t)(key >> 21 & (uint64_t)bits) - OZ_CELL_BIAS;
   const int32_t kz = (int32_t)(key >> 42 & (uint64_t)bits) - OZ_CELL_BIAS;
   uint32_t n = 0;
   a->own = OZ_CANDIDATES;
   for (int32_t z = kz - 1; z <= kz + 1; z++)
     for (int32_t y = ky - 1; y <= ky + 1; y++)
       for (int32_t x = kx - 1; x <= kx + 1; x++) {
-        const uint32_t *here = s->hash + oz_cell_slot(s->hash, s->hash_mask, s->cell_kinds, s->cell_key, oz_cell_key(x, y, z)) * (size_t)s->cell_kinds;
-        for (uint32_t kind = 0; kind < s->cell_kinds; kind++) { /* cells of boundary particles are cells of their own */
+        const uint32_t *here = s->hash + oz_cell_slot(s->hash, s->hash_mask, s->cell_kinds,
+                                                      s->cell_key, oz_cell_key(x, y, z)) *
+                                             (size_t)s->cell_kinds;
+        /* cells of boundary particles are cells of their own */
+        for (uint32_t kind = 0; kind < s->cell_kinds; kind++) {
           const uint32_t found = here[kind];
-          if (!found || (s->moved && calm_cells(s->moved + cell, s->moved + found - 1, s->f->calm2))) continue;
+          if (!found ||
+              (s->moved && calm_cells(s->moved + cell, s->moved + found - 1, s->f->calm2)))
+            continue;
           const uint32_t first = s->cell_start[found - 1];
           uint32_t m = s->cell_start[found] - first;
           if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
           uint32_t *to = a->at + n;
-          for (uint32_t k = 0; k < m; k += 4, to += 4) /* what runs over is overwritten by the next cell */
+          /* what runs over is overwritten by the next cell */
+          for (uint32_t k = 0; k < m; k += 4, to += 4)
             to[0] = first + k, to[1] = first + k + 1, to[2] = first + k + 2, to[3] = first + k + 3;
           n += m;
         }
@@ -125,20 +141,26 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   for (uint32_t k = n; k < end; k++) a->at[k] = middle;
   for (uint32_t k = 0; k < end; k += OZ_LANES) {
     const oz_v3 x = oz_sub(oz_vec_gather(s->at, a->at + k), oz_vec_of(a->corner, 0));
-    oz_st(a->v, 4 * k, x.x), oz_st(a->v, 4 * k + OZ_LANES, x.y), oz_st(a->v, 4 * k + 2 * OZ_LANES, x.z);
+    oz_st(a->v, 4 * k, x.x), oz_st(a->v, 4 * k + OZ_LANES, x.y),
+        oz_st(a->v, 4 * k + 2 * OZ_LANES, x.z);
     oz_st(a->v, 4 * k + 3 * OZ_LANES, 0.5f * oz_dot(x, x));
   }
-  for (uint32_t k = n; k < end; k++) a->v[4 * (k / OZ_LANES * OZ_LANES) + 3 * OZ_LANES + k % OZ_LANES] = 1e36f; /* out of reach */
+  /* out of reach */
+  for (uint32_t k = n; k < end; k++)
+    a->v[4 * (k / OZ_LANES * OZ_LANES) + 3 * OZ_LANES + k % OZ_LANES] = 1e36f;
 }
 
-/* One bit for each of 64 candidates: nearer to p than the limit, and than the wider one if there are bits for it. No branch
- * depends on a distance: which of a handful of candidates is near cannot be guessed. */
-OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uint64_t *out, uint64_t *out2) {
+/* One bit for each of 64 candidates: nearer to p than the limit, and than the wider one if there
+ * are bits for it. No branch depends on a distance: which of a handful of candidates is near cannot
+ * be guessed. */
+OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uint64_t *out,
+                     uint64_t *out2) {
   oz_bits b[4], b2[4];
   for (uint32_t q = 0; q < 4; q++) {
     oz_mask in[16 / OZ_LANES], in2[16 / OZ_LANES];
     for (uint32_t k = 0; k < 16 / OZ_LANES; k++, v += 4 * OZ_LANES) {
-      const oz_real t = oz_ld(v, 3 * OZ_LANES) - oz_ld(v, 0) * p.x - oz_ld(v, OZ_LANES) * p.y - oz_ld(v, 2 * OZ_LANES) * p.z;
+      const oz_real t = oz_ld(v, 3 * OZ_LANES) - oz_ld(v, 0) * p.x - oz_ld(v, OZ_LANES) * p.y -
+                        oz_ld(v, 2 * OZ_LANES) * p.z;
       in[k] = t < limit;
       if (out2) in2[k] = t < limit2;
     }
@@ -149,9 +171,11 @@ OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uin
   if (out2) *out2 = oz_bits_join(b2);
 }
 
-/* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. Four are written at a time: how many
- * of 64 are near cannot be guessed either, by fours it mostly can. What is written too much is overwritten. */
-static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bits, uint32_t i, uint32_t *row, uint32_t *out_padded) {
+/* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. Four are
+ * written at a time: how many of 64 are near cannot be guessed either, by fours it mostly can. What
+ * is written too much is overwritten. */
+static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bits, uint32_t i,
+                     uint32_t *row, uint32_t *out_padded) {
   const uint64_t last = (uint64_t)1 << (OZ_WORD - 1); /* for a number without bits */
   uint32_t n = 0;
   for (uint32_t c = 0; c < a->count; c += OZ_WORD) {
@@ -173,9 +197,11 @@ static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bit
   return n;
 }
 
-/* Of a row that is near now, what was not near at the start, and is not calm: the rest is in C, or not to be listed. Which side of
- * h a pair was on is C's own answer where roundings could make another. */
-static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_t *row, uint32_t n, uint32_t *out_padded) {
+/* Of a row that is near now, what was not near at the start, and is not calm: the rest is in C, or
+ * not to be listed. Which side of h a pair was on is C's own answer where roundings could make
+ * another. */
+static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_t *row, uint32_t n,
+                        uint32_t *out_padded) {
   const oz_v3 x = oz_vec_of(f->x, i), p = oz_vec_of(f->p, i);
   const oz_real out = oz_set(1.0001f * f->h2), in = oz_set(0.9999f * f->h2);
   const oz_row mine = oz_row_of(c->words, c->row, i);
@@ -201,7 +227,8 @@ static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_
     }
     if (f->calm2 > 0.0f) {
       if (!oz_any(lacks)) continue;
-      lacks = lacks & (oz_moved2(p, x, oz_vec_gather(f->p, row + k), oz_vec_gather(f->x, row + k)) > oz_set(f->calm2));
+      lacks = lacks & (oz_moved2(p, x, oz_vec_gather(f->p, row + k), oz_vec_gather(f->x, row + k)) >
+                       oz_set(f->calm2));
     }
     kept += oz_pack(row + kept, lacks & oz_index_ne(row + k, i), row + k);
   }
@@ -236,21 +263,25 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
         looked = 1;
       }
       const uint32_t self = a.own + (k - first);
-      const float *x = s->at + 4 * (size_t)k, v[3] = {x[0] - a.corner[0], x[1] - a.corner[1], x[2] - a.corner[2]};
+      const float *x = s->at + 4 * (size_t)k,
+                  v[3] = {x[0] - a.corner[0], x[1] - a.corner[1], x[2] - a.corner[2]};
       const float pp = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
       const oz_v3 p = oz_vec_of(v, 0);
-      const oz_real limit = oz_set(0.5f * (s->radius2 - pp)), limit2 = oz_set(0.5f * (s->margin2 - pp));
+      const oz_real limit = oz_set(0.5f * (s->radius2 - pp)),
+                    limit2 = oz_set(0.5f * (s->margin2 - pp));
       if (margin)
         for (uint32_t w = 0; w < words; w++) {
           near_bits(a.v + 4 * OZ_WORD * w, p, limit, limit2, &in[w], &wide[w]);
           wide[w] &= ~in[w];
         }
       else
-        for (uint32_t w = 0; w < words; w++) near_bits(a.v + 4 * OZ_WORD * w, p, limit, limit, &in[w], NULL);
+        for (uint32_t w = 0; w < words; w++)
+          near_bits(a.v + 4 * OZ_WORD * w, p, limit, limit, &in[w], NULL);
       if (self < a.count) in[self / OZ_WORD] &= ~((uint64_t)1 << self % OZ_WORD);
       uint32_t pn, pr = 0;
       uint32_t nn = take(s, &a, in, i, near, &pn), pads = 0;
-      if (s->wide) nn = lacking(f, s->wide, i, near, nn, &pn), pads = s->wide->len[i] - f->neighbours[i];
+      if (s->wide)
+        nn = lacking(f, s->wide, i, near, nn, &pn), pads = s->wide->len[i] - f->neighbours[i];
       if (margin) (void)take(s, &a, wide, i, rest, &pr);
       row_put(s, f, &pen, i, near, pn, weights);
       if (s->rest) row_put(s, f, &pen_rest, i, rest, pr, 0);
@@ -260,8 +291,9 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   }
 }
 
-/* Density rows are those of C and, here, what has come within reach of what was in the margin, which is packed in place: of
- * the margin's rows that is what is left. What of C is out of reach by now adds nothing. */
+/* Density rows are those of C and, here, what has come within reach of what was in the margin,
+ * which is packed in place: of the margin's rows that is what is left. What of C is out of reach by
+ * now adds nothing. */
 static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
   const oz_frame *f = s->f;
   uint32_t near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];

@@ -1,6 +1,7 @@
-/* Particles along a space-filling curve, those of boundaries behind all others. The order is a function of (boundary, cell, id)
- * alone, never of an older order, so that a run that was stopped and resumed goes on with the same bits. Boundary particles
- * mostly stand still: where they are in order already, only what is in front of them is sorted and moved. */
+/* Particles along a space-filling curve, those of boundaries behind all others. The order is a
+ * function of (boundary, cell, id) alone, never of an older order, so that a run that was stopped
+ * and resumed goes on with the same bits. Boundary particles mostly stand still: where they are in
+ * order already, only what is in front of them is sorted and moved. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -27,8 +28,9 @@ typedef struct sort_job {
   uint32_t count; /* to be sorted: the first of them */
 } sort_job;
 
-#define OZ_CHUNK_RANGE                                                                                                 \
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count
+#define OZ_CHUNK_RANGE                     \
+  const uint32_t begin = chunk * OZ_CHUNK, \
+                 end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count
 
 static void key_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
@@ -36,9 +38,13 @@ static void key_chunk(void *arg, uint32_t chunk) {
   const uint32_t *owner = job->cpu->arrays.owner;
   for (uint32_t i = begin; i < end; i++) {
     float x[3];
-    for (int c = 0; c < 3; c++) x[c] = job->at[4 * (size_t)i + (size_t)c] + (job->u ? job->dt * job->u[4 * (size_t)i + (size_t)c] : 0.0f);
-    const uint64_t boundary = owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? OZ_KEY_BOUNDARY : 0;
-    job->cpu->key[i] = oz_spread(coordinate(x[0], job->inv)) | oz_spread(coordinate(x[1], job->inv)) << 1 |
+    for (int c = 0; c < 3; c++)
+      x[c] = job->at[4 * (size_t)i + (size_t)c] +
+             (job->u ? job->dt * job->u[4 * (size_t)i + (size_t)c] : 0.0f);
+    const uint64_t boundary =
+        owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? OZ_KEY_BOUNDARY : 0;
+    job->cpu->key[i] = oz_spread(coordinate(x[0], job->inv)) |
+                       oz_spread(coordinate(x[1], job->inv)) << 1 |
                        oz_spread(coordinate(x[2], job->inv)) << 2 | boundary;
     job->cpu->order[i] = i;
   }
@@ -60,7 +66,8 @@ static void scatter_chunk(void *arg, uint32_t chunk) {
     job->order_to[to] = job->order[i];
   }
 }
-/* Within a cell: ascending id. Cells hold about ten particles; one that starts in this chunk is finished by it. */
+/* Within a cell: ascending id. Cells hold about ten particles; one that starts in this chunk is
+ * finished by it. */
 static void ids_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
   OZ_CHUNK_RANGE;
@@ -71,7 +78,8 @@ static void ids_chunk(void *arg, uint32_t chunk) {
   while (i < end) {
     uint32_t stop = i + 1;
     while (stop < job->count && key[stop] == key[i]) stop++;
-    for (uint32_t gap = (stop - i) / 2; gap > 0; gap /= 2) /* shell sort: piled-up cells stay cheap */
+    /* shell sort: piled-up cells stay cheap */
+    for (uint32_t gap = (stop - i) / 2; gap > 0; gap /= 2)
       for (uint32_t k = i + gap; k < stop; k++) {
         uint32_t v = order[k], m = k;
         for (; m >= i + gap && id[order[m - gap]] > id[v]; m -= gap) order[m] = order[m - gap];
@@ -92,19 +100,25 @@ static uint32_t kept_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
 }
 static void keep_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
   const uint32_t kept = cpu->count - f->fluid;
-  if (kept && kept == cpu->boundary_keys && f->boundary_still && cpu->boundary_cell == cell) return; /* these are they */
+  /* these are they */
+  if (kept && kept == cpu->boundary_keys && f->boundary_still && cpu->boundary_cell == cell) return;
   cpu->boundary_keys = 0;
-  if (!kept || !oz_grow(cpu->memory, (void **)&cpu->boundary_key, &cpu->boundary_key_bytes, kept * sizeof *cpu->boundary_key, 0)) return; /* then without */
+  /* then without */
+  if (!kept || !oz_grow(cpu->memory, (void **)&cpu->boundary_key, &cpu->boundary_key_bytes,
+                        kept * sizeof *cpu->boundary_key, 0))
+    return;
   memcpy(cpu->boundary_key, cpu->key + f->fluid, kept * sizeof *cpu->key);
   cpu->boundary_keys = kept, cpu->boundary_cell = cell;
 }
 
-/* How many particles are in front of those of boundaries, if these are in order where they are; otherwise all of them. */
+/* How many particles are in front of those of boundaries, if these are in order where they are;
+ * otherwise all of them. */
 static uint32_t unsorted(const oz_cpu *cpu) {
   uint32_t i = cpu->count;
   const uint64_t *key = cpu->key, *id = cpu->arrays.id;
   while (i > 0 && key[i - 1] & OZ_KEY_BOUNDARY) {
-    if (i < cpu->count && !(key[i - 1] < key[i] || (key[i - 1] == key[i] && id[i - 1] < id[i]))) return cpu->count;
+    if (i < cpu->count && !(key[i - 1] < key[i] || (key[i - 1] == key[i] && id[i - 1] < id[i])))
+      return cpu->count;
     i--;
   }
   for (uint32_t k = 0; k < i; k++)
@@ -112,7 +126,8 @@ static uint32_t unsorted(const oz_cpu *cpu) {
   return i;
 }
 
-uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt, float cell) {
+uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt,
+                      float cell) {
   const uint32_t kept = u || at == f->x ? kept_keys(cpu, f, cell) : 0;
   sort_job job = {cpu, at, u, dt, 1.0f / cell, 0, NULL, NULL, NULL, NULL, cpu->count - kept};
   cpu->tasks->run(cpu->tasks, oz_cpu_chunks(job.count, OZ_CHUNK), key_chunk, &job);
@@ -134,8 +149,12 @@ uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const flo
         sum += n;
       }
     cpu->tasks->run(cpu->tasks, chunks, scatter_chunk, &job);
-    uint64_t *tk = key; key = key2; key2 = tk;
-    uint32_t *to = order; order = order2; order2 = to;
+    uint64_t *tk = key;
+    key = key2;
+    key2 = tk;
+    uint32_t *to = order;
+    order = order2;
+    order2 = to;
   }
   if (key != cpu->key) { /* what was not sorted comes along */
     memcpy(key + count, cpu->key + count, (cpu->count - count) * sizeof *key);
@@ -156,9 +175,12 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
   const size_t want_key = (size_t)n + n / 4 + 16;
   const uint32_t kinds = n && cpu->key[cpu->count - 1] & OZ_KEY_BOUNDARY ? 2 : 1;
   const size_t hash_bytes = (size_t)size * kinds * sizeof(uint32_t);
-  if (n * sizeof(uint64_t) > cells->key_bytes || (n + 1) * sizeof(uint32_t) > cells->start_bytes || hash_bytes > cells->hash_bytes)
-    if (!oz_grow(cpu->memory, (void **)&cells->key, &cells->key_bytes, want_key * sizeof(uint64_t), 0) ||
-        !oz_grow(cpu->memory, (void **)&cells->start, &cells->start_bytes, (want_key + 1) * sizeof(uint32_t), 0) ||
+  if (n * sizeof(uint64_t) > cells->key_bytes || (n + 1) * sizeof(uint32_t) > cells->start_bytes ||
+      hash_bytes > cells->hash_bytes)
+    if (!oz_grow(cpu->memory, (void **)&cells->key, &cells->key_bytes, want_key * sizeof(uint64_t),
+                 0) ||
+        !oz_grow(cpu->memory, (void **)&cells->start, &cells->start_bytes,
+                 (want_key + 1) * sizeof(uint32_t), 0) ||
         !oz_grow(cpu->memory, (void **)&cells->hash, &cells->hash_bytes, hash_bytes, 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u neighbour cells", n);
   cells->count = n;
@@ -169,11 +191,14 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
   for (uint32_t i = 0; i < cpu->count; i++) {
     if (i && cpu->key[i] == cpu->key[i - 1]) continue;
     const uint64_t k = cpu->key[i];
-    const uint64_t packed = oz_gathered(k) | oz_gathered(k >> 1) << 21 | oz_gathered(k >> 2) << 42 | (k & OZ_KEY_BOUNDARY);
+    const uint64_t packed = oz_gathered(k) | oz_gathered(k >> 1) << 21 | oz_gathered(k >> 2) << 42 |
+                            (k & OZ_KEY_BOUNDARY);
     cells->key[c] = packed;
     cells->start[c] = i;
     const uint64_t place = packed & ~OZ_KEY_BOUNDARY;
-    cells->hash[oz_cell_slot(cells->hash, cells->hash_mask, kinds, cells->key, place) * (size_t)kinds + (packed != place)] = ++c;
+    cells->hash[oz_cell_slot(cells->hash, cells->hash_mask, kinds, cells->key, place) *
+                    (size_t)kinds +
+                (packed != place)] = ++c;
   }
   cells->start[n] = cpu->count;
   return OOZE_OK;
@@ -195,7 +220,8 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->fluid = sorted; /* all but boundary particles that were in order; or all */
   while (f->fluid > 0 && cpu->key[f->fluid - 1] & OZ_KEY_BOUNDARY) f->fluid--;
   keep_keys(cpu, f, cell);
-  cpu->wall_count = f->wall_count = 0; /* slots name particles by place: walls() makes them anew, if there are walls */
+  /* slots name particles by place: walls() makes them anew, if there are walls */
+  cpu->wall_count = f->wall_count = 0;
   cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
   cpu->calls[OZ_TIMER_SORT]++;
   return OOZE_OK;

@@ -1,4 +1,5 @@
-/* Every stage as a loop over particles. Compiled once per instruction set (OZ_ISA), each time with all of physics/. */
+/* Every stage as a loop over particles. Compiled once per instruction set (OZ_ISA), each time with
+ * all of physics/. */
 #include "cpu/isa.h"
 
 #include "physics/lanes.h"
@@ -32,7 +33,8 @@
 enum { BLOCK = 64 }; /* particles whose sums wait for their `end` */
 
 /* Tail lanes beyond the last particle must not enter reductions. */
-static inline void add_lanes(double *sums, const oz_real *red, int count, uint32_t i, uint32_t end) {
+static inline void add_lanes(double *sums, const oz_real *red, int count, uint32_t i,
+                             uint32_t end) {
   float lane[OZ_LANES];
   for (int r = 0; r < count; r++) {
     memcpy(lane, &red[r], sizeof lane);
@@ -43,69 +45,76 @@ static inline void add_lanes(double *sums, const oz_real *red, int count, uint32
 OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) {
 #if OZ_ARMS
   n->i = row->i;
-  for (uint32_t l = 0; l < OZ_LANES; l++) n->far[l] = oz_row_far(row, wide, k + l), n->j[l] = row->i + (uint32_t)n->far[l];
+  for (uint32_t l = 0; l < OZ_LANES; l++)
+    n->far[l] = oz_row_far(row, wide, k + l), n->j[l] = row->i + (uint32_t)n->far[l];
 #else
   for (uint32_t l = 0; l < OZ_LANES; l++) n->j[l] = row->i + (uint32_t)oz_row_far(row, wide, k + l);
 #endif
 }
-#define OZ_ROW_C(name, wide)                                                                                           \
-  for (uint32_t k = 0; k < length; k += OZ_LANES) {                                                                    \
-    oz_group n;                                                                                                        \
-    row_group(&row, wide, k, &n);                                                                                      \
-    oz_group_gradients(f, i, oz_ld_half(weights + k), &n);                                                             \
-    oz_##name##_pair(f, &self, &n, acc);                                                                               \
+#define OZ_ROW_C(name, wide)                               \
+  for (uint32_t k = 0; k < length; k += OZ_LANES) {        \
+    oz_group n;                                            \
+    row_group(&row, wide, k, &n);                          \
+    oz_group_gradients(f, i, oz_ld_half(weights + k), &n); \
+    oz_##name##_pair(f, &self, &n, acc);                   \
   }
-#define OZ_ROWS_C(name)                                                                                                \
-  const oz_row row = oz_row_of(f->near_c, f->row_c, i);                                                                \
-  const uint32_t length = f->len_c[i];                                                                                 \
-  const uint16_t *weights = row.e + length;                                                                            \
-  if (!row.wide) OZ_ROW_C(name, 0)                                                                                     \
-  else {                                                                                                               \
-    weights += length;                                                                                                 \
-    OZ_ROW_C(name, 1)                                                                                                  \
+#define OZ_ROWS_C(name)                                 \
+  const oz_row row = oz_row_of(f->near_c, f->row_c, i); \
+  const uint32_t length = f->len_c[i];                  \
+  const uint16_t *weights = row.e + length;             \
+  if (!row.wide)                                        \
+    OZ_ROW_C(name, 0)                                   \
+  else {                                                \
+    weights += length;                                  \
+    OZ_ROW_C(name, 1)                                   \
   }
-#define OZ_ROW_D(name, part, wide)                                                                                     \
-  for (uint32_t k = 0, length = f->len_d[part][i]; k < length; k += OZ_LANES) {                                        \
-    oz_group n;                                                                                                        \
-    memset(&n, 0, sizeof n);                                                                                           \
-    row_group(&row, wide, k, &n);                                                                                      \
-    oz_##name##_pair(f, &self, &n, acc);                                                                               \
+#define OZ_ROW_D(name, part, wide)                                              \
+  for (uint32_t k = 0, length = f->len_d[part][i]; k < length; k += OZ_LANES) { \
+    oz_group n;                                                                 \
+    memset(&n, 0, sizeof n);                                                    \
+    row_group(&row, wide, k, &n);                                               \
+    oz_##name##_pair(f, &self, &n, acc);                                        \
   }
-#define OZ_ROWS_D_START(name)                                                                                          \
-  {                                                                                                                    \
-    const oz_row row = oz_row_of(f->near_d[0], f->row_d[0], i);                                                        \
-    __builtin_prefetch(row.e + 320), __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */\
-    if (!row.wide) OZ_ROW_D(name, 0, 0)                                                                                \
-    else OZ_ROW_D(name, 0, 1)                                                                                          \
+#define OZ_ROWS_D_START(name)                                                              \
+  {                                                                                        \
+    const oz_row row = oz_row_of(f->near_d[0], f->row_d[0], i);                            \
+    __builtin_prefetch(row.e + 320),                                                       \
+        __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */ \
+    if (!row.wide)                                                                         \
+      OZ_ROW_D(name, 0, 0)                                                                 \
+    else                                                                                   \
+      OZ_ROW_D(name, 0, 1)                                                                 \
   }
-#define OZ_ROWS_D_SINCE(name)                                                                                          \
-  if (f->near_d[1] && f->len_d[1][i]) { /* few have more */                                                            \
-    const oz_row row = oz_row_of(f->near_d[1], f->row_d[1], i);                                                        \
-    OZ_ROW_D(name, 1, row.wide)                                                                                        \
+#define OZ_ROWS_D_SINCE(name)                                   \
+  if (f->near_d[1] && f->len_d[1][i]) { /* few have more */     \
+    const oz_row row = oz_row_of(f->near_d[1], f->row_d[1], i); \
+    OZ_ROW_D(name, 1, row.wide)                                 \
   }
 #define OZ_ROWS_D(name) OZ_ROWS_D_START(name) OZ_ROWS_D_SINCE(name)
-#define OZ_ROWS_LATE(name)                                                                                             \
-  if (!f->carried) OZ_ROWS_D_START(name)                                                                               \
+#define OZ_ROWS_LATE(name)               \
+  if (!f->carried) OZ_ROWS_D_START(name) \
   OZ_ROWS_D_SINCE(name)
-#define OZ_ROWS_LINK(name)                                                                                             \
-  for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                                            \
-    const size_t e = oz_link_at(f, i, k);                                                                              \
-    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};  \
-    oz_##name##_pair(f, &self, &n, acc);                                                                               \
+#define OZ_ROWS_LINK(name)                                                                        \
+  for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                       \
+    const size_t e = oz_link_at(f, i, k);                                                         \
+    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, \
+                  f->link_share + e};                                                             \
+    oz_##name##_pair(f, &self, &n, acc);                                                          \
   }
-#define OZ_ROWS_BOTH(name)                                                                                             \
-  const float *records = oz_##name##_records(f);                                                                       \
-  oz_real next[4];                                                                                                     \
-  oz_gather4(records, f->link_j + oz_link_at(f, i, 0), 4, 0, next);                                                    \
-  for (uint32_t k = 0, all = f->link_all[i]; k < all; k += OZ_LANES) {                                                 \
-    const size_t e = oz_link_at(f, i, k);                                                                              \
-    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};  \
-    /* three streams at once are more than the machine foresees by itself */                                           \
-    __builtin_prefetch(f->link_j + e + 128), __builtin_prefetch(f->link_rest + e + 128);                               \
-    __builtin_prefetch(f->link_share + e + 128);                                                                       \
-    const oz_real v[4] = {next[0], next[1], next[2], next[3]};                                                         \
-    oz_gather4(records, n.j + (k + OZ_LANES < all ? OZ_LANES : 0), 4, 0, next);                                        \
-    oz_##name##_both(f, &self, v, &n, acc);                                                                            \
+#define OZ_ROWS_BOTH(name)                                                                        \
+  const float *records = oz_##name##_records(f);                                                  \
+  oz_real next[4];                                                                                \
+  oz_gather4(records, f->link_j + oz_link_at(f, i, 0), 4, 0, next);                               \
+  for (uint32_t k = 0, all = f->link_all[i]; k < all; k += OZ_LANES) {                            \
+    const size_t e = oz_link_at(f, i, k);                                                         \
+    oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, \
+                  f->link_share + e};                                                             \
+    /* three streams at once are more than the machine foresees by itself */                      \
+    __builtin_prefetch(f->link_j + e + 128), __builtin_prefetch(f->link_rest + e + 128);          \
+    __builtin_prefetch(f->link_share + e + 128);                                                  \
+    const oz_real v[4] = {next[0], next[1], next[2], next[3]};                                    \
+    oz_gather4(records, n.j + (k + OZ_LANES < all ? OZ_LANES : 0), 4, 0, next);                   \
+    oz_##name##_both(f, &self, v, &n, acc);                                                       \
   }
 /* Rows with nothing in them, those of boundary particles above all, add nothing. */
 #define OZ_NONE_C (!f->len_c[i])
@@ -113,8 +122,10 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 #define OZ_NONE_LATE ((f->carried || !f->len_d[0][i]) && !(f->near_d[1] && f->len_d[1][i]))
 #define OZ_NONE_LINK (!f->link_len[i])
 #define OZ_NONE_BOTH (!f->link_all[i])
-#define OZ_FOLD_PLAIN(nsum) for (uint32_t s = 0; s < nsum; s++) kept[s * BLOCK + i - b] = oz_sum(acc[s]);
-#define OZ_UNFOLD_PLAIN(nsum) for (uint32_t s = 0; s < nsum; s++) acc[s] = oz_ld(kept + s * BLOCK, i - b);
+#define OZ_FOLD_PLAIN(nsum) \
+  for (uint32_t s = 0; s < nsum; s++) kept[s * BLOCK + i - b] = oz_sum(acc[s]);
+#define OZ_UNFOLD_PLAIN(nsum) \
+  for (uint32_t s = 0; s < nsum; s++) acc[s] = oz_ld(kept + s * BLOCK, i - b);
 #if OZ_ARMS
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, f->inv_d, kept, i - b);
 #define OZ_UNFOLD_OUTER(nsum) oz_outer_unfold(kept, i - b, acc);
@@ -131,73 +142,82 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 #define OZ_FOLD_SPARE OZ_FOLD_PLAIN
 #define OZ_UNFOLD_SPARE OZ_UNFOLD_PLAIN
 #endif
-#define OZ_GATHER(name, rows, none, fold, unfold, room, nsum, nred)                                                    \
-  static void run_##name(const oz_frame *given, uint32_t begin, uint32_t end, double *sums) {                          \
-    const oz_frame frame = *given, *f = &frame; /* a copy that nothing written here can be part of */                 \
-    float kept[(room) * BLOCK];                                                                                        \
-    memset(kept, 0, sizeof kept);                                                                                      \
-    for (uint32_t b = begin; b < end; b += BLOCK) {                                                                    \
-      uint32_t stop = b + BLOCK < end ? b + BLOCK : end;                                                               \
-      for (uint32_t i = b; i < stop; i++) {                                                                            \
-        if (none) {                                                                                                    \
-          oz_real acc[nsum + 6];                                                                                       \
-          for (int s = 0; s < nsum + 6; s++) acc[s] = oz_set(0.0f);                                                    \
-          fold(nsum) continue;                                                                                         \
-        }                                                                                                              \
-        oz_##name##_self self;                                                                                         \
-        oz_real acc[nsum + 6]; /* some sums are kept in more parts */                                                  \
-        oz_##name##_begin(f, i, &self);                                                                                \
-        for (int s = 0; s < nsum + 6; s++) acc[s] = oz_set(0.0f);                                                      \
-        rows(name) fold(nsum)                                                                                          \
-      }                                                                                                                \
-      for (uint32_t i = b; i < stop; i += OZ_LANES) {                                                                  \
-        oz_real acc[nsum], red[nred + 1];                                                                              \
-        unfold(nsum)                                                                                                   \
-        oz_##name##_end(f, i, acc, red);                                                                               \
-        if (nred) add_lanes(sums, red, nred, i, stop);                                                                 \
-      }                                                                                                                \
-    }                                                                                                                  \
-    (void)sums;                                                                                                        \
+#define OZ_GATHER(name, rows, none, fold, unfold, room, nsum, nred)                           \
+  static void run_##name(const oz_frame *given, uint32_t begin, uint32_t end, double *sums) { \
+    const oz_frame frame = *given,                                                            \
+                   *f = &frame; /* a copy that nothing written here can be part of */         \
+    float kept[(room)*BLOCK];                                                                 \
+    memset(kept, 0, sizeof kept);                                                             \
+    for (uint32_t b = begin; b < end; b += BLOCK) {                                           \
+      uint32_t stop = b + BLOCK < end ? b + BLOCK : end;                                      \
+      for (uint32_t i = b; i < stop; i++) {                                                   \
+        if (none) {                                                                           \
+          oz_real acc[nsum + 6];                                                              \
+          for (int s = 0; s < nsum + 6; s++) acc[s] = oz_set(0.0f);                           \
+          fold(nsum) continue;                                                                \
+        }                                                                                     \
+        oz_##name##_self self;                                                                \
+        oz_real acc[nsum + 6]; /* some sums are kept in more parts */                         \
+        oz_##name##_begin(f, i, &self);                                                       \
+        for (int s = 0; s < nsum + 6; s++) acc[s] = oz_set(0.0f);                             \
+        rows(name) fold(nsum)                                                                 \
+      }                                                                                       \
+      for (uint32_t i = b; i < stop; i += OZ_LANES) {                                         \
+        oz_real acc[nsum], red[nred + 1];                                                     \
+        unfold(nsum) oz_##name##_end(f, i, acc, red);                                         \
+        if (nred) add_lanes(sums, red, nred, i, stop);                                        \
+      }                                                                                       \
+    }                                                                                         \
+    (void)sums;                                                                               \
   }
-#define OZ_KIND_C(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_OUTER(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_OUTER, OZ_UNFOLD_OUTER, OZ_KEPT(nsum), nsum, nred)
-#define OZ_KIND_MATRIX(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, OZ_UNFOLD_MATRIX, OZ_KEPT(nsum), nsum, nred)
-#define OZ_KIND_SPARE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, OZ_UNFOLD_SPARE, OZ_KEPT(nsum), nsum, nred)
-#define OZ_KIND_D(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_LATE(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LATE, OZ_NONE_LATE, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_LINK(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_BOTH(name, nsum, nred) OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_MAP(name, nsum, nred)                                                                                  \
-  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
-    for (uint32_t i = begin; i < end; i += OZ_LANES) {                                                                 \
-      oz_real red[nred + 1];                                                                                           \
-      oz_##name##_item(f, i, red);                                                                                     \
-      if (nred) add_lanes(sums, red, nred, i, end);                                                                    \
-    }                                                                                                                  \
-    (void)sums;                                                                                                        \
+#define OZ_KIND_C(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_OUTER(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_OUTER, OZ_UNFOLD_OUTER, OZ_KEPT(nsum), nsum, nred)
+#define OZ_KIND_MATRIX(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, OZ_UNFOLD_MATRIX, OZ_KEPT(nsum), nsum, nred)
+#define OZ_KIND_SPARE(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, OZ_UNFOLD_SPARE, OZ_KEPT(nsum), nsum, nred)
+#define OZ_KIND_D(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_LATE(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_LATE, OZ_NONE_LATE, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_LINK(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_BOTH(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_MAP(name, nsum, nred)                                                     \
+  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) { \
+    for (uint32_t i = begin; i < end; i += OZ_LANES) {                                    \
+      oz_real red[nred + 1];                                                              \
+      oz_##name##_item(f, i, red);                                                        \
+      if (nred) add_lanes(sums, red, nred, i, end);                                       \
+    }                                                                                     \
+    (void)sums;                                                                           \
   }
-#define OZ_KIND_ITEM(name, nsum, nred)                                                                                 \
-  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
-    for (uint32_t i = begin; i < end; i++) oz_##name##_item(f, i);                                                     \
-    (void)sums;                                                                                                        \
+#define OZ_KIND_ITEM(name, nsum, nred)                                                    \
+  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) { \
+    for (uint32_t i = begin; i < end; i++) oz_##name##_item(f, i);                        \
+    (void)sums;                                                                           \
   }
 #define OZ_KIND_WALL OZ_KIND_ITEM
 #define OZ_KIND_MEMBER OZ_KIND_ITEM
-#define OZ_KIND_BODY(name, nsum, nred)                                                                                 \
-  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
-    for (uint32_t b = begin; b < end; b++) {                                                                           \
-      double acc[nsum];                                                                                                \
-      for (int s = 0; s < nsum; s++) acc[s] = 0.0;                                                                     \
-      for (uint32_t k = 0; k < f->body[b].count; k++)                                                                  \
-        if (f->member[f->body[b].first + k] != OZ_NO_MEMBER) oz_##name##_pair(f, b, f->member[f->body[b].first + k], acc); \
-      oz_##name##_end(f, b, acc);                                                                                      \
-    }                                                                                                                  \
-    (void)sums;                                                                                                        \
+#define OZ_KIND_BODY(name, nsum, nred)                                                    \
+  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) { \
+    for (uint32_t b = begin; b < end; b++) {                                              \
+      double acc[nsum];                                                                   \
+      for (int s = 0; s < nsum; s++) acc[s] = 0.0;                                        \
+      for (uint32_t k = 0; k < f->body[b].count; k++)                                     \
+        if (f->member[f->body[b].first + k] != OZ_NO_MEMBER)                              \
+          oz_##name##_pair(f, b, f->member[f->body[b].first + k], acc);                   \
+      oz_##name##_end(f, b, acc);                                                         \
+    }                                                                                     \
+    (void)sums;                                                                           \
   }
-#define OZ_KIND_ONE(name, nsum, nred)                                                                                  \
-  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) {                              \
-    (void)begin, (void)end, (void)sums;                                                                                \
-    oz_##name##_item(f);                                                                                               \
+#define OZ_KIND_ONE(name, nsum, nred)                                                     \
+  static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) { \
+    (void)begin, (void)end, (void)sums;                                                   \
+    oz_##name##_item(f);                                                                  \
   }
 #define OZ_STAGE(name, kind, nsum, nred) OZ_KIND_##kind(name, nsum, nred)
 #include "physics/stages.def"
@@ -209,7 +229,8 @@ static void near_walls(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t 
   const float reach = oz_wall_reach(f);
   for (uint32_t i = begin; i < end; i++)
     flag[i] = (uint8_t)(!oz_is_boundary(f, i) &&
-                        (oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach) || oz_load_near(f, i)));
+                        (oz_wall_near_path(f, f->x + 4 * (size_t)i, f->p + 4 * (size_t)i, reach) ||
+                         oz_load_near(f, i)));
 }
 
 #define OZ_TABLE_NAME(isa) OZ_CAT(oz_isa_, isa)

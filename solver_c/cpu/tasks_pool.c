@@ -1,5 +1,5 @@
-/* A thread pool that needs no library: POSIX threads, or Windows' own. The caller works too; the others sleep when
- * there is nothing to do. Chunks are handed out by a counter. */
+/* A thread pool that needs no library: POSIX threads, or Windows' own. The caller works too; the
+ * others sleep when there is nothing to do. Chunks are handed out by a counter. */
 #if !defined(_WIN32) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1 /* sched_getaffinity: a farm job may own only some of the machine's cores */
 #endif
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* ---- what differs between systems -------------------------------------------------------------------------------- */
+/* ---- what differs between systems -------------------------------------------------------- */
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
@@ -67,19 +67,22 @@ static int signal_init(oz_signal *c) { return pthread_cond_init(c, NULL) == 0; }
 static void signal_done(oz_signal *c) { pthread_cond_destroy(c); }
 static void signal_all(oz_signal *c) { pthread_cond_broadcast(c); }
 static void signal_wait(oz_signal *c, oz_lock *l) { pthread_cond_wait(c, l); }
-static int thread_start(oz_thread *t, void *(*fn)(void *), void *arg) { return pthread_create(t, NULL, fn, arg) == 0; }
+static int thread_start(oz_thread *t, void *(*fn)(void *), void *arg) {
+  return pthread_create(t, NULL, fn, arg) == 0;
+}
 static void thread_join(oz_thread t) { pthread_join(t, NULL); }
 static uint32_t machine_threads(void) {
 #if defined(__linux__)
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return (uint32_t)CPU_COUNT(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+    return (uint32_t)CPU_COUNT(&set);
 #endif
   long n = sysconf(_SC_NPROCESSORS_ONLN);
   return n > 0 ? (uint32_t)n : 1;
 }
 #endif
 
-/* ---- the pool ---------------------------------------------------------------------------------------------------- */
+/* ---- the pool ---------------------------------------------------------------------------- */
 
 enum { OZ_POOL_MAX = 256, OZ_POOL_SPINS = 2000 };
 
@@ -115,10 +118,12 @@ OZ_THREAD_FN(worker) {
   uint32_t seen = 0;
   for (;;) {
     /* stages follow each other closely: look for a while before going to sleep */
-    for (int i = 0; i < OZ_POOL_SPINS && atomic_load_explicit(&p->job, memory_order_relaxed) == seen; ++i) {
+    for (int i = 0;
+         i < OZ_POOL_SPINS && atomic_load_explicit(&p->job, memory_order_relaxed) == seen; ++i) {
     }
     lock(&p->guard);
-    while (atomic_load_explicit(&p->job, memory_order_relaxed) == seen && !p->stop) signal_wait(&p->wake, &p->guard);
+    while (atomic_load_explicit(&p->job, memory_order_relaxed) == seen && !p->stop)
+      signal_wait(&p->wake, &p->guard);
     if (p->stop) {
       unlock(&p->guard);
       return 0;
@@ -142,7 +147,8 @@ OZ_THREAD_FN(worker) {
 
 static void pool_run(oz_tasks *t, uint32_t chunks, oz_chunk_fn fn, void *arg) {
   oz_pool *p = (oz_pool *)(void *)t;
-  if (chunks < 2 || p->started == 0 || atomic_flag_test_and_set_explicit(&p->busy, memory_order_acquire)) {
+  if (chunks < 2 || p->started == 0 ||
+      atomic_flag_test_and_set_explicit(&p->busy, memory_order_acquire)) {
     for (uint32_t i = 0; i < chunks; ++i) fn(arg, i);
     return;
   }

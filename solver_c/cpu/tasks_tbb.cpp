@@ -20,7 +20,8 @@ struct tbb_tasks {
   tbb::task_arena arena;
 };
 
-// Bodies take the next chunk from the counter, so that each runs once even if TBB gives up half way.
+// Bodies take the next chunk from the counter, so that each runs once even if TBB gives up half
+// way.
 struct job {
   std::atomic<uint32_t> next;
   uint32_t chunks;
@@ -67,7 +68,8 @@ extern "C" oz_tasks *oz_tasks_tbb_create(uint32_t threads, oz_memory *memory) {
     // more than the machine has would only make TBB print a warning
     int most = tbb::info::default_concurrency();
     int limit = threads && threads < static_cast<uint32_t>(most) ? static_cast<int>(threads) : most;
-    tbb_tasks *self = new (room) tbb_tasks{{run, destroy, "tbb", 0}, memory, tbb::task_arena(limit)};
+    tbb_tasks *self =
+        new (room) tbb_tasks{{run, destroy, "tbb", 0}, memory, tbb::task_arena(limit)};
     self->arena.initialize();
     self->base.threads = static_cast<uint32_t>(self->arena.max_concurrency());
     return &self->base;

@@ -58,8 +58,9 @@ static int newest_first(const void *a, const void *b) {
   return -strcmp(x->path, y->path);
 }
 
-ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits *limits, ooze_line_fn line, void *user,
-                                        char *out_path, size_t capacity, ooze_message *why) {
+ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits *limits,
+                                        ooze_line_fn line, void *user, char *out_path,
+                                        size_t capacity, ooze_message *why) {
   if (!folder || !out_path || capacity == 0)
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no folder or no place for the path given");
   search s = {folder[0] ? folder : ".", NULL, 0, 0, false};
@@ -71,7 +72,8 @@ ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits
     oz_os_reason(error, reason, sizeof reason);
     oz_io_fail(why, result, "%s: cannot list the folder: %s", s.folder, reason);
   } else if (s.failed) {
-    result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for the list of its checkpoints", s.folder);
+    result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for the list of its checkpoints",
+                        s.folder);
   } else {
     if (s.count) qsort(s.list, s.count, sizeof *s.list, newest_first);
     oz_io_fail(why, result, "%s: holds no whole checkpoint (*.ozc)", s.folder);
@@ -79,7 +81,8 @@ ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits
       ooze_message reason;
       ooze_result read = ooze_checkpoint_read(s.list[i].path, limits, NULL, NULL, NULL, &reason);
       if (read == OOZE_OK && strlen(s.list[i].path) >= capacity) {
-        result = oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: the path is longer than the %zu bytes given for it",
+        result = oz_io_fail(why, OOZE_ERROR_LIMIT,
+                            "%s: the path is longer than the %zu bytes given for it",
                             s.list[i].path, capacity);
       } else if (read == OOZE_OK) {
         memcpy(out_path, s.list[i].path, strlen(s.list[i].path) + 1);

@@ -1,5 +1,5 @@
-/* Files that are whole or not there: a temporary name in the same folder, sync, rename, sync the folder.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Files that are whole or not there: a temporary name in the same folder, sync, rename, sync the
+ * folder. SPDX-License-Identifier: Apache-2.0 */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@ struct ooze_file {
 static ooze_result refused(ooze_message *why, const char *operation, const char *path, int error) {
   char reason[160];
   oz_os_reason(error, reason, sizeof reason);
-  return oz_io_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO, "%s: cannot %s: %s", path, operation,
-                    reason);
+  return oz_io_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO,
+                    "%s: cannot %s: %s", path, operation, reason);
 }
 
 static void forget(ooze_file *file) {
@@ -28,15 +28,17 @@ static void forget(ooze_file *file) {
   free(file);
 }
 
-/* "dir/name.bgeo" is written as "dir/.name.bgeo.tmp-<host>-<process>-<number>": hidden from listings and wildcards, not
- * shared between machines on one disk, and known by ooze_file_sweep to be left over once the process is gone. */
+/* "dir/name.bgeo" is written as "dir/.name.bgeo.tmp-<host>-<process>-<number>": hidden from
+ * listings and wildcards, not shared between machines on one disk, and known by ooze_file_sweep to
+ * be left over once the process is gone. */
 ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why) {
   static atomic_uint serial;
   if (out) *out = NULL;
   if (!path || !path[0] || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   size_t length = strlen(path), base = length;
   while (base > 0 && !oz_os_is_slash(path[base - 1])) base--;
-  if (base == length) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: names a folder, not a file", path);
+  if (base == length)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: names a folder, not a file", path);
   ooze_file *file = calloc(1, sizeof *file);
   if (!file) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   file->fd = -1;
@@ -54,8 +56,8 @@ ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *wh
     memcpy(file->folder, ".", 2);
   int error = EEXIST;
   for (int attempt = 0; attempt < 100 && error == EEXIST; attempt++) {
-    snprintf(file->temporary, length + 64, "%.*s.%s.tmp-%08x-%u-%u", (int)base, path, path + base, oz_os_host(),
-             oz_os_process(), atomic_fetch_add(&serial, 1u));
+    snprintf(file->temporary, length + 64, "%.*s.%s.tmp-%08x-%u-%u", (int)base, path, path + base,
+             oz_os_host(), oz_os_process(), atomic_fetch_add(&serial, 1u));
     error = oz_os_create(file->temporary, &file->fd);
   }
   if (error) {
@@ -100,14 +102,15 @@ ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why) 
     ooze_file_discard(file);
     return result;
   }
-  /* From here on the file is whole under its name; a folder that cannot be synced is still worth a word. */
+  /* From here on the file is whole under its name; a folder that cannot be synced is still worth a
+   * word. */
   error = sync ? oz_os_sync_folder(file->folder) : 0;
   ooze_result result = error ? refused(why, "sync the folder of", file->path, error) : OOZE_OK;
   forget(file);
   return result;
 }
 
-/* ---- Left-overs ----------------------------------------------------------------------------------------------- */
+/* ---- Left-overs -------------------------------------------------------------------------- */
 
 typedef struct sweep {
   const char *folder;
@@ -121,10 +124,13 @@ static void sweep_one(void *user, const char *name) {
   for (const char *at = strstr(name, ".tmp-"); at; at = strstr(at + 1, ".tmp-")) mark = at;
   unsigned host, process, serial;
   int used = 0;
-  if (!mark || sscanf(mark, ".tmp-%8x-%u-%u%n", &host, &process, &serial, &used) != 3 || mark[used] != 0) return;
+  if (!mark || sscanf(mark, ".tmp-%8x-%u-%u%n", &host, &process, &serial, &used) != 3 ||
+      mark[used] != 0)
+    return;
   if (host != oz_os_host() || process == 0 || !oz_os_process_gone(process)) return;
   char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s", job->folder, name) < (int)sizeof path && oz_os_remove(path) == 0)
+  if (snprintf(path, sizeof path, "%s/%s", job->folder, name) < (int)sizeof path &&
+      oz_os_remove(path) == 0)
     job->removed++;
 }
 
@@ -138,32 +144,38 @@ ooze_result oz_is_file(const char *path, ooze_message *why) {
   int fd;
   uint64_t bytes;
   int error = oz_os_open(path, &fd, &bytes);
-  if (error == EISDIR) return oz_io_fail(why, OOZE_ERROR_IO, "%s: is a folder; expected a file in it", path);
+  if (error == EISDIR)
+    return oz_io_fail(why, OOZE_ERROR_IO, "%s: is a folder; expected a file in it", path);
   if (error) return refused(why, "open", path, error);
   oz_os_close(fd);
   return OOZE_OK;
 }
 
-/* ---- Reading -------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------- */
 
-/* A plain read, not a mapping: a mapped file that somebody truncates meanwhile kills the process. */
-ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes, ooze_message *why) {
+/* A plain read, not a mapping: a mapped file that somebody truncates meanwhile kills the process.
+ */
+ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes,
+                           ooze_message *why) {
   if (out) *out = NULL;
-  if (!path || !path[0] || !out || !out_bytes) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  if (!path || !path[0] || !out || !out_bytes)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   int fd;
   uint64_t bytes = 0;
   int error = oz_os_open(path, &fd, &bytes);
-  if (error == EINVAL) return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot read: not a regular file", path);
+  if (error == EINVAL)
+    return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot read: not a regular file", path);
   if (error) return refused(why, "open", path, error);
   if (bytes > max_bytes || bytes >= SIZE_MAX) {
     oz_os_close(fd);
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: has %llu bytes; the limit is %llu", path, (unsigned long long)bytes,
-                      (unsigned long long)max_bytes);
+    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: has %llu bytes; the limit is %llu", path,
+                      (unsigned long long)bytes, (unsigned long long)max_bytes);
   }
   char *memory = malloc((size_t)bytes + 1);
   if (!memory) {
     oz_os_close(fd);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for its %llu bytes", path, (unsigned long long)bytes);
+    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for its %llu bytes", path,
+                      (unsigned long long)bytes);
   }
   size_t have = 0;
   while (have < bytes && !error) {

@@ -1,5 +1,5 @@
-/* The few calls that differ between operating systems. Everything above this file is the same everywhere.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The few calls that differ between operating systems. Everything above this file is the same
+ * everywhere. SPDX-License-Identifier: Apache-2.0 */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -21,7 +21,8 @@ static uint32_t name_hash(const char *name) { /* FNV-1a */
 #include <io.h>
 #include <windows.h>
 
-static int last_error(void) { return -(int)GetLastError(); } /* negative: a Windows code, not an errno */
+/* negative: a Windows code, not an errno */
+static int last_error(void) { return -(int)GetLastError(); }
 
 int oz_os_create(const char *path, int *out_fd) {
   *out_fd = _open(path, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _S_IREAD | _S_IWRITE);
@@ -44,7 +45,8 @@ int oz_os_write(int fd, const void *bytes, size_t count) {
 int oz_os_sync(int fd) { return _commit(fd) ? errno : 0; }
 int oz_os_close(int fd) { return _close(fd) ? errno : 0; }
 int oz_os_rename(const char *from, const char *to) {
-  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0 : last_error();
+  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0
+                                                                                   : last_error();
 }
 int oz_os_sync_folder(const char *folder) {
   (void)folder;
@@ -92,8 +94,8 @@ int oz_os_list(const char *folder, void (*each)(void *user, const char *name), v
 void oz_os_reason(int error, char *out, size_t capacity) {
   if (error >= 0)
     snprintf(out, capacity, "%s", strerror(error));
-  else if (!FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, (DWORD)-error, 0, out,
-                           (DWORD)capacity, NULL))
+  else if (!FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
+                           (DWORD)-error, 0, out, (DWORD)capacity, NULL))
     snprintf(out, capacity, "Windows error %d", -error);
 }
 
@@ -154,7 +156,8 @@ int oz_os_sync_folder(const char *folder) {
 
 int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes) {
   struct stat about;
-  *out_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hang us before it is refused */
+  *out_fd = open(path, O_RDONLY | O_CLOEXEC |
+                           O_NONBLOCK); /* a pipe must not hang us before it is refused */
   if (*out_fd < 0) return errno;
   int error = fstat(*out_fd, &about) != 0 ? errno
               : S_ISREG(about.st_mode)    ? 0
@@ -194,7 +197,9 @@ int oz_os_list(const char *folder, void (*each)(void *user, const char *name), v
   return 0;
 }
 
-void oz_os_reason(int error, char *out, size_t capacity) { snprintf(out, capacity, "%s", strerror(error)); }
+void oz_os_reason(int error, char *out, size_t capacity) {
+  snprintf(out, capacity, "%s", strerror(error));
+}
 uint32_t oz_os_process(void) { return (uint32_t)getpid(); }
 bool oz_os_process_gone(uint32_t process) { return kill((pid_t)process, 0) != 0 && errno == ESRCH; }
 uint32_t oz_os_host(void) {

@@ -1,8 +1,9 @@
 /* Filling shapes with particles at the separation. SPDX-License-Identifier: Apache-2.0
  *
- * Each copy of a fluid has a cubic lattice in its own space, centred in its bounds, so that a box of n separations gets
- * exactly n layers. A particle is born where a cell's middle is inside, unless it would stand nearer than 0.9
- * separations to one of an earlier fluid or copy, or in a collider. Order and jitter follow from the scene alone. */
+ * Each copy of a fluid has a cubic lattice in its own space, centred in its bounds, so that a box
+ * of n separations gets exactly n layers. A particle is born where a cell's middle is inside,
+ * unless it would stand nearer than 0.9 separations to one of an earlier fluid or copy, or in a
+ * collider. Order and jitter follow from the scene alone. */
 #include "fill.h"
 
 #include <math.h>
@@ -56,10 +57,11 @@ uint64_t oz_mix(uint64_t a, uint64_t b) {
 }
 
 static double uniform(uint64_t seed, uint64_t index, int which) { /* -1 to 1 */
-  return (double)(oz_mix(oz_mix(seed, index), (uint64_t)which) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
+  return (double)(oz_mix(oz_mix(seed, index), (uint64_t)which) >> 11) * (2.0 / 9007199254740992.0) -
+         1.0;
 }
 
-/* ---- What stands near ------------------------------------------------------------------------------------------- */
+/* ---- What stands near -------------------------------------------------------------------- */
 
 typedef struct grid { /* particles of earlier batches, hashed by cells of one separation */
   double cell;
@@ -90,16 +92,17 @@ static int grid_build(grid *g, const oz_fill *f, const double low[3], const doub
       for (int k = 0; k < 3; k++) apart |= o->low[k] > high[k] || o->high[k] < low[k];
       for (uint32_t i = 0; !apart && i < o->count; i++) {
         int out = 0;
-        for (int k = 0; k < 3; k++) out |= (double)o->x[i][k] < low[k] || (double)o->x[i][k] > high[k];
+        for (int k = 0; k < 3; k++)
+          out |= (double)o->x[i][k] < low[k] || (double)o->x[i][k] > high[k];
         if (out) continue;
         if (!pass) {
           count++;
           continue;
         }
         memcpy(g->x[at], o->x[i], sizeof o->x[i]);
-        uint32_t slot =
-            slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell), (int64_t)floor((double)o->x[i][1] / g->cell),
-                    (int64_t)floor((double)o->x[i][2] / g->cell));
+        uint32_t slot = slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell),
+                                (int64_t)floor((double)o->x[i][1] / g->cell),
+                                (int64_t)floor((double)o->x[i][2] / g->cell));
         g->next[at] = g->head[slot];
         g->head[slot] = ++at;
       }
@@ -128,13 +131,14 @@ static int taken(const grid *g, const double x[3]) {
       for (int64_t k = c[2] - 1; k <= c[2] + 1; k++)
         for (uint32_t at = g->head[slot_of(g, i, j, k)]; at; at = g->next[at - 1]) {
           double r2 = 0.0;
-          for (int a = 0; a < 3; a++) r2 += (x[a] - (double)g->x[at - 1][a]) * (x[a] - (double)g->x[at - 1][a]);
+          for (int a = 0; a < 3; a++)
+            r2 += (x[a] - (double)g->x[at - 1][a]) * (x[a] - (double)g->x[at - 1][a]);
           if (r2 < least) return 1;
         }
   return 0;
 }
 
-/* ---- One fluid -------------------------------------------------------------------------------------------------- */
+/* ---- One fluid --------------------------------------------------------------------------- */
 
 typedef struct pour {
   oz_fill *fill;
@@ -150,7 +154,8 @@ typedef struct pour {
 } pour;
 
 static ooze_result no_memory(const pour *p) {
-  return oz_io_fail(p->why, OOZE_ERROR_MEMORY, "fluid %s: out of memory for its particles", p->fluid->name);
+  return oz_io_fail(p->why, OOZE_ERROR_MEMORY, "fluid %s: out of memory for its particles",
+                    p->fluid->name);
 }
 
 static ooze_result put(pour *p, const double x[3], const float *v) {
@@ -160,11 +165,12 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
     return OOZE_OK;
   }
   if (p->fill->total >= p->fill->most || c->count == UINT32_MAX)
-    return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
-                      "fluid %s: more than the %llu particles that %s; expected a larger particle_separation%s",
-                      p->fluid->name, (unsigned long long)p->fill->most,
-                      p->fill->most < 1u << 30 ? "the memory allowed holds" : "a solver holds",
-                      p->fill->most < 1u << 30 ? " or --max-memory" : "");
+    return oz_io_fail(
+        p->why, OOZE_ERROR_LIMIT,
+        "fluid %s: more than the %llu particles that %s; expected a larger particle_separation%s",
+        p->fluid->name, (unsigned long long)p->fill->most,
+        p->fill->most < 1u << 30 ? "the memory allowed holds" : "a solver holds",
+        p->fill->most < 1u << 30 ? " or --max-memory" : "");
   if (c->count == p->room) {
     size_t room = p->room ? 2 * p->room : 4096;
     float(*x2)[3] = realloc(c->x, room * sizeof *x2);
@@ -187,11 +193,12 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
 }
 
 /* The box of a copy in the world, for finding what is near. */
-static void world_bounds(const ooze_pose *pose, const double low[3], const double high[3], double margin,
-                         double out_low[3], double out_high[3]) {
+static void world_bounds(const ooze_pose *pose, const double low[3], const double high[3],
+                         double margin, double out_low[3], double out_high[3]) {
   for (int k = 0; k < 3; k++) out_low[k] = 1e300, out_high[k] = -1e300;
   for (int c = 0; c < 8; c++) {
-    double x[3] = {c & 1 ? high[0] : low[0], c & 2 ? high[1] : low[1], c & 4 ? high[2] : low[2]}, y[3];
+    double x[3] = {c & 1 ? high[0] : low[0], c & 2 ? high[1] : low[1], c & 4 ? high[2] : low[2]},
+           y[3];
     oz_pose_apply(pose, x, y);
     for (int k = 0; k < 3; k++) {
       out_low[k] = fmin(out_low[k], y[k] - margin);
@@ -201,7 +208,8 @@ static void world_bounds(const ooze_pose *pose, const double low[3], const doubl
 }
 
 static const float *moving(const oz_fluid *f) { /* NULL for one at rest */
-  return f->velocity[0] != 0.0f || f->velocity[1] != 0.0f || f->velocity[2] != 0.0f ? f->velocity : NULL;
+  return f->velocity[0] != 0.0f || f->velocity[1] != 0.0f || f->velocity[2] != 0.0f ? f->velocity
+                                                                                    : NULL;
 }
 
 static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
@@ -209,11 +217,13 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
   double low[3], high[3], d = p->fill->d, origin[3], cells = 1.0;
   uint32_t n[3];
   if (!oz_shape_bounds(s, low, high))
-    return oz_io_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled", p->fluid->name);
+    return oz_io_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled",
+                      p->fluid->name);
   for (int k = 0; k < 3; k++) {
     double fit = floor((high[k] - low[k]) / d + 1e-3);
     if (!(fit >= 0.0 && fit < 1e6))
-      return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: %g cells across; expected a larger particle_separation",
+      return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
+                        "fluid %s: %g cells across; expected a larger particle_separation",
                         p->fluid->name, fit);
     if (fit < 1.0 && s->kind != OZ_SHAPE_BOX) fit = 1.0;
     n[k] = (uint32_t)fit;
@@ -221,8 +231,9 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
     origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
   }
   if (cells > 2e11 || cells > 200.0 * (double)p->fill->most)
-    return oz_io_fail(p->why, OOZE_ERROR_LIMIT, "fluid %s: %g cells; expected a larger particle_separation",
-                      p->fluid->name, cells);
+    return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
+                      "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
+                      cells);
   oz_rows w;
   memset(&w, 0, sizeof w);
   if (s->kind == OZ_SHAPE_MESH && !oz_rows_build(&w, &s->mesh, origin, d, n)) {
@@ -258,9 +269,12 @@ static ooze_result fill_points(pour *p, const ooze_pose *pose) {
   ooze_points_attribute_default(&at);
   ooze_points_attribute_default(&v);
   ooze_result result = OOZE_OK;
-  if (ooze_points_find(points, "P", &at) != OOZE_OK || at.type != OOZE_FLOAT32 || at.components != 3)
-    result = oz_io_fail(p->why, OOZE_ERROR_FORMAT, "%s: has no P of 3 floats", p->fluid->shape.file);
-  int has_v = ooze_points_find(points, "v", &v) == OOZE_OK && v.type == OOZE_FLOAT32 && v.components == 3;
+  if (ooze_points_find(points, "P", &at) != OOZE_OK || at.type != OOZE_FLOAT32 ||
+      at.components != 3)
+    result =
+        oz_io_fail(p->why, OOZE_ERROR_FORMAT, "%s: has no P of 3 floats", p->fluid->shape.file);
+  int has_v =
+      ooze_points_find(points, "v", &v) == OOZE_OK && v.type == OOZE_FLOAT32 && v.components == 3;
   ooze_pose turn = *pose;
   memset(turn.position, 0, sizeof turn.position);
   for (uint64_t i = 0; i < ooze_points_count(points) && result == OOZE_OK; i++) {
@@ -300,17 +314,20 @@ static int remember(oz_fill *fill, const batch *bounds, const void *x, uint32_t 
   return 1;
 }
 
-ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count, ooze_message *why) {
+ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count,
+                            ooze_message *why) {
   batch b;
   memset(&b, 0, sizeof b);
   if (!count) return OOZE_OK;
-  if (count >= UINT32_MAX / 2) return oz_io_fail(why, OOZE_ERROR_LIMIT, "more points than a solver holds");
+  if (count >= UINT32_MAX / 2)
+    return oz_io_fail(why, OOZE_ERROR_LIMIT, "more points than a solver holds");
   for (int k = 0; k < 3; k++) b.low[k] = 1e300, b.high[k] = -1e300;
   float(*kept)[3] = malloc((size_t)count * sizeof *kept);
   for (uint64_t i = 0; kept && i < count; i++) {
     const float *x = positions + 3 * i;
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) continue;
-    for (int k = 0; k < 3; k++) b.low[k] = fmin(b.low[k], (double)x[k]), b.high[k] = fmax(b.high[k], (double)x[k]);
+    for (int k = 0; k < 3; k++)
+      b.low[k] = fmin(b.low[k], (double)x[k]), b.high[k] = fmax(b.high[k], (double)x[k]);
     memcpy(kept[b.count++], x, sizeof *kept);
   }
   int room = kept && remember(fill, &b, kept, b.count);
@@ -325,7 +342,10 @@ void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, o
   for (int a = 0; a < 3; a++) out->position[a] += (float)at[a] * fluid->step[a];
   if (!(fluid->turn > 0.0f)) return;
   /* about y, after the fluid's own rotation */
-  float degrees[3] = {0.0f, (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)), 0.0f}, q[4];
+  float degrees[3] = {0.0f,
+                      (float)((double)fluid->turn * uniform(oz_mix(fluid->seed, 77), copy, 3)),
+                      0.0f},
+        q[4];
   const float *o = fluid->pose.rotation;
   oz_pose_rotate(degrees, q);
   out->rotation[0] = q[3] * o[0] + q[1] * o[2];
@@ -334,8 +354,8 @@ void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, o
   out->rotation[3] = q[3] * o[3] - q[1] * o[1];
 }
 
-ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user, oz_cloud *out,
-                          uint64_t *cut, ooze_message *why) {
+ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user,
+                          oz_cloud *out, uint64_t *cut, ooze_message *why) {
   pour p;
   ooze_result result = OOZE_OK;
   memset(&p, 0, sizeof p);
@@ -362,7 +382,8 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         if (known) world_bounds(&pose, low, high, 2.0 * fill->d, box_low, box_high);
         if (!grid_build(&p.near, fill, box_low, box_high)) result = no_memory(&p);
         if (result == OOZE_OK)
-          result = fluid->shape.kind == OZ_SHAPE_POINTS ? fill_points(&p, &pose) : fill_lattice(&p, &pose, copy);
+          result = fluid->shape.kind == OZ_SHAPE_POINTS ? fill_points(&p, &pose)
+                                                        : fill_lattice(&p, &pose, copy);
         grid_release(&p.near);
         memset(&p.near, 0, sizeof p.near);
         if (result != OOZE_OK || out->count == before) continue;
@@ -372,31 +393,34 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
   return result;
 }
 
-/* ---- The public side -------------------------------------------------------------------------------------------- */
+/* ---- The public side --------------------------------------------------------------------- */
 
 static ooze_result fill_check(const ooze_fill_desc *d, ooze_message *why) {
   if (!d || d->size != sizeof *d || (d->occupied_count && !d->occupied))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_desc: fill it with its _default()");
   if (!(d->separation > 1e-9f && d->separation < 1e6f))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0", (double)d->separation);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
+                      (double)d->separation);
   if (!(d->jitter >= 0.0f && d->jitter <= 0.3f))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "jitter is %g; expected 0 to 0.3", (double)d->jitter);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "jitter is %g; expected 0 to 0.3",
+                      (double)d->jitter);
   return OOZE_OK;
 }
 
-ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out, uint32_t *out_count,
-                           ooze_message *why) {
+ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out,
+                           uint32_t *out_count, ooze_message *why) {
   oz_fluid fluid;
   oz_cloud cloud = {NULL, NULL, 0};
   uint64_t cut = 0;
-  if (!mesh || !out || !out_count) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_mesh: a pointer is NULL");
+  if (!mesh || !out || !out_count)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_mesh: a pointer is NULL");
   *out = NULL;
   *out_count = 0;
   OZ_IO_TRY(fill_check(desc, why));
   for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
     if (mesh->triangles[i] >= mesh->point_count)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "triangle %llu names point %u of %u", (unsigned long long)(i / 3),
-                        mesh->triangles[i], mesh->point_count);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "triangle %llu names point %u of %u",
+                        (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
   if (mesh->triangle_count == 0) return OOZE_OK;
   char name[] = "mesh";
   memset(&fluid, 0, sizeof fluid);
@@ -420,8 +444,8 @@ ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, fl
   return OOZE_OK;
 }
 
-ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uint32_t count, uint8_t *out_keep,
-                            ooze_message *why) {
+ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uint32_t count,
+                            uint8_t *out_keep, ooze_message *why) {
   const double all[2][3] = {{-1e300, -1e300, -1e300}, {1e300, 1e300, 1e300}};
   grid near;
   if ((count && !points) || !out_keep)

@@ -5,7 +5,7 @@
 #include "io_internal.h"
 #include "ooze/ooze_surface.h"
 
-/* ---- Shapes (fill_shape.c) -------------------------------------------------------------------------------------- */
+/* ---- Shapes (fill_shape.c) --------------------------------------------------------------- */
 
 typedef enum oz_shape_kind {
   OZ_SHAPE_PLANE,
@@ -30,7 +30,8 @@ typedef struct oz_shape {
   uint32_t capsule_count;
   ooze_mesh mesh; /* read when the scene is loaded; scaled */
   char *file;     /* as found on disk, or NULL */
-  uint32_t sequence; /* 1: `file` has #### for the frame's number; `mesh` is that of the scene's first frame */
+  /* 1: `file` has #### for the frame's number; `mesh` is that of the scene's first frame */
+  uint32_t sequence;
   uint64_t file_hash;
 } oz_shape;
 
@@ -41,11 +42,12 @@ int oz_shape_has_distance(const oz_shape *shape);
 /* Bounds of the solid; 0 for planes and what is not known. */
 int oz_shape_bounds(const oz_shape *shape, double low[3], double high[3]);
 /* As bricks for a collider; free with ooze_sdf_free. */
-ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel, ooze_sdf *out, ooze_message *why);
+ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel, ooze_sdf *out,
+                            ooze_message *why);
 /* As triangles, for pictures: revolve alone. */
 ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_message *why);
 
-/* ---- Filling (fill.c) ------------------------------------------------------------------------------------------- */
+/* ---- Filling (fill.c) -------------------------------------------------------------------- */
 
 typedef struct oz_fluid {
   char *name;
@@ -75,19 +77,23 @@ struct oz_fill;
 typedef struct oz_fill oz_fill; /* remembers what is full already */
 oz_fill *oz_fill_create(double separation, uint64_t max_particles);
 void oz_fill_destroy(oz_fill *fill);
-/* Particles of one fluid that overlap none of those before. inside_solid may be NULL. `cut` counts those left out. */
+/* Particles of one fluid that overlap none of those before. inside_solid may be NULL. `cut` counts
+ * those left out. */
 typedef int (*oz_solid_fn)(const void *user, const double x[3]);
-ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user, oz_cloud *out,
-                          uint64_t *cut, ooze_message *why);
-/* Room that is taken from the beginning, such as by points that bring their state. Positions are copied. */
-ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count, ooze_message *why);
+ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user,
+                          oz_cloud *out, uint64_t *cut, ooze_message *why);
+/* Room that is taken from the beginning, such as by points that bring their state. Positions are
+ * copied. */
+ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count,
+                            ooze_message *why);
 void oz_cloud_release(oz_cloud *cloud);
 uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
 
-/* ---- Inside of a mesh (fill_inside.c) ---------------------------------------------------------------------------- */
+/* ---- Inside of a mesh (fill_inside.c) ---------------------------------------------------- */
 
-/* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding number of a cell is the
- * sum of signs before it. Works for meshes of several overlapping pieces. */
+/* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding
+ * number of a cell is the sum of signs before it. Works for meshes of several overlapping pieces.
+ */
 typedef struct oz_crossing {
   uint32_t row;
   float x;
@@ -99,11 +105,13 @@ typedef struct oz_rows {
   size_t count, room;
   size_t *first; /* of each row */
 } oz_rows;
-int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double d, const uint32_t n[3]); /* 0: no memory */
+/* 0: no memory */
+int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double d,
+                  const uint32_t n[3]);
 void oz_rows_release(oz_rows *w);
 int oz_winding(const oz_rows *w, size_t row, double x);
 
-/* ---- Poses (pose.c) --------------------------------------------------------------------------------------------- */
+/* ---- Poses (pose.c) ---------------------------------------------------------------------- */
 
 void oz_pose_rotate(const float degrees[3], float quaternion[4]);
 void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]);

@@ -1,4 +1,5 @@
-/* Shapes as signed distances, as bricks for colliders, as triangles for pictures. SPDX-License-Identifier: Apache-2.0
+/* Shapes as signed distances, as bricks for colliders, as triangles for pictures.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "fill.h"
 
@@ -15,7 +16,7 @@ void oz_shape_release(oz_shape *shape) {
 
 int oz_shape_has_distance(const oz_shape *shape) { return shape->kind <= OZ_SHAPE_CAPSULES; }
 
-/* ---- Distances -------------------------------------------------------------------------------------------------- */
+/* ---- Distances --------------------------------------------------------------------------- */
 
 static double length2(double x, double y) { return sqrt(x * x + y * y); }
 static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -33,13 +34,14 @@ static double capsule(const float c[7], const double x[3]) {
   return length3(from) - (double)c[6];
 }
 
-/* The outline in the half-plane (r, y): distance to its edges, sign by crossings. Edges on the axis are no surface. */
+/* The outline in the half-plane (r, y): distance to its edges, sign by crossings. Edges on the axis
+ * are no surface. */
 static double revolve(const oz_shape *s, const double x[3]) {
   double r = length2(x[0], x[2]), y = x[1], best = 1e300;
   int inside = 0;
   for (uint32_t i = 0, j = s->profile_count - 1; i < s->profile_count; j = i++) {
-    double ar = (double)s->profile[j][0], ay = (double)s->profile[j][1], br = (double)s->profile[i][0],
-           by = (double)s->profile[i][1];
+    double ar = (double)s->profile[j][0], ay = (double)s->profile[j][1],
+           br = (double)s->profile[i][0], by = (double)s->profile[i][1];
     if ((ay > y) != (by > y) && r < ar + (br - ar) * (y - ay) / (by - ay)) inside = !inside;
     if (ar <= 0.0 && br <= 0.0) continue;
     double er = br - ar, ey = by - ay, l2 = er * er + ey * ey;
@@ -134,9 +136,10 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
   return 1;
 }
 
-/* ---- Bricks ----------------------------------------------------------------------------------------------------- */
+/* ---- Bricks ------------------------------------------------------------------------------ */
 
-/* Bricks of one collider, and pieces times blocks looked at: some seconds. Sanitizers are a hundred times slower. */
+/* Bricks of one collider, and pieces times blocks looked at: some seconds. Sanitizers are a hundred
+ * times slower. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { MOST = 1 << 10 };
 static const double WORK = 1e6;
@@ -145,8 +148,10 @@ enum { MOST = 1 << 16 };
 static const double WORK = 1e8;
 #endif
 
-/* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its way out. */
-ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out, ooze_message *why) {
+/* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its
+ * way out. */
+ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out,
+                            ooze_message *why) {
   double low[3], high[3], v = (double)voxel, outside = 4.0 * v, inside = 8.0 * v;
   int32_t first[3], last[3];
   double blocks = 1.0;
@@ -155,18 +160,21 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
   for (int k = 0; k < 3; k++) {
     double a = floor((low[k] - outside) / (8.0 * v)), b = floor((high[k] + outside) / (8.0 * v));
     if (a < -100000.0 || b > 100000.0)
-      return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: a voxel of %g m is too small for its size; expected more",
+      return oz_io_fail(why, OOZE_ERROR_LIMIT,
+                        "collider %s: a voxel of %g m is too small for its size; expected more",
                         who, v);
     first[k] = (int32_t)a;
     last[k] = (int32_t)b;
     blocks *= b - a + 1.0;
   }
-  /* what there is to work out: an outline or a figure of many pieces at a small voxel must not take minutes */
+  /* what there is to work out: an outline or a figure of many pieces at a small voxel must not take
+   * minutes */
   double pieces = s->kind == OZ_SHAPE_REVOLVE    ? s->profile_count
                   : s->kind == OZ_SHAPE_CAPSULES ? s->capsule_count
                                                  : 1.0;
   if (blocks * pieces > WORK)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
+    return oz_io_fail(why, OOZE_ERROR_LIMIT,
+                      "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
                       blocks, v);
   size_t room = 0;
   ooze_sdf_default(out);
@@ -188,8 +196,10 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
                                       : NULL;
           if (!grown) {
             ooze_sdf_free(out);
-            return oz_io_fail(why, OOZE_ERROR_LIMIT,
-                              "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who, v);
+            return oz_io_fail(
+                why, OOZE_ERROR_LIMIT,
+                "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who,
+                v);
           }
           out->bricks = grown;
           room = more;
@@ -197,7 +207,8 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
         ooze_sdf_brick *b = &out->bricks[out->brick_count++];
         memcpy(b->origin, origin, sizeof origin);
         for (int i = 0; i < 512; i++) {
-          double x[3] = {v * (origin[0] + i / 64), v * (origin[1] + i / 8 % 8), v * (origin[2] + i % 8)};
+          double x[3] = {v * (origin[0] + i / 64), v * (origin[1] + i / 8 % 8),
+                         v * (origin[2] + i % 8)};
           b->values[i] = (float)oz_shape_distance(s, x);
         }
       }
@@ -205,14 +216,15 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
   return OOZE_OK;
 }
 
-/* ---- Triangles -------------------------------------------------------------------------------------------------- */
+/* ---- Triangles --------------------------------------------------------------------------- */
 
 ooze_result oz_shape_tessellate(const oz_shape *s, ooze_mesh *out, ooze_message *why) {
   enum { AROUND = 64 };
   uint32_t n = s->profile_count;
   double area = 0.0; /* which way round the outline goes */
   for (uint32_t i = 0, j = n - 1; i < n; j = i++)
-    area += (double)s->profile[j][0] * (double)s->profile[i][1] - (double)s->profile[i][0] * (double)s->profile[j][1];
+    area += (double)s->profile[j][0] * (double)s->profile[i][1] -
+            (double)s->profile[i][0] * (double)s->profile[j][1];
   OZ_IO_TRY(ooze_mesh_allocate(out, n * AROUND, (uint64_t)2 * n * AROUND, 0, why));
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t a = 0; a < AROUND; a++) {
@@ -225,7 +237,8 @@ ooze_result oz_shape_tessellate(const oz_shape *s, ooze_mesh *out, ooze_message 
   uint32_t *t = out->triangles;
   for (uint32_t j = n - 1, i = 0; i < n; j = i++)
     for (uint32_t a = 0; a < AROUND; a++) {
-      uint32_t b = (a + 1) % AROUND, p = j * AROUND + a, q = j * AROUND + b, u = i * AROUND + a, w = i * AROUND + b;
+      uint32_t b = (a + 1) % AROUND, p = j * AROUND + a, q = j * AROUND + b, u = i * AROUND + a,
+               w = i * AROUND + b;
       const uint32_t two[6] = {p, u, q, q, u, w};
       for (int k = 0; k < 6; k++) *t++ = area > 0.0 ? two[k] : two[k < 3 ? 2 - k : 8 - k];
     }

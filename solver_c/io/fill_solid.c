@@ -1,13 +1,14 @@
-/* Where colliders stand when fluids are filled: nothing is born in one, since the first step would throw it out.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Where colliders stand when fluids are filled: nothing is born in one, since the first step would
+ * throw it out. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 #include "surface_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A collider of bricks knows distances in a band around its surface alone. Elsewhere the sign is that of the first
- * sample that a row along +x meets: leaving a solid without crossing its surface is not possible. */
+/* A collider of bricks knows distances in a band around its surface alone. Elsewhere the sign is
+ * that of the first sample that a row along +x meets: leaving a solid without crossing its surface
+ * is not possible. */
 typedef struct brick_map {
   oz_map map; /* brick to its number */
   int low[3], high[3];
@@ -25,7 +26,8 @@ static int map_bricks(brick_map *m, const ooze_sdf *sdf) {
     int at[3];
     for (int k = 0; k < 3; k++) {
       at[k] = sdf->bricks[i].origin[k] >> 3;
-      if (at[k] <= -OZ_KEY_LIMIT || at[k] >= OZ_KEY_LIMIT) at[k] = at[k] < 0 ? 1 - OZ_KEY_LIMIT : OZ_KEY_LIMIT - 1;
+      if (at[k] <= -OZ_KEY_LIMIT || at[k] >= OZ_KEY_LIMIT)
+        at[k] = at[k] < 0 ? 1 - OZ_KEY_LIMIT : OZ_KEY_LIMIT - 1;
       m->low[k] = i && m->low[k] < at[k] ? m->low[k] : at[k];
       m->high[k] = i && m->high[k] > at[k] ? m->high[k] : at[k];
     }
@@ -41,7 +43,8 @@ oz_solids *oz_solids_create(const ooze_scene *scene, double margin) {
   s->margin = margin;
   s->maps = calloc(scene->collider_count + 1, sizeof *s->maps);
   for (uint32_t i = 0; s->maps && i < scene->collider_count; i++) {
-    if (oz_shape_has_distance(&scene->colliders[i].shape) || !scene->colliders[i].sdf.brick_count) continue;
+    if (oz_shape_has_distance(&scene->colliders[i].shape) || !scene->colliders[i].sdf.brick_count)
+      continue;
     if (map_bricks(&s->maps[i], &scene->colliders[i].sdf)) continue;
     oz_solids_destroy(s);
     return NULL;
@@ -58,7 +61,8 @@ void oz_solids_destroy(oz_solids *s) {
   free(s);
 }
 
-/* The sample at a lattice point; *known is 0 where no brick has one and it is but of the right sign. */
+/* The sample at a lattice point; *known is 0 where no brick has one and it is but of the right
+ * sign. */
 static double sample(const brick_map *m, const ooze_sdf *sdf, const int x[3], int *known) {
   int b[3] = {x[0] >> 3, x[1] >> 3, x[2] >> 3}, row = 8 * (x[1] & 7) + (x[2] & 7);
   uint32_t i = oz_map_get(&m->map, oz_key(b[0], b[1], b[2]));
@@ -77,7 +81,8 @@ static double distance(const brick_map *m, const ooze_sdf *sdf, const double p[3
   int x[3], known = 1;
   for (int k = 0; k < 3; k++) {
     double at = (p[k] - (double)sdf->offset[k]) / (double)sdf->voxel;
-    if (!(at >= 8.0 * m->low[k] - 1.0 && at <= 8.0 * m->high[k] + 8.0)) return 1e30; /* also what is not finite */
+    /* also what is not finite */
+    if (!(at >= 8.0 * m->low[k] - 1.0 && at <= 8.0 * m->high[k] + 8.0)) return 1e30;
     x[k] = (int)floor(at);
     t[k] = at - x[k];
   }

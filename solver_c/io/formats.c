@@ -20,8 +20,9 @@ oz_format oz_format_of(const char *path) {
   static const struct {
     const char *end;
     oz_format format;
-  } known[] = {{".bgeo.sc", OZ_BGEO_SC}, {".bgeosc", OZ_BGEO_SC}, {".bgeo", OZ_BGEO},      {".geo", OZ_GEO},
-               {".ply", OZ_PLY},         {".obj", OZ_OBJ},        {".ozc", OZ_CHECKPOINT}, {".vdb", OZ_VDB}};
+  } known[] = {{".bgeo.sc", OZ_BGEO_SC}, {".bgeosc", OZ_BGEO_SC}, {".bgeo", OZ_BGEO},
+               {".geo", OZ_GEO},         {".ply", OZ_PLY},        {".obj", OZ_OBJ},
+               {".ozc", OZ_CHECKPOINT},  {".vdb", OZ_VDB}};
   for (size_t i = 0; path && i < sizeof known / sizeof *known; i++)
     if (ends_with(path, known[i].end)) return known[i].format;
   return OZ_NO_FORMAT;
@@ -31,7 +32,8 @@ static ooze_result unknown(const char *path, const char *expected, ooze_message 
   return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: unknown ending; expected %s", path, expected);
 }
 
-void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type, uint32_t components) {
+void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type,
+                       uint32_t components) {
   if (!info) return;
   if (info->attribute_count < OOZE_FILE_ATTRIBUTES) {
     ooze_file_attribute *a = &info->attributes[info->attribute_count];
@@ -42,14 +44,17 @@ void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, co
   info->attribute_count++;
 }
 
-/* Unpacks where that is needed, and lets the packed bytes go before the parsing begins if they are ours. */
-static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_points **points, ooze_mesh *mesh) {
+/* Unpacks where that is needed, and lets the packed bytes go before the parsing begins if they are
+ * ours. */
+static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_points **points,
+                         ooze_mesh *mesh) {
   void *unpacked = NULL;
   ooze_result result = OOZE_OK;
   bool geometry = format == OZ_GEO || format == OZ_BGEO || format == OZ_BGEO_SC;
   bool plain = source->count >= 5 && memcmp(source->bytes, "\x7fNSJb", 5) == 0;
   /* As Houdini does, the beginning decides where the name is wrong. */
-  if (geometry && !plain && (format == OZ_BGEO_SC || (source->count >= 4 && memcmp(source->bytes, "scf1", 4) == 0))) {
+  if (geometry && !plain &&
+      (format == OZ_BGEO_SC || (source->count >= 4 && memcmp(source->bytes, "scf1", 4) == 0))) {
     size_t count = 0;
     result = oz_scf_unpack(source, &unpacked, &count);
     free(owned);
@@ -77,10 +82,12 @@ static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_
 
 static const char points_endings[] = ".bgeo, .bgeo.sc, .geo or .ply";
 static const char mesh_endings[] = ".obj, .ply, .bgeo, .bgeo.sc or .geo";
-static bool holds_points(oz_format f) { return f == OZ_GEO || f == OZ_BGEO || f == OZ_BGEO_SC || f == OZ_PLY; }
+static bool holds_points(oz_format f) {
+  return f == OZ_GEO || f == OZ_BGEO || f == OZ_BGEO_SC || f == OZ_PLY;
+}
 
-static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze_points **points, ooze_mesh *mesh,
-                            ooze_file_info *info, ooze_message *why) {
+static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze_points **points,
+                            ooze_mesh *mesh, ooze_file_info *info, ooze_message *why) {
   oz_format format = oz_format_of(path);
   if (!path) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   if (!holds_points(format) && !(mesh && format == OZ_OBJ)) {
@@ -95,34 +102,39 @@ static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze
   return parse(&source, format, file, points, mesh);
 }
 
-static ooze_result read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
-                               ooze_points **points, ooze_mesh *mesh, ooze_message *why) {
+static ooze_result read_memory(const char *name, const void *bytes, size_t count,
+                               const ooze_io_limits *limits, ooze_points **points, ooze_mesh *mesh,
+                               ooze_message *why) {
   oz_format format = oz_format_of(name);
   if (!name || (!bytes && count)) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
   if (!holds_points(format) && !(mesh && format == OZ_OBJ))
     return unknown(name, points ? points_endings : mesh_endings, why);
-  oz_source source = {name, bytes ? bytes : (const void *)"", count, oz_limits_of(limits), why, NULL};
+  oz_source source = {name, bytes ? bytes : (const void *)"", count, oz_limits_of(limits), why,
+                      NULL};
   return parse(&source, format, NULL, points, mesh);
 }
 
-/* ---- Points --------------------------------------------------------------------------------------------------- */
+/* ---- Points ------------------------------------------------------------------------------ */
 
-ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooze_points **out, ooze_message *why) {
+ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooze_points **out,
+                             ooze_message *why) {
   if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
   *out = NULL;
   return read_any(path, limits, out, NULL, NULL, why);
 }
 
-ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
-                                    ooze_points **out, ooze_message *why) {
+ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count,
+                                    const ooze_io_limits *limits, ooze_points **out,
+                                    ooze_message *why) {
   if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
   *out = NULL;
   return read_memory(name, bytes, count, limits, out, NULL, why);
 }
 
-ooze_result ooze_points_write(const char *path, const ooze_points *points, const ooze_write_options *options,
-                              ooze_message *why) {
-  if (!path || !points) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no points given");
+ooze_result ooze_points_write(const char *path, const ooze_points *points,
+                              const ooze_write_options *options, ooze_message *why) {
+  if (!path || !points)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no points given");
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
   if (!holds_points(format)) return unknown(path, points_endings, why);
@@ -131,26 +143,31 @@ ooze_result ooze_points_write(const char *path, const ooze_points *points, const
 }
 
 /* Names that a points struct on the stack can borrow. */
-static char name_p[] = "P", name_n[] = "N", name_v[] = "v", name_friction[] = "friction", name_stick[] = "stick";
+static char name_p[] = "P", name_n[] = "N", name_v[] = "v", name_friction[] = "friction",
+            name_stick[] = "stick";
 
-/* ---- Meshes --------------------------------------------------------------------------------------------------- */
+/* ---- Meshes ------------------------------------------------------------------------------ */
 
-ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why) {
+ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out,
+                           ooze_message *why) {
   if (!out || out->size < sizeof *out)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                      "no mesh given, or not filled by ooze_mesh_default");
   return read_any(path, limits, NULL, out, NULL, why);
 }
 
-ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
-                                  ooze_mesh *out, ooze_message *why) {
+ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count,
+                                  const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why) {
   if (!out || out->size < sizeof *out)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                      "no mesh given, or not filled by ooze_mesh_default");
   return read_memory(name, bytes, count, limits, NULL, out, why);
 }
 
-ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
-                            ooze_message *why) {
-  if (!path || !mesh || (mesh->point_count && !mesh->positions) || (mesh->triangle_count && !mesh->triangles))
+ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
+                            const ooze_write_options *options, ooze_message *why) {
+  if (!path || !mesh || (mesh->point_count && !mesh->positions) ||
+      (mesh->triangle_count && !mesh->triangles))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no mesh given");
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
@@ -166,16 +183,21 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_
   oz_attribute attributes[5] = {{name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT}};
   ooze_points points = {.count = mesh->point_count, .attributes = attributes, .attribute_count = 1};
   if (mesh->normals)
-    attributes[points.attribute_count++] = (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL};
+    attributes[points.attribute_count++] =
+        (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL};
   if (mesh->velocities)
     attributes[points.attribute_count++] =
         (oz_attribute){name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR};
-  if (mesh->friction) attributes[points.attribute_count++] = (oz_attribute){name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
-  if (mesh->stick) attributes[points.attribute_count++] = (oz_attribute){name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
+  if (mesh->friction)
+    attributes[points.attribute_count++] =
+        (oz_attribute){name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
+  if (mesh->stick)
+    attributes[points.attribute_count++] =
+        (oz_attribute){name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
   return oz_geo_write(path, format, &points, mesh, &full, why);
 }
 
-/* ---- What a file holds ---------------------------------------------------------------------------------------- */
+/* ---- What a file holds ------------------------------------------------------------------- */
 
 static void mesh_bounds(const ooze_mesh *mesh, ooze_file_info *info) {
   oz_attribute p = {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT};
@@ -183,7 +205,8 @@ static void mesh_bounds(const ooze_mesh *mesh, ooze_file_info *info) {
   info->has_bounds = ooze_points_bounds(&points, info->bounds) == OOZE_OK;
 }
 
-ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, ooze_file_info *out, ooze_message *why) {
+ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, ooze_file_info *out,
+                               ooze_message *why) {
   static const char *const kinds[] = {"",
                                       "Houdini geometry, text",
                                       "Houdini geometry, binary",
@@ -222,7 +245,8 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
     char *meta = NULL;
     ooze_io_limits full = oz_limits_of(limits);
     OZ_IO_TRY(ooze_file_read(path, full.max_bytes, &file, &count, why));
-    ooze_result result = ooze_checkpoint_read_memory(path, file, count, &full, &memory, &bytes, &meta, why);
+    ooze_result result =
+        ooze_checkpoint_read_memory(path, file, count, &full, &memory, &bytes, &meta, why);
     ooze_io_free(file);
     ooze_io_free(memory);
     if (result != OOZE_OK) return result;

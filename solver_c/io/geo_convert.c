@@ -4,7 +4,8 @@
 
 /* IEEE half to float, by way of the bits. */
 static float half_to_float(uint16_t half) {
-  uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = (half >> 10) & 31u, fraction = half & 0x3ffu, bits;
+  uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = (half >> 10) & 31u,
+           fraction = half & 0x3ffu, bits;
   float value;
   if (exponent == 31) {
     bits = sign | 0x7f800000u | fraction << 13;
@@ -29,27 +30,28 @@ static int32_t to_int32(int64_t value) {
   return value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-/* One loop per pair of types, each with its own fixed sizes, so that none calls a function per value. */
-#define FROM(TYPE, READ_AS, CAST_INT)                                                                                  \
-  for (uint64_t i = 0; i < count; i++) {                                                                               \
-    TYPE raw;                                                                                                          \
-    memcpy(&raw, data + i * sizeof raw, sizeof raw);                                                                   \
-    READ_AS value = CAST_INT(raw);                                                                                     \
-    switch (to) {                                                                                                      \
-    case OOZE_FLOAT32:                                                                                                 \
-      ((float *)out)[i] = (float)value;                                                                                \
-      break;                                                                                                           \
-    case OOZE_FLOAT64:                                                                                                 \
-      ((double *)out)[i] = (double)value;                                                                              \
-      break;                                                                                                           \
-    case OOZE_INT32:                                                                                                   \
-      ((int32_t *)out)[i] = to_int32(AS_INT(value));                                                                   \
-      break;                                                                                                           \
-    default:                                                                                                           \
-      ((int64_t *)out)[i] = AS_INT(value);                                                                             \
-      break;                                                                                                           \
-    }                                                                                                                  \
-  }                                                                                                                    \
+/* One loop per pair of types, each with its own fixed sizes, so that none calls a function per
+ * value. */
+#define FROM(TYPE, READ_AS, CAST_INT)                \
+  for (uint64_t i = 0; i < count; i++) {             \
+    TYPE raw;                                        \
+    memcpy(&raw, data + i * sizeof raw, sizeof raw); \
+    READ_AS value = CAST_INT(raw);                   \
+    switch (to) {                                    \
+    case OOZE_FLOAT32:                               \
+      ((float *)out)[i] = (float)value;              \
+      break;                                         \
+    case OOZE_FLOAT64:                               \
+      ((double *)out)[i] = (double)value;            \
+      break;                                         \
+    case OOZE_INT32:                                 \
+      ((int32_t *)out)[i] = to_int32(AS_INT(value)); \
+      break;                                         \
+    default:                                         \
+      ((int64_t *)out)[i] = AS_INT(value);           \
+      break;                                         \
+    }                                                \
+  }                                                  \
   return
 
 void geo_convert(uint8_t type, const uint8_t *data, uint64_t count, uint32_t to, void *out) {

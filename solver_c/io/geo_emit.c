@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* ---- Pieces --------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ------------------------------------------------------------------------------ */
 
 static void byte(geo_emit *e, uint8_t value) { oz_out_put(e->out, &value, 1); }
 
@@ -32,7 +32,8 @@ static void comma(geo_emit *e) {
 
 void geo_emit_open(geo_emit *e, char bracket) {
   comma(e);
-  if (!e->binary && e->depth > 0) oz_out_text(e->out, "\n%.*s", (int)(e->depth < 8 ? e->depth : 8), "\t\t\t\t\t\t\t\t");
+  if (!e->binary && e->depth > 0)
+    oz_out_text(e->out, "\n%.*s", (int)(e->depth < 8 ? e->depth : 8), "\t\t\t\t\t\t\t\t");
   oz_out_put(e->out, &bracket, 1);
   e->first = true;
   e->depth++;
@@ -48,7 +49,11 @@ void geo_emit_close(geo_emit *e, char bracket) {
 static void quoted(geo_emit *e, const char *text) {
   oz_out_put(e->out, "\"", 1);
   for (const char *c = text; *c; c++) {
-    const char *escape = *c == '"' ? "\\\"" : *c == '\\' ? "\\\\" : *c == '\n' ? "\\n" : *c == '\t' ? "\\t" : NULL;
+    const char *escape = *c == '"'    ? "\\\""
+                         : *c == '\\' ? "\\\\"
+                         : *c == '\n' ? "\\n"
+                         : *c == '\t' ? "\\t"
+                                      : NULL;
     if (escape)
       oz_out_put(e->out, escape, 2);
     else if ((unsigned char)*c >= 0x20)
@@ -57,7 +62,8 @@ static void quoted(geo_emit *e, const char *text) {
   oz_out_put(e->out, "\"", 1);
 }
 
-/* In an ASCII map a colon stands between key and value; the lists that Houdini uses as maps have commas only. */
+/* In an ASCII map a colon stands between key and value; the lists that Houdini uses as maps have
+ * commas only. */
 void geo_emit_text(geo_emit *e, const char *text) {
   comma(e);
   if (!e->binary) {
@@ -105,7 +111,10 @@ void geo_emit_int(geo_emit *e, int64_t value) {
     oz_out_text(e->out, "%lld", (long long)value);
     return;
   }
-  uint8_t log2 = value == (int8_t)value ? 0 : value == (int16_t)value ? 1 : value == (int32_t)value ? 2 : 3;
+  uint8_t log2 = value == (int8_t)value    ? 0
+                 : value == (int16_t)value ? 1
+                 : value == (int32_t)value ? 2
+                                           : 3;
   byte(e, (uint8_t)(GEO_T_INT8 + log2)); /* the four types follow each other */
   oz_out_put(e->out, &value, (size_t)1 << log2);
 }
@@ -121,10 +130,11 @@ void geo_emit_real(geo_emit *e, double value) {
   oz_out_put(e->out, &value, 8);
 }
 
-/* ---- Many numbers --------------------------------------------------------------------------------------------- */
+/* ---- Many numbers ------------------------------------------------------------------------ */
 
 void geo_emit_block(geo_emit *e, uint32_t type, const void *data, uint64_t count) {
-  static const uint8_t types[] = {GEO_T_REAL32, GEO_T_REAL64, GEO_T_INT32, GEO_T_INT64, GEO_T_INT64};
+  static const uint8_t types[] = {GEO_T_REAL32, GEO_T_REAL64, GEO_T_INT32, GEO_T_INT64,
+                                  GEO_T_INT64};
   comma(e);
   byte(e, GEO_T_UNIFORM);
   byte(e, types[type]);

@@ -11,7 +11,8 @@ typedef struct geo_emit {
   bool binary;
   bool first; /* nothing yet at this level, so no comma */
   uint32_t depth;
-  const char *tokens[GEO_EMIT_TOKENS]; /* strings that have a number; they must live until the end */
+  /* strings that have a number; they must live until the end */
+  const char *tokens[GEO_EMIT_TOKENS];
   uint32_t token_count;
 } geo_emit;
 
@@ -22,7 +23,8 @@ void geo_emit_text(geo_emit *e, const char *text);   /* any other text */
 void geo_emit_int(geo_emit *e, int64_t value);
 void geo_emit_real(geo_emit *e, double value);
 void geo_emit_bool(geo_emit *e, bool value);
-/* Binary: a uniform array of the memory as it is. ASCII: lists of `size` numbers each, or one list if size is 1. */
+/* Binary: a uniform array of the memory as it is. ASCII: lists of `size` numbers each, or one list
+ * if size is 1. */
 void geo_emit_block(geo_emit *e, uint32_t type, const void *data, uint64_t count);
 void geo_emit_tuples(geo_emit *e, uint32_t type, uint32_t size, const void *data, uint64_t count);
 void geo_emit_list(geo_emit *e, uint32_t type, const void *data, uint64_t count);

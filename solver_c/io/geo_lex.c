@@ -1,5 +1,5 @@
-/* The tokens of Houdini's JSON, ASCII and binary. Strings and blocks are not copied: they point into the file.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The tokens of Houdini's JSON, ASCII and binary. Strings and blocks are not copied: they point
+ * into the file. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_lex.h"
 
 #include <math.h>
@@ -17,14 +17,17 @@ ooze_result geo_bad(const geo_lex *lex, const char *format, ...) {
                     (unsigned long long)(lex->at - lex->source->bytes), text);
 }
 
-static ooze_result short_file(const geo_lex *lex) { return geo_bad(lex, "the file ends too early; it is truncated"); }
+static ooze_result short_file(const geo_lex *lex) {
+  return geo_bad(lex, "the file ends too early; it is truncated");
+}
 
 ooze_result geo_lex_open(geo_lex *lex, const oz_source *source) {
   memset(lex, 0, sizeof *lex);
   lex->source = source;
   lex->at = source->bytes;
   lex->end = source->bytes + source->count;
-  lex->max_depth = source->limits.max_depth < GEO_MAX_DEPTH ? source->limits.max_depth : GEO_MAX_DEPTH;
+  lex->max_depth =
+      source->limits.max_depth < GEO_MAX_DEPTH ? source->limits.max_depth : GEO_MAX_DEPTH;
   size_t magic = sizeof GEO_MAGIC - 1;
   if (source->count >= magic && memcmp(source->bytes, GEO_MAGIC, magic) == 0) {
     lex->binary = true;
@@ -32,11 +35,15 @@ ooze_result geo_lex_open(geo_lex *lex, const oz_source *source) {
     return OOZE_OK;
   }
   if (source->count >= 5 && memcmp(source->bytes, "Bgeo", 4) == 0)
-    return geo_bad(lex,
-                   "the classic .bgeo of Houdini 11 and before, which is not read; save it again from a newer Houdini");
-  while (lex->at < lex->end && (*lex->at == ' ' || *lex->at == '\n' || *lex->at == '\r' || *lex->at == '\t')) lex->at++;
+    return geo_bad(lex, "the classic .bgeo of Houdini 11 and before, which is not read; save it "
+                        "again from a newer Houdini");
+  while (lex->at < lex->end &&
+         (*lex->at == ' ' || *lex->at == '\n' || *lex->at == '\r' || *lex->at == '\t'))
+    lex->at++;
   if (lex->at < lex->end && *lex->at == '[') return OOZE_OK;
-  return geo_bad(lex, "not Houdini geometry: it begins neither with the binary mark 7f 4e 53 4a 62 nor with [");
+  return geo_bad(
+      lex,
+      "not Houdini geometry: it begins neither with the binary mark 7f 4e 53 4a 62 nor with [");
 }
 
 void geo_lex_close(geo_lex *lex) {
@@ -46,7 +53,7 @@ void geo_lex_close(geo_lex *lex) {
   lex->scratch = NULL;
 }
 
-/* ---- Nesting, alike in both forms ----------------------------------------------------------------------------- */
+/* ---- Nesting, alike in both forms -------------------------------------------------------- */
 
 static ooze_result enter(geo_lex *lex, geo_token *out, char bracket) {
   if (lex->depth >= lex->max_depth) {
@@ -67,7 +74,7 @@ static ooze_result leave(geo_lex *lex, geo_token *out, char bracket) {
   return OOZE_OK;
 }
 
-/* ---- Binary --------------------------------------------------------------------------------------------------- */
+/* ---- Binary ------------------------------------------------------------------------------ */
 
 uint32_t geo_type_bytes(uint8_t type) {
   switch (type) {
@@ -106,7 +113,9 @@ static ooze_result take_length(geo_lex *lex, uint64_t *out) {
     return OOZE_OK;
   }
   size_t bytes = first == 0xf2 ? 2 : first == 0xf4 ? 4 : first == 0xf8 ? 8 : 0;
-  if (bytes == 0) return geo_bad(lex, "a length begins with 0x%02x; expected up to 0xf0, 0xf2, 0xf4 or 0xf8", first);
+  if (bytes == 0)
+    return geo_bad(lex, "a length begins with 0x%02x; expected up to 0xf0, 0xf2, 0xf4 or 0xf8",
+                   first);
   return take(lex, out, bytes);
 }
 
@@ -124,17 +133,22 @@ static ooze_result define_token(geo_lex *lex) {
   geo_span span;
   OZ_IO_TRY(take_length(lex, &number));
   OZ_IO_TRY(take_text(lex, &span));
-  /* Counted by definitions, not by the largest number: else a few bytes could ask for a table of any size. */
+  /* Counted by definitions, not by the largest number: else a few bytes could ask for a table of
+   * any size. */
   if (number > lex->definitions + 4096)
     return geo_bad(lex, "string number %llu is far out of order", (unsigned long long)number);
   if (number >= lex->token_capacity) {
     uint64_t capacity = number + number / 2 + 64;
     if (capacity * sizeof(geo_span) > lex->source->limits.max_bytes)
-      return oz_io_fail(lex->source->why, OOZE_ERROR_LIMIT, "%s: its strings need more than the limit of %llu bytes",
-                        lex->source->name, (unsigned long long)lex->source->limits.max_bytes);
+      return oz_io_fail(lex->source->why, OOZE_ERROR_LIMIT,
+                        "%s: its strings need more than the limit of %llu bytes", lex->source->name,
+                        (unsigned long long)lex->source->limits.max_bytes);
     geo_span *moved = realloc(lex->tokens, (size_t)capacity * sizeof *moved);
-    if (!moved) return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", lex->source->name);
-    memset(moved + lex->token_capacity, 0, (size_t)(capacity - lex->token_capacity) * sizeof *moved);
+    if (!moved)
+      return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                        lex->source->name);
+    memset(moved + lex->token_capacity, 0,
+           (size_t)(capacity - lex->token_capacity) * sizeof *moved);
     lex->tokens = moved;
     lex->token_capacity = capacity;
   }
@@ -254,7 +268,7 @@ static ooze_result next_binary(geo_lex *lex, geo_token *out) {
   }
 }
 
-/* ---- ASCII ---------------------------------------------------------------------------------------------------- */
+/* ---- ASCII ------------------------------------------------------------------------------- */
 
 static ooze_result ascii_string(geo_lex *lex, geo_token *out) {
   const uint8_t *begin = lex->at;
@@ -273,7 +287,9 @@ static ooze_result ascii_string(geo_lex *lex, geo_token *out) {
   if (!escaped) return OOZE_OK;
   if (out->length > lex->scratch_capacity) {
     char *moved = realloc(lex->scratch, (size_t)out->length);
-    if (!moved) return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", lex->source->name);
+    if (!moved)
+      return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                        lex->source->name);
     lex->scratch = moved;
     lex->scratch_capacity = (size_t)out->length;
   }
@@ -312,8 +328,9 @@ static bool spell(geo_lex *lex, const char *text) {
 }
 
 static ooze_result next_ascii(geo_lex *lex, geo_token *out) {
-  while (lex->at < lex->end && (*lex->at == ' ' || *lex->at == '\t' || *lex->at == '\n' || *lex->at == '\r' ||
-                                ((*lex->at == ',' || *lex->at == ':') && lex->depth > 0)))
+  while (lex->at < lex->end &&
+         (*lex->at == ' ' || *lex->at == '\t' || *lex->at == '\n' || *lex->at == '\r' ||
+          ((*lex->at == ',' || *lex->at == ':') && lex->depth > 0)))
     lex->at++;
   if (lex->at == lex->end) {
     if (lex->depth > 0) return short_file(lex);
@@ -353,7 +370,7 @@ static ooze_result next_ascii(geo_lex *lex, geo_token *out) {
   return OOZE_OK;
 }
 
-/* ---- Both ----------------------------------------------------------------------------------------------------- */
+/* ---- Both -------------------------------------------------------------------------------- */
 
 ooze_result geo_next(geo_lex *lex, geo_token *out) {
   memset(out, 0, sizeof *out);

@@ -80,11 +80,14 @@ ooze_result geo_bad(const geo_lex *lex, const char *format, ...) OZ_PRINTF(2, 3)
 
 static inline uint64_t geo_left(const geo_lex *lex) { return (uint64_t)(lex->end - lex->at); }
 static inline bool geo_is(const geo_token *token, const char *text) {
-  return token->kind == GEO_STRING && token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+  return token->kind == GEO_STRING && token->length == strlen(text) &&
+         memcmp(token->text, text, token->length) == 0;
 }
-/* Bytes of one element of a uniform array; 0 for types that cannot be in one. Bool is packed and answers 0. */
+/* Bytes of one element of a uniform array; 0 for types that cannot be in one. Bool is packed and
+ * answers 0. */
 uint32_t geo_type_bytes(uint8_t type);
-/* `count` elements from index `first` of a uniform array or of memory of that type, as doubles or integers. */
+/* `count` elements from index `first` of a uniform array or of memory of that type, as doubles or
+ * integers. */
 void geo_convert(uint8_t type, const uint8_t *data, uint64_t count, uint32_t to_type, void *out);
 
 #endif

@@ -33,29 +33,36 @@ ooze_result geo_read_topology(geo_reader *reader) {
       OZ_IO_TRY(geo_budget(reader, reader->vertex_count * 4, "the topology"));
       reader->vertices = malloc((size_t)reader->vertex_count * 4 + 4);
       if (!reader->vertices)
-        return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", reader->source->name);
-      OZ_IO_TRY(geo_numbers_pull(reader, &list, reader->vertex_count, OOZE_INT32, reader->vertices));
+        return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                          reader->source->name);
+      OZ_IO_TRY(
+          geo_numbers_pull(reader, &list, reader->vertex_count, OOZE_INT32, reader->vertices));
       OZ_IO_TRY(geo_numbers_close(reader, &list));
       for (uint64_t i = 0; i < reader->vertex_count; i++)
         if (reader->vertices[i] >= reader->point_count)
-          return geo_bad(&reader->lex, "vertex %llu is at point %lld of %llu", (unsigned long long)i,
-                         (long long)(int32_t)reader->vertices[i], (unsigned long long)reader->point_count);
+          return geo_bad(&reader->lex, "vertex %llu is at point %lld of %llu",
+                         (unsigned long long)i, (long long)(int32_t)reader->vertices[i],
+                         (unsigned long long)reader->point_count);
     }
   }
 }
 
-/* The polygon of `corners` vertices from `first` on. Houdini's polygons run clockwise seen from outside, ours the other
- * way, as OBJ and PLY have it. */
+/* The polygon of `corners` vertices from `first` on. Houdini's polygons run clockwise seen from
+ * outside, ours the other way, as OBJ and PLY have it. */
 static ooze_result add_fan(geo_reader *reader, uint64_t first, uint64_t corners) {
-  /* Without this, many runs over the same vertices would make far more triangles than the file has bytes. */
-  if (corners > reader->vertex_count - reader->corners) return geo_bad(&reader->lex, "polygons share vertices");
+  /* Without this, many runs over the same vertices would make far more triangles than the file has
+   * bytes. */
+  if (corners > reader->vertex_count - reader->corners)
+    return geo_bad(&reader->lex, "polygons share vertices");
   reader->corners += corners;
   if (corners < 3) return OOZE_OK;
   if (reader->triangle_count + corners > reader->triangle_capacity) {
     uint64_t capacity = reader->triangle_capacity + reader->triangle_capacity / 2 + corners + 1024;
     OZ_IO_TRY(geo_budget(reader, (capacity - reader->triangle_capacity) * 12, "the triangles"));
     uint32_t *moved = realloc(reader->triangles, (size_t)capacity * 12);
-    if (!moved) return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", reader->source->name);
+    if (!moved)
+      return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                        reader->source->name);
     reader->triangles = moved;
     reader->triangle_capacity = capacity;
   }
@@ -70,18 +77,20 @@ static ooze_result add_fan(geo_reader *reader, uint64_t first, uint64_t corners)
   return OOZE_OK;
 }
 
-static ooze_result add_run(geo_reader *reader, uint64_t *at, int64_t corners, int64_t repeat, uint64_t *primitives) {
+static ooze_result add_run(geo_reader *reader, uint64_t *at, int64_t corners, int64_t repeat,
+                           uint64_t *primitives) {
   if (corners < 1 || repeat < 0 || (uint64_t)corners > reader->vertex_count)
     return geo_bad(&reader->lex, "a run of polygons does not fit the vertices");
   if (corners > 0 && (uint64_t)repeat > (reader->vertex_count - *at) / (uint64_t)corners)
     return geo_bad(&reader->lex, "a run of polygons needs more vertices than there are");
-  for (int64_t i = 0; i < repeat; i++, *at += (uint64_t)corners) OZ_IO_TRY(add_fan(reader, *at, (uint64_t)corners));
+  for (int64_t i = 0; i < repeat; i++, *at += (uint64_t)corners)
+    OZ_IO_TRY(add_fan(reader, *at, (uint64_t)corners));
   *primitives += (uint64_t)repeat;
   return OOZE_OK;
 }
 
-/* "startvertex" "nprimitives" and "nvertices" (a count each) or "nvertices_rle" (count, repeat, ...); short names
- * since 18. */
+/* "startvertex" "nprimitives" and "nvertices" (a count each) or "nvertices_rle" (count, repeat,
+ * ...); short names since 18. */
 static ooze_result read_polygon_run(geo_reader *reader) {
   geo_token key, token;
   bool done = false;
@@ -103,7 +112,8 @@ static ooze_result read_polygon_run(geo_reader *reader) {
       OZ_IO_TRY(geo_numbers_open(reader, "nvertices", &list));
       while (primitives < (uint64_t)(expected < 0 ? 0 : expected)) {
         int64_t pair[2] = {0, 1};
-        for (int k = 0; k < (rle ? 2 : 1); k++) OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, OOZE_INT64, &pair[k]));
+        for (int k = 0; k < (rle ? 2 : 1); k++)
+          OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, OOZE_INT64, &pair[k]));
         OZ_IO_TRY(add_run(reader, &at, pair[0], pair[1], &primitives));
       }
       OZ_IO_TRY(geo_numbers_close(reader, &list));
@@ -112,8 +122,8 @@ static ooze_result read_polygon_run(geo_reader *reader) {
     }
   }
   if (expected >= 0 && primitives != (uint64_t)expected)
-    return geo_bad(&reader->lex, "a run has %llu polygons; expected %lld", (unsigned long long)primitives,
-                   (long long)expected);
+    return geo_bad(&reader->lex, "a run has %llu polygons; expected %lld",
+                   (unsigned long long)primitives, (long long)expected);
   return OOZE_OK;
 }
 
@@ -143,7 +153,8 @@ static ooze_result read_polygon(geo_reader *reader) {
           vertex = token.integer;
         }
         if (corners == 0) first = (uint64_t)vertex;
-        if (vertex < 0 || (uint64_t)vertex >= reader->vertex_count || (uint64_t)vertex != first + corners)
+        if (vertex < 0 || (uint64_t)vertex >= reader->vertex_count ||
+            (uint64_t)vertex != first + corners)
           return geo_bad(&reader->lex, "a polygon's vertices are not %llu in a row",
                          (unsigned long long)reader->vertex_count);
       }
@@ -178,12 +189,18 @@ ooze_result geo_read_primitives(geo_reader *reader) {
       bool type = geo_is(&key, "type");
       OZ_IO_TRY(geo_next(&reader->lex, &token));
       if (type)
-        what = geo_is(&token, "Polygon_run") || geo_is(&token, "p_r") ? RUN : geo_is(&token, "Poly") ? POLYGON : OTHER;
+        what = geo_is(&token, "Polygon_run") || geo_is(&token, "p_r") ? RUN
+               : geo_is(&token, "Poly")                               ? POLYGON
+                                                                      : OTHER;
       OZ_IO_TRY(geo_skip(&reader->lex, &token));
     }
-    if (what != OTHER && !reader->vertices) return geo_bad(&reader->lex, "polygons before the topology");
-    OZ_IO_TRY(what == RUN ? read_polygon_run(reader) : what == POLYGON ? read_polygon(reader) : geo_skip_value(reader));
+    if (what != OTHER && !reader->vertices)
+      return geo_bad(&reader->lex, "polygons before the topology");
+    OZ_IO_TRY(what == RUN       ? read_polygon_run(reader)
+              : what == POLYGON ? read_polygon(reader)
+                                : geo_skip_value(reader));
     OZ_IO_TRY(geo_next(&reader->lex, &token));
-    if (token.kind != GEO_ARRAY_END) return geo_bad(&reader->lex, "a primitive has more than two parts");
+    if (token.kind != GEO_ARRAY_END)
+      return geo_bad(&reader->lex, "a primitive has more than two parts");
   }
 }

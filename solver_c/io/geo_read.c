@@ -1,5 +1,5 @@
-/* Houdini geometry: the outline of the file. One array of alternating keys and values; see hdk.md section 5.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Houdini geometry: the outline of the file. One array of alternating keys and values; see hdk.md
+ * section 5. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_read.h"
 
 #include <stdio.h>
@@ -8,8 +8,9 @@
 ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what) {
   uint64_t most = reader->source->limits.max_bytes;
   if (bytes > most || reader->used > most - bytes)
-    return oz_io_fail(reader->source->why, OOZE_ERROR_LIMIT, "%s: %s needs %llu bytes more; the limit is %llu",
-                      reader->source->name, what, (unsigned long long)bytes, (unsigned long long)most);
+    return oz_io_fail(reader->source->why, OOZE_ERROR_LIMIT,
+                      "%s: %s needs %llu bytes more; the limit is %llu", reader->source->name, what,
+                      (unsigned long long)bytes, (unsigned long long)most);
   reader->used += bytes;
   return OOZE_OK;
 }
@@ -22,7 +23,8 @@ ooze_result geo_open_pairs(geo_reader *reader, const geo_token *first, const cha
 ooze_result geo_key(geo_reader *reader, geo_token *key, bool *done) {
   OZ_IO_TRY(geo_next(&reader->lex, key));
   *done = key->kind == GEO_ARRAY_END || key->kind == GEO_MAP_END;
-  if (!*done && key->kind != GEO_STRING) return geo_bad(&reader->lex, "something else where a key belongs");
+  if (!*done && key->kind != GEO_STRING)
+    return geo_bad(&reader->lex, "something else where a key belongs");
   return OOZE_OK;
 }
 
@@ -37,13 +39,13 @@ ooze_result geo_int(geo_reader *reader, const char *what, int64_t low, int64_t h
   *out = 0;
   OZ_IO_TRY(geo_next(&reader->lex, &token));
   if (token.kind != GEO_INT || token.integer < low || token.integer > high)
-    return geo_bad(&reader->lex, "%s is %lld; expected %lld to %lld", what, (long long)token.integer, (long long)low,
-                   (long long)high);
+    return geo_bad(&reader->lex, "%s is %lld; expected %lld to %lld", what,
+                   (long long)token.integer, (long long)low, (long long)high);
   *out = token.integer;
   return OOZE_OK;
 }
 
-/* ---- Attributes ----------------------------------------------------------------------------------------------- */
+/* ---- Attributes -------------------------------------------------------------------------- */
 
 typedef struct definition {
   char name[OZ_MAX_NAME + 1];
@@ -108,7 +110,8 @@ static ooze_result read_definition(geo_reader *reader, definition *out) {
     OZ_IO_TRY(geo_next(&reader->lex, &token));
     if (name && token.kind == GEO_STRING) {
       if (token.length < 1 || token.length > OZ_MAX_NAME)
-        return geo_bad(&reader->lex, "an attribute's name has %llu letters", (unsigned long long)token.length);
+        return geo_bad(&reader->lex, "an attribute's name has %llu letters",
+                       (unsigned long long)token.length);
       out->length = (size_t)token.length;
       memcpy(out->name, token.text, out->length);
       out->name[out->length] = 0;
@@ -120,10 +123,12 @@ static ooze_result read_definition(geo_reader *reader, definition *out) {
   return out->length ? OOZE_OK : geo_bad(&reader->lex, "an attribute has no name");
 }
 
-/* P becomes 3 floats whatever it was: 4 with a weight until Houdini 13, or doubles. In place, as it only shrinks. */
+/* P becomes 3 floats whatever it was: 4 with a weight until Houdini 13, or doubles. In place, as it
+ * only shrinks. */
 static ooze_result settle_position(geo_reader *reader, oz_attribute *a, uint64_t count) {
   if (a->components < 3 || a->components > 4 || a->type > OOZE_FLOAT64)
-    return geo_bad(&reader->lex, "P is %u of %s; expected 3 or 4 floats", a->components, oz_type_name(a->type));
+    return geo_bad(&reader->lex, "P is %u of %s; expected 3 or 4 floats", a->components,
+                   oz_type_name(a->type));
   if (a->components != 3 || a->type != OOZE_FLOAT32) {
     float *to = a->data;
     for (uint64_t i = 0; i < count; i++)
@@ -149,11 +154,14 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
   bool done = false, found = false;
   OZ_IO_TRY(read_definition(reader, &def));
   bool position = strcmp(def.name, "P") == 0 && into == reader->points;
-  bool wanted = def.numeric && def.shared &&
-                (!reader->want_mesh || position || strcmp(def.name, "v") == 0 || strcmp(def.name, "N") == 0 || strcmp(def.name, "friction") == 0 || strcmp(def.name, "stick") == 0);
+  bool wanted =
+      def.numeric && def.shared &&
+      (!reader->want_mesh || position || strcmp(def.name, "v") == 0 || strcmp(def.name, "N") == 0 ||
+       strcmp(def.name, "friction") == 0 || strcmp(def.name, "stick") == 0);
   if (!wanted) {
     if (listed && def.shared)
-      oz_info_attribute(reader->source->info, def.name, def.length, def.numeric ? "number" : "text", 1);
+      oz_info_attribute(reader->source->info, def.name, def.length, def.numeric ? "number" : "text",
+                        1);
     return geo_skip_value(reader);
   }
   OZ_IO_TRY(geo_next(&reader->lex, &token));
@@ -172,7 +180,8 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
   oz_attribute *added = &into->attributes[into->attribute_count - 1];
   if (position) OZ_IO_TRY(settle_position(reader, added, into->count));
   if (listed)
-    oz_info_attribute(reader->source->info, def.name, def.length, oz_type_name(added->type), added->components);
+    oz_info_attribute(reader->source->info, def.name, def.length, oz_type_name(added->type),
+                      added->components);
   return OOZE_OK;
 }
 
@@ -201,12 +210,13 @@ static ooze_result read_attributes(geo_reader *reader) {
       if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "an attribute is no pair of lists");
       OZ_IO_TRY(read_attribute(reader, of_points ? reader->points : reader->details, of_points));
       OZ_IO_TRY(geo_next(&reader->lex, &token));
-      if (token.kind != GEO_ARRAY_END) return geo_bad(&reader->lex, "an attribute has more than two parts");
+      if (token.kind != GEO_ARRAY_END)
+        return geo_bad(&reader->lex, "an attribute has more than two parts");
     }
   }
 }
 
-/* ---- The file ------------------------------------------------------------------------------------------------- */
+/* ---- The file ---------------------------------------------------------------------------- */
 
 static ooze_result read_info(geo_reader *reader, double *time, bool *has_time) {
   geo_token key, token;
@@ -241,7 +251,8 @@ static ooze_result read_file(geo_reader *reader) {
     if (done) break;
     if (geo_is(&key, "pointcount")) {
       if (reader->have_point_count) return geo_bad(&reader->lex, "pointcount is given twice");
-      /* Half of what 64 bits hold keeps every product with a tuple size in range; the limits do the rest. */
+      /* Half of what 64 bits hold keeps every product with a tuple size in range; the limits do the
+       * rest. */
       OZ_IO_TRY(geo_int(reader, "pointcount", 0, INT64_C(1) << 48, &count));
       reader->point_count = (uint64_t)count;
       reader->have_point_count = true;
@@ -264,34 +275,43 @@ static ooze_result read_file(geo_reader *reader) {
     }
   }
   OZ_IO_TRY(geo_next(&reader->lex, &token));
-  if (token.kind != GEO_END) return geo_bad(&reader->lex, "something follows the end of the geometry");
-  if (!reader->points) return geo_bad(&reader->lex, "no pointcount and attributes: this is JSON, but no geometry");
+  if (token.kind != GEO_END)
+    return geo_bad(&reader->lex, "something follows the end of the geometry");
+  if (!reader->points)
+    return geo_bad(&reader->lex, "no pointcount and attributes: this is JSON, but no geometry");
   if (!oz_points_find(reader->points, "P", 1)) return geo_bad(&reader->lex, "there is no P");
-  if (has_time) OZ_IO_TRY(ooze_points_detail_set(reader->points, "time", time, reader->source->why));
+  if (has_time)
+    OZ_IO_TRY(ooze_points_detail_set(reader->points, "time", time, reader->source->why));
   for (uint32_t i = 0; i < reader->details->attribute_count; i++) {
     const oz_attribute *a = &reader->details->attributes[i];
     double value = a->type == OOZE_FLOAT32   ? (double)*(const float *)a->data
                    : a->type == OOZE_FLOAT64 ? *(const double *)a->data
                    : a->type == OOZE_INT32   ? (double)*(const int32_t *)a->data
                                              : (double)*(const int64_t *)a->data;
-    if (a->components == 1) OZ_IO_TRY(ooze_points_detail_set(reader->points, a->name, value, reader->source->why));
+    if (a->components == 1)
+      OZ_IO_TRY(ooze_points_detail_set(reader->points, a->name, value, reader->source->why));
   }
   return OOZE_OK;
 }
 
 static ooze_result give_mesh(geo_reader *reader, ooze_mesh *out) {
-  const oz_attribute *p = oz_points_find(reader->points, "P", 1), *v = oz_points_find(reader->points, "v", 1),
-                     *n = oz_points_find(reader->points, "N", 1), *f = oz_points_find(reader->points, "friction", 8),
+  const oz_attribute *p = oz_points_find(reader->points, "P", 1),
+                     *v = oz_points_find(reader->points, "v", 1),
+                     *n = oz_points_find(reader->points, "N", 1),
+                     *f = oz_points_find(reader->points, "friction", 8),
                      *k = oz_points_find(reader->points, "stick", 5);
-  if (reader->point_count > UINT32_MAX) return geo_bad(&reader->lex, "more points than a mesh can have");
+  if (reader->point_count > UINT32_MAX)
+    return geo_bad(&reader->lex, "more points than a mesh can have");
   bool has_v = v && v->type == OOZE_FLOAT32 && v->components == 3,
-       has_n = n && n->type == OOZE_FLOAT32 && n->components == 3, has_f = f && f->type == OOZE_FLOAT32 && f->components == 1,
+       has_n = n && n->type == OOZE_FLOAT32 && n->components == 3,
+       has_f = f && f->type == OOZE_FLOAT32 && f->components == 1,
        has_k = k && k->type == OOZE_FLOAT32 && k->components == 1;
   OZ_IO_TRY(geo_budget(reader, reader->point_count * 44, "the mesh"));
-  OZ_IO_TRY(ooze_mesh_allocate(out, (uint32_t)reader->point_count, 0,
-                               (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u) |
-                                   (has_f ? OOZE_MESH_FRICTION : 0u) | (has_k ? OOZE_MESH_STICK : 0u),
-                               reader->source->why));
+  OZ_IO_TRY(
+      ooze_mesh_allocate(out, (uint32_t)reader->point_count, 0,
+                         (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u) |
+                             (has_f ? OOZE_MESH_FRICTION : 0u) | (has_k ? OOZE_MESH_STICK : 0u),
+                         reader->source->why));
   size_t bytes = (size_t)reader->point_count * 12;
   memcpy(out->positions, p->data, bytes);
   if (has_v) memcpy(out->velocities, v->data, bytes);

@@ -36,14 +36,17 @@ typedef struct geo_numbers {
   uint64_t taken;
 } geo_numbers;
 ooze_result geo_numbers_open(geo_reader *reader, const char *what, geo_numbers *out);
-ooze_result geo_numbers_begin(geo_reader *reader, const geo_token *first, const char *what, geo_numbers *out);
-ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t count, uint32_t type, void *out);
+ooze_result geo_numbers_begin(geo_reader *reader, const geo_token *first, const char *what,
+                              geo_numbers *out);
+ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t count,
+                             uint32_t type, void *out);
 ooze_result geo_numbers_close(geo_reader *reader, geo_numbers *numbers);
 /* Whether `count` more numbers can be there at all, judged before memory is asked for. */
 ooze_result geo_numbers_expect(geo_reader *reader, const geo_numbers *numbers, uint64_t count);
 
 /* The "values" of the numeric attribute `name` into `into` (geo_values.c). */
-ooze_result geo_read_values(geo_reader *reader, ooze_points *into, const char *name, size_t length, uint32_t meaning);
+ooze_result geo_read_values(geo_reader *reader, ooze_points *into, const char *name, size_t length,
+                            uint32_t meaning);
 /* "topology" and "primitives" (geo_mesh.c). */
 ooze_result geo_read_topology(geo_reader *reader);
 ooze_result geo_read_primitives(geo_reader *reader);

@@ -1,17 +1,19 @@
-/* The numbers of an attribute. Houdini has three spellings: "tuples", "arrays" and, in binary files, "rawpagedata" with
- * optional packing (a tuple split into parts that are stored page by page) and constant pages (one tuple for a page).
- * SPDX-License-Identifier: Apache-2.0 */
+/* The numbers of an attribute. Houdini has three spellings: "tuples", "arrays" and, in binary
+ * files, "rawpagedata" with optional packing (a tuple split into parts that are stored page by
+ * page) and constant pages (one tuple for a page). SPDX-License-Identifier: Apache-2.0 */
 #include "geo_read.h"
 
 #include <stdlib.h>
 
-/* ---- Lists of numbers ----------------------------------------------------------------------------------------- */
+/* ---- Lists of numbers -------------------------------------------------------------------- */
 
-ooze_result geo_numbers_begin(geo_reader *reader, const geo_token *first, const char *what, geo_numbers *out) {
+ooze_result geo_numbers_begin(geo_reader *reader, const geo_token *first, const char *what,
+                              geo_numbers *out) {
   memset(out, 0, sizeof *out);
   out->block = *first;
   out->uniform = first->kind == GEO_UNIFORM;
-  if (!out->uniform && first->kind != GEO_ARRAY) return geo_bad(&reader->lex, "%s is no list of numbers", what);
+  if (!out->uniform && first->kind != GEO_ARRAY)
+    return geo_bad(&reader->lex, "%s is no list of numbers", what);
   return OOZE_OK;
 }
 
@@ -24,12 +26,14 @@ ooze_result geo_numbers_open(geo_reader *reader, const char *what, geo_numbers *
 ooze_result geo_numbers_expect(geo_reader *reader, const geo_numbers *numbers, uint64_t count) {
   if (numbers->uniform && numbers->block.length - numbers->taken != count)
     return geo_bad(&reader->lex, "a list has %llu numbers; expected %llu",
-                   (unsigned long long)(numbers->block.length - numbers->taken), (unsigned long long)count);
+                   (unsigned long long)(numbers->block.length - numbers->taken),
+                   (unsigned long long)count);
   /* A number takes a byte at the very least. */
   if (!numbers->uniform && count > geo_left(&reader->lex))
-    return geo_bad(&reader->lex,
-                   "%llu numbers cannot be in the rest of the file; it is truncated or its counts are wrong",
-                   (unsigned long long)count);
+    return geo_bad(
+        &reader->lex,
+        "%llu numbers cannot be in the rest of the file; it is truncated or its counts are wrong",
+        (unsigned long long)count);
   return OOZE_OK;
 }
 
@@ -43,20 +47,25 @@ static void store(uint32_t type, void *out, uint64_t i, const geo_token *token) 
     break;
   default:
     if (token->kind == GEO_REAL)
-      geo_convert(GEO_T_REAL64, (const uint8_t *)&token->real, 1, type, (char *)out + i * oz_type_bytes(type));
+      geo_convert(GEO_T_REAL64, (const uint8_t *)&token->real, 1, type,
+                  (char *)out + i * oz_type_bytes(type));
     else
-      geo_convert(GEO_T_INT64, (const uint8_t *)&token->integer, 1, type, (char *)out + i * oz_type_bytes(type));
+      geo_convert(GEO_T_INT64, (const uint8_t *)&token->integer, 1, type,
+                  (char *)out + i * oz_type_bytes(type));
   }
 }
 
-ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t count, uint32_t type, void *out) {
+ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t count,
+                             uint32_t type, void *out) {
   if (numbers->uniform) {
     const geo_token *block = &numbers->block;
-    if (count > block->length - numbers->taken) return geo_bad(&reader->lex, "a list of numbers is too short");
+    if (count > block->length - numbers->taken)
+      return geo_bad(&reader->lex, "a list of numbers is too short");
     if (block->type == GEO_T_BOOL && numbers->taken % 32)
       return geo_bad(&reader->lex, "a list of bits where numbers belong");
     const uint8_t *at =
-        block->data + (block->type == GEO_T_BOOL ? numbers->taken / 8 : numbers->taken * geo_type_bytes(block->type));
+        block->data + (block->type == GEO_T_BOOL ? numbers->taken / 8
+                                                 : numbers->taken * geo_type_bytes(block->type));
     geo_convert(block->type, at, count, type, out);
     numbers->taken += count;
     return OOZE_OK;
@@ -67,8 +76,9 @@ ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t 
     if (token.kind == GEO_BOOL)
       token.real = (double)token.integer;
     else if (token.kind != GEO_INT && token.kind != GEO_REAL)
-      return geo_bad(&reader->lex, token.kind == GEO_ARRAY_END ? "a list of numbers is too short"
-                                                               : "something else where a number belongs");
+      return geo_bad(&reader->lex, token.kind == GEO_ARRAY_END
+                                       ? "a list of numbers is too short"
+                                       : "something else where a number belongs");
     store(type, out, i, &token);
   }
   return OOZE_OK;
@@ -76,7 +86,8 @@ ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t 
 
 ooze_result geo_numbers_close(geo_reader *reader, geo_numbers *numbers) {
   if (numbers->uniform) {
-    if (numbers->taken != numbers->block.length) return geo_bad(&reader->lex, "a list of numbers is too long");
+    if (numbers->taken != numbers->block.length)
+      return geo_bad(&reader->lex, "a list of numbers is too long");
     return OOZE_OK;
   }
   geo_token token;
@@ -85,7 +96,7 @@ ooze_result geo_numbers_close(geo_reader *reader, geo_numbers *numbers) {
   return OOZE_OK;
 }
 
-/* ---- Layout of one attribute ---------------------------------------------------------------------------------- */
+/* ---- Layout of one attribute ------------------------------------------------------------- */
 
 typedef struct layout {
   uint64_t count; /* points */
@@ -139,7 +150,8 @@ static ooze_result read_flags(geo_reader *reader, layout *l) {
   for (uint32_t part = 0;; part++) {
     OZ_IO_TRY(geo_next(&reader->lex, &token));
     if (token.kind == GEO_ARRAY_END) return OOZE_OK;
-    if (part >= l->parts) return geo_bad(&reader->lex, "more lists of constant pages than parts of a tuple");
+    if (part >= l->parts)
+      return geo_bad(&reader->lex, "more lists of constant pages than parts of a tuple");
     geo_numbers list;
     OZ_IO_TRY(geo_numbers_begin(reader, &token, "constantpageflags", &list));
     if (list.uniform && list.block.length == 0) continue;
@@ -154,7 +166,9 @@ static ooze_result read_flags(geo_reader *reader, layout *l) {
     if (l->constant[part]) return geo_bad(&reader->lex, "constant pages are given twice");
     OZ_IO_TRY(geo_numbers_expect(reader, &list, l->pages));
     uint8_t *flags = malloc(l->pages ? (size_t)l->pages : 1);
-    if (!flags) return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", reader->source->name);
+    if (!flags)
+      return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                        reader->source->name);
     l->constant[part] = flags;
     int32_t some[1024]; /* a multiple of 32, as bits are pulled by words */
     for (uint64_t page = 0; page < l->pages; page += 1024) {
@@ -167,11 +181,12 @@ static ooze_result read_flags(geo_reader *reader, layout *l) {
 }
 
 /* Where the numbers of a run of points go within the tuples. */
-static void scatter(const layout *l, uint32_t offset, uint32_t width, const char *from, bool repeat, uint64_t points,
-                    char *to) {
+static void scatter(const layout *l, uint32_t offset, uint32_t width, const char *from, bool repeat,
+                    uint64_t points, char *to) {
   size_t each = oz_type_bytes(l->type), part = width * each, stride = l->size * each;
   to += offset * each;
-  for (uint64_t i = 0; i < points; i++, to += stride, from += repeat ? 0 : part) memcpy(to, from, part);
+  for (uint64_t i = 0; i < points; i++, to += stride, from += repeat ? 0 : part)
+    memcpy(to, from, part);
 }
 
 static ooze_result read_pages(geo_reader *reader, const layout *l, geo_numbers *list, char *data) {
@@ -179,18 +194,23 @@ static ooze_result read_pages(geo_reader *reader, const layout *l, geo_numbers *
   bool plain = l->parts == 1 && !l->constant[0];
   if (plain) return geo_numbers_pull(reader, list, l->count * l->size, l->type, data);
   char *piece = malloc(PIECE * l->size * 8u);
-  if (!piece) return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", reader->source->name);
+  if (!piece)
+    return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                      reader->source->name);
   size_t stride = (size_t)l->size * oz_type_bytes(l->type);
   ooze_result result = OOZE_OK;
   for (uint64_t page = 0; page < l->pages && result == OOZE_OK; page++) {
     uint64_t points = page_points(l, page);
     char *to = data + page * l->page_size * stride;
-    for (uint32_t part = 0, offset = 0; part < l->parts && result == OOZE_OK; offset += l->width[part++]) {
+    for (uint32_t part = 0, offset = 0; part < l->parts && result == OOZE_OK;
+         offset += l->width[part++]) {
       bool constant = l->constant[part] && l->constant[part][page];
       for (uint64_t at = 0; at < points && result == OOZE_OK;) {
         uint64_t n = constant ? points : points - at < PIECE ? points - at : PIECE;
-        result = geo_numbers_pull(reader, list, (constant ? 1 : n) * l->width[part], l->type, piece);
-        if (result == OOZE_OK) scatter(l, offset, l->width[part], piece, constant, n, to + at * stride);
+        result =
+            geo_numbers_pull(reader, list, (constant ? 1 : n) * l->width[part], l->type, piece);
+        if (result == OOZE_OK)
+          scatter(l, offset, l->width[part], piece, constant, n, to + at * stride);
         at += n;
       }
     }
@@ -212,8 +232,8 @@ static uint64_t numbers_in_pages(const layout *l) {
   return sum;
 }
 
-static ooze_result add(geo_reader *reader, const layout *l, ooze_points *into, const char *name, size_t length,
-                       uint32_t meaning, void **out) {
+static ooze_result add(geo_reader *reader, const layout *l, ooze_points *into, const char *name,
+                       size_t length, uint32_t meaning, void **out) {
   char what[80];
   size_t shown = length < 64 ? length : 64;
   memcpy(what, name, shown);
@@ -250,8 +270,8 @@ static ooze_result read_lists(geo_reader *reader, const layout *l, bool tuples, 
   return token.kind == GEO_ARRAY_END ? OOZE_OK : geo_bad(&reader->lex, "more values than points");
 }
 
-static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, const char *name, size_t length,
-                             uint32_t meaning) {
+static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, const char *name,
+                             size_t length, uint32_t meaning) {
   geo_token key, token;
   bool done = false, found = false, typed = false;
   OZ_IO_TRY(geo_next(&reader->lex, &token));
@@ -259,7 +279,8 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
   for (;;) {
     OZ_IO_TRY(geo_key(reader, &key, &done));
     if (done) break;
-    bool tuples = geo_is(&key, "tuples"), arrays = geo_is(&key, "arrays"), raw = geo_is(&key, "rawpagedata");
+    bool tuples = geo_is(&key, "tuples"), arrays = geo_is(&key, "arrays"),
+         raw = geo_is(&key, "rawpagedata");
     if (geo_is(&key, "size")) {
       int64_t size;
       OZ_IO_TRY(geo_int(reader, "the tuple size", 1, OZ_MAX_COMPONENTS, &size));
@@ -280,10 +301,12 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
       l->page_size = (uint64_t)size;
       l->pages = l->count / l->page_size + (l->count % l->page_size != 0);
     } else if (geo_is(&key, "packing")) {
-      if (!l->parts || found || l->constant[0]) return geo_bad(&reader->lex, "packing is out of place");
+      if (!l->parts || found || l->constant[0])
+        return geo_bad(&reader->lex, "packing is out of place");
       OZ_IO_TRY(read_packing(reader, l));
     } else if (geo_is(&key, "constantpageflags")) {
-      if (!l->parts || !l->page_size || found) return geo_bad(&reader->lex, "constantpageflags is out of place");
+      if (!l->parts || !l->page_size || found)
+        return geo_bad(&reader->lex, "constantpageflags is out of place");
       OZ_IO_TRY(read_flags(reader, l));
     } else if (tuples || arrays || raw) {
       if (!l->parts || !typed || found || (raw && !l->page_size))
@@ -292,7 +315,8 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
       geo_numbers list;
       OZ_IO_TRY(geo_numbers_open(reader, "values", &list));
       uint64_t expected = raw ? numbers_in_pages(l) : l->count * l->size;
-      if (!raw && list.uniform && l->count > 0) return geo_bad(&reader->lex, "a block where lists belong");
+      if (!raw && list.uniform && l->count > 0)
+        return geo_bad(&reader->lex, "a block where lists belong");
       OZ_IO_TRY(geo_numbers_expect(reader, &list, expected));
       OZ_IO_TRY(add(reader, l, into, name, length, meaning, &data));
       if (raw) {
@@ -309,7 +333,8 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
   return found ? OOZE_OK : geo_bad(&reader->lex, "an attribute's values are in no known form");
 }
 
-ooze_result geo_read_values(geo_reader *reader, ooze_points *into, const char *name, size_t length, uint32_t meaning) {
+ooze_result geo_read_values(geo_reader *reader, ooze_points *into, const char *name, size_t length,
+                            uint32_t meaning) {
   layout l = {0};
   l.count = into->count;
   ooze_result result = read_body(reader, &l, into, name, length, meaning);

@@ -1,5 +1,5 @@
-/* Houdini geometry as Houdini writes it: the same keys in the same order, the same types for P, v, id and pscale. Left
- * out are artist, host and date: the same points give the same bytes.
+/* Houdini geometry as Houdini writes it: the same keys in the same order, the same types for P, v,
+ * id and pscale. Left out are artist, host and date: the same points give the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "geo_emit.h"
 
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The file format of this version is what the samples that we compare with have; newer Houdinis read all older ones. */
+/* The file format of this version is what the samples that we compare with have; newer Houdinis
+ * read all older ones. */
 static const char *const file_version = "19.5.752";
 
 static void pair_open(geo_emit *e, const char *key) {
@@ -37,7 +38,8 @@ static const char *storage_name(uint32_t type) {
 }
 
 static const char *meaning_name(uint32_t meaning) {
-  static const char *const names[] = {NULL, "point", "vector", "normal", "color", "nonarithmetic_integer", NULL};
+  static const char *const names[] = {
+      NULL, "point", "vector", "normal", "color", "nonarithmetic_integer", NULL};
   return names[meaning];
 }
 
@@ -56,7 +58,8 @@ static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count) 
       const uint64_t *wide = a->data;
       int32_t *ids = malloc(n ? (size_t)n * 4 : 1);
       if (!ids) {
-        if (e->out->result == OOZE_OK) e->out->result = oz_io_fail(e->out->why, OOZE_ERROR_MEMORY, "out of memory");
+        if (e->out->result == OOZE_OK)
+          e->out->result = oz_io_fail(e->out->why, OOZE_ERROR_MEMORY, "out of memory");
         return;
       }
       for (uint64_t i = 0; i < n; i++) ids[i] = (int32_t)wide[i];
@@ -123,13 +126,15 @@ static void write_details(geo_emit *e, const ooze_points *points) {
   if (points->detail_count == 0) return;
   pair_open(e, "globalattributes");
   for (uint32_t i = 0; i < points->detail_count; i++) {
-    oz_attribute a = {points->details[i].name, &points->details[i].value, OOZE_FLOAT64, 1, OOZE_MEANING_NUMBER};
+    oz_attribute a = {points->details[i].name, &points->details[i].value, OOZE_FLOAT64, 1,
+                      OOZE_MEANING_NUMBER};
     write_attribute(e, &a, 1);
   }
   geo_emit_close(e, ']');
 }
 
-static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh, const char *software) {
+static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh,
+                       const char *software) {
   static const double nowhere[6] = {1.7014117e38,  1.7014117e38,  1.7014117e38,
                                     -1.7014117e38, -1.7014117e38, -1.7014117e38};
   double box[6], time;
@@ -143,7 +148,8 @@ static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *
     geo_emit_real(e, time);
   }
   map_key(e, "bounds");
-  if (ooze_points_bounds(points, box) != OOZE_OK) memcpy(box, nowhere, sizeof box); /* as Houdini has it for nothing */
+  /* as Houdini has it for nothing */
+  if (ooze_points_bounds(points, box) != OOZE_OK) memcpy(box, nowhere, sizeof box);
   geo_emit_open(e, '[');
   for (int k = 0; k < 3; k++) {
     geo_emit_real(e, box[k]);
@@ -158,7 +164,8 @@ static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *
   map_key(e, "attribute_summary");
   int used = snprintf(text, sizeof text, "%6u point attributes:\t", points->attribute_count);
   for (uint32_t i = 0; i < points->attribute_count && used < 600; i++)
-    used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i ? ", " : "", points->attributes[i].name);
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i ? ", " : "",
+                     points->attributes[i].name);
   snprintf(text + used, sizeof text - (size_t)used, "\n");
   geo_emit_text(e, text);
   geo_emit_close(e, '}');
@@ -175,8 +182,8 @@ static void write_numbers(geo_emit *e, const uint32_t *data, uint64_t count) {
   }
 }
 
-static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh, const uint32_t *vertices,
-                       const char *software) {
+static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh,
+                       const uint32_t *vertices, const char *software) {
   uint64_t triangles = mesh ? mesh->triangle_count : 0;
   geo_emit_open(e, '[');
   pair_string(e, "fileversion", file_version);
@@ -197,7 +204,8 @@ static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *
   const oz_attribute *position = oz_points_find(points, "P", 1);
   write_attribute(e, position, points->count); /* first, as in every Houdini file */
   for (uint32_t i = 0; i < points->attribute_count; i++)
-    if (&points->attributes[i] != position) write_attribute(e, &points->attributes[i], points->count);
+    if (&points->attributes[i] != position)
+      write_attribute(e, &points->attributes[i], points->count);
   geo_emit_close(e, ']');
   write_details(e, points);
   geo_emit_close(e, ']');
@@ -221,31 +229,38 @@ static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *
 }
 
 /* What no Houdini file can hold is refused before there is a file. */
-static ooze_result check(const char *path, oz_format format, const ooze_points *points, ooze_message *why) {
+static ooze_result check(const char *path, oz_format format, const ooze_points *points,
+                         ooze_message *why) {
   const oz_attribute *p = oz_points_find(points, "P", 1);
   if (!p || p->type != OOZE_FLOAT32 || p->components != 3)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats", path);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats",
+                      path);
   OZ_IO_TRY(oz_check_finite(path, "P", p->data, points->count, 3, why));
   for (uint32_t i = 0; i < points->attribute_count; i++) {
     const oz_attribute *a = &points->attributes[i];
     if (a->type == OOZE_UINT64 && !oz_fits_int64(a, points->count))
       return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold", path, a->name);
+                        "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold",
+                        path, a->name);
     bool real = format == OZ_GEO && a->type <= OOZE_FLOAT64;
     for (uint64_t k = 0; real && k < points->count * a->components; k++)
-      if (!isfinite(a->type == OOZE_FLOAT32 ? (double)((const float *)a->data)[k] : ((const double *)a->data)[k]))
+      if (!isfinite(a->type == OOZE_FLOAT32 ? (double)((const float *)a->data)[k]
+                                            : ((const double *)a->data)[k]))
         return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                          "%s: attribute '%s' of point %llu is not finite, which ASCII JSON cannot hold; use .bgeo",
+                          "%s: attribute '%s' of point %llu is not finite, which ASCII JSON cannot "
+                          "hold; use .bgeo",
                           path, a->name, (unsigned long long)(k / a->components));
   }
   for (uint32_t i = 0; i < points->detail_count; i++)
     if (!isfinite(points->details[i].value))
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: detail '%s' is not finite", path, points->details[i].name);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: detail '%s' is not finite", path,
+                        points->details[i].name);
   return OOZE_OK;
 }
 
-ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points, const ooze_mesh *mesh,
-                         const ooze_write_options *options, ooze_message *why) {
+ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
+                         const ooze_mesh *mesh, const ooze_write_options *options,
+                         ooze_message *why) {
   OZ_IO_TRY(check(path, format, points, why));
   uint32_t *vertices = NULL;
   if (mesh) { /* Houdini's polygons run clockwise seen from outside */

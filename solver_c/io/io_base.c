@@ -57,7 +57,8 @@ ooze_write_options oz_options_of(const ooze_write_options *given) {
     memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
   full.size = (uint32_t)sizeof full;
   if (!full.software)
-    full.software = "Ooze " TEXT(OOZE_VERSION_MAJOR) "." TEXT(OOZE_VERSION_MINOR) "." TEXT(OOZE_VERSION_PATCH);
+    full.software =
+        "Ooze " TEXT(OOZE_VERSION_MAJOR) "." TEXT(OOZE_VERSION_MINOR) "." TEXT(OOZE_VERSION_PATCH);
   if (full.compression > 9) full.compression = 9;
   if (full.threads < 1) full.threads = 1;
   if (full.threads > 64) full.threads = 64;
@@ -80,14 +81,15 @@ const char *oz_type_name(uint32_t type) {
   return type <= OOZE_UINT64 ? names[type] : "unknown";
 }
 
-/* ---- Numbers as text ------------------------------------------------------------------------------------------ */
+/* ---- Numbers as text --------------------------------------------------------------------- */
 
-/* strtod and printf follow the host's locale, and a host may have set one where 1.5 is written 1,5. So the point is put
- * in and out by hand, and the usual short numbers never reach strtod. */
+/* strtod and printf follow the host's locale, and a host may have set one where 1.5 is written 1,5.
+ * So the point is put in and out by hand, and the usual short numbers never reach strtod. */
 static double slow_real(const char *begin, const char *end) {
   char text[128];
   const struct lconv *local = localeconv();
-  const char *point = local && local->decimal_point && local->decimal_point[0] ? local->decimal_point : ".";
+  const char *point =
+      local && local->decimal_point && local->decimal_point[0] ? local->decimal_point : ".";
   size_t used = 0, wide = strlen(point);
   for (const char *c = begin; c < end && used + wide + 1 < sizeof text; c++) {
     if (*c == '.') {
@@ -112,8 +114,9 @@ static bool word(const char **at, const char *end, const char *lower) {
 }
 
 bool oz_text_real(const char **at, const char *end, double *out) {
-  static const double power[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  static const double power[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char *c = *at, *begin = *at;
   bool minus = false;
   if (c < end && (*c == '-' || *c == '+')) minus = *c++ == '-';
@@ -162,7 +165,8 @@ bool oz_text_real(const char **at, const char *end, double *out) {
       c = e;
     }
   }
-  /* Both factors are exact doubles, so that one rounding gives the nearest (Clinger 1990). Otherwise the C library. */
+  /* Both factors are exact doubles, so that one rounding gives the nearest (Clinger 1990).
+   * Otherwise the C library. */
   double value;
   if (digits <= 18 && mantissa <= (UINT64_C(1) << 53) && exponent >= -22 && exponent <= 22) {
     value = exponent < 0 ? (double)mantissa / power[-exponent] : (double)mantissa * power[exponent];
@@ -170,7 +174,9 @@ bool oz_text_real(const char **at, const char *end, double *out) {
   } else if (c - begin < 100) {
     value = slow_real(begin, c);
   } else { /* an absurdly long number: near enough, and never a surprise in time */
-    value = exponent > 400 ? INFINITY : exponent < -800 ? 0.0 : (double)mantissa * pow(10.0, exponent);
+    value = exponent > 400    ? INFINITY
+            : exponent < -800 ? 0.0
+                              : (double)mantissa * pow(10.0, exponent);
     if (mantissa == 0) value = 0.0;
     if (minus) value = -value;
   }
@@ -213,7 +219,8 @@ static int printed(char *out, int digits, double value) {
 }
 
 int oz_text_float(char *out, float value) {
-  if (!isfinite(value)) return snprintf(out, 40, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+  if (!isfinite(value))
+    return snprintf(out, 40, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
   for (int digits = 6; digits < 9; digits += 2) {
     int length = printed(out, digits, (double)value);
     const char *at = out;
@@ -224,7 +231,8 @@ int oz_text_float(char *out, float value) {
 }
 
 int oz_text_double(char *out, double value) {
-  if (!isfinite(value)) return snprintf(out, 40, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+  if (!isfinite(value))
+    return snprintf(out, 40, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
   int length = printed(out, 15, value);
   const char *at = out;
   double back = 0.0;

@@ -1,8 +1,9 @@
-/* Points on a mesh, about one spacing apart: the boundary particles of a collider. SPDX-License-Identifier: Apache-2.0
+/* Points on a mesh, about one spacing apart: the boundary particles of a collider.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * Triangles are walked in order, each with a low-discrepancy sequence of candidates, many times more than can stay; one
- * stays if none before it is nearer than OZ_APART spacings. So the points are as even on a sliver as on a large face, and
- * the same every time. */
+ * Triangles are walked in order, each with a low-discrepancy sequence of candidates, many times
+ * more than can stay; one stays if none before it is nearer than OZ_APART spacings. So the points
+ * are as even on a sliver as on a large face, and the same every time. */
 #include "io_internal.h"
 
 #include <math.h>
@@ -22,7 +23,9 @@ typedef struct sampler {
 } sampler;
 
 static uint32_t hash_of(const sampler *s, int64_t x, int64_t y, int64_t z) {
-  uint64_t h = (uint64_t)x * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)y * UINT64_C(0xc2b2ae3d27d4eb4f) ^ (uint64_t)z * UINT64_C(0x165667b19e3779f9);
+  uint64_t h = (uint64_t)x * UINT64_C(0x9e3779b97f4a7c15) ^
+               (uint64_t)y * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+               (uint64_t)z * UINT64_C(0x165667b19e3779f9);
   return (uint32_t)(h >> 32) & s->mask;
 }
 
@@ -33,7 +36,8 @@ static int crowded(const sampler *s, const double p[3], double apart) {
     uint32_t i = s->head[hash_of(s, c[0] + n / 9 - 1, c[1] + n / 3 % 3 - 1, c[2] + n % 3 - 1)];
     for (; i; i = s->next[i - 1]) {
       double r2 = 0.0;
-      for (int k = 0; k < 3; k++) r2 += ((double)s->at[i - 1][k] - p[k]) * ((double)s->at[i - 1][k] - p[k]);
+      for (int k = 0; k < 3; k++)
+        r2 += ((double)s->at[i - 1][k] - p[k]) * ((double)s->at[i - 1][k] - p[k]);
       if (r2 < apart * apart) return 1;
     }
   }
@@ -59,17 +63,21 @@ static int grow(sampler *s) {
 static void place(const float *positions, const uint32_t t[3], const float w[4], double out[3]) {
   double e[2][3], n[3], l = 0.0;
   for (int k = 0; k < 3; k++) {
-    const double a = (double)positions[3 * (size_t)t[0] + (size_t)k], b = (double)positions[3 * (size_t)t[1] + (size_t)k],
+    const double a = (double)positions[3 * (size_t)t[0] + (size_t)k],
+                 b = (double)positions[3 * (size_t)t[1] + (size_t)k],
                  c = (double)positions[3 * (size_t)t[2] + (size_t)k];
     e[0][k] = b - a, e[1][k] = c - a;
     out[k] = (double)w[0] * a + (double)w[1] * b + (double)w[2] * c;
   }
-  for (int k = 0; k < 3; k++) n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3], l += n[k] * n[k];
+  for (int k = 0; k < 3; k++)
+    n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3],
+    l += n[k] * n[k];
   l = l > 0.0 ? 1.0 / sqrt(l) : 0.0;
   for (int k = 0; k < 3; k++) out[k] += (double)w[3] * l * n[k];
 }
 
-static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float offset, ooze_message *why) {
+static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float offset,
+                         ooze_message *why) {
   uint32_t first = s->out->count;
   double carry = 0.5, u = 0.5, v = 0.5;
   memset(s->head, 0, ((size_t)s->mask + 1) * sizeof *s->head);
@@ -77,25 +85,34 @@ static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float o
     const uint32_t *t = m->triangles + 3 * i;
     double e[2][3], n2 = 0.0;
     for (int k = 0; k < 3; k++)
-      for (int a = 0; a < 2; a++) e[a][k] = (double)m->positions[3 * (size_t)t[a + 1] + (size_t)k] - (double)m->positions[3 * (size_t)t[0] + (size_t)k];
+      for (int a = 0; a < 2; a++)
+        e[a][k] = (double)m->positions[3 * (size_t)t[a + 1] + (size_t)k] -
+                  (double)m->positions[3 * (size_t)t[0] + (size_t)k];
     for (int k = 0; k < 3; k++) {
       double n = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
       n2 += n * n;
     }
     carry += 0.5 * sqrt(n2) / (spacing * spacing) * OZ_TRIES;
-    if (!(carry < 1e12)) return oz_io_fail(why, OOZE_ERROR_LIMIT, "triangle %llu is too large for points %g m apart", (unsigned long long)i, spacing);
+    if (!(carry < 1e12))
+      return oz_io_fail(why, OOZE_ERROR_LIMIT, "triangle %llu is too large for points %g m apart",
+                        (unsigned long long)i, spacing);
     for (; carry >= 1.0; carry -= 1.0) {
-      u += 0.7548776662466927, v += 0.5698402909980532; /* the plastic number's: even in two dimensions */
+      /* the plastic number's: even in two dimensions */
+      u += 0.7548776662466927, v += 0.5698402909980532;
       u -= floor(u), v -= floor(v);
       const double r = sqrt(u);
       const float w[4] = {(float)(1.0 - r), (float)(r * (1.0 - v)), (float)(r * v), offset};
       double p[3];
       place(m->positions, t, w, p);
       if (crowded(s, p, OZ_APART * spacing)) continue;
-      if (s->out->count >= MOST) return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d points %g m apart on a mesh", MOST, spacing);
-      if (s->out->count == s->room && !grow(s)) return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
+      if (s->out->count >= MOST)
+        return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d points %g m apart on a mesh", MOST,
+                          spacing);
+      if (s->out->count == s->room && !grow(s))
+        return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
       const uint32_t at = s->out->count++;
-      const uint32_t h = hash_of(s, (int64_t)floor(p[0] / s->cell), (int64_t)floor(p[1] / s->cell), (int64_t)floor(p[2] / s->cell));
+      const uint32_t h = hash_of(s, (int64_t)floor(p[0] / s->cell), (int64_t)floor(p[1] / s->cell),
+                                 (int64_t)floor(p[2] / s->cell));
       for (int k = 0; k < 3; k++) s->at[at][k] = (float)p[k];
       s->next[at] = s->head[h];
       s->head[h] = at + 1;
@@ -108,12 +125,15 @@ static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float o
   return OOZE_OK;
 }
 
-ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t layers, ooze_mesh_samples *out, ooze_message *why) {
+ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t layers,
+                             ooze_mesh_samples *out, ooze_message *why) {
   if (!mesh || !out || !mesh->positions || !mesh->triangles || !(spacing > 0.0))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: no mesh, or a spacing of %g m", spacing);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: no mesh, or a spacing of %g m",
+                      spacing);
   for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
     if (mesh->triangles[i] >= mesh->point_count)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: a triangle has point %u of %u", (unsigned)mesh->triangles[i], (unsigned)mesh->point_count);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: a triangle has point %u of %u",
+                        (unsigned)mesh->triangles[i], (unsigned)mesh->point_count);
   sampler s;
   ooze_result result = OOZE_OK;
   memset(&s, 0, sizeof s);
@@ -124,7 +144,8 @@ ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t lay
   s.head = malloc(((size_t)s.mask + 1) * sizeof *s.head);
   if (!s.head) result = oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
   if (layers == 0 && result == OOZE_OK) result = sheet(&s, mesh, spacing, 0.0f, why);
-  for (uint32_t k = 0; k < layers && result == OOZE_OK; k++) result = sheet(&s, mesh, spacing, (float)(-(k + 0.5) * spacing), why);
+  for (uint32_t k = 0; k < layers && result == OOZE_OK; k++)
+    result = sheet(&s, mesh, spacing, (float)(-(k + 0.5) * spacing), why);
   free(s.head);
   free(s.next);
   free(s.at);
@@ -139,7 +160,8 @@ void ooze_mesh_samples_release(ooze_mesh_samples *s) {
   ooze_mesh_samples_default(s);
 }
 
-ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *s, const float *positions, const uint32_t *triangles, float *out) {
+ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *s, const float *positions,
+                                    const uint32_t *triangles, float *out) {
   if (!s || !positions || !triangles || (s->count && !out)) return OOZE_ERROR_ARGUMENT;
   for (uint32_t i = 0; i < s->count; i++) {
     double p[3];
@@ -149,13 +171,16 @@ ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *s, const float *pos
   return OOZE_OK;
 }
 
-ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *s, const float *values, const uint32_t *triangles, float *out) {
+ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *s, const float *values,
+                                     const uint32_t *triangles, float *out) {
   if (!s || !values || !triangles || (s->count && !out)) return OOZE_ERROR_ARGUMENT;
   for (uint32_t i = 0; i < s->count; i++) {
     const uint32_t *t = triangles + 3 * (size_t)s->triangle[i];
     const float *w = s->weights + 4 * (size_t)i;
-    const float a = values[t[0]], b = values[t[1]], c = values[t[2]], value = a + w[1] * (b - a) + w[2] * (c - a);
-    out[i] = fminf(fmaxf(value, fminf(a, fminf(b, c))), fmaxf(a, fmaxf(b, c))); /* roundings do not lead beyond the corners */
+    const float a = values[t[0]], b = values[t[1]], c = values[t[2]],
+                value = a + w[1] * (b - a) + w[2] * (c - a);
+    /* roundings do not lead beyond the corners */
+    out[i] = fminf(fmaxf(value, fminf(a, fminf(b, c))), fmaxf(a, fmaxf(b, c)));
   }
   return OOZE_OK;
 }

@@ -1,7 +1,8 @@
-/* The parameters of the Houdini nodes, from nodes.def and the solver's schema. SPDX-License-Identifier: Apache-2.0
+/* The parameters of the Houdini nodes, from nodes.def and the solver's schema.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * The list of a node is worked out when it is asked for: rows of nodes.def in turn, of which one (OZ_REST) stands for
- * many. */
+ * The list of a node is worked out when it is asked for: rows of nodes.def in turn, of which one
+ * (OZ_REST) stands for many. */
 #include "io_internal.h"
 #include "ooze/ooze_nodes.h"
 
@@ -17,21 +18,21 @@ typedef struct row {
   const char *when, *help;
 } row;
 
-#define OZ_NODE(name, type, context, label, lo, hi, inputs, help)                                                      \
+#define OZ_NODE(name, type, context, label, lo, hi, inputs, help) \
   {ROW_NODE, name, type, context, label, inputs, "", {lo, hi, 0, 0}, 0, 0, 0, "", help},
 #define OZ_FOLDER(label) {ROW_FOLDER, label, "", "", "", "", "", {0, 0, 0, 0}, 0, 0, 0, "", ""},
-#define OZ_TAKE(group, field, token, when)                                                                             \
+#define OZ_TAKE(group, field, token, when) \
   {ROW_TAKE, #group, #field, token, "", "", "", {0, 0, 0, 0}, 0, 0, 0, when, ""},
 #define OZ_REST(group) {ROW_REST, #group, "", "", "", "", "", {0, 0, 0, 0}, 0, 0, 0, "", ""},
 #define OZ_PARM(...) OZ_PARM_(__VA_ARGS__) /* first the default's four numbers are told apart */
-#define OZ_PARM_(token, type, unit, label, menu, text, d0, d1, d2, d3, lo, hi, soft, when, help)                       \
+#define OZ_PARM_(token, type, unit, label, menu, text, d0, d1, d2, d3, lo, hi, soft, when, help) \
   {ROW_PARM, token, type, unit, label, menu, text, {d0, d1, d2, d3}, lo, hi, soft, when, help},
 static const row rows[] = {
 #include "nodes.def"
 };
 enum { ROWS = (int)(sizeof rows / sizeof rows[0]) };
 
-/* ---- Words ------------------------------------------------------------------------------------------------------ */
+/* ---- Words ------------------------------------------------------------------------------- */
 
 static void token_of(const char *field, char *to, size_t room) {
   size_t n = 0;
@@ -40,7 +41,8 @@ static void token_of(const char *field, char *to, size_t room) {
   to[n] = 0;
 }
 
-static void title(char *to, size_t room, const char *from, size_t length) { /* whipped_cream: Whipped Cream */
+/* whipped_cream: Whipped Cream */
+static void title(char *to, size_t room, const char *from, size_t length) {
   size_t n = 0;
   int first = 1;
   for (size_t i = 0; i < length && n + 1 < room; ++i) {
@@ -51,7 +53,8 @@ static void title(char *to, size_t room, const char *from, size_t length) { /* w
   to[n] = 0;
 }
 
-/* "a|b" with labels: "a=A|b=B". What does not fit is left out as a whole word; a test counts them. */
+/* "a|b" with labels: "a=A|b=B". What does not fit is left out as a whole word; a test counts them.
+ */
 static void menu_of(const char *plain, char *to, size_t room) {
   char label[64];
   size_t at = 0;
@@ -80,7 +83,7 @@ static void presets(char *to, size_t room) {
   menu_of(text, to, room);
 }
 
-/* ---- The list of a node -------------------------------------------------------------------------------------------
+/* ---- The list of a node ---------------------------------------------------------------------
  */
 
 static const row *node_row(uint32_t node) {
@@ -97,7 +100,9 @@ static const row *node_end(const row *head) {
 static int schema_find(const char *group, const char *field, ooze_schema_entry *out) {
   for (uint32_t i = 0; i < ooze_schema_count(); i++) {
     ooze_schema_entry_default(out);
-    if (ooze_schema_get(i, out) == OOZE_OK && !strcmp(out->group, group) && !strcmp(out->name, field)) return 1;
+    if (ooze_schema_get(i, out) == OOZE_OK && !strcmp(out->group, group) &&
+        !strcmp(out->name, field))
+      return 1;
   }
   return 0;
 }
@@ -118,7 +123,8 @@ static void from_schema(const ooze_schema_entry *e, ooze_node_parm *p) {
   p->soft_maximum = e->soft_maximum;
 }
 
-/* The folder of a model's own parameter, and when it is hidden: that of the model whose word its name begins with. */
+/* The folder of a model's own parameter, and when it is hidden: that of the model whose word its
+ * name begins with. */
 static void model_folder(const char *field, const char *otherwise, char to[48], char hide[48]) {
   ooze_schema_entry e;
   snprintf(to, 48, "%s", otherwise);
@@ -148,7 +154,8 @@ static void blank(ooze_node_parm *p) {
 }
 
 /* What is left of a group: first what belongs to no model, then folder by folder. */
-static int rest(const row *head, const row *end, const char *group, const char *folder, each_fn each, void *user) {
+static int rest(const row *head, const row *end, const char *group, const char *folder,
+                each_fn each, void *user) {
   char done[32][48];
   uint32_t folders = 1, count = ooze_schema_count();
   snprintf(done[0], sizeof done[0], "%s", folder);
@@ -156,14 +163,16 @@ static int rest(const row *head, const row *end, const char *group, const char *
     for (uint32_t i = 0; i < count; i++) {
       ooze_schema_entry e;
       ooze_schema_entry_default(&e);
-      if (ooze_schema_get(i, &e) != OOZE_OK || strcmp(e.group, group) != 0 || taken(head, end, &e)) continue;
+      if (ooze_schema_get(i, &e) != OOZE_OK || strcmp(e.group, group) != 0 || taken(head, end, &e))
+        continue;
       ooze_node_parm p;
       blank(&p);
       model_folder(e.name, folder, p.folder, p.hide_when);
       if (strcmp(group, "solver") != 0) p.hide_when[0] = 0; /* where there is a model to choose */
       uint32_t at = 0;
       while (at < folders && strcmp(done[at], p.folder) != 0) at++;
-      if (at == folders && folders < sizeof done / sizeof done[0]) memcpy(done[folders++], p.folder, sizeof done[0]);
+      if (at == folders && folders < sizeof done / sizeof done[0])
+        memcpy(done[folders++], p.folder, sizeof done[0]);
       if (at != f) continue;
       from_schema(&e, &p);
       token_of(e.name, p.token, sizeof p.token);
@@ -232,8 +241,8 @@ ooze_result ooze_node_get(uint32_t index, ooze_node *out) {
   if (!out || !head) return OOZE_ERROR_NOT_FOUND;
   walk(index, pick_one, &k);
   ooze_node_default(&n);
-  n.name = head->a, n.type_name = head->b, n.context = head->c, n.label = head->d, n.inputs = head->e,
-  n.help = head->help;
+  n.name = head->a, n.type_name = head->b, n.context = head->c, n.label = head->d,
+  n.inputs = head->e, n.help = head->help;
   n.min_inputs = (uint32_t)head->value[0], n.max_inputs = (uint32_t)head->value[1];
   n.parm_count = k.count;
   return oz_struct_out(out, &n, sizeof n);

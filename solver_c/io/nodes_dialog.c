@@ -1,4 +1,5 @@
-/* Houdini's dialog script of a node: what its parameter interface is made of. SPDX-License-Identifier: Apache-2.0 */
+/* Houdini's dialog script of a node: what its parameter interface is made of.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "io_internal.h"
 #include "ooze/ooze_nodes.h"
 
@@ -35,7 +36,8 @@ OZ_PRINTF(2, 3) static void put(script *s, const char *format, ...) {
 
 static void quoted(script *s, const char *text, size_t length) {
   put(s, "\"");
-  for (size_t i = 0; i < length; ++i) put(s, text[i] == '"' || text[i] == '\\' ? "\\%c" : "%c", text[i]);
+  for (size_t i = 0; i < length; ++i)
+    put(s, text[i] == '"' || text[i] == '\\' ? "\\%c" : "%c", text[i]);
   put(s, "\"");
 }
 
@@ -49,8 +51,8 @@ static void line(script *s, const char *key, const char *text) {
 
 /* Ends that no practical value reaches are left to the slider. */
 static void range(script *s, const ooze_node_parm *p) {
-  put(s, "        range   { %.9g! %.9g%s }\n", p->minimum > -1e30 ? p->minimum : -p->soft_maximum, p->soft_maximum,
-      p->soft_maximum >= p->maximum ? "!" : "");
+  put(s, "        range   { %.9g! %.9g%s }\n", p->minimum > -1e30 ? p->minimum : -p->soft_maximum,
+      p->soft_maximum, p->soft_maximum >= p->maximum ? "!" : "");
 }
 
 static void parameter(script *s, const ooze_node_parm *p) {
@@ -96,7 +98,8 @@ static void parameter(script *s, const ooze_node_parm *p) {
   if (p->hide_when[0]) put(s, "        hidewhen \"{ %s }\"\n", p->hide_when);
   put(s, "        help    ");
   char text[1024];
-  snprintf(text, sizeof text, "%s%s%s%s", p->help, p->unit[0] ? " In " : "", p->unit, p->unit[0] ? "." : "");
+  snprintf(text, sizeof text, "%s%s%s%s", p->help, p->unit[0] ? " In " : "", p->unit,
+           p->unit[0] ? "." : "");
   quoted(s, text, strlen(text));
   put(s, "\n    }\n");
 }
@@ -109,7 +112,8 @@ ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why) {
   *out = NULL;
   ooze_node_default(&info);
   if (ooze_node_get(node, &info) != OOZE_OK)
-    return oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "there is no node %u; expected 0 to %u", node, ooze_node_count() - 1);
+    return oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "there is no node %u; expected 0 to %u", node,
+                      ooze_node_count() - 1);
   put(&s, "{\n    name    parameters\n");
   for (uint32_t i = 0; i < info.parm_count; ++i) {
     ooze_node_parm p;
@@ -124,7 +128,8 @@ ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why) {
       if (folder[0]) put(&s, "    }\n");
       put(&s, "    group {\n        name    \"folder_%s\"\n", name);
       line(&s, "label", p.folder);
-      if (p.hide_when[0]) put(&s, "        hidewhen \"{ %s }\"\n", p.hide_when); /* a model's folder has its parameters alone */
+      /* a model's folder has its parameters alone */
+      if (p.hide_when[0]) put(&s, "        hidewhen \"{ %s }\"\n", p.hide_when);
       memcpy(folder, p.folder, sizeof folder);
     }
     parameter(&s, &p);

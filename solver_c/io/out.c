@@ -21,7 +21,8 @@ ooze_result oz_out_open(oz_out *out, const char *path, ooze_message *why) {
 
 static void block(oz_out *out, const void *bytes, size_t count) {
   if (out->result != OOZE_OK || count == 0) return;
-  out->result = out->block ? out->block(out, bytes, count) : ooze_file_put(out->file, bytes, count, out->why);
+  out->result =
+      out->block ? out->block(out, bytes, count) : ooze_file_put(out->file, bytes, count, out->why);
 }
 
 void oz_out_flush(oz_out *out) {

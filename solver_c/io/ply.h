@@ -56,7 +56,8 @@ uint32_t ply_type_bytes(ply_type type);
 bool ply_named(const char *name, size_t length, const char *text);
 /* One value; binary only. */
 double ply_get_real(const uint8_t *at, ply_type type, bool big);
-int64_t ply_get_int(const uint8_t *at, ply_type type, bool big); /* reals are cut, and kept in range */
+/* reals are cut, and kept in range */
+int64_t ply_get_int(const uint8_t *at, ply_type type, bool big);
 
 /* A walk over the rows of the elements. */
 typedef struct ply_walk {

@@ -24,7 +24,7 @@ bool ply_named(const char *name, size_t length, const char *text) {
   return strlen(text) == length && memcmp(name, text, length) == 0;
 }
 
-/* ---- Words of a line ------------------------------------------------------------------------------------------ */
+/* ---- Words of a line --------------------------------------------------------------------- */
 
 typedef struct span {
   const char *text;
@@ -49,8 +49,10 @@ static uint32_t split(span line, span *words, uint32_t most) {
 }
 
 static bool type_named(span word, ply_type *out) {
-  static const char *const old_names[] = {"char", "uchar", "short", "ushort", "int", "uint", "float", "double"};
-  static const char *const new_names[] = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"};
+  static const char *const old_names[] = {"char", "uchar", "short", "ushort",
+                                          "int",  "uint",  "float", "double"};
+  static const char *const new_names[] = {"int8",  "uint8",  "int16",   "uint16",
+                                          "int32", "uint32", "float32", "float64"};
   for (int i = 0; i < 8; i++)
     if (is(word, old_names[i]) || is(word, new_names[i])) {
       *out = (ply_type)i;
@@ -59,28 +61,35 @@ static bool type_named(span word, ply_type *out) {
   return false;
 }
 
-/* ---- The header ----------------------------------------------------------------------------------------------- */
+/* ---- The header -------------------------------------------------------------------------- */
 
-static ooze_result read_element(oz_source *source, ply_header *h, const span *words, uint32_t count) {
+static ooze_result read_element(oz_source *source, ply_header *h, const span *words,
+                                uint32_t count) {
   int64_t rows;
   const char *at = words[2].text;
-  if (count != 3 || !oz_text_int(&at, words[2].text + words[2].length, &rows) || rows < 0 || rows > (INT64_C(1) << 48))
+  if (count != 3 || !oz_text_int(&at, words[2].text + words[2].length, &rows) || rows < 0 ||
+      rows > (INT64_C(1) << 48))
     return ply_bad(source, "an element line needs a name and a count");
-  if (h->element_count == PLY_MAX_ELEMENTS) return ply_bad(source, "more than %d elements", PLY_MAX_ELEMENTS);
+  if (h->element_count == PLY_MAX_ELEMENTS)
+    return ply_bad(source, "more than %d elements", PLY_MAX_ELEMENTS);
   h->elements[h->element_count++] =
       (ply_element){words[1].text, words[1].length, (uint64_t)rows, h->property_count, 0, 0, 0};
   return OOZE_OK;
 }
 
-static ooze_result read_property(oz_source *source, ply_header *h, const span *words, uint32_t count) {
+static ooze_result read_property(oz_source *source, ply_header *h, const span *words,
+                                 uint32_t count) {
   ply_property p = {0};
   bool list = count == 5 && is(words[1], "list");
   if (h->element_count == 0) return ply_bad(source, "a property before the first element");
-  if (h->property_count == PLY_MAX_PROPERTIES) return ply_bad(source, "more than %d properties", PLY_MAX_PROPERTIES);
-  if (list ? !type_named(words[2], &p.count_type) || !type_named(words[3], &p.type) || p.count_type >= PLY_FLOAT
+  if (h->property_count == PLY_MAX_PROPERTIES)
+    return ply_bad(source, "more than %d properties", PLY_MAX_PROPERTIES);
+  if (list ? !type_named(words[2], &p.count_type) || !type_named(words[3], &p.type) ||
+                 p.count_type >= PLY_FLOAT
            : count != 3 || !type_named(words[1], &p.type))
     return ply_bad(source, "a property of unknown type '%.*s'",
-                   count > 1 && words[1].length < 40 ? (int)words[1].length : 0, count > 1 ? words[1].text : "");
+                   count > 1 && words[1].length < 40 ? (int)words[1].length : 0,
+                   count > 1 ? words[1].text : "");
   p.list = list;
   p.name = words[count - 1].text;
   p.length = words[count - 1].length;
@@ -89,7 +98,8 @@ static ooze_result read_property(oz_source *source, ply_header *h, const span *w
   return OOZE_OK;
 }
 
-static void read_comment(oz_source *source, ply_header *h, const span *words, uint32_t count, span line) {
+static void read_comment(oz_source *source, ply_header *h, const span *words, uint32_t count,
+                         span line) {
   if (count == 5 && is(words[1], "ooze") && is(words[2], "detail") && words[3].length < 64 &&
       h->detail_count < PLY_MAX_DETAILS) {
     ply_detail *d = &h->details[h->detail_count];
@@ -100,8 +110,8 @@ static void read_comment(oz_source *source, ply_header *h, const span *words, ui
   }
   if (source->info && count > 3 && is(words[1], "written") && is(words[2], "by")) {
     size_t skip = (size_t)(words[3].text - line.text), length = line.length - skip;
-    snprintf(source->info->software, sizeof source->info->software, "%.*s", length < 63 ? (int)length : 63,
-             words[3].text);
+    snprintf(source->info->software, sizeof source->info->software, "%.*s",
+             length < 63 ? (int)length : 63, words[3].text);
   }
 }
 
@@ -126,14 +136,15 @@ ooze_result ply_read_header(oz_source *source, ply_header *h) {
   for (uint32_t number = 0;; number++) {
     const char *newline = memchr(file + at, '\n', source->count - at);
     if (!newline)
-      return ply_bad(source,
-                     number ? "its header has no end_header; it is truncated" : "no .ply: it does not begin with ply");
+      return ply_bad(source, number ? "its header has no end_header; it is truncated"
+                                    : "no .ply: it does not begin with ply");
     span line = {file + at, (size_t)(newline - (file + at))}, words[5] = {{NULL, 0}};
     at += line.length + 1;
     if (line.length && line.text[line.length - 1] == '\r') line.length--;
     uint32_t count = split(line, words, 5);
     if (number == 0) {
-      if (count != 1 || !is(words[0], "ply")) return ply_bad(source, "no .ply: it does not begin with ply");
+      if (count != 1 || !is(words[0], "ply"))
+        return ply_bad(source, "no .ply: it does not begin with ply");
     } else if (count == 0 || is(words[0], "obj_info")) {
       continue;
     } else if (is(words[0], "comment")) {
@@ -159,7 +170,7 @@ ooze_result ply_read_header(oz_source *source, ply_header *h) {
   return OOZE_OK;
 }
 
-/* ---- Values --------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------ */
 
 static uint64_t bits_of(const uint8_t *at, uint32_t bytes, bool big) {
   uint64_t value = 0;
@@ -220,11 +231,14 @@ bool ply_next(ply_walk *walk, ply_type type, double *out) {
 
 ooze_result ply_expect(const ply_walk *walk, const ply_element *element) {
   uint64_t bytes;
-  if (element->count && element->properties == 0) return ply_bad(walk->source, "an element without properties");
+  if (element->count && element->properties == 0)
+    return ply_bad(walk->source, "an element without properties");
   if (!oz_mul(element->count, element->least, &bytes) || bytes > (uint64_t)(walk->end - walk->at))
-    return ply_bad(walk->source,
-                   "%llu of '%.*s' cannot be in the rest of the file; it is truncated or its counts are wrong",
-                   (unsigned long long)element->count, element->length < 64 ? (int)element->length : 64, element->name);
+    return ply_bad(
+        walk->source,
+        "%llu of '%.*s' cannot be in the rest of the file; it is truncated or its counts are wrong",
+        (unsigned long long)element->count, element->length < 64 ? (int)element->length : 64,
+        element->name);
   return OOZE_OK;
 }
 
@@ -242,7 +256,8 @@ ooze_result ply_skip_element(ply_walk *walk, const ply_element *element) {
         return ply_bad(walk->source, "ends too early; it is truncated");
       if (!(count >= 0.0)) return ply_bad(walk->source, "a list with a negative count");
       for (double j = 0.0; j < count; j += 1.0)
-        if (!ply_next(walk, p->type, &value)) return ply_bad(walk->source, "ends too early; it is truncated");
+        if (!ply_next(walk, p->type, &value))
+          return ply_bad(walk->source, "ends too early; it is truncated");
     }
   return OOZE_OK;
 }

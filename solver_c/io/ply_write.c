@@ -13,7 +13,8 @@ typedef struct column {
 } column;
 
 static void component_name(char *out, size_t capacity, const oz_attribute *a, uint32_t k) {
-  static const char *const triples[3][4] = {{"P", "x", "y", "z"}, {"v", "vx", "vy", "vz"}, {"N", "nx", "ny", "nz"}};
+  static const char *const triples[3][4] = {
+      {"P", "x", "y", "z"}, {"v", "vx", "vy", "vz"}, {"N", "nx", "ny", "nz"}};
   for (int t = 0; t < 3; t++)
     if (a->components == 3 && a->type <= OOZE_FLOAT64 && strcmp(a->name, triples[t][0]) == 0) {
       snprintf(out, capacity, "%s", triples[t][k + 1]);
@@ -40,7 +41,8 @@ static void write_property(oz_out *out, const column *c) {
 /* Column by column into a few rows at a time, which stay in the cache. */
 static void fill(const column *c, uint64_t first, uint64_t count, uint8_t *rows, size_t stride) {
   uint32_t components = c->attribute->components;
-  const uint8_t *from = (const uint8_t *)c->attribute->data + first * components * oz_type_bytes(c->attribute->type);
+  const uint8_t *from =
+      (const uint8_t *)c->attribute->data + first * components * oz_type_bytes(c->attribute->type);
   for (uint32_t k = 0; k < components; k++) {
     uint8_t *to = rows + c->offset + k * c->bytes;
     if (c->narrow) {
@@ -56,12 +58,13 @@ static void fill(const column *c, uint64_t first, uint64_t count, uint8_t *rows,
   }
 }
 
-ooze_result oz_ply_write_points(const char *path, const ooze_points *points, const ooze_write_options *options,
-                                ooze_message *why) {
+ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
+                                const ooze_write_options *options, ooze_message *why) {
   enum { ROWS = 4096 };
   const oz_attribute *position = oz_points_find(points, "P", 1);
   if (!position || position->type != OOZE_FLOAT32 || position->components != 3)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats", path);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats",
+                      path);
   OZ_IO_TRY(oz_check_finite(path, "P", position->data, points->count, 3, why));
   column *columns = calloc(points->attribute_count, sizeof *columns);
   if (!columns) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
@@ -83,7 +86,8 @@ ooze_result oz_ply_write_points(const char *path, const ooze_points *points, con
   }
   uint8_t *rows = malloc((size_t)ROWS * stride);
   if (!rows) out.result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
-  oz_out_text(&out, "ply\nformat binary_little_endian 1.0\ncomment written by %.70s\n", options->software);
+  oz_out_text(&out, "ply\nformat binary_little_endian 1.0\ncomment written by %.70s\n",
+              options->software);
   for (uint32_t i = 0; i < points->detail_count; i++) {
     char text[48];
     oz_text_double(text, points->details[i].value);

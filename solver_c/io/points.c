@@ -31,11 +31,13 @@ uint32_t oz_meaning_of(const char *name, uint32_t components) {
   static const struct {
     const char *name;
     uint32_t components, meaning;
-  } known[] = {{"P", 3, OOZE_MEANING_POINT},      {"v", 3, OOZE_MEANING_VECTOR},      {"force", 3, OOZE_MEANING_VECTOR},
-               {"N", 3, OOZE_MEANING_NORMAL},     {"Cd", 3, OOZE_MEANING_COLOR},      {"id", 1, OOZE_MEANING_LABEL},
+  } known[] = {{"P", 3, OOZE_MEANING_POINT},      {"v", 3, OOZE_MEANING_VECTOR},
+               {"force", 3, OOZE_MEANING_VECTOR}, {"N", 3, OOZE_MEANING_NORMAL},
+               {"Cd", 3, OOZE_MEANING_COLOR},     {"id", 1, OOZE_MEANING_LABEL},
                {"source", 1, OOZE_MEANING_LABEL}, {"material", 1, OOZE_MEANING_LABEL}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (known[i].components == components && strcmp(known[i].name, name) == 0) return known[i].meaning;
+    if (known[i].components == components && strcmp(known[i].name, name) == 0)
+      return known[i].meaning;
   return OOZE_MEANING_NUMBER;
 }
 
@@ -71,39 +73,46 @@ static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t each) 
 
 oz_attribute *oz_points_find(const ooze_points *points, const char *name, size_t length) {
   for (uint32_t i = 0; i < points->attribute_count; i++)
-    if (strlen(points->attributes[i].name) == length && memcmp(points->attributes[i].name, name, length) == 0)
+    if (strlen(points->attributes[i].name) == length &&
+        memcmp(points->attributes[i].name, name, length) == 0)
       return &points->attributes[i];
   return NULL;
 }
 
-ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type, uint32_t components,
-                          uint32_t meaning, void **out_data, ooze_message *why) {
+ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type,
+                          uint32_t components, uint32_t meaning, void **out_data,
+                          ooze_message *why) {
   if (out_data) *out_data = NULL;
   int shown = length < 64 ? (int)length : 64;
   if (!good_name(name, length))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "'%.*s' is no attribute name; expected 1 to %d letters, digits, _ . or :", shown, name,
-                      OZ_MAX_NAME);
+                      "'%.*s' is no attribute name; expected 1 to %d letters, digits, _ . or :",
+                      shown, name, OZ_MAX_NAME);
   if (type > OOZE_UINT64 || meaning > OOZE_MEANING_OTHER)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s': no such type or meaning", shown, name);
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s': no such type or meaning", shown,
+                      name);
   if (components < 1 || components > OZ_MAX_COMPONENTS)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' has %u components; expected 1 to %d", shown, name,
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                      "attribute '%.*s' has %u components; expected 1 to %d", shown, name,
                       components, OZ_MAX_COMPONENTS);
   if (oz_points_find(points, name, length))
     return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' is there twice", shown, name);
   if (points->attribute_count >= OZ_MAX_ATTRIBUTES)
     return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d attributes", OZ_MAX_ATTRIBUTES);
   uint64_t bytes;
-  if (!oz_mul(points->count, (uint64_t)components * oz_type_bytes(type), &bytes) || bytes >= SIZE_MAX)
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': %llu points are too many", shown, name,
-                      (unsigned long long)points->count);
-  oz_attribute made = {copy_name(name, length), calloc(bytes ? (size_t)bytes : 1, 1), type, components, meaning};
+  if (!oz_mul(points->count, (uint64_t)components * oz_type_bytes(type), &bytes) ||
+      bytes >= SIZE_MAX)
+    return oz_io_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': %llu points are too many", shown,
+                      name, (unsigned long long)points->count);
+  oz_attribute made = {copy_name(name, length), calloc(bytes ? (size_t)bytes : 1, 1), type,
+                       components, meaning};
   if (!made.name || !made.data ||
-      !grow((void **)&points->attributes, points->attribute_count, &points->attribute_capacity, sizeof made)) {
+      !grow((void **)&points->attributes, points->attribute_count, &points->attribute_capacity,
+            sizeof made)) {
     free(made.name);
     free(made.data);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': out of memory for %llu bytes", shown, name,
-                      (unsigned long long)bytes);
+    return oz_io_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': out of memory for %llu bytes",
+                      shown, name, (unsigned long long)bytes);
   }
   if (meaning == OOZE_MEANING_NUMBER) made.meaning = oz_meaning_of(made.name, components);
   points->attributes[points->attribute_count++] = made;
@@ -111,9 +120,11 @@ ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, 
   return OOZE_OK;
 }
 
-ooze_result ooze_points_add(ooze_points *points, const char *name, uint32_t type, uint32_t components, uint32_t meaning,
-                            void **out_data, ooze_message *why) {
-  if (!points || !name) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points or no attribute name given");
+ooze_result ooze_points_add(ooze_points *points, const char *name, uint32_t type,
+                            uint32_t components, uint32_t meaning, void **out_data,
+                            ooze_message *why) {
+  if (!points || !name)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points or no attribute name given");
   return oz_points_add(points, name, strlen(name), type, components, meaning, out_data, why);
 }
 
@@ -128,9 +139,12 @@ ooze_result ooze_points_remove(ooze_points *points, const char *name) {
   return OOZE_OK;
 }
 
-uint32_t ooze_points_attribute_count(const ooze_points *points) { return points ? points->attribute_count : 0; }
+uint32_t ooze_points_attribute_count(const ooze_points *points) {
+  return points ? points->attribute_count : 0;
+}
 
-ooze_result ooze_points_attribute_get(const ooze_points *points, uint32_t index, ooze_points_attribute *out) {
+ooze_result ooze_points_attribute_get(const ooze_points *points, uint32_t index,
+                                      ooze_points_attribute *out) {
   if (!points || !out) return OOZE_ERROR_ARGUMENT;
   if (index >= points->attribute_count) return OOZE_ERROR_NOT_FOUND;
   const oz_attribute *a = &points->attributes[index];
@@ -138,18 +152,22 @@ ooze_result ooze_points_attribute_get(const ooze_points *points, uint32_t index,
   return oz_struct_out(out, &filled, sizeof filled);
 }
 
-ooze_result ooze_points_find(const ooze_points *points, const char *name, ooze_points_attribute *out) {
+ooze_result ooze_points_find(const ooze_points *points, const char *name,
+                             ooze_points_attribute *out) {
   if (!points || !name) return OOZE_ERROR_ARGUMENT;
   const oz_attribute *found = oz_points_find(points, name, strlen(name));
   if (!found) return OOZE_ERROR_NOT_FOUND;
-  return out ? ooze_points_attribute_get(points, (uint32_t)(found - points->attributes), out) : OOZE_OK;
+  return out ? ooze_points_attribute_get(points, (uint32_t)(found - points->attributes), out)
+             : OOZE_OK;
 }
 
-/* ---- Details -------------------------------------------------------------------------------------------------- */
+/* ---- Details ----------------------------------------------------------------------------- */
 
-ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value, ooze_message *why) {
+ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value,
+                                   ooze_message *why) {
   if (!points || !name || !good_name(name, strlen(name)))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points, or '%.64s' is no name", name ? name : "");
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points, or '%.64s' is no name",
+                      name ? name : "");
   for (uint32_t i = 0; i < points->detail_count; i++)
     if (strcmp(points->details[i].name, name) == 0) {
       points->details[i].value = value;
@@ -158,7 +176,8 @@ ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double
   if (points->detail_count >= OZ_MAX_ATTRIBUTES)
     return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d detail values", OZ_MAX_ATTRIBUTES);
   oz_detail made = {copy_name(name, strlen(name)), value};
-  if (!made.name || !grow((void **)&points->details, points->detail_count, &points->detail_capacity, sizeof made)) {
+  if (!made.name || !grow((void **)&points->details, points->detail_count, &points->detail_capacity,
+                          sizeof made)) {
     free(made.name);
     return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory");
   }
@@ -176,16 +195,19 @@ ooze_result ooze_points_detail_get(const ooze_points *points, const char *name, 
   return OOZE_ERROR_NOT_FOUND;
 }
 
-uint32_t ooze_points_detail_count(const ooze_points *points) { return points ? points->detail_count : 0; }
+uint32_t ooze_points_detail_count(const ooze_points *points) {
+  return points ? points->detail_count : 0;
+}
 
-ooze_result ooze_points_detail_at(const ooze_points *points, uint32_t index, const char **out_name, double *out) {
+ooze_result ooze_points_detail_at(const ooze_points *points, uint32_t index, const char **out_name,
+                                  double *out) {
   if (!points || index >= points->detail_count) return OOZE_ERROR_NOT_FOUND;
   if (out_name) *out_name = points->details[index].name;
   if (out) *out = points->details[index].value;
   return OOZE_OK;
 }
 
-/* ---- Checks over all values: plain loops that the compiler vectorises ----------------------------------------- */
+/* ---- Checks over all values: plain loops that the compiler vectorises -------------------- */
 
 bool oz_fits_int32(const oz_attribute *a, uint64_t count) {
   const uint64_t *values = a->data;
@@ -222,7 +244,8 @@ ooze_result oz_check_finite(const char *file, const char *what, const float *val
 
 ooze_result ooze_points_bounds(const ooze_points *points, double out[6]) {
   const oz_attribute *position = points ? oz_points_find(points, "P", 1) : NULL;
-  if (!position || position->type != OOZE_FLOAT32 || position->components != 3 || points->count == 0)
+  if (!position || position->type != OOZE_FLOAT32 || position->components != 3 ||
+      points->count == 0)
     return OOZE_ERROR_NOT_FOUND;
   const float *p = position->data;
   float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};

@@ -1,4 +1,5 @@
-/* Poses: turning, moving, and the one that fits two sets of points best. SPDX-License-Identifier: Apache-2.0 */
+/* Poses: turning, moving, and the one that fits two sets of points best. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "fill.h"
 
 #include <math.h>
@@ -77,9 +78,10 @@ void ooze_pose_aim(const float direction[3], ooze_pose *pose) {
   for (int k = 0; k < 4; k++) pose->rotation[k] = (float)(q[k] / n);
 }
 
-/* ---- Fitting ---------------------------------------------------------------------------------------------------- */
+/* ---- Fitting ----------------------------------------------------------------------------- */
 
-/* Cyclic Jacobi on a symmetric 4x4: rotations until nothing is left off the diagonal. v: eigenvectors in columns. */
+/* Cyclic Jacobi on a symmetric 4x4: rotations until nothing is left off the diagonal. v:
+ * eigenvectors in columns. */
 static void eigen4(double a[4][4], double v[4][4]) {
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) v[i][j] = i == j;
@@ -111,20 +113,24 @@ static void eigen4(double a[4][4], double v[4][4]) {
   }
 }
 
-/* Horn 1987: the rotation that fits best is the eigenvector of the largest eigenvalue of a 4x4 made of the covariance.
+/* Horn 1987: the rotation that fits best is the eigenvector of the largest eigenvalue of a 4x4 made
+ * of the covariance.
  */
-ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, ooze_pose *out, float *out_error,
-                          ooze_message *why) {
+ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, ooze_pose *out,
+                          float *out_error, ooze_message *why) {
   double a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, s[3][3] = {{0}}, n[4][4], v[4][4], worst = 0.0;
   if (!from || !to || !out || count == 0)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_pose_fit: a pointer is NULL or there is no point");
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                      "ooze_pose_fit: a pointer is NULL or there is no point");
   for (uint32_t i = 0; i < count; i++)
-    for (int k = 0; k < 3; k++) a[k] += (double)from[3 * (size_t)i + k], b[k] += (double)to[3 * (size_t)i + k];
+    for (int k = 0; k < 3; k++)
+      a[k] += (double)from[3 * (size_t)i + k], b[k] += (double)to[3 * (size_t)i + k];
   for (int k = 0; k < 3; k++) a[k] /= count, b[k] /= count;
   for (uint32_t i = 0; i < count; i++)
     for (int k = 0; k < 3; k++)
       for (int l = 0; l < 3; l++)
-        s[k][l] += ((double)from[3 * (size_t)i + k] - a[k]) * ((double)to[3 * (size_t)i + l] - b[l]);
+        s[k][l] +=
+            ((double)from[3 * (size_t)i + k] - a[k]) * ((double)to[3 * (size_t)i + l] - b[l]);
   for (int k = 0; k < 3; k++)
     if (!isfinite(a[k]) || !isfinite(b[k]) || !isfinite(s[k][0] + s[k][1] + s[k][2]))
       return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_pose_fit: a point is not finite");
@@ -147,7 +153,8 @@ ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, oo
     for (int k = 1; k < 4; k++)
       if (n[k][k] > n[best][best]) best = k;
     double sign =
-        v[0][best] < 0.0 ? -1.0 : 1.0; /* of q and -q the one with w of 0 or more, so that poses follow each other */
+        /* of q and -q the one with w of 0 or more, so that poses follow each other */
+        v[0][best] < 0.0 ? -1.0 : 1.0;
     for (int k = 0; k < 3; k++) out->rotation[k] = (float)(sign * v[k + 1][best]);
     out->rotation[3] = (float)(sign * v[0][best]);
   }

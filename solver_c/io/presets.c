@@ -9,20 +9,23 @@ typedef struct preset_row {
 } preset_row;
 
 static const preset_row rows[] = {
-#define OZ_PRESET(name, density, viscosity, tau, compliance, yield_stress, temperature, tension, about, source)                               \
+#define OZ_PRESET(name, density, viscosity, tau, compliance, yield_stress, temperature, tension, \
+                  about, source)                                                                 \
   {#name, density, viscosity, tau, compliance, yield_stress, temperature, tension, about, source},
 #include "presets.def"
 #undef OZ_PRESET
 };
 
-/* What those that melt and set have beside. Conductivity is left at 0, so that heat is reckoned only where a scene asks for it. */
+/* What those that melt and set have beside. Conductivity is left at 0, so that heat is reckoned
+ * only where a scene asks for it. */
 typedef struct preset_heat {
   const char *name;
   float heat_capacity, melting_point, latent_heat;
   float ramp[4][3];
 } preset_heat;
 static const preset_heat heats[] = {
-#define OZ_PRESET_HEAT(name, capacity, point, latent, ...) {#name, capacity, point, latent, {__VA_ARGS__}},
+#define OZ_PRESET_HEAT(name, capacity, point, latent, ...) \
+  {#name, capacity, point, latent, {__VA_ARGS__}},
 #include "presets_heat.def"
 #undef OZ_PRESET_HEAT
 };

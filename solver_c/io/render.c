@@ -15,7 +15,8 @@ typedef struct picture {
   uint32_t tiles_x, first_row, rows, from, to; /* from, to: the rows that are finished now */
 } picture;
 
-/* Bright parts are rolled off, so that a highlight is white and not a hole; middle tones stay where they are. */
+/* Bright parts are rolled off, so that a highlight is white and not a hole; middle tones stay where
+ * they are. */
 static float tone(float x) {
   x = x < 0.0f ? 0.0f : x;
   x = x < 0.7f ? x : 0.7f + 0.3f * (1.0f - expf(-(x - 0.7f) / 0.3f));
@@ -39,7 +40,8 @@ static void shade_pixel(const oz_scene *s, uint32_t x, uint32_t y, pixel *out) {
     oz_shade(s, s->eye, d, y * width + x, k, &l);
     /* A single glint brighter than white must not outweigh the other samples of an edge. */
     out->light.base =
-        v3_madd(out->light.base, v3(fminf(l.base.x, 3.0f), fminf(l.base.y, 3.0f), fminf(l.base.z, 3.0f)), share);
+        v3_madd(out->light.base,
+                v3(fminf(l.base.x, 3.0f), fminf(l.base.y, 3.0f), fminf(l.base.z, 3.0f)), share);
     out->light.key_weight = v3_madd(out->light.key_weight, l.key_weight, share);
     out->light.sky_weight = v3_madd(out->light.sky_weight, l.sky_weight, share);
     /* Weighted, so that a pixel of several things adds up to the same light as its samples. */
@@ -52,9 +54,11 @@ static void shade_pixel(const oz_scene *s, uint32_t x, uint32_t y, pixel *out) {
       out->light.depth = l.depth;
     }
   }
-  out->light.key = v3(key.x / fmaxf(out->light.key_weight.x, 1e-6f), key.y / fmaxf(out->light.key_weight.y, 1e-6f),
+  out->light.key = v3(key.x / fmaxf(out->light.key_weight.x, 1e-6f),
+                      key.y / fmaxf(out->light.key_weight.y, 1e-6f),
                       key.z / fmaxf(out->light.key_weight.z, 1e-6f));
-  out->light.sky = v3(sky.x / fmaxf(out->light.sky_weight.x, 1e-6f), sky.y / fmaxf(out->light.sky_weight.y, 1e-6f),
+  out->light.sky = v3(sky.x / fmaxf(out->light.sky_weight.x, 1e-6f),
+                      sky.y / fmaxf(out->light.sky_weight.y, 1e-6f),
                       sky.z / fmaxf(out->light.sky_weight.z, 1e-6f));
   if (!out->light.id) out->pure = 0;
 }
@@ -70,8 +74,8 @@ static void tile_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-/* Shadow and sky light are averaged over the pixels around that show the same thing from nearly the same side; colours,
- * mirrored and bent light are left alone. */
+/* Shadow and sky light are averaged over the pixels around that show the same thing from nearly the
+ * same side; colours, mirrored and bent light are left alone. */
 static void finish_body(void *arg, uint32_t begin, uint32_t end) {
   picture *p = (picture *)arg;
   int width = (int)p->image->width, rows = (int)p->rows, x, y, i, j;
@@ -80,7 +84,8 @@ static void finish_body(void *arg, uint32_t begin, uint32_t end) {
     for (x = 0; x < width; ++x) {
       const pixel *c = &p->pixels[(size_t)row * (size_t)width + (size_t)x];
       oz_v3 key = c->light.key, sky = c->light.sky, out;
-      uint8_t *to = p->image->rgb + 3 * ((size_t)(p->first_row + (uint32_t)row) * (size_t)width + (size_t)x);
+      uint8_t *to =
+          p->image->rgb + 3 * ((size_t)(p->first_row + (uint32_t)row) * (size_t)width + (size_t)x);
       if (c->pure) {
         float total = 0.0f;
         key = sky = v3(0, 0, 0);
@@ -103,7 +108,8 @@ static void finish_body(void *arg, uint32_t begin, uint32_t end) {
         key = v3_scale(key, 1.0f / total);
         sky = v3_scale(sky, 1.0f / total);
       }
-      out = v3_add(c->light.base, v3_add(v3_mul(c->light.key_weight, key), v3_mul(c->light.sky_weight, sky)));
+      out = v3_add(c->light.base,
+                   v3_add(v3_mul(c->light.key_weight, key), v3_mul(c->light.sky_weight, sky)));
       to[0] = (uint8_t)(255.0f * oz_clamp(tone(out.x), 0.0f, 1.0f) + 0.5f);
       to[1] = (uint8_t)(255.0f * oz_clamp(tone(out.y), 0.0f, 1.0f) + 0.5f);
       to[2] = (uint8_t)(255.0f * oz_clamp(tone(out.z), 0.0f, 1.0f) + 0.5f);
@@ -111,14 +117,16 @@ static void finish_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-/* In strips that overlap by the reach of the smoothing, so that a very large picture needs no more memory than a usual
- * one. */
+/* In strips that overlap by the reach of the smoothing, so that a very large picture needs no more
+ * memory than a usual one. */
 static ooze_result draw(picture *p, const oz_tasks *tasks, ooze_message *why) {
-  uint32_t width = p->image->width, height = p->image->height, strip = 2000000u / width + 2 * REACH + 1, done = 0;
+  uint32_t width = p->image->width, height = p->image->height,
+           strip = 2000000u / width + 2 * REACH + 1, done = 0;
   if (strip > height) strip = height;
   p->pixels = (pixel *)oz_allocate((size_t)width * strip, sizeof *p->pixels);
   if (!p->pixels)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", width, height);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels",
+                           width, height);
   p->tiles_x = (width + TILE - 1) / TILE;
   while (done < height) {
     p->first_row = done > REACH ? done - REACH : 0;
@@ -140,24 +148,28 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
   picture p;
   ooze_result r;
   int a;
-  if (!d || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
+  if (!d || !out)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
   if (d->size != sizeof *d)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render_desc has size %u; fill it with its _default()",
-                           d->size);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "ooze_render_desc has size %u; fill it with its _default()", d->size);
   if (d->width < 16 || d->height < 16 || d->width > 8192 || d->height > 8192)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a picture of %u x %u pixels; expected 16 to 8192", d->width,
-                           d->height);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "a picture of %u x %u pixels; expected 16 to 8192", d->width, d->height);
   if (d->samples < 1 || d->samples > 64)
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "samples is %u; expected 1 to 64", d->samples);
   if (d->particle_count && !d->positions)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", d->particle_count);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions",
+                           d->particle_count);
   if (d->particle_count > 0x50000000u)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u particles; the limit is %u", d->particle_count, 0x50000000u);
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u particles; the limit is %u",
+                           d->particle_count, 0x50000000u);
   if (!(d->particle_radius > 0.0f) || !isfinite(d->particle_radius))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0", d->particle_radius);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0",
+                           d->particle_radius);
   if (!(d->field_of_view > 1.0f && d->field_of_view < 160.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "field_of_view is %g degrees; expected 1 to 160",
-                           d->field_of_view);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "field_of_view is %g degrees; expected 1 to 160", d->field_of_view);
   for (a = 0; a < 3; ++a)
     if (!isfinite(d->eye[a]) || !isfinite(d->target[a]))
       return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the camera is not finite");
@@ -172,7 +184,8 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
     if (r) ooze_image_free(out);
   }
   if (!r) {
-    if (d->scalars && d->scalar_label) oz_legend_draw(out, d->colour_map, scene.range, d->scalar_label);
+    if (d->scalars && d->scalar_label)
+      oz_legend_draw(out, d->colour_map, scene.range, d->scalar_label);
     if (d->caption) {
       uint32_t scale = d->width >= 700 ? 2 : 1;
       ooze_image_text(out, (int)(6 * scale), (int)(d->height - 14 * scale), scale, ink, d->caption);

@@ -1,5 +1,6 @@
-/* A tree of boxes over spheres or triangles: items sorted along a Morton curve, then halved. It is built in the time of
- * a sort, and since neighbours on the curve are neighbours in space its boxes are good enough. */
+/* A tree of boxes over spheres or triangles: items sorted along a Morton curve, then halved. It is
+ * built in the time of a sort, and since neighbours on the curve are neighbours in space its boxes
+ * are good enough. */
 #include "render_internal.h"
 
 enum { LEAF = 4 };
@@ -67,7 +68,8 @@ static int build(oz_bvh *b, const float *items, uint32_t count, float radius) {
   b->order = (uint32_t *)oz_allocate(count, sizeof *b->order);
   b->items = (float *)oz_allocate(count, width * sizeof(float));
   b->nodes =
-      (oz_bvh_node *)oz_allocate((size_t)count + 1, sizeof *b->nodes); /* leaves hold two items or more, but for one */
+      /* leaves hold two items or more, but for one */
+      (oz_bvh_node *)oz_allocate((size_t)count + 1, sizeof *b->nodes);
   if (!keys || !b->order || !b->items || !b->nodes) {
     oz_release(keys);
     oz_bvh_free(b);
@@ -91,7 +93,8 @@ static int build(oz_bvh *b, const float *items, uint32_t count, float radius) {
   }
   oz_release(keys);
   for (i = 0; i < count; ++i)
-    memcpy(b->items + (size_t)i * width, items + (size_t)b->order[i] * width, width * sizeof(float));
+    memcpy(b->items + (size_t)i * width, items + (size_t)b->order[i] * width,
+           width * sizeof(float));
   if (count) split(b, 0, count);
   return 1;
 }
@@ -99,7 +102,9 @@ static int build(oz_bvh *b, const float *items, uint32_t count, float radius) {
 int oz_bvh_spheres(oz_bvh *b, const float *positions, uint32_t count, float radius) {
   return build(b, positions, count, radius);
 }
-int oz_bvh_triangles(oz_bvh *b, const float *corners, uint32_t count) { return build(b, corners, count, 0.0f); }
+int oz_bvh_triangles(oz_bvh *b, const float *corners, uint32_t count) {
+  return build(b, corners, count, 0.0f);
+}
 
 static int hit_sphere(const float *c, float r, oz_v3 o, oz_v3 d, float least, float *t) {
   oz_v3 m = v3_sub(o, v3_of(c));
@@ -114,7 +119,8 @@ static int hit_sphere(const float *c, float r, oz_v3 o, oz_v3 d, float least, fl
 }
 
 static int hit_triangle(const float *c, oz_v3 o, oz_v3 d, float least, float *t) {
-  oz_v3 p = v3_of(c), e = v3_sub(v3_of(c + 3), p), f = v3_sub(v3_of(c + 6), p), h = v3_cross(d, f), s, q;
+  oz_v3 p = v3_of(c), e = v3_sub(v3_of(c + 3), p), f = v3_sub(v3_of(c + 6), p), h = v3_cross(d, f),
+        s, q;
   float a = v3_dot(e, h), u, v, x;
   if (a == 0.0f) return 0;
   a = 1.0f / a;
@@ -142,7 +148,8 @@ static float enter(const oz_bvh_node *n, const float o[3], const float inv[3], f
   return near <= far ? near : 1e30f;
 }
 
-int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint32_t *index, int any) {
+int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint32_t *index,
+                 int any) {
   uint32_t stack[64], depth = 0, at = 0;
   float from[3] = {o.x, o.y, o.z}, inv[3];
   int found = 0;
@@ -163,7 +170,8 @@ int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint3
           if (any) return 1;
         }
     } else {
-      float l = enter(&b->nodes[at + 1], from, inv, *t), r = enter(&b->nodes[n->first], from, inv, *t);
+      float l = enter(&b->nodes[at + 1], from, inv, *t),
+            r = enter(&b->nodes[n->first], from, inv, *t);
       if (l < 1e30f && r < 1e30f) { /* the nearer first */
         stack[depth++] = l <= r ? n->first : at + 1;
         at = l <= r ? at + 1 : n->first;

@@ -3,15 +3,17 @@
 
 #include <stdio.h>
 
-static float to_linear(float c) { return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f); }
+static float to_linear(float c) {
+  return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
+}
 
 oz_v3 oz_colour_linear(const float srgb[3]) {
   return v3(to_linear(oz_clamp(srgb[0], 0.0f, 1.0f)), to_linear(oz_clamp(srgb[1], 0.0f, 1.0f)),
             to_linear(oz_clamp(srgb[2], 0.0f, 1.0f)));
 }
 
-/* Nine points each, of even steps in lightness: viridis, magma and inferno (van der Walt and Smith), cool-warm
- * (Moreland). */
+/* Nine points each, of even steps in lightness: viridis, magma and inferno (van der Walt and
+ * Smith), cool-warm (Moreland). */
 static const uint8_t maps[4][9][3] = {{{68, 1, 84},
                                        {71, 44, 122},
                                        {59, 81, 139},
@@ -54,7 +56,8 @@ static void map_srgb(uint32_t map, float t, float out[3]) {
   int i, a;
   t = oz_clamp(t, 0.0f, 1.0f) * 8.0f; /* a t that is not a number ends at one of the bounds */
   i = t >= 8.0f ? 7 : (int)t;
-  for (a = 0; a < 3; ++a) out[a] = ((float)m[i][a] + (t - (float)i) * ((float)m[i + 1][a] - (float)m[i][a])) / 255.0f;
+  for (a = 0; a < 3; ++a)
+    out[a] = ((float)m[i][a] + (t - (float)i) * ((float)m[i + 1][a] - (float)m[i][a])) / 255.0f;
 }
 
 oz_v3 oz_colour_map(uint32_t map, float t) {
@@ -66,7 +69,8 @@ oz_v3 oz_colour_map(uint32_t map, float t) {
 /* A bar with five ticks at the right, on a pale plate so that it reads on any picture. */
 void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const char *label) {
   static const uint8_t ink[3] = {30, 32, 36};
-  uint32_t scale = image->width >= 700 ? 2 : 1, bar = 9 * scale, height = image->height * 45 / 100, widest, i;
+  uint32_t scale = image->width >= 700 ? 2 : 1, bar = 9 * scale, height = image->height * 45 / 100,
+           widest, i;
   uint32_t x0, y0, x, y, plate_w, plate_h, pad = 6 * scale, n = 5;
   float span = fabsf(range[1] - range[0]);
   char ticks[5][32];
@@ -106,11 +110,13 @@ void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const
     map_srgb(map, 1.0f - (float)y / (float)(height - 1), c);
     for (x = 0; x < bar; ++x)
       for (i = 0; i < 3; ++i)
-        image->rgb[3 * ((size_t)(y0 + y) * image->width + x0 + pad + x) + i] = (uint8_t)(255.0f * c[i] + 0.5f);
+        image->rgb[3 * ((size_t)(y0 + y) * image->width + x0 + pad + x) + i] =
+            (uint8_t)(255.0f * c[i] + 0.5f);
   }
   for (i = 0; i < n; ++i) {
     int ty = (int)(y0 + (height - 1) * (n - 1 - i) / (n - 1));
-    for (x = bar; x < bar + 2 * scale; ++x) memcpy(image->rgb + 3 * ((size_t)ty * image->width + x0 + pad + x), ink, 3);
+    for (x = bar; x < bar + 2 * scale; ++x)
+      memcpy(image->rgb + 3 * ((size_t)ty * image->width + x0 + pad + x), ink, 3);
     ty -= (int)(3 * scale);
     if (i == 0) ty -= (int)(3 * scale);
     if (i == n - 1) ty += (int)(3 * scale);
@@ -118,7 +124,8 @@ void oz_legend_draw(ooze_image *image, uint32_t map, const float range[2], const
   }
 }
 
-/* name, colour, clarity, gloss, softness, glow: chosen by eye against photographs of the real things. */
+/* name, colour, clarity, gloss, softness, glow: chosen by eye against photographs of the real
+ * things. */
 typedef struct look_row {
   const char *name;
   float colour[3], clarity, gloss, softness, glow;

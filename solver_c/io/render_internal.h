@@ -18,8 +18,12 @@ static inline oz_v3 v3_add(oz_v3 a, oz_v3 b) { return v3(a.x + b.x, a.y + b.y, a
 static inline oz_v3 v3_sub(oz_v3 a, oz_v3 b) { return v3(a.x - b.x, a.y - b.y, a.z - b.z); }
 static inline oz_v3 v3_mul(oz_v3 a, oz_v3 b) { return v3(a.x * b.x, a.y * b.y, a.z * b.z); }
 static inline oz_v3 v3_scale(oz_v3 a, float s) { return v3(a.x * s, a.y * s, a.z * s); }
-static inline oz_v3 v3_madd(oz_v3 a, oz_v3 b, float s) { return v3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s); }
-static inline oz_v3 v3_mix(oz_v3 a, oz_v3 b, float t) { return v3_add(v3_scale(a, 1.0f - t), v3_scale(b, t)); }
+static inline oz_v3 v3_madd(oz_v3 a, oz_v3 b, float s) {
+  return v3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s);
+}
+static inline oz_v3 v3_mix(oz_v3 a, oz_v3 b, float t) {
+  return v3_add(v3_scale(a, 1.0f - t), v3_scale(b, t));
+}
 static inline float v3_dot(oz_v3 a, oz_v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline oz_v3 v3_cross(oz_v3 a, oz_v3 b) {
   return v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
@@ -60,11 +64,14 @@ typedef struct oz_bvh {
   oz_bvh_node *nodes;
   uint32_t node_count;
 } oz_bvh;
-int oz_bvh_spheres(oz_bvh *b, const float *positions, uint32_t count, float radius); /* 0 without memory */
+/* 0 without memory */
+int oz_bvh_spheres(oz_bvh *b, const float *positions, uint32_t count, float radius);
 int oz_bvh_triangles(oz_bvh *b, const float *corners, uint32_t count);
 void oz_bvh_free(oz_bvh *b);
-/* Nearest item before hit->t: sets t and index (tree order). any: the first found will do. Returns 1 if found. */
-int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint32_t *index, int any);
+/* Nearest item before hit->t: sets t and index (tree order). any: the first found will do. Returns
+ * 1 if found. */
+int oz_bvh_trace(const oz_bvh *b, oz_v3 o, oz_v3 d, float least, float *t, uint32_t *index,
+                 int any);
 
 /* ---- The level set (render_march.c) ---- */
 
@@ -75,13 +82,15 @@ typedef struct oz_march {
   uint32_t *grid;   /* brick numbers by place, or NULL where that would be too large */
   uint32_t *corner; /* 8 a brick: the bricks at +x +y +z in all combinations */
   float side, inv_voxel;
-  oz_map coarse[OZ_MARCH_LEVELS]; /* blocks of 256, and of 16, bricks a side that hold any; where the bricks lie far apart */
+  /* blocks of 256, and of 16, bricks a side that hold any; where the bricks lie far apart */
+  oz_map coarse[OZ_MARCH_LEVELS];
 } oz_march;
 int oz_march_init(oz_march *m, const ooze_surface *s); /* 0 without memory */
 void oz_march_free(oz_march *m);
 float oz_march_distance(const oz_march *m, oz_v3 p);
 oz_v3 oz_march_normal(const oz_march *m, oz_v3 p);
-/* From outside to the surface (inside 0) or from inside to the exit (inside 1). Returns 1 and t below *t. */
+/* From outside to the surface (inside 0) or from inside to the exit (inside 1). Returns 1 and t
+ * below *t. */
 int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, int inside);
 
 /* ---- The scene (render_scene.c) ---- */
@@ -125,18 +134,22 @@ typedef struct oz_scene {
   oz_v3 key;                     /* towards the key light */
   oz_v3 key_u, key_v;            /* across it */
 } oz_scene;
-ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks, ooze_message *why);
+ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks,
+                           ooze_message *why);
 void oz_scene_free(oz_scene *s);
 void oz_scene_trace(const oz_scene *s, oz_v3 o, oz_v3 d, float far, oz_hit *hit);
-int oz_scene_blocked(const oz_scene *s, oz_v3 o, oz_v3 d, float far); /* OZ_HIT_* of what is in the way, or 0 */
-void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out); /* of a fluid hit at p */
+/* OZ_HIT_* of what is in the way, or 0 */
+int oz_scene_blocked(const oz_scene *s, oz_v3 o, oz_v3 d, float far);
+/* of a fluid hit at p */
+void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out);
 int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *t, oz_v3 *n);
 
 /* ---- Light (render_shade.c) and colours (render_colour.c) ---- */
 
 oz_v3 oz_sky(const oz_scene *s, oz_v3 d);
-/* Linear light from a ray, in parts: base + key_weight * key + sky_weight * sky. key and sky come from a few rays and
- * are uneven from pixel to pixel; kept apart they can be smoothed without touching colours and highlights. */
+/* Linear light from a ray, in parts: base + key_weight * key + sky_weight * sky. key and sky come
+ * from a few rays and are uneven from pixel to pixel; kept apart they can be smoothed without
+ * touching colours and highlights. */
 typedef struct oz_light {
   oz_v3 base, key_weight, key, sky_weight, sky;
   oz_v3 n; /* of what was hit */

@@ -1,5 +1,6 @@
-/* Rays through the bricks of a level set: empty bricks are crossed in one step, full ones by steps of the distance. Where a few particles have flown
- * far off, so are empty blocks of 16 or 256 bricks a side. */
+/* Rays through the bricks of a level set: empty bricks are crossed in one step, full ones by steps
+ * of the distance. Where a few particles have flown far off, so are empty blocks of 16 or 256
+ * bricks a side. */
 #include "render_internal.h"
 
 static const int coarse_shift[OZ_MARCH_LEVELS] = {8, 4};
@@ -10,7 +11,11 @@ static int coarse_init(oz_march *m, uint32_t total) {
     for (uint32_t i = 0; i < total; ++i) {
       int k[3];
       oz_key_split(m->s->keys[i], k);
-      if (oz_map_put(&m->coarse[l], oz_key(k[0] >> coarse_shift[l], k[1] >> coarse_shift[l], k[2] >> coarse_shift[l]), 0) < 0) return 0;
+      if (oz_map_put(
+              &m->coarse[l],
+              oz_key(k[0] >> coarse_shift[l], k[1] >> coarse_shift[l], k[2] >> coarse_shift[l]),
+              0) < 0)
+        return 0;
     }
   }
   return 1;
@@ -18,7 +23,9 @@ static int coarse_init(oz_march *m, uint32_t total) {
 /* How large a block around an empty brick is empty, as a power of two. */
 static int empty_around(const oz_march *m, const int k[3]) {
   for (int l = 0; l < OZ_MARCH_LEVELS && m->coarse[l].keys; ++l)
-    if (oz_map_get(&m->coarse[l], oz_key(k[0] >> coarse_shift[l], k[1] >> coarse_shift[l], k[2] >> coarse_shift[l])) == OZ_NONE) return coarse_shift[l];
+    if (oz_map_get(&m->coarse[l], oz_key(k[0] >> coarse_shift[l], k[1] >> coarse_shift[l],
+                                         k[2] >> coarse_shift[l])) == OZ_NONE)
+      return coarse_shift[l];
   return 0;
 }
 
@@ -52,13 +59,16 @@ int oz_march_init(oz_march *m, const ooze_surface *s) {
     memset(m->grid, 0xff, (size_t)cells * sizeof *m->grid);
     for (i = 0; i < total; ++i) {
       oz_key_split(s->keys[i], k);
-      m->grid[((size_t)(k[0] - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(k[1] - m->lo[1])) *
+      m->grid[((size_t)(k[0] - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) +
+               (size_t)(k[1] - m->lo[1])) *
                   (size_t)(m->hi[2] - m->lo[2] + 1) +
               (size_t)(k[2] - m->lo[2])] = i;
     }
   }
   const int wide = 64; /* bricks; less is crossed as fast without */
-  if ((m->hi[0] - m->lo[0] > wide || m->hi[1] - m->lo[1] > wide || m->hi[2] - m->lo[2] > wide) && !coarse_init(m, total)) return 0;
+  if ((m->hi[0] - m->lo[0] > wide || m->hi[1] - m->lo[1] > wide || m->hi[2] - m->lo[2] > wide) &&
+      !coarse_init(m, total))
+    return 0;
   return 1;
 }
 
@@ -70,11 +80,13 @@ void oz_march_free(oz_march *m) {
 }
 
 static uint32_t brick_at(const oz_march *m, int x, int y, int z) {
-  if (x < m->lo[0] || x > m->hi[0] || y < m->lo[1] || y > m->hi[1] || z < m->lo[2] || z > m->hi[2]) return OZ_NONE;
+  if (x < m->lo[0] || x > m->hi[0] || y < m->lo[1] || y > m->hi[1] || z < m->lo[2] || z > m->hi[2])
+    return OZ_NONE;
   if (!m->grid) return oz_map_get(&m->s->map, oz_key(x, y, z));
-  return m->grid[((size_t)(x - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(y - m->lo[1])) *
-                     (size_t)(m->hi[2] - m->lo[2] + 1) +
-                 (size_t)(z - m->lo[2])];
+  return m
+      ->grid[((size_t)(x - m->lo[0]) * (size_t)(m->hi[1] - m->lo[1] + 1) + (size_t)(y - m->lo[1])) *
+                 (size_t)(m->hi[2] - m->lo[2] + 1) +
+             (size_t)(z - m->lo[2])];
 }
 
 /* Trilinear in a brick with values; x, y, z in voxels from its first sample, 0 to 8. */
@@ -100,9 +112,10 @@ static inline float in_brick(const oz_march *m, uint32_t brick, float x, float y
     for (n = 0; n < 8; ++n) {
       int u = i + (n >> 2), v = j + (n >> 1 & 1), w = k + (n & 1);
       uint32_t b = m->corner[8 * (size_t)brick + (size_t)((u >> 3) * 4 + (v >> 3) * 2 + (w >> 3))];
-      f[n] = b == OZ_NONE          ? s->band
-             : b >= s->brick_count ? -s->band
-                                   : s->values[512 * (size_t)b + (size_t)(64 * (u & 7) + 8 * (v & 7) + (w & 7))];
+      f[n] = b == OZ_NONE ? s->band
+             : b >= s->brick_count
+                 ? -s->band
+                 : s->values[512 * (size_t)b + (size_t)(64 * (u & 7) + 8 * (v & 7) + (w & 7))];
     }
   }
   for (n = 0; n < 4; ++n) f[n] += tx * (f[n + 4] - f[n]);
@@ -114,7 +127,8 @@ float oz_march_distance(const oz_march *m, oz_v3 p) {
   float x = p.x * m->inv_voxel, y = p.y * m->inv_voxel, z = p.z * m->inv_voxel;
   int i = oz_floor_int(x * 0.125f), j = oz_floor_int(y * 0.125f), k = oz_floor_int(z * 0.125f);
   uint32_t b = brick_at(m, i, j, k);
-  if (b == OZ_NONE) { /* the last cell before a brick reads its first samples, but those are the band's edge anyway */
+  /* the last cell before a brick reads its first samples, but those are the band's edge anyway */
+  if (b == OZ_NONE) {
     return m->s->band;
   }
   if (b >= m->s->brick_count) return -m->s->band;
@@ -123,14 +137,16 @@ float oz_march_distance(const oz_march *m, oz_v3 p) {
 
 oz_v3 oz_march_normal(const oz_march *m, oz_v3 p) {
   float h = 0.9f * m->s->voxel; /* wide enough to hide the facets of trilinear cells */
-  return v3_unit(v3(oz_march_distance(m, v3(p.x + h, p.y, p.z)) - oz_march_distance(m, v3(p.x - h, p.y, p.z)),
-                    oz_march_distance(m, v3(p.x, p.y + h, p.z)) - oz_march_distance(m, v3(p.x, p.y - h, p.z)),
-                    oz_march_distance(m, v3(p.x, p.y, p.z + h)) - oz_march_distance(m, v3(p.x, p.y, p.z - h))));
+  return v3_unit(v3(
+      oz_march_distance(m, v3(p.x + h, p.y, p.z)) - oz_march_distance(m, v3(p.x - h, p.y, p.z)),
+      oz_march_distance(m, v3(p.x, p.y + h, p.z)) - oz_march_distance(m, v3(p.x, p.y - h, p.z)),
+      oz_march_distance(m, v3(p.x, p.y, p.z + h)) - oz_march_distance(m, v3(p.x, p.y, p.z - h))));
 }
 
 int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, int inside) {
   float from[3] = {o.x, o.y, o.z}, dir[3] = {d.x, d.y, d.z}, inv[3], near = least, far = *t;
-  float sign = inside ? -1.0f : 1.0f, voxel = m->s->voxel, last_t, last_f = 0.0f, nudge = 1e-3f * voxel;
+  float sign = inside ? -1.0f : 1.0f, voxel = m->s->voxel, last_t, last_f = 0.0f,
+        nudge = 1e-3f * voxel;
   int a, k[3], steps, started = 0;
   float begin, inv_side = 0.125f * m->inv_voxel;
   if (!m->s || !(m->s->brick_count + m->s->inside_count)) return 0;
@@ -154,15 +170,19 @@ int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, i
     b = brick_at(m, k[0], k[1], k[2]);
     if (b == OZ_NONE || b >= m->s->brick_count) {
       int within = b != OZ_NONE;
-      if (within != inside) { /* a brick without values on the other side: the crossing was just before */
+      /* a brick without values on the other side: the crossing was just before */
+      if (within != inside) {
         *t = near;
         return 1;
       }
       const int size = within ? 0 : empty_around(m, k);
       /* far out a float's last bit is more than a hair of a voxel */
-      const float past = fmaxf(nudge, 2.5e-7f * (near + fmaxf(fabsf(p[0]), fmaxf(fabsf(p[1]), fabsf(p[2])))));
+      const float past =
+          fmaxf(nudge, 2.5e-7f * (near + fmaxf(fabsf(p[0]), fmaxf(fabsf(p[1]), fabsf(p[2])))));
       for (a = 0; a < 3; ++a) {
-        float edge = ((float)((k[a] >> size) + (dir[a] > 0.0f)) * (float)(1 << size) * m->side - from[a]) * inv[a];
+        float edge =
+            ((float)((k[a] >> size) + (dir[a] > 0.0f)) * (float)(1 << size) * m->side - from[a]) *
+            inv[a];
         if (edge > near - past) exit = fminf(exit, edge);
       }
       started = 1;
@@ -171,7 +191,8 @@ int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, i
       near = fmaxf(exit, near) + past;
       continue;
     }
-    f = sign * in_brick(m, b, p[0] * m->inv_voxel - 8.0f * (float)k[0], p[1] * m->inv_voxel - 8.0f * (float)k[1],
+    f = sign * in_brick(m, b, p[0] * m->inv_voxel - 8.0f * (float)k[0],
+                        p[1] * m->inv_voxel - 8.0f * (float)k[1],
                         p[2] * m->inv_voxel - 8.0f * (float)k[2]);
     if (f <= 0.0f) {
       if (!started) { /* began on the far side, by a hair: walk out of it */

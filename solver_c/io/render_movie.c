@@ -1,5 +1,6 @@
-/* Frames to an mp4 through ffmpeg, where there is one. ffmpeg reads raw pixels from its standard input and writes to a
- * temporary name; the movie gets its own name only after ffmpeg said that all went well. */
+/* Frames to an mp4 through ffmpeg, where there is one. ffmpeg reads raw pixels from its standard
+ * input and writes to a temporary name; the movie gets its own name only after ffmpeg said that all
+ * went well. */
 #if !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
@@ -12,13 +13,14 @@
 struct ooze_movie {
   int unused;
 };
-ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps, ooze_movie **out,
-                            ooze_message *why) {
+ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps,
+                            ooze_movie **out, ooze_message *why) {
   (void)width;
   (void)height;
   (void)fps;
   (void)out;
-  return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: movies are not written on this system; write frames", path);
+  return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED,
+                         "%s: movies are not written on this system; write frames", path);
 }
 ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why) {
   (void)m;
@@ -54,24 +56,27 @@ static int find_program(const char *name, char *out, size_t capacity) {
   for (; p && *p; p = *end ? end + 1 : end) {
     end = strchr(p, ':');
     if (!end) end = p + strlen(p);
-    if (snprintf(out, capacity, "%.*s/%s", (int)(end - p), p, name) < (int)capacity && access(out, X_OK) == 0) return 1;
+    if (snprintf(out, capacity, "%.*s/%s", (int)(end - p), p, name) < (int)capacity &&
+        access(out, X_OK) == 0)
+      return 1;
   }
   return 0;
 }
 
-ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps, ooze_movie **out,
-                            ooze_message *why) {
+ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps,
+                            ooze_movie **out, ooze_message *why) {
   char program[1024], size[32], rate[32];
   int ends[2];
   ooze_movie *m;
   ooze_result r;
   if (!path || !out || !width || !height || !(fps > 0.0 && fps <= 1000.0))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a movie of %u x %u pixels at %g frames a second", width, height,
-                           fps);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "a movie of %u x %u pixels at %g frames a second", width, height, fps);
   *out = NULL;
   if (!find_program("ffmpeg", program, sizeof program))
-    return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED,
-                           "%s: ffmpeg is not installed (not found in PATH); write .png frames instead", path);
+    return oz_surface_fail(
+        why, OOZE_ERROR_UNSUPPORTED,
+        "%s: ffmpeg is not installed (not found in PATH); write .png frames instead", path);
   m = (ooze_movie *)calloc(1, sizeof *m);
   if (!m) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory", path);
   m->width = width;
@@ -82,7 +87,8 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
     return r;
   }
   m->complaints = tmpfile();
-  /* A socket instead of a pipe: send() can be told not to raise SIGPIPE in the host when ffmpeg dies. */
+  /* A socket instead of a pipe: send() can be told not to raise SIGPIPE in the host when ffmpeg
+   * dies. */
   if (!m->complaints || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) {
     r = oz_surface_fail(why, OOZE_ERROR_IO, "%s: no socket for ffmpeg: %s", path, strerror(errno));
     if (m->complaints) fclose(m->complaints);
@@ -101,15 +107,17 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
     dup2(null, 1);
     dup2(fileno(m->complaints), 2);
     /* Even sides are what yuv420p needs; faststart lets a browser play while it loads. */
-    execl(program, program, "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size,
-          "-r", rate, "-i", "pipe:0", "-an", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18",
-          "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", ooze_file_path(m->file), (char *)NULL);
+    execl(program, program, "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt",
+          "rgb24", "-s", size, "-r", rate, "-i", "pipe:0", "-an", "-vf",
+          "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p",
+          "-movflags", "+faststart", "-f", "mp4", ooze_file_path(m->file), (char *)NULL);
     _exit(127);
   }
   close(ends[1]);
   m->feed = ends[0];
   if (m->pid < 0) {
-    r = oz_surface_fail(why, OOZE_ERROR_IO, "%s: ffmpeg cannot be started: %s", path, strerror(errno));
+    r = oz_surface_fail(why, OOZE_ERROR_IO, "%s: ffmpeg cannot be started: %s", path,
+                        strerror(errno));
     m->pid = 0;
     ooze_movie_abandon(m);
     return r;
@@ -124,13 +132,15 @@ ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message 
   if (!m || !frame || !frame->rgb)
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_movie_add: a pointer is NULL");
   if (frame->width != m->width || frame->height != m->height)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a frame of %u x %u in a movie of %u x %u pixels", frame->width,
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "a frame of %u x %u in a movie of %u x %u pixels", frame->width,
                            frame->height, m->width, m->height);
   p = frame->rgb;
   for (left = (size_t)m->width * m->height * 3; left;) {
     ssize_t n = send(m->feed, p, left, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return oz_surface_fail(why, OOZE_ERROR_IO, "ffmpeg stopped reading at frame %u", m->frames);
+    if (n <= 0)
+      return oz_surface_fail(why, OOZE_ERROR_IO, "ffmpeg stopped reading at frame %u", m->frames);
     p += n;
     left -= (size_t)n;
   }
@@ -155,7 +165,8 @@ ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why) {
     rewind(m->complaints);
     if (!fgets(line, sizeof line, m->complaints)) line[0] = 0;
     line[strcspn(line, "\r\n")] = 0;
-    r = oz_surface_fail(why, OOZE_ERROR_IO, "ffmpeg failed after %u frames (status %d): %s", m->frames, status, line);
+    r = oz_surface_fail(why, OOZE_ERROR_IO, "ffmpeg failed after %u frames (status %d): %s",
+                        m->frames, status, line);
     ooze_file_discard(m->file);
   } else {
     r = ooze_file_commit(m->file, 1, why);

@@ -1,11 +1,13 @@
-/* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and what each thing looks like.
+/* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and what
+ * each thing looks like.
  */
 #include "render_internal.h"
 
 #include <stdlib.h>
 
 static oz_v3 to_local(const oz_shape *s, oz_v3 v) {
-  return v3(v3_dot(v, v3_of(s->axes)), v3_dot(v, v3_of(s->axes + 3)), v3_dot(v, v3_of(s->axes + 6)));
+  return v3(v3_dot(v, v3_of(s->axes)), v3_dot(v, v3_of(s->axes + 3)),
+            v3_dot(v, v3_of(s->axes + 6)));
 }
 static oz_v3 to_world(const oz_shape *s, oz_v3 v) {
   return v3_add(v3_scale(v3_of(s->axes), v.x),
@@ -32,7 +34,8 @@ static int span_box(oz_v3 o, oz_v3 d, const float half[3], float t[2], oz_v3 n[2
   t[0] = -1e30f;
   t[1] = 1e30f;
   for (a = 0; a < 3; ++a) {
-    float inv = 1.0f / (pd[a] != 0.0f ? pd[a] : 1e-20f), p = (-half[a] - po[a]) * inv, q = (half[a] - po[a]) * inv;
+    float inv = 1.0f / (pd[a] != 0.0f ? pd[a] : 1e-20f), p = (-half[a] - po[a]) * inv,
+          q = (half[a] - po[a]) * inv;
     oz_v3 unit = v3(a == 0, a == 1, a == 2);
     float sign = inv > 0.0f ? 1.0f : -1.0f;
     if (fminf(p, q) > t[0]) {
@@ -49,7 +52,8 @@ static int span_box(oz_v3 o, oz_v3 d, const float half[3], float t[2], oz_v3 n[2
 
 /* Along y, with flat ends. */
 static int span_cylinder(oz_v3 o, oz_v3 d, float r, float half, float t[2], oz_v3 n[2]) {
-  float a = d.x * d.x + d.z * d.z, b = o.x * d.x + o.z * d.z, c = o.x * o.x + o.z * o.z - r * r, q, inv, p0, p1;
+  float a = d.x * d.x + d.z * d.z, b = o.x * d.x + o.z * d.z, c = o.x * o.x + o.z * o.z - r * r, q,
+        inv, p0, p1;
   if (a < 1e-12f) {
     if (c > 0.0f) return 0;
     t[0] = -1e30f;
@@ -83,7 +87,8 @@ static int span_capsule(oz_v3 o, oz_v3 d, float r, float half, float t[2], oz_v3
   int found = 0, end, i;
   t[0] = 1e30f;
   t[1] = -1e30f;
-  for (end = -1; end <= 2; ++end) { /* the union of a cylinder and two balls is convex: first entry, last exit */
+  /* the union of a cylinder and two balls is convex: first entry, last exit */
+  for (end = -1; end <= 2; ++end) {
     int hit = end == 0   ? 0
               : end == 2 ? span_cylinder(o, d, r, half, s, m)
                          : span_sphere(v3(o.x, o.y - (float)end * half, o.z), d, r, s, m);
@@ -101,7 +106,8 @@ static int span_capsule(oz_v3 o, oz_v3 d, float r, float half, float t[2], oz_v3
 /* A word's letters are some sixty capsules, and most rays pass by them all. */
 static int passes_by(const oz_shape *shape, oz_v3 o, oz_v3 d) {
   oz_v3 to = v3_sub(shape->centre, o);
-  float along = v3_dot(to, d), away = v3_dot(to, to) - along * along, r2 = shape->reach * shape->reach;
+  float along = v3_dot(to, d), away = v3_dot(to, to) - along * along,
+        r2 = shape->reach * shape->reach;
   return shape->reach > 0.0f && (away > r2 || (along < 0.0f && v3_dot(to, to) > r2));
 }
 
@@ -125,8 +131,10 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
     area = fmaxf(v3_dot(face, face), 1e-30f);
     v = shape->normals + 9 * (size_t)i; /* weights by areas opposite to the corners */
     smooth = v3_scale(v3_of(v), v3_dot(face, v3_cross(v3_sub(b, p), v3_sub(c, p))) / area);
-    smooth = v3_madd(smooth, v3_of(v + 3), v3_dot(face, v3_cross(v3_sub(c, p), v3_sub(a, p))) / area);
-    smooth = v3_madd(smooth, v3_of(v + 6), v3_dot(face, v3_cross(v3_sub(a, p), v3_sub(b, p))) / area);
+    smooth =
+        v3_madd(smooth, v3_of(v + 3), v3_dot(face, v3_cross(v3_sub(c, p), v3_sub(a, p))) / area);
+    smooth =
+        v3_madd(smooth, v3_of(v + 6), v3_dot(face, v3_cross(v3_sub(a, p), v3_sub(b, p))) / area);
     face = v3_unit(face);
     smooth = v3_unit(smooth);
     *n = v3_dot(smooth, face) > 0.75f ? smooth : face; /* a sharp edge stays sharp */
@@ -189,7 +197,8 @@ void oz_scene_trace(const oz_scene *s, oz_v3 o, oz_v3 d, float far, oz_hit *hit)
     }
   } else if (oz_bvh_trace(&s->spheres, o, d, 0.0f, &hit->t, &hit->index, 0)) {
     hit->what = OZ_HIT_FLUID;
-    hit->n = v3_unit(v3_sub(v3_madd(o, d, hit->t), v3_of(s->spheres.items + 3 * (size_t)hit->index)));
+    hit->n =
+        v3_unit(v3_sub(v3_madd(o, d, hit->t), v3_of(s->spheres.items + 3 * (size_t)hit->index)));
   }
 }
 
@@ -198,8 +207,10 @@ int oz_scene_blocked(const oz_scene *s, oz_v3 o, oz_v3 d, float far) {
   float t = far;
   oz_v3 n;
   for (i = 0; i < s->shape_count; ++i)
-    if (!s->shapes[i].invert && oz_shape_trace(&s->shapes[i], o, d, 0.0f, &t, &n)) return OZ_HIT_SHAPE;
-  if (s->march.s ? oz_march_trace(&s->march, o, d, 0.0f, &t, 0) : oz_bvh_trace(&s->spheres, o, d, 0.0f, &t, &index, 1))
+    if (!s->shapes[i].invert && oz_shape_trace(&s->shapes[i], o, d, 0.0f, &t, &n))
+      return OZ_HIT_SHAPE;
+  if (s->march.s ? oz_march_trace(&s->march, o, d, 0.0f, &t, 0)
+                 : oz_bvh_trace(&s->spheres, o, d, 0.0f, &t, &index, 1))
     return OZ_HIT_FLUID;
   return 0;
 }
@@ -209,10 +220,11 @@ static uint32_t material_of(const oz_scene *s, uint32_t particle) {
   return m < s->look_count ? m : 0;
 }
 
-/* Hot rock: black below 800 K, dull red, orange, pale yellow at 1500 K. Chosen by eye: a black body's brightness rises by a thousand
- * over this range, more than a picture can show. */
+/* Hot rock: black below 800 K, dull red, orange, pale yellow at 1500 K. Chosen by eye: a black
+ * body's brightness rises by a thousand over this range, more than a picture can show. */
 static void heat_look(float kelvin, oz_look *l) {
-  static const oz_v3 shine[4] = {{0.2f, 0.01f, 0.0f}, {0.6f, 0.04f, 0.0f}, {0.95f, 0.2f, 0.01f}, {1.15f, 0.55f, 0.08f}};
+  static const oz_v3 shine[4] = {
+      {0.2f, 0.01f, 0.0f}, {0.6f, 0.04f, 0.0f}, {0.95f, 0.2f, 0.01f}, {1.15f, 0.55f, 0.08f}};
   static const oz_v3 crust = {0.022f, 0.019f, 0.018f};
   float t = oz_clamp((kelvin - 800.0f) / 700.0f, 0.0f, 1.0f), at = t * 3.0f;
   int i = at >= 3.0f ? 2 : (int)at;
@@ -220,11 +232,12 @@ static void heat_look(float kelvin, oz_look *l) {
   float molten = oz_smooth(0.0f, 0.45f, t);
   l->gloss = 0.12f + molten * (l->gloss - 0.12f);
   l->colour = v3_mix(crust, v3_scale(lit, 0.15f), molten); /* it shines far more than it reflects */
-  l->glow *= molten / (0.15f * 0.55f);             /* 0.55: the preset's */
+  l->glow *= molten / (0.15f * 0.55f);                     /* 0.55: the preset's */
 }
 
-/* Looks of the particles around p. Each material counts by the sixth power of its share, so that where two meet the edge is about as
- * sharp as particles are apart, and even; within one all is as smooth as can be. */
+/* Looks of the particles around p. Each material counts by the sixth power of its share, so that
+ * where two meet the edge is about as sharp as particles are apart, and even; within one all is as
+ * smooth as can be. */
 typedef struct share {
   uint32_t look;
   float weight;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 static void quaternion_axes(const float q[4], float axes[9]) {
-  float x = q[0], y = q[1], z = q[2], w = q[3], n = x * x + y * y + z * z + w * w, s = n > 0.0f ? 2.0f / n : 0.0f;
+  float x = q[0], y = q[1], z = q[2], w = q[3], n = x * x + y * y + z * z + w * w,
+        s = n > 0.0f ? 2.0f / n : 0.0f;
   axes[0] = 1.0f - s * (y * y + z * z);
   axes[1] = s * (x * y + w * z);
   axes[2] = s * (x * z - w * y);
@@ -33,8 +34,9 @@ static int mesh_shape(oz_shape *to, const ooze_render_shape *from) {
     memset(sum, 0, (size_t)from->point_count * 3 * sizeof(float));
     for (i = 0; i < n / 3; ++i) {
       const float *p = from->points + 3 * (size_t)from->triangles[i];
-      oz_v3 w = v3_add(v3_scale(v3_of(to->axes), p[0]),
-                       v3_add(v3_scale(v3_of(to->axes + 3), p[1]), v3_scale(v3_of(to->axes + 6), p[2])));
+      oz_v3 w =
+          v3_add(v3_scale(v3_of(to->axes), p[0]),
+                 v3_add(v3_scale(v3_of(to->axes + 3), p[1]), v3_scale(v3_of(to->axes + 6), p[2])));
       w = v3_add(w, to->centre);
       memcpy(corners + 3 * i, &w, sizeof w);
     }
@@ -52,7 +54,8 @@ static int mesh_shape(oz_shape *to, const ooze_render_shape *from) {
     ok = to->normals && oz_bvh_triangles(&to->mesh, corners, from->triangle_count);
     for (i = 0; ok && i < from->triangle_count; ++i)
       for (a = 0; a < 3; ++a) {
-        oz_v3 u = v3_unit(v3_of(sum + 3 * (size_t)from->triangles[3 * (size_t)to->mesh.order[i] + (size_t)a]));
+        oz_v3 u = v3_unit(
+            v3_of(sum + 3 * (size_t)from->triangles[3 * (size_t)to->mesh.order[i] + (size_t)a]));
         memcpy(to->normals + 9 * i + 3 * (size_t)a, &u, sizeof u);
       }
   }
@@ -66,7 +69,8 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
   uint32_t i, k;
   int a;
   s->shapes = (oz_shape *)oz_allocate(d->shape_count, sizeof *s->shapes);
-  if (!s->shapes) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u shapes", d->shape_count);
+  if (!s->shapes)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u shapes", d->shape_count);
   for (i = 0; i < d->shape_count; ++i) {
     const ooze_render_shape *from = &d->shapes[i];
     oz_shape to;
@@ -74,8 +78,10 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     if (from->size != sizeof *from)
       return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
     for (a = 0; a < 3; ++a)
-      if (!isfinite(from->half[a]) || !isfinite(from->pose.position[a]) || !isfinite(from->pose.rotation[a]))
-        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite", i);
+      if (!isfinite(from->half[a]) || !isfinite(from->pose.position[a]) ||
+          !isfinite(from->pose.rotation[a]))
+        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite",
+                               i);
     to.kind = from->shape;
     to.invert = from->invert;
     memcpy(to.half, from->half, sizeof to.half);
@@ -88,11 +94,13 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
         return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
       for (k = 0; k < from->triangle_count * 3; ++k)
         if (from->triangles[k] >= from->point_count)
-          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: triangle %u names point %u of %u", i, k / 3,
+          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                                 "shape %u: triangle %u names point %u of %u", i, k / 3,
                                  from->triangles[k], from->point_count);
       for (k = 0; k < from->point_count * 3; ++k)
         if (!isfinite(from->points[k]))
-          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i, k / 3);
+          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i,
+                                 k / 3);
       to.kind = OOZE_SHAPE_SDF;
       if (!mesh_shape(&to, from)) {
         oz_bvh_free(&to.mesh);
@@ -137,7 +145,8 @@ static int float_order(const void *a, const void *b) {
 }
 
 /* The value at a share of the sorted sample; at most 20,000 are looked at. */
-static void percentiles(const float *values, uint32_t count, uint32_t stride, float share, float out[2]) {
+static void percentiles(const float *values, uint32_t count, uint32_t stride, float share,
+                        float out[2]) {
   uint32_t step = count / 20000 + 1, n = 0, i;
   float *sample = (float *)oz_allocate(count / step + 1, sizeof(float));
   out[0] = out[1] = 0.0f;
@@ -155,8 +164,8 @@ static void percentiles(const float *values, uint32_t count, uint32_t stride, fl
 
 static void place_camera(oz_scene *s) {
   const ooze_render_desc *d = s->desc;
-  float wide = tanf(0.5f * d->field_of_view * 0.01745329f), high = wide * (float)d->height / (float)d->width,
-        back = 0.0f;
+  float wide = tanf(0.5f * d->field_of_view * 0.01745329f),
+        high = wide * (float)d->height / (float)d->width, back = 0.0f;
   oz_v3 lo = s->lower, hi = s->upper, centre;
   int k;
   if (!d->camera_auto) {
@@ -166,7 +175,8 @@ static void place_camera(oz_scene *s) {
     float az = d->azimuth * 0.01745329f, el = d->elevation * 0.01745329f;
     s->forward = v3(-sinf(az) * cosf(el), -sinf(el), -cosf(az) * cosf(el));
   }
-  s->right = v3_unit(v3_cross(s->forward, fabsf(s->forward.y) < 0.999f ? v3(0, 1, 0) : v3(0, 0, -1)));
+  s->right =
+      v3_unit(v3_cross(s->forward, fabsf(s->forward.y) < 0.999f ? v3(0, 1, 0) : v3(0, 0, -1)));
   s->up = v3_cross(s->right, s->forward);
   if (d->camera_auto) {
     for (k = 0; k < 6 && d->bounds[k] == 0.0f; ++k) {
@@ -179,15 +189,16 @@ static void place_camera(oz_scene *s) {
     /* Far enough back that every corner of the box is in the picture, with a margin. */
     for (k = 0; k < 8; ++k) {
       oz_v3 c = v3_sub(v3(k & 1 ? hi.x : lo.x, k & 2 ? hi.y : lo.y, k & 4 ? hi.z : lo.z), centre);
-      back =
-          fmaxf(back, fmaxf(fabsf(v3_dot(c, s->right)) / wide, fabsf(v3_dot(c, s->up)) / high) - v3_dot(c, s->forward));
+      back = fmaxf(back, fmaxf(fabsf(v3_dot(c, s->right)) / wide, fabsf(v3_dot(c, s->up)) / high) -
+                             v3_dot(c, s->forward));
     }
     back = fmaxf(back, 1e-4f) * 1.08f / (d->zoom > 0.0f ? d->zoom : 1.0f);
     s->eye = v3_madd(centre, s->forward, -back);
     if (s->has_ground && s->eye.y < s->ground + 0.02f * back) s->eye.y = s->ground + 0.02f * back;
   }
-  s->key = v3_unit(v3_add(v3(0.0f, 0.85f, 0.0f), v3_add(v3_scale(v3_unit(v3(s->right.x, 0, s->right.z)), -0.62f),
-                                                        v3_scale(v3(s->forward.x, 0.0f, s->forward.z), -0.28f))));
+  s->key = v3_unit(v3_add(v3(0.0f, 0.85f, 0.0f),
+                          v3_add(v3_scale(v3_unit(v3(s->right.x, 0, s->right.z)), -0.62f),
+                                 v3_scale(v3(s->forward.x, 0.0f, s->forward.z), -0.28f))));
   s->key_u = v3_unit(v3_cross(s->key, v3(0.3f, 0.2f, 0.9f)));
   s->key_v = v3_cross(s->key, s->key_u);
   s->right = v3_scale(s->right, wide);
@@ -222,13 +233,16 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
       return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw the surface");
     lo = v3_of(d->surface->info.lower);
     hi = v3_of(d->surface->info.upper);
-    if (d->particle_count && (d->scalars || d->temperatures || (d->materials && d->look_count > 1))) {
-      r = oz_cells_build(&s->cells, 5.0f * d->particle_radius, d->particle_count, d->positions, 3 * sizeof(float), why);
+    if (d->particle_count &&
+        (d->scalars || d->temperatures || (d->materials && d->look_count > 1))) {
+      r = oz_cells_build(&s->cells, 5.0f * d->particle_radius, d->particle_count, d->positions,
+                         3 * sizeof(float), why);
       if (r) return r;
     }
   } else if (d->particle_count) {
     if (!oz_bvh_spheres(&s->spheres, d->positions, d->particle_count, d->particle_radius))
-      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw %u particles", d->particle_count);
+      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw %u particles",
+                             d->particle_count);
     lo = v3_of(s->spheres.nodes[0].lo);
     hi = v3_of(s->spheres.nodes[0].hi);
   } else {
@@ -247,14 +261,17 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
   grow(s, hi, first);
   if (d->scalars) {
     memcpy(s->range, d->scalar_range, sizeof s->range);
-    if (s->range[0] == 0.0f && s->range[1] == 0.0f) percentiles(d->scalars, d->particle_count, 1, 0.02f, s->range);
+    if (s->range[0] == 0.0f && s->range[1] == 0.0f)
+      percentiles(d->scalars, d->particle_count, 1, 0.02f, s->range);
     s->tints = (oz_v3 *)oz_allocate(d->particle_count, sizeof *s->tints);
     if (!s->tints)
-      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the colours of %u particles", d->particle_count);
+      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the colours of %u particles",
+                             d->particle_count);
     for (i = 0; i < d->particle_count; ++i)
-      s->tints[i] = oz_colour_map(d->colour_map, s->range[1] != s->range[0]
-                                                     ? (d->scalars[i] - s->range[0]) / (s->range[1] - s->range[0])
-                                                     : 0.5f);
+      s->tints[i] = oz_colour_map(d->colour_map,
+                                  s->range[1] != s->range[0]
+                                      ? (d->scalars[i] - s->range[0]) / (s->range[1] - s->range[0])
+                                      : 0.5f);
   }
   return OOZE_OK;
 }
@@ -265,7 +282,8 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
   uint32_t i;
   s->look_count = d->look_count ? d->look_count : 1;
   s->looks = (oz_look *)oz_allocate(s->look_count, sizeof *s->looks);
-  if (!s->looks) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u looks", s->look_count);
+  if (!s->looks)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u looks", s->look_count);
   ooze_look_default(&neutral);
   for (i = 0; i < s->look_count; ++i) {
     const ooze_look *l = d->look_count ? &d->looks[i] : &neutral;
@@ -274,11 +292,13 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
     if (l->size != sizeof *l)
       return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "look %u: fill it with its _default()", i);
     to->colour = oz_colour_linear(l->colour);
-    to->absorb = v3(-logf(fmaxf(to->colour.x, 0.003f)) / depth, -logf(fmaxf(to->colour.y, 0.003f)) / depth,
-                    -logf(fmaxf(to->colour.z, 0.003f)) / depth);
+    to->absorb =
+        v3(-logf(fmaxf(to->colour.x, 0.003f)) / depth, -logf(fmaxf(to->colour.y, 0.003f)) / depth,
+           -logf(fmaxf(to->colour.z, 0.003f)) / depth);
     to->depth = depth;
     to->clarity =
-        d->scalars ? 0.0f : oz_clamp(l->clarity, 0.0f, 1.0f); /* a colour that stands for a number must not mix */
+        /* a colour that stands for a number must not mix */
+        d->scalars ? 0.0f : oz_clamp(l->clarity, 0.0f, 1.0f);
     to->gloss = d->scalars ? 0.4f : oz_clamp(l->gloss, 0.0f, 1.0f);
     to->softness = d->scalars ? 0.0f : oz_clamp(l->softness, 0.0f, 1.0f);
     to->glow = d->scalars ? 0.0f : fmaxf(l->glow, 0.0f);
@@ -286,14 +306,17 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
   return OOZE_OK;
 }
 
-ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks, ooze_message *why) {
+ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks,
+                           ooze_message *why) {
   int first = 1;
   float squares;
   ooze_result r;
   (void)tasks;
   memset(s, 0, sizeof *s);
   s->desc = d;
-  if ((r = add_fluid(s, &first, why)) || (r = add_looks(s, why)) || (r = add_shapes(s, &first, why))) return r;
+  if ((r = add_fluid(s, &first, why)) || (r = add_looks(s, why)) ||
+      (r = add_shapes(s, &first, why)))
+    return r;
   if (first) {
     s->lower = v3(-0.5f, 0.0f, -0.5f);
     s->upper = v3(0.5f, 1.0f, 0.5f);
@@ -301,17 +324,22 @@ ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_task
   if (d->ground == 1) s->ground = d->ground_height;
   if (d->ground == 2 && !s->has_ground) s->ground = s->lower.y;
   s->has_ground = d->ground != 0;
-  if (v3_length(v3_sub(v3_of(d->bounds + 3), v3_of(d->bounds))) > 0.0f) { /* what is framed: ground and haze do not change with the fluid */
+  /* what is framed: ground and haze do not change with the fluid */
+  if (v3_length(v3_sub(v3_of(d->bounds + 3), v3_of(d->bounds))) > 0.0f) {
     s->lower = v3_of(d->bounds);
     s->upper = v3_of(d->bounds + 3);
   }
   s->size = fmaxf(v3_length(v3_sub(s->upper, s->lower)), 1e-6f);
-  s->skin = s->march.s ? 0.75f * s->march.s->voxel : fmaxf(0.02f * d->particle_radius, 1e-5f * s->size);
+  s->skin =
+      s->march.s ? 0.75f * s->march.s->voxel : fmaxf(0.02f * d->particle_radius, 1e-5f * s->size);
   if (!s->march.s && !s->spheres.count) s->skin = 1e-4f * s->size;
   if (d->checker > 0.0f) s->checker = d->checker;
-  if (d->checker == 0.0f) { /* a round size: 1, 2 or 5 times a power of ten, some ten to the scene */
+  /* a round size: 1, 2 or 5 times a power of ten, some ten to the scene */
+  if (d->checker == 0.0f) {
     squares = powf(10.0f, floorf(log10f(s->size / 8.0f)));
-    s->checker = squares * (s->size / 8.0f / squares < 2.0f ? 1.0f : s->size / 8.0f / squares < 5.0f ? 2.0f : 5.0f);
+    s->checker = squares * (s->size / 8.0f / squares < 2.0f   ? 1.0f
+                            : s->size / 8.0f / squares < 5.0f ? 2.0f
+                                                              : 5.0f);
   }
   place_camera(s);
   return OOZE_OK;

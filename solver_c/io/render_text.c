@@ -1,4 +1,5 @@
-/* A 5x7 face for legends and captions, drawn for this project: seven rows of five dots, the leftmost dot is bit 4. */
+/* A 5x7 face for legends and captions, drawn for this project: seven rows of five dots, the
+ * leftmost dot is bit 4. */
 #include "surface_internal.h"
 
 static const uint8_t glyphs[95][7] = {{0, 0, 0, 0, 0, 0, 0},                       /* space */
@@ -97,7 +98,8 @@ static const uint8_t glyphs[95][7] = {{0, 0, 0, 0, 0, 0, 0},                    
                                       {0x08, 0x04, 0x04, 0x02, 0x04, 0x04, 0x08},  /* } */
                                       {0x00, 0x00, 0x08, 0x15, 0x02, 0x00, 0x00}}; /* ~ */
 
-uint32_t ooze_image_text(ooze_image *image, int x, int y, uint32_t scale, const uint8_t rgb[3], const char *text) {
+uint32_t ooze_image_text(ooze_image *image, int x, int y, uint32_t scale, const uint8_t rgb[3],
+                         const char *text) {
   uint32_t width = 0;
   int s = scale ? (int)scale : 1, row, column, i, j;
   if (!text) return 0;

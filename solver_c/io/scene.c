@@ -46,7 +46,7 @@ void ooze_scene_destroy(ooze_scene *s) {
   free(s);
 }
 
-/* ---- Wedges and sets -------------------------------------------------------------------------------------------- */
+/* ---- Wedges and sets --------------------------------------------------------------------- */
 
 static ooze_result read_wedges(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -54,7 +54,8 @@ static ooze_result read_wedges(oz_reader *r) {
   if (!table) return OOZE_OK;
   size_t mark = oz_down(r, "wedge"), count = json_array_size(table);
   if (!json_is_array(table))
-    return oz_refuse(r, OOZE_ERROR_FORMAT, "expected a list of {\"name\": ..., \"set\": {\"path\": value}}");
+    return oz_refuse(r, OOZE_ERROR_FORMAT,
+                     "expected a list of {\"name\": ..., \"set\": {\"path\": value}}");
   s->wedge_names = calloc(count + 1, sizeof *s->wedge_names);
   if (!s->wedge_names) return OZ_NO_MEMORY(r);
   for (size_t i = 0; i < count; i++) {
@@ -71,7 +72,8 @@ static ooze_result read_wedges(oz_reader *r) {
     s->wedge_count++;
     if (!json_is_object(json_object_get(row, "set"))) {
       oz_down(r, "set");
-      return oz_refuse(r, OOZE_ERROR_FORMAT, "expected {\"path\": value, ...}, such as {\"solver.substeps\": 10}");
+      return oz_refuse(r, OOZE_ERROR_FORMAT,
+                       "expected {\"path\": value, ...}, such as {\"solver.substeps\": 10}");
     }
     oz_up(r, inner);
   }
@@ -89,19 +91,22 @@ static ooze_result apply_wedge(oz_reader *r) {
   if (found == s->wedge_count) {
     char *end;
     unsigned long number = strtoul(wanted, &end, 10);
-    if (wanted[0] >= '0' && wanted[0] <= '9' && !*end && number < s->wedge_count) found = (uint32_t)number;
+    if (wanted[0] >= '0' && wanted[0] <= '9' && !*end && number < s->wedge_count)
+      found = (uint32_t)number;
   }
   if (found == s->wedge_count) {
     const char *near = oz_nearest(wanted, (const char *const *)s->wedge_names, s->wedge_count);
     if (!s->wedge_count)
-      return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND, "%s: --wedge %s: the scene has no wedge table", s->file, wanted);
+      return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
+                        "%s: --wedge %s: the scene has no wedge table", s->file, wanted);
     return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
-                      "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit", s->file,
-                      oz_json_line(r->text, r->bytes, "wedge"), wanted, near ? "did you mean " : "a name",
-                      near ? near : "", s->wedge_count - 1);
+                      "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit",
+                      s->file, oz_json_line(r->text, r->bytes, "wedge"), wanted,
+                      near ? "did you mean " : "a name", near ? near : "", s->wedge_count - 1);
   }
   const char *key;
-  json_t *value, *set = json_object_get(json_array_get(json_object_get(s->doc, "wedge"), found), "set");
+  json_t *value,
+      *set = json_object_get(json_array_get(json_object_get(s->doc, "wedge"), found), "set");
   json_object_foreach(set, key, value) {
     char error[160] = "";
     if (!oz_json_put(s->doc, key, json_deep_copy(value), error, sizeof error)) {
@@ -121,7 +126,8 @@ static ooze_result apply_sets(oz_reader *r) {
     const char *set = r->options.sets[i], *equals = strchr(set, '=');
     char path[256], error[160] = "";
     if (!equals || equals == set || (size_t)(equals - set) >= sizeof path)
-      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT, "--set %s: expected path=value, such as solver.substeps=10", set);
+      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT,
+                        "--set %s: expected path=value, such as solver.substeps=10", set);
     snprintf(path, sizeof path, "%.*s", (int)(equals - set), set);
     if (!oz_json_put(r->scene->doc, path, oz_json_value(equals + 1), error, sizeof error))
       return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT, "--set %s: %s", set, error);
@@ -129,12 +135,14 @@ static ooze_result apply_sets(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Loading ---------------------------------------------------------------------------------------------------- */
+/* ---- Loading ----------------------------------------------------------------------------- */
 
-/* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull apart. */
+/* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull
+ * apart. */
 static void iteration_defaults(ooze_scene *s) {
   uint32_t velocity = 10, position = 5;
-  const int elastic = s->start.params.model == OOZE_MODEL_CONFORMATION; /* the others read neither relaxation time nor yield stress */
+  /* the others read neither relaxation time nor yield stress */
+  const int elastic = s->start.params.model == OOZE_MODEL_CONFORMATION;
   for (uint32_t i = 0; i < s->emitter_count; i++) {
     const ooze_material *m = &s->start.materials[s->start.emitters[i].desc.material - 1];
     velocity = 20;
@@ -143,7 +151,8 @@ static void iteration_defaults(ooze_scene *s) {
     else if (position < 10)
       position = 10;
   }
-  for (uint32_t i = 0; i < s->material_count; i++) /* what is to stand still for long must be solved well */
+  /* what is to stand still for long must be solved well */
+  for (uint32_t i = 0; i < s->material_count; i++)
     if (elastic && s->start.materials[i].yield_stress > 0.0f) {
       velocity = 20;
       if (position < 10) position = 10;
@@ -185,15 +194,18 @@ static ooze_result read_all(oz_reader *r) {
   return s->text ? OOZE_OK : OZ_NO_MEMORY(r);
 }
 
-ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t bytes, const ooze_scene_options *options,
-                                   ooze_scene **out, ooze_message *why) {
+ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t bytes,
+                                   const ooze_scene_options *options, ooze_scene **out,
+                                   ooze_message *why) {
   oz_reader r;
   memset(&r, 0, sizeof r);
-  if (!name || (!text && bytes) || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
+  if (!name || (!text && bytes) || !out)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   *out = NULL;
   ooze_scene_options_default(&r.options);
   if (options && options->size >= sizeof options->size)
-    memcpy(&r.options, options, options->size < sizeof r.options ? options->size : sizeof r.options);
+    memcpy(&r.options, options,
+           options->size < sizeof r.options ? options->size : sizeof r.options);
   ooze_message unread = {""};
   r.why = why ? why : &unread;
   r.text = text;
@@ -214,14 +226,17 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
     result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   } else {
     const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
-    r.scene->doc = zero ? NULL : json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
+    r.scene->doc =
+        zero ? NULL : json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
     if (zero)
-      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name, (size_t)(zero - r.text));
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
+                          (size_t)(zero - r.text));
     else if (!r.scene->doc)
-      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name, error.line, error.column,
-                          error.text);
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name,
+                          error.line, error.column, error.text);
     else if (!json_is_object(r.scene->doc))
-      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s:1: expected an object: {\"solver\": {...}, ...}", name);
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT,
+                          "%s:1: expected an object: {\"solver\": {...}, ...}", name);
     else
       result = read_all(&r);
   }
@@ -234,7 +249,8 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   return OOZE_OK;
 }
 
-ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options, ooze_scene **out, ooze_message *why) {
+ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options, ooze_scene **out,
+                            ooze_message *why) {
   void *text = NULL;
   size_t bytes = 0;
   if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the scene given");
@@ -245,7 +261,7 @@ ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options,
   return result;
 }
 
-/* ---- What it is ------------------------------------------------------------------------------------------------- */
+/* ---- What it is -------------------------------------------------------------------------- */
 
 ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   ooze_scene_info i;

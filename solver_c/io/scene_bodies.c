@@ -43,8 +43,9 @@ ooze_result oz_read_bodies(oz_reader *r) {
 }
 
 /* One copy: its points go back into its own frame. */
-static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b, const uint32_t at[3], uint64_t copy,
-                       oz_body_fn take, void *user, ooze_message *why) {
+static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b,
+                       const uint32_t at[3], uint64_t copy, oz_body_fn take, void *user,
+                       ooze_message *why) {
   oz_fluid f = b->fill;
   ooze_body_desc desc = b->desc;
   oz_cloud cloud;
@@ -56,8 +57,10 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
   OZ_IO_TRY(oz_fill_fluid(fill, &f, NULL, NULL, &cloud, &cut, why));
   ooze_result result = OOZE_OK;
   if (!cloud.count)
-    result = oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: bodies.%s: not one particle fits in at a separation of %g m%s",
-                        s->file, b->fill.name, (double)s->separation, cut ? ": its room is taken by other bodies" : "");
+    result = oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "%s: bodies.%s: not one particle fits in at a separation of %g m%s",
+                        s->file, b->fill.name, (double)s->separation,
+                        cut ? ": its room is taken by other bodies" : "");
   for (uint32_t i = 0; i < cloud.count; i++) {
     double x[3] = {(double)cloud.x[i][0], (double)cloud.x[i][1], (double)cloud.x[i][2]}, local[3];
     oz_pose_unapply(&f.pose, x, local);
@@ -71,14 +74,16 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
   return result;
 }
 
-ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user, ooze_message *why) {
+ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user,
+                            ooze_message *why) {
   for (uint32_t i = 0; i < s->body_count; i++) {
     const oz_body_item *b = &s->bodies[i];
     uint64_t copy = 0;
     uint32_t at[3];
     for (at[0] = 0; at[0] < b->fill.count[0]; at[0]++)
       for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
-        for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++) OZ_IO_TRY(one(s, fill, b, at, copy, take, user, why));
+        for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++)
+          OZ_IO_TRY(one(s, fill, b, at, copy, take, user, why));
   }
   return OOZE_OK;
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state *state, ooze_collider_desc *out) {
+ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state *state,
+                                ooze_collider_desc *out) {
   *out = state->colliders[i].desc;
   const ooze_sdf *sdf = &s->colliders[i].sdf;
   if (out->shape == OOZE_SHAPE_SDF) {
@@ -12,7 +13,8 @@ ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state 
     out->brick_count = sdf->brick_count;
     out->voxel = sdf->voxel;
     ooze_pose pose = out->start;
-    double offset[3] = {(double)sdf->offset[0], (double)sdf->offset[1], (double)sdf->offset[2]}, at[3];
+    double offset[3] = {(double)sdf->offset[0], (double)sdf->offset[1], (double)sdf->offset[2]},
+           at[3];
     oz_pose_apply(&pose, offset, at);
     for (int k = 0; k < 3; k++) out->start.position[k] = (float)at[k];
   }
@@ -20,13 +22,14 @@ ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state 
   return OOZE_OK;
 }
 
-static ooze_result said(ooze_solver *solver, ooze_result result, const ooze_scene *s, const char *what,
-                        const char *name, ooze_message *why) {
+static ooze_result said(ooze_solver *solver, ooze_result result, const ooze_scene *s,
+                        const char *what, const char *name, ooze_message *why) {
   if (result >= 0) return OOZE_OK;
   return oz_io_fail(why, result, "%s: %s %s: %s", s->file, what, name, ooze_solver_message(solver));
 }
 
-/* Points that bring their state stand where they stood: lattices give way to them, in whatever order they come. */
+/* Points that bring their state stand where they stood: lattices give way to them, in whatever
+ * order they come. */
 static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_message *why) {
   for (uint32_t i = 0; i < s->fluid_count; i++) {
     ooze_points *points = NULL;
@@ -35,7 +38,8 @@ static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_messa
     OZ_IO_TRY(ooze_points_read(s->fluids[i].shape.file, &s->limits, &points, why));
     ooze_points_attribute_default(&at);
     ooze_result result = OOZE_OK;
-    if (ooze_points_find(points, "P", &at) == OOZE_OK && at.type == OOZE_FLOAT32 && at.components == 3)
+    if (ooze_points_find(points, "P", &at) == OOZE_OK && at.type == OOZE_FLOAT32 &&
+        at.components == 3)
       result = oz_fill_reserve(fill, at.data, ooze_points_count(points), why);
     ooze_points_destroy(points);
     OZ_IO_TRY(result);
@@ -43,20 +47,25 @@ static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_messa
   return OOZE_OK;
 }
 
-ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take, void *user,
-                              ooze_message *why) {
-  oz_solids *solids = oz_solids_create(s, 0.25 * (double)s->separation); /* where walls hold particles */
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take,
+                              void *user, ooze_message *why) {
+  /* where walls hold particles */
+  oz_solids *solids = oz_solids_create(s, 0.25 * (double)s->separation);
   oz_fill *fill = oz_fill_create((double)s->separation, most);
-  ooze_result result =
-      fill && solids ? reserve_states(s, fill, why) : oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
-  if (result == OOZE_OK) result = oz_scene_bodies(s, fill, body, user, why); /* fluids keep off what bodies take */
+  ooze_result result = fill && solids
+                           ? reserve_states(s, fill, why)
+                           : oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+  /* fluids keep off what bodies take */
+  if (result == OOZE_OK) result = oz_scene_bodies(s, fill, body, user, why);
   for (uint32_t i = 0; i < s->fluid_count && result == OOZE_OK; i++) {
     oz_cloud cloud;
     uint64_t cut = 0;
     memset(&cloud, 0, sizeof cloud);
-    if (!s->fluids[i].keep_state) result = oz_fill_fluid(fill, &s->fluids[i], oz_in_solid, solids, &cloud, &cut, why);
+    if (!s->fluids[i].keep_state)
+      result = oz_fill_fluid(fill, &s->fluids[i], oz_in_solid, solids, &cloud, &cut, why);
     if (result == OOZE_OK && !s->fluids[i].keep_state && !cloud.count)
-      result = oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: fluids.%s: not one particle fits in at a separation of %g m%s",
+      result = oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                          "%s: fluids.%s: not one particle fits in at a separation of %g m%s",
                           s->file, s->fluids[i].name, (double)s->separation,
                           cut ? ": all its room is taken by colliders or other fluids" : "");
     if (result == OOZE_OK) result = take(user, i, &cloud, why);
@@ -72,9 +81,11 @@ typedef struct adding {
   ooze_solver *solver;
 } adding;
 
-static ooze_result add_body(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why) {
+static ooze_result add_body(void *user, const oz_body_item *body, const ooze_body_desc *desc,
+                            ooze_message *why) {
   const adding *a = user;
-  return said(a->solver, ooze_body_add(a->solver, desc, NULL), a->scene, "body", body->fill.name, why);
+  return said(a->solver, ooze_body_add(a->solver, desc, NULL), a->scene, "body", body->fill.name,
+              why);
 }
 
 static ooze_result add_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why) {
@@ -97,7 +108,8 @@ static ooze_result add_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, 
 }
 
 /* The boundary particles of a mesh, in two layers behind its surface, or on it if it is a sheet. */
-static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why) {
+static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *solver,
+                               ooze_collider handle, ooze_message *why) {
   const oz_collider_item *item = &s->colliders[i];
   const ooze_collider_desc *desc = &s->start.colliders[i].desc;
   ooze_mesh turned;
@@ -112,7 +124,8 @@ static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *sol
     result = oz_shape_tessellate(&item->shape, &turned, &inner);
     mesh = &turned;
   }
-  if (result >= 0) result = ooze_mesh_sample(mesh, (double)s->separation, item->shell ? 0 : 2, &samples, &inner);
+  if (result >= 0)
+    result = ooze_mesh_sample(mesh, (double)s->separation, item->shell ? 0 : 2, &samples, &inner);
   float *x = result >= 0 ? malloc(((size_t)samples.count + 1) * 12) : NULL;
   if (result >= 0 && !x) result = OOZE_ERROR_MEMORY;
   if (result >= 0) result = ooze_mesh_samples_place(&samples, mesh->positions, mesh->triangles, x);
@@ -126,11 +139,14 @@ static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *sol
   free(x);
   ooze_mesh_samples_release(&samples);
   ooze_mesh_release(&turned);
-  return result < 0 ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text) : OOZE_OK;
+  return result < 0
+             ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text)
+             : OOZE_OK;
 }
 
 /* Friction and stick that a mesh's file has for each of its points. */
-static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why) {
+static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solver,
+                             ooze_collider handle, ooze_message *why) {
   const oz_collider_item *item = &s->colliders[i];
   const ooze_mesh *mesh = &item->shape.mesh;
   ooze_mesh_samples samples;
@@ -144,37 +160,45 @@ static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solve
     float *friction = x + 3 * (size_t)samples.count, *stick = friction + samples.count;
     (void)ooze_mesh_samples_place(&samples, mesh->positions, mesh->triangles, x);
     for (size_t k = 0; k < 3 * (size_t)samples.count; k++) x[k] -= item->sdf.offset[k % 3];
-    if (mesh->friction) (void)ooze_mesh_samples_values(&samples, mesh->friction, mesh->triangles, friction);
+    if (mesh->friction)
+      (void)ooze_mesh_samples_values(&samples, mesh->friction, mesh->triangles, friction);
     if (mesh->stick) (void)ooze_mesh_samples_values(&samples, mesh->stick, mesh->triangles, stick);
-    result = ooze_collider_grip(solver, handle, s->separation, samples.count, x, mesh->friction ? friction : NULL, mesh->stick ? stick : NULL);
+    result = ooze_collider_grip(solver, handle, s->separation, samples.count, x,
+                                mesh->friction ? friction : NULL, mesh->stick ? stick : NULL);
     if (result < 0) snprintf(inner.text, sizeof inner.text, "%s", ooze_solver_message(solver));
   }
   free(x);
   ooze_mesh_samples_release(&samples);
-  return result < 0 ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text) : OOZE_OK;
+  return result < 0
+             ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text)
+             : OOZE_OK;
 }
 
-ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why) {
+ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver,
+                                    ooze_collider handle, ooze_message *why) {
   OZ_IO_TRY(give_points(s, i, solver, handle, why));
   return give_grip(s, i, solver, handle, why);
 }
 
-ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
-                                 ooze_emitter *emitters, ooze_message *why) {
-  OZ_IO_TRY(said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
+ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids,
+                                 ooze_collider *colliders, ooze_emitter *emitters,
+                                 ooze_message *why) {
+  OZ_IO_TRY(
+      said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
   for (uint32_t i = 0; i < s->material_count; i++) {
     uint32_t index = 0;
-    OZ_IO_TRY(
-        said(solver, ooze_material_add(solver, &s->start.materials[i], &index), s, "material", s->looks[i].name, why));
+    OZ_IO_TRY(said(solver, ooze_material_add(solver, &s->start.materials[i], &index), s, "material",
+                   s->looks[i].name, why));
     if (index != i + 1)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: the solver has materials already; a scene needs a new one",
-                        s->file);
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "%s: the solver has materials already; a scene needs a new one", s->file);
   }
   for (uint32_t i = 0; i < s->collider_count; i++) {
     ooze_collider_desc desc;
     ooze_collider handle = 0;
     OZ_IO_TRY(oz_collider_desc_of(s, i, &s->start, &desc));
-    OZ_IO_TRY(said(solver, ooze_collider_add(solver, &desc, &handle), s, "collider", s->colliders[i].name, why));
+    OZ_IO_TRY(said(solver, ooze_collider_add(solver, &desc, &handle), s, "collider",
+                   s->colliders[i].name, why));
     OZ_IO_TRY(oz_scene_dress_collider(s, i, solver, handle, why));
     if (colliders) colliders[i] = handle;
   }
@@ -182,7 +206,8 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
     ooze_emitter_desc desc = s->start.emitters[i].desc;
     ooze_emitter handle = 0;
     desc.end = desc.start;
-    OZ_IO_TRY(said(solver, ooze_emitter_add(solver, &desc, &handle), s, "emitter", s->emitters[i].name, why));
+    OZ_IO_TRY(said(solver, ooze_emitter_add(solver, &desc, &handle), s, "emitter",
+                   s->emitters[i].name, why));
     if (emitters) emitters[i] = handle;
   }
   adding a = {s, solver};
@@ -191,8 +216,8 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
   return fluids ? oz_scene_fill_all(s, most, add_body, add_cloud, &a, why) : OOZE_OK;
 }
 
-ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine, ooze_solver **out,
-                             ooze_message *why) {
+ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine,
+                             ooze_solver **out, ooze_message *why) {
   if (!s || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   ooze_solver_desc desc;
   ooze_solver_desc_default(&desc);

@@ -1,7 +1,8 @@
 /* What a scene will cost. SPDX-License-Identifier: Apache-2.0
  *
- * Bytes and seconds are not from a table: a block of particles with the scene's parameters is stepped, and what the
- * solver says that it holds, and the clock, are taken times the scene's count. */
+ * Bytes and seconds are not from a table: a block of particles with the scene's parameters is
+ * stepped, and what the solver says that it holds, and the clock, are taken times the scene's
+ * count. */
 #include "scene_internal.h"
 #include "session.h"
 
@@ -65,13 +66,16 @@ static ooze_result measure(const ooze_scene *s, cost *out, ooze_message *why) {
   desc.particle_separation = s->separation;
   OZ_IO_TRY(ooze_solver_create(&desc, &solver, why));
   ooze_result result = step_block(s, solver, out);
-  if (result < 0) oz_io_fail(why, result, "%s: a block to measure with: %s", s->file, ooze_solver_message(solver));
+  if (result < 0)
+    oz_io_fail(why, result, "%s: a block to measure with: %s", s->file,
+               ooze_solver_message(solver));
   ooze_solver_destroy(solver);
   return result < 0 ? result : OOZE_OK;
 }
 
-/* A run also holds a snapshot, which grows with a quarter to spare, and the points that it writes, which are about as
- * large as what a checkpoint saves. Surfaces come on top and are gone again with each frame. */
+/* A run also holds a snapshot, which grows with a quarter to spare, and the points that it writes,
+ * which are about as large as what a checkpoint saves. Surfaces come on top and are gone again with
+ * each frame. */
 static double all_bytes(const cost *c) { return c->bytes + 2.25 * c->saved; }
 
 ooze_result oz_scene_most_particles(const ooze_scene *s, uint64_t *out, ooze_message *why) {
@@ -87,26 +91,30 @@ typedef struct counting {
   uint64_t count;
 } counting;
 
-static ooze_result count_body(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why) {
+static ooze_result count_body(void *user, const oz_body_item *body, const ooze_body_desc *desc,
+                              ooze_message *why) {
   counting *c = user;
   (void)body, (void)why;
   c->count += desc->count;
   return OOZE_OK;
 }
 
-static ooze_result count_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why) {
+static ooze_result count_cloud(void *user, uint32_t fluid, const oz_cloud *cloud,
+                               ooze_message *why) {
   counting *c = user;
   c->count += cloud->count;
   if (c->scene->fluids[fluid].keep_state) {
     ooze_points *points = NULL;
-    OZ_IO_TRY(ooze_points_read(c->scene->fluids[fluid].shape.file, &c->scene->limits, &points, why));
+    OZ_IO_TRY(
+        ooze_points_read(c->scene->fluids[fluid].shape.file, &c->scene->limits, &points, why));
     c->count += ooze_points_count(points);
     ooze_points_destroy(points);
   }
   return OOZE_OK;
 }
 
-ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *out, ooze_message *why) {
+ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *out,
+                                    ooze_message *why) {
   if (!s || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   ooze_scene_estimate e;
   cost each;
@@ -118,7 +126,8 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   oz_state state;
   OZ_IO_TRY(oz_state_copy(s, &state, why));
   double emitted = 0.0, d = (double)s->separation, steps = 0.0, work = 0.0;
-  double *each_emitted = calloc(s->emitter_count + 1, sizeof *each_emitted); /* of each emitter: max_particles ends it */
+  /* of each emitter: max_particles ends it */
+  double *each_emitted = calloc(s->emitter_count + 1, sizeof *each_emitted);
   if (!each_emitted) {
     oz_state_release(&state);
     return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
@@ -128,8 +137,9 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
     steps += state.params.substeps;
     for (uint32_t i = 0; i < s->emitter_count; i++) {
       const ooze_emitter_desc *em = &state.emitters[i].desc;
-      const double more = 3.14159265358979 * (double)em->radius * (double)em->radius * (double)em->speed * (double)state.params.time_scale /
-                          s->output.fps / (d * d * d),
+      const double more = 3.14159265358979 * (double)em->radius * (double)em->radius *
+                          (double)em->speed * (double)state.params.time_scale / s->output.fps /
+                          (d * d * d),
                    room = em->max_particles ? (double)em->max_particles - each_emitted[i] : more;
       if (!em->active || room <= 0.0) continue;
       each_emitted[i] += more < room ? more : room;

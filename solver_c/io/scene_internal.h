@@ -8,13 +8,14 @@
 
 #include <jansson.h>
 
-/* Colliders at the first frame (fill_solid.c); oz_in_solid is an oz_solid_fn. NULL when memory is out. */
+/* Colliders at the first frame (fill_solid.c); oz_in_solid is an oz_solid_fn. NULL when memory is
+ * out. */
 typedef struct oz_solids oz_solids;
 oz_solids *oz_solids_create(const ooze_scene *scene, double margin);
 void oz_solids_destroy(oz_solids *solids);
 int oz_in_solid(const void *solids, const double x[3]);
 
-/* ---- The scene -------------------------------------------------------------------------------------------------- */
+/* ---- The scene --------------------------------------------------------------------------- */
 
 typedef struct oz_looked {
   ooze_look look;
@@ -59,7 +60,17 @@ typedef struct oz_emitter_item {
   uint32_t moves;
 } oz_emitter_item;
 
-typedef enum oz_kind { OZ_F32, OZ_U32, OZ_U64, OZ_BOOL, OZ_MENU, OZ_VEC3, OZ_QUAT, OZ_ROTATE, OZ_SPECIAL } oz_kind;
+typedef enum oz_kind {
+  OZ_F32,
+  OZ_U32,
+  OZ_U64,
+  OZ_BOOL,
+  OZ_MENU,
+  OZ_VEC3,
+  OZ_QUAT,
+  OZ_ROTATE,
+  OZ_SPECIAL
+} oz_kind;
 typedef enum oz_group { OZ_SOLVER, OZ_MATERIAL, OZ_COLLIDER, OZ_EMITTER } oz_group;
 
 typedef struct oz_channel { /* the keyframes of one value */
@@ -83,7 +94,8 @@ typedef struct oz_output {
   char *name;
   int32_t first, last;
   double fps;
-  uint32_t points, surface, mesh, method, smoothing, stress, strainrate, temperature, checkpoint_every, checkpoint_keep;
+  uint32_t points, surface, mesh, method, smoothing, stress, strainrate, temperature,
+      checkpoint_every, checkpoint_keep;
   float voxel, threshold;
 } oz_output;
 
@@ -95,7 +107,8 @@ struct ooze_scene {
   char *text;  /* of doc */
   float separation;
   oz_state start; /* at time 0 */
-  uint32_t material_count, collider_count, emitter_count, body_count, fluid_count, channel_count, wedge_count;
+  uint32_t material_count, collider_count, emitter_count, body_count, fluid_count, channel_count,
+      wedge_count;
   oz_looked *looks; /* one a material */
   char **wedge_names;
   oz_collider_item *colliders;
@@ -111,46 +124,58 @@ struct ooze_scene {
 };
 
 /* A mesh for each frame (scene_shape.c): #### of the pattern is the frame's number. */
-ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size_t room, ooze_message *why);
+ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size_t room,
+                             ooze_message *why);
 /* That of one frame, scaled, with as many points and triangles as the first. Release it. */
-ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame, ooze_mesh *out, ooze_message *why);
-/* What a picture shows beside the fluid (scene_shown.c). Meshes that it points to are its own or the scene's. */
+ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame,
+                             ooze_mesh *out, ooze_message *why);
+/* What a picture shows beside the fluid (scene_shown.c). Meshes that it points to are its own or
+ * the scene's. */
 typedef struct oz_shown {
   ooze_render_shape *shapes;
   ooze_mesh *meshes;
   uint32_t count, mesh_count;
-  float *fluid;    /* where bodies are shown: the particles that are left, 3 floats each; else NULL */
+  /* where bodies are shown: the particles that are left, 3 floats each; else NULL */
+  float *fluid;
   uint32_t *which; /* and their numbers, rising */
   uint32_t fluid_count;
 } oz_shown;
 ooze_result oz_show_colliders(const ooze_scene *s, double frame, oz_shown *d, ooze_message *why);
-ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, double separation, uint32_t threads, oz_shown *d,
-                           ooze_message *why);
+ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, double separation,
+                           uint32_t threads, oz_shown *d, ooze_message *why);
 void oz_shown_release(oz_shown *d);
 /* Every body of the scene, filled, in turn. `fill` remembers their room. */
-typedef ooze_result (*oz_body_fn)(void *user, const oz_body_item *body, const ooze_body_desc *desc, ooze_message *why);
-ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user, ooze_message *why);
-ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why); /* that of time 0 */
+typedef ooze_result (*oz_body_fn)(void *user, const oz_body_item *body, const ooze_body_desc *desc,
+                                  ooze_message *why);
+ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user,
+                            ooze_message *why);
+/* that of time 0 */
+ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why);
 void oz_state_release(oz_state *state);
 /* Numbers of a value where it is kept. */
 void oz_store(oz_kind kind, const double v[4], void *at);
 void oz_state_at(const ooze_scene *scene, double time, oz_state *state); /* into a copy */
-/* Adds materials, colliders, emitters and, if `fluids`, particles. Arrays of handles may be NULL. */
-/* Boundary particles, friction and stick from place to place, of a collider that the solver has got. */
-ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver, ooze_collider handle, ooze_message *why);
-ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids, ooze_collider *colliders,
-                                 ooze_emitter *emitters, ooze_message *why);
+/* Adds materials, colliders, emitters and, if `fluids`, particles. Arrays of handles may be NULL.
+ */
+/* Boundary particles, friction and stick from place to place, of a collider that the solver has
+ * got. */
+ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver,
+                                    ooze_collider handle, ooze_message *why);
+ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids,
+                                 ooze_collider *colliders, ooze_emitter *emitters,
+                                 ooze_message *why);
 /* Every fluid's particles in turn, handed to `take`; at most `most`. */
-typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cloud, ooze_message *why);
-ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take, void *user,
-                              ooze_message *why);
+typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cloud,
+                                  ooze_message *why);
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take,
+                              void *user, ooze_message *why);
 /* How many the scene's max_memory holds. */
 ooze_result oz_scene_most_particles(const ooze_scene *scene, uint64_t *out, ooze_message *why);
 ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,
                                 ooze_collider_desc *out);
 double oz_frame_time(const ooze_scene *scene, double frame); /* s */
 
-/* ---- JSON (scene_json.c) ---------------------------------------------------------------------------------------- */
+/* ---- JSON (scene_json.c) ----------------------------------------------------------------- */
 
 /* The line, from 1, of the value at a dotted path in JSON text, or of the nearest that holds it. */
 int oz_json_line(const char *text, size_t bytes, const char *path);
@@ -158,7 +183,8 @@ int oz_json_line(const char *text, size_t bytes, const char *path);
 int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size_t capacity);
 json_t *oz_json_value(const char *text); /* JSON, or else the text as a string */
 /* Calls each(user, path, old, new) where two documents differ; either may be NULL. */
-typedef void (*oz_differ_fn)(void *user, const char *path, const json_t *before, const json_t *after);
+typedef void (*oz_differ_fn)(void *user, const char *path, const json_t *before,
+                             const json_t *after);
 void oz_json_differ(const json_t *before, const json_t *after, oz_differ_fn each, void *user);
 /* A short one-line form of a value for messages. */
 void oz_json_short(const json_t *value, char *out, size_t capacity);

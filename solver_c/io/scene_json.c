@@ -1,13 +1,15 @@
-/* JSON as scenes need it: lines of values, values at dotted paths, differences. SPDX-License-Identifier: Apache-2.0 */
+/* JSON as scenes need it: lines of values, values at dotted paths, differences.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Lines ------------------------------------------------------------------------------------------------------ */
+/* ---- Lines ------------------------------------------------------------------------------- */
 
-/* Jansson keeps no positions. The text is known to be good JSON by the time that a line is asked for, so that a walk
- * along the path suffices: at each level skip to the wanted member and go in. */
+/* Jansson keeps no positions. The text is known to be good JSON by the time that a line is asked
+ * for, so that a walk along the path suffices: at each level skip to the wanted member and go in.
+ */
 typedef struct walk {
   const char *at, *end;
   int line;
@@ -22,7 +24,8 @@ static void blank(walk *w) {
   }
 }
 
-/* Past a string whose opening quote is next; its length before escapes are undone goes to *length. */
+/* Past a string whose opening quote is next; its length before escapes are undone goes to *length.
+ */
 static const char *string(walk *w, size_t *length) {
   const char *begin = ++w->at;
   while (w->at < w->end && *w->at != '"') w->at += *w->at == '\\' && w->end - w->at > 1 ? 2 : 1;
@@ -95,7 +98,7 @@ int oz_json_line(const char *text, size_t bytes, const char *path) {
   return line;
 }
 
-/* ---- Values at paths -------------------------------------------------------------------------------------------- */
+/* ---- Values at paths --------------------------------------------------------------------- */
 
 int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size_t capacity) {
   json_t *at = root;
@@ -149,7 +152,8 @@ json_t *oz_json_value(const char *text) {
 }
 
 void oz_json_short(const json_t *value, char *out, size_t capacity) {
-  char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  char *text =
+      value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   if (!text)
     snprintf(out, capacity, "%s", value ? "a value" : "nothing");
   else if (strlen(text) > 60)
@@ -159,10 +163,10 @@ void oz_json_short(const json_t *value, char *out, size_t capacity) {
   free(text);
 }
 
-/* ---- Differences ------------------------------------------------------------------------------------------------ */
+/* ---- Differences ------------------------------------------------------------------------- */
 
-static void differ(const json_t *a, const json_t *b, char *path, size_t used, size_t capacity, oz_differ_fn each,
-                   void *user) {
+static void differ(const json_t *a, const json_t *b, char *path, size_t used, size_t capacity,
+                   oz_differ_fn each, void *user) {
   if (json_is_object(a) && json_is_object(b)) {
     for (int pass = 0; pass < 2; pass++) { /* members of a, then those that only b has */
       const char *key;
@@ -172,7 +176,8 @@ static void differ(const json_t *a, const json_t *b, char *path, size_t used, si
         if (strcmp(key, "note") == 0) continue;
         int more = snprintf(path + used, capacity - used, "%s%s", used ? "." : "", key);
         if (more < 0 || (size_t)more >= capacity - used) more = (int)(capacity - used - 1);
-        differ(json_object_get(a, key), json_object_get(b, key), path, used + (size_t)more, capacity, each, user);
+        differ(json_object_get(a, key), json_object_get(b, key), path, used + (size_t)more,
+               capacity, each, user);
         path[used] = 0;
       }
     }

@@ -3,16 +3,16 @@
 
 #include <stdlib.h>
 
-#define M3(name)                                                                                                       \
+#define M3(name) \
   { #name, OZ_VEC3, offsetof(ooze_material, name), 1 }
-#define M(name)                                                                                                        \
+#define M(name) \
   { #name, OZ_F32, offsetof(ooze_material, name), 1 }
-static const oz_field material_fields[] = {M(density),       M(viscosity),   M(relaxation_time), M(compliance),
-                                           M(temperature),   M(links_beta),  M(yield_stress),    M(conductivity),
-                                           M(heat_capacity), M(latent_heat), M(melting_point),   M3(ramp_1),
-                                           M3(ramp_2),       M3(ramp_3),     M3(ramp_4),         M3(ramp_5),
-                                           M3(ramp_6),       M3(ramp_7),     M3(ramp_8),         M(mixing),
-                                           M(surface_tension), M(cohesion), M(adhesion)};
+static const oz_field material_fields[] = {
+    M(density),         M(viscosity),    M(relaxation_time), M(compliance),    M(temperature),
+    M(links_beta),      M(yield_stress), M(conductivity),    M(heat_capacity), M(latent_heat),
+    M(melting_point),   M3(ramp_1),      M3(ramp_2),         M3(ramp_3),       M3(ramp_4),
+    M3(ramp_5),         M3(ramp_6),      M3(ramp_7),         M3(ramp_8),       M(mixing),
+    M(surface_tension), M(cohesion),     M(adhesion)};
 #undef M
 #undef M3
 
@@ -28,8 +28,11 @@ static ooze_result find_preset(oz_reader *r, const char *key, const char *name, 
   }
   near = oz_nearest(name, names, count);
   oz_down(r, key);
-  if (near) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no preset \"%s\"; did you mean %s?", name, near);
-  return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no preset \"%s\"; `ooze schema presets` lists them", name);
+  if (near)
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no preset \"%s\"; did you mean %s?", name,
+                     near);
+  return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                   "there is no preset \"%s\"; `ooze schema presets` lists them", name);
 }
 
 static ooze_result make_material(oz_reader *r, const char *name, json_t *object) {
@@ -52,14 +55,16 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
     if (result == OOZE_OK) *m = p.material;
   }
   /* Colours: by look, else by preset, else by the material's own name. */
-  static const float other[8][3] = {{0.36f, 0.60f, 0.86f}, {0.90f, 0.55f, 0.25f}, {0.45f, 0.74f, 0.42f}, {0.80f, 0.38f, 0.45f},
-                                    {0.62f, 0.52f, 0.82f}, {0.88f, 0.78f, 0.36f}, {0.40f, 0.72f, 0.74f}, {0.66f, 0.56f, 0.48f}};
-  memcpy(l->look.colour, index % 8 ? other[index % 8] : l->look.colour, sizeof l->look.colour); /* what has no look can be told apart */
+  static const float other[8][3] = {
+      {0.36f, 0.60f, 0.86f}, {0.90f, 0.55f, 0.25f}, {0.45f, 0.74f, 0.42f}, {0.80f, 0.38f, 0.45f},
+      {0.62f, 0.52f, 0.82f}, {0.88f, 0.78f, 0.36f}, {0.40f, 0.72f, 0.74f}, {0.66f, 0.56f, 0.48f}};
+  /* what has no look can be told apart */
+  memcpy(l->look.colour, index % 8 ? other[index % 8] : l->look.colour, sizeof l->look.colour);
   const char *by = look ? look : preset ? preset : name;
   if (result == OOZE_OK && !ooze_look_preset(by, &l->look) && look) {
     oz_down(r, "look");
-    result =
-        oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no look \"%s\"; the name of a material preset would fit", look);
+    result = oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                       "there is no look \"%s\"; the name of a material preset would fit", look);
   }
   free(preset);
   free(look);
@@ -68,14 +73,17 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
                           sizeof material_fields / sizeof *material_fields, m, NULL));
   oz_warn_of_models(r, "material", object, s->start.params.model);
   static const char *const fixed[] = {"viscosity", "relaxation_time", "compliance"};
-  for (int k = 0; k < 3; k++) /* what is given holds at any temperature: a preset's ramp does not go over it */
-    if (json_object_get(object, fixed[k]) && !json_object_get(object, "ramp_1")) m->ramp_1[0] = 0.0f;
+  /* what is given holds at any temperature: a preset's ramp does not go over it */
+  for (int k = 0; k < 3; k++)
+    if (json_object_get(object, fixed[k]) && !json_object_get(object, "ramp_1"))
+      m->ramp_1[0] = 0.0f;
   if (json_object_get(object, "compliance")) { /* it speaks where viscosity does not */
     if (!json_object_get(object, "viscosity")) {
       m->viscosity = 0.0f;
     } else if (m->viscosity > 0.0f) {
       size_t mark = oz_down(r, "compliance");
-      oz_warn(r, "is not used, since viscosity is %g Pa s; leave one of them out", (double)m->viscosity);
+      oz_warn(r, "is not used, since viscosity is %g Pa s; leave one of them out",
+              (double)m->viscosity);
       oz_up(r, mark);
     }
   }
@@ -93,10 +101,15 @@ ooze_result oz_check_map(oz_reader *r, json_t *object, const char *what) {
   if (object && !json_is_object(object)) {
     char text[80];
     oz_json_short(object, text, sizeof text);
-    return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {\"name\": %s, ...}", text, what);
+    return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {\"name\": %s, ...}", text,
+                     what);
   }
-  json_object_foreach(object, key, value) if (!key[0] || strchr(key, '.') || strlen(key) > 100) return oz_refuse(
-      r, OOZE_ERROR_ARGUMENT, "\"%.40s\" is no name; expected 1 to 100 letters without dots", key);
+  json_object_foreach(
+      object, key, value) if (!key[0] || strchr(key, '.') ||
+                              strlen(key) > 100) return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                                                                  "\"%.40s\" is no name; expected "
+                                                                  "1 to 100 letters without dots",
+                                                                  key);
   return OOZE_OK;
 }
 
@@ -139,7 +152,8 @@ ooze_result oz_find_material(oz_reader *r, json_t *object, uint32_t *out) {
   if (!json_is_string(value)) {
     char text[80];
     oz_json_short(value, text, sizeof text);
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s is no text; expected the name of a material", text);
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s is no text; expected the name of a material",
+                     text);
   }
   const char *name = json_string_value(value);
   for (uint32_t i = 0; i < s->material_count; i++) {
@@ -167,6 +181,7 @@ ooze_result oz_find_material(oz_reader *r, json_t *object, uint32_t *out) {
   }
   const char *near = oz_nearest(name, names, count);
   if (near)
-    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no material or preset \"%s\"; did you mean %s?", name, near);
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                     "there is no material or preset \"%s\"; did you mean %s?", name, near);
   return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no material or preset \"%s\"", name);
 }

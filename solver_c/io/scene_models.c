@@ -1,11 +1,12 @@
-/* Which keys a model does not read: told when a scene sets them, so that nobody turns a knob that is not connected.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Which keys a model does not read: told when a scene sets them, so that nobody turns a knob that
+ * is not connected. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_read.h"
 
 #include <string.h>
 
-/* Keys that only some models read, and which do. Keys that begin with a model's name are that model's and are not listed; a key that
- * ends in `_` stands for all that begin so. tests/run/models.sh compares this with what the models do. */
+/* Keys that only some models read, and which do. Keys that begin with a model's name are that
+ * model's and are not listed; a key that ends in `_` stands for all that begin so.
+ * tests/run/models.sh compares this with what the models do. */
 typedef struct readers {
   const char *group, *key, *models;
 } readers;
@@ -45,10 +46,13 @@ static int among(const char *list, const char *name, size_t n) {
   return 0;
 }
 /* The models that read the key, or NULL for all. `menu`: the models there are. */
-static const char *readers_of(const char *group, const char *key, const char *menu, char *out, size_t room) {
+static const char *readers_of(const char *group, const char *key, const char *menu, char *out,
+                              size_t room) {
   for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
     const size_t n = strlen(limited[i].key);
-    if (strcmp(limited[i].group, group) == 0 && (limited[i].key[n - 1] == '_' ? strncmp(key, limited[i].key, n) == 0 : strcmp(key, limited[i].key) == 0))
+    if (strcmp(limited[i].group, group) == 0 &&
+        (limited[i].key[n - 1] == '_' ? strncmp(key, limited[i].key, n) == 0
+                                      : strcmp(key, limited[i].key) == 0))
       return limited[i].models;
   }
   const size_t n = strcspn(key, "_");
@@ -74,7 +78,9 @@ ooze_result oz_check_bodies(oz_reader *r) {
   const char *own = name_of(e.menu, r->scene->start.params.model, &n);
   if (among("conformation|links|springs", own, n)) return OOZE_OK;
   oz_down(r, "bodies");
-  return oz_refuse(r, OOZE_ERROR_UNSUPPORTED, "the model %.*s has no bodies, and there are %u; expected solver.model conformation, links or springs",
+  return oz_refuse(r, OOZE_ERROR_UNSUPPORTED,
+                   "the model %.*s has no bodies, and there are %u; expected solver.model "
+                   "conformation, links or springs",
                    (int)n, own, r->scene->body_count);
 }
 
@@ -91,10 +97,12 @@ void oz_warn_of_models(oz_reader *r, const char *group, const json_t *object, ui
     const char *who = readers_of(group, key, e.menu, text, sizeof text);
     if (!who || among(who, own, n)) continue;
     size_t used = 0;
-    for (; who[used] && used + 1 < sizeof list; used++) list[used] = who[used] == '|' ? ',' : who[used];
+    for (; who[used] && used + 1 < sizeof list; used++)
+      list[used] = who[used] == '|' ? ',' : who[used];
     list[used] = '\0';
     size_t mark = oz_down(r, key);
-    oz_warn(r, "has no effect: it belongs to the model %s; this scene's is %.*s", list, (int)n, own);
+    oz_warn(r, "has no effect: it belongs to the model %s; this scene's is %.*s", list, (int)n,
+            own);
     oz_up(r, mark);
   }
 }

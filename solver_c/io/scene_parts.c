@@ -1,11 +1,11 @@
-/* The parts of a scene: output, solver, colliders, emitters, fluids, picture; materials are in scene_materials.c.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a scene: output, solver, colliders, emitters, fluids, picture; materials are in
+ * scene_materials.c. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_read.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Output ----------------------------------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------ */
 
 ooze_result oz_read_output(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -28,10 +28,12 @@ ooze_result oz_read_output(oz_reader *r) {
     } else {
       OZ_IO_TRY(oz_get_list(r, "output", object, "frames", 2, range, NULL));
     }
-    if (range[0] != floor(range[0]) || range[1] != floor(range[1]) || range[1] < range[0] || range[1] > 1e6) {
+    if (range[0] != floor(range[0]) || range[1] != floor(range[1]) || range[1] < range[0] ||
+        range[1] > 1e6) {
       oz_down(r, "frames");
       return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                       "%g to %g is no range of frames; expected [first, last] in whole numbers", range[0], range[1]);
+                       "%g to %g is no range of frames; expected [first, last] in whole numbers",
+                       range[0], range[1]);
     }
     o->first = (int32_t)range[0];
     o->last = (int32_t)range[1];
@@ -52,7 +54,8 @@ ooze_result oz_read_output(oz_reader *r) {
       for (const char *c = o->name; *c; c++)
         if (strchr("/\\:*?\"<>|", *c) || (unsigned char)*c < 0x20 || (c == o->name && *c == '.')) {
           oz_down(r, "name");
-          return oz_refuse(r, OOZE_ERROR_ARGUMENT, "\"%s\" is no part of a file's name; expected letters and digits",
+          return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                           "\"%s\" is no part of a file's name; expected letters and digits",
                            o->name);
         }
     }
@@ -71,9 +74,9 @@ ooze_result oz_read_output(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Solver ----------------------------------------------------------------------------------------------------- */
+/* ---- Solver ------------------------------------------------------------------------------ */
 
-#define P(name, kind, animates)                                                                                        \
+#define P(name, kind, animates) \
   { #name, kind, offsetof(ooze_params, name), animates }
 static const oz_field solver_fields[] = {
     P(model, OZ_MENU, 0),
@@ -142,7 +145,9 @@ ooze_result oz_read_solver(oz_reader *r) {
   json_t *object = json_object_get(s->doc, "solver");
   ooze_params_default(&s->start.params);
   size_t mark = oz_down(r, "solver");
-  if (!object) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected {\"particle_separation\": metres, ...}");
+  if (!object)
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                     "is missing; expected {\"particle_separation\": metres, ...}");
   OZ_IO_TRY(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields,
                           sizeof solver_fields / sizeof *solver_fields, &s->start.params, NULL));
   oz_warn_of_models(r, "solver", object, s->start.params.model);
@@ -150,7 +155,8 @@ ooze_result oz_read_solver(oz_reader *r) {
   OZ_IO_TRY(oz_get_float(r, "solver", object, "particle_separation", &s->separation));
   if (!json_object_get(object, "particle_separation")) {
     oz_down(r, "particle_separation");
-    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "is missing; expected the spacing of particles in m, such as 0.005");
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                     "is missing; expected the spacing of particles in m, such as 0.005");
   }
   s->velocity_given = json_object_get(object, "velocity_iterations") != NULL;
   s->position_given = json_object_get(object, "position_iterations") != NULL;
@@ -158,7 +164,7 @@ ooze_result oz_read_solver(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Poses ------------------------------------------------------------------------------------------------------ */
+/* ---- Poses ------------------------------------------------------------------------------- */
 
 ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
   if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
@@ -179,16 +185,17 @@ ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, 
   ooze_schema_entry e;
   double q[4];
   size_t mark = oz_down(r, "rotation");
-  if (!oz_key_find(group, "rotation", &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
+  if (!oz_key_find(group, "rotation", &e))
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
   OZ_IO_TRY(oz_numbers(r, &e, rotation, q));
   for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
   oz_up(r, mark);
   return OOZE_OK;
 }
 
-/* ---- Colliders -------------------------------------------------------------------------------------------------- */
+/* ---- Colliders --------------------------------------------------------------------------- */
 
-#define C(name, member, kind, animates)                                                                                \
+#define C(name, member, kind, animates) \
   { name, kind, offsetof(oz_collider_state, member), animates }
 static const oz_field collider_fields[] = {
     C("role", desc.role, OZ_MENU, 0),
@@ -223,9 +230,9 @@ static ooze_result make_sdf(oz_reader *r, oz_collider_item *item, float voxel) {
     if (item->shape.kind == OZ_SHAPE_VDB)
       result = ooze_sdf_from_vdb(&desc, item->shape.file, NULL, &item->sdf, &inner);
     else
-      result =
-          ooze_sdf_from_mesh(&desc, item->shape.mesh.positions, item->shape.mesh.point_count,
-                             item->shape.mesh.triangles, (uint32_t)item->shape.mesh.triangle_count, &item->sdf, &inner);
+      result = ooze_sdf_from_mesh(&desc, item->shape.mesh.positions, item->shape.mesh.point_count,
+                                  item->shape.mesh.triangles,
+                                  (uint32_t)item->shape.mesh.triangle_count, &item->sdf, &inner);
   } else {
     result = oz_shape_bricks(&item->shape, item->name, voxel, &item->sdf, &inner);
   }
@@ -234,8 +241,8 @@ static ooze_result make_sdf(oz_reader *r, oz_collider_item *item, float voxel) {
 }
 
 ooze_result oz_read_colliders(oz_reader *r) {
-  static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX, OOZE_SHAPE_CAPSULE,
-                                    OOZE_SHAPE_CYLINDER};
+  static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX,
+                                    OOZE_SHAPE_CAPSULE, OOZE_SHAPE_CYLINDER};
   ooze_scene *s = r->scene;
   json_t *object = json_object_get(s->doc, "colliders");
   size_t room = json_object_size(object) + 1;
@@ -266,13 +273,17 @@ ooze_result oz_read_colliders(oz_reader *r) {
     OZ_IO_TRY(oz_get_count(r, "collider", value, "shell", &item->shell));
     OZ_IO_TRY(oz_read_shape(r, "collider", value, &item->shape));
     memcpy(state->desc.half, item->shape.half, sizeof state->desc.half);
-    if (item->shell && (item->shape.kind != OZ_SHAPE_MESH || state->desc.boundary != OOZE_BOUNDARY_PARTICLES)) {
+    if (item->shell &&
+        (item->shape.kind != OZ_SHAPE_MESH || state->desc.boundary != OOZE_BOUNDARY_PARTICLES)) {
       oz_down(r, "shell");
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"mesh\" and \"boundary\": \"particles\" alone");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "works with \"shape\": \"mesh\" and \"boundary\": \"particles\" alone");
     }
     if (item->shape.sequence && state->desc.boundary != OOZE_BOUNDARY_PARTICLES) {
       oz_down(r, "file");
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a mesh for each frame, which may deform, works with \"boundary\": \"particles\" alone");
+      return oz_refuse(
+          r, OOZE_ERROR_ARGUMENT,
+          "a mesh for each frame, which may deform, works with \"boundary\": \"particles\" alone");
     }
     if (item->shape.kind <= OZ_SHAPE_CYLINDER) {
       state->desc.shape = shapes[item->shape.kind];
@@ -283,9 +294,11 @@ ooze_result oz_read_colliders(oz_reader *r) {
           item->shape.kind != OZ_SHAPE_REVOLVE) {
         oz_down(r, "boundary");
         return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                         "this shape has no surface to put particles on; expected a mesh, a revolve or a simple shape");
+                         "this shape has no surface to put particles on; expected a mesh, a "
+                         "revolve or a simple shape");
       }
-      if (item->shell || item->shape.sequence) { /* an open sheet has no inside; a distance would be that of one moment */
+      /* an open sheet has no inside; a distance would be that of one moment */
+      if (item->shell || item->shape.sequence) {
         ooze_sdf_default(&item->sdf);
       } else {
         OZ_IO_TRY(make_sdf(r, item, state->desc.voxel));
@@ -298,9 +311,9 @@ ooze_result oz_read_colliders(oz_reader *r) {
   return OOZE_OK;
 }
 
-/* ---- Emitters --------------------------------------------------------------------------------------------------- */
+/* ---- Emitters ---------------------------------------------------------------------------- */
 
-#define E(name, member, kind, animates)                                                                                \
+#define E(name, member, kind, animates) \
   { name, kind, offsetof(oz_emitter_state, member), animates }
 static const oz_field emitter_fields[] = {
     E("layout", desc.layout, OZ_MENU, 0),
@@ -339,7 +352,8 @@ ooze_result oz_read_emitters(oz_reader *r) {
     s->emitter_count++;
     OZ_IO_TRY(oz_check_keys(r, "emitter", value));
     OZ_IO_TRY(oz_get_fields(r, "emitter", OZ_EMITTER, i, value, emitter_fields,
-                            sizeof emitter_fields / sizeof *emitter_fields, state, &s->emitters[i].moves));
+                            sizeof emitter_fields / sizeof *emitter_fields, state,
+                            &s->emitters[i].moves));
     OZ_IO_TRY(oz_both_turns(r, value, &state->posed));
     uint32_t material = 0;
     OZ_IO_TRY(oz_find_material(r, value, &material));
@@ -364,7 +378,7 @@ ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_f
   return OOZE_OK;
 }
 
-/* ---- Fluids ----------------------------------------------------------------------------------------------------- */
+/* ---- Fluids ------------------------------------------------------------------------------ */
 
 ooze_result oz_read_fluids(oz_reader *r) {
   ooze_scene *s = r->scene;
@@ -401,12 +415,13 @@ ooze_result oz_read_fluids(oz_reader *r) {
   oz_up(r, mark);
   if (!s->fluid_count && !s->emitter_count && !s->body_count) {
     oz_down(r, "fluids");
-    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "the scene has neither fluids nor emitters; expected at least one");
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                     "the scene has neither fluids nor emitters; expected at least one");
   }
   return OOZE_OK;
 }
 
-/* ---- Picture ---------------------------------------------------------------------------------------------------- */
+/* ---- Picture ----------------------------------------------------------------------------- */
 
 ooze_result oz_read_picture(oz_reader *r) {
   ooze_scene *s = r->scene;

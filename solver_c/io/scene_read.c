@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Places ----------------------------------------------------------------------------------------------------- */
+/* ---- Places ------------------------------------------------------------------------------ */
 
 size_t oz_down(oz_reader *r, const char *key) {
   size_t mark = strlen(r->path);
@@ -39,10 +39,12 @@ static void place_of(const oz_reader *r, char *out, size_t capacity) {
     const json_t *row = json_array_get(json_object_get(r->scene->doc, "wedge"), r->wedge_index);
     const char *key;
     json_t *value;
-    json_object_foreach(json_object_get(row, "set"), key, value) if (covers(key, strlen(key), r->path)) {
+    json_object_foreach(json_object_get(row, "set"), key,
+                        value) if (covers(key, strlen(key), r->path)) {
       char path[64];
       snprintf(path, sizeof path, "wedge.%zu.set", r->wedge_index);
-      snprintf(out, capacity, "%s:%d: wedge %s", r->scene->file, oz_json_line(r->text, r->bytes, path), r->wedge_name);
+      snprintf(out, capacity, "%s:%d: wedge %s", r->scene->file,
+               oz_json_line(r->text, r->bytes, path), r->wedge_name);
       return;
     }
   }
@@ -73,7 +75,7 @@ void oz_warn(oz_reader *r, const char *format, ...) {
   r->options.warn(r->options.user, line);
 }
 
-/* ---- Checks ----------------------------------------------------------------------------------------------------- */
+/* ---- Checks ------------------------------------------------------------------------------ */
 
 ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
   const char *key;
@@ -81,7 +83,8 @@ ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
   if (!json_is_object(object)) {
     char text[80];
     oz_json_short(object, text, sizeof text);
-    return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {...} with keys of the group %s", text, group);
+    return oz_refuse(r, OOZE_ERROR_FORMAT,
+                     "%s is no object; expected {...} with keys of the group %s", text, group);
   }
   json_object_foreach(object, key, value) {
     ooze_schema_entry e;
@@ -92,7 +95,8 @@ ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
     size_t mark = oz_down(r, key);
     ooze_result result =
         near ? oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no such key; did you mean %s?", near)
-             : oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no such key; `ooze schema %s` lists those that fit", group);
+             : oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                         "there is no such key; `ooze schema %s` lists those that fit", group);
     oz_up(r, mark);
     return result;
   }
@@ -100,7 +104,8 @@ ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
 }
 
 static void range_text(const ooze_schema_entry *e, char *out, size_t capacity) {
-  const char *gap = e->unit[0] ? " " : "", *whole = strcmp(e->type, "int") == 0 ? "a whole number" : "a number";
+  const char *gap = e->unit[0] ? " " : "",
+             *whole = strcmp(e->type, "int") == 0 ? "a whole number" : "a number";
   if (e->maximum >= 1e18 || e->maximum == 4294967295.0)
     if (e->minimum <= -1e18)
       snprintf(out, capacity, "%s%s%s", whole, gap, e->unit);
@@ -138,7 +143,8 @@ static void fit_text(const ooze_schema_entry *e, char *out, size_t capacity) {
   }
 }
 
-static ooze_result misfit(oz_reader *r, const ooze_schema_entry *e, const json_t *value, const char *how) {
+static ooze_result misfit(oz_reader *r, const ooze_schema_entry *e, const json_t *value,
+                          const char *how) {
   char text[80], fit[240];
   oz_json_short(value, text, sizeof text);
   fit_text(e, fit, sizeof fit);
@@ -174,7 +180,8 @@ static int menu_index(const char *menu, const char *word) {
   }
 }
 
-ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *value, double out[4]) {
+ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *value,
+                       double out[4]) {
   size_t count = strcmp(e->type, "vector") == 0 ? 3 : strcmp(e->type, "quaternion") == 0 ? 4 : 1;
   memset(out, 0, 4 * sizeof *out);
   if (strcmp(e->type, "bool") == 0) {
@@ -182,7 +189,8 @@ ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *v
       out[0] = json_is_true(value);
       return OOZE_OK;
     }
-    if (json_is_integer(value) && (json_integer_value(value) == 0 || json_integer_value(value) == 1)) {
+    if (json_is_integer(value) &&
+        (json_integer_value(value) == 0 || json_integer_value(value) == 1)) {
       out[0] = (double)json_integer_value(value);
       return OOZE_OK;
     }
@@ -198,31 +206,39 @@ ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *v
     return misfit(r, e, value, "is not among the choices");
   }
   if (count > 1 && (!json_is_array(value) || json_array_size(value) != count))
-    return misfit(r, e, value, json_is_array(value) ? "has another number of members" : type_text(value));
+    return misfit(r, e, value,
+                  json_is_array(value) ? "has another number of members" : type_text(value));
   for (size_t i = 0; i < count; i++) {
     const json_t *v = count > 1 ? json_array_get(value, i) : value;
-    if (!json_is_number(v)) return misfit(r, e, value, count > 1 ? "is not all numbers" : type_text(value));
+    if (!json_is_number(v))
+      return misfit(r, e, value, count > 1 ? "is not all numbers" : type_text(value));
     out[i] = json_number_value(v);
-    if (strcmp(e->type, "int") == 0 && out[i] != floor(out[i])) return misfit(r, e, value, "is no whole number");
-    if (!(out[i] >= e->minimum && out[i] <= e->maximum)) return misfit(r, e, value, "is out of range");
+    if (strcmp(e->type, "int") == 0 && out[i] != floor(out[i]))
+      return misfit(r, e, value, "is no whole number");
+    if (!(out[i] >= e->minimum && out[i] <= e->maximum))
+      return misfit(r, e, value, "is out of range");
   }
-  if (count == 4 && !(out[0] * out[0] + out[1] * out[1] + out[2] * out[2] + out[3] * out[3] > 1e-12))
+  if (count == 4 &&
+      !(out[0] * out[0] + out[1] * out[1] + out[2] * out[2] + out[3] * out[3] > 1e-12))
     return misfit(r, e, value, "is of no length");
   return OOZE_OK;
 }
 
-/* ---- Members ---------------------------------------------------------------------------------------------------- */
+/* ---- Members ----------------------------------------------------------------------------- */
 
-static ooze_result member(oz_reader *r, const char *group, json_t *object, const char *key, double out[4], int *has) {
+static ooze_result member(oz_reader *r, const char *group, json_t *object, const char *key,
+                          double out[4], int *has) {
   json_t *value = json_object_get(object, key);
   ooze_schema_entry e;
   *has = 0;
   if (!value) return OOZE_OK;
-  if (!oz_key_find(group, key, &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry in the schema", key);
+  if (!oz_key_find(group, key, &e))
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry in the schema", key);
   size_t mark = oz_down(r, key);
-  ooze_result result = json_object_get(value, "keys")
-                           ? oz_refuse(r, OOZE_ERROR_UNSUPPORTED, "keyframes do not work here; this value is fixed")
-                           : oz_numbers(r, &e, value, out);
+  ooze_result result =
+      json_object_get(value, "keys")
+          ? oz_refuse(r, OOZE_ERROR_UNSUPPORTED, "keyframes do not work here; this value is fixed")
+          : oz_numbers(r, &e, value, out);
   if (result == OOZE_OK) {
     oz_up(r, mark);
     *has = 1;
@@ -230,7 +246,8 @@ static ooze_result member(oz_reader *r, const char *group, json_t *object, const
   return result;
 }
 
-ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const char *key, double *out) {
+ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const char *key,
+                          double *out) {
   double v[4];
   int has;
   OZ_IO_TRY(member(r, group, object, key, v, &has));
@@ -238,21 +255,24 @@ ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const
   return OOZE_OK;
 }
 
-ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key, float *out) {
+ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key,
+                         float *out) {
   double v = (double)*out;
   OZ_IO_TRY(oz_get_number(r, group, object, key, &v));
   *out = (float)v;
   return OOZE_OK;
 }
 
-ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key, uint32_t *out) {
+ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key,
+                         uint32_t *out) {
   double v = *out;
   OZ_IO_TRY(oz_get_number(r, group, object, key, &v));
   *out = (uint32_t)v;
   return OOZE_OK;
 }
 
-ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const char *key, float out[3]) {
+ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const char *key,
+                          float out[3]) {
   double v[4];
   int has;
   OZ_IO_TRY(member(r, group, object, key, v, &has));
@@ -260,7 +280,8 @@ ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const
   return OOZE_OK;
 }
 
-ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const char *key, char **out) {
+ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const char *key,
+                        char **out) {
   json_t *value = json_object_get(object, key);
   (void)group;
   if (!value) return OOZE_OK;
@@ -278,13 +299,14 @@ ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const c
   return OOZE_OK;
 }
 
-ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key, size_t count, double *out,
-                        uint32_t *has) {
+ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key,
+                        size_t count, double *out, uint32_t *has) {
   json_t *value = json_object_get(object, key);
   ooze_schema_entry e;
   if (has) *has = 0;
   if (!value) return OOZE_OK;
-  if (!oz_key_find(group, key, &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry in the schema", key);
+  if (!oz_key_find(group, key, &e))
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry in the schema", key);
   size_t mark = oz_down(r, key);
   char text[80];
   oz_json_short(value, text, sizeof text);
@@ -293,10 +315,11 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
                      json_is_array(value) ? "has another length" : type_text(value), count);
   for (size_t i = 0; i < count; i++) {
     const json_t *v = json_array_get(value, i);
-    if (!json_is_number(v) || !(json_number_value(v) >= e.minimum && json_number_value(v) <= e.maximum))
+    if (!json_is_number(v) ||
+        !(json_number_value(v) >= e.minimum && json_number_value(v) <= e.maximum))
       return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                       "%s is not all numbers from %g to %g%s%s; expected a list of %zu of them", text, e.minimum,
-                       e.maximum, e.unit[0] ? " " : "", e.unit, count);
+                       "%s is not all numbers from %g to %g%s%s; expected a list of %zu of them",
+                       text, e.minimum, e.maximum, e.unit[0] ? " " : "", e.unit, count);
     out[i] = json_number_value(v);
   }
   oz_up(r, mark);
@@ -304,14 +327,14 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
   return OOZE_OK;
 }
 
-/* ---- Values of the solver, with keyframes ----------------------------------------------------------------------- */
+/* ---- Values of the solver, with keyframes ------------------------------------------------ */
 
 static void store(const oz_field *f, const double v[4], void *base) {
   oz_store(f->kind, v, (unsigned char *)base + f->offset);
 }
 
-static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_field *f, oz_group group, uint32_t index,
-                            json_t *value, void *base) {
+static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_field *f,
+                            oz_group group, uint32_t index, json_t *value, void *base) {
   ooze_scene *scene = r->scene;
   OZ_IO_TRY(oz_check_keys(r, "keyframes", value));
   json_t *keys = json_object_get(value, "keys");
@@ -320,7 +343,8 @@ static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_f
   OZ_IO_TRY(oz_get_number(r, "keyframes", value, "interpolation", &interpolation));
   size_t mark = oz_down(r, "keys");
   if (!json_is_array(keys) || count == 0)
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "expected [[time, value], ...] with at least one pair");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "expected [[time, value], ...] with at least one pair");
   oz_channel *grown = realloc(scene->channels, (scene->channel_count + 1) * sizeof *grown);
   if (!grown) return OZ_NO_MEMORY(r);
   scene->channels = grown;
@@ -336,7 +360,8 @@ static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_f
   c->kind = f->kind;
   c->count = (uint32_t)count;
   c->interpolation = (uint32_t)interpolation;
-  if (f->kind == OZ_U32 || f->kind == OZ_U64 || f->kind == OZ_BOOL || f->kind == OZ_MENU) c->interpolation = 1;
+  if (f->kind == OZ_U32 || f->kind == OZ_U64 || f->kind == OZ_BOOL || f->kind == OZ_MENU)
+    c->interpolation = 1;
   for (size_t i = 0; i < count; i++) {
     const json_t *pair = json_array_get(keys, i), *time = json_array_get(pair, 0);
     size_t inner = oz_down_index(r, i);
@@ -344,9 +369,11 @@ static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_f
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "expected [time in s, value]");
     c->times[i] = json_number_value(time);
     if (!(c->times[i] >= 0.0 && c->times[i] <= 1e9))
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s is out of range; expected 0 or more", c->times[i]);
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s is out of range; expected 0 or more",
+                       c->times[i]);
     if (i && !(c->times[i] > c->times[i - 1]))
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s does not come after %g s", c->times[i], c->times[i - 1]);
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s does not come after %g s", c->times[i],
+                       c->times[i - 1]);
     OZ_IO_TRY(oz_numbers(r, e, json_array_get(pair, 1), c->values[i]));
     oz_up(r, inner);
   }
@@ -355,8 +382,9 @@ static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_f
   return OOZE_OK;
 }
 
-ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index, json_t *object,
-                          const oz_field *fields, size_t count, void *base, uint32_t *moves) {
+ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index,
+                          json_t *object, const oz_field *fields, size_t count, void *base,
+                          uint32_t *moves) {
   OZ_IO_TRY(oz_check_keys(r, group_name, object));
   for (size_t i = 0; i < count; i++) {
     const oz_field *f = &fields[i];
@@ -364,10 +392,13 @@ ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, 
     ooze_schema_entry e;
     double v[4];
     if (!value || f->kind == OZ_SPECIAL) continue;
-    if (!oz_key_find(group_name, f->name, &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry", f->name);
+    if (!oz_key_find(group_name, f->name, &e))
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry", f->name);
     size_t mark = oz_down(r, f->name);
     if (json_object_get(value, "keys")) {
-      if (!f->animates) return oz_refuse(r, OOZE_ERROR_UNSUPPORTED, "keyframes do not work here; this value is fixed");
+      if (!f->animates)
+        return oz_refuse(r, OOZE_ERROR_UNSUPPORTED,
+                         "keyframes do not work here; this value is fixed");
       OZ_IO_TRY(get_keys(r, &e, f, group, index, value, base));
       int pose = strcmp(f->name, "position") == 0 || f->kind == OZ_QUAT || f->kind == OZ_ROTATE;
       if (moves && pose) *moves = 1;

@@ -1,4 +1,5 @@
-/* Reading a scene: values with their places, checked against the list of keys. SPDX-License-Identifier: Apache-2.0 */
+/* Reading a scene: values with their places, checked against the list of keys.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_IO_SCENE_READ_H
 #define OOZE_IO_SCENE_READ_H
 
@@ -23,24 +24,31 @@ void oz_up(oz_reader *r, size_t mark);
 /* "file:line: path: ..." */
 ooze_result oz_refuse(oz_reader *r, ooze_result result, const char *format, ...) OZ_PRINTF(3, 4);
 void oz_warn(oz_reader *r, const char *format, ...) OZ_PRINTF(2, 3);
-/* Warns of the object's keys that the model does not read: allowed, so that a scene may be run with several, but told. */
+/* Warns of the object's keys that the model does not read: allowed, so that a scene may be run with
+ * several, but told. */
 ooze_result oz_check_bodies(oz_reader *r); /* that the model has some */
 void oz_warn_of_models(oz_reader *r, const char *group, const json_t *object, uint32_t model);
 
 /* Every key of the object is one of the group's, or "note". */
 ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object);
 /* The numbers of a value of the type that the entry names: 1, 3 or 4 of them. */
-ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *value, double out[4]);
+ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *value,
+                       double out[4]);
 
 /* Members of an object; where there is none, out stays as it is. */
-ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const char *key, double *out);
-ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key, float *out);
-ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key, uint32_t *out);
-ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const char *key, float out[3]);
-ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const char *key, char **out);
+ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const char *key,
+                          double *out);
+ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key,
+                         float *out);
+ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key,
+                         uint32_t *out);
+ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const char *key,
+                          float out[3]);
+ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const char *key,
+                        char **out);
 /* A list of `count` numbers; *has (may be NULL) is set to 1 if it is there. */
-ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key, size_t count, double *out,
-                        uint32_t *has);
+ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key,
+                        size_t count, double *out, uint32_t *has);
 
 /* A value of the solver's that may have keyframes. */
 typedef struct oz_field {
@@ -49,8 +57,9 @@ typedef struct oz_field {
   size_t offset;
   int animates;
 } oz_field;
-ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index, json_t *object,
-                          const oz_field *fields, size_t count, void *base, uint32_t *moves);
+ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index,
+                          json_t *object, const oz_field *fields, size_t count, void *base,
+                          uint32_t *moves);
 
 /* The parts of a scene, in this order. */
 ooze_result oz_read_output(oz_reader *r);
@@ -69,6 +78,7 @@ ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, 
 ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_fluid *f);
 ooze_result oz_check_slips(oz_reader *r); /* unit slips */
 
-#define OZ_NO_MEMORY(r) oz_io_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)
+#define OZ_NO_MEMORY(r) \
+  oz_io_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)
 
 #endif

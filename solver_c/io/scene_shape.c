@@ -22,7 +22,8 @@ static const shape_row rows[] = {
     {"vdb", OZ_SHAPE_VDB, " file "},
     {"points", OZ_SHAPE_POINTS, " file scale "},
 };
-static const char *const shape_keys[] = {"size", "half", "radius", "height", "profile", "capsules", "file", "scale"};
+static const char *const shape_keys[] = {"size",    "half",     "radius", "height",
+                                         "profile", "capsules", "file",   "scale"};
 
 static const shape_row *row_named(const char *name) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -36,16 +37,18 @@ static ooze_result needs(oz_reader *r, const char *key, const char *what) {
 }
 
 /* A list of lists of `width` numbers each. */
-static ooze_result rows_of(oz_reader *r, const char *group, json_t *object, const char *key, size_t width, size_t least,
-                           float **out, uint32_t *count) {
+static ooze_result rows_of(oz_reader *r, const char *group, json_t *object, const char *key,
+                           size_t width, size_t least, float **out, uint32_t *count) {
   json_t *list = json_object_get(object, key);
   ooze_schema_entry e;
   char text[80];
-  if (!list) return needs(r, key, width == 2 ? "[[r, y], ...]" : "[[x, y, z, x, y, z, radius], ...]");
+  if (!list)
+    return needs(r, key, width == 2 ? "[[r, y], ...]" : "[[x, y, z, x, y, z, radius], ...]");
   size_t mark = oz_down(r, key), n = json_array_size(list);
   oz_json_short(list, text, sizeof text);
   if (!json_is_array(list) || n < least || n > 100000)
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s; expected a list of %zu to 100000 rows of %zu numbers", text, least,
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "%s; expected a list of %zu to 100000 rows of %zu numbers", text, least,
                      width);
   if (!oz_key_find(group, key, &e)) return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
   *out = malloc(n * width * sizeof **out);
@@ -59,8 +62,8 @@ static ooze_result rows_of(oz_reader *r, const char *group, json_t *object, cons
     for (size_t k = 0; k < width; k++) {
       const json_t *v = json_array_get(row, k);
       int positive = (width == 2 && k == 0) || (width == 7 && k == 6);
-      if (!json_is_number(v) ||
-          !(json_number_value(v) >= (positive ? 0.0 : e.minimum) && json_number_value(v) <= e.maximum))
+      if (!json_is_number(v) || !(json_number_value(v) >= (positive ? 0.0 : e.minimum) &&
+                                  json_number_value(v) <= e.maximum))
         return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s; expected %zu numbers in m%s", text, width,
                          positive ? ", the radius 0 or more" : "");
       (*out)[i * width + k] = (float)json_number_value(v);
@@ -86,40 +89,51 @@ static const char *frame_mark(const char *path) {
   return strchr(name, '#');
 }
 
-ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size_t room, ooze_message *why) {
+ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size_t room,
+                             ooze_message *why) {
   const char *mark = frame_mark(pattern);
   const int before = mark ? (int)(mark - pattern) : 0, digits = mark ? (int)strspn(mark, "#") : 0;
-  int n = mark ? snprintf(out, room, "%.*s%0*d%s", before, pattern, digits, frame, mark + digits) : snprintf(out, room, "%s", pattern);
-  if (n < 0 || (size_t)n >= room) return oz_io_fail(why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", pattern);
+  int n = mark ? snprintf(out, room, "%.*s%0*d%s", before, pattern, digits, frame, mark + digits)
+               : snprintf(out, room, "%s", pattern);
+  if (n < 0 || (size_t)n >= room)
+    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", pattern);
   return OOZE_OK;
 }
 
-ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame, ooze_mesh *out, ooze_message *why) {
+ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame,
+                             ooze_mesh *out, ooze_message *why) {
   char path[4000];
   ooze_mesh_default(out);
   OZ_IO_TRY(oz_sequence_path(shape->file, frame, path, sizeof path, why));
   OZ_IO_TRY(ooze_mesh_read(path, &s->limits, out, why));
-  if (out->point_count != shape->mesh.point_count || out->triangle_count != shape->mesh.triangle_count) {
+  if (out->point_count != shape->mesh.point_count ||
+      out->triangle_count != shape->mesh.triangle_count) {
     const uint32_t points = out->point_count;
     const unsigned long long triangles = (unsigned long long)out->triangle_count;
     ooze_mesh_release(out);
-    return oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: has %u points and %llu triangles; expected %u and %llu, as the first frame's mesh has", path, points,
-                      triangles, shape->mesh.point_count, (unsigned long long)shape->mesh.triangle_count);
+    return oz_io_fail(
+        why, OOZE_ERROR_FORMAT,
+        "%s: has %u points and %llu triangles; expected %u and %llu, as the first frame's mesh has",
+        path, points, triangles, shape->mesh.point_count,
+        (unsigned long long)shape->mesh.triangle_count);
   }
   for (size_t i = 0; i < (size_t)out->point_count * 3; i++) out->positions[i] *= shape->scale;
   return OOZE_OK;
 }
 
-/* A run that fails at its hundredth frame for want of a file has cost more than looking for them all. */
+/* A run that fails at its hundredth frame for want of a file has cost more than looking for them
+ * all. */
 static ooze_result all_there(oz_reader *r, const oz_shape *shape) {
   char path[4000];
   ooze_message inner = {""};
   for (int32_t frame = r->scene->output.first; frame <= r->scene->output.last; frame++) {
-    if (oz_sequence_path(shape->file, frame, path, sizeof path, &inner) < 0) return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
+    if (oz_sequence_path(shape->file, frame, path, sizeof path, &inner) < 0)
+      return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
     FILE *f = fopen(path, "rb");
     if (!f)
-      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s: cannot be opened; expected a file for each frame from %d to %d", path, r->scene->output.first,
-                       r->scene->output.last);
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                       "%s: cannot be opened; expected a file for each frame from %d to %d", path,
+                       r->scene->output.first, r->scene->output.last);
     fclose(f);
   }
   return OOZE_OK;
@@ -128,7 +142,8 @@ static ooze_result all_there(oz_reader *r, const oz_shape *shape) {
 /* Beside the scene file unless the path is absolute. */
 static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz_shape *out) {
   char *name = NULL;
-  if (!json_object_get(object, "file")) return needs(r, "file", "the path of a file beside the scene");
+  if (!json_object_get(object, "file"))
+    return needs(r, "file", "the path of a file beside the scene");
   ooze_result result = oz_get_text(r, "", object, "file", &name);
   if (result != OOZE_OK) return result;
   int absolute = oz_os_is_slash(name[0]) || (name[0] && name[1] == ':');
@@ -144,11 +159,13 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   char path[4000];
   if (frame_mark(out->file)) {
     if (strcmp(group, "collider") != 0 || out->kind != OZ_SHAPE_MESH)
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "#### stands for the frame's number in the meshes of a collider alone");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "#### stands for the frame's number in the meshes of a collider alone");
     out->sequence = 1;
     OZ_IO_TRY(all_there(r, out));
   }
-  if (oz_sequence_path(out->file, r->scene->output.first, path, sizeof path, &inner) < 0) return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
+  if (oz_sequence_path(out->file, r->scene->output.first, path, sizeof path, &inner) < 0)
+    return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
   result = ooze_file_read(path, r->scene->limits.max_bytes, &bytes, &count, &inner);
   if (result < 0) return oz_refuse(r, result, "%s; expected a file that can be read", inner.text);
   out->file_hash = hash_of(bytes, count);
@@ -159,7 +176,8 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
       result = OOZE_ERROR_FORMAT;
       snprintf(inner.text, sizeof inner.text, "%.400s: has no triangle", path);
     }
-    for (size_t i = 0; result >= 0 && i < (size_t)out->mesh.point_count * 3; i++) out->mesh.positions[i] *= out->scale;
+    for (size_t i = 0; result >= 0 && i < (size_t)out->mesh.point_count * 3; i++)
+      out->mesh.positions[i] *= out->scale;
   }
   ooze_io_free(bytes);
   if (result < 0) return oz_refuse(r, result, "%s", inner.text);
@@ -182,14 +200,17 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
     char padded[32];
     snprintf(padded, sizeof padded, " %s ", shape_keys[i]);
     if (!json_object_get(object, shape_keys[i]) || strstr(row->keys, padded)) continue;
-    if (strcmp(row->name, "plane") == 0 && strcmp(shape_keys[i], "half") == 0) continue; /* harmless */
+    /* harmless */
+    if (strcmp(row->name, "plane") == 0 && strcmp(shape_keys[i], "half") == 0) continue;
     oz_down(r, shape_keys[i]);
     return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a %s has none; expected%s", row->name,
                      row->keys[1] ? row->keys : " no size at all");
   }
   float radius = 0.0f, height = 0.0f, size[3] = {0, 0, 0};
-  int has_half = json_object_get(object, "half") != NULL, has_size = json_object_get(object, "size") != NULL,
-      has_radius = json_object_get(object, "radius") != NULL, has_height = json_object_get(object, "height") != NULL;
+  int has_half = json_object_get(object, "half") != NULL,
+      has_size = json_object_get(object, "size") != NULL,
+      has_radius = json_object_get(object, "radius") != NULL,
+      has_height = json_object_get(object, "height") != NULL;
   out->scale = 1.0f;
   out->half[0] = out->half[1] = out->half[2] = 0.5f;
   OZ_IO_TRY(oz_get_float(r, group, object, "scale", &out->scale));
@@ -199,7 +220,8 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
   OZ_IO_TRY(oz_get_float(r, group, object, "height", &height));
   if (has_half && (has_size || has_radius || has_height)) {
     oz_down(r, "half");
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside %s; expected one way of giving the size",
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "stands beside %s; expected one way of giving the size",
                      has_size ? "size" : "radius or height");
   }
   for (int k = 0; has_size && k < 3; k++) out->half[k] = 0.5f * size[k];
@@ -220,7 +242,8 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
       out->half[1] = 0.5f * height - (out->kind == OZ_SHAPE_CAPSULE ? radius : 0.0f);
       if (out->half[1] < 0.0f) {
         oz_down(r, "height");
-        return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%g m is less than twice the radius; expected %g m or more",
+        return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                         "%g m is less than twice the radius; expected %g m or more",
                          (double)height, 2.0 * (double)radius);
       }
     }
@@ -252,7 +275,8 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
   for (int k = 0; k < 3; k++) {
     out->half[k] *= out->scale;
     int used = out->kind == OZ_SHAPE_BOX || k == 0;
-    if (out->kind <= OZ_SHAPE_CYLINDER && out->kind != OZ_SHAPE_PLANE && used && !(out->half[k] > 0.0f)) {
+    if (out->kind <= OZ_SHAPE_CYLINDER && out->kind != OZ_SHAPE_PLANE && used &&
+        !(out->half[k] > 0.0f)) {
       oz_down(r, "half");
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "the shape is flat; expected sizes above 0");
     }

@@ -1,7 +1,9 @@
-/* What stands in a scene's pictures beside the fluid: colliders and bodies, as shapes. SPDX-License-Identifier: Apache-2.0
+/* What stands in a scene's pictures beside the fluid: colliders and bodies, as shapes.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * A rigid body is drawn as the shape that it was filled from, where its particles are now: crisp edges, however few particles
- * it has. A soft one has a surface of its own particles alone, so that a petal in cream keeps its outline. */
+ * A rigid body is drawn as the shape that it was filled from, where its particles are now: crisp
+ * edges, however few particles it has. A soft one has a surface of its own particles alone, so that
+ * a petal in cream keeps its outline. */
 #include "scene_internal.h"
 
 #include <math.h>
@@ -51,7 +53,8 @@ static void lay(const float *p, const ooze_pose *pose, ooze_render_shape *out) {
 }
 
 /* The pieces of one shape; `like` has what they share. Room was made. */
-static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_shape *shape, const ooze_render_shape *like, ooze_message *why) {
+static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_shape *shape,
+                       const ooze_render_shape *like, ooze_message *why) {
   uint32_t pieces = shape->kind == OZ_SHAPE_CAPSULES ? shape->capsule_count : 1;
   for (uint32_t c = 0; c < pieces; c++) {
     ooze_render_shape *out = &d->shapes[d->count++];
@@ -63,7 +66,8 @@ static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_
       if (shape->kind == OZ_SHAPE_REVOLVE || shape->sequence) {
         ooze_mesh *made = &d->meshes[d->mesh_count++];
         ooze_mesh_default(made);
-        OZ_IO_TRY(shape->sequence ? oz_sequence_mesh(s, shape, (int32_t)lround(frame), made, why) : oz_shape_tessellate(shape, made, why));
+        OZ_IO_TRY(shape->sequence ? oz_sequence_mesh(s, shape, (int32_t)lround(frame), made, why)
+                                  : oz_shape_tessellate(shape, made, why));
         mesh = made;
       }
       out->point_count = mesh->point_count;
@@ -99,7 +103,7 @@ ooze_result oz_show_colliders(const ooze_scene *s, double frame, oz_shown *d, oo
   return result;
 }
 
-/* ---- Bodies ----------------------------------------------------------------------------------------------------- */
+/* ---- Bodies ------------------------------------------------------------------------------ */
 
 /* Which of the scene's bodies has the handle: they were made in its order, each copy one. */
 static const oz_body_item *body_of(const ooze_scene *s, uint32_t handle) {
@@ -113,8 +117,9 @@ static const oz_body_item *body_of(const ooze_scene *s, uint32_t handle) {
   return NULL;
 }
 
-static ooze_result put_soft(oz_shown *d, const ooze_render_shape *like, const float *x, uint32_t count, double separation,
-                            uint32_t threads, ooze_message *why) {
+static ooze_result put_soft(oz_shown *d, const ooze_render_shape *like, const float *x,
+                            uint32_t count, double separation, uint32_t threads,
+                            ooze_message *why) {
   ooze_surface_desc sd;
   ooze_surface_points sp;
   ooze_surface *surface = NULL;
@@ -145,9 +150,11 @@ static ooze_result put_soft(oz_shown *d, const ooze_render_shape *like, const fl
   return OOZE_OK;
 }
 
-/* One body's particles, x and their rest places. 1 if it is drawn, 0 if it is not one of the scene's. */
-static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *x, const float *rest, uint32_t count,
-                             double separation, uint32_t threads, oz_shown *d, int *drawn, ooze_message *why) {
+/* One body's particles, x and their rest places. 1 if it is drawn, 0 if it is not one of the
+ * scene's. */
+static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *x,
+                             const float *rest, uint32_t count, double separation, uint32_t threads,
+                             oz_shown *d, int *drawn, ooze_message *why) {
   const oz_body_item *body = body_of(s, handle);
   ooze_render_shape like;
   *drawn = 0;
@@ -161,14 +168,16 @@ static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *
   OZ_IO_TRY(make_room(d, 1 + shape->capsule_count, 1, why));
   if (body->desc.kind == OOZE_BODY_SOFT || shape->kind == OZ_SHAPE_POINTS) {
     ooze_result result = put_soft(d, &like, x, count, separation, threads, why);
-    if (result == OOZE_ERROR_UNSUPPORTED) { /* a build that makes no meshes: it stays in the fluid's surface */
+    /* a build that makes no meshes: it stays in the fluid's surface */
+    if (result == OOZE_ERROR_UNSUPPORTED) {
       if (why) why->text[0] = 0;
       return OOZE_OK;
     }
     *drawn = result >= 0;
     return result;
   }
-  static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX, OOZE_SHAPE_CAPSULE, OOZE_SHAPE_CYLINDER};
+  static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX,
+                                    OOZE_SHAPE_CAPSULE, OOZE_SHAPE_CYLINDER};
   like.shape = shape->kind <= OZ_SHAPE_CYLINDER ? shapes[shape->kind] : OOZE_SHAPE_SDF;
   OZ_IO_TRY(ooze_pose_fit(rest, x, count, &like.pose, NULL, why));
   OZ_IO_TRY(put(d, s, 0.0, shape, &like, why));
@@ -190,23 +199,27 @@ static int rising(const void *a, const void *b) {
   return p < q ? -1 : p > q;
 }
 
-ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, double separation, uint32_t threads, oz_shown *d,
-                           ooze_message *why) {
+ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, double separation,
+                           uint32_t threads, oz_shown *d, ooze_message *why) {
   ooze_points_attribute p, r, o;
   const uint32_t n = (uint32_t)ooze_points_count(points);
   ooze_points_attribute_default(&p);
   ooze_points_attribute_default(&r);
   ooze_points_attribute_default(&o);
-  if (ooze_points_find(points, "P", &p) != OOZE_OK || ooze_points_find(points, "bodyrest", &r) != OOZE_OK ||
-      ooze_points_find(points, "owner", &o) != OOZE_OK || p.type != OOZE_FLOAT32 || r.type != OOZE_FLOAT32 || p.components != 3 ||
-      r.components != 3 || o.components != 1 || o.type != OOZE_INT32)
+  if (ooze_points_find(points, "P", &p) != OOZE_OK ||
+      ooze_points_find(points, "bodyrest", &r) != OOZE_OK ||
+      ooze_points_find(points, "owner", &o) != OOZE_OK || p.type != OOZE_FLOAT32 ||
+      r.type != OOZE_FLOAT32 || p.components != 3 || r.components != 3 || o.components != 1 ||
+      o.type != OOZE_INT32)
     return OOZE_OK; /* a cache of another program: all of it is fluid */
   const float *x = p.data, *rest = r.data;
   const int32_t *owner = o.data;
   member *all = malloc(((size_t)n + 1) * sizeof *all);
   float *at = malloc(((size_t)n + 1) * 6 * sizeof *at);
   uint32_t *which = malloc(((size_t)n + 1) * sizeof *which), fluid = 0;
-  ooze_result result = all && at && which ? OOZE_OK : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
+  ooze_result result = all && at && which
+                           ? OOZE_OK
+                           : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
   for (uint32_t i = 0; i < n && result >= 0; i++) {
     all[i].handle = (uint32_t)owner[i] & 0x0fffffffu; /* above is the kind of body */
     all[i].index = i;
@@ -218,7 +231,9 @@ ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, doubl
       memcpy(at + 3 * ((size_t)n + (end - i)), rest + 3 * (size_t)all[end].index, 3 * sizeof *at);
     }
     int drawn = 0;
-    if (all[i].handle) result = show_body(s, all[i].handle, at, at + 3 * (size_t)n, end - i, separation, threads, d, &drawn, why);
+    if (all[i].handle)
+      result = show_body(s, all[i].handle, at, at + 3 * (size_t)n, end - i, separation, threads, d,
+                         &drawn, why);
     for (uint32_t k = i; k < end && !drawn; k++) which[fluid++] = all[k].index;
   }
   free(all);
@@ -228,7 +243,8 @@ ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, doubl
     return result;
   }
   qsort(which, fluid, sizeof *which, rising);
-  for (uint32_t i = 0; i < fluid; i++) memcpy(at + 3 * (size_t)i, x + 3 * (size_t)which[i], 3 * sizeof *at);
+  for (uint32_t i = 0; i < fluid; i++)
+    memcpy(at + 3 * (size_t)i, x + 3 * (size_t)which[i], 3 * sizeof *at);
   d->fluid = at;
   d->which = which;
   d->fluid_count = fluid;

@@ -8,7 +8,7 @@ double oz_frame_time(const ooze_scene *scene, double frame) {
   return (frame - scene->output.first) / scene->output.fps;
 }
 
-/* ---- States ----------------------------------------------------------------------------------------------------- */
+/* ---- States ------------------------------------------------------------------------------ */
 
 void oz_state_release(oz_state *state) {
   free(state->materials);
@@ -44,7 +44,8 @@ static void value_at(const oz_channel *c, double time, double out[4]) {
   const double *a = c->values[i], *b = c->values[i + 1];
   double f = (time - c->times[i]) / (c->times[i + 1] - c->times[i]), side = 1.0;
   if (c->interpolation == 2) f = f * f * (3.0 - 2.0 * f);
-  if (c->kind == OZ_QUAT && a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0) side = -1.0;
+  if (c->kind == OZ_QUAT && a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0)
+    side = -1.0;
   for (int k = 0; k < 4; k++) out[k] = a[k] + f * (side * b[k] - a[k]);
 }
 

@@ -8,18 +8,18 @@
 
 static const ooze_schema_entry keys[] = {
 #define OZ_KEY(...) OZ_KEY_(__VA_ARGS__) /* first the default's four numbers are told apart */
-#define OZ_KEY_(group, name, type, unit, menu, d0, d1, d2, d3, lowest, highest, soft, help)                            \
-  {(uint32_t)sizeof(ooze_schema_entry),                                                                                \
-   #group,                                                                                                             \
-   #name,                                                                                                              \
-   type,                                                                                                               \
-   unit,                                                                                                               \
-   #name,                                                                                                              \
-   help,                                                                                                               \
-   menu,                                                                                                               \
-   {d0, d1, d2, d3},                                                                                                   \
-   lowest,                                                                                                             \
-   highest,                                                                                                            \
+#define OZ_KEY_(group, name, type, unit, menu, d0, d1, d2, d3, lowest, highest, soft, help) \
+  {(uint32_t)sizeof(ooze_schema_entry),                                                     \
+   #group,                                                                                  \
+   #name,                                                                                   \
+   type,                                                                                    \
+   unit,                                                                                    \
+   #name,                                                                                   \
+   help,                                                                                    \
+   menu,                                                                                    \
+   {d0, d1, d2, d3},                                                                        \
+   lowest,                                                                                  \
+   highest,                                                                                 \
    soft},
 #include "scene.def"
 #undef OZ_KEY_
@@ -37,7 +37,8 @@ ooze_result ooze_scene_schema_get(uint32_t index, ooze_schema_entry *out) {
 static int spelled_otherwise(const ooze_schema_entry *e) {
   if (strchr(e->name, '.')) return 1; /* start.position: position */
   if (strcmp(e->group, "collider") == 0) return strcmp(e->name, "shape") == 0;
-  return (strcmp(e->group, "emitter") == 0 || strcmp(e->group, "body") == 0) && strcmp(e->name, "material") == 0;
+  return (strcmp(e->group, "emitter") == 0 || strcmp(e->group, "body") == 0) &&
+         strcmp(e->name, "material") == 0;
 }
 
 int oz_key_find(const char *group, const char *name, ooze_schema_entry *out) {
@@ -48,8 +49,8 @@ int oz_key_find(const char *group, const char *name, ooze_schema_entry *out) {
     }
   for (uint32_t i = 0; i < ooze_schema_count(); i++) {
     ooze_schema_entry_default(out);
-    if (ooze_schema_get(i, out) == OOZE_OK && strcmp(out->group, group) == 0 && strcmp(out->name, name) == 0 &&
-        !spelled_otherwise(out))
+    if (ooze_schema_get(i, out) == OOZE_OK && strcmp(out->group, group) == 0 &&
+        strcmp(out->name, name) == 0 && !spelled_otherwise(out))
       return 1;
   }
   return 0;
@@ -62,7 +63,8 @@ size_t oz_key_names(const char *group, const char **out, size_t capacity) {
   for (uint32_t i = 0; i < ooze_schema_count(); i++) {
     ooze_schema_entry e;
     ooze_schema_entry_default(&e);
-    if (ooze_schema_get(i, &e) == OOZE_OK && strcmp(e.group, group) == 0 && !spelled_otherwise(&e) && count < capacity)
+    if (ooze_schema_get(i, &e) == OOZE_OK && strcmp(e.group, group) == 0 &&
+        !spelled_otherwise(&e) && count < capacity)
       out[count++] = e.name;
   }
   return count;
@@ -80,7 +82,8 @@ static size_t edits(const char *a, const char *b) {
       size_t best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
       if (table[i - 1][j] + 1 < best) best = table[i - 1][j] + 1;
       if (table[i][j - 1] + 1 < best) best = table[i][j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && table[i - 2][j - 2] + 1 < best)
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+          table[i - 2][j - 2] + 1 < best)
         best = table[i - 2][j - 2] + 1;
       table[i][j] = best;
     }

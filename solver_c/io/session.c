@@ -1,8 +1,8 @@
 /* Running a scene, frame by frame. SPDX-License-Identifier: Apache-2.0
  *
- * Frame k is stepped from k - 1 with the values that keyframes give at k - 1 and colliders moving from there to k. A
- * snapshot of k - 1 stays in memory meanwhile: a run that is stopped within a step writes that, so that what resumes
- * does the very same steps as one that was never stopped. */
+ * Frame k is stepped from k - 1 with the values that keyframes give at k - 1 and colliders moving
+ * from there to k. A snapshot of k - 1 stays in memory meanwhile: a run that is stopped within a
+ * step writes that, so that what resumes does the very same steps as one that was never stopped. */
 #include "session.h"
 
 #include <math.h>
@@ -32,9 +32,12 @@ void oz_session_say(oz_session *s, const char *format, ...) {
   s->options.line(s->options.user, text);
 }
 
-static int stop_wanted(oz_session *s) { return s->options.stop && s->options.stop(s->options.user); }
+static int stop_wanted(oz_session *s) {
+  return s->options.stop && s->options.stop(s->options.user);
+}
 
-static void tell(oz_session *s, double fraction, int done, const ooze_stats *stats, double seconds) {
+static void tell(oz_session *s, double fraction, int done, const ooze_stats *stats,
+                 double seconds) {
   ooze_run_progress p;
   if (!s->options.progress) return;
   memset(&p, 0, sizeof p);
@@ -63,18 +66,21 @@ static void on_log(void *user, int level, const char *text) {
   if (level >= OOZE_LOG_WARNING) oz_session_say(user, "%s", text);
 }
 
-static ooze_result solver_said(oz_session *s, ooze_result result, const char *what, const char *name) {
+static ooze_result solver_said(oz_session *s, ooze_result result, const char *what,
+                               const char *name) {
   if (result >= 0) return OOZE_OK;
-  return oz_io_fail(s->why, result, "%s: frame %d: %s %s: %s", s->base->file, s->stepping, what, name,
-                    ooze_solver_message(s->solver));
+  return oz_io_fail(s->why, result, "%s: frame %d: %s %s: %s", s->base->file, s->stepping, what,
+                    name, ooze_solver_message(s->solver));
 }
 
-/* ---- One frame -------------------------------------------------------------------------------------------------- */
+/* ---- One frame --------------------------------------------------------------------------- */
 
-static int same_bits(const void *a, const void *b, size_t bytes) { return memcmp(a, b, bytes) == 0; }
+static int same_bits(const void *a, const void *b, size_t bytes) {
+  return memcmp(a, b, bytes) == 0;
+}
 
-/* Hands over what differs from what the solver has. A value that did not change is not sent: re-sending a material
- * would overwrite what particles of a point file brought along. */
+/* Hands over what differs from what the solver has. A value that did not change is not sent:
+ * re-sending a material would overwrite what particles of a point file brought along. */
 static ooze_result apply(oz_session *s) {
   const ooze_scene *scene = s->scene;
   int known = s->sent_is_known;
@@ -85,35 +91,41 @@ static ooze_result apply(oz_session *s) {
   for (uint32_t i = 0; i < scene->material_count; i++) {
     ooze_material has;
     ooze_material_default(&has);
-    if (!known) OZ_IO_TRY(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material", scene->looks[i].name));
+    if (!known)
+      OZ_IO_TRY(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material",
+                            scene->looks[i].name));
     if (!same_bits(&s->want.materials[i], known ? &s->sent.materials[i] : &has, sizeof has))
-      OZ_IO_TRY(
-          solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]), "material", scene->looks[i].name));
+      OZ_IO_TRY(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]),
+                            "material", scene->looks[i].name));
   }
   for (uint32_t i = 0; i < scene->collider_count; i++) {
     const ooze_collider_desc *now = &s->want.colliders[i].desc, *was = &s->sent.colliders[i].desc;
     int changed = !known || now->friction != was->friction || now->stick != was->stick ||
-                  now->temperature != was->temperature || !same_bits(&now->start, &was->start, sizeof now->start);
+                  now->temperature != was->temperature ||
+                  !same_bits(&now->start, &was->start, sizeof now->start);
     if (!changed && !scene->colliders[i].moves) continue;
     ooze_collider_desc desc, end;
     OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->want, &desc));
     OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->next, &end));
     desc.end = end.start;
-    int moved_only =
-        known && now->friction == was->friction && now->stick == was->stick && now->temperature == was->temperature;
-    ooze_result result = moved_only ? ooze_collider_move(s->solver, s->colliders[i], &desc.start, &desc.end)
-                                    : ooze_collider_set(s->solver, s->colliders[i], &desc);
+    int moved_only = known && now->friction == was->friction && now->stick == was->stick &&
+                     now->temperature == was->temperature;
+    ooze_result result =
+        moved_only ? ooze_collider_move(s->solver, s->colliders[i], &desc.start, &desc.end)
+                   : ooze_collider_set(s->solver, s->colliders[i], &desc);
     OZ_IO_TRY(solver_said(s, result, "collider", scene->colliders[i].name));
   }
   OZ_IO_TRY(oz_session_deform(s));
   for (uint32_t i = 0; i < scene->emitter_count; i++) {
     ooze_emitter_desc now = s->want.emitters[i].desc;
     const ooze_emitter_desc *was = &s->sent.emitters[i].desc;
-    int changed = !known || now.active != was->active || now.radius != was->radius || now.speed != was->speed ||
-                  now.disturbance != was->disturbance || !same_bits(&now.start, &was->start, sizeof now.start);
+    int changed = !known || now.active != was->active || now.radius != was->radius ||
+                  now.speed != was->speed || now.disturbance != was->disturbance ||
+                  !same_bits(&now.start, &was->start, sizeof now.start);
     if (!changed && !scene->emitters[i].moves) continue;
     now.end = s->next.emitters[i].desc.start;
-    OZ_IO_TRY(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter", scene->emitters[i].name));
+    OZ_IO_TRY(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",
+                          scene->emitters[i].name));
   }
   oz_session_sent(s, &s->want);
   s->sent_is_known = 1;
@@ -139,7 +151,8 @@ static ooze_result step_frame(oz_session *s) {
   s->report.step_seconds += stepped - began;
   if (result == OOZE_CANCELLED) {
     OZ_IO_TRY(oz_session_checkpoint(s));
-    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume", s->base->file, s->frame);
+    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                      s->base->file, s->frame);
   }
   ooze_stats stats;
   ooze_stats_default(&stats);
@@ -154,16 +167,16 @@ static ooze_result step_frame(oz_session *s) {
   }
   if (stats.contained) {
     s->report.contained += stats.contained;
-    oz_session_say(s, "frame %d: %u particles went non-finite and were reset, the first is id %llu", s->stepping,
-                   stats.contained, (unsigned long long)stats.first_contained);
+    oz_session_say(s, "frame %d: %u particles went non-finite and were reset, the first is id %llu",
+                   s->stepping, stats.contained, (unsigned long long)stats.first_contained);
   }
   s->frame = s->stepping;
   s->report.frame = s->frame;
   s->report.frames++;
   s->report.substeps += stats.substeps;
   if (s->frame >= s->first) OZ_IO_TRY(oz_session_write_frame(s));
-  int32_t every =
-      s->options.checkpoint_every ? s->options.checkpoint_every : (int32_t)s->scene->output.checkpoint_every;
+  int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
+                                              : (int32_t)s->scene->output.checkpoint_every;
   int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
   int stopping = s->frame < s->last && stop_wanted(s);
   if (due || stopping || s->frame == s->last) {
@@ -182,18 +195,20 @@ static ooze_result step_frame(oz_session *s) {
                       1e-9 * (double)s->base->max_memory);
   }
   if (stopping)
-    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume", s->base->file, s->frame);
+    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                      s->base->file, s->frame);
   return OOZE_OK;
 }
 
-/* ---- The run ---------------------------------------------------------------------------------------------------- */
+/* ---- The run ----------------------------------------------------------------------------- */
 
 static ooze_result open_solver(oz_session *s) {
   const ooze_scene *scene = s->base;
   ooze_solver_desc desc;
   ooze_solver_desc_default(&desc);
   if (s->options.machine && s->options.machine->size >= sizeof s->options.machine->size)
-    memcpy(&desc, s->options.machine, s->options.machine->size < sizeof desc ? s->options.machine->size : sizeof desc);
+    memcpy(&desc, s->options.machine,
+           s->options.machine->size < sizeof desc ? s->options.machine->size : sizeof desc);
   desc.size = (uint32_t)sizeof desc;
   desc.particle_separation = scene->separation;
   ooze_hooks_default(&desc.hooks);
@@ -202,7 +217,8 @@ static ooze_result open_solver(oz_session *s) {
   desc.hooks.log = on_log;
   s->colliders = calloc(scene->collider_count + 1, sizeof *s->colliders);
   s->emitters = calloc(scene->emitter_count + 1, sizeof *s->emitters);
-  if (!s->colliders || !s->emitters) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
+  if (!s->colliders || !s->emitters)
+    return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
   OZ_IO_TRY(oz_state_copy(scene, &s->sent, s->why));
   OZ_IO_TRY(oz_state_copy(scene, &s->want, s->why));
   OZ_IO_TRY(oz_state_copy(scene, &s->next, s->why));
@@ -220,7 +236,8 @@ static ooze_result run(oz_session *s) {
     s->frame = s->stepping = s->base->output.first;
     s->sent_is_known = 1;
   }
-  /* Nothing on disk has changed until here: what is refused leaves neither empty folders nor a run without checkpoints. */
+  /* Nothing on disk has changed until here: what is refused leaves neither empty folders nor a run
+   * without checkpoints. */
   OZ_IO_TRY(oz_session_folders(s));
   if (!found) oz_session_forget(s);
   OZ_IO_TRY(oz_session_write_scene(s));
@@ -238,8 +255,8 @@ static ooze_result run(oz_session *s) {
     if (stop_wanted(s)) {
       OZ_IO_TRY(oz_session_snapshot(s));
       OZ_IO_TRY(oz_session_checkpoint(s));
-      return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume", s->base->file,
-                        s->frame);
+      return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                        s->base->file, s->frame);
     }
     OZ_IO_TRY(step_frame(s));
   }
@@ -265,7 +282,8 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   s.last = scene->output.last;
   if (s.options.last_frame >= s.options.first_frame) {
     if (s.options.last_frame < scene->output.first)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "frames %d to %d end before the scene's first frame, %d",
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "frames %d to %d end before the scene's first frame, %d",
                         s.options.first_frame, s.options.last_frame, scene->output.first);
     s.first = s.options.first_frame;
     s.last = s.options.last_frame;
@@ -276,11 +294,13 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   if (s.solver) {
     s.report.particles = ooze_particle_count(s.solver);
     if (result == OOZE_OK && ooze_state_hash(s.solver, &s.report.state_hash) < 0)
-      result = oz_io_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file, ooze_solver_message(s.solver));
+      result = oz_io_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file,
+                          ooze_solver_message(s.solver));
     for (uint32_t k = 0; s.options.stage && k < ooze_profile_count(s.solver); k++) {
       ooze_stage_time time;
       ooze_stage_time_default(&time);
-      if (ooze_profile_get(s.solver, k, &time) >= 0 && time.calls) s.options.stage(s.options.user, &time);
+      if (ooze_profile_get(s.solver, k, &time) >= 0 && time.calls)
+        s.options.stage(s.options.user, &time);
     }
     ooze_solver *solver = s.solver;
     s.solver = NULL;

@@ -17,11 +17,11 @@ typedef struct oz_session {
   ooze_emitter *emitters;
   oz_state sent, want, next; /* what the solver has; at this frame's beginning; at its end */
   int sent_is_known;
-  int32_t first, last; /* frames that files are written for */
-  int32_t frame;       /* the state's */
-  int32_t stepping;    /* the frame being stepped to */
+  int32_t first, last;      /* frames that files are written for */
+  int32_t frame;            /* the state's */
+  int32_t stepping;         /* the frame being stepped to */
   struct oz_follow *follow; /* one a collider: what follows a mesh that deforms */
-  void *snapshot;      /* the state of `frame` */
+  void *snapshot;           /* the state of `frame` */
   size_t snapshot_bytes, snapshot_room;
   int told_no_checkpoints, told_no_watch;
   double began;
@@ -32,12 +32,13 @@ typedef struct oz_session {
 double oz_session_clock(void); /* s */
 void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
 /* folder/part/name.0012.ending; part may be "". */
-ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame, const char *ending, char *out,
-                            size_t room);
+ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
+                            const char *ending, char *out, size_t room);
 
 void oz_session_sent(oz_session *s, const oz_state *state); /* what the solver has now */
 
-/* session_deform.c: the points of colliders with a mesh for each frame, for the step to `stepping` */
+/* session_deform.c: the points of colliders with a mesh for each frame, for the step to `stepping`
+ */
 ooze_result oz_session_deform(oz_session *s);
 void oz_session_deform_release(oz_session *s);
 

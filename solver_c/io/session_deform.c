@@ -1,7 +1,8 @@
 /* Colliders whose mesh deforms: a file for each frame. SPDX-License-Identifier: Apache-2.0
  *
- * Points are found on the first frame's mesh once, as places in its triangles. For each step they are placed on the meshes of the
- * frame before and of the frame itself; the solver moves them from there to there, each its own way. */
+ * Points are found on the first frame's mesh once, as places in its triangles. For each step they
+ * are placed on the meshes of the frame before and of the frame itself; the solver moves them from
+ * there to there, each its own way. */
 #include "session.h"
 
 #include <stdio.h>
@@ -35,10 +36,13 @@ static ooze_result follow_one(oz_session *s, uint32_t i) {
   ooze_mesh_default(&mesh);
   if (!f->from) {
     ooze_mesh_samples_default(&f->samples);
-    OZ_IO_TRY(ooze_mesh_sample(&item->shape.mesh, (double)s->base->separation, item->shell ? 0 : 2, &f->samples, s->why));
+    OZ_IO_TRY(ooze_mesh_sample(&item->shape.mesh, (double)s->base->separation, item->shell ? 0 : 2,
+                               &f->samples, s->why));
     f->from = malloc(((size_t)f->samples.count + 1) * 12);
     f->to = malloc(((size_t)f->samples.count + 1) * 12);
-    if (!f->from || !f->to) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory for collider %s", s->base->file, item->name);
+    if (!f->from || !f->to)
+      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory for collider %s",
+                        s->base->file, item->name);
     OZ_IO_TRY(place(s, i, s->stepping - 1, f->to, &mesh));
     ooze_mesh_release(&mesh);
     f->frame = s->stepping - 1;
@@ -50,8 +54,11 @@ static ooze_result follow_one(oz_session *s, uint32_t i) {
     OZ_IO_TRY(place(s, i, s->stepping, f->to, &mesh));
     f->frame = s->stepping;
   }
-  ooze_result result = ooze_collider_points(s->solver, s->colliders[i], f->samples.count, f->from, f->to);
-  if (result < 0) oz_io_fail(s->why, result, "%s: collider %s: %s", s->base->file, item->name, ooze_solver_message(s->solver));
+  ooze_result result =
+      ooze_collider_points(s->solver, s->colliders[i], f->samples.count, f->from, f->to);
+  if (result < 0)
+    oz_io_fail(s->why, result, "%s: collider %s: %s", s->base->file, item->name,
+               ooze_solver_message(s->solver));
   ooze_mesh_release(&mesh);
   return result < 0 ? result : OOZE_OK;
 }
@@ -60,7 +67,8 @@ ooze_result oz_session_deform(oz_session *s) {
   for (uint32_t i = 0; i < s->base->collider_count; i++) {
     if (!s->base->colliders[i].shape.sequence) continue;
     if (!s->follow) s->follow = calloc(s->base->collider_count, sizeof *s->follow);
-    if (!s->follow) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+    if (!s->follow)
+      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
     OZ_IO_TRY(follow_one(s, i));
   }
   return OOZE_OK;

@@ -8,10 +8,10 @@
 static const char *const point_endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply", NULL};
 static const char *const mesh_endings[] = {NULL, ".ply", ".obj", ".bgeo", ".bgeo.sc"};
 
-ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame, const char *ending, char *out,
-                            size_t room) {
-  int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "", s->base->output.name,
-                   frame, ending);
+ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
+                            const char *ending, char *out, size_t room) {
+  int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "",
+                   s->base->output.name, frame, ending);
   if (n < 0 || (size_t)n >= room)
     return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
   return OOZE_OK;
@@ -25,16 +25,20 @@ static ooze_result make_folder(const char *path, ooze_message *why) {
 /* For the run's folder and those in it that its outputs go to. */
 static ooze_result each_folder(oz_session *s, ooze_result (*call)(const char *, ooze_message *)) {
   const oz_output *o = &s->base->output;
-  const struct { const char *part; int wanted; } folders[] = {{"", 1},
-                                                              {"checkpoints", 1},
-                                                              {"points", point_endings[o->points] != NULL},
-                                                              {"surface", o->surface != 0},
-                                                              {"mesh", mesh_endings[o->mesh] != NULL},
-                                                              {"preview", s->options.preview != 0}};
+  const struct {
+    const char *part;
+    int wanted;
+  } folders[] = {{"", 1},
+                 {"checkpoints", 1},
+                 {"points", point_endings[o->points] != NULL},
+                 {"surface", o->surface != 0},
+                 {"mesh", mesh_endings[o->mesh] != NULL},
+                 {"preview", s->options.preview != 0}};
   for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
     char path[3600];
     if (!folders[k].wanted) continue;
-    snprintf(path, sizeof path, "%s%s%s", s->options.folder, folders[k].part[0] ? "/" : "", folders[k].part);
+    snprintf(path, sizeof path, "%s%s%s", s->options.folder, folders[k].part[0] ? "/" : "",
+             folders[k].part);
     OZ_IO_TRY(call(path, s->why));
   }
   return OOZE_OK;
@@ -42,7 +46,8 @@ static ooze_result each_folder(oz_session *s, ooze_result (*call)(const char *, 
 
 ooze_result oz_session_folder_fits(oz_session *s) {
   if (strlen(s->options.folder) > 2000)
-    return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", s->options.folder);
+    return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long",
+                      s->options.folder);
   return each_folder(s, oz_folder_fits);
 }
 ooze_result oz_session_folders(oz_session *s) { return each_folder(s, make_folder); }
@@ -65,7 +70,7 @@ static void wrote(const oz_session *s, const char *path) {
   if (s->options.wrote) s->options.wrote(s->options.user, path);
 }
 
-/* ---- Surfaces --------------------------------------------------------------------------------------------------- */
+/* ---- Surfaces ---------------------------------------------------------------------------- */
 
 static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_surface **out) {
   const oz_output *o = &s->base->output;
@@ -94,7 +99,8 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
   if (o->stress && count) {
     stress = malloc((size_t)count * sizeof *stress);
     six = malloc((size_t)count * 6 * sizeof *six);
-    result = stress && six ? ooze_attribute_read(s->solver, OOZE_STRESS, 0, count, 0, six) : OOZE_ERROR_MEMORY;
+    result = stress && six ? ooze_attribute_read(s->solver, OOZE_STRESS, 0, count, 0, six)
+                           : OOZE_ERROR_MEMORY;
     if (result >= 0) ooze_tensor_norms(six, count, stress);
     ooze_surface_scalar made = {"stress", stress, 0};
     scalars[in.scalar_count++] = made;
@@ -105,11 +111,13 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
     if (rate)
       result = ooze_strain_rate(&desc, &in, rate, s->why);
     else
-      result = oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
+      result =
+          oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
     ooze_surface_scalar made = {"strainrate", rate, 0};
     scalars[in.scalar_count++] = made;
   }
-  if (o->temperature && ooze_points_find(points, "temperature", &t) == OOZE_OK && t.type == OOZE_FLOAT32) {
+  if (o->temperature && ooze_points_find(points, "temperature", &t) == OOZE_OK &&
+      t.type == OOZE_FLOAT32) {
     ooze_surface_scalar made = {"temperature", t.data, 0};
     scalars[in.scalar_count++] = made;
   }
@@ -120,7 +128,8 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
   return result;
 }
 
-static ooze_result write_surfaces(oz_session *s, const ooze_points *points, ooze_surface **surface) {
+static ooze_result write_surfaces(oz_session *s, const ooze_points *points,
+                                  ooze_surface **surface) {
   const oz_output *o = &s->base->output;
   char path[3600];
   if ((!o->surface && !o->mesh) || !ooze_particle_count(s->solver)) return OOZE_OK;
@@ -143,7 +152,8 @@ static ooze_result write_surfaces(oz_session *s, const ooze_points *points, ooze
   return OOZE_OK;
 }
 
-static ooze_result write_preview(oz_session *s, const ooze_points *points, const ooze_surface *surface) {
+static ooze_result write_preview(oz_session *s, const ooze_points *points,
+                                 const ooze_surface *surface) {
   ooze_picture_options options;
   ooze_image image;
   char path[3600];
@@ -164,9 +174,12 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points, const
 static ooze_result add_compression(oz_session *s, ooze_points *points) {
   uint32_t count = ooze_particle_count(s->solver);
   float *data = NULL;
-  OZ_IO_TRY(ooze_points_add(points, "compression", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&data, s->why));
-  ooze_result result = count ? ooze_attribute_read(s->solver, OOZE_COMPRESSION, 0, count, 0, data) : OOZE_OK;
-  if (result < 0) return oz_io_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
+  OZ_IO_TRY(ooze_points_add(points, "compression", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER,
+                            (void **)&data, s->why));
+  ooze_result result =
+      count ? ooze_attribute_read(s->solver, OOZE_COMPRESSION, 0, count, 0, data) : OOZE_OK;
+  if (result < 0)
+    return oz_io_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
   return OOZE_OK;
 }
 
@@ -180,7 +193,8 @@ ooze_result oz_session_write_frame(oz_session *s) {
   if (result >= 0) result = add_compression(s, points);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
-    ooze_write_options_default(&options); /* one thread packs: more would put equal points into other bytes */
+    /* one thread packs: more would put equal points into other bytes */
+    ooze_write_options_default(&options);
     result = oz_session_path(s, "points", s->frame, point_endings[o->points], path, sizeof path);
     if (result >= 0) result = ooze_points_write(path, points, &options, s->why);
     if (result >= 0) wrote(s, path);

@@ -37,13 +37,16 @@ ooze_result oz_folder_fits(const char *path, ooze_message *why) {
   char part[4000];
   size_t length = strlen(path);
   struct stat about;
-  if (!length || length >= sizeof part) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+  if (!length || length >= sizeof part)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
   for (size_t i = 1; i <= length; i++) {
     if (i < length && !oz_os_is_slash(path[i])) continue;
     memcpy(part, path, i);
     part[i] = 0;
     if (stat(part, &about) == 0 && !S_ISDIR(about.st_mode))
-      return oz_io_fail(why, OOZE_ERROR_IO, "%s: a file is where a folder is to be; expected a folder, or nothing", part);
+      return oz_io_fail(why, OOZE_ERROR_IO,
+                        "%s: a file is where a folder is to be; expected a folder, or nothing",
+                        part);
   }
   return OOZE_OK;
 }
@@ -51,14 +54,16 @@ ooze_result oz_folder_fits(const char *path, ooze_message *why) {
 ooze_result oz_make_folder(const char *path, ooze_message *why) {
   char part[4000];
   size_t length = strlen(path);
-  if (!length || length >= sizeof part) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+  if (!length || length >= sizeof part)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
   for (size_t i = 1; i <= length; i++) {
     if (i < length && !oz_os_is_slash(path[i])) continue;
     memcpy(part, path, i);
     part[i] = 0;
     if (make_one(part) == 0 || errno == EEXIST) continue;
     int error = errno;
-    if (i < length && (error == EACCES || error == EPERM || error == EROFS)) continue; /* it may exist all the same */
+    /* it may exist all the same */
+    if (i < length && (error == EACCES || error == EPERM || error == EROFS)) continue;
     char reason[160];
     oz_os_reason(error, reason, sizeof reason);
     return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", part, reason);

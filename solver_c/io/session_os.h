@@ -8,7 +8,8 @@
 
 /* From the root of the file system; the path itself where that cannot be told. */
 void oz_absolute_path(const char *path, char *out, size_t room);
-ooze_result oz_folder_fits(const char *path, ooze_message *why); /* neither it nor one above it is a file */
+/* neither it nor one above it is a file */
+ooze_result oz_folder_fits(const char *path, ooze_message *why);
 ooze_result oz_make_folder(const char *path, ooze_message *why); /* and those above it */
 
 #endif

@@ -1,12 +1,14 @@
-/* Checkpoints of a run: writing, finding, comparing with the scene. SPDX-License-Identifier: Apache-2.0 */
+/* Checkpoints of a run: writing, finding, comparing with the scene. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- What must not change unnoticed ----------------------------------------------------------------------------- */
+/* ---- What must not change unnoticed ------------------------------------------------------ */
 
-static void fold_file(json_t *item, uint64_t hash) { /* a file counts by what is in it, wherever it lies */
+/* a file counts by what is in it, wherever it lies */
+static void fold_file(json_t *item, uint64_t hash) {
   char text[40];
   const char *path = json_string_value(json_object_get(item, "file")), *name = path;
   if (!path) return;
@@ -25,9 +27,11 @@ static json_t *motion_of(const ooze_scene *s) {
   json_object_del(doc, "note");
   json_object_del(doc, "picture");
   json_object_del(doc, "wedge");
-  json_t *output = json_pack("{s:f,s:i}", "fps", s->output.fps, "first_frame", (int)s->output.first);
+  json_t *output =
+      json_pack("{s:f,s:i}", "fps", s->output.fps, "first_frame", (int)s->output.first);
   json_object_set_new(doc, "output", output);
-  static const char *const shown[] = {"look", "colour", "clarity", "depth", "gloss", "softness", "glow", "hidden"};
+  static const char *const shown[] = {"look",  "colour",   "clarity", "depth",
+                                      "gloss", "softness", "glow",    "hidden"};
   static const char *const parts[] = {"materials", "colliders"};
   for (size_t p = 0; p < 2; p++) {
     const char *key;
@@ -39,13 +43,15 @@ static json_t *motion_of(const ooze_scene *s) {
     fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name),
               s->colliders[i].shape.file_hash);
   for (uint32_t i = 0; i < s->body_count; i++)
-    fold_file(json_object_get(json_object_get(doc, "bodies"), s->bodies[i].fill.name), s->bodies[i].fill.shape.file_hash);
+    fold_file(json_object_get(json_object_get(doc, "bodies"), s->bodies[i].fill.name),
+              s->bodies[i].fill.shape.file_hash);
   for (uint32_t i = 0; i < s->fluid_count; i++)
-    fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name), s->fluids[i].shape.file_hash);
+    fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name),
+              s->fluids[i].shape.file_hash);
   return doc;
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------- */
 
 ooze_result oz_session_snapshot(oz_session *s) {
   size_t bytes = 0;
@@ -56,11 +62,15 @@ ooze_result oz_session_snapshot(oz_session *s) {
     s->snapshot = malloc(s->snapshot_room);
     if (!s->snapshot) {
       s->snapshot_room = 0;
-      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for a snapshot of %zu bytes", s->base->file, bytes);
+      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for a snapshot of %zu bytes",
+                        s->base->file, bytes);
     }
   }
-  if (result >= 0) result = ooze_checkpoint_save(s->solver, s->snapshot, s->snapshot_room, &s->snapshot_bytes);
-  if (result < 0) return oz_io_fail(s->why, result, "%s: snapshot: %s", s->base->file, ooze_solver_message(s->solver));
+  if (result >= 0)
+    result = ooze_checkpoint_save(s->solver, s->snapshot, s->snapshot_room, &s->snapshot_bytes);
+  if (result < 0)
+    return oz_io_fail(s->why, result, "%s: snapshot: %s", s->base->file,
+                      ooze_solver_message(s->solver));
   return OOZE_OK;
 }
 
@@ -92,7 +102,8 @@ static int frame_of(const char *file, const char *name, int32_t *out) {
 static void gather(void *user, const char *file) {
   old_files *o = user;
   int32_t frame;
-  if (o->count < sizeof o->frames / sizeof *o->frames && frame_of(file, o->name, &frame)) o->frames[o->count++] = frame;
+  if (o->count < sizeof o->frames / sizeof *o->frames && frame_of(file, o->name, &frame))
+    o->frames[o->count++] = frame;
 }
 
 static int falling(const void *a, const void *b) {
@@ -111,7 +122,8 @@ static void prune(oz_session *s, size_t keep) {
   oz_os_list(folder, gather, o);
   qsort(o->frames, o->count, sizeof *o->frames, falling);
   for (size_t i = keep; i < o->count; i++)
-    if (oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path) == OOZE_OK) oz_os_remove(path);
+    if (oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path) == OOZE_OK)
+      oz_os_remove(path);
   free(o);
 }
 
@@ -120,14 +132,16 @@ void oz_session_forget(oz_session *s) { prune(s, 0); }
 ooze_result oz_session_checkpoint(oz_session *s) {
   char path[3600];
   json_t *motion = motion_of(s->base);
-  json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame", (int)s->frame, "scene",
-                           motion ? motion : json_null(), "colliders", names_of(s, 0), "emitters", names_of(s, 1),
-                           "watch", s->watch_values);
-  char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL; /* reals with all digits: they are compared */
+  json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame",
+                           (int)s->frame, "scene", motion ? motion : json_null(), "colliders",
+                           names_of(s, 0), "emitters", names_of(s, 1), "watch", s->watch_values);
+  /* reals with all digits: they are compared */
+  char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL;
   json_decref(meta);
   if (!text) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
   ooze_result result = oz_session_path(s, "checkpoints", s->frame, ".ozc", path, sizeof path);
-  if (result == OOZE_OK) result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
+  if (result == OOZE_OK)
+    result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
   free(text);
   if (result == OOZE_ERROR_UNSUPPORTED) { /* a build without zstd still simulates */
     if (!s->told_no_checkpoints) oz_session_say(s, "%s; this run cannot be resumed", s->why->text);
@@ -141,7 +155,7 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   return OOZE_OK;
 }
 
-/* ---- Going on --------------------------------------------------------------------------------------------------- */
+/* ---- Going on ---------------------------------------------------------------------------- */
 
 typedef struct changes {
   oz_session *session;
@@ -161,10 +175,12 @@ static void on_change(void *user, const char *path, const json_t *before, const 
 
 static void on_damaged(void *user, const char *line) { oz_session_say(user, "%s", line); }
 
-/* Colliders and emitters by name: those of the checkpoint keep their handles, others come and go. */
+/* Colliders and emitters by name: those of the checkpoint keep their handles, others come and go.
+ */
 static ooze_result match_parts(oz_session *s, const json_t *meta) {
   const ooze_scene *scene = s->base;
-  const json_t *old_colliders = json_object_get(meta, "colliders"), *old_emitters = json_object_get(meta, "emitters");
+  const json_t *old_colliders = json_object_get(meta, "colliders"),
+               *old_emitters = json_object_get(meta, "emitters");
   const char *key;
   json_t *value;
   ooze_result result = OOZE_OK;
@@ -175,7 +191,8 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
     if (value) continue;
     result = oz_collider_desc_of(scene, i, &scene->start, &desc);
     if (result >= 0) result = ooze_collider_add(s->solver, &desc, &s->colliders[i]);
-    if (result >= 0) OZ_IO_TRY(oz_scene_dress_collider(scene, i, s->solver, s->colliders[i], s->why));
+    if (result >= 0)
+      OZ_IO_TRY(oz_scene_dress_collider(scene, i, s->solver, s->colliders[i], s->why));
   }
   for (uint32_t i = 0; i < scene->emitter_count && result >= 0; i++) {
     value = json_object_get(old_emitters, scene->emitters[i].name);
@@ -187,19 +204,26 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
   }
   json_object_foreach((json_t *)old_colliders, key, value) {
     int here = 0;
-    for (uint32_t i = 0; i < scene->collider_count; i++) here |= strcmp(scene->colliders[i].name, key) == 0;
-    if (!here && result >= 0) result = ooze_collider_remove(s->solver, (ooze_collider)json_integer_value(value));
+    for (uint32_t i = 0; i < scene->collider_count; i++)
+      here |= strcmp(scene->colliders[i].name, key) == 0;
+    if (!here && result >= 0)
+      result = ooze_collider_remove(s->solver, (ooze_collider)json_integer_value(value));
   }
   json_object_foreach((json_t *)old_emitters, key, value) {
     int here = 0;
-    for (uint32_t i = 0; i < scene->emitter_count; i++) here |= strcmp(scene->emitters[i].name, key) == 0;
-    if (!here && result >= 0) result = ooze_emitter_remove(s->solver, (ooze_emitter)json_integer_value(value));
+    for (uint32_t i = 0; i < scene->emitter_count; i++)
+      here |= strcmp(scene->emitters[i].name, key) == 0;
+    if (!here && result >= 0)
+      result = ooze_emitter_remove(s->solver, (ooze_emitter)json_integer_value(value));
   }
-  if (result < 0) return oz_io_fail(s->why, result, "%s: resume: %s", scene->file, ooze_solver_message(s->solver));
+  if (result < 0)
+    return oz_io_fail(s->why, result, "%s: resume: %s", scene->file,
+                      ooze_solver_message(s->solver));
   return OOZE_OK;
 }
 
-static ooze_result go_on(oz_session *s, const char *path, const void *memory, size_t bytes, const json_t *meta) {
+static ooze_result go_on(oz_session *s, const char *path, const void *memory, size_t bytes,
+                         const json_t *meta) {
   const ooze_scene *scene = s->base;
   const json_t *frame = json_object_get(meta, "frame"), *then = json_object_get(meta, "scene");
   if (!json_is_integer(frame) || !json_is_object(then))
@@ -215,20 +239,21 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   oz_json_differ(then, now, on_change, &c);
   json_decref(now);
   if (c.count && !s->options.accept_changes)
-    return oz_io_fail(
-        s->why, OOZE_ERROR_ARGUMENT,
-        "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes on with the new values, a "
-        "run without --resume begins again",
-        scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
+    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
+                      "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes "
+                      "on with the new values, a "
+                      "run without --resume begins again",
+                      scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
   ooze_result result = ooze_checkpoint_load(s->solver, memory, bytes);
   if (result < 0) return oz_io_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
   if (ooze_material_count(s->solver) > scene->material_count + 1)
     return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
-                      "%s: has %u materials and the scene %u: materials can be added, not removed", path,
-                      ooze_material_count(s->solver) - 1, scene->material_count);
+                      "%s: has %u materials and the scene %u: materials can be added, not removed",
+                      path, ooze_material_count(s->solver) - 1, scene->material_count);
   for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++)
     if (ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL) < 0)
-      return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path, ooze_solver_message(s->solver));
+      return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path,
+                        ooze_solver_message(s->solver));
   OZ_IO_TRY(match_parts(s, meta));
   s->frame = s->stepping = (int32_t)json_integer_value(frame);
   json_t *watch = json_object_get(meta, "watch");
@@ -236,10 +261,12 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   /* the last thing sent were the values of the frame before */
   s->sent_is_known = !c.count;
   oz_session_sent(s, &s->want);
-  if (s->frame > scene->output.first) oz_state_at(s->scene, oz_frame_time(scene, s->frame - 1), &s->sent);
+  if (s->frame > scene->output.first)
+    oz_state_at(s->scene, oz_frame_time(scene, s->frame - 1), &s->sent);
   s->report.resumed = 1;
   s->report.resumed_frame = s->frame;
-  oz_session_say(s, "resuming at frame %d from %s%s", s->frame, path, c.count ? ", with the changes above" : "");
+  oz_session_say(s, "resuming at frame %d from %s%s", s->frame, path,
+                 c.count ? ", with the changes above" : "");
   return OOZE_OK;
 }
 
@@ -250,13 +277,16 @@ ooze_result oz_session_resume(oz_session *s, int *found) {
   char *text = NULL;
   *found = 0;
   snprintf(folder, sizeof folder, "%s/checkpoints", s->options.folder);
-  ooze_result result = ooze_checkpoint_find_newest(folder, &s->base->limits, on_damaged, s, path, sizeof path, s->why);
+  ooze_result result = ooze_checkpoint_find_newest(folder, &s->base->limits, on_damaged, s, path,
+                                                   sizeof path, s->why);
   if (result == OOZE_ERROR_NOT_FOUND) {
     s->why->text[0] = 0;
-    oz_session_say(s, "%s: no whole checkpoint to resume from; beginning with the first frame", folder);
+    oz_session_say(s, "%s: no whole checkpoint to resume from; beginning with the first frame",
+                   folder);
     return OOZE_OK;
   }
-  if (result >= 0) result = ooze_checkpoint_read(path, &s->base->limits, &memory, &bytes, &text, s->why);
+  if (result >= 0)
+    result = ooze_checkpoint_read(path, &s->base->limits, &memory, &bytes, &text, s->why);
   if (result >= 0) {
     json_t *meta = json_loads(text ? text : "", 0, NULL);
     result = go_on(s, path, memory, bytes, meta);

@@ -6,8 +6,8 @@
 
 static int same_parts(const ooze_scene *a, const ooze_scene *b) {
   if (a->material_count != b->material_count || a->collider_count != b->collider_count ||
-      a->emitter_count != b->emitter_count || a->separation != b->separation || a->output.fps != b->output.fps ||
-      a->output.first != b->output.first)
+      a->emitter_count != b->emitter_count || a->separation != b->separation ||
+      a->output.fps != b->output.fps || a->output.first != b->output.first)
     return 0;
   for (uint32_t i = 0; i < a->material_count; i++)
     if (strcmp(a->looks[i].name, b->looks[i].name) != 0) return 0;
@@ -26,7 +26,8 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
   json_t *value;
   size_t count = json_object_size(values), at = 0;
   char **sets = calloc(count + 1, sizeof *sets);
-  ooze_result result = sets ? OOZE_OK : oz_io_fail(s->why, OOZE_ERROR_MEMORY, "out of memory for watched values");
+  ooze_result result =
+      sets ? OOZE_OK : oz_io_fail(s->why, OOZE_ERROR_MEMORY, "out of memory for watched values");
   json_object_foreach(values, key, value) {
     char *text = result == OOZE_OK ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     size_t room = text ? strlen(key) + strlen(text) + 2 : 0;
@@ -39,11 +40,12 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
   options.set_count = (uint32_t)at;
   options.max_memory = s->base->max_memory;
   if (result == OOZE_OK)
-    result = ooze_scene_load_memory(s->base->file, s->base->text, strlen(s->base->text), &options, &scene, s->why);
+    result = ooze_scene_load_memory(s->base->file, s->base->text, strlen(s->base->text), &options,
+                                    &scene, s->why);
   if (result == OOZE_OK && !same_parts(s->base, scene))
-    result = oz_io_fail(
-        s->why, OOZE_ERROR_UNSUPPORTED,
-        "materials, colliders, emitters, the separation and the frame rate cannot come or change in mid-run");
+    result = oz_io_fail(s->why, OOZE_ERROR_UNSUPPORTED,
+                        "materials, colliders, emitters, the separation and the frame rate cannot "
+                        "come or change in mid-run");
   for (size_t i = 0; i < at; i++) free(sets[i]);
   free(sets);
   oz_state want, next;
@@ -74,8 +76,10 @@ ooze_result oz_session_watch(oz_session *s) {
   size_t bytes = 0;
   ooze_message ignored;
   if (!s->options.watch) return OOZE_OK;
-  if (ooze_file_read(s->options.watch, 1 << 20, &text, &bytes, &ignored) < 0) { /* not there yet, or not any more */
-    if (!s->told_no_watch) oz_session_say(s, "%s; it is looked for again before each frame", ignored.text);
+  /* not there yet, or not any more */
+  if (ooze_file_read(s->options.watch, 1 << 20, &text, &bytes, &ignored) < 0) {
+    if (!s->told_no_watch)
+      oz_session_say(s, "%s; it is looked for again before each frame", ignored.text);
     s->told_no_watch = 1;
     return OOZE_OK;
   }
@@ -89,8 +93,8 @@ ooze_result oz_session_watch(oz_session *s) {
   json_t *values = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
   ooze_io_free(text);
   if (!json_is_object(values)) {
-    oz_session_say(s, "%s:%d: expected {\"path\": value, ...}; going on with the values before", s->options.watch,
-                   values ? 1 : error.line);
+    oz_session_say(s, "%s:%d: expected {\"path\": value, ...}; going on with the values before",
+                   s->options.watch, values ? 1 : error.line);
     json_decref(values);
     return OOZE_OK;
   }
@@ -99,7 +103,8 @@ ooze_result oz_session_watch(oz_session *s) {
     oz_session_say(s, "%s: %s; going on with the values before", s->options.watch, s->why->text);
     s->why->text[0] = 0;
   } else {
-    oz_session_say(s, "frame %d: %zu value%s from %s", s->stepping, count, count == 1 ? "" : "s", s->options.watch);
+    oz_session_say(s, "frame %d: %zu value%s from %s", s->stepping, count, count == 1 ? "" : "s",
+                   s->options.watch);
   }
   return OOZE_OK;
 }

@@ -1,6 +1,6 @@
-/* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it into distance, keep
- * the band. The steps are in surface_cells.c, surface_kernels.c, surface_field.c, surface_distance.c,
- * surface_attributes.c. */
+/* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it
+ * into distance, keep the band. The steps are in surface_cells.c, surface_kernels.c,
+ * surface_field.c, surface_distance.c, surface_attributes.c. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -17,44 +17,55 @@ void ooze_surface_destroy(ooze_surface *s) {
   oz_release(s);
 }
 
-static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *p, ooze_message *why) {
+static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *p,
+                         ooze_message *why) {
   uint32_t n;
   if (d->size != sizeof *d || p->size != sizeof *p)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "a surface struct has size %u or %u; fill it with its _default()",
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "a surface struct has size %u or %u; fill it with its _default()",
                            d->size, p->size);
   if (d->method > OOZE_SURFACE_DENSITY)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
                            d->method);
   if (!(d->threshold >= 0.0f && d->threshold <= 1.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "threshold is %g; expected 0 to 1", d->threshold);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "threshold is %g; expected 0 to 1",
+                           d->threshold);
   if (!(d->separation > 0.0f) || !isfinite(d->separation))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0", d->separation);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
+                           d->separation);
   if (!(d->radius >= 0.0f) || !isfinite(d->radius))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "radius is %g m; expected 0 or more", d->radius);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "radius is %g m; expected 0 or more",
+                           d->radius);
   if (!(d->voxel >= 0.0f) || !isfinite(d->voxel))
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected 0 or more", d->voxel);
   if (!(d->half_width >= 2.0f && d->half_width <= 20.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "half_width is %g voxels; expected 2 to 20", d->half_width);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "half_width is %g voxels; expected 2 to 20",
+                           d->half_width);
   if (!(d->position_smoothing >= 0.0f && d->position_smoothing <= 1.0f))
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "position_smoothing is %g; expected 0 to 1",
                            d->position_smoothing);
   if (!(d->max_stretch >= 1.0f && d->max_stretch <= 4.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_stretch is %g; expected 1 to 4", d->max_stretch);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_stretch is %g; expected 1 to 4",
+                           d->max_stretch);
   if (d->smoothing > 100)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100", d->smoothing);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100",
+                           d->smoothing);
   if (p->count && !p->positions)
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
   if (p->scalar_count > OZ_SURFACE_SCALARS)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count, OZ_SURFACE_SCALARS);
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count,
+                           OZ_SURFACE_SCALARS);
   for (n = 0; n < p->scalar_count; ++n)
     if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] ||
         strlen(p->scalars[n].name) > 31)
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "scalar %u needs values and a name of 1 to 31 characters", n);
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                             "scalar %u needs values and a name of 1 to 31 characters", n);
   return OOZE_OK;
 }
 
-/* Where a voxel holds many particles, their means stand for them: one a cell of the size that the voxel can show.
- * Nothing is dropped and time stays linear. */
+/* Where a voxel holds many particles, their means stand for them: one a cell of the size that the
+ * voxel can show. Nothing is dropped and time stays linear. */
 typedef struct merged_points {
   ooze_surface_points p;
   float *block;
@@ -62,7 +73,8 @@ typedef struct merged_points {
   uint32_t skipped;
 } merged_points;
 
-static ooze_result merge(const ooze_surface_points *p, float cell, merged_points *out, ooze_message *why) {
+static ooze_result merge(const ooze_surface_points *p, float cell, merged_points *out,
+                         ooze_message *why) {
   oz_cells c;
   uint32_t v = p->velocities ? 3 : 0, channels = 3 + v + p->scalar_count, i, j, n;
   size_t pstride = p->position_stride ? p->position_stride : 3 * sizeof(float);
@@ -75,7 +87,8 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
     return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to merge %u particles", p->count);
   }
   for (i = 0; i < c.cell_count; ++i) {
-    double sum[3 + 3 + OZ_SURFACE_SCALARS] = {0}, share = 1.0 / (double)(c.first[i + 1] - c.first[i]);
+    double sum[3 + 3 + OZ_SURFACE_SCALARS] = {0},
+                       share = 1.0 / (double)(c.first[i + 1] - c.first[i]);
     for (j = c.first[i]; j < c.first[i + 1]; ++j) {
       float value[3 + 3 + OZ_SURFACE_SCALARS];
       uint32_t from = c.order[j];
@@ -113,9 +126,10 @@ static int crowded(const oz_cells *c) {
   return 0;
 }
 
-/* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed a brick at a time,
- * in order, from the distances; what is kept are the sharpened ones. */
-static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band, ooze_message *why) {
+/* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed
+ * a brick at a time, in order, from the distances; what is kept are the sharpened ones. */
+static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band,
+                             ooze_message *why) {
   uint8_t *kind = (uint8_t *)oz_allocate(b->count, 1);
   uint64_t *keys;
   uint32_t i, n = 0, inside = 0;
@@ -178,38 +192,46 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
 }
 
 /* The bricks near particles, with a field that is zero on the surface: of kernels, ... */
-static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, float separation, float band, const ooze_surface_desc *d,
-                              const oz_tasks *tasks, ooze_message *why) {
+static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, float separation,
+                              float band, const ooze_surface_desc *d, const oz_tasks *tasks,
+                              ooze_message *why) {
   oz_kernel_desc kd;
   oz_kernel *kernels = (oz_kernel *)oz_allocate(c->count, sizeof *kernels);
   float reach = 0.0f;
   ooze_result r;
-  if (!kernels) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
+  if (!kernels)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
   kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
   kd.separation = separation;
   kd.position_smoothing = d->position_smoothing;
   kd.max_stretch = d->max_stretch;
   r = oz_kernels_make(&kd, c, tasks, kernels, &reach, why);
-  if (!r) r = oz_bricks_cover(b, c, voxel, fmaxf(reach, 1.1f * separation + band) - 0.5f * separation + 2.0f * voxel, d->max_voxels, why);
+  if (!r)
+    r = oz_bricks_cover(b, c, voxel,
+                        fmaxf(reach, 1.1f * separation + band) - 0.5f * separation + 2.0f * voxel,
+                        d->max_voxels, why);
   if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, tasks);
   oz_release(kernels);
   return r;
 }
 /* ... or of balls about those that are at the surface by their density. */
-static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, float separation, float radius, float band, const ooze_surface_desc *d,
+static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, float separation,
+                              float radius, float band, const ooze_surface_desc *d,
                               const oz_tasks *tasks, ooze_message *why) {
   uint8_t *outer = (uint8_t *)oz_allocate(c->count, 1);
   ooze_result r;
-  if (!outer) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles", c->count);
+  if (!outer)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles", c->count);
   oz_density_mark(c, separation, d->threshold, tasks, outer);
-  r = oz_bricks_cover(b, c, voxel, oz_density_reach(separation, radius) + band + 2.0f * voxel, d->max_voxels, why);
+  r = oz_bricks_cover(b, c, voxel, oz_density_reach(separation, radius) + band + 2.0f * voxel,
+                      d->max_voxels, why);
   if (!r) oz_density_field(b, c, outer, voxel, separation, radius, tasks);
   oz_release(outer);
   return r;
 }
 
-ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points, ooze_surface **out,
-                               ooze_message *why) {
+ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points,
+                               ooze_surface **out, ooze_message *why) {
   double start = oz_seconds();
   merged_points merged;
   const ooze_surface_points *p = points;
@@ -220,7 +242,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   ooze_surface *s = NULL;
   float separation, voxel, radius;
   ooze_result r;
-  if (!d || !points || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_build: a pointer is NULL");
+  if (!d || !points || !out)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_build: a pointer is NULL");
   *out = NULL;
   if ((r = check(d, points, why))) return r;
   memset(&merged, 0, sizeof merged);
@@ -247,7 +270,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions,
                      p->position_stride ? p->position_stride : 3 * sizeof(float), why);
   if (r) goto done;
-  /* Sixteen a cell is usual. A heap of particles in one spot would cost its square: thin it out first. */
+  /* Sixteen a cell is usual. A heap of particles in one spot would cost its square: thin it out
+   * first. */
   if (!s->info.merged && crowded(&c)) {
     oz_cells_free(&c);
     if ((r = merge(points, 0.4f * separation, &merged, why))) goto done;
@@ -258,7 +282,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   }
   radius = OZ_LONE_RADIUS * separation;
   if (d->method == OOZE_SURFACE_DENSITY) {
-    radius = fmaxf(d->radius > 0.0f && !s->info.merged ? d->radius : OZ_DENSITY_RADIUS * separation, 0.9f * voxel);
+    radius = fmaxf(d->radius > 0.0f && !s->info.merged ? d->radius : OZ_DENSITY_RADIUS * separation,
+                   0.9f * voxel);
     r = by_density(&b, &c, voxel, separation, radius, s->band, d, &tasks, why);
   } else {
     r = by_kernels(&b, &c, voxel, separation, s->band, d, &tasks, why);
@@ -281,8 +306,9 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   s->info.voxel = voxel;
   s->info.half_width = s->band;
   s->info.radius = radius;
-  s->info.bytes = sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
-                  (uint64_t)s->attribute_bricks * (64 + 2048 * ((s->velocity ? 3 : 0) + s->scalar_count));
+  s->info.bytes =
+      sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
+      (uint64_t)s->attribute_bricks * (64 + 2048 * ((s->velocity ? 3 : 0) + s->scalar_count));
   s->info.seconds = oz_seconds() - start;
   *out = s;
   s = NULL;
@@ -323,14 +349,16 @@ float oz_surface_distance(const ooze_surface *s, const float p[3]) {
   return f[0] + t[2] * (f[1] - f[0]);
 }
 
-ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count, float *out) {
+ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count,
+                                float *out) {
   uint32_t i;
   if (!s || (count && (!points || !out))) return OOZE_ERROR_ARGUMENT;
   for (i = 0; i < count; ++i) out[i] = oz_surface_distance(s, points + 3 * (size_t)i);
   return OOZE_OK;
 }
 
-/* FNV-1a over 32-bit words: what matters is that equal bits give equal hashes and a changed bit shows. */
+/* FNV-1a over 32-bit words: what matters is that equal bits give equal hashes and a changed bit
+ * shows. */
 static uint64_t hash_words(uint64_t h, const void *data, size_t bytes) {
   const unsigned char *p = (const unsigned char *)data;
   size_t i;
@@ -358,6 +386,7 @@ void ooze_tensor_norms(const float *tensors, uint32_t count, float *out) {
   uint32_t i;
   for (i = 0; i < count && tensors && out; ++i) {
     const float *q = tensors + 6 * (size_t)i;
-    out[i] = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + 2.0f * (q[3] * q[3] + q[4] * q[4] + q[5] * q[5]));
+    out[i] = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] +
+                   2.0f * (q[3] * q[3] + q[4] * q[4] + q[5] * q[5]));
   }
 }

@@ -1,5 +1,6 @@
-/* Particles binned into cubic cells: a sort by (cell, input order) and a table from cell to range. Time and memory are
- * linear in particles whatever their spread, since only occupied cells exist. */
+/* Particles binned into cubic cells: a sort by (cell, input order) and a table from cell to range.
+ * Time and memory are linear in particles whatever their spread, since only occupied cells exist.
+ */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -43,8 +44,8 @@ int oz_map_put(oz_map *m, uint64_t key, uint32_t value) {
   return 1;
 }
 
-/* Least significant digit first, 11 bits a pass; a digit that all keys share is skipped, so small scenes take two or
- * three passes of the six. */
+/* Least significant digit first, 11 bits a pass; a digit that all keys share is skipped, so small
+ * scenes take two or three passes of the six. */
 int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count) {
   enum { DIGITS = 6, BITS = 11, SIZE = 1 << BITS };
   uint32_t *histogram = (uint32_t *)oz_allocate((size_t)DIGITS * SIZE, sizeof *histogram);
@@ -57,7 +58,8 @@ int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count) {
   if (ok) {
     memset(histogram, 0, (size_t)DIGITS * SIZE * sizeof *histogram);
     for (i = 0; i < count; ++i)
-      for (digit = 0; digit < DIGITS; ++digit) ++histogram[digit * SIZE + (keys[i] >> (digit * BITS) & (SIZE - 1))];
+      for (digit = 0; digit < DIGITS; ++digit)
+        ++histogram[digit * SIZE + (keys[i] >> (digit * BITS) & (SIZE - 1))];
     for (digit = 0; digit < DIGITS && count; ++digit) {
       uint32_t *h = histogram + digit * SIZE, sum = 0;
       if (h[keys[0] >> (digit * BITS) & (SIZE - 1)] == count) continue;
@@ -102,8 +104,8 @@ void oz_cells_free(oz_cells *c) {
   memset(c, 0, sizeof *c);
 }
 
-ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride,
-                           ooze_message *why) {
+ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions,
+                           size_t stride, ooze_message *why) {
   const char *bytes = (const char *)positions;
   uint32_t i, kept = 0, cells = 0;
   memset(c, 0, sizeof *c);
@@ -124,10 +126,11 @@ ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *
         fabsf(p[2]) >= cell * (OZ_KEY_LIMIT - 2)) {
       oz_cells_free(c);
       return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                             "particle %u is at %g %g %g m; with cells of %g m the limit is %g m", i, p[0], p[1], p[2],
-                             cell, cell * (OZ_KEY_LIMIT - 2));
+                             "particle %u is at %g %g %g m; with cells of %g m the limit is %g m",
+                             i, p[0], p[1], p[2], cell, cell * (OZ_KEY_LIMIT - 2));
     }
-    c->keys[kept] = oz_key((int)floorf(p[0] / cell), (int)floorf(p[1] / cell), (int)floorf(p[2] / cell));
+    c->keys[kept] =
+        oz_key((int)floorf(p[0] / cell), (int)floorf(p[1] / cell), (int)floorf(p[2] / cell));
     c->order[kept++] = i;
   }
   c->count = kept;

@@ -1,14 +1,17 @@
-/* The surface as Takamatsu & Kanai (2011, section 3.4) extract it: particles whose SPH density is below a threshold are at the
- * surface, and the field is the distance to those, less a radius. He leaves the inside empty, since a picture does not show it; here the
- * others fill it, so that the result is a solid with one surface. The radius must be large enough that balls about a lattice's
- * outermost layer leave no holes (0.87 separations): the surface stands that far out, and shows each particle's ball. */
+/* The surface as Takamatsu & Kanai (2011, section 3.4) extract it: particles whose SPH density is
+ * below a threshold are at the surface, and the field is the distance to those, less a radius. He
+ * leaves the inside empty, since a picture does not show it; here the others fill it, so that the
+ * result is a solid with one surface. The radius must be large enough that balls about a lattice's
+ * outermost layer leave no holes (0.87 separations): the surface stands that far out, and shows
+ * each particle's ball. */
 #include "surface_internal.h"
 
 #include <math.h>
 
 #define SUPPORT 2.2f /* separations: of the density's kernel, as in the solver */
-#define DEEP 1.2f    /* separations: balls of the inside. A particle there is a separation or more below the outermost, so that
-                        they close every gap and never reach the surface. */
+/* separations: balls of the inside. A particle there is a separation or more below the outermost,
+ * so that they close every gap and never reach the surface. */
+#define DEEP 1.2f
 
 typedef struct density_job {
   const oz_cells *c;
@@ -31,19 +34,22 @@ static float full_lattice(void) {
 static void mark_body(void *arg, uint32_t begin, uint32_t end) {
   density_job *job = (density_job *)arg;
   const oz_cells *c = job->c;
-  const float h = SUPPORT * job->separation, inv = 1.0f / (h * h), limit = job->threshold * full_lattice();
+  const float h = SUPPORT * job->separation, inv = 1.0f / (h * h),
+              limit = job->threshold * full_lattice();
   for (uint32_t i = begin; i < end; ++i) {
     const float *p = c->x + 3 * (size_t)i;
     float sum = 0.0f;
     int lo[3], hi[3], x, y, z;
-    for (int a = 0; a < 3; ++a) lo[a] = (int)floorf((p[a] - h) / c->cell), hi[a] = (int)floorf((p[a] + h) / c->cell);
+    for (int a = 0; a < 3; ++a)
+      lo[a] = (int)floorf((p[a] - h) / c->cell), hi[a] = (int)floorf((p[a] + h) / c->cell);
     for (x = lo[0]; x <= hi[0]; ++x)
       for (y = lo[1]; y <= hi[1]; ++y)
         for (z = lo[2]; z <= hi[2]; ++z) {
           uint32_t j, last;
           if (!oz_cells_find(c, x, y, z, &j, &last)) continue;
           for (; j < last; ++j) {
-            const float *o = c->x + 3 * (size_t)j, dx = o[0] - p[0], dy = o[1] - p[1], dz = o[2] - p[2];
+            const float *o = c->x + 3 * (size_t)j, dx = o[0] - p[0], dy = o[1] - p[1],
+                        dz = o[2] - p[2];
             const float q = 1.0f - (dx * dx + dy * dy + dz * dz) * inv;
             if (q > 0.0f) sum += q * q * q;
           }
@@ -52,7 +58,8 @@ static void mark_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks, uint8_t *outer) {
+void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks,
+                     uint8_t *outer) {
   density_job job = {c, separation, threshold, outer};
   oz_tasks_run(tasks, c->count, mark_body, &job);
 }
@@ -76,17 +83,20 @@ static void add_ball(float *f, const float *at, float radius, const float origin
   }
   for (x = lo[0]; x <= hi[0]; ++x)
     for (y = lo[1]; y <= hi[1]; ++y) {
-      const float flat = ((float)x - p[0]) * ((float)x - p[0]) + ((float)y - p[1]) * ((float)y - p[1]);
+      const float flat =
+          ((float)x - p[0]) * ((float)x - p[0]) + ((float)y - p[1]) * ((float)y - p[1]);
       float *row = f + 64 * x + 8 * y;
       if (flat >= reach * reach) continue;
-      for (z = lo[2]; z <= hi[2]; ++z) row[z] = fminf(row[z], sqrtf(flat + ((float)z - p[2]) * ((float)z - p[2])) - r);
+      for (z = lo[2]; z <= hi[2]; ++z)
+        row[z] = fminf(row[z], sqrtf(flat + ((float)z - p[2]) * ((float)z - p[2])) - r);
     }
 }
 
 static void ball_body(void *arg, uint32_t begin, uint32_t end) {
   ball_job *job = (ball_job *)arg;
   const oz_cells *c = job->c;
-  const float side = 8.0f * job->voxel, top = 7.0f * job->voxel, reach = fmaxf(job->surface, job->deep) + 2.0f * job->voxel;
+  const float side = 8.0f * job->voxel, top = 7.0f * job->voxel,
+              reach = fmaxf(job->surface, job->deep) + 2.0f * job->voxel;
   for (uint32_t i = begin; i < end; ++i) {
     float *f = job->b->values + 512 * (size_t)i, origin[3];
     int key[3], lo[3], hi[3], x, y, z;
@@ -102,14 +112,17 @@ static void ball_body(void *arg, uint32_t begin, uint32_t end) {
         for (z = lo[2]; z <= hi[2]; ++z) {
           uint32_t j, last;
           if (!oz_cells_find(c, x, y, z, &j, &last)) continue;
-          for (; j < last; ++j) add_ball(f, c->x + 3 * (size_t)j, job->outer[j] ? job->surface : job->deep, origin, job->voxel);
+          for (; j < last; ++j)
+            add_ball(f, c->x + 3 * (size_t)j, job->outer[j] ? job->surface : job->deep, origin,
+                     job->voxel);
         }
   }
 }
 
 float oz_density_reach(float separation, float radius) { return fmaxf(radius, DEEP * separation); }
 
-void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel, float separation, float radius, const oz_tasks *tasks) {
+void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel,
+                      float separation, float radius, const oz_tasks *tasks) {
   ball_job job = {b, c, outer, voxel, radius, DEEP * separation};
   oz_tasks_run(tasks, b->count, ball_body, &job);
 }

@@ -1,10 +1,11 @@
-/* From any function with the right zero crossing to signed distance in a narrow band, and a filter on it. Both work in
- * voxels. A brick reads its six neighbours through a padded copy. */
+/* From any function with the right zero crossing to signed distance in a narrow band, and a filter
+ * on it. Both work in voxels. A brick reads its six neighbours through a padded copy. */
 #include "surface_internal.h"
 
 #include <math.h>
 
-#define P(x, y, z) (((x)*10 + (y)) * 10 + (z)) /* in the padded block: 10 a side, the brick at 1..8 */
+/* in the padded block: 10 a side, the brick at 1..8 */
+#define P(x, y, z) (((x)*10 + (y)) * 10 + (z))
 
 /* Faces only: the stencils here have no diagonal arms. Beyond the bricks is outside. */
 static void load_padded(const oz_bricks *b, uint32_t i, float outside, float *p) {
@@ -40,9 +41,10 @@ typedef struct distance_job {
   float band, factor, within; /* filter: only values below `within` change */
 } distance_job;
 
-/* Samples beside a crossing: value over slope. The slope takes the difference across the crossing where an axis has one
- * (exact for a plane), the central one where both sides cross (inside a thin strand), and stays near 1, which is what
- * the field was shaped to: a drop of one voxel's radius has no slope worth measuring. */
+/* Samples beside a crossing: value over slope. The slope takes the difference across the crossing
+ * where an axis has one (exact for a plane), the central one where both sides cross (inside a thin
+ * strand), and stays near 1, which is what the field was shaped to: a drop of one voxel's radius
+ * has no slope worth measuring. */
 static void cross_body(void *arg, uint32_t begin, uint32_t end) {
   distance_job *job = (distance_job *)arg;
   float p[1000];
@@ -107,8 +109,8 @@ static float eikonal(float a, float b, float c) {
   return u;
 }
 
-/* One brick: forth and back over its samples, in place, if it or a neighbour changed when last looked at. Bricks of one
- * colour never touch, so this is deterministic. */
+/* One brick: forth and back over its samples, in place, if it or a neighbour changed when last
+ * looked at. Bricks of one colour never touch, so this is deterministic. */
 static void sweep_body(void *arg, uint32_t begin, uint32_t end) {
   distance_job *job = (distance_job *)arg;
   float p[1000] = {0};
@@ -126,7 +128,8 @@ static void sweep_body(void *arg, uint32_t begin, uint32_t end) {
         int at = pass ? 511 - a : a;
         float *v = p + P((at >> 6) + 1, (at >> 3 & 7) + 1, (at & 7) + 1), u;
         float ux = fminf(v[-100], v[100]), uy = fminf(v[-10], v[10]), uz = fminf(v[-1], v[1]);
-        /* No solution is nearer than the nearest neighbour plus 1/sqrt(3): most samples end here. */
+        /* No solution is nearer than the nearest neighbour plus 1/sqrt(3): most samples end here.
+         */
         if (fminf(ux, fminf(uy, uz)) + 0.577f >= *v || (fixed[at >> 6] >> (at & 63) & 1)) continue;
         u = eikonal(ux, uy, uz);
         if (u < *v - 1e-3f) {
@@ -145,7 +148,8 @@ static void sweep_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why) {
+ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
+                                ooze_message *why) {
   distance_job job;
   uint32_t i, *lists[2], counts[2] = {0, 0};
   int pass, colour;
@@ -164,7 +168,8 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
     oz_release(job.state);
     oz_release(lists[0]);
     oz_release(lists[1]);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the distance of %u bricks", b->count);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the distance of %u bricks",
+                           b->count);
   }
   oz_tasks_run(tasks, b->count, cross_body, &job);
   old = b->values;
@@ -176,8 +181,8 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
     colour = (k[0] + k[1] + k[2]) & 1;
     lists[colour][counts[colour]++] = i;
   }
-  /* Distance travels through a whole brick a pass; where fronts turn at brick corners it takes a few more. Bricks that
-   * have settled are skipped, so passes past the need cost nothing. */
+  /* Distance travels through a whole brick a pass; where fronts turn at brick corners it takes a
+   * few more. Bricks that have settled are skipped, so passes past the need cost nothing. */
   for (pass = 0; pass < 4 + (int)band; ++pass)
     for (colour = 0; colour < 2; ++colour) {
       job.list = lists[colour];
@@ -207,9 +212,11 @@ static void filter_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-/* A pass is a step of diffusion and a slightly larger one back (Taubin 1995): ripples of a few voxels die, while
- * curvature on the scale of a strand, which plain diffusion would shrink away, comes back. */
-ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks, ooze_message *why) {
+/* A pass is a step of diffusion and a slightly larger one back (Taubin 1995): ripples of a few
+ * voxels die, while curvature on the scale of a strand, which plain diffusion would shrink away,
+ * comes back. */
+ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks,
+                               ooze_message *why) {
   distance_job job;
   uint32_t n;
   if (!passes) return OOZE_OK;
@@ -218,7 +225,8 @@ ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const 
   job.band = band;
   job.within = 2.0f * band;
   job.other = (float *)oz_allocate(b->count, 512 * sizeof(float));
-  if (!job.other) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to smooth %u bricks", b->count);
+  if (!job.other)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to smooth %u bricks", b->count);
   for (n = 0; n < 2 * passes; ++n) {
     float *t = b->values;
     job.factor = n % 2 ? -0.62f : 0.6f;
@@ -230,10 +238,12 @@ ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const 
   return OOZE_OK;
 }
 
-/* Readers of a level set interpolate between samples, and straight lines between the samples of a curved distance lie
- * outside it: the strand that they show is thinner than the one that was sampled, by a fifth at a radius of one voxel.
- * Taking a twelfth of the second difference off each sample cancels that error on average (the mean of t(1-t)/2). */
-ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out, ooze_message *why) {
+/* Readers of a level set interpolate between samples, and straight lines between the samples of a
+ * curved distance lie outside it: the strand that they show is thinner than the one that was
+ * sampled, by a fifth at a radius of one voxel. Taking a twelfth of the second difference off each
+ * sample cancels that error on average (the mean of t(1-t)/2). */
+ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out,
+                                ooze_message *why) {
   distance_job job;
   memset(&job, 0, sizeof job);
   job.b = b;
@@ -241,7 +251,8 @@ ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks,
   job.within = band - 1.0f; /* the clamp at the band's edge is not curvature */
   job.factor = -0.5f;       /* of (mean of 6 - value), which is a sixth of the second differences */
   job.other = (float *)oz_allocate(b->count, 512 * sizeof(float));
-  if (!job.other) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
+  if (!job.other)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
   oz_tasks_run(tasks, b->count, filter_body, &job);
   *out = job.other;
   return OOZE_OK;

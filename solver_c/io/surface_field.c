@@ -1,5 +1,6 @@
-/* The bricks near particles, and the field on them. Each brick gathers the particles that reach it, in cell order, into
- * a block of its own: no two tasks write to one place, so any number of threads makes the same bits. */
+/* The bricks near particles, and the field on them. Each brick gathers the particles that reach it,
+ * in cell order, into a block of its own: no two tasks write to one place, so any number of threads
+ * makes the same bits. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -11,8 +12,8 @@ void oz_bricks_free(oz_bricks *b) {
   memset(b, 0, sizeof *b);
 }
 
-ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels,
-                            ooze_message *why) {
+ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach,
+                            uint64_t max_voxels, ooze_message *why) {
   float side = 8.0f * voxel;
   double most = (double)c->cell / side * OZ_KEY_LIMIT;
   oz_map map;
@@ -22,7 +23,8 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
   for (i = 0; i < c->cell_count; ++i) {
     int lo[3], hi[3], a, x, y, z;
     uint32_t j;
-    for (a = 0; a < 3; ++a) { /* the box of the cell's particles: strands fill little of their cells */
+    /* the box of the cell's particles: strands fill little of their cells */
+    for (a = 0; a < 3; ++a) {
       float least = c->x[3 * (size_t)c->first[i] + (size_t)a], greatest = least;
       double l, h;
       for (j = c->first[i] + 1; j < c->first[i + 1]; ++j) {
@@ -33,7 +35,8 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
       h = floor(((double)greatest + reach) / side);
       if (l < -(OZ_KEY_LIMIT - 2) || h > OZ_KEY_LIMIT - 2) {
         oz_map_free(&map);
-        return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a particle lies %g m out; voxels of %g m reach to %g m",
+        return oz_surface_fail(why, OOZE_ERROR_LIMIT,
+                               "a particle lies %g m out; voxels of %g m reach to %g m",
                                most * side, voxel, (double)side * (OZ_KEY_LIMIT - 2));
       }
       lo[a] = (int)l;
@@ -47,9 +50,10 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
           n += (uint32_t)put;
           if ((uint64_t)n * 512 > max_voxels) {
             oz_map_free(&map);
-            return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                                   "voxels of %g m need more than %llu samples (max_voxels); use larger voxels", voxel,
-                                   (unsigned long long)max_voxels);
+            return oz_surface_fail(
+                why, OOZE_ERROR_LIMIT,
+                "voxels of %g m need more than %llu samples (max_voxels); use larger voxels", voxel,
+                (unsigned long long)max_voxels);
           }
         }
   }
@@ -93,10 +97,11 @@ typedef struct field_job {
   float voxel, separation, reach;
 } field_job;
 
-/* Adds one kernel to a brick. Coordinates in voxels from the brick's first sample; a row of eight is one polynomial in
- * z. */
+/* Adds one kernel to a brick. Coordinates in voxels from the brick's first sample; a row of eight
+ * is one polynomial in z. */
 static void add_kernel(float *f, const oz_kernel *k, const float origin[3], float voxel) {
-  float px = (k->x[0] - origin[0]) / voxel, py = (k->x[1] - origin[1]) / voxel, pz = (k->x[2] - origin[2]) / voxel;
+  float px = (k->x[0] - origin[0]) / voxel, py = (k->x[1] - origin[1]) / voxel,
+        pz = (k->x[2] - origin[2]) / voxel;
   float ex = k->extent[0] / voxel, ey = k->extent[1] / voxel, v2 = voxel * voxel;
   int x0 = (int)ceilf(fmaxf(px - ex, 0.0f)), x1 = (int)floorf(fminf(px + ex, 7.0f));
   int y0 = (int)ceilf(fmaxf(py - ey, 0.0f)), y1 = (int)floorf(fminf(py + ey, 7.0f));
@@ -112,7 +117,8 @@ static void add_kernel(float *f, const oz_kernel *k, const float origin[3], floa
       /* The row's least q^2: skip rows that only touch the box's corners. */
       if (base - slope * slope * fall >= 1.0f) continue;
       for (z = 0; z < 8; z += OZ_LANES) {
-        oz_f4 dz = oz_f4_ramp() + ((float)z - pz), q = oz_f4_positive(1.0f - (base + dz * (slope + zz * dz)));
+        oz_f4 dz = oz_f4_ramp() + ((float)z - pz),
+              q = oz_f4_positive(1.0f - (base + dz * (slope + zz * dz)));
         oz_f4_store(row + z, oz_f4_load(row + z) + k->weight * q * q * q);
       }
     }
@@ -123,8 +129,9 @@ static void field_body(void *arg, uint32_t begin, uint32_t end) {
   field_job *job = (field_job *)arg;
   const oz_cells *c = job->c;
   float side = 8.0f * job->voxel;
-  /* sqrt(1 - f^(1/4)) is the distance over the support for a flat layer, so this undoes the kernel's profile and leaves
-   * something nearly linear in distance: zero crossings found by straight lines then lie right. */
+  /* sqrt(1 - f^(1/4)) is the distance over the support for a flat layer, so this undoes the
+   * kernel's profile and leaves something nearly linear in distance: zero crossings found by
+   * straight lines then lie right. */
   float scale = 1.3f * job->separation / job->voxel, at_iso = sqrtf(1.0f - sqrtf(sqrtf(OZ_ISO)));
   for (uint32_t i = begin; i < end; ++i) {
     float *f = job->b->values + 512 * (size_t)i, origin[3];
@@ -158,8 +165,8 @@ static void field_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation,
-                       float reach, const oz_tasks *tasks) {
+void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel,
+                       float separation, float reach, const oz_tasks *tasks) {
   field_job job;
   job.b = b;
   job.c = c;

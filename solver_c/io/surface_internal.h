@@ -1,4 +1,5 @@
-/* What the surface and picture files share: tasks, messages, the particle cell grid, the brick map of a surface. */
+/* What the surface and picture files share: tasks, messages, the particle cell grid, the brick map
+ * of a surface. */
 #ifndef OZ_SURFACE_INTERNAL_H
 #define OZ_SURFACE_INTERNAL_H
 
@@ -20,16 +21,18 @@ typedef struct oz_tasks {
   const ooze_hooks *hooks; /* parallel_for, or NULL */
   uint32_t threads;        /* 0: all */
 } oz_tasks;
-/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so that the split
- * never shows in the result. */
+/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so
+ * that the split never shows in the result. */
 void oz_tasks_run(const oz_tasks *tasks, uint32_t count, ooze_range_fn body, void *arg);
 /* vdb.cpp: the same through TBB; returns 0 if this build has none. */
 int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg);
-double oz_seconds(void);                       /* monotonic */
-void *oz_allocate(size_t count, size_t bytes); /* NULL also when the product overflows; 64-byte aligned, not cleared */
+double oz_seconds(void); /* monotonic */
+/* NULL also when the product overflows; 64-byte aligned, not cleared */
+void *oz_allocate(size_t count, size_t bytes);
 void oz_release(void *memory);
 
-/* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ, the results do not)
+/* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ,
+ * the results do not)
  */
 
 #if defined(__GNUC__)
@@ -50,7 +53,10 @@ static inline oz_f4 oz_f4_ramp(void) {
   oz_f4 v = {0.0f, 1.0f, 2.0f, 3.0f};
   return v;
 }
-static inline oz_f4 oz_f4_positive(oz_f4 v) { return (oz_f4)((oz_i4)v & (oz_i4)(v > oz_f4_of(0.0f))); } /* else 0 */
+/* else 0 */
+static inline oz_f4 oz_f4_positive(oz_f4 v) {
+  return (oz_f4)((oz_i4)v & (oz_i4)(v > oz_f4_of(0.0f)));
+}
 static inline float oz_f4_sum(oz_f4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 #else
 #define OZ_LANES 1
@@ -63,12 +69,13 @@ static inline oz_f4 oz_f4_positive(oz_f4 v) { return v > 0.0f ? v : 0.0f; }
 static inline float oz_f4_sum(oz_f4 v) { return v; }
 #endif
 
-/* ---- Lattice keys: three signed 21-bit coordinates in one 64-bit number that sorts x, then y, then z ---- */
+/* ---- Lattice keys: three signed 21-bit coordinates in one 64-bit number that sorts x, then y,
+ * then z ---- */
 
 #define OZ_KEY_LIMIT (1 << 20)
 static inline uint64_t oz_key(int x, int y, int z) {
-  return (uint64_t)(uint32_t)(x + OZ_KEY_LIMIT) << 42 | (uint64_t)(uint32_t)(y + OZ_KEY_LIMIT) << 21 |
-         (uint64_t)(uint32_t)(z + OZ_KEY_LIMIT);
+  return (uint64_t)(uint32_t)(x + OZ_KEY_LIMIT) << 42 |
+         (uint64_t)(uint32_t)(y + OZ_KEY_LIMIT) << 21 | (uint64_t)(uint32_t)(z + OZ_KEY_LIMIT);
 }
 static inline void oz_key_split(uint64_t key, int c[3]) {
   c[0] = (int)(key >> 42 & 0x1fffff) - OZ_KEY_LIMIT;
@@ -88,7 +95,8 @@ typedef struct oz_map {
 } oz_map;
 int oz_map_init(oz_map *m, uint32_t expected); /* 0 on failure */
 void oz_map_free(oz_map *m);
-int oz_map_put(oz_map *m, uint64_t key, uint32_t value); /* 1 new, 0 was there (left as is), -1 out of memory */
+/* 1 new, 0 was there (left as is), -1 out of memory */
+int oz_map_put(oz_map *m, uint64_t key, uint32_t value);
 static inline uint32_t oz_map_slot(const oz_map *m, uint64_t key) {
   return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & m->mask;
 }
@@ -114,10 +122,11 @@ typedef struct oz_cells {
   float *x;        /* 3 each, in sorted order */
   oz_map map;      /* key to cell */
 } oz_cells;
-ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions, size_t stride,
-                           ooze_message *why);
+ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions,
+                           size_t stride, ooze_message *why);
 void oz_cells_free(oz_cells *c);
-static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t *first, uint32_t *end) {
+static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t *first,
+                                uint32_t *end) {
   uint32_t i = oz_map_get(&c->map, oz_key(x, y, z));
   if (i == OZ_NONE) return 0;
   *first = c->first[i];
@@ -142,11 +151,13 @@ typedef struct oz_kernel_desc {
   float separation; /* m: effective, that is at least what the voxel can hold */
   float position_smoothing, max_stretch;
 } oz_kernel_desc;
-/* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle was moved. */
-ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks, oz_kernel *kernels,
-                            float *out_reach, ooze_message *why);
-#define OZ_ISO 0.5f            /* the field's value on the surface */
-#define OZ_LONE_WIDTH 1.366f   /* support over separation at which a lone particle has its own volume */
+/* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle
+ * was moved. */
+ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks,
+                            oz_kernel *kernels, float *out_reach, ooze_message *why);
+#define OZ_ISO 0.5f /* the field's value on the surface */
+/* support over separation at which a lone particle has its own volume */
+#define OZ_LONE_WIDTH 1.366f
 #define OZ_LONE_RADIUS 0.6204f /* (3 / 4 pi)^(1/3) */
 
 /* ---- The field on bricks (surface_field.c, surface_distance.c) ---- */
@@ -157,25 +168,34 @@ typedef struct oz_bricks {
   float *values;    /* 512 each, z fastest */
   uint32_t *beside; /* 6 each: the neighbour at -x +x -y +y -z +z, or OZ_NONE */
 } oz_bricks;
-ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach, uint64_t max_voxels,
-                            ooze_message *why);
+ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach,
+                            uint64_t max_voxels, ooze_message *why);
 void oz_bricks_free(oz_bricks *b);
-/* Fills values with a number that is about the distance in voxels near the surface and has the right sign elsewhere. */
-void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel, float separation,
-                       float reach, const oz_tasks *tasks);
-/* surface_density.c: who is at the surface (1) by density below a share of a full lattice's; how far from a particle the field goes; and
- * the field itself, as oz_field_evaluate makes it: least distance to balls of `radius` about those, and larger ones about the rest. */
-void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks, uint8_t *outer);
+/* Fills values with a number that is about the distance in voxels near the surface and has the
+ * right sign elsewhere. */
+void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel,
+                       float separation, float reach, const oz_tasks *tasks);
+/* surface_density.c: who is at the surface (1) by density below a share of a full lattice's; how
+ * far from a particle the field goes; and the field itself, as oz_field_evaluate makes it: least
+ * distance to balls of `radius` about those, and larger ones about the rest. */
+void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks,
+                     uint8_t *outer);
 float oz_density_reach(float separation, float radius);
-void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel, float separation, float radius, const oz_tasks *tasks);
-#define OZ_DENSITY_RADIUS 0.9f /* separations: of balls about surface particles; above 0.87 they leave no holes between a lattice's */
-/* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or minus band beyond. */
+void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel,
+                      float separation, float radius, const oz_tasks *tasks);
+/* separations: of balls about surface particles; above 0.87 they leave no holes between a lattice's
+ */
+#define OZ_DENSITY_RADIUS 0.9f
+/* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or
+ * minus band beyond. */
 ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why);
 
 /* A filter on those distances; call rebuild again afterwards. */
-ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks, ooze_message *why);
+ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks,
+                               ooze_message *why);
 /* The same distances made ready for readers that interpolate; b is left as it is. */
-ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out, ooze_message *why);
+ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out,
+                                ooze_message *why);
 
 /* ---- The surface ---- */
 
@@ -188,16 +208,17 @@ struct ooze_surface {
   float *values;             /* m, 512 a brick */
   oz_map map;                /* key to number in keys */
   uint32_t attribute_bricks; /* brick_count, or all of keys; 0: no attributes */
-  uint64_t *kept;            /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
-  float *velocity;           /* 3 * 512 a brick, or NULL; zero where not kept */
+  /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
+  uint64_t *kept;
+  float *velocity; /* 3 * 512 a brick, or NULL; zero where not kept */
   uint32_t scalar_count;
   char names[OZ_SURFACE_SCALARS][32];
   float *scalars[OZ_SURFACE_SCALARS]; /* 512 a brick */
   uint32_t fill;                      /* OOZE_FILL_* */
   ooze_surface_info info;
 };
-ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p, float separation,
-                               const oz_tasks *tasks, ooze_message *why);
+ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p,
+                               float separation, const oz_tasks *tasks, ooze_message *why);
 /* Trilinear distance (m) at p. */
 float oz_surface_distance(const ooze_surface *s, const float p[3]);
 

@@ -1,39 +1,46 @@
-/* One kernel a particle. The field is sum V_j k_j, with k_j = (1 - q^2)^3 over an ellipsoid and V_j = 1 / sum_k
- * k_k(x_j): so it is about 1 at every particle, in a drop, a strand, a sheet or the bulk, and the surface (0.5) lies at
- * nearly the same distance from the outermost particles in all of them. That is what keeps strands and drops from
- * shrinking, which the plain SPH volume m / rho of Yu & Turk (2013) does not.
+/* One kernel a particle. The field is sum V_j k_j, with k_j = (1 - q^2)^3 over an ellipsoid and V_j
+ * = 1 / sum_k k_k(x_j): so it is about 1 at every particle, in a drop, a strand, a sheet or the
+ * bulk, and the surface (0.5) lies at nearly the same distance from the outermost particles in all
+ * of them. That is what keeps strands and drops from shrinking, which the plain SPH volume m / rho
+ * of Yu & Turk (2013) does not.
  *
- * Anisotropic kernels follow Yu & Turk: weighted covariance of the neighbourhood, its axes scaled to the fluid's shape
- * and clamped, and centres moved to take out noise. Their smoothing pulls the whole surface inwards; here the mean pull
- * of the particles alongside is taken out again (after Vollmer's HC smoothing of meshes), so only the noise goes. */
+ * Anisotropic kernels follow Yu & Turk: weighted covariance of the neighbourhood, its axes scaled
+ * to the fluid's shape and clamped, and centres moved to take out noise. Their smoothing pulls the
+ * whole surface inwards; here the mean pull of the particles alongside is taken out again (after
+ * Vollmer's HC smoothing of meshes), so only the noise goes. */
 #include "surface_internal.h"
 
 #include <math.h>
 
-#define NEIGHBOURHOOD 2.5f /* separations: 65 neighbours in the bulk, enough for a steady covariance */
-#define CROWD 2.0f         /* separations: radius in which neighbours are counted */
-#define MAX_SHIFT 0.3f     /* separations: no centre moves further, so that a strand's end stays where it is */
+/* separations: 65 neighbours in the bulk, enough for a steady covariance */
+#define NEIGHBOURHOOD 2.5f
+#define CROWD 2.0f /* separations: radius in which neighbours are counted */
+/* separations: no centre moves further, so that a strand's end stays where it is */
+#define MAX_SHIFT 0.3f
 
 typedef struct kernel_job {
   const oz_kernel_desc *d;
   const oz_cells *c;
   oz_kernel *k;
-  float *shift;        /* 3 a particle: from the particle to the weighted mean of its neighbourhood */
+  /* 3 a particle: from the particle to the weighted mean of its neighbourhood */
+  float *shift;
   float *volume;       /* a particle: the weight to be */
   float reach;         /* m: of the kernels as they are now */
   volatile int failed; /* set by a task that found no memory */
 } kernel_job;
 
-/* The support, in separations, across a thin direction: gives a lone particle, a strand and a sheet the radius (0.62,
- * 0.564, 0.5 separations) at which each has the volume of its particles. */
+/* The support, in separations, across a thin direction: gives a lone particle, a strand and a sheet
+ * the radius (0.62, 0.564, 0.5 separations) at which each has the volume of its particles. */
 static float thin_width(float crowd) {
   if (crowd < 1.84f) return OZ_LONE_WIDTH + (1.33f - OZ_LONE_WIDTH) * (crowd - 1.0f) / 0.84f;
   if (crowd < 3.2f) return 1.33f + (1.28f - 1.33f) * (crowd - 1.84f) / 1.36f;
-  return 1.28f + 0.07f * fminf((crowd - 3.2f) / 0.8f, 1.0f); /* bulk: the layer below weakens the top one's V */
+  /* bulk: the layer below weakens the top one's V */
+  return 1.28f + 0.07f * fminf((crowd - 3.2f) / 0.8f, 1.0f);
 }
 
-/* The particles near one cell, side by side: found once for all of the cell's own, then run through four at a time. The
- * order is that of the cells, the sums add lane by lane and then across, so bits do not depend on threads. */
+/* The particles near one cell, side by side: found once for all of the cell's own, then run through
+ * four at a time. The order is that of the cells, the sums add lane by lane and then across, so
+ * bits do not depend on threads. */
 enum { ROWS = 3 + 6 };
 typedef struct near_list {
   uint32_t count, capacity; /* count is a multiple of OZ_LANES; the padding lies far away */
@@ -47,8 +54,10 @@ static void near_free(near_list *l) {
   memset(l, 0, sizeof *l);
 }
 
-/* 0 when memory runs out. Positions are compared by `x` (stride floats apart), cells by where particles were binned. */
-static int near_fill(near_list *l, const oz_cells *c, uint32_t cell, float radius, const float *x, size_t stride) {
+/* 0 when memory runs out. Positions are compared by `x` (stride floats apart), cells by where
+ * particles were binned. */
+static int near_fill(near_list *l, const oz_cells *c, uint32_t cell, float radius, const float *x,
+                     size_t stride) {
   float lo[3], hi[3];
   uint32_t total = 0, i, j, end;
   int from[3], to[3], a, pass, k[3];
@@ -75,7 +84,9 @@ static int near_fill(near_list *l, const oz_cells *c, uint32_t cell, float radiu
           }
           for (; j < end; ++j) {
             const float *y = x + stride * j;
-            if (y[0] < lo[0] || y[0] > hi[0] || y[1] < lo[1] || y[1] > hi[1] || y[2] < lo[2] || y[2] > hi[2]) continue;
+            if (y[0] < lo[0] || y[0] > hi[0] || y[1] < lo[1] || y[1] > hi[1] || y[2] < lo[2] ||
+                y[2] > hi[2])
+              continue;
             l->index[l->count] = j;
             for (a = 0; a < 3; ++a) l->row[a][l->count] = y[a];
             ++l->count;
@@ -128,7 +139,8 @@ static void round_body(void *arg, uint32_t begin, uint32_t end) {
         sum += q * q * q;
       }
       crowd = oz_f4_sum(sum);
-      /* In the bulk a wider kernel closes the gaps that disorder leaves; at its surface crowd is about 4.1. */
+      /* In the bulk a wider kernel closes the gaps that disorder leaves; at its surface crowd is
+       * about 4.1. */
       t = crowd < 4.0f ? 0.0f : crowd > 4.8f ? 1.0f : (crowd - 4.0f) / 0.8f;
       set_round(&job->k[i], x, d * (thin_width(crowd) + 0.4f * t));
     }
@@ -136,7 +148,8 @@ static void round_body(void *arg, uint32_t begin, uint32_t end) {
   near_free(&l);
 }
 
-/* Cyclic Jacobi on a symmetric 3x3; columns of v are the axes. Six sweeps are far past convergence in float. */
+/* Cyclic Jacobi on a symmetric 3x3; columns of v are the axes. Six sweeps are far past convergence
+ * in float. */
 static void eigen3(const double m[6], double value[3], double v[3][3]) {
   double a[3][3] = {{m[0], m[3], m[4]}, {m[3], m[1], m[5]}, {m[4], m[5], m[2]}};
   static const int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -171,16 +184,21 @@ static void eigen3(const double m[6], double value[3], double v[3][3]) {
   for (n = 0; n < 3; ++n) value[n] = a[n][n];
 }
 
-/* Widths along the axes of the neighbourhood's covariance, and the ellipsoid as a quadratic form. */
-static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, const double cov[6], float crowd) {
+/* Widths along the axes of the neighbourhood's covariance, and the ellipsoid as a quadratic form.
+ */
+static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, const double cov[6],
+                          float crowd) {
   static const int rows[6] = {0, 1, 2, 0, 0, 1}, cols[6] = {0, 1, 2, 1, 2, 2};
   float d = job->d->separation, thin = thin_width(crowd), width[3], t[3], least = 1.0f;
-  double bulk = 0.15 * NEIGHBOURHOOD * NEIGHBOURHOOD * d * d; /* variance along an axis of a full ball */
+  /* variance along an axis of a full ball */
+  double bulk = 0.15 * NEIGHBOURHOOD * NEIGHBOURHOOD * d * d;
   double value[3], axis[3][3];
   int a, b;
   eigen3(cov, value, axis);
-  if (crowd > 3.2f) thin += 0.11f * fminf((crowd - 3.2f) / 0.8f, 1.0f); /* and more so when it is wide */
-  /* Wide where the fluid goes on, thin where it ends: 0.4 is the variance ratio across a flat free surface. */
+  /* and more so when it is wide */
+  if (crowd > 3.2f) thin += 0.11f * fminf((crowd - 3.2f) / 0.8f, 1.0f);
+  /* Wide where the fluid goes on, thin where it ends: 0.4 is the variance ratio across a flat free
+   * surface. */
   for (a = 0; a < 3; ++a) {
     t[a] = (float)((value[a] / bulk - 0.45) / 0.5);
     t[a] = t[a] < 0.0f ? 0.0f : t[a] > 1.0f ? 1.0f : t[a];
@@ -188,12 +206,14 @@ static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, c
     least = fminf(least, t[a]);
   }
   /* Deep inside nothing is seen: narrower kernels there cost a third and still leave no gap. */
-  for (a = 0; a < 3; ++a) width[a] = d * thin * (1.0f + (job->d->max_stretch - 1.0f) * (t[a] - 0.6f * least));
+  for (a = 0; a < 3; ++a)
+    width[a] = d * thin * (1.0f + (job->d->max_stretch - 1.0f) * (t[a] - 0.6f * least));
   memcpy(k->x, x, sizeof k->x);
   k->weight = 1.0f;
   for (a = 0; a < 6; ++a) {
     double sum = 0.0;
-    for (b = 0; b < 3; ++b) sum += axis[rows[a]][b] * axis[cols[a]][b] / ((double)width[b] * width[b]);
+    for (b = 0; b < 3; ++b)
+      sum += axis[rows[a]][b] * axis[cols[a]][b] / ((double)width[b] * width[b]);
     k->a[a] = (float)sum;
   }
   for (a = 0; a < 3; ++a) {
@@ -224,8 +244,10 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
         oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
               dz = oz_f4_load(l.row[2] + j) - x[2];
-        oz_f4 r2 = dx * dx + dy * dy + dz * dz, q = r2 * inv, near = oz_f4_positive(1.0f - r2 * crowd_inv);
-        oz_f4 g = oz_f4_positive(1.0f - 0.5f * q * (1.0f + q)), gx = g * dx, gy = g * dy, gz = g * dz;
+        oz_f4 r2 = dx * dx + dy * dy + dz * dz, q = r2 * inv,
+              near = oz_f4_positive(1.0f - r2 * crowd_inv);
+        oz_f4 g = oz_f4_positive(1.0f - 0.5f * q * (1.0f + q)), gx = g * dx, gy = g * dy,
+              gz = g * dz;
         s[0] += g;
         s[1] += gx;
         s[2] += gy;
@@ -254,8 +276,9 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
   near_free(&l);
 }
 
-/* Takes the noise out of the centres: the pull to the neighbourhood's mean, less the mean pull of those alongside. The
- * particle's own flat kernel says who is alongside, so a surface layer is compared with itself, not with what is below.
+/* Takes the noise out of the centres: the pull to the neighbourhood's mean, less the mean pull of
+ * those alongside. The particle's own flat kernel says who is alongside, so a surface layer is
+ * compared with itself, not with what is below.
  */
 static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
@@ -274,29 +297,34 @@ static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
       oz_kernel *k = &job->k[i];
       oz_f4 s[4];
       float move[3], length = 0.0f, w;
-      float a0 = k->a[0], a1 = k->a[1], a2 = k->a[2], a3 = 2.0f * k->a[3], a4 = 2.0f * k->a[4], a5 = 2.0f * k->a[5];
+      float a0 = k->a[0], a1 = k->a[1], a2 = k->a[2], a3 = 2.0f * k->a[3], a4 = 2.0f * k->a[4],
+            a5 = 2.0f * k->a[5];
       for (int a = 0; a < 4; ++a) s[a] = oz_f4_of(0.0f);
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
         oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
               dz = oz_f4_load(l.row[2] + j) - x[2];
-        oz_f4 q = oz_f4_positive(1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
+        oz_f4 q = oz_f4_positive(
+            1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
         oz_f4 g = q * q * q;
         s[0] += g;
         for (int a = 0; a < 3; ++a) s[1 + a] += g * oz_f4_load(l.row[3 + a] + j);
       }
       w = oz_f4_sum(s[0]);
       for (int a = 0; a < 3; ++a) {
-        move[a] = job->d->position_smoothing * (job->shift[3 * (size_t)i + (size_t)a] - oz_f4_sum(s[1 + a]) / w);
+        move[a] = job->d->position_smoothing *
+                  (job->shift[3 * (size_t)i + (size_t)a] - oz_f4_sum(s[1 + a]) / w);
         length += move[a] * move[a];
       }
       length = sqrtf(length);
-      for (int a = 0; a < 3; ++a) k->x[a] = x[a] + (length > limit ? move[a] * limit / length : move[a]);
+      for (int a = 0; a < 3; ++a)
+        k->x[a] = x[a] + (length > limit ? move[a] * limit / length : move[a]);
     }
   }
   near_free(&l);
 }
 
-/* V = 1 / (sum of all kernels at the particle's centre); kept beside until every one has been read. */
+/* V = 1 / (sum of all kernels at the particle's centre); kept beside until every one has been read.
+ */
 static void weight_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
   const oz_cells *c = job->c;
@@ -314,9 +342,12 @@ static void weight_body(void *arg, uint32_t begin, uint32_t end) {
       for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
         oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
               dz = oz_f4_load(l.row[2] + j) - x[2];
-        oz_f4 a0 = oz_f4_load(l.row[3] + j), a1 = oz_f4_load(l.row[4] + j), a2 = oz_f4_load(l.row[5] + j);
-        oz_f4 a3 = oz_f4_load(l.row[6] + j), a4 = oz_f4_load(l.row[7] + j), a5 = oz_f4_load(l.row[8] + j);
-        oz_f4 q = oz_f4_positive(1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
+        oz_f4 a0 = oz_f4_load(l.row[3] + j), a1 = oz_f4_load(l.row[4] + j),
+              a2 = oz_f4_load(l.row[5] + j);
+        oz_f4 a3 = oz_f4_load(l.row[6] + j), a4 = oz_f4_load(l.row[7] + j),
+              a5 = oz_f4_load(l.row[8] + j);
+        oz_f4 q = oz_f4_positive(
+            1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
         s += q * q * q;
       }
       job->volume[i] = 1.0f / fmaxf(oz_f4_sum(s), 1.0f); /* its own share is 1 */
@@ -327,12 +358,13 @@ static void weight_body(void *arg, uint32_t begin, uint32_t end) {
 
 static float widest(const oz_kernel *k, uint32_t count) {
   float w = 0.0f;
-  for (uint32_t i = 0; i < count; ++i) w = fmaxf(w, fmaxf(k[i].extent[0], fmaxf(k[i].extent[1], k[i].extent[2])));
+  for (uint32_t i = 0; i < count; ++i)
+    w = fmaxf(w, fmaxf(k[i].extent[0], fmaxf(k[i].extent[1], k[i].extent[2])));
   return w;
 }
 
-ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks, oz_kernel *kernels,
-                            float *out_reach, ooze_message *why) {
+ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks,
+                            oz_kernel *kernels, float *out_reach, ooze_message *why) {
   kernel_job job;
   memset(&job, 0, sizeof job);
   job.d = d;
@@ -341,7 +373,8 @@ ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz
   job.volume = (float *)oz_allocate(c->count, sizeof(float));
   job.shift = d->anisotropic ? (float *)oz_allocate(c->count, 3 * sizeof(float)) : NULL;
   job.failed = !job.volume || (d->anisotropic && !job.shift);
-  if (!job.failed) oz_tasks_run(tasks, c->cell_count, d->anisotropic ? covariance_body : round_body, &job);
+  if (!job.failed)
+    oz_tasks_run(tasks, c->cell_count, d->anisotropic ? covariance_body : round_body, &job);
   if (!job.failed) {
     job.reach = widest(kernels, c->count);
     if (d->anisotropic && d->position_smoothing > 0.0f) {
@@ -354,6 +387,8 @@ ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz
   }
   oz_release(job.volume);
   oz_release(job.shift);
-  if (job.failed) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles", c->count);
+  if (job.failed)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles",
+                           c->count);
   return OOZE_OK;
 }

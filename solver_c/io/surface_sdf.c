@@ -22,10 +22,12 @@ static ooze_result check_desc(const ooze_sdf_desc *d, ooze_message *why) {
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected above 0", d->voxel);
   if (!(d->exterior_band >= 1.0f && d->exterior_band <= 100.0f) ||
       !(d->interior_band >= 1.0f && d->interior_band <= 100.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "bands are %g and %g voxels; expected 1 to 100", d->exterior_band,
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "bands are %g and %g voxels; expected 1 to 100", d->exterior_band,
                            d->interior_band);
   if (!(d->thickness >= 0.0f) || !isfinite(d->thickness))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "thickness is %g m; expected 0 or more", d->thickness);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "thickness is %g m; expected 0 or more",
+                           d->thickness);
   if (d->mode > OOZE_SDF_SHELL)
     return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "mode is %u; expected OOZE_SDF_*", d->mode);
   return OOZE_OK;
@@ -44,9 +46,10 @@ static int corner_order(const void *a, const void *b) {
   return p->index < q->index ? -1 : p->index > q->index;
 }
 
-/* Closed: every edge is shared by an even number of triangles. Points at one place count as one, since many exporters
- * repeat them along seams. Returns -1 without memory. */
-static int is_closed(const float *points, uint32_t point_count, const uint32_t *triangles, uint32_t triangle_count) {
+/* Closed: every edge is shared by an even number of triangles. Points at one place count as one,
+ * since many exporters repeat them along seams. Returns -1 without memory. */
+static int is_closed(const float *points, uint32_t point_count, const uint32_t *triangles,
+                     uint32_t triangle_count) {
   corner *corners = (corner *)oz_allocate(point_count, sizeof *corners);
   uint32_t *same = (uint32_t *)oz_allocate(point_count, sizeof *same), *dummy = NULL, i;
   uint64_t *edges = (uint64_t *)oz_allocate(triangle_count, 3 * sizeof *edges);
@@ -55,7 +58,8 @@ static int is_closed(const float *points, uint32_t point_count, const uint32_t *
   dummy = (uint32_t *)oz_allocate(triangle_count, 3 * sizeof *dummy);
   if (corners && same && edges && dummy && triangle_count < 0x40000000u) {
     for (i = 0; i < point_count; ++i) {
-      for (a = 0; a < 3; ++a) corners[i].x[a] = points[3 * (size_t)i + (size_t)a] + 0.0f; /* -0 is 0 */
+      /* -0 is 0 */
+      for (a = 0; a < 3; ++a) corners[i].x[a] = points[3 * (size_t)i + (size_t)a] + 0.0f;
       corners[i].index = i;
     }
     qsort(corners, point_count, sizeof *corners, corner_order);
@@ -91,32 +95,36 @@ int ooze_mesh_is_closed(const ooze_mesh *mesh) {
   if (!mesh || mesh->triangle_count > 0x3fffffffu) return -1;
   for (i = 0; i < 3 * mesh->triangle_count; ++i)
     if (mesh->triangles[i] >= mesh->point_count) return -1;
-  return is_closed(mesh->positions, mesh->point_count, mesh->triangles, (uint32_t)mesh->triangle_count);
+  return is_closed(mesh->positions, mesh->point_count, mesh->triangles,
+                   (uint32_t)mesh->triangle_count);
 }
 
 ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint32_t point_count,
-                              const uint32_t *triangles, uint32_t triangle_count, int *out_closed, ooze_message *why) {
+                              const uint32_t *triangles, uint32_t triangle_count, int *out_closed,
+                              ooze_message *why) {
   double area = 0.0, bricks, reach = 0.0;
   uint32_t i;
   int a;
   ooze_result r = check_desc(d, why);
   if (r) return r;
   if (!points || !triangles || !point_count || !triangle_count)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has %u points and %u triangles", point_count,
-                           triangle_count);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has %u points and %u triangles",
+                           point_count, triangle_count);
   if (triangle_count > d->max_triangles)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "the mesh has %u triangles; the limit is %u (max_triangles)",
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
+                           "the mesh has %u triangles; the limit is %u (max_triangles)",
                            triangle_count, d->max_triangles);
   for (i = 0; i < point_count; ++i)
     for (a = 0; a < 3; ++a) {
       float x = points[3 * (size_t)i + (size_t)a];
-      if (!isfinite(x)) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "point %u of the mesh is not finite", i);
+      if (!isfinite(x))
+        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "point %u of the mesh is not finite", i);
       reach = fmax(reach, fabs(x));
     }
   if (reach / d->voxel > 1 << 23)
     return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                           "the mesh reaches %g m out, %g voxels of %g m; the limit is %d voxels", reach,
-                           reach / d->voxel, d->voxel, 1 << 23);
+                           "the mesh reaches %g m out, %g voxels of %g m; the limit is %d voxels",
+                           reach, reach / d->voxel, d->voxel, 1 << 23);
   for (i = 0; i < triangle_count; ++i) {
     const uint32_t *t = triangles + 3 * (size_t)i;
     const float *p, *q, *s;
@@ -134,21 +142,25 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint3
       u[a] = (double)q[a] - p[a];
       v[a] = (double)s[a] - p[a];
     }
-    for (a = 0; a < 3; ++a) c[a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
+    for (a = 0; a < 3; ++a)
+      c[a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
     area += 0.5 * sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
   }
-  /* A brick covers at least 64 voxels of a surface; asking beforehand keeps a slip of the unit from filling the memory.
+  /* A brick covers at least 64 voxels of a surface; asking beforehand keeps a slip of the unit from
+   * filling the memory.
    */
-  bricks = area / ((double)d->voxel * d->voxel) / 64.0 * (1.0 + (d->exterior_band + d->interior_band) / 8.0);
+  bricks = area / ((double)d->voxel * d->voxel) / 64.0 *
+           (1.0 + (d->exterior_band + d->interior_band) / 8.0);
   if (bricks > d->max_bricks)
-    return oz_surface_fail(
-        why, OOZE_ERROR_LIMIT,
-        "the mesh of %g m^2 needs about %.0f bricks at a voxel of %g m; the limit is %u (max_bricks)", area, bricks,
-        d->voxel, d->max_bricks);
-  *out_closed =
-      d->mode == OOZE_SDF_AUTO ? is_closed(points, point_count, triangles, triangle_count) : d->mode == OOZE_SDF_CLOSED;
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
+                           "the mesh of %g m^2 needs about %.0f bricks at a voxel of %g m; the "
+                           "limit is %u (max_bricks)",
+                           area, bricks, d->voxel, d->max_bricks);
+  *out_closed = d->mode == OOZE_SDF_AUTO ? is_closed(points, point_count, triangles, triangle_count)
+                                         : d->mode == OOZE_SDF_CLOSED;
   if (*out_closed < 0)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the edges of %u triangles", triangle_count);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the edges of %u triangles",
+                           triangle_count);
   return OOZE_OK;
 }
 
@@ -160,13 +172,16 @@ static ooze_result check_file(const ooze_sdf_desc *d, const char *path, ooze_mes
   ooze_result r = check_desc(d, why);
   if (r) return r;
   if (!(d->max_seconds > 0.0f && d->max_seconds <= 86400.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_seconds is %g; expected 0 to 86400", (double)d->max_seconds);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_seconds is %g; expected 0 to 86400",
+                           (double)d->max_seconds);
   if (!ooze_surface_has_vdb())
     return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no OpenVDB", path);
   if (stat(path, &st)) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no such file", path);
-  if ((st.st_mode & S_IFMT) != S_IFREG) return oz_surface_fail(why, OOZE_ERROR_IO, "%s: not a plain file", path);
+  if ((st.st_mode & S_IFMT) != S_IFREG)
+    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: not a plain file", path);
   if ((uint64_t)st.st_size > d->max_file_bytes)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: %llu bytes; the limit is %llu (max_file_bytes)", path,
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
+                           "%s: %llu bytes; the limit is %llu (max_file_bytes)", path,
                            (unsigned long long)st.st_size, (unsigned long long)d->max_file_bytes);
   f = fopen(path, "rb");
   if (!f) return oz_surface_fail(why, OOZE_ERROR_IO, "%s: cannot be opened", path);
@@ -195,21 +210,24 @@ static ooze_result read_bricks(void *user, oz_parcel *out, ooze_message *why) {
   return r;
 }
 
-ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const char *grid, ooze_sdf *out,
-                              ooze_message *why) {
-  if (!path || !out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_vdb: a pointer is NULL");
+ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const char *grid,
+                              ooze_sdf *out, ooze_message *why) {
+  if (!path || !out)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_vdb: a pointer is NULL");
   ooze_sdf_default(out);
   ooze_result r = check_file(d, path, why);
   if (r) return r;
   bricks_wanted wanted = {d, path, grid};
   oz_parcel parcel;
-  r = oz_vdb_child(d, path, read_bricks, &wanted, (uint64_t)d->max_bricks * sizeof *out->bricks, &parcel, why);
+  r = oz_vdb_child(d, path, read_bricks, &wanted, (uint64_t)d->max_bricks * sizeof *out->bricks,
+                   &parcel, why);
   if (r) return r;
   memcpy(out, parcel.fixed, sizeof *out);
   out->bricks = (ooze_sdf_brick *)parcel.data;
   if (!out->brick_count || parcel.bytes != (uint64_t)out->brick_count * sizeof *out->bricks) {
     ooze_sdf_free(out);
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the process that read it sent nonsense", path);
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the process that read it sent nonsense",
+                           path);
   }
   return OOZE_OK;
 }
@@ -218,7 +236,8 @@ static ooze_result read_list(void *user, oz_parcel *out, ooze_message *why) {
   enum { MOST = 1024 };
   uint32_t count = 0;
   ooze_vdb_grid *grids = (ooze_vdb_grid *)calloc(MOST, sizeof *grids);
-  if (!grids) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", (const char *)user);
+  if (!grids)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", (const char *)user);
   ooze_result r = oz_vdb_list((const char *)user, grids, MOST, &count, why);
   memcpy(out->fixed, &count, sizeof count);
   out->data = grids;
@@ -226,8 +245,8 @@ static ooze_result read_list(void *user, oz_parcel *out, ooze_message *why) {
   return r;
 }
 
-ooze_result ooze_vdb_describe(const ooze_sdf_desc *given, const char *path, ooze_vdb_grid *out, uint32_t capacity,
-                              uint32_t *out_count, ooze_message *why) {
+ooze_result ooze_vdb_describe(const ooze_sdf_desc *given, const char *path, ooze_vdb_grid *out,
+                              uint32_t capacity, uint32_t *out_count, ooze_message *why) {
   ooze_sdf_desc defaults;
   ooze_sdf_desc_default(&defaults);
   const ooze_sdf_desc *d = given ? given : &defaults;

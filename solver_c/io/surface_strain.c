@@ -1,9 +1,10 @@
 /* How fast the fluid around each particle is strained. SPDX-License-Identifier: Apache-2.0
  *
- * The velocity gradient of a particle is the linear field that fits the velocities of its neighbours best, weighted by
- * the density kernel's shape. The fit is exact for linear flow on any arrangement, at a free surface too, where a plain
- * SPH gradient misses half of its neighbours. What counts is its symmetric part D: sqrt(2 D:D) is the rate of a simple
- * shear, and the shear rate that a shear-thinning viscosity is given for. */
+ * The velocity gradient of a particle is the linear field that fits the velocities of its
+ * neighbours best, weighted by the density kernel's shape. The fit is exact for linear flow on any
+ * arrangement, at a free surface too, where a plain SPH gradient misses half of its neighbours.
+ * What counts is its symmetric part D: sqrt(2 D:D) is the rate of a simple shear, and the shear
+ * rate that a shear-thinning viscosity is given for. */
 #include "surface_internal.h"
 
 #include <math.h>
@@ -17,8 +18,8 @@ typedef struct strain_job {
 
 enum { MOST = 300 }; /* neighbours; 33 are usual, and a heap in one spot may not cost its square */
 
-/* L = B K^-1 for symmetric K. Directions without neighbours (threads, sheets) are held by a thousandth of K's size:
- * there the gradient goes to zero instead of to noise. */
+/* L = B K^-1 for symmetric K. Directions without neighbours (threads, sheets) are held by a
+ * thousandth of K's size: there the gradient goes to zero instead of to noise. */
 static void fit(const double b[9], const double k[6], double l[9]) {
   double lift = 1e-3 / 3.0 * (k[0] + k[1] + k[2]);
   double xx = k[0] + lift, yy = k[1] + lift, zz = k[2] + lift, xy = k[3], xz = k[4], yz = k[5];
@@ -72,19 +73,23 @@ static void strain_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_points *p, float *out,
-                             ooze_message *why) {
+ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_points *p,
+                             float *out, ooze_message *why) {
   if (!desc || !p || desc->size != sizeof *desc || p->size != sizeof *p || (p->count && !out))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_strain_rate: fill the structs with their _default()");
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "ooze_strain_rate: fill the structs with their _default()");
   if (!(desc->separation > 0.0f) || !isfinite(desc->separation))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0", (double)desc->separation);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
+                           (double)desc->separation);
   if (p->count && (!p->positions || !p->velocities))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions or velocities", p->count);
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions or velocities",
+                           p->count);
   oz_cells c;
   oz_tasks tasks = {desc->hooks, desc->threads};
   strain_job job;
   size_t stride = p->velocity_stride ? p->velocity_stride : 3 * sizeof(float);
-  if (p->count) memset(out, 0, (size_t)p->count * sizeof *out); /* also of particles that are nowhere */
+  /* also of particles that are nowhere */
+  if (p->count) memset(out, 0, (size_t)p->count * sizeof *out);
   job.radius = 2.0f * desc->separation;
   ooze_result r = oz_cells_build(&c, job.radius, p->count, p->positions,
                                  p->position_stride ? p->position_stride : 3 * sizeof(float), why);
@@ -92,7 +97,8 @@ ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_p
   float *v = (float *)oz_allocate(c.count, 3 * sizeof *v);
   if (!v) {
     oz_cells_free(&c);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the strain rate of %u particles", p->count);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the strain rate of %u particles",
+                           p->count);
   }
   for (uint32_t i = 0; i < c.count; ++i) {
     memcpy(v + 3 * (size_t)i, (const char *)p->velocities + c.order[i] * stride, 3 * sizeof *v);

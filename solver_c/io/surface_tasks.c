@@ -90,7 +90,8 @@ static void pool_run(uint32_t threads, uint32_t count, ooze_range_fn body, void 
   job.count = count;
   job.chunk = count / (threads * 16) + 1;
   job.next = 0;
-  while (started + 1 < threads && pthread_create(&ids[started], NULL, pool_work, &job) == 0) ++started;
+  while (started + 1 < threads && pthread_create(&ids[started], NULL, pool_work, &job) == 0)
+    ++started;
   pool_work(&job); /* the caller works too, so that failing to start any thread only costs time */
   while (started) pthread_join(ids[--started], NULL);
 }

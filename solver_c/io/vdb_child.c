@@ -1,8 +1,8 @@
 /* The child process that reads a .vdb which nobody vouches for. SPDX-License-Identifier: Apache-2.0
  *
- * OpenVDB trusts the sizes in a file; a flipped bit can make it hang, ask for all memory or crash. So a child does the
- * reading, with limits of memory and time, and sends what it found through a pipe; the worst that a file can do is end
- * the child. */
+ * OpenVDB trusts the sizes in a file; a flipped bit can make it hang, ask for all memory or crash.
+ * So a child does the reading, with limits of memory and time, and sends what it found through a
+ * pipe; the worst that a file can do is end the child. */
 #if !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
@@ -82,7 +82,8 @@ static void child(const ooze_sdf_desc *d, oz_parcel_fn work, void *user, int fd)
       if (fscanf(f, "%llu", &pages) != 1) pages = 0;
       fclose(f);
     }
-    limit.rlim_cur = limit.rlim_max = (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE) + d->max_memory);
+    limit.rlim_cur = limit.rlim_max =
+        (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE) + d->max_memory);
     setrlimit(RLIMIT_AS, &limit);
   }
 #endif
@@ -93,12 +94,13 @@ static void child(const ooze_sdf_desc *d, oz_parcel_fn work, void *user, int fd)
   head.result = work(user, &parcel, &head.why);
   head.bytes = head.result == OOZE_OK ? parcel.bytes : 0;
   memcpy(head.fixed, parcel.fixed, sizeof head.fixed);
-  if (write_all(fd, &head, sizeof head) && head.bytes) write_all(fd, parcel.data, (size_t)head.bytes);
+  if (write_all(fd, &head, sizeof head) && head.bytes)
+    write_all(fd, parcel.data, (size_t)head.bytes);
   _exit(0);
 }
 
-ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn work, void *user, uint64_t most,
-                         oz_parcel *out, ooze_message *why) {
+ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn work, void *user,
+                         uint64_t most, oz_parcel *out, ooze_message *why) {
   int pipes[2], got, status = 0;
   double deadline = oz_seconds() + d->max_seconds;
   child_head head;
@@ -106,14 +108,16 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
   pid_t pid;
   memset(out, 0, sizeof *out);
   oz_vdb_prepare();
-  if (pipe(pipes)) return oz_surface_fail(why, OOZE_ERROR_IO, "%s: no pipe: %s", path, strerror(errno));
+  if (pipe(pipes))
+    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: no pipe: %s", path, strerror(errno));
   fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
   fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
   pid = fork();
   if (pid < 0) {
     close(pipes[0]);
     close(pipes[1]);
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: cannot start the process that reads it: %s", path, strerror(errno));
+    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: cannot start the process that reads it: %s",
+                           path, strerror(errno));
   }
   if (pid == 0) {
     close(pipes[0]);
@@ -132,7 +136,8 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
       r = oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the reader sent %llu bytes", path,
                           (unsigned long long)head.bytes);
     } else if (head.bytes && !(out->data = malloc((size_t)head.bytes))) {
-      r = oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bytes", path, (unsigned long long)head.bytes);
+      r = oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bytes", path,
+                          (unsigned long long)head.bytes);
     } else if (head.bytes) {
       got = read_all(pipes[0], out->data, (size_t)head.bytes, deadline);
     }
@@ -143,10 +148,11 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
   }
   if (!r && got == -1)
     r = oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                        "%s: not read within %g s (max_seconds); damaged, or larger than thought", path,
-                        d->max_seconds);
+                        "%s: not read within %g s (max_seconds); damaged, or larger than thought",
+                        path, d->max_seconds);
   if (!r && got == 0)
-    r = oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: damaged: the process that read it ended by signal %d", path,
+    r = oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                        "%s: damaged: the process that read it ended by signal %d", path,
                         WIFSIGNALED(status) ? WTERMSIG(status) : 0);
   if (r) {
     free(out->data);
@@ -156,8 +162,8 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
 }
 #else
 /* No fork: in this process, unguarded. */
-ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn work, void *user, uint64_t most,
-                         oz_parcel *out, ooze_message *why) {
+ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn work, void *user,
+                         uint64_t most, oz_parcel *out, ooze_message *why) {
   (void)d;
   memset(out, 0, sizeof *out);
   ooze_result r = work(user, out, why);

@@ -1,6 +1,7 @@
-/* SPH blended with shape matching: the algorithm of section 3.3 of Takamatsu & Kanai 2011. His step counter is the time:
- * the reference shape is looked at whenever a multiple of blend_interval passes, so that nothing needs to be remembered
- * between steps but the shape itself (field `rest`). */
+/* SPH blended with shape matching: the algorithm of section 3.3 of Takamatsu & Kanai 2011. His step
+ * counter is the time: the reference shape is looked at whenever a multiple of blend_interval
+ * passes, so that nothing needs to be remembered between steps but the shape itself (field `rest`).
+ */
 #include "models/common.h"
 
 #include <math.h>

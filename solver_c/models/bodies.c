@@ -1,4 +1,5 @@
-/* Bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing is run. */
+/* Bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing
+ * is run. */
 #include "models/common.h"
 
 /* After sorting: where each body's particles are. */
@@ -23,7 +24,8 @@ ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why
   return OOZE_OK;
 }
 
-/* After `advance`: velocities to places, with the turn of a rigid body instead of straight lines. */
+/* After `advance`: velocities to places, with the turn of a rigid body instead of straight lines.
+ */
 ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (!f->body_count) return OOZE_OK;
   RUN(body_drive);
@@ -37,7 +39,8 @@ ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, 
   oz_frame copy = *frame, *f = &copy;
   RUN(body_match);
   RUN(body_place);
-  for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) { /* the first time the contacts are only counted */
+  /* the first time the contacts are only counted */
+  for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) {
     f->cold = pass == 0;
     RUN(body_touch);
     if (f->wall_count) RUN(body_wall);

@@ -1,5 +1,5 @@
-/* Cauchy's equation of motion by the moving particle semi-implicit method (Mukai, Matsui & Chang): stress, surface tension
- * and gravity explicitly, then pressure from the number density. */
+/* Cauchy's equation of motion by the moving particle semi-implicit method (Mukai, Matsui & Chang):
+ * stress, surface tension and gravity explicitly, then pressure from the number density. */
 #include "models/common.h"
 
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {

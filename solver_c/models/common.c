@@ -5,7 +5,8 @@ ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_build_result built = {0, 0.0};
   f->boundary_still = s->boundary_still;
-  if (s->has_boundary) RUN(boundary); /* first: what a substep left of their velocity must not matter to the order */
+  /* first: what a substep left of their velocity must not matter to the order */
+  if (s->has_boundary) RUN(boundary);
   OZ_TRY(b->table->sort(b, f, why));
   OZ_TRY(oz_bodies_find(b, f, why));
   if (s->has_nozzles) RUN(nozzle);

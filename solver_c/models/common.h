@@ -5,14 +5,14 @@
 #include "models/models.h"
 
 #define RUN(stage) OZ_TRY(b->table->run(b, f, OZ_STAGE_##stage, NULL, why))
-#define WALLS(stage)                                                                                                   \
-  do {                                                                                                                 \
-    if (f->wall_count) RUN(stage);                                                                                     \
+#define WALLS(stage)               \
+  do {                             \
+    if (f->wall_count) RUN(stage); \
   } while (0)
 /* What boundary particles carry (physics/load.h). */
-#define LOADS(stage)                                                                                                   \
-  do {                                                                                                                 \
-    if (f->loads && f->wall_count) RUN(stage);                                                                         \
+#define LOADS(stage)                           \
+  do {                                         \
+    if (f->loads && f->wall_count) RUN(stage); \
   } while (0)
 
 /* Sorts, puts what is held where it belongs, and finds neighbours at the start positions. */

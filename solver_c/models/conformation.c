@@ -1,5 +1,6 @@
-/* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD), by the scheme of NUMERICS.md. Reads like the box:
- * constraint-free state, project velocities, project positions, velocity from positions, conformation. */
+/* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD), by the scheme of
+ * NUMERICS.md. Reads like the box: constraint-free state, project velocities, project positions,
+ * velocity from positions, conformation. */
 #include "models/common.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
   return OOZE_OK;
 }
 
-/* Velocity projection by preconditioned conjugate gradients; multipliers are kept for the position phase. */
+/* Velocity projection by preconditioned conjugate gradients; multipliers are kept for the position
+ * phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   const uint32_t iterations = s->params->velocity_iterations;
   if (s->has_relaxation) { /* start from the elastic stress that the particles carry */
@@ -33,7 +35,8 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     }
   }
   WALLS(wall_hold);
-  const int looks = s->params->velocity_tolerance > 0.0f; /* the host looks only if it is asked to stop early */
+  /* the host looks only if it is asked to stop early */
+  const int looks = s->params->velocity_tolerance > 0.0f;
   double first = 0.0, sum[4] = {0.0};
   OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, looks ? &first : NULL, why));
   RUN(cg_start);
@@ -41,8 +44,11 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(force);
     WALLS(wall_filter);
     OZ_TRY(oz_bodies_filter(b, f, why));
-    if (k + 1 == iterations && !looks && !f->body_count) RUN(cg_last); /* bodies do not tell what they took */
-    else OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
+    /* bodies do not tell what they took */
+    if (k + 1 == iterations && !looks && !f->body_count)
+      RUN(cg_last);
+    else
+      OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
     RUN(cg_steps);
     f->last = k + 1 == iterations;
     if (looks) { /* what this step will leave is known before it is made */
@@ -58,8 +64,9 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   return OOZE_OK;
 }
 
-/* What the filter would take of the projected velocity, which is still in u, is remembered (filter.h). At the end of the substep,
- * because it is state, and a substep that fails has not happened; y2 has no use any more, p has. */
+/* What the filter would take of the projected velocity, which is still in u, is remembered
+ * (filter.h). At the end of the substep, because it is state, and a substep that fails has not
+ * happened; y2 has no use any more, p has. */
 static ooze_result remember_slip(oz_backend *b, oz_frame *f, ooze_message *why) {
   swap(&f->p, &f->y2);
   RUN(slip_look);
@@ -69,7 +76,8 @@ static ooze_result remember_slip(oz_backend *b, oz_frame *f, ooze_message *why) 
   return OOZE_OK;
 }
 
-/* What the density constraint asks of every particle where it is, in iteration k of the substep; and the move that follows. */
+/* What the density constraint asks of every particle where it is, in iteration k of the substep;
+ * and the move that follows. */
 static ooze_result ask_density(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why) {
   if (k) WALLS(wall_density); /* before the first it is known already */
   RUN(density_lambda);
@@ -84,23 +92,27 @@ static ooze_result move_by_density(oz_backend *b, const oz_frame *f, ooze_messag
   return OOZE_OK;
 }
 
-static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation, int stressed, ooze_message *why) {
+static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation,
+                                     int stressed, ooze_message *why) {
   oz_build_result built = {0, 0.0};
   WALLS(wall_density);
   WALLS(wall_project);
   RUN(density_bound);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
-  if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours; /* known only by now */
+  /* known only by now */
+  if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours;
   if (f->slips) RUN(boundary_slide);
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
-    /* Both constraints look at the same positions and then move together: half the passes over neighbours of one after the other,
-     * where a backend joins them, and it converges as well (ooze verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the
-     * other (f->in_turn) with bodies, which float 0.6% of their draught higher otherwise (floating). Without bodies and boundary particles
-     * conform_move does most of the density's move as well (f->carried: strain). */
+    /* Both constraints look at the same positions and then move together: half the passes over
+     * neighbours of one after the other, where a backend joins them, and it converges as well (ooze
+     * verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the other (f->in_turn) with
+     * bodies, which float 0.6% of their draught higher otherwise (floating). Without bodies and
+     * boundary particles conform_move does most of the density's move as well (f->carried: strain).
+     */
     f->cold = k == 0;
     OZ_TRY(ask_density(b, f, k, why));
     if (f->in_turn) OZ_TRY(move_by_density(b, f, why));
@@ -164,8 +176,11 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   b->table->frame(b, f);
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
-  const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS, positions_only = f->scheme == OOZE_SCHEME_POSITION;
-  const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress && !positions_only && !printed && s->params->velocity_iterations;
+  const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS,
+            positions_only = f->scheme == OOZE_SCHEME_POSITION;
+  const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress &&
+                                                                 !positions_only && !printed &&
+                                                                 s->params->velocity_iterations;
   f->relaxing = s->has_relaxation;
   f->in_turn = f->body_count != 0;
   f->carried = !f->in_turn && !s->has_boundary && !explicit_stress && !printed;
@@ -178,7 +193,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->cold = 1;
   f->last = 0;
   f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
-  /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more at 2.236 d, just beyond */
+  /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more
+   * at 2.236 d, just beyond */
   if (!printed) f->reach = 1.01f * f->h, f->calm2 = OZ_CALM * OZ_CALM * f->h2;
   if (printed) f->split = 0, f->gradient_correction = 0;
 
@@ -205,7 +221,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* project velocities, then positions */
   RUN(velocity_start);
-  if (printed) OZ_TRY(project_as_printed(s, b, f, why));
+  if (printed)
+    OZ_TRY(project_as_printed(s, b, f, why));
   else {
     if (explicit_stress) { /* section 3.1: stress as a force */
       RUN(force);
@@ -222,9 +239,13 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* conformation and velocity at the end of the step */
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
   if (s->has_relaxation && !printed) RUN(conform_update);
-  /* bodies, which have no part in it, float 0.3% of their draught higher beside a fluid that two sweeps have calmed than with three (floating) */
-  const uint32_t sweeps = printed ? 0 : s->params->rest_filter == 2 && f->body_count ? 3 : s->params->rest_filter;
-  /* boundary particles and bodies have no part in the filter, so that it would not bring their velocities back */
+  /* bodies, which have no part in it, float 0.3% of their draught higher beside a fluid that two
+   * sweeps have calmed than with three (floating) */
+  const uint32_t sweeps = printed                                        ? 0
+                          : s->params->rest_filter == 2 && f->body_count ? 3
+                                                                         : s->params->rest_filter;
+  /* boundary particles and bodies have no part in the filter, so that it would not bring their
+   * velocities back */
   f->turns = sweeps % 2 && !s->has_boundary && !f->body_count;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
   if (f->turns) swap(&f->u, &f->u2);

@@ -9,9 +9,12 @@ static const double PI = 3.14159265358979323846;
 /* Kernel support over the separation. */
 static double support(const ooze_params *p) {
   switch (p->model) {
-  case OOZE_MODEL_BLEND: return (double)p->blend_support;
-  case OOZE_MODEL_CAUCHY: return (double)p->cauchy_support;
-  default: return 2.2;
+  case OOZE_MODEL_BLEND:
+    return (double)p->blend_support;
+  case OOZE_MODEL_CAUCHY:
+    return (double)p->cauchy_support;
+  default:
+    return 2.2;
   }
 }
 
@@ -45,19 +48,22 @@ static void cauchy_constants(oz_frame *f, const ooze_params *p) {
   f->cauchy.shear = p->cauchy_young / (2.0f * (1.0f + p->cauchy_poisson));
   f->cauchy.omega = p->cauchy_frequency;
   f->cauchy.most_viscous = 0.15f * 1000.0f * f->d * f->d * f->inv_dt;
-  /* Koshizuka: parting two columns of area d^2 makes two surfaces, 2 sigma d^2; Young: towards solids (1 + cos) / 2 of it */
+  /* Koshizuka: parting two columns of area d^2 makes two surfaces, 2 sigma d^2; Young: towards
+   * solids (1 + cos) / 2 of it */
   f->cauchy.pair = (float)(-2.0 * (double)p->cauchy_tension * d * d / across);
   f->cauchy.wetting = 0.5f * (1.0f + cosf(p->cauchy_wetting * (float)(PI / 180.0)));
   f->cauchy.density_pull = 0.2f;
 }
 
-void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt, double time) {
+void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt,
+                        double time) {
   const double d = separation, h = support(params) * d, h3 = h * h * h;
-  const double w_scale = 315.0 / (64.0 * PI * h3);   /* poly6: w_scale (1 - q^2)^3 */
-  const double g_scale = -45.0 / (PI * h3 * h3);     /* spiky: g_scale (h - r)^2 r / |r| */
+  const double w_scale = 315.0 / (64.0 * PI * h3); /* poly6: w_scale (1 - q^2)^3 */
+  const double g_scale = -45.0 / (PI * h3 * h3);   /* spiky: g_scale (h - r)^2 r / |r| */
   const double V0 = d * d * d;
 
-  /* sums over the simple cubic lattice, on which density is 1 and the operators have their reference diagonal */
+  /* sums over the simple cubic lattice, on which density is 1 and the operators have their
+   * reference diagonal */
   double sum_w = 0.0, sum_w_others = 0.0, sum_c = 0.0, sum_cr2 = 0.0, t_ref = 0.0, d_ref = 0.0;
   for (int i = -REACH; i <= REACH; i++)
     for (int j = -REACH; j <= REACH; j++)
@@ -92,9 +98,11 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->w_norm = (float)(Vm * w_scale / (h3 * h3));
   f->w_self = (float)(Vm * w_scale);
   f->dens_grad = (float)(Vm / V0);
-  f->hour_norm = (float)(sum_w_others / sum_c); /* zero-energy weights of the lattice add up to those of poly6 */
+  /* zero-energy weights of the lattice add up to those of poly6 */
+  f->hour_norm = (float)(sum_w_others / sum_c);
   f->hour_arm = (float)(sum_w_others / sum_c / -(V0 * d * g_scale));
-  /* c (T_j - T_i) of a square: sum of c x^2 / d^2 is a third of the moment, and the second derivative wants 2 */
+  /* c (T_j - T_i) of a square: sum of c x^2 / d^2 is a third of the moment, and the second
+   * derivative wants 2 */
   f->heat_sum = (float)sum_w_others;
   f->heat_moment = (float)(sum_w_others / sum_c * sum_cr2);
   f->heat_norm = 6.0f / f->heat_moment;
@@ -102,11 +110,13 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);
   f->a_min = (float)(2e-5 * t_ref);
   for (int c = 0; c < 3; c++) f->gravity[c] = params->gravity[c];
-  const float g = sqrtf(f->gravity[0] * f->gravity[0] + f->gravity[1] * f->gravity[1] + f->gravity[2] * f->gravity[2]);
+  const float g = sqrtf(f->gravity[0] * f->gravity[0] + f->gravity[1] * f->gravity[1] +
+                        f->gravity[2] * f->gravity[2]);
   f->rest_speed = 0.5f * g * dt;
   f->max_speed = params->max_speed;
   f->wall_density = params->wall_density;
-  f->wall_gap = (params->wall_density ? 0.25f : 0.5f) * f->d; /* a wall that counts in the density keeps its own distance */
+  /* a wall that counts in the density keeps its own distance */
+  f->wall_gap = (params->wall_density ? 0.25f : 0.5f) * f->d;
   f->sweep = OZ_FILTER_SWEEP;
   f->zero_energy = params->zero_energy;
   f->scheme = params->scheme;

@@ -1,9 +1,11 @@
-/* Heat within a substep of any model: conduction at its end, over the neighbours at its start (physics/heat.h). */
+/* Heat within a substep of any model: conduction at its end, over the neighbours at its start
+ * (physics/heat.h). */
 #include "models/common.h"
 
 #include <math.h>
 
-enum { STAGES_MOST = 64 }; /* stable for 2080 explicit steps; what would conduct faster than that conducts as fast */
+/* stable for 2080 explicit steps; what would conduct faster than that conducts as fast */
+enum { STAGES_MOST = 64 };
 
 ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   if (s->has_ramps) RUN(ramp);
@@ -14,13 +16,15 @@ ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message
   if (!s->has_heat) return OOZE_OK;
   RUN(heat_begin);
   if (f->wall_count) RUN(heat_wall);
-  /* Gershgorin: what a particle exchanges, twice, and what three walls give it at a quarter of a separation */
+  /* Gershgorin: what a particle exchanges, twice, and what three walls give it at a quarter of a
+   * separation */
   const double number = (double)s->diffusivity * (double)f->dt / ((double)f->d * (double)f->d);
   const double row = 2.0 * 2.0 * (double)f->heat_norm * (double)f->heat_sum;
   const double explicit_steps = number * (row + (s->has_walls ? 6.0 : 0.0));
   int stages = (int)ceil(0.5 * (sqrt(1.0 + 8.0 * fmin(explicit_steps, 1e4)) - 1.0));
   stages = stages < 1 ? 1 : stages > STAGES_MOST ? STAGES_MOST : stages;
-  const double reach = 0.5 * stages * (stages + 1.0), most = explicit_steps > reach ? reach / explicit_steps : 1.0;
+  const double reach = 0.5 * stages * (stages + 1.0),
+               most = explicit_steps > reach ? reach / explicit_steps : 1.0;
   const double first = most / reach * (double)f->dt / ((double)f->d * (double)f->d);
   for (int j = 1; j <= stages; j++) {
     f->heat_nu = j > 1 ? (float)((1.0 - j) / j) : 0.0f;

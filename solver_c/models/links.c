@@ -1,18 +1,21 @@
-/* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h). Reads like the box: XSPH,
- * forces, prediction, neighbours, constraint control, corrections of densities and links side by side, velocity from
- * positions. */
+/* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h). Reads
+ * like the box: XSPH, forces, prediction, neighbours, constraint control, corrections of densities
+ * and links side by side, velocity from positions. */
 #include "models/common.h"
 
 #include <math.h>
 
 static void constants(oz_frame *f, const ooze_params *p, float dt) {
   oz_link_constants *c = &f->links;
-  const double range = (double)p->links_temperature_hot - (double)p->links_temperature_cold, q = 0.2; /* |q| of (8), of h */
+  /* |q| of (8), of h */
+  const double range = (double)p->links_temperature_hot - (double)p->links_temperature_cold,
+               q = 0.2;
   c->smooth = p->links_smoothing;
   c->smooth_solid = p->links_smoothing_solid;
   c->stiffness = p->links_stiffness;
   c->cohesion = p->links_cohesion;
-  c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d; /* k_s h^2, lengths in d as the multipliers are */
+  /* k_s h^2, lengths in d as the multipliers are */
+  c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d;
   c->inv_q = (float)(1.0 / ((double)f->h2 * (1.0 - q * q)));
   c->slack = p->links_slack;
   c->steps = p->links_time > 0.0f ? dt / p->links_time : 1.0f;
@@ -36,7 +39,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   f->loads = s->has_loads;
   f->slips = s->has_slip;
   f->plain_rows = !(s->has_heat || s->has_mixing);
-  f->foresee = !(s->has_heat || s->has_mixing || s->has_tension); /* these are about the start positions */
+  /* these are about the start positions */
+  f->foresee = !(s->has_heat || s->has_mixing || s->has_tension);
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
 
   OZ_TRY(oz_find_neighbours(s, f, why));
@@ -66,7 +70,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     WALLS(wall_project);
   }
 
-  /* lines 9 to 11: neighbours, constraint control; nothing can fail for want of memory behind this */
+  /* lines 9 to 11: neighbours, constraint control; nothing can fail for want of memory behind this
+   */
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_LINKS, why));
@@ -91,7 +96,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   }
 
   /* lines 21 to 23 */
-  f->skip_boundary = f->plain_rows; /* where gradients are wanted still, the start positions of all */
+  /* where gradients are wanted still, the start positions of all */
+  f->skip_boundary = f->plain_rows;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
   f->start = f->p;
   f->skip_boundary = 0;

@@ -1,4 +1,5 @@
-/* Mixing within a substep of any model: at its end, over the neighbours at its start (physics/mixing.h). */
+/* Mixing within a substep of any model: at its end, over the neighbours at its start
+ * (physics/mixing.h). */
 #include "models/common.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@ ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *
   int passes = (int)ceil(fmin(explicit_steps, 1e6));
   passes = passes < 1 ? 1 : passes > PASSES_MOST ? PASSES_MOST : passes;
   const double most = explicit_steps > passes ? passes / explicit_steps : 1.0;
-  f->mix_weight = (float)(most / passes * (double)f->heat_norm * (double)f->dt / ((double)f->d * (double)f->d));
+  f->mix_weight =
+      (float)(most / passes * (double)f->heat_norm * (double)f->dt / ((double)f->d * (double)f->d));
   for (int k = 0; k < passes; k++) {
     RUN(mix_begin);
     RUN(mix_flow);

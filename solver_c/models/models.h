@@ -1,4 +1,5 @@
-/* The systems of the papers: host functions that run stages in the order of their algorithm boxes. */
+/* The systems of the papers: host functions that run stages in the order of their algorithm boxes.
+ */
 #ifndef OZ_MODELS_MODELS_H
 #define OZ_MODELS_MODELS_H
 
@@ -11,57 +12,69 @@ typedef struct oz_step {
   float separation;
   double time;
   /* news of the substep */
-  double bad;           /* particles that went non-finite and were reset */
-  double residual;      /* of the velocity projection, relative; 0 if not asked for */
+  double bad;      /* particles that went non-finite and were reset */
+  double residual; /* of the velocity projection, relative; 0 if not asked for */
   double mean_neighbours;
   uint32_t rebuilt;
   uint32_t has_relaxation; /* some particle has tau > 0 */
   uint32_t has_yield;      /* some material has a yield stress; has_relaxation is then set too */
-  uint32_t has_heat, has_ramps; /* some material conducts heat; has values that go with temperature */
-  uint32_t has_tension;    /* some material has surface tension or cohesion */
-  double tension_held;     /* particles whose tension was held back to what the substep bears */
-  uint32_t walls_known;    /* wall_planes was run in this substep */
-  float diffusivity;       /* m^2/s: the greatest of all materials */
+  /* some material conducts heat; has values that go with temperature */
+  uint32_t has_heat, has_ramps;
+  uint32_t has_tension; /* some material has surface tension or cohesion */
+  double tension_held;  /* particles whose tension was held back to what the substep bears */
+  uint32_t walls_known; /* wall_planes was run in this substep */
+  float diffusivity;    /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
   uint32_t boundary_still; /* they are where the last substep had them, and stay there */
-  uint32_t has_loads; /* there are boundary particles, and the host wants to know what is put on them */
-  uint32_t has_slip; /* some boundary particles let fluid slip */
-  uint32_t has_mixing; /* some material mixes */
-  float mixing;        /* m^2/s: the greatest of all materials */
+  /* there are boundary particles, and the host wants to know what is put on them */
+  uint32_t has_loads;
+  uint32_t has_slip;             /* some boundary particles let fluid slip */
+  uint32_t has_mixing;           /* some material mixes */
+  float mixing;                  /* m^2/s: the greatest of all materials */
   uint32_t has_soft, soft_tears; /* there are soft bodies; one has a strain limit */
-  float soft_rate, soft_damped;  /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: and times its damping */
+  /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: and times its damping */
+  float soft_rate, soft_damped;
   uint32_t born; /* particles that joined for this substep */
 } oz_step;
 
 #define OZ_TENSION_MOST 0.3 /* of sigma dt^2 / m: more is held back */
 /* Fills the constants that follow from separation, parameters and dt. */
-void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt, double time);
+void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt,
+                        double time);
 /* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
 typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why);
 /* bodies.c: rigid bodies in a substep of any model; nothing is run where there are none */
-ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);    /* after sorting */
-ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `material` and `predict` */
-ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after a stage that leaves corrections in dx */
-ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why);   /* after `advance` */
-ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why); /* after position iteration k */
-ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);  /* after `finish` */
+/* after sorting */
+ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);
+/* after `material` and `predict` */
+ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why);
+/* after a stage that leaves corrections in dx */
+ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why);
+/* after `advance` */
+ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why);
+/* after position iteration k */
+ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why);
+/* after `finish` */
+ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* soft.c: soft bodies in a substep of any model */
 /* After oz_bodies_start, before `velocity_start`; find_walls: they are not known yet. */
-ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *f, int find_walls, ooze_message *why);
-ooze_result oz_soft_tear(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why); /* after `advance`; models that keep links need not call it */
+ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *f, int find_walls,
+                          ooze_message *why);
+/* after `advance`; models that keep links need not call it */
+ooze_result oz_soft_tear(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
-/* Heat, for any model: material values by temperature at the start of a substep, conduction at its end (list C, wall
- * slots and the arrays dx and r). */
+/* Heat, for any model: material values by temperature at the start of a substep, conduction at its
+ * end (list C, wall slots and the arrays dx and r). */
 ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 /* Fluids that mix, at the end of a substep (list C, and the arrays dx and y2). */
 ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
-/* Surface tension and cohesion, for any model: onto velocities, over the neighbours at the start. After `material`; where
- * wall_planes was run in this substep, walls count and pull. */
+/* Surface tension and cohesion, for any model: onto velocities, over the neighbours at the start.
+ * After `material`; where wall_planes was run in this substep, walls count and pull. */
 ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why);
 /* By params.model; NULL where this build has none. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];

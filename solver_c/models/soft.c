@@ -1,14 +1,17 @@
-/* Soft bodies within a substep of any model (physics/soft.h): their velocities before those of the fluid, torn links after `advance`. */
+/* Soft bodies within a substep of any model (physics/soft.h): their velocities before those of the
+ * fluid, torn links after `advance`. */
 #include "models/common.h"
 
 #include <math.h>
 
 enum { ITERATIONS_MOST = 48 };
-static const double ITERATIONS_FACTOR = 1.75; /* of sqrt(c): an error of 2 exp(-2 1.75) = 0.06 of the change is left */
+/* of sqrt(c): an error of 2 exp(-2 1.75) = 0.06 of the change is left */
+static const double ITERATIONS_FACTOR = 1.75;
 
-/* Chebyshev's iteration for eigenvalues from 1 to c = 1 + most: the interval is a little wider below, so that the first
- * root of the error's polynomial lies at 1, where rigid motion is. */
-ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_walls, ooze_message *why) {
+/* Chebyshev's iteration for eigenvalues from 1 to c = 1 + most: the interval is a little wider
+ * below, so that the first root of the error's polynomial lies at 1, where rigid motion is. */
+ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_walls,
+                          ooze_message *why) {
   if (!s->has_soft || !frame->link_row) return OOZE_OK;
   if (find_walls && s->has_walls) {
     OZ_TRY(b->table->walls(b, frame, why));
@@ -16,11 +19,15 @@ ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_w
   }
   oz_frame copy = *frame, *f = &copy;
   const double bear = pow(ITERATIONS_MOST / ITERATIONS_FACTOR, 2.0);
-  const double most = fmin(fmax(1.2 * (double)f->dt * ((double)f->dt * (double)s->soft_rate + (double)s->soft_damped), 1e-3), bear);
+  const double most = fmin(
+      fmax(1.2 * (double)f->dt * ((double)f->dt * (double)s->soft_rate + (double)s->soft_damped),
+           1e-3),
+      bear);
   const double c = 1.0 + most;
   int n = 2 * (int)ceil(0.5 * ITERATIONS_FACTOR * sqrt(c)); /* even: the last lands in dx */
   if (n < 4) n = 4;
-  const double delta = most / (1.0 + cos(3.14159265358979323846 / (2.0 * n))), theta = c - delta, sigma = theta / delta;
+  const double delta = most / (1.0 + cos(3.14159265358979323846 / (2.0 * n))), theta = c - delta,
+               sigma = theta / delta;
   double omega = 1.0;
   f->soft.most = (float)most;
   f->soft.step = (float)(1.0 / theta);
@@ -31,7 +38,8 @@ ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_w
     RUN(soft_rate);
     RUN(soft_pull);
     WALLS(soft_hold);
-    omega = k == 0 ? 2.0 * sigma * sigma / (2.0 * sigma * sigma - 1.0) : 1.0 / (1.0 - omega / (4.0 * sigma * sigma));
+    omega = k == 0 ? 2.0 * sigma * sigma / (2.0 * sigma * sigma - 1.0)
+                   : 1.0 / (1.0 - omega / (4.0 * sigma * sigma));
   }
   RUN(soft_set);
   return OOZE_OK;

@@ -1,4 +1,5 @@
-/* Surface tension and cohesion within a substep of any model: forces onto velocities (physics/tension.h). */
+/* Surface tension and cohesion within a substep of any model: forces onto velocities
+ * (physics/tension.h). */
 #include "models/common.h"
 
 enum { LAYERS = 4 }; /* of the lattice within the widest kernel */
@@ -11,7 +12,8 @@ static double lattice_lack(const oz_frame *f) {
     for (int j = -LAYERS; j <= LAYERS; j++)
       for (int k = 1; k <= LAYERS; k++) {
         const double q = (double)f->h2 - d2 * (i * i + j * j + k * k);
-        for (int l = 0; l < k && q > 0.0; l++) lack[l] += (double)f->w_norm * q * q * q; /* layer l misses what is further out */
+        /* layer l misses what is further out */
+        for (int l = 0; l < k && q > 0.0; l++) lack[l] += (double)f->w_norm * q * q * q;
       }
   for (int l = 0; l < LAYERS; l++) sum += lack[l] * lack[l];
   return sum;
@@ -21,9 +23,10 @@ static void constants(oz_frame *f) {
   oz_tension *t = &f->tension;
   const double unit = (double)f->dt * (double)f->dt / (double)f->m_ref, d = (double)f->d;
   const double layers = 2.0 * (double)OZ_TENSION_SHARE / lattice_lack(f);
-  t->per_sigma = (float)(layers * unit);  /* k = 2 share sigma d^2 / lack^2 */
+  t->per_sigma = (float)(layers * unit);   /* k = 2 share sigma d^2 / lack^2 */
   t->per_pascal = (float)(4.0 * d * unit); /* k = 4 p d^3 */
-  /* sigma dt^2 / m: a drop swings as it should up to about this, and stays whole up to twice that */
+  /* sigma dt^2 / m: a drop swings as it should up to about this, and stays whole up to twice that
+   */
   t->most = (float)(layers * OZ_TENSION_MOST);
 }
 

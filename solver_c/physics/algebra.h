@@ -1,13 +1,22 @@
-/* 3-vectors, 3x3 matrices (row major), symmetric matrices (xx yy zz xy xz yz) and quaternions (x y z w) over lanes. */
+/* 3-vectors, 3x3 matrices (row major), symmetric matrices (xx yy zz xy xz yz) and quaternions (x y
+ * z w) over lanes. */
 #ifndef OZ_PHYSICS_ALGEBRA_H
 #define OZ_PHYSICS_ALGEBRA_H
 
 #include "physics/lanes.h"
 
-typedef struct { oz_real x, y, z; } oz_v3;
-typedef struct { oz_real m[9]; } oz_m3;
-typedef struct { oz_real s[6]; } oz_s3;
-typedef struct { oz_real x, y, z, w; } oz_q4;
+typedef struct {
+  oz_real x, y, z;
+} oz_v3;
+typedef struct {
+  oz_real m[9];
+} oz_m3;
+typedef struct {
+  oz_real s[6];
+} oz_s3;
+typedef struct {
+  oz_real x, y, z, w;
+} oz_q4;
 
 OZ_FN oz_real oz_dot(oz_v3 a, oz_v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 OZ_FN oz_v3 oz_m3_v(const oz_m3 *a, oz_v3 v) {
@@ -26,14 +35,22 @@ OZ_FN oz_v3 oz_s3_v(const oz_s3 *a, oz_v3 v) {
 }
 OZ_FN oz_m3 oz_s3_full(const oz_s3 *a) {
   oz_m3 r;
-  r.m[0] = a->s[0]; r.m[1] = a->s[3]; r.m[2] = a->s[4];
-  r.m[3] = a->s[3]; r.m[4] = a->s[1]; r.m[5] = a->s[5];
-  r.m[6] = a->s[4]; r.m[7] = a->s[5]; r.m[8] = a->s[2];
+  r.m[0] = a->s[0];
+  r.m[1] = a->s[3];
+  r.m[2] = a->s[4];
+  r.m[3] = a->s[3];
+  r.m[4] = a->s[1];
+  r.m[5] = a->s[5];
+  r.m[6] = a->s[4];
+  r.m[7] = a->s[5];
+  r.m[8] = a->s[2];
   return r;
 }
 OZ_FN oz_s3 oz_m3_sym(const oz_m3 *a) {
   oz_s3 r;
-  r.s[0] = a->m[0]; r.s[1] = a->m[4]; r.s[2] = a->m[8];
+  r.s[0] = a->m[0];
+  r.s[1] = a->m[4];
+  r.s[2] = a->m[8];
   r.s[3] = 0.5f * (a->m[1] + a->m[3]);
   r.s[4] = 0.5f * (a->m[2] + a->m[6]);
   r.s[5] = 0.5f * (a->m[5] + a->m[7]);
@@ -43,14 +60,16 @@ OZ_FN oz_m3 oz_m3_mul(const oz_m3 *a, const oz_m3 *b) {
   oz_m3 r;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      r.m[3 * i + j] = a->m[3 * i] * b->m[j] + a->m[3 * i + 1] * b->m[3 + j] + a->m[3 * i + 2] * b->m[6 + j];
+      r.m[3 * i + j] =
+          a->m[3 * i] * b->m[j] + a->m[3 * i + 1] * b->m[3 + j] + a->m[3 * i + 2] * b->m[6 + j];
   return r;
 }
 OZ_FN oz_m3 oz_m3_mul_t(const oz_m3 *a, const oz_m3 *b) { /* a b^T */
   oz_m3 r;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      r.m[3 * i + j] = a->m[3 * i] * b->m[3 * j] + a->m[3 * i + 1] * b->m[3 * j + 1] + a->m[3 * i + 2] * b->m[3 * j + 2];
+      r.m[3 * i + j] = a->m[3 * i] * b->m[3 * j] + a->m[3 * i + 1] * b->m[3 * j + 1] +
+                       a->m[3 * i + 2] * b->m[3 * j + 2];
   return r;
 }
 OZ_FN oz_m3 oz_m3_mul_s(const oz_m3 *a, const oz_s3 *b) {
@@ -63,7 +82,8 @@ OZ_FN oz_m3 oz_s3_mul_s(const oz_s3 *a, const oz_s3 *b) {
 }
 OZ_FN oz_real oz_det(const oz_m3 *a) {
   const oz_real *m = a->m;
-  return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+  return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+         m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 OZ_FN oz_real oz_s3_trace(const oz_s3 *a) { return a->s[0] + a->s[1] + a->s[2]; }
 /* Frobenius product: off-diagonals count twice. */
@@ -85,7 +105,9 @@ OZ_FN oz_s3 oz_s3_select(oz_mask m, const oz_s3 *a, const oz_s3 *b) {
 OZ_FN oz_s3 oz_m3_mul_sym(const oz_m3 *a, const oz_m3 *b) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
   oz_s3 r;
-  for (int c = 0; c < 6; c++) r.s[c] = a->m[3 * I[c]] * b->m[J[c]] + a->m[3 * I[c] + 1] * b->m[3 + J[c]] + a->m[3 * I[c] + 2] * b->m[6 + J[c]];
+  for (int c = 0; c < 6; c++)
+    r.s[c] = a->m[3 * I[c]] * b->m[J[c]] + a->m[3 * I[c] + 1] * b->m[3 + J[c]] +
+             a->m[3 * I[c] + 2] * b->m[6 + J[c]];
   return r;
 }
 OZ_FN oz_m3 oz_m3_transpose(const oz_m3 *a) {
@@ -127,13 +149,16 @@ OZ_FN oz_q4 oz_q4_mul(oz_q4 a, oz_q4 b) {
 }
 OZ_FN oz_q4 oz_q4_unit(oz_q4 q) {
   oz_real k = oz_rsqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  q.x *= k; q.y *= k; q.z *= k; q.w *= k;
+  q.x *= k;
+  q.y *= k;
+  q.z *= k;
+  q.w *= k;
   return q;
 }
 
-/* Eigenvalues w and the frame U (as a rotation) of a symmetric matrix, a = U diag(w) U^T: cyclic Jacobi with a fixed
- * number of sweeps, one path for all lanes. Four sweeps bring any 3x3 to single precision; the frame is orthonormal after
- * any number. */
+/* Eigenvalues w and the frame U (as a rotation) of a symmetric matrix, a = U diag(w) U^T: cyclic
+ * Jacobi with a fixed number of sweeps, one path for all lanes. Four sweeps bring any 3x3 to single
+ * precision; the frame is orthonormal after any number. */
 OZ_FN void oz_s3_eigen(const oz_s3 *a, int sweeps, oz_real w[3], oz_m3 *u) {
   oz_real d[3], o[3]; /* o: 01, 02, 12 */
   oz_m3 v;
@@ -141,7 +166,8 @@ OZ_FN void oz_s3_eigen(const oz_s3 *a, int sweeps, oz_real w[3], oz_m3 *u) {
   for (int k = 0; k < 9; k++) v.m[k] = oz_set(k % 4 == 0 ? 1.0f : 0.0f);
   for (int sweep = 0; sweep < sweeps; sweep++)
     for (int k = 0; k < 3; k++) {
-      /* rotate in the plane (p, q); r is the third axis. pr and qr are the off-diagonals that turn into each other. */
+      /* rotate in the plane (p, q); r is the third axis. pr and qr are the off-diagonals that turn
+       * into each other. */
       const int p = k == 2 ? 1 : 0, q = k == 0 ? 1 : 2;
       const int pr = k == 0 ? 1 : 0, qr = k == 2 ? 1 : 2;
       oz_real apq = o[k], tiny = 1e-12f * (oz_abs(d[p]) + oz_abs(d[q])) + 1e-36f;
@@ -157,9 +183,12 @@ OZ_FN void oz_s3_eigen(const oz_s3 *a, int sweeps, oz_real w[3], oz_m3 *u) {
       oz_real op = k == 0 ? o[pr] : k == 1 ? o[0] : o[0]; /* a_pr */
       oz_real oq = k == 0 ? o[qr] : k == 1 ? o[2] : o[1]; /* a_qr */
       oz_real np = c * op - s * oq, nq = s * op + c * oq;
-      if (k == 0) o[1] = np, o[2] = nq;
-      else if (k == 1) o[0] = np, o[2] = nq;
-      else o[0] = np, o[1] = nq;
+      if (k == 0)
+        o[1] = np, o[2] = nq;
+      else if (k == 1)
+        o[0] = np, o[2] = nq;
+      else
+        o[0] = np, o[1] = nq;
       for (int i = 0; i < 3; i++) {
         oz_real vp = v.m[3 * i + p], vq = v.m[3 * i + q];
         v.m[3 * i + p] = c * vp - s * vq;
@@ -197,7 +226,8 @@ OZ_FN oz_s3 oz_s3_compose(const oz_real w[3], const oz_m3 *u) { /* U diag(w) U^T
   t = oz_m3_mul_t(&t, u);
   return oz_m3_sym(&t);
 }
-/* The quaternion of a rotation matrix, by the largest of four equal forms (Shepperd), chosen per lane. */
+/* The quaternion of a rotation matrix, by the largest of four equal forms (Shepperd), chosen per
+ * lane. */
 OZ_FN oz_q4 oz_q4_of(const oz_m3 *r) {
   const oz_real *m = r->m;
   oz_real t0 = 1.0f + m[0] + m[4] + m[8], t1 = 1.0f + m[0] - m[4] - m[8];
@@ -218,10 +248,11 @@ OZ_FN oz_q4 oz_q4_of(const oz_m3 *r) {
   return oz_q4_unit(q);
 }
 
-/* The rotation nearest to a, warm started from q (Mueller et al. 2016, "A robust method to extract the rotational part
- * of deformations"). Same fixed point, two changes: the half-angle form (w, 1) instead of the exponential map, no sine; and
- * 3/2 of his step, which is the exact Newton step for an unstretched a (his divides by 3 where 2 is meant) and stays below
- * the limit 2 for any stretch. */
+/* The rotation nearest to a, warm started from q (Mueller et al. 2016, "A robust method to extract
+ * the rotational part of deformations"). Same fixed point, two changes: the half-angle form (w, 1)
+ * instead of the exponential map, no sine; and 3/2 of his step, which is the exact Newton step for
+ * an unstretched a (his divides by 3 where 2 is meant) and stays below the limit 2 for any stretch.
+ */
 OZ_FN oz_q4 oz_polar(const oz_m3 *a, oz_q4 q, int iterations) {
   const oz_real *A = a->m;
   for (int it = 0; it < iterations; it++) {
@@ -230,8 +261,8 @@ OZ_FN oz_q4 oz_polar(const oz_m3 *a, oz_q4 q, int iterations) {
     oz_real ox = r[3] * A[6] - r[6] * A[3] + r[4] * A[7] - r[7] * A[4] + r[5] * A[8] - r[8] * A[5];
     oz_real oy = r[6] * A[0] - r[0] * A[6] + r[7] * A[1] - r[1] * A[7] + r[8] * A[2] - r[2] * A[8];
     oz_real oz = r[0] * A[3] - r[3] * A[0] + r[1] * A[4] - r[4] * A[1] + r[2] * A[5] - r[5] * A[2];
-    oz_real den = r[0] * A[0] + r[1] * A[1] + r[2] * A[2] + r[3] * A[3] + r[4] * A[4] + r[5] * A[5] + r[6] * A[6] +
-                  r[7] * A[7] + r[8] * A[8];
+    oz_real den = r[0] * A[0] + r[1] * A[1] + r[2] * A[2] + r[3] * A[3] + r[4] * A[4] +
+                  r[5] * A[5] + r[6] * A[6] + r[7] * A[7] + r[8] * A[8];
     oz_real k = 0.75f / (oz_abs(den) + 1e-30f);
     oz_q4 w = {k * ox, k * oy, k * oz, oz_set(1.0f)};
     q = oz_q4_unit(oz_q4_mul(w, q));

@@ -4,8 +4,9 @@
 
 #include "physics/motion.h"
 
-/* arrive: velocity from displacement, new position. What went non-finite, or further than anything moves, is put back
- * where it was, at rest, and counted; u.w below 0 tells which. red: reset particles. */
+/* arrive: velocity from displacement, new position. What went non-finite, or further than anything
+ * moves, is put back where it was, at rest, and counted; u.w below 0 tells which. red: reset
+ * particles. */
 OZ_FN void oz_arrive_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->x, i, 4, 0, x);
@@ -13,16 +14,24 @@ OZ_FN void oz_arrive_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_ld4(f->u, i, 4, 0, u);
   oz_mask free = oz_ld(f->omega, i) > zero;
   oz_v3 v = {y[0] * f->inv_dt, y[1] * f->inv_dt, y[2] * f->inv_dt};
-  v.x = oz_select(free, v.x, u[0]); v.y = oz_select(free, v.y, u[1]); v.z = oz_select(free, v.z, u[2]);
+  v.x = oz_select(free, v.x, u[0]);
+  v.y = oz_select(free, v.y, u[1]);
+  v.z = oz_select(free, v.z, u[2]);
   if (f->max_speed > 0.0f) {
-    oz_real s = oz_sqrt(oz_dot(v, v)), k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
-    v.x *= k; v.y *= k; v.z *= k;
+    oz_real s = oz_sqrt(oz_dot(v, v)),
+            k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
+    v.x *= k;
+    v.y *= k;
+    v.z *= k;
   }
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
   oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (u[3] < oz_set(0.5f));
   red[0] = oz_select(good, zero, one);
-  v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
-  oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
+  v.x = oz_select(good, v.x, zero);
+  v.y = oz_select(good, v.y, zero);
+  v.z = oz_select(good, v.z, zero);
+  oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]),
+              oz_select(good, x[2] + y[2], x[2])};
   oz_v3 was = {x[0], x[1], x[2]};
   oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);

@@ -1,26 +1,29 @@
-/* Rigid bodies: particles that keep their shape (shape matching, Mueller et al. 2005), in the same density and viscosity
- * sums as the fluid around them. That is all the coupling there is: what the constraints of the fluid push at a body's
- * particles, the body takes as one.
+/* Rigid bodies: particles that keep their shape (shape matching, Mueller et al. 2005), in the same
+ * density and viscosity sums as the fluid around them. That is all the coupling there is: what the
+ * constraints of the fluid push at a body's particles, the body takes as one.
  *
- *   velocities  Conjugate gradients need a symmetric operator. The motion of a body's particles is projected onto the rigid
- *               ones in the metric of mass, dx <- V + W x r (body_push, body_carry); a projection keeps the operator
- *               symmetric and can only lower the bound of the relaxation.
- *   positions   After every iteration the reference shape is fitted to where the particles were pushed (body_match), which
- *               keeps linear and angular momentum, and they go to their places in it (body_place).
- *   contact     With walls and other bodies, by impulses on the whole body: a push at one particle that the fit had to share
- *               out among all would hardly move it (body_touch, body_wall, body_shift).
- *   rotation    A free body keeps its angular momentum exactly: the turn of a substep is that of the inertia half way
- *               through it (body_drive, body_end).
+ *   velocities  Conjugate gradients need a symmetric operator. The motion of a body's particles is
+ * projected onto the rigid ones in the metric of mass, dx <- V + W x r (body_push, body_carry); a
+ * projection keeps the operator symmetric and can only lower the bound of the relaxation. positions
+ * After every iteration the reference shape is fitted to where the particles were pushed
+ * (body_match), which keeps linear and angular momentum, and they go to their places in it
+ * (body_place). contact     With walls and other bodies, by impulses on the whole body: a push at
+ * one particle that the fit had to share out among all would hardly move it (body_touch, body_wall,
+ * body_shift). rotation    A free body keeps its angular momentum exactly: the turn of a substep is
+ * that of the inertia half way through it (body_drive, body_end).
  *
- * A body's state is that of its particles; oz_body_state is made of them at the start of every substep. */
+ * A body's state is that of its particles; oz_body_state is made of them at the start of every
+ * substep. */
 #ifndef OZ_PHYSICS_BODY_H
 #define OZ_PHYSICS_BODY_H
 
 #include "physics/rigid.h"
 #include "physics/wall.h"
 
-#define OZ_SOFT_CONTACTS 4.0 /* that share the load where particles of soft bodies touch other bodies */
-#define OZ_BODY_NEAR 0.2f /* d: a gap smaller than this counts as a contact when their number is asked for */
+/* that share the load where particles of soft bodies touch other bodies */
+#define OZ_SOFT_CONTACTS 4.0
+/* d: a gap smaller than this counts as a contact when their number is asked for */
+#define OZ_BODY_NEAR 0.2f
 
 OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
 
@@ -37,7 +40,9 @@ OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
   }
   return lo < f->body_count && f->body[lo].handle == handle ? (int64_t)lo : -1;
 }
-OZ_FN double oz_body_mass_of(const oz_frame *f, uint32_t i) { return f->omega[i] > 0.0f ? (double)f->m_ref / (double)f->omega[i] : 0.0; }
+OZ_FN double oz_body_mass_of(const oz_frame *f, uint32_t i) {
+  return f->omega[i] > 0.0f ? (double)f->m_ref / (double)f->omega[i] : 0.0;
+}
 OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
   for (int k = 0; k < 3; k++) out[k] = (double)f->rest[(size_t)k * f->stride + i];
 }
@@ -49,7 +54,8 @@ OZ_FN void oz_body_find_item(const oz_frame *f, uint32_t i) {
   if (oz_word(f->owner, i) == 0 || oz_owner_kind(oz_word(f->owner, i)) == OZ_OWNER_BOUNDARY) return;
   const int64_t b = oz_body_index(f, oz_word(f->owner, i));
   if (b < 0) return;
-  const uint64_t k = f->id[i] - f->body[b].first_id; /* an id below wraps around to a large number */
+  /* an id below wraps around to a large number */
+  const uint64_t k = f->id[i] - f->body[b].first_id;
   if (k < f->body[b].count) f->member[f->body[b].first + (uint32_t)k] = i;
 }
 
@@ -69,7 +75,8 @@ OZ_FN void oz_body_start_end(const oz_frame *f, uint32_t b, const double *acc) {
 
 /* ---- body_push, body_carry: dx of the velocity solve onto rigid motion ---- */
 
-OZ_FN void oz_body_moment(const oz_frame *f, uint32_t i, const float *v, const double c[3], const float *at, double *acc) {
+OZ_FN void oz_body_moment(const oz_frame *f, uint32_t i, const float *v, const double c[3],
+                          const float *at, double *acc) {
   const double m = oz_body_mass_of(f, i), d[3] = {(double)v[0], (double)v[1], (double)v[2]};
   double r[3], t[3];
   for (int k = 0; k < 3; k++) r[k] = (double)at[k] - c[k];
@@ -163,16 +170,18 @@ OZ_FN void oz_body_place_item(const oz_frame *f, uint32_t slot) {
 /* ---- contact ---- */
 
 /* 1/kg: how a push along n at p moves a body there: 1/M + (r x n) . I^-1 (r x n). */
-OZ_FN double oz_body_give(const oz_body_state *s, const double by[4], const float p[3], const double n[3]) {
+OZ_FN double oz_body_give(const oz_body_state *s, const double by[4], const float p[3],
+                          const double n[3]) {
   double r[3], t[3], w[3];
   for (int k = 0; k < 3; k++) r[k] = (double)p[k] - s->c[k];
   oz_cross3(r, n, t);
   oz_body_spin(s, by, t, w);
   return 1.0 / s->mass + oz_dot3(t, w);
 }
-/* The impulse (kg m) along n that opens a gap by `depth`, and the one that holds the slip `slip` back within Coulomb's
- * cone; each of `many` contacts does its share. */
-OZ_FN void oz_body_impulse(double depth, const double n[3], double give, const double slip[3], double friction, double many, double out[3]) {
+/* The impulse (kg m) along n that opens a gap by `depth`, and the one that holds the slip `slip`
+ * back within Coulomb's cone; each of `many` contacts does its share. */
+OZ_FN void oz_body_impulse(double depth, const double n[3], double give, const double slip[3],
+                           double friction, double many, double out[3]) {
   double sn = oz_dot3(slip, n), t[3], l2 = 0.0, push = depth / give / many;
   for (int k = 0; k < 3; k++) t[k] = slip[k] - sn * n[k], l2 += t[k] * t[k];
   double l = sqrt(l2), hold = l / give / many, most = friction * push;
@@ -191,7 +200,8 @@ OZ_FN oz_toucher oz_toucher_none(void) {
 }
 OZ_FN int oz_toucher_of(const oz_frame *f, uint32_t i, oz_toucher *t) {
   const uint32_t kind = oz_owner_kind(oz_word(f->owner, i));
-  const int64_t b = kind == OZ_OWNER_RIGID || kind == OZ_OWNER_SOFT ? oz_body_index(f, oz_word(f->owner, i)) : -1;
+  const int64_t b =
+      kind == OZ_OWNER_RIGID || kind == OZ_OWNER_SOFT ? oz_body_index(f, oz_word(f->owner, i)) : -1;
   if (b < 0 || !(f->omega[i] > 0.0f)) return 0;
   t->inv_mass = 1.0 / oz_body_mass_of(f, i);
   t->friction = (double)f->body[b].friction;
@@ -205,8 +215,8 @@ OZ_FN double oz_toucher_give(const oz_toucher *t, const float p[3], const double
   return t->rigid ? oz_body_give(t->rigid, t->by, p, n) : t->inv_mass;
 }
 
-/* With other bodies and boundary particles: spheres of one separation. dx: the impulse over the particle's mass; its w: how many touch. Both sides
- * find the same impulse, so momentum is kept. */
+/* With other bodies and boundary particles: spheres of one separation. dx: the impulse over the
+ * particle's mass; its w: how many touch. Both sides find the same impulse, so momentum is kept. */
 OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const uint32_t i = f->member[slot];
   oz_toucher me = oz_toucher_none(), it = me;
@@ -218,11 +228,14 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const uint32_t length = f->len_c[i];
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
-    const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY; /* a boundary does not give way */
-    if (j == i || oz_word(f->owner, j) == 0 || oz_word(f->owner, j) == oz_word(f->owner, i)) continue;
+    /* a boundary does not give way */
+    const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY;
+    if (j == i || oz_word(f->owner, j) == 0 || oz_word(f->owner, j) == oz_word(f->owner, i))
+      continue;
     const float *o = f->p + 4 * (size_t)j, *yj = f->y + 4 * (size_t)j;
     double r[3], slip[3], n[3], J[3];
-    for (int k = 0; k < 3; k++) r[k] = (double)p[k] - (double)o[k], slip[k] = (double)y[k] - (double)yj[k];
+    for (int k = 0; k < 3; k++)
+      r[k] = (double)p[k] - (double)o[k], slip[k] = (double)y[k] - (double)yj[k];
     double l = sqrt(oz_dot3(r, r)), depth = (double)f->d - l;
     if (!(depth > -(double)(OZ_BODY_NEAR * f->d)) || !(l > 1e-6 * (double)f->d)) continue;
     if (body && !oz_toucher_of(f, j, &it)) continue;
@@ -256,15 +269,18 @@ OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
     if (!(depth > -(double)(OZ_BODY_NEAR * f->d))) continue;
     dx[3] += 1.0f;
     if (!(depth > 0.0)) continue;
-    for (int a = 0; a < 3; a++) n[a] = (double)w->n[a], slip[a] = (double)y[a] - (double)f->dt * (double)w->u[a];
-    oz_body_impulse(depth, n, oz_toucher_give(&me, p, n), slip, me.friction * (double)w->friction, share, J);
+    for (int a = 0; a < 3; a++)
+      n[a] = (double)w->n[a], slip[a] = (double)y[a] - (double)f->dt * (double)w->u[a];
+    oz_body_impulse(depth, n, oz_toucher_give(&me, p, n), slip, me.friction * (double)w->friction,
+                    share, J);
     for (int a = 0; a < 3; a++) {
       dx[a] += (float)(J[a] * me.inv_mass);
       if (!f->cold) impulse[3 * k + (uint32_t)a] -= (float)(J[a] * (double)f->inv_dt);
     }
   }
 }
-/* body_shift: the impulses onto the place. The first time in a substep it only learns how many contacts share the load. */
+/* body_shift: the impulses onto the place. The first time in a substep it only learns how many
+ * contacts share the load. */
 OZ_FN void oz_body_shift_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   const float *dx = f->dx + 4 * (size_t)i;
   acc[6] += (double)dx[3];
@@ -287,7 +303,12 @@ OZ_FN void oz_body_shift_end(const oz_frame *f, uint32_t b, const double *acc) {
 
 /* ---- body_end, body_speed: the motion that the substep was ---- */
 
-OZ_FN void oz_body_end_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) { (void)f; (void)b; (void)i; (void)acc; }
+OZ_FN void oz_body_end_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
+  (void)f;
+  (void)b;
+  (void)i;
+  (void)acc;
+}
 OZ_FN void oz_body_end_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   double by[4], turn[3], half[3], mid[4], w[3], L[3], t[3];
@@ -295,7 +316,9 @@ OZ_FN void oz_body_end_end(const oz_frame *f, uint32_t b, const double *acc) {
   if (!s->live) return;
   oz_body_turned(s, by);
   oz_quat_log(by, turn);
-  for (int k = 0; k < 3; k++) half[k] = 0.5 * turn[k], w[k] = turn[k] * (double)f->inv_dt, s->v[k] = (s->c[k] - s->c0[k]) * (double)f->inv_dt;
+  for (int k = 0; k < 3; k++)
+    half[k] = 0.5 * turn[k], w[k] = turn[k] * (double)f->inv_dt,
+    s->v[k] = (s->c[k] - s->c0[k]) * (double)f->inv_dt;
   oz_quat_exp(half, mid);
   oz_unturn3(mid, w, t);
   oz_sym_v(s->inertia, t, t);

@@ -1,6 +1,7 @@
-/* Boundary particles (Takahashi et al. 2014, 3.2; Akinci et al. 2012): points of a collider's surface that are in the
- * fluid's sums, held where the collider is. `rest` is a point's place in the collider's frame at the start of the step and
- * `force`, which held particles have no use for, how far it moves there during the step: a mesh that deforms. */
+/* Boundary particles (Takahashi et al. 2014, 3.2; Akinci et al. 2012): points of a collider's
+ * surface that are in the fluid's sums, held where the collider is. `rest` is a point's place in
+ * the collider's frame at the start of the step and `force`, which held particles have no use for,
+ * how far it moves there during the step: a mesh that deforms. */
 #ifndef OZ_PHYSICS_BOUNDARY_H
 #define OZ_PHYSICS_BOUNDARY_H
 
@@ -8,8 +9,11 @@
 #include "physics/pairs.h"
 #include "physics/rows.h"
 
-OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) { return oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY; }
-/* Does any row of C that i has hold a boundary particle? Such a particle has a wall slot, whether or not a wall is near. */
+OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) {
+  return oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
+}
+/* Does any row of C that i has hold a boundary particle? Such a particle has a wall slot, whether
+ * or not a wall is near. */
 OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
   const uint32_t length = f->len_c[i];
   if (!f->loads) return 0;
@@ -17,15 +21,23 @@ OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
     if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;
   return 0;
 }
-/* How freely fluid slips along boundary particle i: 0 holds it, 1 not at all. They are of no material: that word tells it. */
+/* How freely fluid slips along boundary particle i: 0 holds it, 1 not at all. They are of no
+ * material: that word tells it. */
 #define OZ_SLIP_WORD 0x40000000u
-OZ_FN uint32_t oz_slip_word(float slip) { return OZ_SLIP_WORD + (uint32_t)(65535.0f * slip + 0.5f); }
+OZ_FN uint32_t oz_slip_word(float slip) {
+  return OZ_SLIP_WORD + (uint32_t)(65535.0f * slip + 0.5f);
+}
 OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
   const uint32_t word = f->material[i];
-  return f->slips && word >= OZ_SLIP_WORD && oz_is_boundary(f, i) ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f) : 0.0f;
+  return f->slips && word >= OZ_SLIP_WORD && oz_is_boundary(f, i)
+             ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f)
+             : 0.0f;
 }
-/* Boundary particles gather nothing and have no rows, but for those that look at the fluid's velocity. */
-OZ_FN int oz_boundary_idle(const oz_frame *f, uint32_t i) { return oz_is_boundary(f, i) && !(oz_slip(f, i) > 0.0f); }
+/* Boundary particles gather nothing and have no rows, but for those that look at the fluid's
+ * velocity. */
+OZ_FN int oz_boundary_idle(const oz_frame *f, uint32_t i) {
+  return oz_is_boundary(f, i) && !(oz_slip(f, i) > 0.0f);
+}
 OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   const uint32_t handle = oz_word(f->owner, i) & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->collider_count;
@@ -39,9 +51,11 @@ OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   }
   return lo < f->collider_count && f->collider[lo].handle == handle ? f->collider + lo : NULL;
 }
-OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i, int end, float out[3]) {
+OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i, int end,
+                             float out[3]) {
   float local[3], part = end ? c->f1 : c->f0;
-  for (int k = 0; k < 3; k++) local[k] = f->rest[(size_t)k * f->stride + i] + part * oz_force_of(f, i, k);
+  for (int k = 0; k < 3; k++)
+    local[k] = f->rest[(size_t)k * f->stride + i] + part * oz_force_of(f, i, k);
   if (end)
     oz_pose_out(c->p1, c->q1, local, out);
   else
@@ -72,18 +86,27 @@ OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
   oz_boundary_place(f, c, i, 1, to);
   for (int k = 0; k < 3; k++) u[k] = (to[k] - x[k]) * f->inv_dt;
 }
-/* boundary_slip: where fluid slips, it is to see no velocity but its own: the mean of that around the point, or a part of it.
- * After forces are in the velocities, or what slides would be held back by a substep's worth of them. Its own place does not
- * follow (boundary_hold), but in the sums of displacements it does (boundary_slide). */
-typedef struct { oz_v3 x; } oz_boundary_slip_self;
-OZ_FN void oz_boundary_slip_begin(const oz_frame *f, uint32_t i, oz_boundary_slip_self *s) { s->x = oz_vec_of(f->x, i); }
-OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s, const oz_group *n, oz_real *acc) {
+/* boundary_slip: where fluid slips, it is to see no velocity but its own: the mean of that around
+ * the point, or a part of it. After forces are in the velocities, or what slides would be held back
+ * by a substep's worth of them. Its own place does not follow (boundary_hold), but in the sums of
+ * displacements it does (boundary_slide). */
+typedef struct {
+  oz_v3 x;
+} oz_boundary_slip_self;
+OZ_FN void oz_boundary_slip_begin(const oz_frame *f, uint32_t i, oz_boundary_slip_self *s) {
+  s->x = oz_vec_of(f->x, i);
+}
+OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s,
+                                 const oz_group *n, oz_real *acc) {
   oz_real x[4];
   oz_near4(f->x, n, x);
   oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_near(f->u, n);
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * (1.0f / f->h2);
   oz_real w = oz_select(x[3] > oz_set(0.0f), q * q * q, oz_set(0.0f)); /* of what is not held */
-  acc[0] += w * u.x; acc[1] += w * u.y; acc[2] += w * u.z; acc[3] += w;
+  acc[0] += w * u.x;
+  acc[1] += w * u.y;
+  acc[2] += w * u.z;
+  acc[3] += w;
 }
 OZ_FN void oz_boundary_slip_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -112,10 +135,12 @@ OZ_FN void oz_boundary_slide_item(const oz_frame *f, uint32_t i) {
   if (!(oz_slip(f, i) > 0.0f)) return;
   for (size_t k = 0; k < 3; k++) f->y[4 * (size_t)i + k] = f->dt * f->u[4 * (size_t)i + k];
 }
-/* boundary_end: exactly there, so that a resumed run, which places the points anew, has the same bits. */
+/* boundary_end: exactly there, so that a resumed run, which places the points anew, has the same
+ * bits. */
 OZ_FN void oz_boundary_end_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);
-  if (c && (f->slips || !oz_boundary_still(f, c, i))) oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
+  if (c && (f->slips || !oz_boundary_still(f, c, i)))
+    oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* Conformation constraints (Barreiro, Garcia-Fernandez, Alduan, Otaduy 2017), in the forms of NUMERICS.md: numbers in
- * brackets are the paper's equations, "3.2" and the like NUMERICS.md's sections. */
+/* Conformation constraints (Barreiro, Garcia-Fernandez, Alduan, Otaduy 2017), in the forms of
+ * NUMERICS.md: numbers in brackets are the paper's equations, "3.2" and the like NUMERICS.md's
+ * sections. */
 #ifndef OZ_PHYSICS_CONFORMATION_H
 #define OZ_PHYSICS_CONFORMATION_H
 
@@ -7,17 +8,19 @@
 
 /* ---- pieces ---- */
 
-/* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that what is stretched thins
- * (part 2, 1). Without the split, a on everything. */
+/* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that what
+ * is stretched thins (part 2, 1). Without the split, a on everything. */
 OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sign, oz_s3 *out) {
   oz_real a_vol = f->split ? oz_min(oz_set(f->a_min), a) : a;
   oz_real t = (a_vol - a) * oz_s3_trace(lam) * (1.0f / 3.0f);
   for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
 }
 
-/* The preconditioner M in its own frame, the eigenframe U of the relaxation bound: the bound's sums of eigenvalues, and compliance
- * (3.4, part 2). */
-typedef struct { oz_real p[6], a, a_vol; } oz_metric;
+/* The preconditioner M in its own frame, the eigenframe U of the relaxation bound: the bound's sums
+ * of eigenvalues, and compliance (3.4, part 2). */
+typedef struct {
+  oz_real p[6], a, a_vol;
+} oz_metric;
 OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
   oz_metric m = {{oz_set(0.0f)}, a, f->split ? oz_min(oz_set(f->a_min), a) : a};
@@ -48,7 +51,9 @@ OZ_FN oz_real oz_metric_square(const oz_metric *m, const oz_s3 *e) { /* e . M e 
   for (int c = 0; c < 6; c++) t.s[c] = (m->p[c] + m->a) * e->s[c];
   return oz_s3_dot(e, &t) - (m->a - m->a_vol) * (1.0f / 3.0f) * trace * trace;
 }
-OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3], oz_real a) { /* M^-1 r */
+/* M^-1 r */
+OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3],
+                            oz_real a) {
   oz_metric m = oz_metric_of(f, p, a);
   oz_s3 e = oz_metric_solve(f, &m, oz_s3_rotate_back(r, U));
   return oz_s3_rotate(&e, U);
@@ -62,10 +67,13 @@ OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
   return r;
 }
 
-/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S (3.8). tau = 0 gives I. */
+/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S (3.8).
+ * tau = 0 gives I. */
 OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, float dt) {
   oz_m3 F = *s, t, full = oz_s3_full(q);
-  F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
+  F.m[0] += 1.0f;
+  F.m[4] += 1.0f;
+  F.m[8] += 1.0f;
   t = oz_m3_mul(&F, &full);
   t = oz_m3_mul_t(&t, &F);
   oz_s3 r = oz_m3_sym(&t), one = oz_s3_identity();
@@ -75,20 +83,25 @@ OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, fl
   return oz_s3_select(relaxes, &r, &one);
 }
 
-/* Yield stress (Saramito 2007): below it the material is elastic and forgets nothing, above it only the excess relaxes, so
- * that in steady shear stress = yield + viscosity * rate. Q is carried along by F = I + S; then its deviator comes back
- * towards the yield surface |dev Q| / sqrt(2) = strain by the implicit step of relaxation: of the excess
- * 1 / (1 + dt / tau) stays, nothing for tau = 0; *out_kept is what stays of a deviator. Volume is not its business: det Q = 1. */
-OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real strain, float dt, oz_real *out_kept) {
+/* Yield stress (Saramito 2007): below it the material is elastic and forgets nothing, above it only
+ * the excess relaxes, so that in steady shear stress = yield + viscosity * rate. Q is carried along
+ * by F = I + S; then its deviator comes back towards the yield surface |dev Q| / sqrt(2) = strain
+ * by the implicit step of relaxation: of the excess 1 / (1 + dt / tau) stays, nothing for tau = 0;
+ * *out_kept is what stays of a deviator. Volume is not its business: det Q = 1. */
+OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real strain, float dt,
+                          oz_real *out_kept) {
   oz_m3 F = *s, t, full = oz_s3_full(q);
-  F.m[0] += 1.0f; F.m[4] += 1.0f; F.m[8] += 1.0f;
+  F.m[0] += 1.0f;
+  F.m[4] += 1.0f;
+  F.m[8] += 1.0f;
   t = oz_m3_mul(&F, &full);
   t = oz_m3_mul_t(&t, &F);
   oz_s3 r = oz_m3_sym(&t);
   oz_real mean = oz_s3_trace(&r) * (1.0f / 3.0f), zero = oz_set(0.0f), one = oz_set(1.0f);
   for (int c = 0; c < 3; c++) r.s[c] -= mean;
   oz_real size = oz_sqrt(0.5f * oz_s3_dot(&r, &r)), over = oz_max(size - strain, zero);
-  oz_real keep = oz_select(over > zero, (strain + over * (tau / (tau + dt))) / oz_max(size, oz_set(1e-20f)), one);
+  oz_real keep = oz_select(
+      over > zero, (strain + over * (tau / (tau + dt))) / oz_max(size, oz_set(1e-20f)), one);
   *out_kept = keep;
   for (int c = 0; c < 6; c++) r.s[c] = keep * r.s[c] + (c < 3 ? mean : zero);
   /* the inverse cube root of det Q, which is near 1: Newton's steps from 1 */
@@ -114,16 +127,22 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
   return oz_s3_select(check, &r, q);
 }
 
-/* The preconditioner's frame, as a rotation, and its eigenvalues; with them the lanes that have a constraint (oz_enough). On the GPU both are
- * rounded, to 1.5e-5 and 1.2e-4: any symmetric positive matrix will do that is the same every time, U D U^T is one even where U is not quite a
- * rotation, and eigenvalues are rounded up, so that the bound stays one. And 1 / max(1, largest eigenvalue of Q), a float on both. */
+/* The preconditioner's frame, as a rotation, and its eigenvalues; with them the lanes that have a
+ * constraint (oz_enough). On the GPU both are rounded, to 1.5e-5 and 1.2e-4: any symmetric positive
+ * matrix will do that is the same every time, U D U^T is one even where U is not quite a rotation,
+ * and eigenvalues are rounded up, so that the bound stays one. And 1 / max(1, largest eigenvalue of
+ * Q), a float on both. */
 #if OZ_GPU
-OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) { return oz_three_get(f->pe->v, i, p); }
+OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) {
+  return oz_three_get(f->pe->v, i, p);
+}
 OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
   oz_turn_st(f->pu, f->stride, i, q);
   oz_three_put(f->pe->v, i, p, oz_enough(f, i));
 }
-OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return f->pe->v + 2 * (size_t)f->stride + i; }
+OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
+  return f->pe->v + 2 * (size_t)f->stride + i;
+}
 #else
 OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) {
   for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
@@ -133,7 +152,9 @@ OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->pe, 4, c, f->stride, i, p[c]);
   oz_turn_st(f->pu, f->stride, i, q);
 }
-OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) { return oz_block_at(f->pe, 4, 3, f->stride, i); }
+OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
+  return oz_block_at(f->pe, 4, 3, f->stride, i);
+}
 #endif
 OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
 /* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
@@ -151,37 +172,57 @@ OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, floa
   return e;
 }
 
-/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, sum of ghat, zero-energy strength (3.1 step 2, 3.5), gate ---- */
+/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, sum of ghat, zero-energy
+ * strength (3.1 step 2, 3.5), gate ---- */
 
-typedef struct { oz_v3 x; oz_real light; } oz_gradient_self;
+typedef struct {
+  oz_v3 x;
+  oz_real light;
+} oz_gradient_self;
 OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->light = oz_sqrt(oz_max(oz_set(f->x[4 * (size_t)i + 3]), oz_set(1.0f)));
 }
-OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n,
+                            oz_real *acc) {
   oz_real x[4], k;
   oz_near_start(f, n, x);
   oz_v3 r = oz_across(n, x, s->x);
-  acc[0] += r.x * n->g.x; acc[1] += r.y * n->g.y; acc[2] += r.z * n->g.z;
-  acc[3] += r.x * n->g.y; acc[4] += r.x * n->g.z; acc[5] += r.y * n->g.z;
-  acc[6] += n->g.x; acc[7] += n->g.y; acc[8] += n->g.z;
+  acc[0] += r.x * n->g.x;
+  acc[1] += r.y * n->g.y;
+  acc[2] += r.z * n->g.z;
+  acc[3] += r.x * n->g.y;
+  acc[4] += r.x * n->g.z;
+  acc[5] += r.y * n->g.z;
+  acc[6] += n->g.x;
+  acc[7] += n->g.y;
+  acc[8] += n->g.z;
   oz_mask free = x[3] > oz_set(0.0f);
-  oz_real one = oz_set(1.0f), heavier = oz_select(free, s->light * oz_rsqrt(oz_max(x[3], one)), one);
+  oz_real one = oz_set(1.0f),
+          heavier = oz_select(free, s->light * oz_rsqrt(oz_max(x[3], one)), one);
   acc[9] += n->c * oz_max(heavier, one); /* as oz_filter_weight has it: 1 among equals */
   (void)oz_along(n, &k);
-  oz_real size = k * oz_along_length(n); /* |ghat|: for the density constraint's diagonal and bound, density.h */
+  /* |ghat|: for the density constraint's diagonal and bound, density.h */
+  oz_real size = k * oz_along_length(n);
   acc[10] += oz_select(free, size, oz_set(0.0f));
   acc[11] += x[3] * (size * size);
 }
-/* What its end reads of its own particle, or makes of it: inverse mass, and zero-energy strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5), of what has
- * enough neighbours; alpha = a V0 dt^2 / (m_ref d^2). The GPU asks for it before the walk: what matter it is of is one trip to memory, what that is like another. */
-typedef struct { oz_real om, hg; } oz_gradient_own;
+/* What its end reads of its own particle, or makes of it: inverse mass, and zero-energy strength
+ * 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5), of what has enough neighbours; alpha
+ * = a V0 dt^2 / (m_ref d^2). The GPU asks for it before the walk: what matter it is of is one trip
+ * to memory, what that is like another. */
+typedef struct {
+  oz_real om, hg;
+} oz_gradient_own;
 OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
-  oz_real a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i), load = a * (f->V0 * f->dt / f->m_ref) * rho;
+  oz_real a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i),
+          load = a * (f->V0 * f->dt / f->m_ref) * rho;
   o->om = oz_ld(f->omega, i);
-  o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load), oz_set(0.0f));
+  o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load),
+                    oz_set(0.0f));
 }
-OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_gradient_own *o) {
+OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
+                            const oz_gradient_own *o) {
   oz_s3 K, B = oz_s3_identity();
   oz_real om = o->om;
   for (int c = 0; c < 6; c++) K.s[c] = acc[c] * f->inv_d;
@@ -200,9 +241,11 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc, c
   oz_block6_st(f->K, f->stride, i, &K);
   oz_six_st(f->B, f->stride, i, &B);
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->sg, 3, c, f->stride, i, acc[6 + c]);
-  oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]); /* crowded neighbourhoods: 3.5's essential normalisation */
+  /* crowded neighbourhoods: 3.5's essential normalisation */
+  oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]);
   oz_st(f->gate, i, thin);
-  oz_real hg = o->hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f)); /* what is held pulls as its fluid would */
+  /* what is held pulls as its fluid would */
+  oz_real hg = o->hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   oz_vec_st(f->y, i, zero, 0.5f * hg);
 
@@ -220,12 +263,19 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_gradient_made(f, i, acc, &own);
 }
 
-/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4); and the neighbours' part of the same for the
- * density constraint, which density_bound makes use of ---- */
+/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4); and the
+ * neighbours' part of the same for the density constraint, which density_bound makes use of ---- */
 
-typedef struct { int none; } oz_bound_sums_self;
-OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_bound_sums_self;
+OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n,
+                              oz_real *acc) {
   (void)s;
   oz_m3 m;
   oz_real scale, k, row = oz_matrix_gather_spare(f->A, f->row_sum, n->j, &m, &scale);
@@ -234,13 +284,17 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
   acc[0] += k * scale * oz_root(oz_square_above(v, oz_set(1e-30f)));
   acc[1] += row * (k * oz_along_length(n));
 }
-typedef struct { oz_real om, own; } oz_bound_sums_own; /* inverse mass, |ghat B| of the particle itself */
+/* inverse mass, |ghat B| of the particle itself */
+typedef struct {
+  oz_real om, own;
+} oz_bound_sums_own;
 OZ_FN void oz_bound_sums_take(const oz_frame *f, uint32_t i, oz_bound_sums_own *o) {
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
   o->om = oz_ld(f->omega, i), o->own = oz_sqrt(oz_dot(v, v));
 }
-OZ_FN void oz_bound_sums_made(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_bound_sums_own *o) {
+OZ_FN void oz_bound_sums_made(const oz_frame *f, uint32_t i, const oz_real *acc,
+                              const oz_bound_sums_own *o) {
   oz_st(f->sums, i, o->om * (acc[0] + o->own));
   oz_st(f->near_sum, i, acc[1]);
 }
@@ -251,24 +305,33 @@ OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_bound_sums_made(f, i, acc, &own);
 }
 
-/* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues (3.4) ---- */
+/* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues
+ * (3.4) ---- */
 
-typedef struct { oz_s3 B; } oz_bound_self;
+typedef struct {
+  oz_s3 B;
+} oz_bound_self;
 OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
   s->B = oz_six_of(f->B, f->stride, i);
 }
 OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   oz_real k = weight * oz_rsqrt(oz_square_above(v, oz_set(1e-30f)));
-  acc[0] += k * v.x * v.x; acc[1] += k * v.y * v.y; acc[2] += k * v.z * v.z;
-  acc[3] += k * v.x * v.y; acc[4] += k * v.x * v.z; acc[5] += k * v.y * v.z;
+  acc[0] += k * v.x * v.x;
+  acc[1] += k * v.y * v.y;
+  acc[2] += k * v.z * v.z;
+  acc[3] += k * v.x * v.y;
+  acc[4] += k * v.x * v.z;
+  acc[5] += k * v.y * v.z;
 }
-OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n,
+                         oz_real *acc) {
   oz_real k;
   oz_v3 way = oz_along(n, &k);
   oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->sums, n->j, 1));
 }
 /* The frame, and its eigenvalues. */
-OZ_FN oz_q4 oz_bound_frame(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B, oz_real w[3]) {
+OZ_FN oz_q4 oz_bound_frame(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B,
+                           oz_real w[3]) {
   oz_real sum[6];
   for (int c = 0; c < 6; c++) sum[c] = acc[c];
   oz_bound_add(sum, oz_s3_v(B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->sums, i));
@@ -286,11 +349,19 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_frame_st(f, i, w, turn);
 }
 
-/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2); dx.w: dx . dx / omega, for cg_last ---- */
+/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2); dx.w: dx
+ * . dx / omega, for cg_last ---- */
 
-typedef struct { int none; } oz_force_self;
-OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_force_self;
+OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_group *n,
+                         oz_real *acc) {
   (void)s;
   oz_matrix(acc, f->A, n);
 }
@@ -302,7 +373,8 @@ OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;
 }
-OZ_FN oz_real oz_force_work(oz_v3 dx, oz_v3 unheld, oz_real om) { /* of what walls let through: times what they were given */
+/* of what walls let through: times what they were given */
+OZ_FN oz_real oz_force_work(oz_v3 dx, oz_v3 unheld, oz_real om) {
   return oz_dot(dx, unheld) / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
 }
 OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -311,7 +383,8 @@ OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_vec_st(f->dx, i, dx, oz_force_work(dx, dx, oz_ld(f->omega, i)));
 }
 
-/* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what neighbours need ---- */
+/* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what
+ * neighbours need ---- */
 
 /* What that reads of its own particle. */
 typedef struct {
@@ -325,15 +398,19 @@ OZ_FN void oz_turned_take(const oz_frame *f, uint32_t i, oz_turned_own *o) {
   o->B = oz_six_ld(f->B, f->stride, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
   o->rot = oz_turn_ld(f->rot, f->stride, i);
 }
-/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y B and S = (M - R K) B R^T.
- * Where K B = I, which is everywhere but in thin neighbourhoods, S = F R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
-OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_turned_own *o, oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
+/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y
+ * B and S = (M - R K) B R^T. Where K B = I, which is everywhere but in thin neighbourhoods, S = F
+ * R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
+OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_turned_own *o,
+                       oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
   const oz_s3 *B = &o->B;
   const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
   oz_m3 Y = oz_difference(acc, y, o->sg);
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
-  F->m[0] += 1.0f; F->m[4] += 1.0f; F->m[8] += 1.0f;
+  F->m[0] += 1.0f;
+  F->m[4] += 1.0f;
+  F->m[8] += 1.0f;
   *rot = o->rot;
   if (f->corotation) { /* warm: each iteration goes on from the last */
     *rot = oz_polar(F, *rot, 1);
@@ -341,7 +418,9 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   }
   *R = oz_q4_matrix(*rot);
   *S = oz_m3_mul_t(F, R);
-  S->m[0] -= 1.0f; S->m[4] -= 1.0f; S->m[8] -= 1.0f;
+  S->m[0] -= 1.0f;
+  S->m[4] -= 1.0f;
+  S->m[8] -= 1.0f;
   if (!oz_any(oz_not(oz_whole(f, B)))) return;
   oz_s3 K = oz_block6_ld(f->K, f->stride, i);
   if (oz_any(oz_s3_dot(&K, B) < oz_set(2.999f))) {
@@ -357,13 +436,21 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   }
 }
 
-typedef struct { int none; } oz_strain_self;
-OZ_FN void oz_strain_begin(const oz_frame *f, uint32_t i, oz_strain_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_strain_self;
+OZ_FN void oz_strain_begin(const oz_frame *f, uint32_t i, oz_strain_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_group *n,
+                          oz_real *acc) {
   (void)s;
   oz_outer(acc, f->y, n);
 }
-/* What it reads of its own particle. On the GPU that is far away, and all of it is read at once; the CPU, which has it near and few registers, reads the rest when it asks for it. */
+/* What it reads of its own particle. On the GPU that is far away, and all of it is read at once;
+ * the CPU, which has it near and few registers, reads the rest when it asks for it. */
 typedef struct {
   oz_turned_own at;
   oz_s3 lam;
@@ -380,7 +467,8 @@ OZ_FN void oz_strain_take(const oz_frame *f, uint32_t i, oz_strain_own *o) {
   if (OZ_GPU) oz_strain_take_rest(f, i, o);
 }
 /* press: the density's multiplier. */
-OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press, oz_strain_own *o) {
+OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press,
+                       oz_strain_own *o) {
   oz_m3 R, S, F;
   oz_q4 rot;
   oz_s3 e, r, stretch;
@@ -397,7 +485,8 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
     oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
     shift = (2.0f / 3.0f) * second;
   }
-  for (int c = 0; c < 6; c++) r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
+  for (int c = 0; c < 6; c++)
+    r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
   if (!OZ_GPU) oz_strain_take_rest(f, i, o);
   oz_s3 lam = o->lam;
   oz_comply(f, o->a, &lam, oz_set(-1.0f), &r);
@@ -407,21 +496,26 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   oz_real size = oz_set(0.0f), zero = oz_set(0.0f);
   for (int c = 0; c < 6; c++) size += oz_abs(dl.s[c]);
   on &= size < oz_set(1e30f); /* a neighbour that is no number makes none of this one */
-  rot.x = oz_select(on, rot.x, zero), rot.y = oz_select(on, rot.y, zero), rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
+  rot.x = oz_select(on, rot.x, zero), rot.y = oz_select(on, rot.y, zero),
+  rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_lam_st(f, i, &lam);
   if (f->corotation) oz_turn_st(f->rot, f->stride, i, rot);
 
-  /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy control in one matrix,
-   * because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
+  /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy
+   * control in one matrix, because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
   oz_m3 RB = oz_m3_mul_s(&R, &o->at.B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
-  F.m[0] -= 1.0f; F.m[4] -= 1.0f; F.m[8] -= 1.0f;
+  F.m[0] -= 1.0f;
+  F.m[4] -= 1.0f;
+  F.m[8] -= 1.0f;
   oz_real kh = f->hour_arm * o->at.y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
-  /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is dens_grad ghat: two more multiples of the
-   * identity, and nothing to be gathered for it. It is a force along the line of the start, which keeps angular momentum: u is
-   * (x - x_start) / dt, so that x cross u is x_start cross u. Where boundary particles are hit, and bodies, positions of the
-   * moment are needed (ooze verify boundary.shell.impact): density_move does all of it there. */
+  /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is
+   * dens_grad ghat: two more multiples of the identity, and nothing to be gathered for it. It is a
+   * force along the line of the start, which keeps angular momentum: u is (x - x_start) / dt, so
+   * that x cross u is x_start cross u. Where boundary particles are hit, and bodies, positions of
+   * the moment are needed (ooze verify boundary.shell.impact): density_move does all of it there.
+   */
   if (f->carried) {
     oz_real push = (f->d * f->dens_grad) * oz_min(press, oz_set(0.0f)); /* and a number */
     A.m[0] += push, A.m[4] += push, A.m[8] += push;
@@ -437,18 +531,23 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_strained(f, i, acc, v[3], &own);
 }
 
-/* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5) ---- */
+/* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5)
+ * ---- */
 
-typedef struct { oz_own y; } oz_conform_move_self;
+typedef struct {
+  oz_own y;
+} oz_conform_move_self;
 OZ_FN void oz_conform_move_begin(const oz_frame *f, uint32_t i, oz_conform_move_self *s) {
   const float *y = f->y + 4 * (size_t)i;
   s->y = oz_own_of(y, y[3]);
 }
-OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s, const oz_group *n,
+                                oz_real *acc) {
   oz_matrix(acc, f->A, n);
   oz_pull(acc, f->y, n, &s->y);
 }
-/* To y2. Where both constraints move together, density_move follows, adds to it and knows then where the particle is. */
+/* To y2. Where both constraints move together, density_move follows, adds to it and knows then
+ * where the particle is. */
 OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real y[4];
@@ -464,9 +563,16 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
 
 /* ---- conform_update: Q at the end of the substep (6; 3.8) ---- */
 
-typedef struct { int none; } oz_conform_update_self;
-OZ_FN void oz_conform_update_begin(const oz_frame *f, uint32_t i, oz_conform_update_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_conform_update_self;
+OZ_FN void oz_conform_update_begin(const oz_frame *f, uint32_t i, oz_conform_update_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_self *s,
+                                  const oz_group *n, oz_real *acc) {
   (void)s;
   oz_outer(acc, f->y, n);
 }

@@ -1,14 +1,24 @@
-/* Signed distance and normal of collider shapes; rigid poses. Plain floats: the C compiler and nvcc take the same text.
- * Distances are positive in the fluid, negative in the solid; normals point out of the solid. */
+/* Signed distance and normal of collider shapes; rigid poses. Plain floats: the C compiler and nvcc
+ * take the same text. Distances are positive in the fluid, negative in the solid; normals point out
+ * of the solid. */
 #ifndef OZ_PHYSICS_CONTACT_H
 #define OZ_PHYSICS_CONTACT_H
 
 #include "physics/frame.h"
 #include "physics/lanes.h"
 
-/* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include; tests/physics/test_contact.c compares. */
-enum { OZ_SHAPE_PLANE = 0, OZ_SHAPE_SPHERE, OZ_SHAPE_BOX, OZ_SHAPE_CAPSULE, OZ_SHAPE_CYLINDER, OZ_SHAPE_SDF };
-enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1, OZ_ROLE_NONE = 2 }; /* NONE: its boundary particles do it */
+/* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include;
+ * tests/physics/test_contact.c compares. */
+enum {
+  OZ_SHAPE_PLANE = 0,
+  OZ_SHAPE_SPHERE,
+  OZ_SHAPE_BOX,
+  OZ_SHAPE_CAPSULE,
+  OZ_SHAPE_CYLINDER,
+  OZ_SHAPE_SDF
+};
+/* NONE: its boundary particles do it */
+enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1, OZ_ROLE_NONE = 2 };
 
 #define OZ_FAR 1e30f      /* m: distance of what is nowhere near */
 #define OZ_FACES 6        /* planes that one collider can offer: an inverted box */
@@ -29,7 +39,9 @@ typedef struct oz_face {
   float dist; /* m */
 } oz_face;
 
-OZ_FN float oz_dot3f(const float a[3], const float b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+OZ_FN float oz_dot3f(const float a[3], const float b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 OZ_FN float oz_minf(float a, float b) { return a < b ? a : b; }
 OZ_FN float oz_maxf(float a, float b) { return a > b ? a : b; }
 OZ_FN int oz_finite3f(const float a[3]) {
@@ -59,8 +71,10 @@ OZ_FN void oz_pose_in(const float p[3], const float q[4], const float world[3], 
   oz_turn_back(q, r, local);
 }
 
-/* m/s: mean velocity over the substep of the point of the collider that is at `local` in its space. */
-OZ_FN void oz_collider_velocity(const oz_collider *c, const float local[3], float inv_dt, float out[3]) {
+/* m/s: mean velocity over the substep of the point of the collider that is at `local` in its space.
+ */
+OZ_FN void oz_collider_velocity(const oz_collider *c, const float local[3], float inv_dt,
+                                float out[3]) {
   float a[3], b[3];
   oz_turn(c->q0, local, a);
   oz_turn(c->q1, local, b);
@@ -72,11 +86,13 @@ OZ_FN void oz_collider_velocity(const oz_collider *c, const float local[3], floa
 /* Bricks are found by key: 21 bits an axis of (origin / 8), biased, x first. */
 #define OZ_BRICK_BIAS (1 << 20)
 OZ_FN uint64_t oz_brick_key(int32_t bx, int32_t by, int32_t bz) {
-  return ((uint64_t)(uint32_t)(bx + OZ_BRICK_BIAS) << 42) | ((uint64_t)(uint32_t)(by + OZ_BRICK_BIAS) << 21) |
+  return ((uint64_t)(uint32_t)(bx + OZ_BRICK_BIAS) << 42) |
+         ((uint64_t)(uint32_t)(by + OZ_BRICK_BIAS) << 21) |
          (uint64_t)(uint32_t)(bz + OZ_BRICK_BIAS);
 }
 /* Index of the brick in f->brick_values, or -1. */
-OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx, int32_t by, int32_t bz) {
+OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx, int32_t by,
+                            int32_t bz) {
   uint64_t key = oz_brick_key(bx, by, bz);
   uint32_t lo = c->brick_first, hi = c->brick_first + c->brick_count;
   while (lo < hi) {
@@ -89,9 +105,10 @@ OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx,
   if (lo < c->brick_first + c->brick_count && f->brick_key[lo] == key) return (int64_t)lo;
   return -1;
 }
-/* Value (m) and gradient (pure number) at voxel coordinates v (finite, within the keys' range), trilinear between eight
- * samples. 0 if some of them are in no brick. */
-OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v[3], float *value, float g[3]) {
+/* Value (m) and gradient (pure number) at voxel coordinates v (finite, within the keys' range),
+ * trilinear between eight samples. 0 if some of them are in no brick. */
+OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v[3], float *value,
+                          float g[3]) {
   float t[3], s[8];
   int32_t i[3], last[3] = {0, 0, 0};
   int64_t brick = -2; /* none looked up yet; mostly all eight are in the first one's brick */
@@ -121,11 +138,12 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
   g[2] = (y1 - y0) * inv;
   return 1;
 }
-/* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first order. The surface
- * lies in some brick, so out here a point is as solid as that point is, and no nearer to the surface than to the brick.
+/* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first
+ * order. The surface lies in some brick, so out here a point is as solid as that point is, and no
+ * nearer to the surface than to the brick.
  */
-OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v[3], float reach, float *value,
-                          float g[3]) {
+OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v[3], float reach,
+                          float *value, float g[3]) {
   int32_t b[3];
   float best = OZ_FAR, at[3] = {0.0f, 0.0f, 0.0f};
   for (int k = 0; k < 3; k++) b[k] = (int32_t)floorf(v[k] * 0.125f);
@@ -135,22 +153,26 @@ OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v
     for (int a = 0; a < 3; a++) {
       float lo = 8.0f * (float)o[a];
       near[a] =
-          oz_minf(oz_maxf(v[a], lo), lo + 6.99f); /* within the brick's last cell, so that all samples are its own */
+          /* within the brick's last cell, so that all samples are its own */
+          oz_minf(oz_maxf(v[a], lo), lo + 6.99f);
       d2 += (v[a] - near[a]) * (v[a] - near[a]);
     }
     /* cheapest test first: most neighbours are further than anyone asks about */
-    if (d2 >= best || !(sqrtf(d2) * c->voxel <= reach) || oz_brick_find(f, c, o[0], o[1], o[2]) < 0) continue;
+    if (d2 >= best || !(sqrtf(d2) * c->voxel <= reach) || oz_brick_find(f, c, o[0], o[1], o[2]) < 0)
+      continue;
     best = d2;
     at[0] = near[0], at[1] = near[1], at[2] = near[2];
   }
   if (best >= OZ_FAR || !oz_brick_sample(f, c, at, value, g)) return 0;
-  float off[3] = {v[0] - at[0], v[1] - at[1], v[2] - at[2]}, there = *value + c->voxel * oz_dot3f(g, off);
+  float off[3] = {v[0] - at[0], v[1] - at[1], v[2] - at[2]},
+        there = *value + c->voxel * oz_dot3f(g, off);
   *value = *value < 0.0f ? oz_minf(there, *value) : oz_maxf(there, sqrtf(best) * c->voxel);
   return 1;
 }
-/* Distance and direction at a local point; OZ_FAR where no brick is within reach. The direction is zero where the
- * samples are flat (the cut-off value of a narrow band). */
-OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float local[3], float reach, oz_face *out) {
+/* Distance and direction at a local point; OZ_FAR where no brick is within reach. The direction is
+ * zero where the samples are flat (the cut-off value of a narrow band). */
+OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float local[3],
+                           float reach, oz_face *out) {
   float v[3], g[3], value, inv = 1.0f / c->voxel;
   out->dist = OZ_FAR;
   out->n[0] = out->n[1] = out->n[2] = 0.0f;
@@ -168,7 +190,8 @@ OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float 
 /* ---- Friction and stick from place to place ---- */
 
 /* Those at a local point, between the samples around it that are known; 0 if none is. */
-OZ_FN int oz_grip_at(const oz_frame *f, const oz_collider *c, const float local[3], float *friction, float *stick) {
+OZ_FN int oz_grip_at(const oz_frame *f, const oz_collider *c, const float local[3], float *friction,
+                     float *stick) {
   float t[3], sum[3] = {0.0f, 0.0f, 0.0f}, inv = 1.0f / c->grip_voxel;
   int32_t i[3];
   for (int k = 0; k < 3; k++) {
@@ -188,8 +211,10 @@ OZ_FN int oz_grip_at(const oz_frame *f, const oz_collider *c, const float local[
         hi = mid;
     }
     if (lo >= c->grip_first + c->grip_count || f->grip_key[lo] != key) continue;
-    const float *at = f->grip_values + (size_t)lo * OZ_GRIP_FLOATS + 2 * (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)));
-    const float w = (k >> 2 ? t[0] : 1.0f - t[0]) * ((k >> 1) & 1 ? t[1] : 1.0f - t[1]) * (k & 1 ? t[2] : 1.0f - t[2]);
+    const float *at = f->grip_values + (size_t)lo * OZ_GRIP_FLOATS +
+                      2 * (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)));
+    const float w = (k >> 2 ? t[0] : 1.0f - t[0]) * ((k >> 1) & 1 ? t[1] : 1.0f - t[1]) *
+                    (k & 1 ? t[2] : 1.0f - t[2]);
     if (at[0] < 0.0f) continue;
     sum[0] += w * at[0], sum[1] += w * at[1], sum[2] += w;
   }
@@ -201,7 +226,8 @@ OZ_FN int oz_grip_at(const oz_frame *f, const oz_collider *c, const float local[
 
 /* ---- Shapes ---- */
 
-/* Distance to the profile of a box or a cylinder in two or three half extents: q_k = |coordinate| - half. */
+/* Distance to the profile of a box or a cylinder in two or three half extents: q_k = |coordinate| -
+ * half. */
 OZ_FN void oz_corner(const float *q, int n, float *dist, float *dir) {
   float out2 = 0.0f, most = q[0];
   int axis = 0;
@@ -222,7 +248,8 @@ OZ_FN void oz_corner(const float *q, int n, float *dist, float *dir) {
 }
 
 /* Distance of a local point to the surface, and the direction away from it; before `invert`. */
-OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const float x[3], float reach, oz_face *out) {
+OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const float x[3], float reach,
+                             oz_face *out) {
   float *n = out->n;
   n[0] = 0.0f, n[1] = 1.0f, n[2] = 0.0f;
   out->dist = OZ_FAR;
@@ -239,7 +266,8 @@ OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const floa
       n[0] = 1.0f, n[1] = 0.0f; /* on the axis: any way out is sideways */
     }
   } else if (c->shape == OZ_SHAPE_BOX) {
-    float q[3] = {fabsf(x[0]) - c->half[0], fabsf(x[1]) - c->half[1], fabsf(x[2]) - c->half[2]}, dir[3];
+    float q[3] = {fabsf(x[0]) - c->half[0], fabsf(x[1]) - c->half[1], fabsf(x[2]) - c->half[2]},
+          dir[3];
     oz_corner(q, 3, &out->dist, dir);
     for (int k = 0; k < 3; k++) n[k] = x[k] < 0.0f ? -dir[k] : dir[k];
   } else if (c->shape == OZ_SHAPE_CYLINDER) {
@@ -253,9 +281,10 @@ OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const floa
     oz_sdf_distance(f, c, x, reach, out);
   }
 }
-/* The same with `invert`: distance of the fluid to the solid. An inverted SDF ends where its bricks end. */
-OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const float local[3], float reach,
-                              oz_face *out) {
+/* The same with `invert`: distance of the fluid to the solid. An inverted SDF ends where its bricks
+ * end. */
+OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const float local[3],
+                              float reach, oz_face *out) {
   oz_shape_distance(f, c, local, reach, out);
   if (c->invert && out->dist < OZ_FAR) {
     out->dist = -out->dist;
@@ -270,9 +299,10 @@ OZ_FN void oz_plane_face(const oz_collider *c, const float local[3], oz_face *ou
   out->dist = -out->dist;
   for (int k = 0; k < 3; k++) out->n[k] = -out->n[k];
 }
-/* Containers have flat inner faces that meet in corners: each face within reach is a wall of its own. Returns how many
- * faces there are in `out`; 0 if this collider is of the other kind. */
-OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach, oz_face out[OZ_FACES]) {
+/* Containers have flat inner faces that meet in corners: each face within reach is a wall of its
+ * own. Returns how many faces there are in `out`; 0 if this collider is of the other kind. */
+OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach,
+                             oz_face out[OZ_FACES]) {
   int count = 0;
   if (!c->invert || (c->shape != OZ_SHAPE_BOX && c->shape != OZ_SHAPE_CYLINDER)) return 0;
   for (int k = 0; k < 3; k++) {
@@ -293,14 +323,18 @@ OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach
   }
   return count;
 }
-#define OZ_IS_CONTAINER(c) ((c)->invert && ((c)->shape == OZ_SHAPE_BOX || (c)->shape == OZ_SHAPE_CYLINDER)) /* a macro: a GPU's host asks, too */
+/* a macro: a GPU's host asks, too */
+#define OZ_IS_CONTAINER(c) \
+  ((c)->invert && ((c)->shape == OZ_SHAPE_BOX || (c)->shape == OZ_SHAPE_CYLINDER))
 OZ_FN int oz_is_container(const oz_collider *c) { return OZ_IS_CONTAINER(c); }
 /* Its faces are planes: what is behind one of them is nearer to the solid. */
 #define OZ_IS_FLAT(c) ((c)->shape == OZ_SHAPE_PLANE || OZ_IS_CONTAINER(c))
 OZ_FN int oz_is_flat(const oz_collider *c) { return OZ_IS_FLAT(c); }
 
-/* m: how far a world point is from the solid of c at its end pose; OZ_FAR if more than `reach`, cheaply. */
-OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const float x[3], float reach) {
+/* m: how far a world point is from the solid of c at its end pose; OZ_FAR if more than `reach`,
+ * cheaply. */
+OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const float x[3],
+                                 float reach) {
   float local[3];
   oz_face face;
   if (c->reach > 0.0f) {
@@ -312,13 +346,14 @@ OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const 
   return face.dist;
 }
 
-/* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the surface; 2 if none.
- * `from` is the face at a, outside. Sphere tracing: the distance is never more than the way to the surface. A convex
- * solid moreover lies behind each of its tangent planes, so there a step may go all the way to the plane, and a grazing
- * path needs few. Out of steps counts as there: a plane of the surface just beside the path is a true wall in any case.
+/* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the
+ * surface; 2 if none. `from` is the face at a, outside. Sphere tracing: the distance is never more
+ * than the way to the surface. A convex solid moreover lies behind each of its tangent planes, so
+ * there a step may go all the way to the plane, and a grazing path needs few. Out of steps counts
+ * as there: a plane of the surface just beside the path is a true wall in any case.
  */
-OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3], const float b[3], const oz_face *from,
-                       float eps) {
+OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3], const float b[3],
+                       const oz_face *from, float eps) {
   float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
   float length = sqrtf(oz_dot3f(d, d)), t = 0.0f;
   const int convex = !c->invert && c->shape >= OZ_SHAPE_SPHERE && c->shape <= OZ_SHAPE_CYLINDER;

@@ -1,12 +1,14 @@
-/* Incompressibility: the position-based density constraint (Macklin & Mueller 2013) with the safeguards of NUMERICS.md
- * 3.7: one-sided, relaxed by a bound instead of a guess, the diagonal fixed for the substep. Counts volume rather than
- * mass, so that fluids of different density meet without a gap. */
+/* Incompressibility: the position-based density constraint (Macklin & Mueller 2013) with the
+ * safeguards of NUMERICS.md 3.7: one-sided, relaxed by a bound instead of a guess, the diagonal
+ * fixed for the substep. Counts volume rather than mass, so that fluids of different density meet
+ * without a gap. */
 #ifndef OZ_PHYSICS_DENSITY_H
 #define OZ_PHYSICS_DENSITY_H
 
 #include "physics/pairs.h"
 
-/* Gradient of the density constraint with respect to x_i, times d: Vm d grad W, is this times r, times oz_density_scale. */
+/* Gradient of the density constraint with respect to x_i, times d: Vm d grad W, is this times r,
+ * times oz_density_scale. */
 OZ_FN oz_real oz_density_slope(const oz_frame *f, oz_v3 r) {
   oz_real r2 = oz_square_above(r, oz_set(1e-10f * f->h2));
 #if OZ_GPU
@@ -22,8 +24,9 @@ OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
   return g;
 }
-/* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with the gradients of the
- * start positions, of which bound_sums has the neighbours' part: a bound need not follow every displacement of the substep ---- */
+/* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with
+ * the gradients of the start positions, of which bound_sums has the neighbours' part: a bound need
+ * not follow every displacement of the substep ---- */
 
 typedef struct {
   oz_v3 g;
@@ -31,12 +34,16 @@ typedef struct {
 } oz_density_own; /* of the start */
 OZ_FN void oz_density_bound_take(const oz_frame *f, uint32_t i, oz_density_own *o) {
   o->g = oz_block3_ld(f->sg, f->stride, i);
-  o->om = oz_ld(f->omega, i), o->diag = oz_ld(f->diag, i), o->near = oz_ld(f->near_sum, i), o->row = oz_ld(f->row_sum, i);
+  o->om = oz_ld(f->omega, i), o->diag = oz_ld(f->diag, i), o->near = oz_ld(f->near_sum, i),
+  o->row = oz_ld(f->row_sum, i);
 }
-OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_own *o, const oz_real w[4]) { /* w: wall_term */
+/* w: wall_term */
+OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_own *o,
+                               const oz_real w[4]) {
   oz_real c = oz_set(f->dens_grad);
   oz_v3 own = {c * o->g.x + w[0], c * o->g.y + w[1], c * o->g.z + w[2]};
-  /* where a wall is, it pushes twice as hard as the density feels it: with the particle's own multiplier, and with that of its images (wall.h) */
+  /* where a wall is, it pushes twice as hard as the density feels it: with the particle's own
+   * multiplier, and with that of its images (wall.h) */
   oz_v3 push = {own.x + w[0], own.y + w[1], own.z + w[2]};
   oz_real D = c * c * o->diag + o->om * oz_max(oz_dot(own, own), oz_dot(own, push));
   oz_real row = c * o->near + o->row * oz_length(own);
@@ -52,24 +59,33 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_density_bound_of(f, i, &own, w);
 }
 
-/* A paste comes to rest with particles as they were squeezed together, some of them on one spot. Pushing them apart in every
- * substep, which the volume term of the conformation does not ask for, makes it creep for ever, while a push of a separation in
- * a substep would still be below its yield stress: nothing in nature moves by it. So below the speed of what rests
- * (rest_speed, with the same flank as wall_drag) an excess up to this is borne; beyond it the constraint acts as ever. Spots of four have 1.3; with 0.3 and
- * 1.5 some ropes still crept (ooze verify slump.toothpaste: 0.8 and 0.2 d in 10 s, 0.006 with 2). What is pressed slowly keeps its volume by the
- * velocity projection (slump.pressed). */
+/* A paste comes to rest with particles as they were squeezed together, some of them on one spot.
+ * Pushing them apart in every substep, which the volume term of the conformation does not ask for,
+ * makes it creep for ever, while a push of a separation in a substep would still be below its yield
+ * stress: nothing in nature moves by it. So below the speed of what rests (rest_speed, with the
+ * same flank as wall_drag) an excess up to this is borne; beyond it the constraint acts as ever.
+ * Spots of four have 1.3; with 0.3 and 1.5 some ropes still crept (ooze verify slump.toothpaste:
+ * 0.8 and 0.2 d in 10 s, 0.006 with 2). What is pressed slowly keeps its volume by the velocity
+ * projection (slump.pressed). */
 #define OZ_STILL_MOST 2.0f
 
-/* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass ---- */
+/* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass
+ * ---- */
 
 OZ_FN oz_real oz_density_weight(const oz_frame *f, oz_v3 r) { /* poly6, but for its factor */
   oz_real q = oz_max(f->h2 - r.x * r.x - r.y * r.y - r.z * r.z, oz_set(0.0f));
   return q * q * q;
 }
-typedef struct { oz_v3 p; } oz_density_lambda_self;
-OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
-OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s, const oz_group *n, oz_real *acc) {
-  if (OZ_RARELY(f->boundary)) { /* a sheet of points stands for the wall behind it: each has a weight */
+typedef struct {
+  oz_v3 p;
+} oz_density_lambda_self;
+OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) {
+  s->p = oz_vec_of(f->p, i);
+}
+OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s,
+                                  const oz_group *n, oz_real *acc) {
+  /* a sheet of points stands for the wall behind it: each has a weight */
+  if (OZ_RARELY(f->boundary)) {
     oz_real v[4];
     oz_near4(f->p, n, v);
     oz_v3 b = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
@@ -90,13 +106,17 @@ OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
 OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, oz_real *rho) {
   oz_real w[4], k = oz_ld(f->k_dens, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
-  /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad selves to take away */
+  /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad
+   * selves to take away */
   *rho = f->w_norm * sum - oz_pad_weight(f, i) + f->w_self + w[3];
-  if (f->slips) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho); /* nobody asks; and their padding has their weight */
+  /* nobody asks; and their padding has their weight */
+  if (f->slips) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho);
   oz_real over = oz_max(*rho - 1.0f, oz_set(0.0f));
-  if (f->yielding) { /* what rests and has a yield stress bears particles that stand too close: see OZ_STILL_MOST */
+  /* what rests and has a yield stress bears particles that stand too close: see OZ_STILL_MOST */
+  if (f->yielding) {
     oz_v3 u = oz_vec_ld(f->u, i);
-    oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)), still = oz_min(over, oz_set(OZ_STILL_MOST));
+    oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)),
+            still = oz_min(over, oz_set(OZ_STILL_MOST));
     over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
   }
   return -k * over;
@@ -105,34 +125,44 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   (void)red;
   oz_real rho, lam = oz_density_multiplier(f, i, acc[0], &rho);
   oz_v3 p = oz_vec_ld(f->p, i);
-  /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes their weight */
+  /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes
+   * their weight */
   if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
 
-/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C, at the current positions. Where f->carried, of pairs that were beyond h at the
- * start alone: strain and conform_move have moved the others, with the gradients of the start ---- */
+/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C, at the current positions. Where
+ * f->carried, of pairs that were beyond h at the start alone: strain and conform_move have moved
+ * the others, with the gradients of the start ---- */
 
-typedef struct { oz_v3 p; oz_real lam; } oz_density_move_self;
+typedef struct {
+  oz_v3 p;
+  oz_real lam;
+} oz_density_move_self;
 OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
 }
-OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n,
+                                oz_real *acc) {
   oz_real v[4];
   oz_near4(f->dx, n, v);
   oz_real k = s->lam + v[3];
   if (OZ_RARELY(f->boundary)) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
 #if OZ_LANES == 1
-  if (!(k < 0.0f)) return; /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
+  /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
+  if (!(k < 0.0f)) return;
 #endif
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   k *= oz_density_slope(f, r);
-  acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
+  acc[0] += k * r.x;
+  acc[1] += k * r.y;
+  acc[2] += k * r.z;
 }
 /* sum: of (lam_i + lam_j) grad C. Adds the move to y. */
-OZ_FN void oz_density_shift(const oz_frame *f, uint32_t i, const oz_real sum[3], oz_real lam, oz_real y[4]) {
+OZ_FN void oz_density_shift(const oz_frame *f, uint32_t i, const oz_real sum[3], oz_real lam,
+                            oz_real y[4]) {
   oz_real w[4], k = f->d * oz_ld(f->omega, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_v3 move = {k * (sum[0] + lam * w[0]), k * (sum[1] + lam * w[1]), k * (sum[2] + lam * w[2])};

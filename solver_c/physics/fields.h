@@ -1,4 +1,5 @@
-/* Reading the fields that need not be there (fields.def): all of a frame's particles have one, or none has. */
+/* Reading the fields that need not be there (fields.def): all of a frame's particles have one, or
+ * none has. */
 #ifndef OZ_PHYSICS_FIELDS_H
 #define OZ_PHYSICS_FIELDS_H
 
@@ -20,24 +21,45 @@ OZ_FN oz_real oz_ld_or_none(const float *a, uint32_t i) { return a ? oz_ld(a, i)
 /* m/s^2; of boundary particles m, their way within a step */
 OZ_FN oz_v3 oz_force(const oz_frame *f, uint32_t i) {
   oz_v3 r = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-  if (f->force) r.x = oz_ld(f->force, i), r.y = oz_ld(f->force + f->stride, i), r.z = oz_ld(f->force + 2 * (size_t)f->stride, i);
+  if (f->force)
+    r.x = oz_ld(f->force, i), r.y = oz_ld(f->force + f->stride, i),
+    r.z = oz_ld(f->force + 2 * (size_t)f->stride, i);
   return r;
 }
-OZ_FN float oz_force_of(const oz_frame *f, uint32_t i, int axis) { return f->force ? f->force[(size_t)axis * f->stride + i] : 0.0f; }
+OZ_FN float oz_force_of(const oz_frame *f, uint32_t i, int axis) {
+  return f->force ? f->force[(size_t)axis * f->stride + i] : 0.0f;
+}
 
-OZ_FN uint32_t oz_matter_of(const oz_frame *f, uint32_t i) { return f->material[i] < f->matter_count ? f->material[i] : 0; }
-/* One member of the particles' materials: `member` is that of material 0. Lanes past the last particle may hold anything. */
+OZ_FN uint32_t oz_matter_of(const oz_frame *f, uint32_t i) {
+  return f->material[i] < f->matter_count ? f->material[i] : 0;
+}
+/* One member of the particles' materials: `member` is that of material 0. Lanes past the last
+ * particle may hold anything. */
 OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
   uint32_t m[OZ_LANES];
   for (uint32_t k = 0; k < OZ_LANES; k++) m[k] = oz_matter_of(f, i + k);
   return oz_gather1(member, m, OZ_MATTER_FLOATS);
 }
-OZ_FN oz_real oz_tau(const oz_frame *f, uint32_t i) { return f->tau ? oz_ld(f->tau, i) : oz_of_matter(f, i, &f->matter->tau); }
-OZ_FN oz_real oz_compliance(const oz_frame *f, uint32_t i) { return f->compliance ? oz_ld(f->compliance, i) : oz_of_matter(f, i, &f->matter->compliance); }
-OZ_FN oz_real oz_viscosity(const oz_frame *f, uint32_t i) { return f->viscosity ? oz_ld(f->viscosity, i) : oz_of_matter(f, i, &f->matter->viscosity); }
-OZ_FN oz_real oz_density(const oz_frame *f, uint32_t i) { return f->density ? oz_ld(f->density, i) : oz_of_matter(f, i, &f->matter->density); }
+OZ_FN oz_real oz_tau(const oz_frame *f, uint32_t i) {
+  return f->tau ? oz_ld(f->tau, i) : oz_of_matter(f, i, &f->matter->tau);
+}
+OZ_FN oz_real oz_compliance(const oz_frame *f, uint32_t i) {
+  return f->compliance ? oz_ld(f->compliance, i) : oz_of_matter(f, i, &f->matter->compliance);
+}
+OZ_FN oz_real oz_viscosity(const oz_frame *f, uint32_t i) {
+  return f->viscosity ? oz_ld(f->viscosity, i) : oz_of_matter(f, i, &f->matter->viscosity);
+}
+OZ_FN oz_real oz_density(const oz_frame *f, uint32_t i) {
+  return f->density ? oz_ld(f->density, i) : oz_of_matter(f, i, &f->matter->density);
+}
 /* of one particle */
-OZ_FN float oz_tau_of(const oz_frame *f, uint32_t i) { return f->tau ? f->tau[i] : f->matter[oz_matter_of(f, i)].tau; }
-OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) { return f->compliance ? f->compliance[i] : f->matter[oz_matter_of(f, i)].compliance; }
-OZ_FN float oz_temperature_of(const oz_frame *f, uint32_t i) { return f->temperature ? f->temperature[i] : f->matter[oz_matter_of(f, i)].temperature; }
+OZ_FN float oz_tau_of(const oz_frame *f, uint32_t i) {
+  return f->tau ? f->tau[i] : f->matter[oz_matter_of(f, i)].tau;
+}
+OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) {
+  return f->compliance ? f->compliance[i] : f->matter[oz_matter_of(f, i)].compliance;
+}
+OZ_FN float oz_temperature_of(const oz_frame *f, uint32_t i) {
+  return f->temperature ? f->temperature[i] : f->matter[oz_matter_of(f, i)].temperature;
+}
 #endif

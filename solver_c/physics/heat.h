@@ -1,27 +1,36 @@
-/* Heat: conduction between particles (Cleary & Monaghan 1999; Takahashi et al. 2014, section 3.6) and from walls, melting
- * with latent heat, and what warmth does to a material.
+/* Heat: conduction between particles (Cleary & Monaghan 1999; Takahashi et al. 2014, section 3.6)
+ * and from walls, melting with latent heat, and what warmth does to a material.
  *
- * What is carried is theta = T + (latent heat / heat capacity) melt, in K: the enthalpy. Below the melting point theta is
- * the temperature; then it rises at a constant temperature while melt goes from 0 to 1; then it is again the temperature,
- * and more. Conduction exchanges theta in equal parts between two particles of a material, so that heat is neither made
- * nor lost; between materials the conductivity is the harmonic mean, 2 k_i k_j / (k_i + k_j), and heat is shared by
+ * What is carried is theta = T + (latent heat / heat capacity) melt, in K: the enthalpy. Below the
+ * melting point theta is the temperature; then it rises at a constant temperature while melt goes
+ * from 0 to 1; then it is again the temperature, and more. Conduction exchanges theta in equal
+ * parts between two particles of a material, so that heat is neither made nor lost; between
+ * materials the conductivity is the harmonic mean, 2 k_i k_j / (k_i + k_j), and heat is shared by
  * volumetric heat capacities.
  *
- * A substep is one step of the Runge-Kutta-Legendre method of first order (Meyer, Balsara, Aslam 2014): s stages, each an
- * explicit exchange, are stable for (s^2 + s) / 2 explicit steps. The host chooses s (models/heat.c).
+ * A substep is one step of the Runge-Kutta-Legendre method of first order (Meyer, Balsara, Aslam
+ * 2014): s stages, each an explicit exchange, are stable for (s^2 + s) / 2 explicit steps. The host
+ * chooses s (models/heat.c).
  *
- * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, spare), r six words. */
+ * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, spare), r
+ * six words. */
 #ifndef OZ_PHYSICS_HEAT_H
 #define OZ_PHYSICS_HEAT_H
 
 #include "physics/pairs.h"
 
-enum { OZ_HEAT_START, OZ_HEAT_BEFORE, OZ_HEAT_NOW, OZ_HEAT_WALL, OZ_HEAT_WALL_T, OZ_HEAT_SHARE }; /* words of r */
+/* words of r */
+enum { OZ_HEAT_START, OZ_HEAT_BEFORE, OZ_HEAT_NOW, OZ_HEAT_WALL, OZ_HEAT_WALL_T, OZ_HEAT_SHARE };
 
-OZ_FN oz_real oz_heat_ld(const oz_frame *f, uint32_t word, uint32_t i) { return oz_block_ld(f->r, 6, word, f->stride, i); }
-OZ_FN void oz_heat_st(const oz_frame *f, uint32_t word, uint32_t i, oz_real v) { oz_block_st(f->r, 6, word, f->stride, i, v); }
+OZ_FN oz_real oz_heat_ld(const oz_frame *f, uint32_t word, uint32_t i) {
+  return oz_block_ld(f->r, 6, word, f->stride, i);
+}
+OZ_FN void oz_heat_st(const oz_frame *f, uint32_t word, uint32_t i, oz_real v) {
+  oz_block_st(f->r, 6, word, f->stride, i, v);
+}
 
-/* Temperature and melt of theta. `step` is latent heat over heat capacity, in K; melts: there is a melting point. */
+/* Temperature and melt of theta. `step` is latent heat over heat capacity, in K; melts: there is a
+ * melting point. */
 OZ_FN void oz_heat_split(oz_real theta, oz_real point, oz_real step, oz_real *T, oz_real *melt) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f), over = theta - point;
   oz_real part = oz_clamp(over / oz_max(step, oz_set(1e-6f)), zero, one);
@@ -29,12 +38,20 @@ OZ_FN void oz_heat_split(oz_real theta, oz_real point, oz_real step, oz_real *T,
   *T = oz_select(over < zero, theta, oz_select(over > step, theta - step, point));
 }
 
-/* ---- heat_begin: theta, and the weights of the exchange. phi brings the second moment of thin neighbourhoods up to that of
- * the lattice, twofold at most, and takes crowded ones down, which bounds what a particle exchanges in all ---- */
+/* ---- heat_begin: theta, and the weights of the exchange. phi brings the second moment of thin
+ * neighbourhoods up to that of the lattice, twofold at most, and takes crowded ones down, which
+ * bounds what a particle exchanges in all ---- */
 
-typedef struct { oz_v3 x; } oz_heat_begin_self;
-OZ_FN void oz_heat_begin_begin(const oz_frame *f, uint32_t i, oz_heat_begin_self *s) { (void)f; (void)i; s->x.x = oz_set(0.0f); }
-OZ_FN void oz_heat_begin_pair(const oz_frame *f, const oz_heat_begin_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  oz_v3 x;
+} oz_heat_begin_self;
+OZ_FN void oz_heat_begin_begin(const oz_frame *f, uint32_t i, oz_heat_begin_self *s) {
+  (void)f;
+  (void)i;
+  s->x.x = oz_set(0.0f);
+}
+OZ_FN void oz_heat_begin_pair(const oz_frame *f, const oz_heat_begin_self *s, const oz_group *n,
+                              oz_real *acc) {
   /* c r^2 = arm |ghat| r, and c r = arm |ghat|: so c r^2 = (arm |ghat|)^2 / c */
   (void)s;
   oz_real g2 = oz_dot(n->g, n->g);
@@ -44,12 +61,17 @@ OZ_FN void oz_heat_begin_pair(const oz_frame *f, const oz_heat_begin_self *s, co
 OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real tiny = oz_set(1e-6f), two = oz_set(2.0f), zero = oz_set(0.0f), one = oz_set(1.0f);
-  oz_real phi = oz_min(two, oz_min(f->heat_moment / oz_max(acc[1], tiny), 2.0f * f->heat_sum / oz_max(acc[0], tiny)));
-  oz_real k = oz_of_matter(f, i, &f->matter->conductivity), point = oz_of_matter(f, i, &f->matter->melting_point);
-  oz_real step = oz_of_matter(f, i, &f->matter->melt_step), T = oz_ld(f->temperature, i), melt = oz_ld(f->melt, i);
+  oz_real phi = oz_min(two, oz_min(f->heat_moment / oz_max(acc[1], tiny),
+                                   2.0f * f->heat_sum / oz_max(acc[0], tiny)));
+  oz_real k = oz_of_matter(f, i, &f->matter->conductivity),
+          point = oz_of_matter(f, i, &f->matter->melting_point);
+  oz_real step = oz_of_matter(f, i, &f->matter->melt_step), T = oz_ld(f->temperature, i),
+          melt = oz_ld(f->melt, i);
   /* born, or given another temperature since: what is hotter than its melting point is molten */
   oz_mask melts = point > zero;
-  melt = oz_select(melts, oz_select(T > point, one, oz_select(T < point, zero, oz_clamp(melt, zero, one))), melt);
+  melt = oz_select(melts,
+                   oz_select(T > point, one, oz_select(T < point, zero, oz_clamp(melt, zero, one))),
+                   melt);
   oz_real theta = oz_select(melts, T + step * melt, T);
   oz_heat_st(f, OZ_HEAT_START, i, theta);
   oz_heat_st(f, OZ_HEAT_BEFORE, i, theta);
@@ -62,8 +84,9 @@ OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_vec_st(f->dx, i, send, zero);
 }
 
-/* ---- heat_wall: conduction through the fluid between a wall and the centre of a particle next to it, s away, in series
- * with the contact: 1 / (s / k + 1 / contact) over an area d^2. As k / d, in units of what pairs exchange ---- */
+/* ---- heat_wall: conduction through the fluid between a wall and the centre of a particle next to
+ * it, s away, in series with the contact: 1 / (s / k + 1 / contact) over an area d^2. As k / d, in
+ * units of what pairs exchange ---- */
 
 OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
@@ -72,9 +95,11 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t slot) {
   for (uint32_t m = 0; m < f->wall_planes[slot]; m++) {
     const oz_wall *w = f->wall + (size_t)slot * f->slot_planes + m;
     const oz_collider *c = f->collider + w->collider;
-    const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s); /* the layer at half a separation fully, none beyond one */
+    /* the layer at half a separation fully, none beyond one */
+    const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s);
     if (!(near > 0.0f) || !(c->contact > 0.0f) || !(k > 0.0f)) continue;
-    const float g = (near < 1.0f ? near : 1.0f) / ((s > 0.25f ? s : 0.25f) / k + f->inv_d / c->contact);
+    const float g =
+        (near < 1.0f ? near : 1.0f) / ((s > 0.25f ? s : 0.25f) / k + f->inv_d / c->contact);
     sum += g;
     warm += g * c->temperature;
   }
@@ -82,14 +107,18 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t slot) {
   *oz_block_at(f->r, 6, OZ_HEAT_WALL_T, f->stride, (uint32_t)i) = warm;
 }
 
-/* ---- heat_flow: one stage: theta_now = mu theta_now + nu theta_before + weight dt / (rho c d^2) (exchange + walls) ---- */
+/* ---- heat_flow: one stage: theta_now = mu theta_now + nu theta_before + weight dt / (rho c d^2)
+ * (exchange + walls) ---- */
 
-typedef struct { float T, k, phi; } oz_heat_flow_self;
+typedef struct {
+  float T, k, phi;
+} oz_heat_flow_self;
 OZ_FN void oz_heat_flow_begin(const oz_frame *f, uint32_t i, oz_heat_flow_self *s) {
   const float *v = f->dx + 4 * (size_t)i;
   s->T = v[0], s->k = v[1], s->phi = v[2];
 }
-OZ_FN void oz_heat_flow_pair(const oz_frame *f, const oz_heat_flow_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_heat_flow_pair(const oz_frame *f, const oz_heat_flow_self *s, const oz_group *n,
+                             oz_real *acc) {
   oz_real v[4];
   oz_near4(f->dx, n, v);
   oz_real k = 2.0f * s->k * v[1] / oz_max(s->k + v[1], oz_set(1e-20f));
@@ -102,18 +131,21 @@ OZ_FN void oz_heat_flow_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real now = oz_heat_ld(f, OZ_HEAT_NOW, i), before = oz_heat_ld(f, OZ_HEAT_BEFORE, i);
   oz_real wall = oz_heat_ld(f, OZ_HEAT_WALL_T, i) - oz_heat_ld(f, OZ_HEAT_WALL, i) * v[0];
   oz_real rate = oz_heat_ld(f, OZ_HEAT_SHARE, i) * (f->heat_norm * acc[0] + wall);
-  if (f->slips) rate = oz_select(oz_at_boundary(f, i), oz_set(0.0f), rate); /* walls stay as warm as they are */
+  /* walls stay as warm as they are */
+  if (f->slips) rate = oz_select(oz_at_boundary(f, i), oz_set(0.0f), rate);
   oz_real next = now + f->heat_nu * (before - now) + f->heat_weight * rate; /* mu = 1 - nu */
   oz_heat_st(f, OZ_HEAT_BEFORE, i, now);
   oz_heat_st(f, OZ_HEAT_NOW, i, next);
 }
 
-/* ---- heat_state: temperature and melt of the new theta, for the next stage and, after the last, as state ---- */
+/* ---- heat_state: temperature and melt of the new theta, for the next stage and, after the last,
+ * as state ---- */
 
 OZ_FN void oz_heat_state_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real v[4], T, melt, theta = oz_heat_ld(f, OZ_HEAT_NOW, i);
-  oz_real point = oz_of_matter(f, i, &f->matter->melting_point), step = oz_of_matter(f, i, &f->matter->melt_step);
+  oz_real point = oz_of_matter(f, i, &f->matter->melting_point),
+          step = oz_of_matter(f, i, &f->matter->melt_step);
   oz_mask melts = point > oz_set(0.0f), good = (theta > oz_set(-1e7f)) & (theta < oz_set(1e7f));
   oz_heat_split(theta, point, step, &T, &melt);
   oz_ld4(f->dx, i, 4, 0, v);
@@ -123,8 +155,9 @@ OZ_FN void oz_heat_state_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_st(f->melt, i, oz_select(good & melts, melt, oz_ld(f->melt, i)));
 }
 
-/* ---- ramp: viscosity and relaxation time by temperature, at the start of a substep. Between two points both go as
- * their logarithms where they are above 0. What melts goes through its melting point within one kelvin, by melt ---- */
+/* ---- ramp: viscosity and relaxation time by temperature, at the start of a substep. Between two
+ * points both go as their logarithms where they are above 0. What melts goes through its melting
+ * point within one kelvin, by melt ---- */
 
 OZ_FN float oz_ramp_between(float a, float b, float t) {
   return a > 0.0f && b > 0.0f ? a * expf(t * logf(b / a)) : a + t * (b - a);
@@ -136,7 +169,9 @@ OZ_FN void oz_ramp_item(const oz_frame *f, uint32_t i) {
   if (n == 0) return;
   float T = oz_temperature_of(f, i);
   if (m->melting_point > 0.0f && m->melt_step > 0.0f)
-    T += T > m->melting_point ? 0.5f : T < m->melting_point ? -0.5f : (f->melt ? f->melt[i] : 0.0f) - 0.5f;
+    T += T > m->melting_point   ? 0.5f
+         : T < m->melting_point ? -0.5f
+                                : (f->melt ? f->melt[i] : 0.0f) - 0.5f;
   while (k + 1 < n && m->ramp[k + 1][0] <= T) k++;
   const float *a = m->ramp[k], *b = m->ramp[k + 1 < n ? k + 1 : k];
   float t = b[0] > a[0] ? (T - a[0]) / (b[0] - a[0]) : 0.0f;

@@ -1,5 +1,6 @@
-/* The words that every formula is written in. oz_real is a native-width vector of floats under GCC and Clang, a float in
- * the scalar twin and in CUDA. The same text compiles for all of them; vectorising by type beats hoping for a pragma.
+/* The words that every formula is written in. oz_real is a native-width vector of floats under GCC
+ * and Clang, a float in the scalar twin and in CUDA. The same text compiles for all of them;
+ * vectorising by type beats hoping for a pragma.
  *
  * Three ways to reach memory, because lanes mean different things in the two halves of a gather:
  *   oz_set(a[i])         one particle, the same value in every lane     (begin)
@@ -16,7 +17,8 @@
 #include <cuda_fp16.h>
 #endif
 
-/* The GPU's layout of lists and records, also where its kernels run as plain loops (cuda/shim.h). */
+/* The GPU's layout of lists and records, also where its kernels run as plain loops (cuda/shim.h).
+ */
 #if defined(__CUDACC__) || defined(OZ_CUDA_HOST)
 #define OZ_GPU 1
 #else
@@ -33,7 +35,8 @@
 #endif
 
 #if defined(__GNUC__) || defined(__CUDACC__)
-#define OZ_RARELY(c) __builtin_expect((c) != 0, 0) /* so that what hangs on it stays out of the way */
+/* so that what hangs on it stays out of the way */
+#define OZ_RARELY(c) __builtin_expect((c) != 0, 0)
 #else
 #define OZ_RARELY(c) (c)
 #endif
@@ -71,8 +74,8 @@ OZ_FN oz_real oz_abs(oz_real a) { return (oz_real)((oz_mask)a & 0x7fffffff); }
 #endif
 
 #ifndef OZ_OUTER_ACC
-/* Sums over neighbours of products that are 3-vectors, lanes being neighbours (lanes_neon.h does it differently).
- * sum of v_j g^T, v the first three floats of records of 4 */
+/* Sums over neighbours of products that are 3-vectors, lanes being neighbours (lanes_neon.h does it
+ * differently). sum of v_j g^T, v the first three floats of records of 4 */
 #define OZ_OUTER_ACC 9
 #define OZ_MATRIX_ACC 3
 OZ_FN void oz_outer_add(oz_real *acc, const oz_real v[3], oz_real gx, oz_real gy, oz_real gz) {
@@ -82,14 +85,16 @@ OZ_FN void oz_outer_add(oz_real *acc, const oz_real v[3], oz_real gx, oz_real gy
     acc[3 * r + 2] += v[r] * gz;
   }
 }
-OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy,
+                           oz_real gz) {
   oz_real v[4];
   oz_gather4(a, j, 4, 0, v);
   oz_outer_add(acc, v, gx, gy, gz);
 }
 /* sum of A_j g, A in columns of records of 12 (the GPU has its own, for packed ones: pairs.h) */
 #if !OZ_GPU
-OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx,
+                             oz_real gy, oz_real gz) {
   oz_real x[4], y[4], z[4];
   oz_gather4(a, j, 12, 0, x);
   oz_gather4(a, j, 12, 4, y);
@@ -98,23 +103,30 @@ OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz
 }
 #endif
 /* sum of c (w_i + w_j) (v_j - v_i), v the first three floats of the records and w the fourth */
-typedef struct { float v[3], w; } oz_own;
+typedef struct {
+  float v[3], w;
+} oz_own;
 OZ_FN oz_own oz_own_of(const float *record, float w) {
   oz_own r = {{record[0], record[1], record[2]}, w};
   return r;
 }
-OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const oz_own *own, oz_real c) {
+OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const oz_own *own,
+                          oz_real c) {
   oz_real v[4];
   oz_gather4(a, j, 4, 0, v);
   oz_real k = c * (own->w + v[3]);
   for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - own->v[r]);
 }
 #if !OZ_GPU
-/* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of the columns' spares) */
-OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j, oz_real gx, oz_real gy, oz_real gz) {
+/* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of
+ * the columns' spares) */
+OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j,
+                                   oz_real gx, oz_real gy, oz_real gz) {
   oz_real w = oz_gather1(u + 3, j, 4);
   oz_matrix_product(acc, a, j, gx, gy, gz);
-  acc[3] += w * gx; acc[4] += w * gy; acc[5] += w * gz;
+  acc[3] += w * gx;
+  acc[4] += w * gy;
+  acc[5] += w * gz;
 }
 #endif
 #endif

@@ -17,28 +17,40 @@ typedef int32_t oz_mask __attribute__((vector_size(4 * OZ_LANES)));
 #if OZ_LANES == 4
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm_set1_ps(a); }
 OZ_FN int oz_any(oz_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
-OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) { return (oz_real)_mm_min_ps((__m128)a, (__m128)b); }
-OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) { return (oz_real)_mm_max_ps((__m128)a, (__m128)b); }
+OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) {
+  return (oz_real)_mm_min_ps((__m128)a, (__m128)b);
+}
+OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) {
+  return (oz_real)_mm_max_ps((__m128)a, (__m128)b);
+}
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm_sqrt_ps((__m128)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm_rsqrt_ps((__m128)a); }
 #elif OZ_LANES == 8
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm256_set1_ps(a); }
 OZ_FN int oz_any(oz_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
-OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) { return (oz_real)_mm256_min_ps((__m256)a, (__m256)b); }
-OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) { return (oz_real)_mm256_max_ps((__m256)a, (__m256)b); }
+OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) {
+  return (oz_real)_mm256_min_ps((__m256)a, (__m256)b);
+}
+OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) {
+  return (oz_real)_mm256_max_ps((__m256)a, (__m256)b);
+}
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm256_sqrt_ps((__m256)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm256_rsqrt_ps((__m256)a); }
 #else
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm512_set1_ps(a); }
 OZ_FN int oz_any(oz_mask m) { return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0; }
-OZ_FN oz_real oz_min(oz_real a, oz_real b) { return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 4); }
-OZ_FN oz_real oz_max(oz_real a, oz_real b) { return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 5); }
+OZ_FN oz_real oz_min(oz_real a, oz_real b) {
+  return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 4);
+}
+OZ_FN oz_real oz_max(oz_real a, oz_real b) {
+  return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 5);
+}
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm512_sqrt_ps((__m512)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm512_rsqrt14_ps((__m512)a); }
 #endif
 
-/* Of a number and a NaN both take the number, as NEON's fminnm, AVX-512's vrange and CUDA's fminf do; minps alone takes its second
- * operand, whatever that is. */
+/* Of a number and a NaN both take the number, as NEON's fminnm, AVX-512's vrange and CUDA's fminf
+ * do; minps alone takes its second operand, whatever that is. */
 #if OZ_LANES < 16
 OZ_FN oz_real oz_number_or(oz_real m, oz_real a, oz_real b) {
   oz_mask is_number = b == b;
@@ -64,7 +76,8 @@ OZ_FN float oz_sum4(__m128 a) {
 OZ_FN float oz_sum(oz_real a) { return oz_sum4((__m128)a); }
 #elif OZ_LANES == 8
 OZ_FN float oz_sum(oz_real a) {
-  return oz_sum4(_mm_add_ps(_mm256_castps256_ps128((__m256)a), _mm256_extractf128_ps((__m256)a, 1)));
+  return oz_sum4(
+      _mm_add_ps(_mm256_castps256_ps128((__m256)a), _mm256_extractf128_ps((__m256)a, 1)));
 }
 #else
 OZ_FN float oz_sum(oz_real a) {
@@ -74,10 +87,15 @@ OZ_FN float oz_sum(oz_real a) {
 }
 #endif
 
-OZ_FN oz_real oz_ld(const float *a, uint32_t i) { oz_real v; __builtin_memcpy(&v, a + i, sizeof v); return v; }
+OZ_FN oz_real oz_ld(const float *a, uint32_t i) {
+  oz_real v;
+  __builtin_memcpy(&v, a + i, sizeof v);
+  return v;
+}
 OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { __builtin_memcpy(a + i, &v, sizeof v); }
 
-/* Transposes 4x4 blocks inside each 128-bit part: v[c] holds component c of the records, 4 records a part. */
+/* Transposes 4x4 blocks inside each 128-bit part: v[c] holds component c of the records, 4 records
+ * a part. */
 #if OZ_LANES == 4
 typedef __m128 oz_quad;
 #define OZ_UNPACK(op, a, b) _mm_##op##_ps(a, b)
@@ -88,7 +106,8 @@ typedef __m256 oz_quad;
 #define OZ_UNPACK(op, a, b) _mm256_##op##_ps(a, b)
 #define OZ_SHUF(a, b, k) _mm256_shuffle_ps(a, b, k)
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
-  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(r[k])), _mm_loadu_ps(r[k + 4]), 1);
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(r[k])), _mm_loadu_ps(r[k + 4]),
+                              1);
 }
 #else
 typedef __m512 oz_quad;
@@ -121,7 +140,8 @@ OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_rea
   oz_real t[4]; /* a 4x4 transpose is its own inverse: part p of t[k] is record k + 4 p */
   oz_transpose((oz_quad)v[0], (oz_quad)v[1], (oz_quad)v[2], (oz_quad)v[3], t);
   for (int k = 0; k < OZ_LANES; k++)
-    __builtin_memcpy(a + (size_t)(i + (uint32_t)k) * step + at, (const char *)&t[k & 3] + 16 * (k >> 2), 16);
+    __builtin_memcpy(a + (size_t)(i + (uint32_t)k) * step + at,
+                     (const char *)&t[k & 3] + 16 * (k >> 2), 16);
 }
 OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t at, oz_real v[4]) {
   const float *r[OZ_LANES];
@@ -134,7 +154,8 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   return v;
 }
 
-/* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole vector. */
+/* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole
+ * vector. */
 #if OZ_LANES == 16
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   const __mmask16 k = _mm512_test_epi32_mask((__m512i)m, (__m512i)m);
@@ -175,17 +196,26 @@ OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) {
 }
 
 #if OZ_LANES == 16
-OZ_FN oz_real oz_ld_half(const uint16_t *a) { return (oz_real)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)a)); }
-OZ_FN void oz_st_half(uint16_t *a, oz_real v) { _mm256_storeu_si256((__m256i *)a, _mm512_cvtps_ph((__m512)v, 0)); }
+OZ_FN oz_real oz_ld_half(const uint16_t *a) {
+  return (oz_real)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)a));
+}
+OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
+  _mm256_storeu_si256((__m256i *)a, _mm512_cvtps_ph((__m512)v, 0));
+}
 #elif OZ_LANES == 8
-OZ_FN oz_real oz_ld_half(const uint16_t *a) { return (oz_real)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)a)); }
-OZ_FN void oz_st_half(uint16_t *a, oz_real v) { _mm_storeu_si128((__m128i *)a, _mm256_cvtps_ph((__m256)v, 0)); }
+OZ_FN oz_real oz_ld_half(const uint16_t *a) {
+  return (oz_real)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)a));
+}
+OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
+  _mm_storeu_si128((__m128i *)a, _mm256_cvtps_ph((__m256)v, 0));
+}
 #else /* SSE2 has no half conversion: move the exponent by a multiplication, the sign by a mask */
 OZ_FN oz_real oz_ld_half(const uint16_t *a) {
   __m128i h = _mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)a), _mm_setzero_si128());
   __m128i sign = _mm_slli_epi32(_mm_and_si128(h, _mm_set1_epi32(0x8000)), 16);
-  __m128 f = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(_mm_and_si128(h, _mm_set1_epi32(0x7fff)), 13)),
-                        _mm_set1_ps(5.192296858534828e33f));
+  __m128 f =
+      _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(_mm_and_si128(h, _mm_set1_epi32(0x7fff)), 13)),
+                 _mm_set1_ps(5.192296858534828e33f));
   return (oz_real)_mm_or_ps(f, _mm_castsi128_ps(sign));
 }
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {

@@ -1,22 +1,25 @@
-/* Links: pairs of particles that stay known to each other from substep to substep, with a rest length.
+/* Links: pairs of particles that stay known to each other from substep to substep, with a rest
+ * length.
  *
- * Each end has the link in its own row, with equal bits: gathers then need no second look at the other end, and nothing
- * is scattered (boundary particles have no rows). Rows are in ascending id of the other end, so that neither sorting nor a checkpoint changes an order of
- * addition. Rules that keep, change, make and drop links decide from what both ends see alike: their distance
+ * Each end has the link in its own row, with equal bits: gathers then need no second look at the
+ * other end, and nothing is scattered (boundary particles have no rows). Rows are in ascending id
+ * of the other end, so that neither sorting nor a checkpoint changes an order of addition. Rules
+ * that keep, change, make and drop links decide from what both ends see alike: their distance
  * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, least and greatest of the two. */
 #ifndef OZ_PHYSICS_LINKS_H
 #define OZ_PHYSICS_LINKS_H
 
 #include "physics/pairs.h"
 
-/* A group of OZ_LANES links of one particle. Padding repeats the particle itself, with rest length 0 and kind 0: its
- * direction is zero. */
+/* A group of OZ_LANES links of one particle. Padding repeats the particle itself, with rest length
+ * 0 and kind 0: its direction is zero. */
 typedef struct oz_links {
   const uint32_t *j;    /* other ends */
   oz_real rest;         /* m */
   const uint32_t *kind; /* compare with oz_index_ne */
-  float *spare;         /* one number a link; a stage may change it, if both ends come to the same */
-  float *share;         /* one number an entry, of the substep alone */
+  /* one number a link; a stage may change it, if both ends come to the same */
+  float *spare;
+  float *share; /* one number an entry, of the substep alone */
 } oz_links;
 
 /* Entry m of row i. On the GPU the rows of 32 particles were written interleaved. */
@@ -25,7 +28,9 @@ typedef struct oz_links {
 #else
 #define OZ_LINK_STEP 1u
 #endif
-OZ_FN size_t oz_link_at(const oz_frame *f, uint32_t i, uint32_t m) { return (size_t)f->link_row[i] + (size_t)m * OZ_LINK_STEP; }
+OZ_FN size_t oz_link_at(const oz_frame *f, uint32_t i, uint32_t m) {
+  return (size_t)f->link_row[i] + (size_t)m * OZ_LINK_STEP;
+}
 
 /* Squared distance of two particles at the current positions, the same from either end. */
 OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
@@ -36,7 +41,8 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
 
 /* At h itself rounding decides who is in whose list: links are made a little nearer. Of h^2. */
 #define OZ_LINK_INSIDE 0.9998f
-/* Where rows of C serve as density rows, what was at their edge when they were made is seen by neither end. */
+/* Where rows of C serve as density rows, what was at their edge when they were made is seen by
+ * neither end. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
 #if OZ_GPU
   if (f->list_d[0] != f->list_c || f->list_d[1]) return 1;
@@ -49,10 +55,12 @@ OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
 }
 
 /* Boundary particles are held and gather nothing: a link to one is in the other end's row alone. */
-OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) { return oz_word(owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY; }
+OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) {
+  return oz_word(owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
+}
 
-/* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row can overflow, and
- * where neither list of neighbours is cut short. */
+/* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row
+ * can overflow, and where neither list of neighbours is cut short. */
 OZ_FN int oz_link_room(const oz_frame *f, uint32_t i) {
   return f->link_len[i] <= OZ_LINKS_MAX - OZ_MAX_NEIGHBOURS && f->len_d[0][i] < OZ_MAX_NEIGHBOURS &&
          (!f->len_d[1] || f->len_d[1][i] < OZ_MAX_NEIGHBOURS);

@@ -1,13 +1,15 @@
-/* What the fluid puts on boundary particles, added up by collider: the other side of what they do to it.
+/* What the fluid puts on boundary particles, added up by collider: the other side of what they do
+ * to it.
  *
- * A particle that a boundary particle moves by dx in a substep was given the momentum m dx / dt, and the collider gave it.
- * The parts of the gathers that come of boundary particles are therefore taken once more, for the particles near them alone
- * (wall slots), neighbour by neighbour, by the gathers' own `pair`, and go to the collider of each. The velocity solve is
- * linear and its gradients stand still, so that there the sum of all multipliers is enough, once.
+ * A particle that a boundary particle moves by dx in a substep was given the momentum m dx / dt,
+ * and the collider gave it. The parts of the gathers that come of boundary particles are therefore
+ * taken once more, for the particles near them alone (wall slots), neighbour by neighbour, by the
+ * gathers' own `pair`, and go to the collider of each. The velocity solve is linear and its
+ * gradients stand still, so that there the sum of all multipliers is enough, once.
  *
- * Order in a substep: load_start after the wall slots are found; load_rows whenever the density rows are new; load_stress
- * between the velocity and the position phase; the others behind the stage whose name they have, while what that one
- * gathered (dx, A, y of before) is still there. */
+ * Order in a substep: load_start after the wall slots are found; load_rows whenever the density
+ * rows are new; load_stress between the velocity and the position phase; the others behind the
+ * stage whose name they have, while what that one gathered (dx, A, y of before) is still there. */
 #ifndef OZ_PHYSICS_LOAD_H
 #define OZ_PHYSICS_LOAD_H
 
@@ -20,14 +22,17 @@
 #include "physics/tension.h"
 #include "physics/viscous.h"
 
-#define OZ_LOAD_GROUP (OZ_LANES > 4 ? OZ_LANES : 4) /* entries of a row that one bit of oz_load.near stands for */
+/* entries of a row that one bit of oz_load.near stands for */
+#define OZ_LOAD_GROUP (OZ_LANES > 4 ? OZ_LANES : 4)
 
-/* Where the collider of boundary particle j has its sums. What touches more than OZ_LOADS of them gives the rest to the last. */
+/* Where the collider of boundary particle j has its sums. What touches more than OZ_LOADS of them
+ * gives the rest to the last. */
 OZ_FN float *oz_load_of(const oz_frame *f, oz_load *l, uint32_t j) {
   const uint32_t handle = oz_word(f->owner, j) & OZ_OWNER_HANDLE;
   uint32_t k = 0;
   while (k < l->count && l->handle[k] != handle) k++;
-  if (k == OZ_LOADS) k = OZ_LOADS - 1;
+  if (k == OZ_LOADS)
+    k = OZ_LOADS - 1;
   else if (k == l->count) {
     l->handle[k] = handle;
     for (int c = 0; c < OZ_LOAD_SUMS; c++) l->sum[k][c] = 0.0f;
@@ -56,9 +61,12 @@ OZ_FN void oz_load_start_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- rows ---- */
 
-OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) { return oz_dense_part(f, part) ? f->len_d[part][i] : 0; }
+OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) {
+  return oz_dense_part(f, part) ? f->len_d[part][i] : 0;
+}
 
-/* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat, c, c y. */
+/* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat,
+ * c, c y. */
 OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
@@ -84,7 +92,8 @@ OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
     const oz_v3 g = oz_spiky(f, oz_sub(x, oz_vec_of(f->x, j)), &c);
     const float *y = f->y + 4 * (size_t)j;
     float *sum = oz_load_of(f, l, j), one = oz_first(c);
-    sum[OZ_LOAD_G] += oz_first(g.x), sum[OZ_LOAD_G + 1] += oz_first(g.y), sum[OZ_LOAD_G + 2] += oz_first(g.z);
+    sum[OZ_LOAD_G] += oz_first(g.x), sum[OZ_LOAD_G + 1] += oz_first(g.y),
+        sum[OZ_LOAD_G + 2] += oz_first(g.z);
     sum[OZ_LOAD_C] += one;
     for (int k = 0; k < 3; k++) sum[OZ_LOAD_CY + k] += one * y[k];
   }
@@ -96,42 +105,47 @@ enum { /* how many sums the gathers have */
 #undef OZ_STAGE
 };
 
-/* The pair function of a stage over the boundary particles of a row, lane by lane; OZ_LOAD_GIVE takes what lane k has to `sum`, the
- * collider's. */
-#define OZ_LOAD_LANES(stage)                                                                                           \
-  oz_real acc[OZ_SUMS_##stage];                                                                                        \
-  for (int s = 0; s < OZ_SUMS_##stage; s++) acc[s] = oz_set(0.0f);                                                     \
-  const oz_group n = oz_group_of(j);                                                                                   \
-  oz_##stage##_pair(f, &self, &n, acc);                                                                                \
-  float lane[OZ_SUMS_##stage][OZ_LANES];                                                                               \
-  for (int s = 0; s < OZ_SUMS_##stage; s++) oz_st(lane[s], 0, acc[s]);                                                 \
-  for (uint32_t k = 0; k < OZ_LANES; k++) {                                                                            \
-    if (!oz_is_boundary(f, j[k])) continue;                                                                            \
-    float *sum = oz_load_of(f, l, j[k]);                                                                               \
-    OZ_LOAD_GIVE                                                                                                       \
+/* The pair function of a stage over the boundary particles of a row, lane by lane; OZ_LOAD_GIVE
+ * takes what lane k has to `sum`, the collider's. */
+#define OZ_LOAD_LANES(stage)                                           \
+  oz_real acc[OZ_SUMS_##stage];                                        \
+  for (int s = 0; s < OZ_SUMS_##stage; s++) acc[s] = oz_set(0.0f);     \
+  const oz_group n = oz_group_of(j);                                   \
+  oz_##stage##_pair(f, &self, &n, acc);                                \
+  float lane[OZ_SUMS_##stage][OZ_LANES];                               \
+  for (int s = 0; s < OZ_SUMS_##stage; s++) oz_st(lane[s], 0, acc[s]); \
+  for (uint32_t k = 0; k < OZ_LANES; k++) {                            \
+    if (!oz_is_boundary(f, j[k])) continue;                            \
+    float *sum = oz_load_of(f, l, j[k]);                               \
+    OZ_LOAD_GIVE                                                       \
   }
-#define OZ_LOAD_ROW_D(stage)                                                                                           \
-  for (int part = 0; part < 2; part++)                                                                                 \
-    for (int word = 0; word < 2; word++)                                                                               \
-      for (uint32_t bits = l->near[2 * part + word], bit = 32u * (uint32_t)word; bits; bits >>= 1, bit++)              \
-        for (uint32_t m = bit * OZ_LOAD_GROUP, end = oz_minu(m + OZ_LOAD_GROUP, oz_load_length(f, part, i)); (bits & 1u) && m < end; m += OZ_LANES) { \
-          uint32_t j[OZ_LANES];                                                                                        \
-          for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_dense_neighbour(f, part, i, m + k);                         \
-          OZ_LOAD_LANES(stage)                                                                                          \
+#define OZ_LOAD_ROW_D(stage)                                                                    \
+  for (int part = 0; part < 2; part++)                                                          \
+    for (int word = 0; word < 2; word++)                                                        \
+      for (uint32_t bits = l->near[2 * part + word], bit = 32u * (uint32_t)word; bits;          \
+           bits >>= 1, bit++)                                                                   \
+        for (uint32_t m = bit * OZ_LOAD_GROUP,                                                  \
+                      end = oz_minu(m + OZ_LOAD_GROUP, oz_load_length(f, part, i));             \
+             (bits & 1u) && m < end; m += OZ_LANES) {                                           \
+          uint32_t j[OZ_LANES];                                                                 \
+          for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_dense_neighbour(f, part, i, m + k); \
+          OZ_LOAD_LANES(stage)                                                                  \
         }
-#define OZ_LOAD_ROW_C(stage)                                                                                           \
-  for (uint32_t m = 0, end = f->len_c[i]; m < end; m += OZ_LANES) {                                                    \
-    uint32_t j[OZ_LANES];                                                                                              \
-    int any = 0;                                                                                                       \
-    for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_neighbour(f, i, m + k), any |= oz_is_boundary(f, j[k]);          \
-    if (!any) continue;                                                                                                \
-    OZ_LOAD_LANES(stage)                                                                                                \
+#define OZ_LOAD_ROW_C(stage)                                            \
+  for (uint32_t m = 0, end = f->len_c[i]; m < end; m += OZ_LANES) {     \
+    uint32_t j[OZ_LANES];                                               \
+    int any = 0;                                                        \
+    for (uint32_t k = 0; k < OZ_LANES; k++)                             \
+      j[k] = oz_neighbour(f, i, m + k), any |= oz_is_boundary(f, j[k]); \
+    if (!any) continue;                                                 \
+    OZ_LOAD_LANES(stage)                                                \
   }
 
 /* ---- any model ---- */
 
 /* dx = scale sum, and what the particle gets the wall loses. */
-#define OZ_LOAD_GIVE for (int c = 0; c < 3; c++) sum[c] -= scale * lane[c][k];
+#define OZ_LOAD_GIVE \
+  for (int c = 0; c < 3; c++) sum[c] -= scale * lane[c][k];
 
 OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -145,8 +159,8 @@ OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- conformation ---- */
 
-/* All that the velocity phase did: A = -d Lam B with the multipliers that it has left, dx = omega A sum of ghat. Boundary
- * particles have no multiplier of their own. */
+/* All that the velocity phase did: A = -d Lam B with the multipliers that it has left, dx = omega A
+ * sum of ghat. Boundary particles have no multiplier of their own. */
 OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
@@ -156,9 +170,11 @@ OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->inv_dt * f->d;
   for (uint32_t k = 0; k < l->count; k++) {
     float *sum = l->sum[k];
-    const oz_v3 g = {oz_set(sum[OZ_LOAD_G]), oz_set(sum[OZ_LOAD_G + 1]), oz_set(sum[OZ_LOAD_G + 2])};
+    const oz_v3 g = {oz_set(sum[OZ_LOAD_G]), oz_set(sum[OZ_LOAD_G + 1]),
+                     oz_set(sum[OZ_LOAD_G + 2])};
     const oz_v3 v = oz_m3_v(&A, g);
-    sum[0] += scale * oz_first(v.x), sum[1] += scale * oz_first(v.y), sum[2] += scale * oz_first(v.z);
+    sum[0] += scale * oz_first(v.x), sum[1] += scale * oz_first(v.y),
+        sum[2] += scale * oz_first(v.z);
   }
 }
 OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t slot) {
@@ -179,7 +195,8 @@ OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float o
   const oz_v3 g = {oz_set(v[0]), oz_set(v[1]), oz_set(v[2])}, r = oz_m3_v(&A, g);
   out[0] = oz_first(r.x), out[1] = oz_first(r.y), out[2] = oz_first(r.z);
 }
-/* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), y being that of before, which lies in y2 by now. */
+/* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), y being that of before, which lies in
+ * y2 by now. */
 OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
@@ -188,7 +205,8 @@ OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t slot) {
   for (uint32_t k = 0; k < l->count; k++) {
     float *sum = l->sum[k], moved[3];
     oz_load_sent(f, i, sum + OZ_LOAD_G, moved);
-    for (int c = 0; c < 3; c++) sum[c] -= scale * (moved[c] + half_h * (sum[OZ_LOAD_CY + c] - sum[OZ_LOAD_C] * y[c]));
+    for (int c = 0; c < 3; c++)
+      sum[c] -= scale * (moved[c] + half_h * (sum[OZ_LOAD_CY + c] - sum[OZ_LOAD_C] * y[c]));
   }
 }
 
@@ -214,10 +232,12 @@ OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
     const size_t e = oz_link_at(f, i, m);
     const uint32_t *j = f->link_j + e;
     int any = 0;
-    for (uint32_t k = 0; k < OZ_LANES && m + k < f->link_len[i]; k++) any |= oz_is_boundary(f, j[k]);
+    for (uint32_t k = 0; k < OZ_LANES && m + k < f->link_len[i]; k++)
+      any |= oz_is_boundary(f, j[k]);
     if (!any) continue;
     oz_real acc[3] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-    oz_links n = {j, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, f->link_share + e};
+    oz_links n = {j, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e,
+                  f->link_share + e};
     oz_link_move_link(f, &self, &n, acc);
     float lane[3][OZ_LANES];
     for (int s = 0; s < 3; s++) oz_st(lane[s], 0, acc[s]);
@@ -254,16 +274,19 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t slot) {
 }
 
 #undef OZ_LOAD_GIVE
-/* Stress: the sum of what is held has the particle's own matrix, (3) to (5); its pull (6) to (8); viscosity (9) to (11). */
-#define OZ_LOAD_GIVE                                                                                                   \
-  float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3];                                                           \
-  oz_load_sent(f, i, v, own);                                                                                          \
-  for (int c = 0; c < 3; c++) sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k] + viscous * lane[9 + c][k]);
+/* Stress: the sum of what is held has the particle's own matrix, (3) to (5); its pull (6) to (8);
+ * viscosity (9) to (11). */
+#define OZ_LOAD_GIVE                                         \
+  float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
+  oz_load_sent(f, i, v, own);                                \
+  for (int c = 0; c < 3; c++)                                \
+    sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k] + viscous * lane[9 + c][k]);
 OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l) return;
-  const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm, viscous = oz_mps_viscous(f); /* m / rho = Vm */
+  /* m / rho = Vm */
+  const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm, viscous = oz_mps_viscous(f);
   oz_mps_force_self self;
   oz_mps_force_begin(f, i, &self);
   OZ_LOAD_ROW_C(mps_force)
@@ -272,9 +295,9 @@ OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- conformation as printed: own matrix times the sum of vol g, (3) to (5) ---- */
 
-#define OZ_LOAD_GIVE                                                                                                   \
-  float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3];                                                           \
-  oz_load_sent(f, i, v, own);                                                                                          \
+#define OZ_LOAD_GIVE                                         \
+  float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
+  oz_load_sent(f, i, v, own);                                \
   for (int c = 0; c < 3; c++) sum[c] -= scale * (f->y2[4 * (size_t)i + 3] * lane[c][k] + own[c]);
 OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;

@@ -1,7 +1,8 @@
-/* Mixing: what fluids are made of diffuses between particles, by Fick's law: density, viscosity, relaxation time and compliance,
- * each with the rate `mixing` (m^2/s) of the material; between two materials the harmonic mean, so that one with 0 mixes with
- * none. The exchange is that of heat (heat.h): equal parts between two particles of equal volume, so that the sum of each
- * value, and with density the mass, is kept. Particles of bodies and of walls take no part.
+/* Mixing: what fluids are made of diffuses between particles, by Fick's law: density, viscosity,
+ * relaxation time and compliance, each with the rate `mixing` (m^2/s) of the material; between two
+ * materials the harmonic mean, so that one with 0 mixes with none. The exchange is that of heat
+ * (heat.h): equal parts between two particles of equal volume, so that the sum of each value, and
+ * with density the mass, is kept. Particles of bodies and of walls take no part.
  *
  * Working memory, free at the end of a substep: dx holds the four values, y2 (rate, weight phi). */
 #ifndef OZ_PHYSICS_MIXING_H
@@ -9,19 +10,29 @@
 
 #include "physics/pairs.h"
 
-/* ---- mix_begin: values as they are, and the weights of the exchange (as heat_begin has them) ---- */
+/* ---- mix_begin: values as they are, and the weights of the exchange (as heat_begin has them) ----
+ */
 
-typedef struct { int none; } oz_mix_begin_self;
-OZ_FN void oz_mix_begin_begin(const oz_frame *f, uint32_t i, oz_mix_begin_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_mix_begin_pair(const oz_frame *f, const oz_mix_begin_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_mix_begin_self;
+OZ_FN void oz_mix_begin_begin(const oz_frame *f, uint32_t i, oz_mix_begin_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_mix_begin_pair(const oz_frame *f, const oz_mix_begin_self *s, const oz_group *n,
+                             oz_real *acc) {
   (void)s;
   acc[0] += n->c;
-  acc[1] += oz_dot(n->g, n->g) * (f->hour_arm * f->hour_arm * f->inv_d * f->inv_d) / oz_max(n->c, oz_set(1e-6f));
+  acc[1] += oz_dot(n->g, n->g) * (f->hour_arm * f->hour_arm * f->inv_d * f->inv_d) /
+            oz_max(n->c, oz_set(1e-6f));
 }
 OZ_FN void oz_mix_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real tiny = oz_set(1e-6f), two = oz_set(2.0f), zero = oz_set(0.0f);
-  oz_real phi = oz_min(two, oz_min(f->heat_moment / oz_max(acc[1], tiny), 2.0f * f->heat_sum / oz_max(acc[0], tiny)));
+  oz_real phi = oz_min(two, oz_min(f->heat_moment / oz_max(acc[1], tiny),
+                                   2.0f * f->heat_sum / oz_max(acc[0], tiny)));
   oz_real rate = oz_select(oz_fluid(f, i), oz_of_matter(f, i, &f->matter->mixing), zero);
   oz_v3 v = {oz_density(f, i), oz_viscosity(f, i), oz_tau(f, i)}, w = {rate, phi, zero};
   oz_vec_st(f->dx, i, v, oz_compliance(f, i));
@@ -30,12 +41,15 @@ OZ_FN void oz_mix_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 
 /* ---- mix_flow: one explicit exchange; mix_weight is its share of dt / d^2 ---- */
 
-typedef struct { float v[4], rate, phi; } oz_mix_flow_self;
+typedef struct {
+  float v[4], rate, phi;
+} oz_mix_flow_self;
 OZ_FN void oz_mix_flow_begin(const oz_frame *f, uint32_t i, oz_mix_flow_self *s) {
   for (size_t k = 0; k < 4; k++) s->v[k] = f->dx[4 * (size_t)i + k];
   s->rate = f->y2[4 * (size_t)i], s->phi = f->y2[4 * (size_t)i + 1];
 }
-OZ_FN void oz_mix_flow_pair(const oz_frame *f, const oz_mix_flow_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_mix_flow_pair(const oz_frame *f, const oz_mix_flow_self *s, const oz_group *n,
+                            oz_real *acc) {
   oz_real v[4], w[4];
   oz_near4(f->dx, n, v);
   oz_near4(f->y2, n, w);

@@ -1,4 +1,5 @@
-/* Places along a space-filling curve (Morton's): the bits of three coordinates, one after the other. */
+/* Places along a space-filling curve (Morton's): the bits of three coordinates, one after the
+ * other. */
 #ifndef OZ_PHYSICS_MORTON_H
 #define OZ_PHYSICS_MORTON_H
 

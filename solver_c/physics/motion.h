@@ -11,16 +11,21 @@ OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
   return (oz_words(f->source, i) != 0) | oz_at_boundary(f, i);
 }
 
-/* material: compliance and inverse mass as pure numbers (alpha = (tau + dt) / mu for materials in SI). */
+/* material: compliance and inverse mass as pure numbers (alpha = (tau + dt) / mu for materials in
+ * SI). */
 OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real tau = oz_tau(f, i), mu = oz_viscosity(f, i), zero = oz_set(0.0f);
-  oz_real alpha = oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_compliance(f, i));
+  oz_real alpha =
+      oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_compliance(f, i));
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
-  /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below about 500 */
+  /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below
+   * about 500 */
   a = oz_max(a, oz_set(f->a_min));
-  a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) & (oz_set((float)f->split) > oz_set(0.5f)), oz_max(a, oz_set(2e-3f)), a);
-  a = oz_min(a, oz_set(1e8f)); /* softer than this is nothing at all, and its square must stay a float */
+  a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) & (oz_set((float)f->split) > oz_set(0.5f)),
+                oz_max(a, oz_set(2e-3f)), a);
+  /* softer than this is nothing at all, and its square must stay a float */
+  a = oz_min(a, oz_set(1e8f));
   oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_density(f, i));
   oz_v3 x = oz_vec_ld(f->x, i); /* all is read before anything is written: a GPU waits once */
   oz_st(f->a, i, a);
@@ -28,8 +33,9 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->x, i, x, om);
 }
 
-/* predict: forces onto velocities (step 1 of 3.1). What is no number by now would be one for none of its neighbours soon:
- * it takes part in this substep at rest and unstretched, and u.w = 1 tells `finish` to reset and count it. */
+/* predict: forces onto velocities (step 1 of 3.1). What is no number by now would be one for none
+ * of its neighbours soon: it takes part in this substep at rest and unstretched, and u.w = 1 tells
+ * `finish` to reset and count it. */
 OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4];
@@ -43,7 +49,9 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real stretch = oz_set(0.0f), zero = oz_set(0.0f);
   for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]);
   /* the interface accepts tensors of 1e6 */
-  oz_mask good = (oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e7f));
+  oz_mask good =
+      (oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) &
+      (stretch < oz_set(1e7f));
   if (oz_any(oz_not(good))) {
     Q = oz_s3_select(good, &Q, &rest);
     oz_planes6_st(f->q, f->stride, i, &Q);
@@ -55,7 +63,8 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
 
-/* advance: displacement by the projected velocity. In parts, because what is read need not wait for that. */
+/* advance: displacement by the projected velocity. In parts, because what is read need not wait for
+ * that. */
 typedef struct {
   oz_v3 x;
   oz_real y[4];
@@ -66,7 +75,8 @@ OZ_FN void oz_advance_take(const oz_frame *f, uint32_t i, oz_advance_own *o) {
 }
 OZ_FN void oz_advance_by(const oz_frame *f, uint32_t i, oz_real u[4], oz_real y[4]) {
   oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
-  oz_mask good = oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt);
+  oz_mask good =
+      oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt);
   if (oz_any(oz_not(good))) { /* as in predict */
     for (int c = 0; c < 3; c++) u[c] = oz_select(good, u[c], zero);
     u[3] = oz_select(good, u[3], one);
@@ -79,7 +89,8 @@ OZ_FN void oz_advance_to(const oz_frame *f, uint32_t i, const oz_advance_own *o)
   oz_v3 p = {o->x.x + o->y[0], o->x.y + o->y[1], o->x.z + o->y[2]};
   oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
-OZ_FN void oz_advance_begin(const oz_frame *f, uint32_t i) { /* of what the position phase adds to */
+/* of what the position phase adds to */
+OZ_FN void oz_advance_begin(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_q4 rest = {zero, zero, zero, one};
   oz_turn_st(f->rot, f->stride, i, rest);
@@ -97,28 +108,37 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_advance_begin(f, i);
 }
 
-/* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest filter; what went
- * non-finite is put back where it was, at rest and unstretched, and counted; u.w below 0 tells which. red: reset particles. */
+/* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest
+ * filter; what went non-finite is put back where it was, at rest and unstretched, and counted; u.w
+ * below 0 tells which. red: reset particles. */
 OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->x, i, 4, 0, x);
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->u, i, 4, 0, u);
   oz_real om = oz_ld(f->omega, i);
-  /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either. (All is read before anything is written.) */
+  /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either. (All is
+   * read before anything is written.) */
   const oz_real g = oz_select(oz_thick(f, i), oz_filter_weight(f, i), zero);
   oz_mask free = om > zero, crowd = oz_crowded(f, i);
-  if (oz_any(crowd)) { /* a heap comes apart a quarter of a separation at a time, not with the speed of a bullet */
+  /* a heap comes apart a quarter of a separation at a time, not with the speed of a bullet */
+  if (oz_any(crowd)) {
     oz_v3 move = {y[0], y[1], y[2]};
     oz_real far = oz_dot(move, move), most = oz_set(0.25f * f->d);
-    oz_real k = oz_select(crowd & (far > most * most), most * oz_rsqrt(oz_max(far, most * most)), one);
+    oz_real k =
+        oz_select(crowd & (far > most * most), most * oz_rsqrt(oz_max(far, most * most)), one);
     for (int c = 0; c < 3; c++) y[c] *= k;
   }
   oz_v3 v = {y[0] * f->inv_dt, y[1] * f->inv_dt, y[2] * f->inv_dt};
-  v.x = oz_select(free, v.x, u[0]); v.y = oz_select(free, v.y, u[1]); v.z = oz_select(free, v.z, u[2]);
+  v.x = oz_select(free, v.x, u[0]);
+  v.y = oz_select(free, v.y, u[1]);
+  v.z = oz_select(free, v.z, u[2]);
   if (f->max_speed > 0.0f) {
-    oz_real s = oz_sqrt(oz_dot(v, v)), k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
-    v.x *= k; v.y *= k; v.z *= k;
+    oz_real s = oz_sqrt(oz_dot(v, v)),
+            k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
+    v.x *= k;
+    v.y *= k;
+    v.z *= k;
   }
   /* OZ_SANE_MOVE separations in a substep, or no number at all, is no motion */
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
@@ -126,19 +146,25 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_s3 lam = oz_lam_told(f, i);
   oz_real stretch = zero, load = zero;
   for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]), load += oz_abs(lam.s[c]);
-  oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e4f)) & (load < oz_set(1e30f)) &
-                 (u[3] < oz_set(0.5f));
+  oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e4f)) &
+                 (load < oz_set(1e30f)) & (u[3] < oz_set(0.5f));
   red[0] = oz_select(good, zero, one);
-  if (f->relaxing) { /* where the next substep's multipliers start: what lasts of the pressure. That of an impact goes by */
+  /* where the next substep's multipliers start: what lasts of the pressure. That of an impact goes
+   * by */
+  if (f->relaxing) {
     oz_real now = oz_s3_trace(&lam) * (oz_pressure_unit(f) / 3.0f), was = oz_ld(f->pressure, i);
-    oz_st(f->pressure, i, oz_select(oz_solid(f, i) & free & good, was + OZ_PRESSURE_RATE * (now - was), zero));
+    oz_st(f->pressure, i,
+          oz_select(oz_solid(f, i) & free & good, was + OZ_PRESSURE_RATE * (now - was), zero));
   }
   if (oz_any(oz_not(good))) {
     Q = oz_s3_select(good, &Q, &rest);
     oz_planes6_st(f->q, f->stride, i, &Q);
   }
-  v.x = oz_select(good, v.x, zero); v.y = oz_select(good, v.y, zero); v.z = oz_select(good, v.z, zero);
-  oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]), oz_select(good, x[2] + y[2], x[2])};
+  v.x = oz_select(good, v.x, zero);
+  v.y = oz_select(good, v.y, zero);
+  v.z = oz_select(good, v.z, zero);
+  oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]),
+              oz_select(good, x[2] + y[2], x[2])};
   oz_v3 was = {x[0], x[1], x[2]};
   oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);

@@ -1,4 +1,5 @@
-/* What is inside a nozzle moves rigidly with it and along its axis; what has passed the mouth is let go. */
+/* What is inside a nozzle moves rigidly with it and along its axis; what has passed the mouth is
+ * let go. */
 #ifndef OZ_PHYSICS_NOZZLE_H
 #define OZ_PHYSICS_NOZZLE_H
 
@@ -19,16 +20,18 @@ OZ_FN void oz_nozzle_item(const oz_frame *f, uint32_t i) {
   float *u = f->u + 4 * (size_t)i, local[3];
   oz_pose_in(z->p0, z->q0, f->x + 4 * (size_t)i, local);
   if (!(local[1] >= 0.0f)) {
-    /* past the mouth: a sideways push, uniform over a disc, that breaks the symmetry of a perfect stream */
+    /* past the mouth: a sideways push, uniform over a disc, that breaks the symmetry of a perfect
+     * stream */
     float r = z->disturbance * sqrtf(oz_random(z->seed, f->id[i], 0));
-    float angle = 6.2831853f * oz_random(z->seed, f->id[i], 1), side[3] = {r * cosf(angle), 0.0f, r * sinf(angle)};
+    float angle = 6.2831853f * oz_random(z->seed, f->id[i], 1),
+          side[3] = {r * cosf(angle), 0.0f, r * sinf(angle)};
     f->source[i] = 0;
     oz_turn(z->q0, side, side);
     for (int k = 0; k < 3; k++) u[k] += side[k];
     return;
   }
-  /* from its place now to its place in the mouth's frame at the end, speed dt further on; as a sum of velocities, so
-   * that a nozzle at rest gives exactly the flow's */
+  /* from its place now to its place in the mouth's frame at the end, speed dt further on; as a sum
+   * of velocities, so that a nozzle at rest gives exactly the flow's */
   float a[3], b[3], flow[3] = {0.0f, -z->speed, 0.0f};
   oz_turn(z->q0, local, a);
   oz_turn(z->q1, local, b);

@@ -1,5 +1,6 @@
-/* The velocity projection (3.2): its first multiplier, residual, conjugate gradients. The constraint itself, its bounds and forces, and what follows on
- * positions stand in conformation.h. */
+/* The velocity projection (3.2): its first multiplier, residual, conjugate gradients. The
+ * constraint itself, its bounds and forces, and what follows on positions stand in conformation.h.
+ */
 #ifndef OZ_PHYSICS_PROJECTION_H
 #define OZ_PHYSICS_PROJECTION_H
 
@@ -9,7 +10,8 @@
 
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_six_ld(f->B, f->stride, i), lam, one = oz_s3_identity();
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_six_ld(f->B, f->stride, i), lam,
+        one = oz_s3_identity();
   oz_real a = oz_ld(f->a, i), q = oz_set(1.0f), far = oz_set(0.0f);
   oz_mask elastic = oz_solid(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
@@ -20,9 +22,10 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_s3_eigen(&Q, 4, w, &U);
     q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
   }
-  /* the stress that the particles already carry. Of stiff ones min(1, 10 a), which keeps them from blowing up; yielding does
-   * too, so that what yields has all of it, up to its yield stress */
-  oz_real yield = oz_yield(f, i), part = oz_min(oz_set(1.0f), 10.0f * a), unit = oz_set(1.0f / oz_pressure_unit(f));
+  /* the stress that the particles already carry. Of stiff ones min(1, 10 a), which keeps them from
+   * blowing up; yielding does too, so that what yields has all of it, up to its yield stress */
+  oz_real yield = oz_yield(f, i), part = oz_min(oz_set(1.0f), 10.0f * a),
+          unit = oz_set(1.0f / oz_pressure_unit(f));
   oz_s3 dev = oz_stretch(f, &Q, 1.0f / a);
   if (f->yielding) {
     oz_real size = oz_sqrt(0.5f * oz_s3_dot(&dev, &dev)), most = yield * unit;
@@ -33,11 +36,14 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   } else
     for (int c = 0; c < 6; c++) dev.s[c] *= part;
   oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
-  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f)); /* a thousand separations in a substep: no pressure */
-  oz_mask start = f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
+  /* a thousand separations in a substep: no pressure */
+  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f));
+  oz_mask start =
+      f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
   if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
     for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
-  for (int c = 0; c < 6; c++) lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
+  for (int c = 0; c < 6; c++)
+    lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
   oz_lam_st(f, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_st(f->a, i, a / q);
@@ -57,25 +63,35 @@ OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += d
 
 /* ---- residual: r = -(C(u) + a Lam), first direction (7, 10, 11; 3.2) ---- */
 
-typedef struct { int none; } oz_residual_self;
-OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_residual_self;
+OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n,
+                            oz_real *acc) {
   (void)s;
   oz_outer(acc, f->u, n);
 }
-/* What a particle has when it is asked for its residual: stretch, multiplier, compliance over q and 1 / q (velocity_start), and the frame of the preconditioner. */
+/* What a particle has when it is asked for its residual: stretch, multiplier, compliance over q and
+ * 1 / q (velocity_start), and the frame of the preconditioner. */
 typedef struct {
   oz_s3 Q, lam;
   oz_real a, inv_q, p[3];
   oz_q4 turn;
   oz_mask on;
 } oz_residual_own;
-OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u, const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
+OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u,
+                          const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U = oz_q4_matrix(own->turn);
   oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, own->a, &own->lam, oz_set(-1.0f), &r);
-  /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no multiplier can change */
+  /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no
+   * multiplier can change */
   oz_mask on = own->on & (own->p[0] + own->p[1] + own->p[2] > oz_set(1e-3f * f->t_ref));
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
   oz_metric m = oz_metric_of(f, own->p, own->a);
@@ -97,9 +113,10 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   own.turn = oz_turn_ld(f->pu, f->stride, i);
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
-/* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so that nobody carries stress, and no force comes in between.
- * What is stored rounded is used so. */
-OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_bound, const oz_real *acc, oz_real *red) {
+/* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so
+ * that nobody carries stress, and no force comes in between. What is stored rounded is used so. */
+OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_bound,
+                          const oz_real *acc, oz_real *red) {
   oz_residual_own own;
   oz_v3 u = oz_vec_ld(f->u, i); /* all is read before anything is written: a GPU waits once */
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
@@ -115,22 +132,31 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
 
-/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with the backend.
- * Kept are z = M^-1 r and w = M^-1 A p, both in the frame of the preconditioner, and the direction p. So M is asked for once an iteration,
- * beside A p, and what alpha and beta are made of is summed there: of z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
+/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with
+ * the backend. Kept are z = M^-1 r and w = M^-1 A p, both in the frame of the preconditioner, and
+ * the direction p. So M is asked for once an iteration, beside A p, and what alpha and beta are
+ * made of is summed there: of z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
 
 OZ_FN void oz_cg_start_item(const oz_frame *f) {
   f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
 }
-typedef struct { int none; } oz_cg_apply_self;
-OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) { (void)f; (void)i; s->none = 0; }
-OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  int none;
+} oz_cg_apply_self;
+OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n,
+                            oz_real *acc) {
   (void)s;
   oz_outer(acc, f->dx, n);
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i), z = oz_six_ld(f->r, f->stride, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i),
+        z = oz_six_ld(f->r, f->stride, i);
   oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
   oz_mask on = oz_frame_values(f, i, e);
   oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
@@ -146,8 +172,9 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
 }
-/* The last iteration has no further direction, so only the length of its step is asked for, and that without A p: p . A p = p . C(dx) + p . (a p), and since C is the transpose
- * of what made dx, the first part is the work of dx on the forces that it comes from: nothing to gather. */
+/* The last iteration has no further direction, so only the length of its step is asked for, and
+ * that without A p: p . A p = p . C(dx) + p . (a p), and since C is the transpose of what made dx,
+ * the first part is the work of dx on the forces that it comes from: nothing to gather. */
 typedef struct {
   oz_s3 p, z;
   oz_real e[3], a;
@@ -180,15 +207,16 @@ OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down itera
   f->scalar[OZ_SCALAR_ALPHA] = alpha;
   f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
 }
-/* u and the multiplier by a step along p, and, but for the last one, the next direction. In parts, because what is read need wait neither for
- * cg_apply nor for how long the step is. */
+/* u and the multiplier by a step along p, and, but for the last one, the next direction. In parts,
+ * because what is read need wait neither for cg_apply nor for how long the step is. */
 typedef struct {
   oz_real u[4];
   oz_v3 dx;
   oz_s3 lam, p, z, w, B;
   oz_q4 turn;
 } oz_cg_own;
-OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but what the stage before writes: cg_apply, or of the last step force */
+/* all but what the stage before writes: cg_apply, or of the last step force */
+OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
   o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
   if (f->last) { /* nobody asks for the rest */
@@ -201,13 +229,18 @@ OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) { /* all but 
   o->turn = oz_turn_ld(f->pu, f->stride, i);
 }
 OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) {
-  if (f->last) o->dx = oz_vec_ld(f->dx, i);
-  else o->w = oz_six_ld(f->aq, f->stride, i);
+  if (f->last)
+    o->dx = oz_vec_ld(f->dx, i);
+  else
+    o->w = oz_six_ld(f->aq, f->stride, i);
 }
 OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
-  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA], ku = al * f->inv_dt;
+  float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA],
+        ku = al * f->inv_dt;
   if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
-  o->u[0] += ku * o->dx.x; o->u[1] += ku * o->dx.y; o->u[2] += ku * o->dx.z;
+  o->u[0] += ku * o->dx.x;
+  o->u[1] += ku * o->dx.y;
+  o->u[2] += ku * o->dx.z;
   for (int c = 0; c < 6; c++) o->lam.s[c] += al * o->p.s[c];
   oz_st4(f->u, i, 4, 0, o->u);
   oz_lam_st(f, i, &o->lam);

@@ -1,4 +1,5 @@
-/* Random numbers by counting: a function of (seed, id, k), so they do not depend on order, threads or restarts. */
+/* Random numbers by counting: a function of (seed, id, k), so they do not depend on order, threads
+ * or restarts. */
 #ifndef OZ_PHYSICS_RANDOM_H
 #define OZ_PHYSICS_RANDOM_H
 
@@ -16,7 +17,8 @@ OZ_FN uint64_t oz_random_bits(uint32_t seed, uint64_t id, uint32_t k) {
 }
 /* Uniform in [0, 1). */
 OZ_FN float oz_random(uint32_t seed, uint64_t id, uint32_t k) {
-  return (float)(oz_random_bits(seed, id, k) >> 40) * (1.0f / 16777216.0f); /* 24 bits fill a float */
+  /* 24 bits fill a float */
+  return (float)(oz_random_bits(seed, id, k) >> 40) * (1.0f / 16777216.0f);
 }
 
 #endif

@@ -1,14 +1,18 @@
-/* Rigid motion in double precision: one body's place, turn and inertia, from sums over its particles. Plain doubles: there
- * are few bodies, and a body of a million particles must not lose its angular momentum to rounding. */
+/* Rigid motion in double precision: one body's place, turn and inertia, from sums over its
+ * particles. Plain doubles: there are few bodies, and a body of a million particles must not lose
+ * its angular momentum to rounding. */
 #ifndef OZ_PHYSICS_RIGID_H
 #define OZ_PHYSICS_RIGID_H
 
 #include "physics/frame.h"
 #include "physics/lanes.h"
 
-OZ_FN double oz_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+OZ_FN double oz_dot3(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 OZ_FN void oz_cross3(const double a[3], const double b[3], double out[3]) {
-  double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+  double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
+         z = a[0] * b[1] - a[1] * b[0];
   out[0] = x, out[1] = y, out[2] = z;
 }
 /* v turned by the unit quaternion q (x y z w), as oz_turn. */
@@ -47,7 +51,8 @@ OZ_FN void oz_sym_v(const double s[6], const double v[3], double out[3]) {
   double z = s[4] * v[0] + s[5] * v[1] + s[2] * v[2];
   out[0] = x, out[1] = y, out[2] = z;
 }
-/* What cannot turn about some axis (all mass on it) does not: the inverse is 0 where the matrix is singular. */
+/* What cannot turn about some axis (all mass on it) does not: the inverse is 0 where the matrix is
+ * singular. */
 OZ_FN void oz_sym_inverse(const double s[6], double r[6]) {
   r[0] = s[1] * s[2] - s[5] * s[5];
   r[1] = s[0] * s[2] - s[4] * s[4];
@@ -60,9 +65,10 @@ OZ_FN void oz_sym_inverse(const double s[6], double r[6]) {
   for (int c = 0; c < 6; c++) r[c] *= k;
 }
 
-/* The rotation (unit quaternion) that best carries the reference a onto the points x: S = sum m x a^T, row major. Horn's
- * closed form (1987): the eigenvector of the largest eigenvalue of a symmetric 4x4, here by Jacobi rotations. Needs no
- * start, so that a body's turn follows from its particles alone. */
+/* The rotation (unit quaternion) that best carries the reference a onto the points x: S = sum m x
+ * a^T, row major. Horn's closed form (1987): the eigenvector of the largest eigenvalue of a
+ * symmetric 4x4, here by Jacobi rotations. Needs no start, so that a body's turn follows from its
+ * particles alone. */
 OZ_FN void oz_horn(const double S[9], double q[4]) {
   /* a[r][c], r <= c, order w x y z */
   double a[4][4], v[4][4], size = 0.0;
@@ -85,7 +91,8 @@ OZ_FN void oz_horn(const double S[9], double q[4]) {
       for (int c = r + 1; c < 4; c++) {
         double b = a[r][c];
         if (!(b * b > 1e-40 * size)) continue;
-        double theta = (a[c][c] - a[r][r]) / (2.0 * b), t = 1.0 / (fabs(theta) + sqrt(theta * theta + 1.0));
+        double theta = (a[c][c] - a[r][r]) / (2.0 * b),
+               t = 1.0 / (fabs(theta) + sqrt(theta * theta + 1.0));
         if (theta < 0.0) t = -t;
         double co = 1.0 / sqrt(t * t + 1.0), si = t * co;
         for (int k = 0; k < 4; k++) {
@@ -114,11 +121,23 @@ OZ_FN void oz_horn(const double S[9], double q[4]) {
 
 /* ---- A body from its particles ---- */
 
-/* Sums over the particles of a body: mass, m x, m rest, m u, m x u^T's cross product, m x x^T, m x rest^T. */
-enum { OZ_BODY_MASS = 0, OZ_BODY_X = 1, OZ_BODY_REST = 4, OZ_BODY_U = 7, OZ_BODY_TURN = 10, OZ_BODY_XX = 13, OZ_BODY_XR = 19, OZ_BODY_SUMS = 28 };
+/* Sums over the particles of a body: mass, m x, m rest, m u, m x u^T's cross product, m x x^T, m x
+ * rest^T. */
+enum {
+  OZ_BODY_MASS = 0,
+  OZ_BODY_X = 1,
+  OZ_BODY_REST = 4,
+  OZ_BODY_U = 7,
+  OZ_BODY_TURN = 10,
+  OZ_BODY_XX = 13,
+  OZ_BODY_XR = 19,
+  OZ_BODY_SUMS = 28
+};
 
-OZ_FN void oz_body_add(double *acc, double m, const float xf[3], const float uf[3], const double rest[3]) {
-  double x[3] = {(double)xf[0], (double)xf[1], (double)xf[2]}, u[3] = {(double)uf[0], (double)uf[1], (double)uf[2]}, t[3];
+OZ_FN void oz_body_add(double *acc, double m, const float xf[3], const float uf[3],
+                       const double rest[3]) {
+  double x[3] = {(double)xf[0], (double)xf[1], (double)xf[2]},
+         u[3] = {(double)uf[0], (double)uf[1], (double)uf[2]}, t[3];
   oz_cross3(x, u, t);
   acc[OZ_BODY_MASS] += m;
   for (int k = 0; k < 3; k++) {
@@ -133,14 +152,17 @@ OZ_FN void oz_body_add(double *acc, double m, const float xf[3], const float uf[
   acc[OZ_BODY_XX + 4] += m * x[0] * x[2];
   acc[OZ_BODY_XX + 5] += m * x[1] * x[2];
 }
-/* Centre, turn, inertia and motion from those sums. 0 if there is nothing, or no number, to make a body of. */
+/* Centre, turn, inertia and motion from those sums. 0 if there is nothing, or no number, to make a
+ * body of. */
 OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
   const double m = acc[OZ_BODY_MASS], inv = 1.0 / (m > 0.0 ? m : 1.0);
   double xx[6], S[9], t[3], sum = 0.0;
   b->mass = m;
   for (int k = 0; k < OZ_BODY_SUMS; k++) sum += fabs(acc[k]);
   if (!(m > 0.0) || !(sum < 1e100)) return 0;
-  for (int k = 0; k < 3; k++) b->c0[k] = acc[OZ_BODY_X + k] * inv, b->rest[k] = acc[OZ_BODY_REST + k] * inv, b->v[k] = acc[OZ_BODY_U + k] * inv;
+  for (int k = 0; k < 3; k++)
+    b->c0[k] = acc[OZ_BODY_X + k] * inv, b->rest[k] = acc[OZ_BODY_REST + k] * inv,
+    b->v[k] = acc[OZ_BODY_U + k] * inv;
   const double *c = b->c0;
   for (int k = 0; k < 3; k++) xx[k] = acc[OZ_BODY_XX + k] - m * c[k] * c[k];
   xx[3] = acc[OZ_BODY_XX + 3] - m * c[0] * c[1];
@@ -153,14 +175,16 @@ OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
     for (int a = 0; a < 3; a++) S[3 * k + a] = acc[OZ_BODY_XR + 3 * k + a] - m * c[k] * b->rest[a];
   oz_horn(S, b->q0);
   oz_cross3(c, b->v, t);
-  for (int k = 0; k < 3; k++) t[k] = acc[OZ_BODY_TURN + k] - m * t[k]; /* angular momentum about the centre */
+  /* angular momentum about the centre */
+  for (int k = 0; k < 3; k++) t[k] = acc[OZ_BODY_TURN + k] - m * t[k];
   oz_sym_v(b->inverse, t, b->w);
   for (int k = 0; k < 3; k++) b->c[k] = b->c0[k];
   for (int k = 0; k < 4; k++) b->q[k] = b->q0[k];
   return 1;
 }
 /* I^-1 L for a body that has turned by `by` (a unit quaternion) since its inertia was taken. */
-OZ_FN void oz_body_spin(const oz_body_state *b, const double by[4], const double L[3], double w[3]) {
+OZ_FN void oz_body_spin(const oz_body_state *b, const double by[4], const double L[3],
+                        double w[3]) {
   double t[3];
   oz_unturn3(by, L, t);
   oz_sym_v(b->inverse, t, t);

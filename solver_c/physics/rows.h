@@ -1,10 +1,12 @@
 /* Rows of neighbours.
  *
- * On the CPU a row is a stretch of 16-bit words, a multiple of four, that begins at the word 4 (row[i] & ~OZ_WIDE). Its entries
- * are the distances j - i in the arrays, which are sorted along a curve, so that neighbours are mostly near each other; where one
- * does not fit in 16 bits with its sign, the row has the bit OZ_WIDE and entries of 32 bits. Behind the entries of rows of C
- * lie as many halves: w = d |ghat| / r, of which with the start positions everything else of a pair follows (pairs.h): it is
- * the same from either end, so that what a pair exchanges is equal and opposite to the last bit, and directed along it. */
+ * On the CPU a row is a stretch of 16-bit words, a multiple of four, that begins at the word 4
+ * (row[i] & ~OZ_WIDE). Its entries are the distances j - i in the arrays, which are sorted along a
+ * curve, so that neighbours are mostly near each other; where one does not fit in 16 bits with its
+ * sign, the row has the bit OZ_WIDE and entries of 32 bits. Behind the entries of rows of C lie as
+ * many halves: w = d |ghat| / r, of which with the start positions everything else of a pair
+ * follows (pairs.h): it is the same from either end, so that what a pair exchanges is equal and
+ * opposite to the last bit, and directed along it. */
 #ifndef OZ_PHYSICS_ROWS_H
 #define OZ_PHYSICS_ROWS_H
 
@@ -20,7 +22,8 @@ OZ_FN oz_row oz_row_of(const uint16_t *list, const uint32_t *starts, uint32_t i)
   oz_row r = {list + 4 * (size_t)(starts[i] & ~OZ_WIDE), i, starts[i] & OZ_WIDE};
   return r;
 }
-/* Entry m, as j - i. Loops over a row come in two kinds, for `wide` rows and for others: it is looked at once a row. */
+/* Entry m, as j - i. Loops over a row come in two kinds, for `wide` rows and for others: it is
+ * looked at once a row. */
 OZ_FN ptrdiff_t oz_row_far(const oz_row *r, uint32_t wide, uint32_t m) {
   if (wide) {
     int32_t e;
@@ -35,17 +38,20 @@ OZ_FN void oz_row_j(const oz_row *r, uint32_t m, uint32_t count, uint32_t *j) {
   for (uint32_t k = 0; k < count; k++) j[k] = r->i + (uint32_t)oz_row_far(r, r->wide, m + k);
 }
 /* the halves behind a row's `length` entries */
-OZ_FN const uint16_t *oz_row_weights(const oz_row *r, uint32_t length) { return r->e + (r->wide ? 2 : 1) * (size_t)length; }
+OZ_FN const uint16_t *oz_row_weights(const oz_row *r, uint32_t length) {
+  return r->e + (r->wide ? 2 : 1) * (size_t)length;
+}
 #endif
 
 #if OZ_GPU
-/* Where entry m of row i is: the rows of 32 particles lie interleaved, four entries at a time (cuda/README.md). */
+/* Where entry m of row i is: the rows of 32 particles lie interleaved, four entries at a time
+ * (cuda/README.md). */
 OZ_FN size_t oz_row_entry(const uint32_t *starts, size_t i, uint32_t m) {
   return ((size_t)starts[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u);
 }
 #endif
-/* Entry m of row i of list C, and of either part of the density's. Gathers do not come here: their drivers walk rows in their own
- * way. */
+/* Entry m of row i of list C, and of either part of the density's. Gathers do not come here: their
+ * drivers walk rows in their own way. */
 OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #if OZ_GPU
   const size_t e = oz_row_entry(f->row_c, i, m);

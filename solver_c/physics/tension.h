@@ -1,17 +1,19 @@
 /* Surface tension and cohesion: a fluid that lacks density has energy.
  *
- *     E = sum_i k / 2 lack_i^2,     lack_i = max(0, 1 - rho_i),     rho_i = sum_j Vm W(x_ij) (poly6, walls too).
- * Inside, density is 1 and nothing acts. At a surface it is less, so that energy goes with area; what is drawn apart lacks
- * it too. The force is the gradient of E: pairs pull each other with k (lack_i + lack_j) grad W. It lies along the pair and
- * is opposite on both, so that momentum and angular momentum are kept to rounding, and as it has an energy nothing is
+ *     E = sum_i k / 2 lack_i^2,     lack_i = max(0, 1 - rho_i),     rho_i = sum_j Vm W(x_ij)
+ * (poly6, walls too). Inside, density is 1 and nothing acts. At a surface it is less, so that
+ * energy goes with area; what is drawn apart lacks it too. The force is the gradient of E: pairs
+ * pull each other with k (lack_i + lack_j) grad W. It lies along the pair and is opposite on both,
+ * so that momentum and angular momentum are kept to rounding, and as it has an energy nothing is
  * stirred. (Tried before: pair potentials freeze, a stress in the surface clumps and stirs.)
  *
- * k of a tension sigma: k/2 sum over the layers of a lattice's flat surface of lack^2 is the energy of an area d^2. Then the
- * surface draws itself together a little, which the lattice does not know: the share OZ_TENSION_SHARE is measured (ooze
- * verify tension, the period of a drop). k of a cohesion: the pull is k lack rho / V, at most a quarter of k / V.
+ * k of a tension sigma: k/2 sum over the layers of a lattice's flat surface of lack^2 is the energy
+ * of an area d^2. Then the surface draws itself together a little, which the lattice does not know:
+ * the share OZ_TENSION_SHARE is measured (ooze verify tension, the period of a drop). k of a
+ * cohesion: the pull is k lack rho / V, at most a quarter of k / V.
  *
- * Walls fill the half space behind them and count `adhesion` times, up to once; they pull as much as they count, and up to
- * twice that. Bodies and boundary particles count as fluid.
+ * Walls fill the half space behind them and count `adhesion` times, up to once; they pull as much
+ * as they count, and up to twice that. Bodies and boundary particles count as fluid.
  *
  * Explicit: what a substep cannot bear is held back to what it can, by particle, and counted. */
 #ifndef OZ_PHYSICS_TENSION_H
@@ -27,11 +29,17 @@ OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->wall_term, i, none, oz_set(0.0f));
 }
 
-/* ---- tension_start: (position, pull k lack dt^2 / (m_ref d^2)) to dx. red: particles that are held back ---- */
+/* ---- tension_start: (position, pull k lack dt^2 / (m_ref d^2)) to dx. red: particles that are
+ * held back ---- */
 
-typedef struct { oz_v3 x; } oz_tension_start_self;
-OZ_FN void oz_tension_start_begin(const oz_frame *f, uint32_t i, oz_tension_start_self *s) { s->x = oz_vec_of(f->x, i); }
-OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  oz_v3 x;
+} oz_tension_start_self;
+OZ_FN void oz_tension_start_begin(const oz_frame *f, uint32_t i, oz_tension_start_self *s) {
+  s->x = oz_vec_of(f->x, i);
+}
+OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self *s,
+                                 const oz_group *n, oz_real *acc) {
   oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x);
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f)), w = q * q * q;
   if (f->boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
@@ -39,7 +47,8 @@ OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self 
     oz_near4(f->p, n, v);
     w *= v[3];
   }
-  acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), w, oz_set(0.0f)); /* padding is the particle itself */
+  /* padding is the particle itself */
+  acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), w, oz_set(0.0f));
 }
 OZ_FN void oz_tension_start_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   const oz_tension *t = &f->tension;
@@ -48,7 +57,8 @@ OZ_FN void oz_tension_start_end(const oz_frame *f, uint32_t i, const oz_real *ac
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_real wall = oz_min(oz_of_matter(f, i, &f->matter->adhesion), one) * w[3];
   oz_real lack = oz_max(one - (f->w_norm * acc[0] + f->w_self + wall), zero);
-  oz_real k = t->per_sigma * oz_of_matter(f, i, &f->matter->surface_tension) + t->per_pascal * oz_of_matter(f, i, &f->matter->cohesion);
+  oz_real k = t->per_sigma * oz_of_matter(f, i, &f->matter->surface_tension) +
+              t->per_pascal * oz_of_matter(f, i, &f->matter->cohesion);
   oz_mask over = fluid & (om * k > oz_set(t->most));
   k = oz_select(over, t->most / oz_max(om, oz_set(1e-20f)), k);
   red[0] = oz_select(over, one, zero);
@@ -57,12 +67,16 @@ OZ_FN void oz_tension_start_end(const oz_frame *f, uint32_t i, const oz_real *ac
 
 /* ---- tension: u_i += d / dt omega_i sum_j (pull_i + pull_j) d grad_i (Vm W) ---- */
 
-typedef struct { oz_v3 x; float pull; } oz_tension_self;
+typedef struct {
+  oz_v3 x;
+  float pull;
+} oz_tension_self;
 OZ_FN void oz_tension_begin(const oz_frame *f, uint32_t i, oz_tension_self *s) {
   s->x = oz_vec_of(f->dx, i);
   s->pull = f->dx[4 * (size_t)i + 3];
 }
-OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n,
+                           oz_real *acc) {
   oz_real v[4];
   oz_near4(f->dx, n, v);
   oz_v3 r = {v[0] - s->x.x, v[1] - s->x.y, v[2] - s->x.z};
@@ -72,7 +86,9 @@ OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz
     oz_near4(f->p, n, w);
     k *= w[3];
   }
-  acc[0] += k * r.x; acc[1] += k * r.y; acc[2] += k * r.z;
+  acc[0] += k * r.x;
+  acc[1] += k * r.y;
+  acc[2] += k * r.z;
 }
 OZ_FN void oz_tension_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -83,7 +99,8 @@ OZ_FN void oz_tension_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_st4(f->u, i, 4, 0, u);
 }
 
-/* ---- tension_wall: walls pull what lacks density, after wall_density (press is the gradient of what they fill) ---- */
+/* ---- tension_wall: walls pull what lacks density, after wall_density (press is the gradient of
+ * what they fill) ---- */
 
 OZ_FN void oz_tension_wall_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];

@@ -1,17 +1,19 @@
-/* Takahashi, Nishita, Fujishiro 2014: position-based fluids whose viscosity and elasticity are links between particles.
+/* Takahashi, Nishita, Fujishiro 2014: position-based fluids whose viscosity and elasticity are
+ * links between particles.
  *
- * A link keeps two particles from parting further than its length (9). Viscous links are made within h at the length they
- * have, lengthen while they are pulled (12)-(13), and are dropped beyond H = 2h; links between two cold particles are
- * elastic and stay as they are. Densities and links are corrected side by side from the same positions (Algorithm 2).
+ * A link keeps two particles from parting further than its length (9). Viscous links are made
+ * within h at the length they have, lengthen while they are pulled (12)-(13), and are dropped
+ * beyond H = 2h; links between two cold particles are elastic and stay as they are. Densities and
+ * links are corrected side by side from the same positions (Algorithm 2).
  *
  * What the paper leaves open, or prints so that it cannot be meant:
- *   (13) lengthens d by (beta_i + beta_j) / 2 times d; with its beta of 1.001 to 1.005 that would double it each step. Here
- *        the mean beta is the factor itself, for a step of links_time (9.06e-4 s, its fig. 6); other steps take it to the
- *        power dt / links_time, so that the step does not change the material.
- *   (10) all links of a particle move it at once. A pair does as much as an average over the links of whichever end has
- *        more of them (or less mass), times OZ_LINK_RELAX: below 2 this converges whatever the directions, and it keeps
- *        momentum.
- *   (7)  the sum under the multiplier is that of a step's first iteration: it changes little, and costs more than the rest.
+ *   (13) lengthens d by (beta_i + beta_j) / 2 times d; with its beta of 1.001 to 1.005 that would
+ * double it each step. Here the mean beta is the factor itself, for a step of links_time (9.06e-4
+ * s, its fig. 6); other steps take it to the power dt / links_time, so that the step does not
+ * change the material. (10) all links of a particle move it at once. A pair does as much as an
+ * average over the links of whichever end has more of them (or less mass), times OZ_LINK_RELAX:
+ * below 2 this converges whatever the directions, and it keeps momentum. (7)  the sum under the
+ * multiplier is that of a step's first iteration: it changes little, and costs more than the rest.
  *   (4)  pulls as well as pushes. links_cohesion tells how much of the pull is kept. */
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
@@ -22,40 +24,52 @@
 
 #define OZ_LINK_RELAX 1.5f
 #define OZ_LINK_HELD_SHARE 1e6f /* of what cannot be moved: the other end decides */
-#define OZ_LINK_SOLID 1024.0f /* far above any multiplier: tells boundary particles from fluid, and keeps 1e-4 of their weight */
+/* far above any multiplier: tells boundary particles from fluid, and keeps 1e-4 of their weight */
+#define OZ_LINK_SOLID 1024.0f
 #define OZ_LINK_DENSITY 0.6f /* of a density's correction, which neighbours' corrections add to */
 
-/* ---- link_begin: what pairs need of each end, once a substep. gate: its part in the velocities of its neighbours; diag: its
- * beta for a step of this length, 0 of what is not fluid ---- */
+/* ---- link_begin: what pairs need of each end, once a substep. gate: its part in the velocities of
+ * its neighbours; diag: its beta for a step of this length, 0 of what is not fluid ---- */
 
-/* Particles are elastic below T_c, viscous above: links between two elastic ones are kept as they are. */
-OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) { return oz_temperature_of(f, i) < f->links.solid; }
+/* Particles are elastic below T_c, viscous above: links between two elastic ones are kept as they
+ * are. */
+OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) {
+  return oz_temperature_of(f, i) < f->links.solid;
+}
 /* beta by temperature (3.6), or the material's own. */
 OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
   const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
   if (own > 0.0f) return own;
   const float t = (oz_temperature_of(f, i) - f->links.cold) * f->links.inv_range;
-  return f->links.beta_cold + (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
+  return f->links.beta_cold +
+         (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
 }
 OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   const uint32_t owner = oz_word(f->owner, i);
-  const float weight = f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? oz_compliance_of(f, i) : 1.0f;
+  const float weight =
+      f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? oz_compliance_of(f, i) : 1.0f;
   f->gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
   f->diag[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
 
-/* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is not fluid ---- */
+/* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is
+ * not fluid ---- */
 
-typedef struct { oz_v3 x, u; } oz_link_smooth_self;
+typedef struct {
+  oz_v3 x, u;
+} oz_link_smooth_self;
 OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->u = oz_vec_of(f->u, i);
 }
-OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n,
+                               oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n)), u = oz_vec_near(f->u, n);
   oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   oz_real w = oz_gather1(f->gate, n->j, 1) * (f->w_norm * t * t * t);
-  acc[0] += w * (u.x - s->u.x); acc[1] += w * (u.y - s->u.y); acc[2] += w * (u.z - s->u.z);
+  acc[0] += w * (u.x - s->u.x);
+  acc[1] += w * (u.y - s->u.y);
+  acc[2] += w * (u.z - s->u.z);
 }
 OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -66,28 +80,41 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in row_sum. Boundary particles, which
- * no iteration moves, send what they always send (below) ---- */
+/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in row_sum.
+ * Boundary particles, which no iteration moves, send what they always send (below) ---- */
 
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
-  const float share = f->links.stiffness * oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
+  const float share = f->links.stiffness *
+                      oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
   f->row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
   if (!f->boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
   f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_compliance_of(f, i);
 }
-/* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind. Adds nothing up. */
-typedef struct { oz_real share; } oz_link_weigh_self;
-OZ_FN void oz_link_weigh_begin(const oz_frame *f, uint32_t i, oz_link_weigh_self *s) { s->share = oz_set(f->row_sum[i]); }
-OZ_FN void oz_link_weigh_pair(const oz_frame *f, const oz_link_weigh_self *s, const oz_links *n, oz_real *acc) {
+/* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind.
+ * Adds nothing up. */
+typedef struct {
+  oz_real share;
+} oz_link_weigh_self;
+OZ_FN void oz_link_weigh_begin(const oz_frame *f, uint32_t i, oz_link_weigh_self *s) {
+  s->share = oz_set(f->row_sum[i]);
+}
+OZ_FN void oz_link_weigh_pair(const oz_frame *f, const oz_link_weigh_self *s, const oz_links *n,
+                              oz_real *acc) {
   (void)acc;
   oz_real w = oz_min(s->share, oz_gather1(f->row_sum, n->j, 1)) * f->inv_d;
   oz_st(n->share, 0, oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w));
 }
-OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { (void)f; (void)i; (void)acc; (void)red; }
+OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)f;
+  (void)i;
+  (void)acc;
+  (void)red;
+}
 
-/* ---- density (4)-(7). p.w is a particle's weight in it: 1, of boundary particles 1 / delta_k times what is at rest. dx
- * gets (position, multiplier), for boundary particles OZ_LINK_SOLID + weight in its place ---- */
+/* ---- density (4)-(7). p.w is a particle's weight in it: 1, of boundary particles 1 / delta_k
+ * times what is at rest. dx gets (position, multiplier), for boundary particles OZ_LINK_SOLID +
+ * weight in its place ---- */
 
 OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_v3 p = oz_vec_ld(f->p, i);
@@ -99,15 +126,25 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
-/* link_bound: the sum under the multiplier (7), and the densities of the first iteration with it. */
-typedef struct { oz_v3 p; } oz_link_bound_self;
-OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) { s->p = oz_vec_of(f->p, i); }
-OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n, oz_real *acc) {
+/* link_bound: the sum under the multiplier (7), and the densities of the first iteration with it.
+ */
+typedef struct {
+  oz_v3 p;
+} oz_link_bound_self;
+OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) {
+  s->p = oz_vec_of(f->p, i);
+}
+OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n,
+                              oz_real *acc) {
   oz_real v[4];
   oz_near4(f->p, n, v);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]}, g = oz_density_gradient(f, r);
-  g.x *= v[3]; g.y *= v[3]; g.z *= v[3];
-  acc[0] += g.x; acc[1] += g.y; acc[2] += g.z;
+  g.x *= v[3];
+  g.y *= v[3];
+  g.z *= v[3];
+  acc[0] += g.x;
+  acc[1] += g.y;
+  acc[2] += g.z;
   acc[3] += oz_dot(g, g);
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[4] += v[3] * (q * q * q);
@@ -122,9 +159,14 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
 /* link_lambda: densities and multipliers of the other iterations. */
-typedef struct { oz_v3 p; } oz_link_lambda_self;
-OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) { s->p = oz_vec_of(f->p, i); }
-OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n, oz_real *acc) {
+typedef struct {
+  oz_v3 p;
+} oz_link_lambda_self;
+OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) {
+  s->p = oz_vec_of(f->p, i);
+}
+OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n,
+                               oz_real *acc) {
   oz_real v[4];
   oz_near4(f->p, n, v);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
@@ -138,34 +180,50 @@ OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_link_send(f, i, f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
 
-/* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of Algorithm 2). All that a
- * pair does is along its own direction, so that it is one factor of the difference of positions. ---- */
+/* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of
+ * Algorithm 2). All that a pair does is along its own direction, so that it is one factor of the
+ * difference of positions. ---- */
 
-typedef struct { oz_v3 p; oz_real lam; } oz_link_move_self;
+typedef struct {
+  oz_v3 p;
+  oz_real lam;
+} oz_link_move_self;
 OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
 }
-typedef struct { oz_v3 r; oz_real lam, r2, ir; } oz_link_apart;
-OZ_FN oz_link_apart oz_link_apart_from(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4]) {
+typedef struct {
+  oz_v3 r;
+  oz_real lam, r2, ir;
+} oz_link_apart;
+OZ_FN oz_link_apart oz_link_apart_from(const oz_frame *f, const oz_link_move_self *s,
+                                       const oz_real v[4]) {
   oz_link_apart a;
-  a.r.x = s->p.x - v[0]; a.r.y = s->p.y - v[1]; a.r.z = s->p.z - v[2];
+  a.r.x = s->p.x - v[0];
+  a.r.y = s->p.y - v[1];
+  a.r.z = s->p.z - v[2];
   a.lam = v[3];
   a.r2 = a.r.x * a.r.x + oz_set(1e-10f * f->h2); /* so that what is on one spot has a distance */
-  a.r2 += a.r.y * a.r.y; a.r2 += a.r.z * a.r.z;
+  a.r2 += a.r.y * a.r.y;
+  a.r2 += a.r.z * a.r.z;
   a.ir = oz_rsqrt_fast(a.r2);
   return a;
 }
-OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self *s, const uint32_t *j) {
+OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self *s,
+                                     const uint32_t *j) {
   oz_real v[4];
   oz_gather4(f->dx, j, 4, 0, v);
   return oz_link_apart_from(f, s, v);
 }
-/* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8) against clustering; boundary
- * particles answer with the particle's own multiplier, weight (2 lambda_i + s_corr). */
+/* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8)
+ * against clustering; boundary particles answer with the particle's own multiplier, weight (2
+ * lambda_i + s_corr). */
 OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const oz_link_apart *a) {
-  oz_real q = oz_max(f->h2 * f->links.inv_q - a->r2 * f->links.inv_q, oz_set(0.0f)), q2 = q * q, q4 = q2 * q2;
-  oz_real t = oz_max(f->h - a->r2 * a->ir, oz_set(0.0f)), press = f->links.pressure * (q4 * q4 * q4); /* W is the cube, (8) its fourth power */
+  oz_real q = oz_max(f->h2 * f->links.inv_q - a->r2 * f->links.inv_q, oz_set(0.0f)), q2 = q * q,
+          q4 = q2 * q2;
+  /* W is the cube, (8) its fourth power */
+  oz_real t = oz_max(f->h - a->r2 * a->ir, oz_set(0.0f)),
+          press = f->links.pressure * (q4 * q4 * q4);
   oz_real k = s->lam + a->lam - press;
   if (f->boundary) {
     oz_real weight = a->lam - OZ_LINK_SOLID;
@@ -174,43 +232,62 @@ OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const 
   return k * ((f->grad_norm * f->dens_grad) * (t * t * a->ir));
 }
 /* Links (9)-(11): only what is longer pulls. */
-OZ_FN oz_real oz_link_pull(const oz_link_apart *a, oz_real rest, oz_real share) { return share * oz_max(1.0f - rest * a->ir, oz_set(0.0f)); }
-OZ_FN void oz_link_along(const oz_link_apart *a, oz_real k, oz_real *acc) { acc[0] += k * a->r.x; acc[1] += k * a->r.y; acc[2] += k * a->r.z; }
+OZ_FN oz_real oz_link_pull(const oz_link_apart *a, oz_real rest, oz_real share) {
+  return share * oz_max(1.0f - rest * a->ir, oz_set(0.0f));
+}
+OZ_FN void oz_link_along(const oz_link_apart *a, oz_real k, oz_real *acc) {
+  acc[0] += k * a->r.x;
+  acc[1] += k * a->r.y;
+  acc[2] += k * a->r.z;
+}
 
-OZ_FN void oz_link_move_pair(const oz_frame *f, const oz_link_move_self *s, const oz_group *n, oz_real *acc) {
+OZ_FN void oz_link_move_pair(const oz_frame *f, const oz_link_move_self *s, const oz_group *n,
+                             oz_real *acc) {
   oz_link_apart a = oz_link_apart_of(f, s, n->j);
   oz_link_along(&a, oz_link_push(f, s, &a), acc);
 }
-OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, const oz_links *n, oz_real *acc) {
+OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, const oz_links *n,
+                             oz_real *acc) {
   oz_link_apart a = oz_link_apart_of(f, s, n->j);
   oz_link_along(&a, -oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
 OZ_FN const float *oz_link_move_records(const oz_frame *f) { return f->dx; }
-OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4], const oz_links *n, oz_real *acc) {
+OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4],
+                             const oz_links *n, oz_real *acc) {
   oz_link_apart a = oz_link_apart_from(f, s, v);
   oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
-OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) { (void)red; oz_density_moved(f, i, acc); }
+OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_density_moved(f, i, acc);
+}
 
 /* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
 
-/* A group of links of particle i, whose ends are apart by the root of r2: which of them go, and how long the others are. The
- * factor (13) is both ends' mean; what is not fluid has that of the fluid that it is linked to. */
-OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j, const uint32_t *kind, oz_real r2, oz_real *rest) {
-  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->diag[i]), b = oz_gather1(f->diag, j, 1), sum = a + b;
-  const oz_real factor = oz_select(a * b > zero, 0.5f * sum, oz_select(sum > zero, sum, one)); /* one is 0 where one is not fluid */
+/* A group of links of particle i, whose ends are apart by the root of r2: which of them go, and how
+ * long the others are. The factor (13) is both ends' mean; what is not fluid has that of the fluid
+ * that it is linked to. */
+OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
+                              const uint32_t *kind, oz_real r2, oz_real *rest) {
+  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->diag[i]),
+                b = oz_gather1(f->diag, j, 1), sum = a + b;
+  /* one is 0 where one is not fluid */
+  const oz_real factor = oz_select(a * b > zero, 0.5f * sum, oz_select(sum > zero, sum, one));
   const oz_real weak = (1.0f - f->links.slack) * *rest;
   const oz_mask other = oz_index_ne(kind, OZ_LINK_VISCOUS);
   oz_mask fixed = other;
-  if (oz_temperature_of(f, i) < f->links.solid) fixed |= oz_gather1(f->temperature, j, 1) < oz_set(f->links.solid);
+  if (oz_temperature_of(f, i) < f->links.solid)
+    fixed |= oz_gather1(f->temperature, j, 1) < oz_set(f->links.solid);
   *rest = oz_select(oz_not(fixed) & (r2 > weak * weak), *rest * factor, *rest);
   return oz_not(fixed) & (r2 >= oz_set(4.0f * f->h2));
 }
 /* Elastic bodies get their links when they are made: while none of their particles has one. */
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (oz_word(f->owner, i) && oz_word(f->owner, l->j)) return 0;
-  if (f->slips && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0; /* what slips is not tied */
-  if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j])) return 0;
+  /* what slips is not tied */
+  if (f->slips && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0;
+  if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j]))
+    return 0;
   l->kind = OZ_LINK_VISCOUS;
   l->rest = sqrtf(r2);
   l->spare = 0.0f;

@@ -1,49 +1,59 @@
-/* Walls as particles see them: up to three planes each, found once a substep (NUMERICS.md 3.6, 3.7, part 3).
+/* Walls as particles see them: up to three planes each, found once a substep (NUMERICS.md 3.6, 3.7,
+ * part 3).
  *
- * A plane stands where the wall is at the END of the substep. A particle that starts at x and moves by y ends at
- * distance
- *     D(y) = s + n.y,      s = dist(p) - n.(p - x)        (exact at the predicted p, linear around it)
- * from it, so "does not penetrate" is D >= wall_gap whatever the wall does meanwhile: in the velocity phase y = dt u
- * and the condition is s + dt u.n >= wall_gap, with no wall velocity in it, because s has it already. Only what
- * compares with where the wall WAS (is the particle touching it now? friction?) uses the wall's velocity u_w: the
- * distance from the start pose is s + dt u_w.n.
+ * A plane stands where the wall is at the END of the substep. A particle that starts at x and moves
+ * by y ends at distance D(y) = s + n.y,      s = dist(p) - n.(p - x)        (exact at the predicted
+ * p, linear around it) from it, so "does not penetrate" is D >= wall_gap whatever the wall does
+ * meanwhile: in the velocity phase y = dt u and the condition is s + dt u.n >= wall_gap, with no
+ * wall velocity in it, because s has it already. Only what compares with where the wall WAS (is the
+ * particle touching it now? friction?) uses the wall's velocity u_w: the distance from the start
+ * pose is s + dt u_w.n.
  *
- * Friction acts once on every bit of tangential displacement, in whichever phase it arises: oz_wall.t remembers what it
- * has acted on. So the result does not depend on how many iterations touch the wall. 1 holds fully, 0 slides freely.
+ * Friction acts once on every bit of tangential displacement, in whichever phase it arises:
+ * oz_wall.t remembers what it has acted on. So the result does not depend on how many iterations
+ * touch the wall. 1 holds fully, 0 slides freely.
  *
- * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then wall_filter after every
- * gather of forces in the velocity solve, wall_clamp after it; wall_project after every change of y; wall_density
- * before density is evaluated, wall_mirror before density_move; wall_drag in the rest filter. wall_load (after cg_steps) and wall_press only add up what
- * walls carry. */
+ * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then
+ * wall_filter after every gather of forces in the velocity solve, wall_clamp after it; wall_project
+ * after every change of y; wall_density before density is evaluated, wall_mirror before
+ * density_move; wall_drag in the rest filter. wall_load (after cg_steps) and wall_press only add up
+ * what walls carry. */
 #ifndef OZ_PHYSICS_WALL_H
 #define OZ_PHYSICS_WALL_H
 
 #include "physics/wall_density.h"
 #include "physics/wall_hold.h"
 
-#define OZ_WALL_ORDER 0.05f /* of the way to the wall beyond one separation that is kept as distance */
+/* of the way to the wall beyond one separation that is kept as distance */
+#define OZ_WALL_ORDER 0.05f
 
 /* ---- Positions ---- */
 
-/* m: how near to the wall a particle may end. What comes from further than a separation within one substep keeps a
- * trace of its order: many layers stopped on exactly one plane would have no direction left to part in. */
+/* m: how near to the wall a particle may end. What comes from further than a separation within one
+ * substep keeps a trace of its order: many layers stopped on exactly one plane would have no
+ * direction left to part in. */
 OZ_FN float oz_wall_rest(const oz_frame *f, const oz_wall *w) {
   return f->wall_gap + OZ_WALL_ORDER * oz_maxf(0.0f, w->s + f->dt * oz_dot3f(w->n, w->u) - f->d);
 }
-/* m: how far off a sticky wall wants a particle that is `now` off: no further than where it was. Position by position that is a
- * ratchet: what remembers its shape comes nearer with every stir and does not leave, until its stress throws it off (a block of 20 kPa on a floor
- * with 30 m/s^2 moved at 0.03 m/s, a shell around a ball burst). So if its velocity was projected, the wall keeps what it held
- * there, and on both sides; but lets it out to half a separation, where walls that count in the density want it. */
+/* m: how far off a sticky wall wants a particle that is `now` off: no further than where it was.
+ * Position by position that is a ratchet: what remembers its shape comes nearer with every stir and
+ * does not leave, until its stress throws it off (a block of 20 kPa on a floor with 30 m/s^2 moved
+ * at 0.03 m/s, a shell around a ball burst). So if its velocity was projected, the wall keeps what
+ * it held there, and on both sides; but lets it out to half a separation, where walls that count in
+ * the density want it. */
 OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float now) {
   const float start = oz_maxf(oz_wall_start(f, w), f->wall_gap);
   if (!f->projects || !oz_wall_solid(f, i)) return oz_minf(now, start);
   if (w->active != OZ_WALL_STUCK && w->active != OZ_WALL_STANDS) return now;
-  return oz_maxf(oz_minf(now, f->wall_density && w->dense ? oz_maxf(start, 0.5f * f->d) : start), start);
+  return oz_maxf(oz_minf(now, f->wall_density && w->dense ? oz_maxf(start, 0.5f * f->d) : start),
+                 start);
 }
-/* Out of every wall, with friction on what is new of the tangential displacement. A second pass for corners has no
- * friction, so that what friction holds cannot end inside another wall. A sticky wall keeps what touched it and would
- * leave with less acceleration than `stick`. */
-OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float y[3]) { /* 1 if y, the displacement of particle i, is another */
+/* Out of every wall, with friction on what is new of the tangential displacement. A second pass for
+ * corners has no friction, so that what friction holds cannot end inside another wall. A sticky
+ * wall keeps what touched it and would leave with less acceleration than `stick`. */
+/* 1 if y, the displacement of particle i, is another */
+OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+                            float y[3]) {
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   int moved = 0;
@@ -54,7 +64,8 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, s
       if (k >= planes) break;
       oz_wall *w = wall + k;
       const float n[3] = {w->n[0], w->n[1], w->n[2]};
-      float yn = oz_dot3f(n, y), lift = oz_wall_rest(f, w) - (w->s + yn), old[3] = {y[0], y[1], y[2]};
+      float yn = oz_dot3f(n, y), lift = oz_wall_rest(f, w) - (w->s + yn),
+            old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
       if (!held && pass == 0 && oz_wall_sticks(f, w)) {
         const float now = w->s + yn, back = oz_wall_kept(f, w, i, now) - now;
@@ -67,7 +78,8 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, s
         const float t[3] = {w->t[0], w->t[1], w->t[2]}, tn = oz_dot3f(n, t), friction = w->friction;
         yn = oz_dot3f(n, y);
         for (int a = 0; a < 3; a++) {
-          float done = t[a] - tn * n[a], now = y[a] - yn * n[a], to = done + (1.0f - friction) * (now - done);
+          float done = t[a] - tn * n[a], now = y[a] - yn * n[a],
+                to = done + (1.0f - friction) * (now - done);
           w->t[a] = to;
           y[a] = to + yn * n[a];
         }
@@ -83,12 +95,14 @@ OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
   if (oz_wall_projected(f, slot, f->wall_planes[slot], i, y))
     for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
-OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) { oz_wall_project_of(f, slot, f->wall_particle[slot]); }
+OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
+  oz_wall_project_of(f, slot, f->wall_particle[slot]);
+}
 
 /* ---- Rest ---- */
 
-/* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as far as it presses: the
- * walls' part of a sweep of the rest filter, so with its factor. */
+/* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as
+ * far as it presses: the walls' part of a sweep of the rest filter, so with its factor. */
 OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i) {
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
@@ -104,6 +118,8 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, uint32_t planes, si
   float k = f->sweep * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
-OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) { oz_wall_drag_of(f, slot, f->wall_planes[slot], f->wall_particle[slot]); }
+OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
+  oz_wall_drag_of(f, slot, f->wall_planes[slot], f->wall_particle[slot]);
+}
 
 #endif

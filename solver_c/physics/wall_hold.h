@@ -1,56 +1,72 @@
-/* Walls in the velocity projection: what they hold, and the filter that conjugate gradients need for it. See wall.h. */
+/* Walls in the velocity projection: what they hold, and the filter that conjugate gradients need
+ * for it. See wall.h. */
 #ifndef OZ_PHYSICS_WALL_HOLD_H
 #define OZ_PHYSICS_WALL_HOLD_H
 
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
 
-#define OZ_WALL_LAYER 0.3f  /* d: nearer than this to the nearest neighbour's distance counts as the same layer */
+/* d: nearer than this to the nearest neighbour's distance counts as the same layer */
+#define OZ_WALL_LAYER 0.3f
 #define OZ_WALL_TOUCH 0.05f /* d: nearer than this to wall_gap counts as touching */
-#define OZ_WALL_STICK 0.7f  /* d: nearer than this is the layer that a sticky wall holds; where walls count in the density it stands at 0.5 */
-#define OZ_WALL_WEDGE 0.1f  /* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+/* d: nearer than this is the layer that a sticky wall holds; where walls count in the density it
+ * stands at 0.5 */
+#define OZ_WALL_STICK 0.7f
+/* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+#define OZ_WALL_WEDGE 0.1f
 #define OZ_WALL_SHEAR 0.75f /* d: the layer nearer than this is dragged along by the wall */
 
 /* The active planes of one particle as an orthonormal set, so that the filter
  *     P = keep (I - sum_k e_k e_k^T),      keep = product of (1 - friction)
- * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients need that. A plane
- * almost parallel to one before it adds no direction. */
+ * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients
+ * need that. A plane almost parallel to one before it adds no direction. */
 typedef struct oz_hold {
   uint32_t planes;
-  int count;                 /* planes that add a direction: */
+  int count; /* planes that add a direction: */
   int on[OZ_PLANES];
   float e[OZ_PLANES][3];
-  float b[OZ_PLANES];        /* m/s: e_k.u that puts the particle exactly at wall_gap */
+  float b[OZ_PLANES]; /* m/s: e_k.u that puts the particle exactly at wall_gap */
   float keep;
-  float u[3];                /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
-  float share[OZ_PLANES];    /* of each plane in friction, */
-  float total;               /* whose sum is this before oz_hold_close */
-  int shear;                 /* plane that drags the particle along without pressing on it, or -1; its */
+  /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
+  float u[3];
+  float share[OZ_PLANES]; /* of each plane in friction, */
+  float total;            /* whose sum is this before oz_hold_close */
+  /* plane that drags the particle along without pressing on it, or -1; its */
+  int shear;
   float shear_n[3], shear_u[3], shear_keep;
 } oz_hold;
 
-/* Does it remember its shape, and give way? Without compliance there is no stress to be kept in balance. */
+/* Does it remember its shape, and give way? Without compliance there is no stress to be kept in
+ * balance. */
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
-  return (oz_tau_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f) || (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
+  return (oz_tau_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
+         (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 /* m: where the particle starts from, measured from where the wall starts. */
-OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) { return w->s + f->dt * oz_dot3f(w->n, w->u); }
+OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) {
+  return w->s + f->dt * oz_dot3f(w->n, w->u);
+}
 /* In reach of a wall that holds on to what it touches. */
 OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
 }
 
-/* m: how near the velocity projection lets it come. A wall that counts in the density keeps its distance by pressure, in the
- * position phase; but what remembers its shape must know of it while its stress is solved for, or it falls freely there and
- * is pushed back out of balance, every substep. So it comes no nearer than it is, or than half a separation; where the wall is sticky, than
- * it is: what is held on one side alone takes every stir as a step to the other. */
+/* m: how near the velocity projection lets it come. A wall that counts in the density keeps its
+ * distance by pressure, in the position phase; but what remembers its shape must know of it while
+ * its stress is solved for, or it falls freely there and is pushed back out of balance, every
+ * substep. So it comes no nearer than it is, or than half a separation; where the wall is sticky,
+ * than it is: what is held on one side alone takes every stir as a step to the other. */
 OZ_FN float oz_wall_floor_of(const oz_frame *f, const oz_wall *w, int solid) {
   if (!f->wall_density || !w->dense || !solid) return f->wall_gap;
-  return oz_maxf(f->wall_gap, oz_minf((w->stick > 0.0f ? OZ_WALL_STICK : 0.5f) * f->d, oz_wall_start(f, w)));
+  return oz_maxf(f->wall_gap,
+                 oz_minf((w->stick > 0.0f ? OZ_WALL_STICK : 0.5f) * f->d, oz_wall_start(f, w)));
 }
-OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) { return oz_wall_floor_of(f, w, f->wall_density && w->dense && oz_wall_solid(f, i)); }
+OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
+  return oz_wall_floor_of(f, w, f->wall_density && w->dense && oz_wall_solid(f, i));
+}
 
-/* Loops over planes have a fixed count and index nothing by what they find, so that all of this stays in registers. */
+/* Loops over planes have a fixed count and index nothing by what they find, so that all of this
+ * stays in registers. */
 OZ_FN void oz_hold_open(oz_hold *h, uint32_t planes) {
   h->planes = planes;
   h->count = 0;
@@ -60,9 +76,12 @@ OZ_FN void oz_hold_open(oz_hold *h, uint32_t planes) {
   for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = h->shear_u[a] = 0.0f;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f, h->on[k] = 0;
 }
-/* Plane k, which is w: `active` and `keep` are what it has, or will have; floor: its oz_wall_floor, asked for only where it is active. */
-OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall *w, uint32_t active, float keep, float floor) {
-  if (keep < h->shear_keep) { /* the strongest: several would not commute, and P must be symmetric */
+/* Plane k, which is w: `active` and `keep` are what it has, or will have; floor: its oz_wall_floor,
+ * asked for only where it is active. */
+OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall *w, uint32_t active,
+                       float keep, float floor) {
+  /* the strongest: several would not commute, and P must be symmetric */
+  if (keep < h->shear_keep) {
     h->shear = (int)k, h->shear_keep = keep;
     for (int a = 0; a < 3; a++) h->shear_n[a] = w->n[a], h->shear_u[a] = w->u[a];
   }
@@ -75,7 +94,8 @@ OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall 
     for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
     b -= along * h->b[m];
   }
-  const float friction = active == OZ_WALL_STANDS ? 0.0f : w->friction; /* what stands off is dragged by shear */
+  /* what stands off is dragged by shear */
+  const float friction = active == OZ_WALL_STANDS ? 0.0f : w->friction;
   h->keep *= 1.0f - friction;
   h->share[k] = friction;
   h->total += friction;
@@ -93,7 +113,8 @@ OZ_FN void oz_hold_close(oz_hold *h) {
   for (int a = 0; a < 3; a++) h->u[a] /= h->total;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= h->total;
 }
-OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes, oz_hold *h) {
+OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes,
+                         oz_hold *h) {
   oz_hold_open(h, planes);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
@@ -112,8 +133,8 @@ OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float sca
       if (k == h->shear) impulse[3 * k + a] += scale * lost;
   }
 }
-/* v <- N v, N the filter of the active planes; what is taken away goes to each plane's impulse, times scale (kg over
- * whatever v is). */
+/* v <- N v, N the filter of the active planes; what is taken away goes to each plane's impulse,
+ * times scale (kg over whatever v is). */
 OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scale) {
   for (int m = 0; m < OZ_PLANES; m++) {
     if (!h->on[m]) continue;
@@ -141,12 +162,14 @@ OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float sca
   if (h->count) oz_wall_stop(h, v, impulse, scale);
 }
 
-/* Is neighbour j nearer to wall w than particle i, by more than a layer? As the plane has it; both are where they start. */
+/* Is neighbour j nearer to wall w than particle i, by more than a layer? As the plane has it; both
+ * are where they start. */
 OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3], size_t j) {
   const float *xj = f->x + 4 * j, r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
   return oz_dot3f(n, r) < -(OZ_WALL_LAYER * f->d);
 }
-/* Is any of its neighbours? To know of one takes three reads, one after the other, for which a thread of a GPU waits: so it has several on the way. */
+/* Is any of its neighbours? To know of one takes three reads, one after the other, for which a
+ * thread of a GPU waits: so it has several on the way. */
 #if OZ_GPU
 #define OZ_WALL_AHEAD 8
 #else
@@ -157,13 +180,15 @@ OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, ui
   for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD) { /* i itself never is */
     uint32_t j[OZ_WALL_AHEAD];
     int some = 0;
-    for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) j[e] = oz_neighbour(f, i, m + e < length ? m + e : m);
+    for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++)
+      j[e] = oz_neighbour(f, i, m + e < length ? m + e : m);
     for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) some |= oz_wall_beyond(f, n, xi, j[e]);
     if (some) return 1;
   }
   return 0;
 }
-/* Against a curved or small collider the plane alone would call everything behind it nearer, so there the collider itself is asked. */
+/* Against a curved or small collider the plane alone would call everything behind it nearer, so
+ * there the collider itself is asked. */
 OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
   const float *xi = f->x + 4 * i;
   const oz_collider *c = f->collider + w->collider;
@@ -200,19 +225,23 @@ OZ_FN void oz_gripped_ld(const oz_frame *f, size_t i, oz_gripped *g) {
   g->solid = oz_wall_solid(f, i);
 }
 
-/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between the wall and the
- * centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; implicitly, that is a
- * factor 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at the first particles, and thin fluids,
- * whose boundary layer is finer than a particle, are not held at all. Friction scales it: 0 slides whatever the
- * viscosity. */
+/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between
+ * the wall and the centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u
+ * - u_w) / s; implicitly, that is a factor 1 / (1 + eta). So a channel has its no-slip plane at the
+ * wall, not at the first particles, and thin fluids, whose boundary layer is finer than a particle,
+ * are not held at all. Friction scales it: 0 slides whatever the viscosity. */
 OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_gripped *g) {
   const float s0 = oz_wall_start(f, w);
   if (g->leaves || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
-  const float eta = (g->tau + f->dt) * f->inv_dt * g->omega * f->d / (g->a * oz_maxf(s0, 0.25f * f->d));
+  const float eta =
+      (g->tau + f->dt) * f->inv_dt * g->omega * f->d / (g->a * oz_maxf(s0, 0.25f * f->d));
   float keep = 1.0f / (1.0f + eta);
-  if (f->yielding) { /* and a yield stress holds it up to that: what pulls at it is what its velocity has become without */
-    const float rel[3] = {g->u[0] - w->u[0], g->u[1] - w->u[1], g->u[2] - w->u[2]}, along = oz_dot3f(rel, w->n);
+  /* and a yield stress holds it up to that: what pulls at it is what its velocity has become
+   * without */
+  if (f->yielding) {
+    const float rel[3] = {g->u[0] - w->u[0], g->u[1] - w->u[1], g->u[2] - w->u[2]},
+                along = oz_dot3f(rel, w->n);
     const float slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));
     const float held = g->yield * f->dt * g->omega / (1000.0f * f->d);
     keep *= held < slides ? 1.0f - held / slides : 0.0f;
@@ -220,34 +249,44 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_gripped *
   return 1.0f - w->friction * (1.0f - keep);
 }
 
-/* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the wall, or touches it
- * already. Holding everything that would penetrate pins several layers to one plane, and explodes (NUMERICS.md 3.6);
- * the position phase deals with the rest. Touching is measured where the wall is now, not where it will be: a wall that
- * moves fast into the fluid must not pin all the layers that it will have passed. */
-OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i, const oz_gripped *g, float floor, uint32_t length, int flat) {
+/* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the
+ * wall, or touches it already. Holding everything that would penetrate pins several layers to one
+ * plane, and explodes (NUMERICS.md 3.6); the position phase deals with the rest. Touching is
+ * measured where the wall is now, not where it will be: a wall that moves fast into the fluid must
+ * not pin all the layers that it will have passed. */
+OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i, const oz_gripped *g,
+                              float floor, uint32_t length, int flat) {
   if (g->leaves) return OZ_WALL_FREE;
   const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
   if (!(ends < floor)) { /* not into it: away, and stuck? */
     const float wn = oz_dot3f(w->n, w->u);
-    return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && un > wn ? OZ_WALL_STUCK : OZ_WALL_FREE;
+    return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && un > wn ? OZ_WALL_STUCK
+                                                                         : OZ_WALL_FREE;
   }
-  if (!(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d) && (flat ? oz_wall_behind_plane(f, w, i, length) : oz_wall_behind(f, w, i, length)))
+  if (!(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d) &&
+      (flat ? oz_wall_behind_plane(f, w, i, length) : oz_wall_behind(f, w, i, length)))
     return OZ_WALL_FREE;
   return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
-/* i: the slot's particle, of which g was read; length: of its row; flat: no collider is curved, as the caller knows. All is read before anything is written. */
-OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, uint32_t length, oz_gripped g, int flat) {
+/* i: the slot's particle, of which g was read; length: of its row; flat: no collider is curved, as
+ * the caller knows. All is read before anything is written. */
+OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+                        uint32_t length, oz_gripped g, int flat) {
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   uint32_t active = 0; /* two bits a plane: an array would not stay in registers */
   float keep[OZ_PLANES];
   oz_hold h;
-  for (uint32_t k = 0; k < planes; k++) active |= oz_wall_active(f, wall + k, i, &g, oz_wall_floor_of(f, wall + k, g.solid), length, flat) << 2 * k;
+  for (uint32_t k = 0; k < planes; k++)
+    active |=
+        oz_wall_active(f, wall + k, i, &g, oz_wall_floor_of(f, wall + k, g.solid), length, flat)
+        << 2 * k;
   oz_hold_open(&h, planes);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
     const oz_wall *w = wall + k;
     const uint32_t how = active >> 2 * k & 3u;
-    keep[k] = how == OZ_WALL_HELD || how == OZ_WALL_STUCK ? 1.0f : oz_wall_keep(f, w, &g); /* friction has it */
+    /* friction has it */
+    keep[k] = how == OZ_WALL_HELD || how == OZ_WALL_STUCK ? 1.0f : oz_wall_keep(f, w, &g);
     oz_hold_add(f, &h, k, w, how, keep[k], oz_wall_floor_of(f, w, g.solid));
   }
   oz_hold_close(&h);
@@ -255,7 +294,8 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_
     if (k >= planes) break;
     wall[k].active = active >> 2 * k & 3u, wall[k].keep = keep[k];
   }
-  float *u = g.u, rel[3], *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, mass = f->m_ref / g.omega;
+  float *u = g.u, rel[3], *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3,
+        mass = f->m_ref / g.omega;
   if (h.shear < 0 && !h.count) return;
   if (h.shear >= 0) {
     for (int a = 0; a < 3; a++) rel[a] = u[a] - h.shear_u[a];
@@ -263,8 +303,8 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_
     for (int a = 0; a < 3; a++) u[a] = h.shear_u[a] + rel[a];
   }
   if (h.count) {
-    /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap: relative to a target
-     * that has those, nothing but P is needed */
+    /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap:
+     * relative to a target that has those, nothing but P is needed */
     float goal[3] = {h.u[0], h.u[1], h.u[2]};
     for (int m = 0; m < OZ_PLANES; m++) {
       if (!h.on[m]) continue;
@@ -283,10 +323,15 @@ OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat)
   oz_gripped_ld(f, i, &g);
   oz_wall_held(f, slot, planes, i, length, g, flat);
 }
-OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) { oz_wall_hold_of(f, slot, f->wall_particle[slot], 0); }
+OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
+  oz_wall_hold_of(f, slot, f->wall_particle[slot], 0);
+}
 
-/* dx <- P dx: what the velocity solve may move, and dx.w with it (oz_force_work). What each wall took is kept until the length of the step is known. */
-OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float v[3]) { /* v: dx, which may not be where it belongs yet */
+/* dx <- P dx: what the velocity solve may move, and dx.w with it (oz_force_work). What each wall
+ * took is kept until the length of the step is known. */
+/* v: dx, which may not be where it belongs yet */
+OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+                            float v[3]) {
   oz_hold h;
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float took[OZ_PLANES * 3];
@@ -323,19 +368,23 @@ OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t slot, size_t i) {
     for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
   }
 }
-OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) { oz_wall_load_of(f, slot, f->wall_particle[slot]); }
+OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
+  oz_wall_load_of(f, slot, f->wall_particle[slot]);
+}
 
-/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The solve keeps both to
- * rounding; planes that added no direction of their own are put right here.) */
-OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float u[3]) { /* 1 if u, the velocity of particle i, may be another */
+/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The
+ * solve keeps both to rounding; planes that added no direction of their own are put right here.) */
+/* 1 if u, the velocity of particle i, may be another */
+OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float u[3]) {
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   if (!(f->omega[i] > 0.0f)) return 0;
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {
     if (wall[k].active != OZ_WALL_STUCK) continue;
-    /* what the wall has been given is what it held on with; too much: it lets go. What remembers its shape is still pulled at with what the
-     * wall bears: all of it at once is a blow to stress that was solved for without */
+    /* what the wall has been given is what it held on with; too much: it lets go. What remembers
+     * its shape is still pulled at with what the wall bears: all of it at once is a blow to stress
+     * that was solved for without */
     const float held = oz_dot3f(wall[k].n, impulse + 3 * k) / mass, most = wall[k].stick * f->dt;
     if (!(held > most)) continue;
     const float pull = oz_wall_solid(f, i) ? held - most : held;
@@ -365,6 +414,8 @@ OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t slot, size_t i) {
   if (oz_wall_clamped(f, slot, f->wall_planes[slot], i, u))
     for (int a = 0; a < 3; a++) own[a] = u[a];
 }
-OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) { oz_wall_clamp_of(f, slot, f->wall_particle[slot]); }
+OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
+  oz_wall_clamp_of(f, slot, f->wall_particle[slot]);
+}
 
 #endif

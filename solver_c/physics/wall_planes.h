@@ -5,15 +5,19 @@
 #include "physics/contact.h"
 #include "physics/fields.h"
 
-#define OZ_WALL_ENTRY 0.7f  /* cosine: normals of entry and nearest face that differ more are different faces */
+/* cosine: normals of entry and nearest face that differ more are different faces */
+#define OZ_WALL_ENTRY 0.7f
 
-/* m: a plane further than this from the predicted position of a particle matters neither for density nor contact: h,
- * and one separation for what the solve may add to the prediction. The backend selects particles with it. */
+/* m: a plane further than this from the predicted position of a particle matters neither for
+ * density nor contact: h, and one separation for what the solve may add to the prediction. The
+ * backend selects particles with it. */
 OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
 
-/* What belongs to a body touches walls with Coulomb's friction (body_wall in body.h); the stages here leave it alone. */
+/* What belongs to a body touches walls with Coulomb's friction (body_wall in body.h); the stages
+ * here leave it alone. */
 OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
-  return !(f->omega[i] > 0.0f) || oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID || oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
+  return !(f->omega[i] > 0.0f) || oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID ||
+         oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
 }
 
 /* ---- Selecting particles ---- */
@@ -27,12 +31,13 @@ OZ_FN int oz_wall_near(const oz_frame *f, const float x[3], float reach) {
   }
   return 0;
 }
-/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays further than `reach` from
- * the bounding sphere. */
-OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3], float reach, float a[3], float b[3],
-                       float *length) {
+/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays
+ * further than `reach` from the bounding sphere. */
+OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3], float reach,
+                       float a[3], float b[3], float *length) {
   float r0[3], r1[3], d[3];
-  for (int k = 0; k < 3; k++) r0[k] = x[k] - c->p0[k], r1[k] = p[k] - c->p1[k], d[k] = r1[k] - r0[k];
+  for (int k = 0; k < 3; k++)
+    r0[k] = x[k] - c->p0[k], r1[k] = p[k] - c->p1[k], d[k] = r1[k] - r0[k];
   float moved = sqrtf(oz_dot3f(d, d));
   if (c->reach > 0.0f) {
     /* turning by dq moves a point at distance r by at most 2 |dq| r */
@@ -46,9 +51,11 @@ OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3],
   *length = sqrtf(oz_dot3f(d, d));
   return 1;
 }
-/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too? Nothing that moves past
- * a thin wall, or that a thin wall moves past, is missed. This is what walls() of the backend should use. planes: there are no others, as the caller knows. */
-OZ_FN int oz_wall_near_way(const oz_frame *f, const float x[3], const float p[3], float reach, int planes) {
+/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too?
+ * Nothing that moves past a thin wall, or that a thin wall moves past, is missed. This is what
+ * walls() of the backend should use. planes: there are no others, as the caller knows. */
+OZ_FN int oz_wall_near_way(const oz_frame *f, const float x[3], const float p[3], float reach,
+                           int planes) {
   if (!oz_finite3f(x) || !oz_finite3f(p)) return 0;
   for (uint32_t k = 0; k < f->collider_count; k++) {
     const oz_collider *c = f->collider + k;
@@ -58,16 +65,23 @@ OZ_FN int oz_wall_near_way(const oz_frame *f, const float x[3], const float p[3]
     /* a point of the way is within reach only if its middle is within reach and half the way */
     float half = 0.5f * length;
     for (int m = 0; m < 3; m++) mid[m] = 0.5f * (a[m] + b[m]);
-    if (planes || c->shape == OZ_SHAPE_PLANE) oz_plane_face(c, mid, &face); /* most walls are: a call less on a GPU */
-    else oz_collider_face(f, c, mid, reach + half, &face);
+    /* most walls are: a call less on a GPU */
+    if (planes || c->shape == OZ_SHAPE_PLANE)
+      oz_plane_face(c, mid, &face);
+    else
+      oz_collider_face(f, c, mid, reach + half, &face);
     if (face.dist < reach + half) return 1;
     if (planes) continue;
-    /* far from every brick is all that is known here: look closer if the way is long as bricks go */
-    if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d) return 1;
+    /* far from every brick is all that is known here: look closer if the way is long as bricks go
+     */
+    if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d)
+      return 1;
   }
   return 0;
 }
-OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) { return oz_wall_near_way(f, x, p, reach, 0); }
+OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) {
+  return oz_wall_near_way(f, x, p, reach, 0);
+}
 /* Is x inside a kill volume? */
 OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
   if (!oz_finite3f(x)) return 0;
@@ -81,7 +95,8 @@ OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
 /* ---- Planes ---- */
 
 /* Keeps the nearest `most` of what is offered; rank is the distance at p. */
-OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t most, const oz_wall *w, float dist) {
+OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t most,
+                         const oz_wall *w, float dist) {
   uint32_t at = *count;
   while (at > 0 && rank[at - 1] > dist) at--;
   if (at >= most) return;
@@ -91,8 +106,9 @@ OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t m
   rank[at] = dist;
 }
 /* The plane that touches the collider's face as seen from the local point `at`. */
-OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t collider, const float at[3], const oz_face *face, const float x[3],
-                         const float p[3], float reach, oz_wall *wall, float *rank, uint32_t *count) {
+OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t collider,
+                         const float at[3], const oz_face *face, const float x[3], const float p[3],
+                         float reach, oz_wall *wall, float *rank, uint32_t *count) {
   oz_wall w;
   float world[3], foot[3], nx = 0.0f, np = 0.0f;
   if (!(oz_dot3f(face->n, face->n) > 0.5f)) return; /* no direction */
@@ -105,8 +121,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
   }
   w.s = face->dist + nx;
   oz_collider_velocity(c, foot, f->inv_dt, w.u);
-  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep it from getting
-   * there.) */
+  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep
+   * it from getting there.) */
   if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
   w.friction = c->friction;
   w.stick = c->stick;
@@ -124,7 +140,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
 
 /* i: the slot's particle; flat: no collider is curved, as the caller knows. */
 OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
-  const float *own = f->x + 4 * i, *end = f->p + 4 * i, x[3] = {own[0], own[1], own[2]}, p[3] = {end[0], end[1], end[2]};
+  const float *own = f->x + 4 * i, *end = f->p + 4 * i, x[3] = {own[0], own[1], own[2]},
+              p[3] = {end[0], end[1], end[2]};
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
   float rank[OZ_PLANES] = {0.0f, 0.0f, 0.0f};
@@ -141,13 +158,15 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int fla
       oz_face faces[OZ_FACES];
       int n = oz_container_faces(c, b, reach + length, faces);
       if (c->shape == OZ_SHAPE_PLANE) oz_plane_face(c, b, faces), n = 1;
-      for (int m = 0; m < n; m++) oz_wall_plane(f, c, k, b, faces + m, x, p, reach, wall, rank, &count);
+      for (int m = 0; m < n; m++)
+        oz_wall_plane(f, c, k, b, faces + m, x, p, reach, wall, rank, &count);
       continue;
     }
     oz_face face, from, entry;
     float e[3], t = 2.0f;
     oz_collider_face(f, c, b, reach, &face);
-    /* Did the way lead into the solid, or through it? Then the side where it went in is the wall, not the nearest. */
+    /* Did the way lead into the solid, or through it? Then the side where it went in is the wall,
+     * not the nearest. */
     oz_collider_face(f, c, a, length + reach, &from);
     /* (far from every brick, all that is known is that a brick's width is free) */
     if (from.dist > 0.0f && !((from.dist < OZ_FAR ? from.dist : 8.0f * c->voxel) > length))
@@ -155,19 +174,24 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int fla
     if (t <= 1.0f) {
       for (int m = 0; m < 3; m++) e[m] = a[m] + t * (b[m] - a[m]);
       oz_collider_face(f, c, e, reach, &entry);
-      if (oz_dot3f(entry.n, entry.n) > 0.5f && (!(face.dist < reach) || oz_dot3f(entry.n, face.n) < OZ_WALL_ENTRY)) {
+      if (oz_dot3f(entry.n, entry.n) > 0.5f &&
+          (!(face.dist < reach) || oz_dot3f(entry.n, face.n) < OZ_WALL_ENTRY)) {
         oz_wall_plane(f, c, k, e, &entry, x, p, reach, wall, rank, &count);
         continue;
       }
     }
-    /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is that of its start. */
-    if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) || (from.dist < reach && !(face.dist < reach)))
+    /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is
+     * that of its start. */
+    if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) ||
+        (from.dist < reach && !(face.dist < reach)))
       oz_wall_plane(f, c, k, a, &from, x, p, reach, wall, rank, &count);
     else if (face.dist < OZ_FAR)
       oz_wall_plane(f, c, k, b, &face, x, p, reach, wall, rank, &count);
   }
   f->wall_planes[slot] = count;
 }
-OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) { oz_wall_planes_of(f, slot, f->wall_particle[slot], 0); }
+OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
+  oz_wall_planes_of(f, slot, f->wall_particle[slot], 0);
+}
 
 #endif

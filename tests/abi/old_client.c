@@ -1,8 +1,9 @@
-/* A client built against an older header passes shorter structs: what it lacks is taken as the default on the way in
- * and left alone on the way out. SPDX-License-Identifier: Apache-2.0
+/* A client built against an older header passes shorter structs: what it lacks is taken as the
+ * default on the way in and left alone on the way out. SPDX-License-Identifier: Apache-2.0
  *
- * "Shorter" is made here by cutting today's structs before a late field and lying about the size. The bytes after the
- * cut are filled with a pattern: on input it would be refused or noticed if read, on output it must stay. */
+ * "Shorter" is made here by cutting today's structs before a late field and lying about the size.
+ * The bytes after the cut are filled with a pattern: on input it would be refused or noticed if
+ * read, on output it must stay. */
 #include "check.h"
 
 #define CUT(type, field) ((uint32_t)offsetof(type, field))
@@ -19,7 +20,8 @@ static void check_untouched(const char *what, const void *object, uint32_t size,
   uint32_t said;
   memcpy(&said, object, sizeof said);
   CHECK(said == size, "%s: size became %u, was %u", what, said, size);
-  for (size_t i = size; i < whole; ++i) CHECK(bytes[i] == PATTERN, "%s: byte %zu of %u was written", what, i, size);
+  for (size_t i = size; i < whole; ++i)
+    CHECK(bytes[i] == PATTERN, "%s: byte %zu of %u was written", what, i, size);
 }
 
 static ooze_solver *make_solver(void) {
@@ -88,7 +90,8 @@ OZ_CASE(shorter_params_take_defaults_for_what_is_missing) {
 OZ_CASE(every_size_of_params_is_accepted_or_refused_and_never_read_past_its_end) {
   for (uint32_t size = 0; size < sizeof(ooze_params); ++size) {
     ooze_solver *s = make_solver();
-    unsigned char *cut = (unsigned char *)malloc(size > 4 ? size : 4); /* exact, so that ASan sees one byte too many */
+    /* exact, so that ASan sees one byte too many */
+    unsigned char *cut = (unsigned char *)malloc(size > 4 ? size : 4);
     ooze_params whole;
     ooze_params_default(&whole);
     memcpy(cut, &whole, size > 4 ? size : 4);
@@ -133,7 +136,8 @@ OZ_CASE(shorter_particles_are_numbered_and_at_rest) {
   CHECK_EQ(ooze_particle_count(s), 1);
   CHECK(first != 99);
   CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, 1, 0, v), s);
-  CHECK(v[0] == 0 && v[1] == 0 && v[2] == 0, "velocity %g %g %g", (double)v[0], (double)v[1], (double)v[2]);
+  CHECK(v[0] == 0 && v[1] == 0 && v[2] == 0, "velocity %g %g %g", (double)v[0], (double)v[1],
+        (double)v[2]);
   ooze_solver_destroy(s);
 }
 
@@ -159,13 +163,13 @@ OZ_CASE(shorter_collider_and_emitter_work) {
 }
 
 /* Calls `expression`, which fills `object`, with the struct cut before `field`. */
-#define CHECK_CUT_OUTPUT(type, field, expression)                                                                      \
-  do {                                                                                                                 \
-    type object;                                                                                                       \
-    memset(&object, PATTERN, sizeof object);                                                                           \
-    spoil(&object, CUT(type, field), sizeof object);                                                                   \
-    CHECK_OK(expression, s);                                                                                           \
-    check_untouched(#type, &object, CUT(type, field), sizeof object);                                                  \
+#define CHECK_CUT_OUTPUT(type, field, expression)                     \
+  do {                                                                \
+    type object;                                                      \
+    memset(&object, PATTERN, sizeof object);                          \
+    spoil(&object, CUT(type, field), sizeof object);                  \
+    CHECK_OK(expression, s);                                          \
+    check_untouched(#type, &object, CUT(type, field), sizeof object); \
   } while (0)
 
 OZ_CASE(outputs_stop_at_the_size_that_the_client_gave) {

@@ -1,5 +1,5 @@
-/* A run that was saved and loaded half-way ends in the same bits as one that was not. SPDX-License-Identifier:
- * Apache-2.0 */
+/* A run that was saved and loaded half-way ends in the same bits as one that was not.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "scene.h"
 
 static unsigned char *save(ooze_solver *s, size_t *bytes) {
@@ -72,8 +72,8 @@ OZ_CASE(a_checkpoint_replaces_what_was_there) {
   ooze_solver_destroy(s);
 }
 
-/* Every cut and many flips: refused with the state unchanged, or (where a flip hits a plain value) taken; never a
- * crash. */
+/* Every cut and many flips: refused with the state unchanged, or (where a flip hits a plain value)
+ * taken; never a crash. */
 OZ_CASE(damaged_checkpoints_are_refused_and_change_nothing) {
   size_t bytes;
   ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1), *target = scene_solver(OOZE_TASKS_SERIAL, 1);
@@ -83,7 +83,8 @@ OZ_CASE(damaged_checkpoints_are_refused_and_change_nothing) {
   CHECK_OK(scene_block(target, 0, 3, 0, 0.1f, 0), target);
   uint64_t before = scene_hash(target);
   for (size_t cut = 0; cut < bytes; cut += cut < 256 ? 1 : 97) {
-    unsigned char *part = (unsigned char *)malloc(cut ? cut : 1); /* exact, so that ASan sees one byte too many */
+    /* exact, so that ASan sees one byte too many */
+    unsigned char *part = (unsigned char *)malloc(cut ? cut : 1);
     memcpy(part, memory, cut);
     ooze_result r = ooze_checkpoint_load(target, part, cut);
     free(part);
@@ -102,7 +103,8 @@ OZ_CASE(damaged_checkpoints_are_refused_and_change_nothing) {
     CHECK(r == OOZE_OK || (r < 0 && r > -100), "flip at %zu: %s", at, ooze_result_name(r));
     if (r == OOZE_OK) { /* whatever it is now, it can be stepped and left */
       r = ooze_step(target, 0.001);
-      CHECK(r == OOZE_OK || r == OOZE_CONTAINED || r < 0, "flip at %zu, then step: %s", at, ooze_result_name(r));
+      CHECK(r == OOZE_OK || r == OOZE_CONTAINED || r < 0, "flip at %zu, then step: %s", at,
+            ooze_result_name(r));
       CHECK_OK(ooze_checkpoint_load(target, memory, bytes), target);
       before = scene_hash(target);
     } else {

@@ -88,7 +88,8 @@ OZ_CASE(damaged_clocks_are_refused_and_change_nothing) {
   CHECK_OK(ooze_clock_save(s, words, 256, &count), s);
   CHECK_RESULT(ooze_clock_save(s, words, count - 1, &count), OOZE_ERROR_ARGUMENT, s);
   double time = ooze_time(s);
-  for (uint32_t cut = 0; cut < count; ++cut) CHECK_RESULT(ooze_clock_load(s, words, cut), OOZE_ERROR_FORMAT, s);
+  for (uint32_t cut = 0; cut < count; ++cut)
+    CHECK_RESULT(ooze_clock_load(s, words, cut), OOZE_ERROR_FORMAT, s);
   CHECK_RESULT(ooze_clock_load(s, NULL, count), OOZE_ERROR_FORMAT, s);
   uint32_t kept = words[3];
   words[3] = 0x7ff80000u; /* time is no number */

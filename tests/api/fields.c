@@ -1,12 +1,23 @@
-/* State that most scenes never set takes no memory until something sets it, and a run is the same whether it is there or not.
- * SPDX-License-Identifier: Apache-2.0 */
+/* State that most scenes never set takes no memory until something sets it, and a run is the same
+ * whether it is there or not. SPDX-License-Identifier: Apache-2.0 */
 #define SCENE_SIDE 7
 #include "scene.h"
 
 /* Everything that can be left out, with a value that is nobody's default. */
-static const struct { ooze_attribute attribute; uint32_t words; } optional[] = {
-    {OOZE_RELAXATION_TIME, 1}, {OOZE_COMPLIANCE, 1}, {OOZE_VISCOSITY, 1}, {OOZE_DENSITY, 1}, {OOZE_TEMPERATURE, 1},
-    {OOZE_FORCE, 3},           {OOZE_SOURCE, 1},     {OOZE_OWNER, 1},     {OOZE_REST, 3},    {OOZE_MELT, 1},
+static const struct {
+  ooze_attribute attribute;
+  uint32_t words;
+} optional[] = {
+    {OOZE_RELAXATION_TIME, 1},
+    {OOZE_COMPLIANCE, 1},
+    {OOZE_VISCOSITY, 1},
+    {OOZE_DENSITY, 1},
+    {OOZE_TEMPERATURE, 1},
+    {OOZE_FORCE, 3},
+    {OOZE_SOURCE, 1},
+    {OOZE_OWNER, 1},
+    {OOZE_REST, 3},
+    {OOZE_MELT, 1},
     {OOZE_PRESSURE, 1},
 };
 enum { OPTIONAL = sizeof optional / sizeof *optional };
@@ -27,7 +38,8 @@ static void touch(ooze_solver *s) {
     const ooze_attribute a = optional[k].attribute;
     CHECK_OK(ooze_attribute_read(s, a, 0, n, 0, was), s);
     memcpy(other, was, (size_t)n * 4 * optional[k].words);
-    for (uint32_t i = 0; i < n * optional[k].words; ++i) other[i] = 0.375f + (a == OOZE_DENSITY ? 900.0f : 0.0f);
+    for (uint32_t i = 0; i < n * optional[k].words; ++i)
+      other[i] = 0.375f + (a == OOZE_DENSITY ? 900.0f : 0.0f);
     CHECK_OK(ooze_attribute_write(s, a, 0, n, 0, other), s);
     CHECK_OK(ooze_attribute_write(s, a, 0, n, 0, was), s);
   }
@@ -62,8 +74,10 @@ static void check_model(uint32_t model, int heat) {
     scene_steps(s[k], 3);
     free(saved(s[k], &bytes[k]));
   }
-  CHECK(scene_hash(s[0]) == scene_hash(s[1]), "model %u, heat %d: with the fields there the run ends elsewhere", model, heat);
-  CHECK(bytes[0] < bytes[1], "model %u: %zu bytes without them, %zu with", model, bytes[0], bytes[1]);
+  CHECK(scene_hash(s[0]) == scene_hash(s[1]),
+        "model %u, heat %d: with the fields there the run ends elsewhere", model, heat);
+  CHECK(bytes[0] < bytes[1], "model %u: %zu bytes without them, %zu with", model, bytes[0],
+        bytes[1]);
   for (int k = 0; k < 2; ++k) ooze_solver_destroy(s[k]);
 }
 OZ_CASE(a_run_is_the_same_whether_fields_are_there_or_not) {
@@ -85,7 +99,8 @@ OZ_CASE(a_field_costs_its_words_once_it_is_set) {
     value[0] += 0.25f;
     CHECK_OK(ooze_attribute_write(s, optional[k].attribute, 7, 1, 0, value), s);
     uint64_t after = bytes_of(s), words = optional[k].words;
-    CHECK(after >= before + 8000 * 4 * words && after <= before + 8100 * 4 * words, "attribute %d: %llu bytes", (int)optional[k].attribute,
+    CHECK(after >= before + 8000 * 4 * words && after <= before + 8100 * 4 * words,
+          "attribute %d: %llu bytes", (int)optional[k].attribute,
           (unsigned long long)(after - before));
     all += words;
     float now[3];
@@ -116,7 +131,9 @@ OZ_CASE(values_of_a_material_follow_it) {
   CHECK_OK(ooze_attribute_read(s, OOZE_DENSITY, 30, 1, 0, &v), s);
   CHECK_EQ(v == 1500.0f, 1);
   CHECK_OK(ooze_attribute_read(s, OOZE_MASS, 30, 1, 0, &v), s);
-  CHECK_NEAR(v, 1500.0 * (double)scene_separation * (double)scene_separation * (double)scene_separation, 0.05 * (double)v, "a particle's volume is about d^3");
+  CHECK_NEAR(
+      v, 1500.0 * (double)scene_separation * (double)scene_separation * (double)scene_separation,
+      0.05 * (double)v, "a particle's volume is about d^3");
   CHECK_OK(ooze_attribute_write(s, OOZE_MATERIAL, 30, 1, 0, &index), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_VISCOSITY, 30, 1, 0, &v), s);
   CHECK_EQ(v == 0.0f, 1);
@@ -134,7 +151,8 @@ OZ_CASE(values_of_a_material_follow_it) {
   ooze_solver_destroy(s);
 }
 
-/* Checkpoints with the fields, as every one of version 3 is, and without them, into solvers that have them and that do not. */
+/* Checkpoints with the fields, as every one of version 3 is, and without them, into solvers that
+ * have them and that do not. */
 OZ_CASE(checkpoints_with_and_without_fields_load_anywhere) {
   ooze_solver *s[2];
   unsigned char *memory[2];
@@ -187,7 +205,8 @@ OZ_CASE(without_memory_for_a_field_nothing_changes) {
   ooze_solver *s = NULL;
   ooze_message why = {""};
   ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU, desc.tasks = OOZE_TASKS_SERIAL, desc.particle_separation = scene_separation;
+  desc.backend = OOZE_BACKEND_CPU, desc.tasks = OOZE_TASKS_SERIAL,
+  desc.particle_separation = scene_separation;
   desc.hooks.allocate = take, desc.hooks.release = give;
   CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
   CHECK_OK(scene_block(s, 0, 6, 0, 0.01f, 0), s);
@@ -195,12 +214,14 @@ OZ_CASE(without_memory_for_a_field_nothing_changes) {
   const uint64_t before = scene_hash(s);
   for (int k = 0; k < OPTIONAL; ++k) {
     float value[3] = {0.25f, 0, 0}, now[3] = {0};
-    CHECK_OK(ooze_attribute_read(s, optional[k].attribute, 3, 1, 0, now), s); /* the host's copy has its room */
+    /* the host's copy has its room */
+    CHECK_OK(ooze_attribute_read(s, optional[k].attribute, 3, 1, 0, now), s);
     value[0] += now[0];
     refuse = 1;
     const ooze_result r = ooze_attribute_write(s, optional[k].attribute, 3, 1, 0, value);
     refuse = 0;
-    CHECK(r == OOZE_ERROR_MEMORY && strstr(ooze_solver_message(s), "no memory for"), "attribute %d: %s: %s", (int)optional[k].attribute, ooze_result_name(r),
+    CHECK(r == OOZE_ERROR_MEMORY && strstr(ooze_solver_message(s), "no memory for"),
+          "attribute %d: %s: %s", (int)optional[k].attribute, ooze_result_name(r),
           ooze_solver_message(s));
     CHECK(scene_hash(s) == before);
   }

@@ -79,7 +79,8 @@ OZ_CASE(cancelling_leaves_a_state_that_goes_on) {
   h.last = 0;
   h.cancel_at = 1;
   CHECK_EQ(ooze_step(s, 1.0 / 48), OOZE_CANCELLED);
-  CHECK(ooze_time(s) >= before && ooze_time(s) < before + 1.0 / 48, "%g after %g", ooze_time(s), before);
+  CHECK(ooze_time(s) >= before && ooze_time(s) < before + 1.0 / 48, "%g after %g", ooze_time(s),
+        before);
   h.cancel_at = 0;
   h.last = 0;
   scene_steps(s, 1);
@@ -91,8 +92,8 @@ OZ_CASE(cancelling_leaves_a_state_that_goes_on) {
   ooze_solver_destroy(s);
 }
 
-/* A particle that cannot stay (an acceleration that no step can follow) is contained, counted and named; its neighbours
- * live on. */
+/* A particle that cannot stay (an acceleration that no step can follow) is contained, counted and
+ * named; its neighbours live on. */
 OZ_CASE(a_particle_that_goes_non_finite_is_contained) {
   host h = {0};
   ooze_solver *s = lent(&h, 0);

@@ -1,5 +1,5 @@
-/* Links through the interface: by ids, in any order, with their particles, in checkpoints and in the hash.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Links through the interface: by ids, in any order, with their particles, in checkpoints and in
+ * the hash. SPDX-License-Identifier: Apache-2.0 */
 #include "scene.h"
 
 enum { SIDE = 6, COUNT = SIDE * SIDE * SIDE };
@@ -68,16 +68,22 @@ OZ_CASE(links_that_make_no_sense_are_refused_and_nothing_changes) {
   uint64_t same[2] = {5, 5}, unknown[2] = {5, 99999}, there[2] = {2, 1}, twice[4] = {3, 50, 50, 3};
   float bad = -1.0f;
   uint32_t none = 0;
-  struct { uint64_t count, *pairs; float *rest; uint32_t *kind; ooze_result expected; } wrong[] = {
-      {1, same, NULL, NULL, OOZE_ERROR_ARGUMENT},    {1, unknown, NULL, NULL, OOZE_ERROR_NOT_FOUND},
-      {1, there, NULL, NULL, OOZE_ERROR_ARGUMENT},   {2, twice, NULL, NULL, OOZE_ERROR_ARGUMENT},
-      {1, twice, &bad, NULL, OOZE_ERROR_ARGUMENT},   {1, twice, NULL, &none, OOZE_ERROR_ARGUMENT},
+  struct {
+    uint64_t count, *pairs;
+    float *rest;
+    uint32_t *kind;
+    ooze_result expected;
+  } wrong[] = {
+      {1, same, NULL, NULL, OOZE_ERROR_ARGUMENT},  {1, unknown, NULL, NULL, OOZE_ERROR_NOT_FOUND},
+      {1, there, NULL, NULL, OOZE_ERROR_ARGUMENT}, {2, twice, NULL, NULL, OOZE_ERROR_ARGUMENT},
+      {1, twice, &bad, NULL, OOZE_ERROR_ARGUMENT}, {1, twice, NULL, &none, OOZE_ERROR_ARGUMENT},
       {1, NULL, NULL, NULL, OOZE_ERROR_ARGUMENT},
   };
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
     ooze_links add;
     ooze_links_default(&add);
-    add.count = wrong[k].count, add.pairs = wrong[k].pairs, add.rest = wrong[k].rest, add.kind = wrong[k].kind;
+    add.count = wrong[k].count, add.pairs = wrong[k].pairs, add.rest = wrong[k].rest,
+    add.kind = wrong[k].kind;
     CHECK_RESULT(ooze_links_add(s, &add), wrong[k].expected, s);
   }
   CHECK_RESULT(ooze_links_remove(s, twice, 1), OOZE_ERROR_NOT_FOUND, s);
@@ -114,7 +120,8 @@ OZ_CASE(links_follow_their_particles_through_steps_removal_and_checkpoints) {
   CHECK_EQ(count_of(s), n - 4); /* two ends of lines, one within */
   static uint64_t pairs[2 * COUNT];
   CHECK_OK(ooze_links_read(s, 0, n - 4, pairs, NULL, NULL, NULL), s);
-  for (uint64_t k = 0; k < 2 * (n - 4); ++k) CHECK(pairs[k] != 0 && pairs[k] != 8 && pairs[k] != 215);
+  for (uint64_t k = 0; k < 2 * (n - 4); ++k)
+    CHECK(pairs[k] != 0 && pairs[k] != 8 && pairs[k] != 215);
   size_t bytes = 0;
   CHECK_OK(ooze_checkpoint_size(s, &bytes), s);
   void *memory = malloc(bytes);

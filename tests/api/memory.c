@@ -18,7 +18,8 @@ static void *count_allocate(void *user, size_t bytes, size_t alignment) {
     c->failed++;
     return NULL;
   }
-  CHECK(alignment && alignment <= 4096 && (alignment & (alignment - 1)) == 0, "alignment %zu", alignment);
+  CHECK(alignment && alignment <= 4096 && (alignment & (alignment - 1)) == 0, "alignment %zu",
+        alignment);
   unsigned char *raw = (unsigned char *)malloc(bytes + alignment + sizeof(void *));
   CHECK(raw != NULL);
   uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
@@ -62,7 +63,8 @@ OZ_CASE(all_memory_comes_from_the_hooks_and_goes_back) {
   ooze_stats stats;
   ooze_stats_default(&stats);
   CHECK_OK(ooze_stats_get(s, &stats), s);
-  CHECK_NEAR(stats.bytes, c.bytes, 0.05 * (double)c.bytes, "headers in front of blocks may be left out");
+  CHECK_NEAR(stats.bytes, c.bytes, 0.05 * (double)c.bytes,
+             "headers in front of blocks may be left out");
   CHECK(c.live > 0);
   ooze_solver_destroy(s);
   CHECK_EQ(c.live, 0);
@@ -90,8 +92,8 @@ OZ_CASE(a_warm_step_allocates_nothing) {
   ooze_solver_destroy(s);
 }
 
-/* Each allocation of each call fails in turn, alone or with all that follow: the call says so, nothing is lost, and
- * with memory there again the run ends as if nothing had happened. */
+/* Each allocation of each call fails in turn, alone or with all that follow: the call says so,
+ * nothing is lost, and with memory there again the run ends as if nothing had happened. */
 static void check_create_and_fill(long rest) {
   for (int phase = 0; phase < 2; ++phase)
     for (long k = 0;; ++k) {
@@ -102,7 +104,8 @@ static void check_create_and_fill(long rest) {
       if (phase == 0) c.fail_at = k;
       ooze_result r = make(&c, &s, &why);
       if (phase == 0 && r < 0) {
-        CHECK(r == OOZE_ERROR_MEMORY && !s && why.text[0], "allocation %ld: %s %s", k, ooze_result_name(r), why.text);
+        CHECK(r == OOZE_ERROR_MEMORY && !s && why.text[0], "allocation %ld: %s %s", k,
+              ooze_result_name(r), why.text);
         CHECK_EQ(c.live, 0);
         continue;
       }
@@ -135,7 +138,8 @@ static void check_step(long rest, float yield_stress) {
     CHECK_OK(ooze_material_get(s, 1, &m), s);
     m.yield_stress = yield_stress;
     CHECK_OK(ooze_material_set(s, 1, &m), s);
-    /* one substep a step: a refused step leaves the last whole substep, and here that is where it began */
+    /* one substep a step: a refused step leaves the last whole substep, and here that is where it
+     * began */
     ooze_params params;
     ooze_params_default(&params);
     CHECK_OK(ooze_params_get(s, &params), s);
@@ -147,7 +151,8 @@ static void check_step(long rest, float yield_stress) {
       ooze_result r = ooze_step(s, 1.0 / 144);
       c.fail_at = -1;
       if (r < 0) {
-        CHECK(r == OOZE_ERROR_MEMORY, "allocation %ld: %s: %s", k, ooze_result_name(r), ooze_solver_message(s));
+        CHECK(r == OOZE_ERROR_MEMORY, "allocation %ld: %s: %s", k, ooze_result_name(r),
+              ooze_solver_message(s));
         CHECK(scene_hash(s) == before, "allocation %ld: a refused step changed the state", k);
         CHECK_OK(ooze_step(s, 1.0 / 144), s);
       }
@@ -166,7 +171,8 @@ OZ_CASE(any_single_allocation_of_a_step_may_fail) { check_step(0, 0.0f); }
 OZ_CASE(memory_may_run_out_during_a_step) { check_step(1, 0.0f); }
 OZ_CASE(what_yields_remembers_nothing_of_a_step_that_failed) { check_step(0, 100.0f); }
 
-/* A slot of a particle near walls has room for as many planes as the colliders can offer: three from the start, or more as they come. */
+/* A slot of a particle near walls has room for as many planes as the colliders can offer: three
+ * from the start, or more as they come. */
 OZ_CASE(walls_take_the_room_that_their_colliders_need) {
   uint64_t hash[2];
   size_t bytes[2];
@@ -186,17 +192,20 @@ OZ_CASE(walls_take_the_room_that_their_colliders_need) {
     scene_steps(s, 2);
     bytes[k] = c.bytes;
     ooze_collider_desc_default(&d);
-    d.shape = OOZE_SHAPE_BOX, d.half[0] = d.half[1] = d.half[2] = 0.05f, d.start.position[0] = d.end.position[0] = -0.06f;
+    d.shape = OOZE_SHAPE_BOX, d.half[0] = d.half[1] = d.half[2] = 0.05f,
+    d.start.position[0] = d.end.position[0] = -0.06f;
     CHECK_OK(ooze_collider_add(s, &d, &handle), s);
     scene_steps(s, 1);
-    d.start.position[0] = d.end.position[0] = 0.1f, d.start.position[2] = d.end.position[2] = -0.07f;
+    d.start.position[0] = d.end.position[0] = 0.1f,
+    d.start.position[2] = d.end.position[2] = -0.07f;
     CHECK_OK(ooze_collider_add(s, &d, &handle), s);
     scene_steps(s, 2);
     hash[k] = scene_hash(s);
     ooze_solver_destroy(s);
   }
   CHECK(hash[0] == hash[1], "slots with less room give other bits");
-  CHECK(bytes[0] + (size_t)SCENE_SIDE * SCENE_SIDE * 150 < bytes[1], "%zu bytes with one plane, %zu with three", bytes[0], bytes[1]);
+  CHECK(bytes[0] + (size_t)SCENE_SIDE * SCENE_SIDE * 150 < bytes[1],
+        "%zu bytes with one plane, %zu with three", bytes[0], bytes[1]);
 }
 
 OZ_TEST_MAIN()

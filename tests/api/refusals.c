@@ -1,4 +1,5 @@
-/* Nonsense is refused with a sentence that names it, and nothing changes. SPDX-License-Identifier: Apache-2.0 */
+/* Nonsense is refused with a sentence that names it, and nothing changes. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "scene.h"
 
 static uint64_t hash_now;
@@ -8,14 +9,16 @@ static ooze_solver *fresh(void) {
   hash_now = scene_hash(s);
   return s;
 }
-#define REFUSED(call)                                                                                                  \
-  do {                                                                                                                 \
-    ooze_result r_ = (call);                                                                                           \
-    CHECK(r_<0 && r_> - 100, "%s gave %s", #call, ooze_result_name(r_));                                               \
-    CHECK(ooze_solver_message(s)[0], "%s left no message", #call);                                                     \
-    CHECK(scene_hash(s) == hash_now, "%s changed the state", #call);                                                   \
+#define REFUSED(call)                                                    \
+  do {                                                                   \
+    ooze_result r_ = (call);                                             \
+    CHECK(r_<0 && r_> - 100, "%s gave %s", #call, ooze_result_name(r_)); \
+    CHECK(ooze_solver_message(s)[0], "%s left no message", #call);       \
+    CHECK(scene_hash(s) == hash_now, "%s changed the state", #call);     \
   } while (0)
-#define SAYS(word) CHECK(strstr(ooze_solver_message(s), word), "\"%s\" does not name %s", ooze_solver_message(s), word)
+#define SAYS(word)                                                                               \
+  CHECK(strstr(ooze_solver_message(s), word), "\"%s\" does not name %s", ooze_solver_message(s), \
+        word)
 
 OZ_CASE(absurd_solver_descriptions_are_refused) {
   const float separations[] = {0, -1, NAN, INFINITY, -INFINITY};
@@ -106,7 +109,8 @@ OZ_CASE(ranges_stay_inside_the_particles) {
   REFUSED(ooze_attribute_read(s, OOZE_POSITION, n, 1, 0, p));
   REFUSED(ooze_attribute_read(s, OOZE_POSITION, 2, UINT32_MAX, 0, p));
   REFUSED(ooze_attribute_read(s, (ooze_attribute)77, 0, 1, 0, p));
-  REFUSED(ooze_attribute_read(s, OOZE_POSITION, 0, 1, 4, p)); /* a stride shorter than the element */
+  /* a stride shorter than the element */
+  REFUSED(ooze_attribute_read(s, OOZE_POSITION, 0, 1, 4, p));
   REFUSED(ooze_attribute_write(s, OOZE_ID, 0, 1, 0, p));
   REFUSED(ooze_attribute_write(s, OOZE_MASS, 0, 1, 0, p));
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, n, 0, 0, p), s);
@@ -127,12 +131,12 @@ OZ_CASE(absurd_parameters_and_materials_are_refused_by_name) {
   ooze_params p;
   ooze_material m;
   uint32_t index;
-#define BAD(kind, object, field, value, call)                                                                          \
-  do {                                                                                                                 \
-    ooze_##kind##_default(&object);                                                                                    \
-    object.field = value;                                                                                              \
-    REFUSED(call);                                                                                                     \
-    SAYS(#field);                                                                                                      \
+#define BAD(kind, object, field, value, call) \
+  do {                                        \
+    ooze_##kind##_default(&object);           \
+    object.field = value;                     \
+    REFUSED(call);                            \
+    SAYS(#field);                             \
   } while (0)
   BAD(params, p, time_scale, NAN, ooze_params_set(s, &p));
   BAD(params, p, time_scale, -1, ooze_params_set(s, &p));

@@ -1,6 +1,7 @@
 /* Same build, same input: same bits, whoever runs the chunks and on however many threads.
  * SPDX-License-Identifier: Apache-2.0 */
-#define SCENE_SIDE 16 /* several chunks of 1,024 particles, so that threads have something to share */
+/* several chunks of 1,024 particles, so that threads have something to share */
+#define SCENE_SIDE 16
 #include "scene.h"
 
 enum { STEPS = 4 };

@@ -1,5 +1,5 @@
-/* A small scene that has everything in it: two materials, a floor, a moving and turning box, a nozzle, a drain.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A small scene that has everything in it: two materials, a floor, a moving and turning box, a
+ * nozzle, a drain. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_API_SCENE_H
 #define OZ_TESTS_API_SCENE_H
 
@@ -37,8 +37,10 @@ static inline int scene_has_model(void) {
   return there != OOZE_ERROR_UNSUPPORTED;
 }
 
-/* A block of `side`^3 particles with its lowest corner at (x, y, z). Returns the result of adding it. */
-static inline ooze_result scene_block(ooze_solver *s, uint32_t material, int side, float x, float y, float z) {
+/* A block of `side`^3 particles with its lowest corner at (x, y, z). Returns the result of adding
+ * it. */
+static inline ooze_result scene_block(ooze_solver *s, uint32_t material, int side, float x, float y,
+                                      float z) {
   int count = side * side * side;
   float *p = (float *)malloc((size_t)count * 3 * sizeof *p);
   ooze_particles block;

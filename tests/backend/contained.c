@@ -1,5 +1,5 @@
-/* What goes wrong with one particle stays with it; what should be kept is kept. SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS backend TIMEOUT 120 */
+/* What goes wrong with one particle stays with it; what should be kept is kept.
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
 #include "core/solver.h"
 
@@ -27,7 +27,8 @@ static ooze_solver *make(uint32_t scheme, float gravity) {
   return s;
 }
 
-static uint32_t add_material(ooze_solver *s, float density, float viscosity, float tau, float compliance) {
+static uint32_t add_material(ooze_solver *s, float density, float viscosity, float tau,
+                             float compliance) {
   ooze_material m;
   uint32_t index;
   ooze_material_default(&m);
@@ -61,11 +62,12 @@ static void add_block(ooze_solver *s, uint32_t material, float y, float speed) {
   CHECK_OK(ooze_particles_add(s, &add, NULL), s);
 }
 
-/* ---- containment ---------------------------------------------------------------------------------------------- */
+/* ---- containment ------------------------------------------------------------------------- */
 
 static void check_finite(ooze_solver *s, const char *what) {
   static float v[2 * BLOCK][6];
-  static const ooze_attribute all[] = {OOZE_POSITION, OOZE_VELOCITY, OOZE_CONFORMATION, OOZE_COMPRESSION, OOZE_STRESS};
+  static const ooze_attribute all[] = {OOZE_POSITION, OOZE_VELOCITY, OOZE_CONFORMATION,
+                                       OOZE_COMPRESSION, OOZE_STRESS};
   uint32_t n = ooze_particle_count(s);
   CHECK(n <= 2 * BLOCK);
   for (uint32_t a = 0; a < sizeof all / sizeof *all; ++a) {
@@ -73,35 +75,40 @@ static void check_finite(ooze_solver *s, const char *what) {
     ooze_attribute_info_default(&info);
     CHECK(ooze_attribute_describe(all[a], &info) == OOZE_OK);
     CHECK_OK(ooze_attribute_read(s, all[a], 0, n, sizeof v[0], v), s);
-    if (all[a] == OOZE_COMPRESSION || all[a] == OOZE_STRESS) continue; /* of the substep in which it happened */
+    /* of the substep in which it happened */
+    if (all[a] == OOZE_COMPRESSION || all[a] == OOZE_STRESS) continue;
     for (uint32_t i = 0; i < n; ++i)
       for (uint32_t c = 0; c < info.components; ++c)
-        CHECK(isfinite(v[i][c]), "%s: %s.%u of rank %u is %g", what, info.name, c, i, (double)v[i][c]);
+        CHECK(isfinite(v[i][c]), "%s: %s.%u of rank %u is %g", what, info.name, c, i,
+              (double)v[i][c]);
   }
 }
 
-/* Steps; all numbers stay numbers, nobody is lost, few were reset and the first of them is named. */
+/* Steps; all numbers stay numbers, nobody is lost, few were reset and the first of them is named.
+ */
 static uint32_t step_contained(ooze_solver *s, const char *what, uint32_t most, uint64_t first) {
   ooze_stats stats;
   uint32_t count = ooze_particle_count(s);
   ooze_result r = ooze_step(s, 0.005);
-  CHECK(r == OOZE_OK || r == OOZE_CONTAINED, "%s: %s: %s", what, ooze_result_name(r), ooze_solver_message(s));
+  CHECK(r == OOZE_OK || r == OOZE_CONTAINED, "%s: %s: %s", what, ooze_result_name(r),
+        ooze_solver_message(s));
   ooze_stats_default(&stats);
   CHECK_OK(ooze_stats_get(s, &stats), s);
   check_finite(s, what);
-  CHECK(stats.contained <= most, "%s: %u particles were reset, expected %u at most", what, stats.contained, most);
-  CHECK((r == OOZE_CONTAINED) == (stats.contained > 0), "%s: %s with %u reset", what, ooze_result_name(r),
-        stats.contained);
+  CHECK(stats.contained <= most, "%s: %u particles were reset, expected %u at most", what,
+        stats.contained, most);
+  CHECK((r == OOZE_CONTAINED) == (stats.contained > 0), "%s: %s with %u reset", what,
+        ooze_result_name(r), stats.contained);
   if (stats.contained) {
     char text[32];
     snprintf(text, sizeof text, "id %llu", (unsigned long long)first);
     CHECK(stats.first_contained == first, "%s: named id %llu, expected %llu", what,
           (unsigned long long)stats.first_contained, (unsigned long long)first);
-    CHECK(strstr(ooze_solver_message(s), text) != NULL, "%s: \"%s\" does not say %s", what, ooze_solver_message(s),
-          text);
+    CHECK(strstr(ooze_solver_message(s), text) != NULL, "%s: \"%s\" does not say %s", what,
+          ooze_solver_message(s), text);
   }
-  CHECK(stats.particles + stats.killed == count, "%s: %u particles and %u removed, were %u", what, stats.particles,
-        stats.killed, count);
+  CHECK(stats.particles + stats.killed == count, "%s: %u particles and %u removed, were %u", what,
+        stats.particles, stats.killed, count);
   return stats.contained;
 }
 
@@ -141,7 +148,8 @@ static void inject(const char *what, uint32_t scheme, int field, float value) {
     f.force[f.stride + i] = 0;
   }
   for (int k = 0; k < 3; ++k) CHECK_EQ(step_contained(s, what, 0, 0), 0);
-  CHECK(ooze_particle_count(s) >= BLOCK - (field == 0), "%s: %u particles are left", what, ooze_particle_count(s));
+  CHECK(ooze_particle_count(s) >= BLOCK - (field == 0), "%s: %u particles are left", what,
+        ooze_particle_count(s));
   ooze_solver_destroy(s);
 }
 
@@ -151,7 +159,8 @@ static void inject_all(int field, const char *name) {
   for (uint32_t scheme = 0; scheme <= OOZE_SCHEME_STRESS; ++scheme)
     for (int k = 0; k < 4; ++k) {
       char what[80];
-      snprintf(what, sizeof what, "%s, %s of one particle %g", schemes[scheme], name, (double)bad[k]);
+      snprintf(what, sizeof what, "%s, %s of one particle %g", schemes[scheme], name,
+               (double)bad[k]);
       inject(what, scheme, field, bad[k]);
     }
 }
@@ -190,16 +199,18 @@ static struct {
   int done;
 } fault;
 
-static ooze_result faulty_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+static ooze_result faulty_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
+                              ooze_message *why) {
   ooze_result r = fault.table->run(b, f, stage, sums, why);
   if (stage != fault.stage || fault.done++) return r;
   float *p;
   memcpy(&p, (const char *)f + fault.member, sizeof p);
   for (uint32_t i = 0; i < f->count; ++i)
     if (f->id[i] == fault.id)
-      p[fault.record >= BLOCKS ? (size_t)(i / OZ_PAD) * OZ_PAD * (fault.record - BLOCKS) + i % OZ_PAD
-        : fault.record         ? (size_t)i * fault.record
-                               : i] = NAN;
+      p[fault.record >= BLOCKS
+            ? (size_t)(i / OZ_PAD) * OZ_PAD * (fault.record - BLOCKS) + i % OZ_PAD
+        : fault.record ? (size_t)i * fault.record
+                       : i] = NAN;
   return r;
 }
 
@@ -210,9 +221,10 @@ static void break_within_a_substep(void) {
     size_t member;
     uint32_t record, resets;
   } cases[] = {
-#define FAULT(resets, stage, member, record)                                                                           \
+#define FAULT(resets, stage, member, record) \
   {#member " after " #stage, OZ_STAGE_##stage, offsetof(oz_frame, member), record, resets}
-      /* multipliers, velocity and tensor are a particle's own: it is reset; from the others it recovers by itself */
+      /* multipliers, velocity and tensor are a particle's own: it is reset; from the others it
+         recovers by itself */
       FAULT(1, velocity_start, lam, 0),
       FAULT(0, residual, r, BLOCKS + 6),
       FAULT(0, residual, A, 12),
@@ -290,9 +302,11 @@ OZ_CASE(a_heap_in_one_spot_comes_apart_slowly) {
       CHECK_OK(ooze_stats_get(s, &stats), s);
       fastest = fmax(fastest, stats.max_speed);
     }
-    /* a quarter of a separation in a substep, and some more from the density of those that are out of the crowd already
+    /* a quarter of a separation in a substep, and some more from the density of those that are out
+     * of the crowd already
      */
-    CHECK(fastest < 4.0 * 0.25 * (double)separation / (0.005 / (double)stats.substeps), "%g m/s", fastest);
+    CHECK(fastest < 4.0 * 0.25 * (double)separation / (0.005 / (double)stats.substeps), "%g m/s",
+          fastest);
     ooze_solver_destroy(s);
   }
 }
@@ -332,17 +346,18 @@ OZ_CASE(accepted_extremes_of_one_particle_leave_the_others_finite) {
       if (r >= 0)
         for (int n = 0; n < 3; ++n) {
           r = ooze_step(s, 0.005);
-          CHECK(r == OOZE_OK || r == OOZE_CONTAINED, "%s: %s: %s", what, ooze_result_name(r), ooze_solver_message(s));
+          CHECK(r == OOZE_OK || r == OOZE_CONTAINED, "%s: %s: %s", what, ooze_result_name(r),
+                ooze_solver_message(s));
           check_finite(s, what);
         }
       ooze_solver_destroy(s);
     }
 }
 
-/* ---- falling freely ------------------------------------------------------------------------------------------- */
+/* ---- falling freely ---------------------------------------------------------------------- */
 
-/* Groups of n, far from each other: up to OZ_MIN_NEIGHBOURS particles feel nothing of each other but density, and that
- * is below 1. */
+/* Groups of n, far from each other: up to OZ_MIN_NEIGHBOURS particles feel nothing of each other
+ * but density, and that is below 1. */
 static void check_fall(uint32_t scheme) {
   enum { GROUPS = OZ_MIN_NEIGHBOURS, SUBSTEPS = 60 };
   float x[16][3], u[16][3];
@@ -384,14 +399,21 @@ static void check_fall(uint32_t scheme) {
   ooze_solver_destroy(s);
 }
 OZ_CASE(one_to_four_particles_fall_on_parabolas) { check_fall(OOZE_SCHEME_OOZE); }
-OZ_CASE(one_to_four_particles_fall_on_parabolas_in_the_printed_method) { check_fall(OOZE_SCHEME_PAPER); }
-OZ_CASE(one_to_four_particles_fall_on_parabolas_by_positions_alone) { check_fall(OOZE_SCHEME_POSITION); }
-OZ_CASE(one_to_four_particles_fall_on_parabolas_by_explicit_stress) { check_fall(OOZE_SCHEME_STRESS); }
+OZ_CASE(one_to_four_particles_fall_on_parabolas_in_the_printed_method) {
+  check_fall(OOZE_SCHEME_PAPER);
+}
+OZ_CASE(one_to_four_particles_fall_on_parabolas_by_positions_alone) {
+  check_fall(OOZE_SCHEME_POSITION);
+}
+OZ_CASE(one_to_four_particles_fall_on_parabolas_by_explicit_stress) {
+  check_fall(OOZE_SCHEME_STRESS);
+}
 
-/* ---- momentum ------------------------------------------------------------------------------------------------- */
+/* ---- momentum ---------------------------------------------------------------------------- */
 
 typedef struct motion {
-  double p[3], l[3], size, spin; /* momentum, angular momentum about the centre of mass, sums of their parts' sizes */
+  /* momentum, angular momentum about the centre of mass, sums of their parts' sizes */
+  double p[3], l[3], size, spin;
 } motion;
 
 static motion motion_of(ooze_solver *s) {
@@ -409,7 +431,8 @@ static motion motion_of(ooze_solver *s) {
   }
   for (uint32_t i = 0; i < n; ++i) {
     double at[3], v[3];
-    for (int c = 0; c < 3; ++c) at[c] = (double)x[i][c] - centre[c] / mass, v[c] = (double)m[i] * (double)u[i][c];
+    for (int c = 0; c < 3; ++c)
+      at[c] = (double)x[i][c] - centre[c] / mass, v[c] = (double)m[i] * (double)u[i][c];
     for (int c = 0; c < 3; ++c) {
       double l = at[(c + 1) % 3] * v[(c + 2) % 3] - at[(c + 2) % 3] * v[(c + 1) % 3];
       r.p[c] += v[c];
@@ -422,7 +445,8 @@ static motion motion_of(ooze_solver *s) {
 }
 
 /* Two densities, side by side; with relaxation time or without; random speeds and a spin. */
-static void check_momentum(float tau, float viscosity, float compliance, float yield, double spin_kept) {
+static void check_momentum(float tau, float viscosity, float compliance, float yield,
+                           double spin_kept) {
   ooze_solver *s = make(OOZE_SCHEME_OOZE, 0);
   uint32_t light = add_material(s, 800, viscosity, tau, compliance),
            heavy = add_material(s, 2400, viscosity, tau, compliance);
@@ -451,7 +475,8 @@ static void check_momentum(float tau, float viscosity, float compliance, float y
   motion b = motion_of(s);
   CHECK_EQ(ooze_particle_count(s), BLOCK);
   for (int c = 0; c < 3; ++c)
-    CHECK_NEAR(b.p[c], a.p[c], 1e-6 * a.size, "pairs exchange momentum: equal and opposite but for rounding");
+    CHECK_NEAR(b.p[c], a.p[c], 1e-6 * a.size,
+               "pairs exchange momentum: equal and opposite but for rounding");
   CHECK(b.l[2] > spin_kept * a.l[2] && b.l[2] < 1.02 * a.l[2],
         "angular momentum went from %.6g to %.6g of parts of %.6g", a.l[2], b.l[2], a.spin);
   ooze_solver_destroy(s);

@@ -1,6 +1,5 @@
-/* The rest filter as the linear map that it is: two sweeps do what three did, and no motion gains by it.
- * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS backend TIMEOUT 120 */
+/* The rest filter as the linear map that it is: two sweeps do what three did, and no motion gains
+ * by it. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
 #include "core/solver.h"
 
@@ -10,7 +9,8 @@
 enum { SIDE = 9, BLOCK = SIDE * SIDE * SIDE };
 static const float separation = 0.02f;
 
-/* What a test does with the frame once `finish` has set the gates; the velocities are put back afterwards. */
+/* What a test does with the frame once `finish` has set the gates; the velocities are put back
+ * afterwards. */
 static struct {
   const oz_backend_table *table;
   void (*look)(oz_backend *b, oz_frame *f);
@@ -37,11 +37,13 @@ static void sweep(oz_backend *b, oz_frame *f, float factor) {
 static double energy(const oz_frame *f) { /* over that of m_ref */
   double sum = 0.0;
   for (size_t i = 0; i < f->count; ++i)
-    for (size_t c = 0; c < 3; ++c) sum += (double)f->u[4 * i + c] * (double)f->u[4 * i + c] / (double)f->omega[i];
+    for (size_t c = 0; c < 3; ++c)
+      sum += (double)f->u[4 * i + c] * (double)f->u[4 * i + c] / (double)f->omega[i];
   return sum;
 }
 
-static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
+                              ooze_message *why) {
   ooze_result r = probe.table->run(b, f, stage, sums, why);
   if (stage != OZ_STAGE_finish || probe.done++) return r;
   oz_frame copy = *f;
@@ -56,7 +58,8 @@ static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, 
   return r;
 }
 
-/* A block in disorder, every `nth` particle of it `ratio` times lighter than the others; after some steps, in free fall. */
+/* A block in disorder, every `nth` particle of it `ratio` times lighter than the others; after some
+ * steps, in free fall. */
 static void probe_block(uint32_t nth, float ratio, void (*look)(oz_backend *b, oz_frame *f)) {
   ooze_solver_desc desc;
   ooze_solver *s = NULL;
@@ -79,7 +82,8 @@ static void probe_block(uint32_t nth, float ratio, void (*look)(oz_backend *b, o
     for (uint32_t i = 0; i < BLOCK; ++i) {
       const uint32_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
       if ((nth && i % nth == 0) != k) continue;
-      for (int c = 0; c < 3; ++c) x[n][c] = separation * ((float)at[c] + 0.3f * random_float(&state));
+      for (int c = 0; c < 3; ++c)
+        x[n][c] = separation * ((float)at[c] + 0.3f * random_float(&state));
       ++n;
     }
     if (!n) continue;
@@ -99,7 +103,8 @@ static void probe_block(uint32_t nth, float ratio, void (*look)(oz_backend *b, o
   ooze_solver_destroy(s);
 }
 
-/* Of whatever the two sweeps leave, they are asked again and again: what they amplify would be all that is left. */
+/* Of whatever the two sweeps leave, they are asked again and again: what they amplify would be all
+ * that is left. */
 static void gains_nothing(oz_backend *b, oz_frame *f) {
   double before = 1.0, after = 1.0;
   shake(f, f->u);
@@ -111,7 +116,8 @@ static void gains_nothing(oz_backend *b, oz_frame *f) {
     for (size_t i = 0; i < f->count; ++i)
       for (size_t c = 0; c < 3; ++c) f->u[4 * i + c] *= back;
   }
-  CHECK(after <= before * 1.005, "%g of the energy", after / before); /* gates that differ: smooth motion gains up to 0.1% in a substep with any factor */
+  /* gates that differ: smooth motion gains up to 0.1% in a substep with any factor */
+  CHECK(after <= before * 1.005, "%g of the energy", after / before);
 }
 OZ_CASE(no_motion_gains_by_the_filter) { probe_block(0, 1.0f, gains_nothing); }
 OZ_CASE(no_motion_gains_where_few_are_light) { probe_block(31, 3.3f, gains_nothing); }
@@ -132,7 +138,8 @@ OZ_CASE(two_sweeps_leave_as_little_jitter_as_three) { probe_block(0, 1.0f, leave
 static void keeps_a_twist(oz_backend *b, oz_frame *f) { /* affine motion is not the filter's */
   for (size_t i = 0; i < f->count; ++i) {
     const float *x = f->start + 4 * i;
-    f->u[4 * i] = 3.0f * x[1] - x[0], f->u[4 * i + 1] = -2.0f * x[0] + x[2], f->u[4 * i + 2] = 0.5f + x[1];
+    f->u[4 * i] = 3.0f * x[1] - x[0], f->u[4 * i + 1] = -2.0f * x[0] + x[2],
+             f->u[4 * i + 2] = 0.5f + x[1];
   }
   const double before = energy(f);
   float was[3] = {f->u[4], f->u[5], f->u[6]};

@@ -1,4 +1,5 @@
-/* Friction and stick that change from place to place, for the tests that compare stages on two backends. */
+/* Friction and stick that change from place to place, for the tests that compare stages on two
+ * backends. */
 #ifndef OZ_TESTS_GRIP_H
 #define OZ_TESTS_GRIP_H
 

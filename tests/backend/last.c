@@ -1,6 +1,6 @@
-/* The length of the last step of conjugate gradients, which is found without another look at the neighbours, is what a look would find.
- * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS backend TIMEOUT 60 */
+/* The length of the last step of conjugate gradients, which is found without another look at the
+ * neighbours, is what a look would find. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS
+ * backend TIMEOUT 60 */
 #include "check.h"
 #include "core/solver.h"
 
@@ -19,7 +19,8 @@ static float random_float(uint32_t *state) {
 }
 
 /* Wherever cg_apply is asked for, cg_last is asked first. */
-static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
+                              ooze_message *why) {
   if (stage == OZ_STAGE_cg_apply) {
     double last[4], whole[4];
     CHECK(probe.table->run(b, f, OZ_STAGE_cg_last, last, why) == OOZE_OK, "%s", why->text);
@@ -34,7 +35,8 @@ static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, 
   return probe.table->run(b, f, stage, sums, why);
 }
 
-/* A block in disorder, every third particle of it three times lighter; with `friction` between two walls that shear it, or by itself where it is below 0. */
+/* A block in disorder, every third particle of it three times lighter; with `friction` between two
+ * walls that shear it, or by itself where it is below 0. */
 static void probe_block(float friction, float relaxation) {
   static float x[BLOCK][3];
   ooze_solver_desc desc;
@@ -42,7 +44,8 @@ static void probe_block(float friction, float relaxation) {
   ooze_message why = {""};
   uint32_t state = 3, material[2];
   ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU, desc.tasks = OOZE_TASKS_SERIAL, desc.particle_separation = separation;
+  desc.backend = OOZE_BACKEND_CPU, desc.tasks = OOZE_TASKS_SERIAL,
+  desc.particle_separation = separation;
   CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
   for (uint32_t k = 0; k < 2; ++k) {
     uint32_t n = 0;
@@ -54,18 +57,22 @@ static void probe_block(float friction, float relaxation) {
     for (uint32_t i = 0; i < BLOCK; ++i) {
       const uint32_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
       if ((i % 3 == 0) != k) continue;
-      for (int c = 0; c < 3; ++c) x[n][c] = separation * ((float)at[c] + 0.6f + 0.3f * random_float(&state));
+      for (int c = 0; c < 3; ++c)
+        x[n][c] = separation * ((float)at[c] + 0.6f + 0.3f * random_float(&state));
       ++n;
     }
     ooze_particles_default(&add);
     add.count = n, add.material = material[k], add.positions = x;
     CHECK_OK(ooze_particles_add(s, &add, NULL), s);
   }
-  for (int k = 0; k < 2 && friction >= 0.0f; ++k) { /* a floor, and a wall that it meets in an edge */
+  /* a floor, and a wall that it meets in an edge */
+  for (int k = 0; k < 2 && friction >= 0.0f; ++k) {
     ooze_collider_desc wall;
     ooze_collider_desc_default(&wall);
     wall.shape = OOZE_SHAPE_PLANE, wall.friction = friction;
-    if (k) wall.start.rotation[2] = wall.end.rotation[2] = -0.70710678f, wall.start.rotation[3] = wall.end.rotation[3] = 0.70710678f;
+    if (k)
+      wall.start.rotation[2] = wall.end.rotation[2] = -0.70710678f,
+      wall.start.rotation[3] = wall.end.rotation[3] = 0.70710678f;
     CHECK_OK(ooze_collider_add(s, &wall, NULL), s);
   }
   CHECK_OK(ooze_step(s, 0.02), s);
@@ -78,7 +85,8 @@ static void probe_block(float friction, float relaxation) {
   s->backend->table = probe.table;
   CHECK(probe.seen > 3, "%d", probe.seen);
   CHECK((probe.walls > 0) == (friction >= 0.0f), "%d of %d", probe.walls, probe.seen);
-  printf("  friction %g, relaxation %g s: off by %.2g of itself\n", (double)friction, (double)relaxation, probe.worst);
+  printf("  friction %g, relaxation %g s: off by %.2g of itself\n", (double)friction,
+         (double)relaxation, probe.worst);
   CHECK(probe.worst < 1e-4, "%g", probe.worst);
   ooze_solver_destroy(s);
 }

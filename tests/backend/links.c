@@ -1,6 +1,6 @@
-/* Links of the CPU backend against brute force: made within h, the same from both ends, through sorting, removing and
- * growing. SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS backend TIMEOUT 60 */
+/* Links of the CPU backend against brute force: made within h, the same from both ends, through
+ * sorting, removing and growing. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend
+ * TIMEOUT 60 */
 #include "check.h"
 #include "cpu/cpu.h"
 #include "models/models.h"
@@ -53,7 +53,10 @@ static void open_machine(machine *m, uint32_t isa) {
   m->count = N;
   for (uint32_t i = 0; i < N + MORE; ++i)
     for (int c = 0; c < 3; ++c)
-      m->x[i][c] = separation * ((float)(c == 0 ? i % SIDE : c == 1 ? i / SIDE % SIDE : i / (SIDE * SIDE)) + 0.3f * random_float());
+      m->x[i][c] = separation * ((float)(c == 0   ? i % SIDE
+                                         : c == 1 ? i / SIDE % SIDE
+                                                  : i / (SIDE * SIDE)) +
+                                 0.3f * random_float());
   CHECK(m->b->table->resize(m->b, N, &why) == OOZE_OK, "%s", why.text);
   upload(m, 0);
 }
@@ -95,11 +98,13 @@ static oz_link_pair *get(machine *m, uint64_t *count) {
   CHECK(m->b->table->links_get(m->b, at, out, count, &why) == OOZE_OK, "%s", why.text);
   CHECK_EQ(*count, all);
   for (uint64_t k = 1; k < all; ++k)
-    CHECK(out[k - 1].a < out[k].a || (out[k - 1].a == out[k].a && out[k - 1].b < out[k].b), "link %llu is out of order", (unsigned long long)k);
+    CHECK(out[k - 1].a < out[k].a || (out[k - 1].a == out[k].a && out[k - 1].b < out[k].b),
+          "link %llu is out of order", (unsigned long long)k);
   return out;
 }
 
-/* Every row in ascending rank, every entry with its like at the other end, padding that does nothing. */
+/* Every row in ascending rank, every entry with its like at the other end, padding that does
+ * nothing. */
 static void check_rows(machine *m) {
   const oz_frame *f = &m->f;
   const uint32_t lanes = ((oz_cpu *)m->b)->isa->lanes;
@@ -174,12 +179,18 @@ OZ_CASE(sorting_keeps_every_link_and_an_update_keeps_old_ones) {
       for (int c = 0; c < 3; ++c) m.x[i][c] = separation * 40.0f * random_float();
     for (uint32_t i = 0; i < N; ++i)
       for (int c = 0; c < 3; ++c) m.f.x[4 * (size_t)i + (size_t)c] = m.x[m.f.rank[i]][c];
-    if (turn < 2) sort_and_list(&m);
-    else update(&m);
+    if (turn < 2)
+      sort_and_list(&m);
+    else
+      update(&m);
     check_rows(&m);
     second = get(&m, &after);
-    if (turn < 2) CHECK(after == count && memcmp(first, second, count * sizeof *first) == 0, "sorting changed a link");
-    else CHECK(after >= count, "%llu of %llu links are left", (unsigned long long)after, (unsigned long long)count);
+    if (turn < 2)
+      CHECK(after == count && memcmp(first, second, count * sizeof *first) == 0,
+            "sorting changed a link");
+    else
+      CHECK(after >= count, "%llu of %llu links are left", (unsigned long long)after,
+            (unsigned long long)count);
     free(second);
   }
   free(first);
@@ -197,10 +208,13 @@ OZ_CASE(links_go_with_their_particles_and_new_particles_have_none) {
   uint32_t n = 0;
   ooze_message why = {""};
   for (uint32_t r = 0; r < N; ++r)
-    if (r % 3 && r % 7) fresh[r] = n, old_of[n++] = r;
-    else fresh[r] = UINT32_MAX;
+    if (r % 3 && r % 7)
+      fresh[r] = n, old_of[n++] = r;
+    else
+      fresh[r] = UINT32_MAX;
   for (uint32_t i = 0; i < N; ++i) keep[i] = fresh[m.f.rank[i]] != UINT32_MAX;
-  for (uint64_t k = 0; k < count; ++k) expected += fresh[before[k].a] != UINT32_MAX && fresh[before[k].b] != UINT32_MAX;
+  for (uint64_t k = 0; k < count; ++k)
+    expected += fresh[before[k].a] != UINT32_MAX && fresh[before[k].b] != UINT32_MAX;
   uint32_t kept = 0;
   CHECK(m.b->table->compact(m.b, keep, &kept, &why) == OOZE_OK, "%s", why.text);
   CHECK_EQ(kept, n);
@@ -224,10 +238,12 @@ OZ_CASE(links_go_with_their_particles_and_new_particles_have_none) {
   upload(&m, n);
   sort_and_list(&m);
   check_rows(&m);
-  for (uint32_t i = 0; i < m.count; ++i) CHECK(m.f.rank[i] < n || m.f.link_len[i] == 0, "a new particle has %u links", m.f.link_len[i]);
+  for (uint32_t i = 0; i < m.count; ++i)
+    CHECK(m.f.rank[i] < n || m.f.link_len[i] == 0, "a new particle has %u links", m.f.link_len[i]);
   free(before);
   before = get(&m, &count);
-  CHECK(count == left && memcmp(before, after, count * sizeof *before) == 0, "growing changed a link");
+  CHECK(count == left && memcmp(before, after, count * sizeof *before) == 0,
+        "growing changed a link");
   free(before), free(after);
   close_machine(&m);
 }

@@ -1,6 +1,5 @@
-/* The CPU's sort and neighbour lists against brute force, in every build of them that this machine can run.
- * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS backend TIMEOUT 120 */
+/* The CPU's sort and neighbour lists against brute force, in every build of them that this machine
+ * can run. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
 #include "cpu/cpu.h"
 #include "physics/rows.h"
@@ -15,7 +14,7 @@ static float random_float(void) { /* -1 to 1 */
   return (float)(int32_t)random_state * (1.0f / 2147483648.0f);
 }
 
-/* ---- a backend with particles --------------------------------------------------------------------------------- */
+/* ---- a backend with particles ------------------------------------------------------------ */
 
 static float cloud[MOST][3]; /* m */
 static uint64_t cloud_id[MOST];
@@ -48,8 +47,8 @@ typedef struct machine {
   oz_frame f;
 } machine;
 
-/* order: particle k of the backend is cloud[order[k]], or cloud[k] if NULL. Every field carries a number made of the
- * id. */
+/* order: particle k of the backend is cloud[order[k]], or cloud[k] if NULL. Every field carries a
+ * number made of the id. */
 static void fill(machine *m, const uint32_t *order) {
   static float wide[MOST * 6];
   static uint32_t word[MOST];
@@ -58,23 +57,26 @@ static void fill(machine *m, const uint32_t *order) {
   ooze_message why = {""};
   uint32_t n = cloud_count;
   CHECK(b->table->resize(b, n, &why) == OOZE_OK, "%s", why.text);
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k) CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k)
+    CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
 #define OF(k) (order ? order[k] : (k))
-#define UP(field, data) CHECK(b->table->upload(b, OZ_FIELD_##field, 0, n, data, &why) == OOZE_OK, "%s", why.text)
+#define UP(field, data) \
+  CHECK(b->table->upload(b, OZ_FIELD_##field, 0, n, data, &why) == OOZE_OK, "%s", why.text)
   for (uint32_t k = 0; k < n; ++k)
     for (uint32_t c = 0; c < 4; ++c) wide[4 * k + c] = c < 3 ? cloud[OF(k)][c] : 0;
   UP(X, wide);
   for (uint32_t k = 0; k < n; ++k) id[k] = cloud_id[OF(k)];
   UP(ID, id);
   for (uint32_t k = 0; k < n; ++k)
-    for (uint32_t c = 0; c < 4; ++c) wide[4 * k + c] = 1e-6f * (float)(id[k] % 4096) + (float)c * 1e-3f;
+    for (uint32_t c = 0; c < 4; ++c)
+      wide[4 * k + c] = 1e-6f * (float)(id[k] % 4096) + (float)c * 1e-3f;
   UP(U, wide);
   for (uint32_t k = 0; k < n; ++k)
     for (uint32_t c = 0; c < 6; ++c) wide[c * n + k] = (float)(id[k] + 10000 * c);
   UP(Q, wide);
   UP(FORCE, wide); /* its three planes */
-  static const oz_field single[] = {OZ_FIELD_TAU, OZ_FIELD_COMPLIANCE, OZ_FIELD_VISCOSITY, OZ_FIELD_DENSITY,
-                                    OZ_FIELD_TEMPERATURE};
+  static const oz_field single[] = {OZ_FIELD_TAU, OZ_FIELD_COMPLIANCE, OZ_FIELD_VISCOSITY,
+                                    OZ_FIELD_DENSITY, OZ_FIELD_TEMPERATURE};
   for (uint32_t s = 0; s < sizeof single / sizeof *single; ++s) {
     for (uint32_t k = 0; k < n; ++k) wide[k] = (float)(id[k] + s);
     CHECK(b->table->upload(b, single[s], 0, n, wide, &why) == OOZE_OK, "%s", why.text);
@@ -135,13 +137,14 @@ static void machine_end(machine *m) {
 }
 static const char *name(const machine *m) { return m->cpu->isa->name; }
 
-/* ---- against brute force -------------------------------------------------------------------------------------- */
+/* ---- against brute force ----------------------------------------------------------------- */
 
 /* Marks what is in one row; returns how often the particle itself is, which is padding. */
-static uint32_t mark(const machine *m, uint32_t i, const uint16_t *list, const uint32_t *rows, const uint16_t *lengths,
-                     int on, uint32_t *others) {
+static uint32_t mark(const machine *m, uint32_t i, const uint16_t *list, const uint32_t *rows,
+                     const uint16_t *lengths, int on, uint32_t *others) {
   uint32_t self = 0;
-  CHECK(lengths[i] % m->cpu->isa->lanes == 0, "%s: row %u has %u entries: not whole vectors", name(m), i, lengths[i]);
+  CHECK(lengths[i] % m->cpu->isa->lanes == 0, "%s: row %u has %u entries: not whole vectors",
+        name(m), i, lengths[i]);
   for (uint32_t k = 0; k < lengths[i]; ++k) {
     uint32_t j;
     const oz_row row = oz_row_of(list, rows, i);
@@ -167,15 +170,17 @@ static double distance2(const float *at, uint32_t i, uint32_t j) {
 }
 
 /* All within `must` are in the row and none beyond `may`, each once. */
-static void check_row(const machine *m, const float *at, uint32_t i, double must, double may, const char *what) {
+static void check_row(const machine *m, const float *at, uint32_t i, double must, double may,
+                      const char *what) {
   for (uint32_t j = 0; j < m->f.count; ++j) {
     if (j == i) continue;
     double r2 = distance2(at, i, j);
     CHECK(seen[j] <= 1, "%s: %s: %u is %u times in the row of %u", name(m), what, j, seen[j], i);
-    CHECK(seen[j] || r2 >= must * must, "%s: %s: %u is missing from the row of %u: %.7g m apart, reach %.7g m", name(m),
-          what, j, i, sqrt(r2), must);
-    CHECK(!seen[j] || r2 <= may * may, "%s: %s: %u is in the row of %u: %.7g m apart, reach %.7g m", name(m), what, j,
-          i, sqrt(r2), may);
+    CHECK(seen[j] || r2 >= must * must,
+          "%s: %s: %u is missing from the row of %u: %.7g m apart, reach %.7g m", name(m), what, j,
+          i, sqrt(r2), must);
+    CHECK(!seen[j] || r2 <= may * may, "%s: %s: %u is in the row of %u: %.7g m apart, reach %.7g m",
+          name(m), what, j, i, sqrt(r2), may);
   }
 }
 
@@ -188,15 +193,18 @@ static float from_half(uint16_t h) {
 /* The stored weights: d |ghat| / r of the spiky kernel, in halves. */
 static void check_weights(const machine *m, uint32_t i) {
   const oz_frame *f = &m->f;
-  const double h = (double)f->h, d = (double)f->d, norm = 45.0 / (3.14159265358979 * pow(h, 6)) * pow(d, 5);
+  const double h = (double)f->h, d = (double)f->d,
+               norm = 45.0 / (3.14159265358979 * pow(h, 6)) * pow(d, 5);
   const oz_row row = oz_row_of(f->near_c, f->row_c, i);
   const uint16_t *weights = row.e + (row.wide ? 2 : 1) * (size_t)f->len_c[i];
   for (uint32_t k = 0; k < f->len_c[i]; ++k) {
     uint32_t j;
     oz_row_j(&row, k, 1, &j);
-    double r = sqrt(distance2(f->x, i, j)), want = r > 1e-4 * h ? norm * (h - r) * (h - r) / r : 0, got = (double)from_half(weights[k]);
-    CHECK(fabs(got - want) <= 1e-3 * fabs(want) + 1e-6, "%s: weight of %u and %u: %.6g, expected %.6g within a half's rounding",
-          name(m), i, j, got, want);
+    double r = sqrt(distance2(f->x, i, j)), want = r > 1e-4 * h ? norm * (h - r) * (h - r) / r : 0,
+           got = (double)from_half(weights[k]);
+    CHECK(fabs(got - want) <= 1e-3 * fabs(want) + 1e-6,
+          "%s: weight of %u and %u: %.6g, expected %.6g within a half's rounding", name(m), i, j,
+          got, want);
     if (j == i) CHECK(weights[k] == 0, "padding of row %u has the weight %g", i, got);
   }
 }
@@ -231,12 +239,16 @@ static void check_density_list(machine *m, uint32_t rebuilt) {
   CHECK_EQ(news.rebuilt, rebuilt);
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t others = 0, pad = 0;
-    for (int k = 0; k < 2 && f->near_d[k]; ++k) pad += mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 1, &others);
+    for (int k = 0; k < 2 && f->near_d[k]; ++k)
+      pad += mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 1, &others);
     /* what is further than h adds nothing, so more may be in it */
-    check_row(m, f->p, i, (double)f->h, rebuilt ? (double)INFINITY : 1.3 * (double)f->h, rebuilt ? "density, what C lacks" : "density");
-    CHECK_NEAR(f->pad_weight[i], (double)pad * (double)f->w_self, 1e-5 * (double)f->w_self * (pad + 1),
+    check_row(m, f->p, i, (double)f->h, rebuilt ? (double)INFINITY : 1.3 * (double)f->h,
+              rebuilt ? "density, what C lacks" : "density");
+    CHECK_NEAR(f->pad_weight[i], (double)pad * (double)f->w_self,
+               1e-5 * (double)f->w_self * (pad + 1),
                "the density sum takes the padding away again");
-    for (int k = 0; k < 2 && f->near_d[k]; ++k) mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 0, &others);
+    for (int k = 0; k < 2 && f->near_d[k]; ++k)
+      mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 0, &others);
   }
 }
 
@@ -245,7 +257,8 @@ static void check_cloud(double loose) {
   for (uint32_t k = 0; machine_make(&m, k); ++k) {
     prepare(&m, NULL, 0.001f);
     build(&m);
-    CHECK(m.cpu->has_margin || m.cpu->still || !cloud_count, "%s: slow particles get a margin, or need none", name(&m));
+    CHECK(m.cpu->has_margin || m.cpu->still || !cloud_count,
+          "%s: slow particles get a margin, or need none", name(&m));
     check_lists(&m, loose);
     machine_end(&m);
   }
@@ -265,7 +278,8 @@ OZ_CASE(rows_are_the_neighbours_at_negative_coordinates) {
 }
 
 OZ_CASE(rows_are_the_neighbours_far_from_the_origin) {
-  /* 6e5 separations: a step of single precision is 0.05 separations, a twentieth of a cell's side */
+  /* 6e5 separations: a step of single precision is 0.05 separations, a twentieth of a cell's side
+   */
   start();
   put_cloud(401, 4, 6e5f, -6e5f, 5e5f);
   put_cloud(401, 4, -6e5f, 3e5f, 6e5f);
@@ -280,7 +294,8 @@ OZ_CASE(rows_are_the_neighbours_on_a_lattice_with_many_ties) {
 
 OZ_CASE(rows_are_the_neighbours_over_hundreds_of_cells) {
   start();
-  for (int i = 0; i < 700; ++i) put(1.1f * (float)i - 300, 0.3f * random_float(), 0.3f * random_float());
+  for (int i = 0; i < 700; ++i)
+    put(1.1f * (float)i - 300, 0.3f * random_float(), 0.3f * random_float());
   put_cloud(300, 300, 0, 0, 0); /* hardly any has a neighbour */
   put(1e6f, 1e6f, 1e6f);
   put(-1e6f, -1e6f, -1e6f);
@@ -295,7 +310,7 @@ OZ_CASE(no_particle_one_and_two_have_lists_too) {
   }
 }
 
-/* ---- after particles have moved ------------------------------------------------------------------------------- */
+/* ---- after particles have moved ---------------------------------------------------------- */
 
 static void move(machine *m, float spread, float together) {
   oz_frame *f = &m->f;
@@ -314,7 +329,8 @@ OZ_CASE(the_density_list_holds_at_the_new_positions) {
   for (uint32_t k = 0; machine_make(&m, k); ++k) {
     prepare(&m, NULL, 0.001f);
     build(&m);
-    const uint32_t anew = (uint32_t)m.cpu->still; /* lists that expected no motion have no margin to take it from */
+    /* lists that expected no motion have no margin to take it from */
+    const uint32_t anew = (uint32_t)m.cpu->still;
     move(&m, 0.15f * m.f.margin, 0);
     check_density_list(&m, anew);
     prepare(&m, NULL, 0.001f);
@@ -352,7 +368,7 @@ OZ_CASE(fast_particles_get_a_density_list_of_their_own) {
   }
 }
 
-/* ---- piled up ------------------------------------------------------------------------------------------------- */
+/* ---- piled up ---------------------------------------------------------------------------- */
 
 /* Rows are cut at OZ_MAX_NEIGHBOURS: what is left are true neighbours, each once. */
 static void check_pile(uint32_t count, float half) {
@@ -369,8 +385,8 @@ static void check_pile(uint32_t count, float half) {
       uint32_t others = 0, ignored = 0;
       mark(&m, i, f->near_c, f->row_c, f->len_c, 1, &others);
       check_row(&m, f->x, i, 0, (double)f->h * (1 + 1e-5), "pile");
-      CHECK(others <= OZ_MAX_NEIGHBOURS && others == f->neighbours[i], "%s: particle %u: %u neighbours, %u in the row",
-            name(&m), i, f->neighbours[i], others);
+      CHECK(others <= OZ_MAX_NEIGHBOURS && others == f->neighbours[i],
+            "%s: particle %u: %u neighbours, %u in the row", name(&m), i, f->neighbours[i], others);
       full += others == OZ_MAX_NEIGHBOURS;
       mark(&m, i, f->near_c, f->row_c, f->len_c, 0, &ignored);
     }
@@ -381,13 +397,14 @@ static void check_pile(uint32_t count, float half) {
 OZ_CASE(a_pile_of_hundreds_is_cut_to_the_limit) { check_pile(700, 0.4f); }
 OZ_CASE(a_pile_of_thousands_in_one_cell_is_cut_to_the_limit) { check_pile(4500, 0.2f); }
 
-/* Cut rows are not symmetric, so such a pile may fly apart at any speed; what comes out is numbers, and what was too
- * fast for those was counted. */
+/* Cut rows are not symmetric, so such a pile may fly apart at any speed; what comes out is numbers,
+ * and what was too fast for those was counted. */
 OZ_CASE(a_pile_on_one_point_stays_finite) {
   machine m;
   start();
   for (int i = 0; i < 300; ++i) put(0.5f, 0.5f, 0.5f);
-  for (int i = 0; i < 343; ++i) put((float)(i % 7) - 3, (float)(i / 7 % 7) - 3, (float)(i / 49) - 3);
+  for (int i = 0; i < 343; ++i)
+    put((float)(i % 7) - 3, (float)(i / 7 % 7) - 3, (float)(i / 49) - 3);
   for (uint32_t k = 0; machine_make(&m, k); ++k) {
     ooze_params params;
     ooze_message why = {""};
@@ -399,7 +416,8 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
     for (uint32_t i = 0; i < m.f.count; ++i) {
       for (uint32_t c = 0; c < 6; ++c) m.f.q[(size_t)c * m.f.stride + i] = c < 3;
       for (uint32_t c = 0; c < 3; ++c) m.f.force[(size_t)c * m.f.stride + i] = 0;
-      m.f.tau[i] = 0.1f, m.f.compliance[i] = 1e-4f, m.f.viscosity[i] = 0, m.f.density[i] = 1000, m.f.source[i] = 0;
+      m.f.tau[i] = 0.1f, m.f.compliance[i] = 1e-4f, m.f.viscosity[i] = 0, m.f.density[i] = 1000,
+      m.f.source[i] = 0;
     }
     step.backend = &m.cpu->base;
     step.params = &params;
@@ -407,8 +425,10 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
     step.has_relaxation = 1;
     for (int n = 0; n < 3; ++n) {
       ooze_result r = oz_conformation_substep(&step, 0.002f, &why);
-      CHECK(r == OOZE_OK && step.bad < 30, "%s: %s, %g particles went non-finite", name(&m), why.text, step.bad);
-      for (uint32_t i = 0; i < 4 * m.f.count; ++i) CHECK(isfinite(m.f.x[i]) && isfinite(m.f.u[i]), "word %u", i);
+      CHECK(r == OOZE_OK && step.bad < 30, "%s: %s, %g particles went non-finite", name(&m),
+            why.text, step.bad);
+      for (uint32_t i = 0; i < 4 * m.f.count; ++i)
+        CHECK(isfinite(m.f.x[i]) && isfinite(m.f.u[i]), "word %u", i);
       for (uint32_t i = 0; i < 6 * m.f.stride; ++i)
         CHECK(i % m.f.stride >= m.f.count || isfinite(m.f.q[i]), "word %u", i);
     }
@@ -416,7 +436,7 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
   }
 }
 
-/* ---- wide rows ------------------------------------------------------------------------------------------------ */
+/* ---- wide rows --------------------------------------------------------------------------- */
 
 static uint32_t wide_rows(const oz_frame *f) {
   uint32_t n = 0;
@@ -459,14 +479,17 @@ static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
   m->cpu->base.table->frame(&m->cpu->base, &m->f);
   for (uint32_t i = 0; i < m->f.count; ++i) {
     for (uint32_t c = 0; c < 6; ++c) m->f.q[(size_t)c * m->f.stride + i] = c < 3;
-    for (uint32_t c = 0; c < 3; ++c) m->f.u[4 * (size_t)i + c] = 5.0f * m->f.x[4 * (size_t)i + (c + 1) % 3];
+    for (uint32_t c = 0; c < 3; ++c)
+      m->f.u[4 * (size_t)i + c] = 5.0f * m->f.x[4 * (size_t)i + (c + 1) % 3];
     m->f.tau[i] = 0.1f, m->f.compliance[i] = 1e-4f, m->f.viscosity[i] = 0, m->f.density[i] = 1000;
     if (m->f.force)
       for (uint32_t c = 0; c < 3; ++c) m->f.force[(size_t)c * m->f.stride + i] = 0;
     if (m->f.source) m->f.source[i] = 0;
   }
-  step.backend = &m->cpu->base, step.params = &params, step.separation = separation, step.has_relaxation = 1;
-  for (int n = 0; n < 4; ++n) CHECK(oz_conformation_substep(&step, 0.002f, &why) == OOZE_OK && step.bad == 0, "%s", why.text);
+  step.backend = &m->cpu->base, step.params = &params, step.separation = separation,
+  step.has_relaxation = 1;
+  for (int n = 0; n < 4; ++n)
+    CHECK(oz_conformation_substep(&step, 0.002f, &why) == OOZE_OK && step.bad == 0, "%s", why.text);
   m->cpu->base.table->frame(&m->cpu->base, &m->f);
   m->f.row_c = m->cpu->c.row;
   *out_wide = wide_rows(&m->f);
@@ -474,7 +497,8 @@ static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
 OZ_CASE(wide_rows_have_the_same_bits_as_narrow_ones) {
   static float kept[3][8 * MOST];
   start();
-  for (int i = 0; i < 1000; ++i) put((float)(i % 10) + 0.1f * random_float(), (float)(i / 10 % 10), (float)(i / 100));
+  for (int i = 0; i < 1000; ++i)
+    put((float)(i % 10) + 0.1f * random_float(), (float)(i / 10 % 10), (float)(i / 100));
   machine m;
   for (uint32_t k = 0; machine_make(&m, k); ++k) {
     static const uint32_t narrow[3] = {OZ_NARROW, 128, 1};
@@ -487,8 +511,11 @@ OZ_CASE(wide_rows_have_the_same_bits_as_narrow_ones) {
       memcpy(kept[n] + 4 * MOST, m.f.u, m.f.count * 4 * sizeof(float));
       machine_end(&m);
     }
-    CHECK(wide[0] == 0 && wide[1] > 0 && wide[1] < cloud_count && wide[2] == cloud_count, "%s: %u, %u and %u rows are wide", build_name, wide[0], wide[1], wide[2]);
-    for (int n = 1; n < 3; ++n) CHECK(memcmp(kept[0], kept[n], sizeof kept[0]) == 0, "%s: %u wide rows give other bits", build_name, wide[n]);
+    CHECK(wide[0] == 0 && wide[1] > 0 && wide[1] < cloud_count && wide[2] == cloud_count,
+          "%s: %u, %u and %u rows are wide", build_name, wide[0], wide[1], wide[2]);
+    for (int n = 1; n < 3; ++n)
+      CHECK(memcmp(kept[0], kept[n], sizeof kept[0]) == 0, "%s: %u wide rows give other bits",
+            build_name, wide[n]);
   }
 }
 
@@ -504,8 +531,10 @@ OZ_CASE(more_particles_than_16_bits_count) {
   b->table->frame(b, &m.f);
   for (uint32_t i = 0; i < ALL; ++i) {
     for (uint32_t c = 0; c < 4; ++c) m.f.u[4 * (size_t)i + c] = 0;
-    m.f.x[4 * (size_t)i] = separation * (float)(i % SIDE), m.f.x[4 * (size_t)i + 1] = separation * (float)(i / SIDE % SIDE);
-    m.f.x[4 * (size_t)i + 2] = separation * (float)(i / (SIDE * SIDE)), m.f.x[4 * (size_t)i + 3] = 0;
+    m.f.x[4 * (size_t)i] = separation * (float)(i % SIDE),
+              m.f.x[4 * (size_t)i + 1] = separation * (float)(i / SIDE % SIDE);
+    m.f.x[4 * (size_t)i + 2] = separation * (float)(i / (SIDE * SIDE)),
+                          m.f.x[4 * (size_t)i + 3] = 0;
     m.f.id[i] = i, m.f.rank[i] = i;
   }
   ooze_params_default(&params);
@@ -521,8 +550,9 @@ OZ_CASE(more_particles_than_16_bits_count) {
     for (int z = -2; z <= 2; ++z)
       for (int y = -2; y <= 2; ++y)
         for (int x = -2; x <= 2; ++x)
-          want += x * x + y * y + z * z <= 4 && (x || y || z) && at[0] + x >= 0 && at[0] + x < SIDE && at[1] + y >= 0 &&
-                  at[1] + y < SIDE && at[2] + z >= 0 && at[2] + z < SIDE;
+          want += x * x + y * y + z * z <= 4 && (x || y || z) && at[0] + x >= 0 &&
+                  at[0] + x < SIDE && at[1] + y >= 0 && at[1] + y < SIDE && at[2] + z >= 0 &&
+                  at[2] + z < SIDE;
     for (uint32_t k = 0; k < m.f.len_c[i]; ++k) {
       const uint32_t j = oz_neighbour(&m.f, i, k);
       CHECK(j < ALL && distance2(m.f.x, i, j) < (double)m.f.h2, "row %u names %u", i, j);
@@ -533,10 +563,11 @@ OZ_CASE(more_particles_than_16_bits_count) {
   machine_end(&m);
 }
 
-/* ---- the order ------------------------------------------------------------------------------------------------ */
+/* ---- the order --------------------------------------------------------------------------- */
 
 static void cell_of(const machine *m, uint32_t i, int32_t out[3]) {
-  for (uint32_t c = 0; c < 3; ++c) out[c] = (int32_t)floorf(m->f.x[4 * (size_t)i + c] * (1.0f / m->f.cell));
+  for (uint32_t c = 0; c < 3; ++c)
+    out[c] = (int32_t)floorf(m->f.x[4 * (size_t)i + c] * (1.0f / m->f.cell));
 }
 /* a before b on the curve: bits of the cells from the highest, z before y before x. */
 static int before(const int32_t a[3], const int32_t b[3]) {
@@ -555,13 +586,16 @@ OZ_CASE(the_order_is_by_cell_and_id_whatever_it_was_before) {
   start();
   put_cloud(2100, 8, -3, 2, 1); /* several chunks */
   put_cloud(40, 1e5f, 0, 0, 0);
-  for (uint32_t k = 0; k < cloud_count; ++k) cloud_id[k] = ((uint64_t)k * 2654435761u) % 4294967291u; /* in no order */
+  /* in no order */
+  for (uint32_t k = 0; k < cloud_count; ++k)
+    cloud_id[k] = ((uint64_t)k * 2654435761u) % 4294967291u;
   for (uint32_t build_index = 0; machine_make(&m, build_index); ++build_index) {
     for (uint32_t turn = 0; turn < 3; ++turn) {
       for (uint32_t k = 0; k < cloud_count; ++k) order[k] = turn == 1 ? cloud_count - 1 - k : k;
       if (turn == 2)
         for (uint32_t k = cloud_count - 1; k > 0; --k) {
-          uint32_t other = (uint32_t)((double)(k + 1) * 0.5 * (1 + (double)random_float())), t = order[k];
+          uint32_t other = (uint32_t)((double)(k + 1) * 0.5 * (1 + (double)random_float())),
+                   t = order[k];
           if (other > k) other = k;
           order[k] = order[other], order[other] = t;
         }
@@ -569,8 +603,8 @@ OZ_CASE(the_order_is_by_cell_and_id_whatever_it_was_before) {
       const oz_frame *f = &m.f;
       for (uint32_t i = 0; i < f->count; ++i) {
         if (turn == 0 && build_index == 0) first[i] = f->id[i];
-        CHECK(first[i] == f->id[i], "%s, turn %u: place %u has id %llu, was %llu", name(&m), turn, i,
-              (unsigned long long)f->id[i], (unsigned long long)first[i]);
+        CHECK(first[i] == f->id[i], "%s, turn %u: place %u has id %llu, was %llu", name(&m), turn,
+              i, (unsigned long long)f->id[i], (unsigned long long)first[i]);
         /* all of a particle came along */
         uint32_t k = f->rank[i];
         uint64_t id = f->id[i];
@@ -578,17 +612,21 @@ OZ_CASE(the_order_is_by_cell_and_id_whatever_it_was_before) {
         for (uint32_t c = 0; c < 3; ++c) CHECK(f->x[4 * (size_t)i + c] == cloud[k][c]);
         for (uint32_t c = 0; c < 4; ++c)
           CHECK(f->u[4 * (size_t)i + c] == 1e-6f * (float)(id % 4096) + (float)c * 1e-3f);
-        for (uint32_t c = 0; c < 6; ++c) CHECK(f->q[(size_t)c * f->stride + i] == (float)(id + 10000 * c));
-        for (uint32_t c = 0; c < 3; ++c) CHECK(f->force[(size_t)c * f->stride + i] == (float)(id + 10000 * c));
-        CHECK(f->tau[i] == (float)id && f->compliance[i] == (float)(id + 1) && f->viscosity[i] == (float)(id + 2) &&
-              f->density[i] == (float)(id + 3) && f->temperature[i] == (float)(id + 4));
+        for (uint32_t c = 0; c < 6; ++c)
+          CHECK(f->q[(size_t)c * f->stride + i] == (float)(id + 10000 * c));
+        for (uint32_t c = 0; c < 3; ++c)
+          CHECK(f->force[(size_t)c * f->stride + i] == (float)(id + 10000 * c));
+        CHECK(f->tau[i] == (float)id && f->compliance[i] == (float)(id + 1) &&
+              f->viscosity[i] == (float)(id + 2) && f->density[i] == (float)(id + 3) &&
+              f->temperature[i] == (float)(id + 4));
         CHECK(f->material[i] == (uint32_t)id + 1 && f->source[i] == (uint32_t)id + 2);
         if (i == 0) continue;
         int32_t a[3], b[3];
         cell_of(&m, i - 1, a), cell_of(&m, i, b);
         int which = before(a, b);
-        CHECK(which < 0 || (which == 0 && f->id[i - 1] < id), "%s: places %u and %u: cells %d %d %d and %d %d %d",
-              name(&m), i - 1, i, a[0], a[1], a[2], b[0], b[1], b[2]);
+        CHECK(which < 0 || (which == 0 && f->id[i - 1] < id),
+              "%s: places %u and %u: cells %d %d %d and %d %d %d", name(&m), i - 1, i, a[0], a[1],
+              a[2], b[0], b[1], b[2]);
       }
     }
     machine_end(&m);

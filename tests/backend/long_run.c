@@ -1,8 +1,7 @@
-/* Twenty steps in which particles are born, drained, taken out and pushed about: the same bits whoever runs the chunks,
- * on however many threads, in one go or resumed. same_bits.c here and in tests/api are
- * shorter and have more particles.
- * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS backend threads TIMEOUT 240 */
+/* Twenty steps in which particles are born, drained, taken out and pushed about: the same bits
+ * whoever runs the chunks, on however many threads, in one go or resumed. same_bits.c here and in
+ * tests/api are shorter and have more particles. SPDX-License-Identifier: Apache-2.0 oz_test:
+ * LABELS backend threads TIMEOUT 240 */
 #define SCENE_SIDE 13 /* 2,413 particles and what the nozzle gives: several chunks */
 #include "api/scene.h"
 
@@ -77,7 +76,8 @@ static void run(ooze_solver *s, int from, int to, tally *t) {
       }
       CHECK_OK(ooze_particles_remove(s, ids, n), s);
     }
-    if (k % 5 == 2) CHECK_OK(scene_block(s, (uint32_t)k % 3, 4, 0.1f, 0.8f + 0.1f * (float)k, 0.1f), s);
+    if (k % 5 == 2)
+      CHECK_OK(scene_block(s, (uint32_t)k % 3, 4, 0.1f, 0.8f + 0.1f * (float)k, 0.1f), s);
     CHECK_OK(ooze_step(s, 1.0 / 60), s);
     ooze_stats stats;
     ooze_stats_default(&stats);
@@ -96,7 +96,8 @@ static uint64_t reference(void) {
     ooze_solver *s = make(OOZE_TASKS_SERIAL, 1);
     fill(s);
     run(s, 0, STEPS, &t);
-    CHECK(t.born > 20 && t.killed > 20, "%u were born and %u drained: too few to show anything", t.born, t.killed);
+    CHECK(t.born > 20 && t.killed > 20, "%u were born and %u drained: too few to show anything",
+          t.born, t.killed);
     hash = scene_hash(s);
     known = 1;
     ooze_solver_destroy(s);

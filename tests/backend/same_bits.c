@@ -1,7 +1,6 @@
-/* Enough particles for a dozen chunks, so that threads really share them: the same bits from every kind of tasks and at
- * every number of threads, with walls, a stream, melting pots of materials and a split step. SPDX-License-Identifier:
- * Apache-2.0
- * oz_test: LABELS threads TIMEOUT 180 */
+/* Enough particles for a dozen chunks, so that threads really share them: the same bits from every
+ * kind of tasks and at every number of threads, with walls, a stream, melting pots of materials and
+ * a split step. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads TIMEOUT 180 */
 #include "check.h"
 
 enum { SIDE = 22, STEPS = 2 };
@@ -72,7 +71,8 @@ static uint64_t run(uint32_t tasks, uint32_t threads) {
   in.positions = p;
   in.velocities = v;
   CHECK_OK(ooze_particles_add(s, &in, NULL), s);
-  for (uint32_t k = 0; k < in.count; k += 3) CHECK_OK(ooze_attribute_write(s, OOZE_MATERIAL, k, 1, 0, &gel), s);
+  for (uint32_t k = 0; k < in.count; k += 3)
+    CHECK_OK(ooze_attribute_write(s, OOZE_MATERIAL, k, 1, 0, &gel), s);
   for (int i = 0; i < STEPS; ++i) CHECK_OK(ooze_step(s, 1.0 / 48), s);
   ooze_stats t;
   ooze_stats_default(&t);
@@ -94,8 +94,8 @@ OZ_CASE(every_kind_of_tasks_and_every_number_of_threads_gives_the_same_bits) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
     uint64_t hash = run(kinds[i].tasks, kinds[i].threads);
     if (hash == 0) continue; /* built without TBB */
-    CHECK(hash == serial, "tasks %u on %u threads: %016llx, serially %016llx", kinds[i].tasks, kinds[i].threads,
-          (unsigned long long)hash, (unsigned long long)serial);
+    CHECK(hash == serial, "tasks %u on %u threads: %016llx, serially %016llx", kinds[i].tasks,
+          kinds[i].threads, (unsigned long long)hash, (unsigned long long)serial);
   }
 }
 

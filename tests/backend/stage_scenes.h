@@ -1,5 +1,5 @@
-/* The states that tests/backend/stages.c compares every stage on: a block with bodies, odd neighbourhoods, a corner, fast
- * ones. */
+/* The states that tests/backend/stages.c compares every stage on: a block with bodies, odd
+ * neighbourhoods, a corner, fast ones. */
 #ifndef OZ_TESTS_STAGE_SCENES_H
 #define OZ_TESTS_STAGE_SCENES_H
 
@@ -41,8 +41,8 @@ static void put(scene *s, float x, float y, float z, float speed) { /* in separa
   }
   s->source[s->count++] = 0;
 }
-static void put_block(scene *s, int nx, int ny, int nz, float spacing, float jitter, float x, float y, float z,
-                      float speed) {
+static void put_block(scene *s, int nx, int ny, int nz, float spacing, float jitter, float x,
+                      float y, float z, float speed) {
   for (int i = 0; i < nx * ny * nz; ++i) {
     float r[3];
     for (int c = 0; c < 3; ++c) r[c] = jitter * random_float(&s->random);
@@ -64,13 +64,14 @@ static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
   return c;
 }
 
-/* A jittered block between a floor and a moving box, its top held in a nozzle; three particles apart from all others. Its
- * first two layers are rigid bodies, the next three a soft one.
+/* A jittered block between a floor and a moving box, its top held in a nozzle; three particles
+ * apart from all others. Its first two layers are rigid bodies, the next three a soft one.
  */
 static void block_scene(scene *s) {
   enum { SIDE = 11 };
   put_block(s, SIDE, SIDE, SIDE, 1, 0.15f, 0.3f, 0.3f, 0.3f, 0.1f);
-  for (uint32_t i = 0; i < s->count; ++i) s->source[i] = i >= 5 * SIDE * SIDE + 50 && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
+  for (uint32_t i = 0; i < s->count; ++i)
+    s->source[i] = i >= 5 * SIDE * SIDE + 50 && s->x[i][1] > separation * (SIDE - 2) ? 7 : 0;
   s->bodies = 2, s->body_size = SIDE * SIDE, s->soft_size = 3 * SIDE * SIDE, s->boundary = 50;
   for (int i = 0; i < 3; ++i) put(s, 100 + 50 * (float)i, 100, 100, 0.1f);
   put_collider(s, OOZE_SHAPE_PLANE, 0)->friction = 0.7f;
@@ -81,29 +82,33 @@ static void block_scene(scene *s) {
   box->friction = 1, box->stick = 5;
 }
 
-/* What a fluid is seldom: alone, in twos, threes, fours and fives, in lines, in sheets, piled up, on one point. */
+/* What a fluid is seldom: alone, in twos, threes, fours and fives, in lines, in sheets, piled up,
+ * on one point. */
 static void odd_scene(scene *s) {
   put(s, -40, 40, 0, 1);
   for (int n = 2; n <= 6; ++n) /* 4 neighbours are the fewest that count */
     for (int k = 0; k < n; ++k)
-      put(s, -40 + 8 * (float)n + 0.7f * random_float(&s->random), 40 + 0.7f * random_float(&s->random),
-          0.7f * random_float(&s->random), 0.1f);
+      put(s, -40 + 8 * (float)n + 0.7f * random_float(&s->random),
+          40 + 0.7f * random_float(&s->random), 0.7f * random_float(&s->random), 0.1f);
   for (int k = 0; k < 15; ++k) put(s, -40 + (float)k, 50, 0, 0.1f);
   put_block(s, 8, 1, 8, 1, 0, -40, 60, 0, 0.1f);        /* sheet along the axes, exactly flat */
   put_block(s, 8, 1, 8, 1, 0.02f, -20, 60, 0, 0.1f);    /* nearly */
   put_block(s, 4, 4, 4, 1, 0, 0, 60, 0, 0.1f);          /* exact lattice */
   put_block(s, 5, 5, 5, 0.45f, 0.05f, 20, 60, 0, 0.1f); /* strongly compressed */
   put_block(s, 4, 4, 4, 1, 0.1f, 0, 75, 0, 0.1f);
-  put(s, 1.5f, 76.5f, 1.5f, 0.1f), put(s, 1.5f, 76.5f, 1.5f, 0.1f); /* two on one point, at different speeds */
+  /* two on one point, at different speeds */
+  put(s, 1.5f, 76.5f, 1.5f, 0.1f), put(s, 1.5f, 76.5f, 1.5f, 0.1f);
   put(s, 20, 80, 0, 0.1f), put(s, 20, 80, 0, 0.1f);
   put_block(s, 1, 1, 3, 1e-4f, 0, 25, 80, 0, 0.1f);
 }
 
-/* A container's corner, seen from inside, a floor below it and a sphere that moves and turns through the fluid. */
+/* A container's corner, seen from inside, a floor below it and a sphere that moves and turns
+ * through the fluid. */
 static void corner_scene(scene *s) {
   put_block(s, 7, 6, 7, 1, 0.1f, 0.5f, 0.5f, 0.5f, 0.3f);
-  for (int k = 0; k < 5; ++k) put(s, 0.3f, 0.3f, 8 + 3 * (float)k, 0.3f); /* in an edge, with few neighbours */
-  put(s, 19.9f, 19.9f, 19.9f, 3);                                         /* into the far corner */
+  /* in an edge, with few neighbours */
+  for (int k = 0; k < 5; ++k) put(s, 0.3f, 0.3f, 8 + 3 * (float)k, 0.3f);
+  put(s, 19.9f, 19.9f, 19.9f, 3); /* into the far corner */
   oz_collider *box = put_collider(s, OOZE_SHAPE_BOX, 10 * separation);
   for (int c = 0; c < 3; ++c) box->p0[c] = box->p1[c] = 10 * separation;
   box->invert = 1, box->friction = 0.3f;
@@ -131,7 +136,8 @@ static oz_body soft_body(const scene *s) {
   b.handle = s->bodies + 1, b.kind = OZ_OWNER_SOFT, b.friction = 0.5f;
   b.first = s->bodies * s->body_size, b.first_id = 5 + b.first, b.count = s->soft_size;
   b.young = 1e3f, b.bulk = 2e3f, b.damping = 0.002f, b.strain = 0.35f;
-  b.stretch_bound = 8.0f / (1000.0f * separation * separation), b.volume_bound = 2.0f * b.stretch_bound;
+  b.stretch_bound = 8.0f / (1000.0f * separation * separation),
+  b.volume_bound = 2.0f * b.stretch_bound;
   return b;
 }
 /* Links of the soft body: all pairs up to 1.8 separations apart; some are pulled too far. */
@@ -146,7 +152,8 @@ static void tie(oz_backend *b, const scene *s, uint32_t from, uint32_t to) {
       for (int c = 0; c < 3; ++c) r2 += (s->x[i][c] - s->x[j][c]) * (s->x[i][c] - s->x[j][c]);
       if (r2 > 3.24f * separation * separation) continue;
       CHECK(n < MOST * 16, "more than %d links", MOST * 16);
-      pairs[n++] = (oz_link_pair){i, j, sqrtf(r2) * ((i + j) % 50 ? 0.95f : 0.7f), OZ_LINK_SOFT, 0.3f * separation};
+      pairs[n++] = (oz_link_pair){i, j, sqrtf(r2) * ((i + j) % 50 ? 0.95f : 0.7f), OZ_LINK_SOFT,
+                                  0.3f * separation};
     }
   for (uint32_t i = 0; i < MOST; ++i) at[i] = i;
   CHECK(b->table->links_put(b, at, pairs, n, &why) == OOZE_OK, "%s", why.text);

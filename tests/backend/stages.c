@@ -1,9 +1,10 @@
-/* Every stage of stages.def, in every vector build, against its scalar twin. SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS stages TIMEOUT 120
+/* Every stage of stages.def, in every vector build, against its scalar twin.
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS stages TIMEOUT 120
  *
- * The model runs on a backend that is two: each call goes to the scalar build and to the vector build. Before a stage
- * the scalar one's arrays are copied to the other, so that both start from the same numbers and what differs afterwards
- * is that stage's doing alone. Lists, and the gradients stored with them, are each build's own: their padding differs.
+ * The model runs on a backend that is two: each call goes to the scalar build and to the vector
+ * build. Before a stage the scalar one's arrays are copied to the other, so that both start from
+ * the same numbers and what differs afterwards is that stage's doing alone. Lists, and the
+ * gradients stored with them, are each build's own: their padding differs.
  */
 #include "check.h"
 #include "physics/boundary.h"
@@ -12,7 +13,7 @@
 #include "backend/stage_scenes.h"
 #include "backend/twin.h"
 
-/* ---- running them on the scenes -------------------------------------------------------------------------------- */
+/* ---- running them on the scenes ---------------------------------------------------------- */
 
 static void fill(oz_cpu *cpu, const scene *s) {
   oz_backend *b = &cpu->base;
@@ -22,26 +23,31 @@ static void fill(oz_cpu *cpu, const scene *s) {
   static uint32_t word32[MOST];
   static uint64_t id[MOST];
   CHECK(b->table->resize(b, n, &why) == OOZE_OK, "%s", why.text);
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k) CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k)
+    CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
   for (uint32_t i = 0; i < n; ++i) {
-    for (int c = 0; c < 3; ++c) x[4 * i + (uint32_t)c] = s->x[i][c], u[4 * i + (uint32_t)c] = s->u[i][c];
+    for (int c = 0; c < 3; ++c)
+      x[4 * i + (uint32_t)c] = s->x[i][c], u[4 * i + (uint32_t)c] = s->u[i][c];
     x[4 * i + 3] = u[4 * i + 3] = 0;
-    for (uint32_t c = 0; c < 6; ++c) q[c * n + i] = (c < 3 ? 1.1f : 0) + 0.1f * random_float(&state);
+    for (uint32_t c = 0; c < 6; ++c)
+      q[c * n + i] = (c < 3 ? 1.1f : 0) + 0.1f * random_float(&state);
     id[i] = (uint64_t)i + 5;
   }
   /* what an earlier run left would look like words that this one has not written */
   oz_frame f;
   b->table->frame(b, &f);
-  for (int k = 0; k < ARRAYS; ++k) memset(pointer(&f, arrays[k].member), 0, (size_t)f.stride * arrays[k].words * 4);
-#define UP(field, data) CHECK(b->table->upload(b, OZ_FIELD_##field, 0, n, data, &why) == OOZE_OK, "%s", why.text)
+  for (int k = 0; k < ARRAYS; ++k)
+    memset(pointer(&f, arrays[k].member), 0, (size_t)f.stride * arrays[k].words * 4);
+#define UP(field, data) \
+  CHECK(b->table->upload(b, OZ_FIELD_##field, 0, n, data, &why) == OOZE_OK, "%s", why.text)
   UP(X, x);
   UP(U, u);
   UP(Q, q);
   UP(ID, id);
-#define UP_ONE(field, to, expression)                                                                                  \
-  do {                                                                                                                 \
-    for (uint32_t i = 0; i < n; ++i) to[i] = (expression);                                                             \
-    UP(field, to);                                                                                                     \
+#define UP_ONE(field, to, expression)                      \
+  do {                                                     \
+    for (uint32_t i = 0; i < n; ++i) to[i] = (expression); \
+    UP(field, to);                                         \
   } while (0)
   UP_ONE(TAU, one, i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.05f : 1e6f);
   UP_ONE(COMPLIANCE, one, i % 2 ? 1e-4f : 1e-3f);
@@ -50,22 +56,33 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(TEMPERATURE, one, i % 9 == 2 ? 295.0f : 270.0f + 60.0f * random_float(&state));
   UP_ONE(MELT, one, i % 9 == 2 ? 0.3f : 0.0f);
   const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
-  UP_ONE(MATERIAL, word32, i >= solid && i < solid + s->boundary ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1);
+  UP_ONE(MATERIAL, word32,
+         i >= solid && i < solid + s->boundary ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f)
+                                               : i % 4 == 1);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
   UP_ONE(OWNER, word32,
-         i < rigid                 ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size)
-         : i < solid               ? (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | (1 + s->bodies)
+         i < rigid   ? (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (1 + i / s->body_size)
+         : i < solid ? (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | (1 + s->bodies)
          : i < solid + s->boundary ? (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 1
                                    : 0);
-  for (uint32_t i = 0; i < n; ++i) /* turned by a right angle, and not quite the shape that it is in */
-    for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = (c == 0 ? s->x[i][1] : c == 1 ? -s->x[i][0] : s->x[i][2]) + 0.001f * random_float(&state);
-  for (uint32_t i = solid; i < solid + s->boundary; ++i) /* of a collider that stands at the origin */
+  /* turned by a right angle, and not quite the shape that it is in */
+  for (uint32_t i = 0; i < n; ++i)
+    for (uint32_t c = 0; c < 3; ++c)
+      force[c * n + i] = (c == 0   ? s->x[i][1]
+                          : c == 1 ? -s->x[i][0]
+                                   : s->x[i][2]) +
+                         0.001f * random_float(&state);
+  /* of a collider that stands at the origin */
+  for (uint32_t i = solid; i < solid + s->boundary; ++i)
     for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = s->x[i][c];
   UP(REST, force);
-  for (uint32_t i = 0; i < 3 * n; ++i) force[i] = (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(&state);
+  for (uint32_t i = 0; i < 3 * n; ++i)
+    force[i] =
+        (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(&state);
   UP(FORCE, force);
-  CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s", why.text);
+  CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s",
+        why.text);
   grip(b);
   oz_nozzle z;
   memset(&z, 0, sizeof z);
@@ -76,25 +93,46 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
-  const oz_matter matter[2] = {{.density = 1000.0f, .surface_tension = 0.05f, .adhesion = 1.5f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
-                                .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-                               {.density = 1000.0f, .surface_tension = 0.02f, .cohesion = 30.0f, .adhesion = 0.5f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
-                                .melting_point = 295.0f, .melt_step = 4.0f}};
+  const oz_matter matter[2] = {
+      {.density = 1000.0f,
+       .surface_tension = 0.05f,
+       .adhesion = 1.5f,
+       .mixing = 1e-4f,
+       .conductivity = 2.0f,
+       .heat_share = 1e-6f,
+       .ramp_count = 3,
+       .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
+      {.density = 1000.0f,
+       .surface_tension = 0.02f,
+       .cohesion = 30.0f,
+       .adhesion = 0.5f,
+       .mixing = 2e-4f,
+       .yield_stress = 20.0f,
+       .conductivity = 40.0f,
+       .heat_share = 5e-7f,
+       .melting_point = 295.0f,
+       .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
   oz_body body[3];
   memset(body, 0, sizeof body);
   for (uint32_t i = 0; i < s->bodies; ++i) {
     body[i].handle = i + 1, body[i].kind = OZ_OWNER_RIGID, body[i].friction = 0.5f;
-    body[i].first_id = 5 + i * s->body_size, body[i].first = i * s->body_size, body[i].count = s->body_size;
+    body[i].first_id = 5 + i * s->body_size, body[i].first = i * s->body_size,
+    body[i].count = s->body_size;
   }
   if (s->soft_size) body[s->bodies] = soft_body(s);
-  CHECK(b->table->bodies(b, body, s->bodies + (s->soft_size > 0), solid, &why) == OOZE_OK, "%s", why.text);
+  CHECK(b->table->bodies(b, body, s->bodies + (s->soft_size > 0), solid, &why) == OOZE_OK, "%s",
+        why.text);
   tie(b, s, rigid, solid);
 }
 
 static oz_cpu *make(oz_memory *memory, const ooze_hooks *hooks, uint32_t isa) {
-  oz_backend_desc desc = {
-      .isa = isa, .threads = 1, .tasks = OOZE_TASKS_SERIAL, .device = -1, .memory = memory, .hooks = hooks};
+  oz_backend_desc desc = {.isa = isa,
+                          .threads = 1,
+                          .tasks = OOZE_TASKS_SERIAL,
+                          .device = -1,
+                          .memory = memory,
+                          .hooks = hooks};
   oz_backend *b = NULL;
   ooze_message why = {""};
   ooze_result r = oz_cpu_backend_create(&desc, &b, &why);
@@ -104,7 +142,8 @@ static oz_cpu *make(oz_memory *memory, const ooze_hooks *hooks, uint32_t isa) {
 }
 
 /* Substeps of one scheme, stage by stage on both. */
-static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint32_t relaxation, int substeps) {
+static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint32_t relaxation,
+                       int substeps) {
   ooze_params p = *params;
   oz_step step;
   memset(&step, 0, sizeof step);
@@ -119,7 +158,8 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_tension = 1;
   step.has_ramps = strcmp(s->name, "corner") == 0;
   step.diffusivity = 2e-5f;
-  step.has_mixing = p.model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */
+  /* half elastic, half fluid: mixed, it would be neither in the next substep */
+  step.has_mixing = p.model == OOZE_MODEL_LINKS;
   step.mixing = 2e-4f;
   step.has_walls = s->colliders > 0;
   step.has_nozzles = 1;
@@ -145,10 +185,11 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
   s.dt = 0.002f;
   s.random = 1;
   make_scene(&s);
-  CHECK(s.count % OZ_PAD != 0, "%s: %u particles fill every vector: the tail is not tested", name, s.count);
+  CHECK(s.count % OZ_PAD != 0, "%s: %u particles fill every vector: the tail is not tested", name,
+        s.count);
   t->slack = slack;
-  /* the largest scene as it is, the others also without relaxation and without what can be switched off: under an
-   * emulator each substep takes a second */
+  /* the largest scene as it is, the others also without relaxation and without what can be switched
+   * off: under an emulator each substep takes a second */
   uint32_t variants = s.count > 1000 ? 1 : 3;
   for (uint32_t scheme = 0; scheme <= OOZE_SCHEME_STRESS; ++scheme)
     for (uint32_t variant = 0; variant < variants; ++variant) {
@@ -158,11 +199,13 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
       p.velocity_iterations = 3;
       p.position_iterations = 2;
       p.max_speed = 20;
-      if (variant == 2) p.corotation = p.gradient_correction = p.split_compliance = p.wall_density = 0;
+      if (variant == 2)
+        p.corotation = p.gradient_correction = p.split_compliance = p.wall_density = 0;
       run_scheme(t, &s, &p, variant != 1, variant ? 1 : 2);
     }
   for (uint32_t model = 1; model < OOZE_MODEL_COUNT; ++model)
-    for (uint32_t stress = 0; stress <= (model == OOZE_MODEL_CAUCHY ? OOZE_CAUCHY_COMPLEX : 0); ++stress) {
+    for (uint32_t stress = 0; stress <= (model == OOZE_MODEL_CAUCHY ? OOZE_CAUCHY_COMPLEX : 0);
+         ++stress) {
       ooze_params p;
       ooze_params_default(&p);
       if (!oz_models[model]) continue;
@@ -190,7 +233,8 @@ static void check_isa(uint32_t isa) {
 #if defined(__x86_64__)
   if (isa == OOZE_ISA_AVX2 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
     OZ_SKIP("no AVX2 here");
-  if (isa == OOZE_ISA_AVX512 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")))
+  if (isa == OOZE_ISA_AVX512 &&
+      !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")))
     OZ_SKIP("no AVX-512 here");
 #endif
   t.vector = make(&memory[1], &hooks, isa);
@@ -202,21 +246,23 @@ static void check_isa(uint32_t isa) {
   t.impulse = (float *)calloc(MOST * OZ_PLANES * 3, sizeof *t.impulse);
   t.planes = (uint32_t *)calloc(MOST, sizeof *t.planes);
   t.particle = (uint32_t *)calloc(MOST, sizeof *t.particle);
-  for (int k = 0; k < ARRAYS; ++k) t.before[k] = (float *)calloc((MOST + 2 * OZ_PAD) * arrays[k].words, sizeof(float));
+  for (int k = 0; k < ARRAYS; ++k)
+    t.before[k] = (float *)calloc((MOST + 2 * OZ_PAD) * arrays[k].words, sizeof(float));
   /* one capacity for both throughout, so that offsets agree */
   ooze_message why = {""};
   CHECK(t.plain->base.table->reserve(&t.plain->base, MOST, &why) == OOZE_OK, "%s", why.text);
   CHECK(t.vector->base.table->reserve(&t.vector->base, MOST, &why) == OOZE_OK, "%s", why.text);
 
-  /* where F is nearly singular its rotation, and where two particles are one point its gradient, may be anything */
+  /* where F is nearly singular its rotation, and where two particles are one point its gradient,
+   * may be anything */
   run_scene(&t, "block", block_scene, 1);
   run_scene(&t, "corner", corner_scene, 1);
   run_scene(&t, "fast", fast_scene, 10);
   run_scene(&t, "odd", odd_scene, 10);
 
   for (int k = 0; k < OZ_STAGE_COUNT; ++k)
-    printf("  %-16s %.3f of the tolerance, %.4f differ by roundings of halves\n", oz_stage_names[k], t.worst[k],
-           t.coarse[k]);
+    printf("  %-16s %.3f of the tolerance, %.4f differ by roundings of halves\n", oz_stage_names[k],
+           t.worst[k], t.coarse[k]);
   uint32_t missing = 0;
   for (int k = 0; k < OZ_STAGE_COUNT; ++k)
     if (!t.ran[k]) missing++, fprintf(stderr, "%s was never run\n", oz_stage_names[k]);

@@ -1,5 +1,6 @@
-/* A backend that runs every stage on two CPU backends, the vector build and the scalar one, and compares what they leave.
- * Part of stages.c; CUDA has its own (tests/cuda/both.h), whose sides lie in other layouts. SPDX-License-Identifier: Apache-2.0 */
+/* A backend that runs every stage on two CPU backends, the vector build and the scalar one, and
+ * compares what they leave. Part of stages.c; CUDA has its own (tests/cuda/both.h), whose sides lie
+ * in other layouts. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_BACKEND_TWIN_H
 #define OZ_TESTS_BACKEND_TWIN_H
 
@@ -9,15 +10,17 @@
 
 #include "backend/stage_scenes.h"
 
-/* ---- what is compared ----------------------------------------------------------------------------------------- */
+/* ---- what is compared -------------------------------------------------------------------- */
 
 typedef struct array {
   const char *name;
   size_t member; /* of oz_frame */
   uint32_t words;
-  enum { RECORD, PLANES, BLOCKS } layout; /* n floats a particle, n planes, or n times 16 floats every 16 */
+  /* n floats a particle, n planes, or n times 16 floats every 16 */
+  enum { RECORD, PLANES, BLOCKS } layout;
   enum { PURE, METRES, SPEED } unit;
-  int shared;       /* lies over another array of the other layout: what is padding to one is not to the other */
+  /* lies over another array of the other layout: what is padding to one is not to the other */
+  int shared;
   double tolerance; /* of the array's own size; 0: bits that must be equal */
   const char *why;
 } array;
@@ -26,43 +29,61 @@ typedef struct array {
 #define INVERSE 5e-3, "such sums, times an inverse or a rotation that comes of them"
 #define FEW 2e-6, "a few roundings"
 #define BITS 0, ""
-/* Some arrays share memory. Only words that the stage has changed count, so each of two shows its own use. */
+/* Some arrays share memory. Only words that the stage has changed count, so each of two shows its
+ * own use. */
 static const array arrays[] = {
-    {AT(x), 4, RECORD, METRES, 0, FEW},        {AT(u), 4, RECORD, SPEED, 0, SUMS},
-    {AT(q), 6, PLANES, PURE, 0, INVERSE},      {AT(source), 1, PLANES, PURE, 0, BITS},
-    {AT(omega), 1, PLANES, PURE, 0, FEW},      {AT(a), 1, PLANES, PURE, 0, FEW},
-    {AT(y), 4, RECORD, METRES, 1, INVERSE},    {AT(y2), 4, RECORD, METRES, 1, INVERSE},
-    {AT(p), 4, RECORD, METRES, 1, SUMS},       {AT(dx), 4, RECORD, METRES, 0, INVERSE},
-    {AT(u2), 4, RECORD, SPEED, 0, INVERSE},    {AT(A), 12, RECORD, METRES, 0, INVERSE},
-    {AT(K), 6, BLOCKS, PURE, 0, SUMS},         {AT(B), 6, BLOCKS, PURE, 0, INVERSE},
-    {AT(sg), 3, BLOCKS, PURE, 0, SUMS},        {AT(lam), 6, PLANES, PURE, 0, INVERSE},
-    {AT(r), 6, BLOCKS, PURE, 1, INVERSE},      {AT(pp), 6, BLOCKS, PURE, 1, INVERSE},
-    {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},     {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
+    {AT(x), 4, RECORD, METRES, 0, FEW},
+    {AT(u), 4, RECORD, SPEED, 0, SUMS},
+    {AT(q), 6, PLANES, PURE, 0, INVERSE},
+    {AT(source), 1, PLANES, PURE, 0, BITS},
+    {AT(omega), 1, PLANES, PURE, 0, FEW},
+    {AT(a), 1, PLANES, PURE, 0, FEW},
+    {AT(y), 4, RECORD, METRES, 1, INVERSE},
+    {AT(y2), 4, RECORD, METRES, 1, INVERSE},
+    {AT(p), 4, RECORD, METRES, 1, SUMS},
+    {AT(dx), 4, RECORD, METRES, 0, INVERSE},
+    {AT(u2), 4, RECORD, SPEED, 0, INVERSE},
+    {AT(A), 12, RECORD, METRES, 0, INVERSE},
+    {AT(K), 6, BLOCKS, PURE, 0, SUMS},
+    {AT(B), 6, BLOCKS, PURE, 0, INVERSE},
+    {AT(sg), 3, BLOCKS, PURE, 0, SUMS},
+    {AT(lam), 6, PLANES, PURE, 0, INVERSE},
+    {AT(r), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(pp), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
     {AT(soft_g), 4, RECORD, PURE, 1, INVERSE},
-    {AT(wall_term), 4, RECORD, PURE, 1, SUMS}, {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
+    {AT(wall_term), 4, RECORD, PURE, 1, SUMS},
+    {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
     {AT(sums), 1, PLANES, PURE, 1, SUMS},
-    {AT(rho), 1, PLANES, PURE, 0, SUMS},       {AT(diag), 1, PLANES, PURE, 0, SUMS},
-    {AT(row_sum), 1, PLANES, PURE, 0, SUMS},   {AT(gate), 1, PLANES, PURE, 0, SUMS},
-    {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
-    {AT(temperature), 1, PLANES, PURE, 0, 1e-5, "a hundredth of it is exchanged, by stored weights"},
-    {AT(melt), 1, PLANES, PURE, 0, SUMS},      {AT(pressure), 1, PLANES, PURE, 0, INVERSE},
-    {AT(rest), 3, PLANES, PURE, 0, INVERSE},   {AT(tau), 1, PLANES, PURE, 0, SUMS},
-    {AT(viscosity), 1, PLANES, PURE, 0, SUMS}, {AT(density), 1, PLANES, PURE, 0, SUMS},
+    {AT(rho), 1, PLANES, PURE, 0, SUMS},
+    {AT(diag), 1, PLANES, PURE, 0, SUMS},
+    {AT(row_sum), 1, PLANES, PURE, 0, SUMS},
+    {AT(gate), 1, PLANES, PURE, 0, SUMS},
+    {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},
+    {AT(neighbours), 1, PLANES, PURE, 0, BITS},
+    {AT(temperature), 1, PLANES, PURE, 0, 1e-5,
+     "a hundredth of it is exchanged, by stored weights"},
+    {AT(melt), 1, PLANES, PURE, 0, SUMS},
+    {AT(pressure), 1, PLANES, PURE, 0, INVERSE},
+    {AT(rest), 3, PLANES, PURE, 0, INVERSE},
+    {AT(tau), 1, PLANES, PURE, 0, SUMS},
+    {AT(viscosity), 1, PLANES, PURE, 0, SUMS},
+    {AT(density), 1, PLANES, PURE, 0, SUMS},
     {AT(compliance), 1, PLANES, PURE, 0, SUMS},
 };
-/* Moved from one build to the other, not compared as they are: pu and the first three planes of pe are compared as the
- * matrix that they stand for; the others no stage writes. */
+/* Moved from one build to the other, not compared as they are: pu and the first three planes of pe
+ * are compared as the matrix that they stand for; the others no stage writes. */
 static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},
                                 {AT(force), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
 /* All pointers to particle arrays, to be translated from one build to the other. */
 static const size_t pointers[] = {
 #define P(m) offsetof(oz_frame, m)
-    P(x),     P(u),        P(q),       P(material), P(rank),   P(id),        P(omega),   P(a),       P(y),
-    P(y2),    P(p),        P(dx),      P(u2),   P(A),          P(K),         P(B),       P(sg),
-    P(pu),    P(pe),       P(lam),     P(r),    P(pp),         P(aq),        P(rot),     P(k_dens), P(sums),
-    P(rho),   P(diag),     P(row_sum), P(gate), P(wall_term),  P(neighbours),
-    P(soft_g)};
+    P(x),    P(u),       P(q),    P(material),  P(rank),       P(id),    P(omega),  P(a),    P(y),
+    P(y2),   P(p),       P(dx),   P(u2),        P(A),          P(K),     P(B),      P(sg),   P(pu),
+    P(pe),   P(lam),     P(r),    P(pp),        P(aq),         P(rot),   P(k_dens), P(sums), P(rho),
+    P(diag), P(row_sum), P(gate), P(wall_term), P(neighbours), P(soft_g)};
 /* Those of optional fields, which are not in the block and change places with none. */
 static const size_t optional[] = {
 #define OZ_FIELD(name, member, words, layout)
@@ -80,7 +101,7 @@ static float *pointer(const oz_frame *f, size_t member) {
   return p;
 }
 
-/* ---- the double backend --------------------------------------------------------------------------------------- */
+/* ---- the double backend ------------------------------------------------------------------ */
 
 typedef struct twin {
   oz_backend base;
@@ -90,13 +111,15 @@ typedef struct twin {
   float *impulse;
   uint32_t *planes, *particle;
   uint64_t ran[OZ_STAGE_COUNT];
-  double worst[OZ_STAGE_COUNT];  /* difference over tolerance */
-  double coarse[OZ_STAGE_COUNT]; /* share of values whose difference is more than a fiftieth of it */
-  float *before[ARRAYS];         /* what both started the stage with */
+  double worst[OZ_STAGE_COUNT]; /* difference over tolerance */
+  /* share of values whose difference is more than a fiftieth of it */
+  double coarse[OZ_STAGE_COUNT];
+  float *before[ARRAYS]; /* what both started the stage with */
   const char *scene;
   uint32_t rebuilt, filtered; /* density lists */
   uint64_t links, loads;
-  double slack; /* by which a single value may exceed its tolerance: 1 but for scenes of ill-conditioned cases */
+  /* by which a single value may exceed its tolerance: 1 but for scenes of ill-conditioned cases */
+  double slack;
 } twin;
 #define TWIN(b) ((twin *)(void *)(b))
 
@@ -109,17 +132,20 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
     memcpy((char *)g + pointers[k], &there, sizeof there);
   }
   for (size_t k = 0; k < sizeof optional / sizeof *optional; ++k)
-    memcpy((char *)g + optional[k], (const char *)&t->vector->arrays + optional[k], sizeof(float *));
+    memcpy((char *)g + optional[k], (const char *)&t->vector->arrays + optional[k],
+           sizeof(float *));
   const oz_frame *own = &t->lists;
   g->seen_at = f->seen_at == f->A ? g->A : g->x;
   g->start = f->start == f->p ? g->p : g->x;
   g->near_c = own->near_c, g->row_c = own->row_c, g->len_c = own->len_c;
-  for (int k = 0; k < 2; ++k) g->near_d[k] = own->near_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
+  for (int k = 0; k < 2; ++k)
+    g->near_d[k] = own->near_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
   g->pad_weight = own->pad_weight;
   oz_cpu_links_frame(t->vector, g);
   g->scalar = t->vector->scalar;
   g->body_state = t->vector->body_state, g->member = t->vector->member;
-  g->wall = t->wall, g->wall_impulse = t->impulse, g->wall_planes = t->planes, g->wall_particle = t->particle;
+  g->wall = t->wall, g->wall_impulse = t->impulse, g->wall_planes = t->planes,
+  g->wall_particle = t->particle;
   g->load = t->vector->load;
 }
 
@@ -139,7 +165,8 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   memcpy(t->impulse, f->wall_impulse, f->wall_count * f->slot_planes * 3 * sizeof *f->wall_impulse);
   memcpy(t->planes, f->wall_planes, f->wall_count * sizeof *f->wall_planes);
   memcpy(t->particle, f->wall_particle, f->wall_count * sizeof *f->wall_particle);
-  for (uint32_t k = 0; f->loads && f->load && g->load && k < f->wall_count; ++k) { /* but for the groups of rows, which each build has its own */
+  /* but for the groups of rows, which each build has its own */
+  for (uint32_t k = 0; f->loads && f->load && g->load && k < f->wall_count; ++k) {
     uint32_t own[4];
     memcpy(own, g->load[k].near, sizeof own);
     g->load[k] = f->load[k];
@@ -147,14 +174,15 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   }
 }
 
-static void compare(twin *t, const char *stage, const char *name, uint32_t i, uint32_t c, double one, double other,
-                    double size, double tolerance, const char *why, double *worst) {
+static void compare(twin *t, const char *stage, const char *name, uint32_t i, uint32_t c,
+                    double one, double other, double size, double tolerance, const char *why,
+                    double *worst) {
   double off = fabs(one - other) / (tolerance * size);
   if (off > *worst) *worst = off;
-  CHECK(isfinite(one) && isfinite(other), "%s, %s: %s[%u].%u: scalar %.9g, vector %.9g", t->scene, stage, name, i, c,
-        one, other);
-  CHECK(off <= 1, "%s, %s: %s[%u].%u: scalar %.9g, vector %.9g, allowed %.3g of %.3g (%s)", t->scene, stage, name, i, c,
-        one, other, tolerance, size, why);
+  CHECK(isfinite(one) && isfinite(other), "%s, %s: %s[%u].%u: scalar %.9g, vector %.9g", t->scene,
+        stage, name, i, c, one, other);
+  CHECK(off <= 1, "%s, %s: %s[%u].%u: scalar %.9g, vector %.9g, allowed %.3g of %.3g (%s)",
+        t->scene, stage, name, i, c, one, other, tolerance, size, why);
 }
 
 static double block(const oz_block *a, int words, int c, uint32_t i) {
@@ -175,7 +203,8 @@ static double frame_matrix(const oz_frame *f, uint32_t i, int r, int c) {
   return sum;
 }
 
-/* A tensor that grew this far within one substep came through an inverse near its pole: nothing can be said of it. */
+/* A tensor that grew this far within one substep came through an inverse near its pole: nothing can
+ * be said of it. */
 static int stretched(const oz_frame *f, uint32_t i) {
   return f->q[i] + f->q[f->stride + i] + f->q[2 * (size_t)f->stride + i] > 9;
 }
@@ -187,14 +216,20 @@ static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c)
                                     : (size_t)c * f->stride + i;
   if (!a->shared) return (ptrdiff_t)at;
   /* all that lies over r, pp and aq, in planes from r on (cpu/arrays.c) */
-  static const struct { uint32_t first, words, blocks; } over[] = {{0, 1, 0}, {0, 6, 1}, {6, 6, 1}, {12, 6, 1}, {0, 4, 1}, {0, 4, 0}, {6, 4, 0}, {10, 4, 0}, {14, 4, 0}};
+  static const struct {
+    uint32_t first, words, blocks;
+  } over[] = {{0, 1, 0}, {0, 6, 1}, {6, 6, 1},  {12, 6, 1}, {0, 4, 1},
+              {0, 4, 0}, {6, 4, 0}, {10, 4, 0}, {14, 4, 0}};
   const float *from = (const float *)(const void *)f->r, *here = pointer(f, a->member) + at;
-  if (here < from || here >= from + 18 * (size_t)f->stride) return (ptrdiff_t)at; /* y and y2 change places */
+  /* y and y2 change places */
+  if (here < from || here >= from + 18 * (size_t)f->stride) return (ptrdiff_t)at;
   for (size_t k = 0; k < sizeof over / sizeof *over; ++k) {
     const size_t first = over[k].first * (size_t)f->stride, off = (size_t)(here - from) - first;
     if ((size_t)(here - from) < first || off >= over[k].words * (size_t)f->stride) continue;
-    const size_t particle = over[k].blocks ? off / (over[k].words * OZ_PAD) * OZ_PAD + off % OZ_PAD : off / over[k].words;
-    if (particle >= (f->skip_boundary ? f->fluid : f->count)) return -1; /* of passed-by boundary particles too */
+    const size_t particle = over[k].blocks ? off / (over[k].words * OZ_PAD) * OZ_PAD + off % OZ_PAD
+                                           : off / over[k].words;
+    /* of passed-by boundary particles too */
+    if (particle >= (f->skip_boundary ? f->fluid : f->count)) return -1;
   }
   return (ptrdiff_t)at;
 }
@@ -205,9 +240,11 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   const array *a = &arrays[k];
   const char *name = oz_stage_names[stage];
   const float *p = pointer(f, a->member), *q = pointer(g, a->member), *was = t->before[k];
-  double size[2] = {1e-60, 1e-60}; /* root mean square: the largest would hide what happens to the rest */
+  /* root mean square: the largest would hide what happens to the rest */
+  double size[2] = {1e-60, 1e-60};
   uint32_t written[2] = {0, 0}, coarse = 0;
-  /* boundary particles that are passed by: the vector that holds the last of the fluid writes some of them all the same */
+  /* boundary particles that are passed by: the vector that holds the last of the fluid writes some
+   * of them all the same */
   const uint32_t count = f->skip_boundary ? f->fluid : f->count;
   if (a->tolerance == 0) {
     for (uint32_t i = 0; i < f->count; ++i)
@@ -216,84 +253,98 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   }
   int frames = a->member == offsetof(oz_frame, pe);
   int tensor = a->member == offsetof(oz_frame, q);
-#define EACH_WRITTEN_WORD                                                                                              \
-  for (uint32_t c = frames ? 3 : 0; c < a->words; ++c)                                                                 \
-    for (uint32_t i = 0; i < count; ++i) {                                                                             \
-      ptrdiff_t at = word(a, f, i, c);                                                                                 \
-      if (at < 0 || (memcmp(p + at, was + at, 4) == 0 && memcmp(q + at, was + at, 4) == 0)) continue;                  \
-      if (tensor && stretched(f, i)) continue;                                                                         \
+#define EACH_WRITTEN_WORD                                                                   \
+  for (uint32_t c = frames ? 3 : 0; c < a->words; ++c)                                      \
+    for (uint32_t i = 0; i < count; ++i) {                                                  \
+      ptrdiff_t at = word(a, f, i, c);                                                      \
+      if (at < 0 || (memcmp(p + at, was + at, 4) == 0 && memcmp(q + at, was + at, 4) == 0)) \
+        continue;                                                                           \
+      if (tensor && stretched(f, i)) continue;                                              \
       double one = (double)p[at], other = (double)q[at];
   EACH_WRITTEN_WORD
   if (isfinite(one)) size[group(a, c)] += one * one;
   written[group(a, c)]++;
   (void)other;
 }
-/* an iteration that has converged leaves roundings of what cancelled: nothing below 1e-7 separations matters */
+/* an iteration that has converged leaves roundings of what cancelled: nothing below 1e-7
+ * separations matters */
 double unit = a->unit == METRES ? (double)f->d : a->unit == SPEED ? (double)(f->d * f->inv_dt) : 1;
 /* shape matching carries whole positions, not displacements */
 double least = stage >= OZ_STAGE_blend_match && stage <= OZ_STAGE_blend_load ? 1e-2 : 1e-7;
-for (int n = 0; n < 2; ++n) size[n] = fmax(least * unit, sqrt(size[n] / (written[n] ? written[n] : 1)));
+for (int n = 0; n < 2; ++n)
+  size[n] = fmax(least * unit, sqrt(size[n] / (written[n] ? written[n] : 1)));
 EACH_WRITTEN_WORD
 double scale = fmax(size[group(a, c)], fabs(one));
-compare(t, name, a->name, i, c, one, other, scale, t->slack * a->tolerance, a->why, &t->worst[stage]);
+compare(t, name, a->name, i, c, one, other, scale, t->slack * a->tolerance, a->why,
+        &t->worst[stage]);
 coarse += fabs(one - other) > fmax(3e-7, (t->slack > 1 ? 1 : 0.02) * a->tolerance) * scale;
 }
 double share = (double)coarse / (written[0] + written[1] + 1.0);
 if (share > t->coarse[stage]) t->coarse[stage] = share;
-/* the printed method's second iteration is what is left of C + a lam after the first has made them cancel */
+/* the printed method's second iteration is what is left of C + a lam after the first has made them
+ * cancel */
 double most = f->scheme == OOZE_SCHEME_PAPER ? 0.3 : 0.03;
-CHECK(share < most, "%s, %s: %s: %.3f of the values differ by more than a few roundings", t->scene, name, a->name,
-      share);
+CHECK(share < most, "%s, %s: %s: %.3f of the values differ by more than a few roundings", t->scene,
+      name, a->name, share);
 }
 
 static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stage stage) {
-  static const char *const why = "scalar code in both, compiled for another machine, on sums that differ";
+  static const char *const why =
+      "scalar code in both, compiled for another machine, on sums that differ";
   const char *name = oz_stage_names[stage];
   double *worst = &t->worst[stage];
   if (stage < OZ_STAGE_wall_planes) return;
   for (uint32_t k = 0; k < f->wall_count; ++k) {
-    CHECK(f->wall_planes[k] == g->wall_planes[k], "%s, %s: slot %u has %u walls, %u in the vector build", t->scene,
-          name, k, f->wall_planes[k], g->wall_planes[k]);
+    CHECK(f->wall_planes[k] == g->wall_planes[k],
+          "%s, %s: slot %u has %u walls, %u in the vector build", t->scene, name, k,
+          f->wall_planes[k], g->wall_planes[k]);
     for (uint32_t m = k * f->slot_planes; m < k * f->slot_planes + f->wall_planes[k]; ++m) {
       const oz_wall *a = &f->wall[m], *b = &g->wall[m];
       CHECK(a->collider == b->collider && a->active == b->active && a->dense == b->dense,
-            "%s, %s: slot %u: collider %u, active %u, dense %u; %u, %u, %u in the vector build", t->scene, name, k,
-            a->collider, a->active, a->dense, b->collider, b->active, b->dense);
+            "%s, %s: slot %u: collider %u, active %u, dense %u; %u, %u, %u in the vector build",
+            t->scene, name, k, a->collider, a->active, a->dense, b->collider, b->active, b->dense);
       for (uint32_t c = 0; c < 3; ++c) {
         const float *one = f->wall_impulse + 3 * (size_t)m, *two = g->wall_impulse + 3 * (size_t)m;
         compare(t, name, "wall n", k, c, (double)a->n[c], (double)b->n[c], 1, 1e-4, why, worst);
-        compare(t, name, "wall u", k, c, (double)a->u[c], (double)b->u[c], fmax(0.01, fabs((double)a->u[c])), 1e-3, why,
-                worst);
+        compare(t, name, "wall u", k, c, (double)a->u[c], (double)b->u[c],
+                fmax(0.01, fabs((double)a->u[c])), 1e-3, why, worst);
         compare(t, name, "wall t", k, c, (double)a->t[c], (double)b->t[c],
                 fmax(0.01 * (double)f->d, fabs((double)a->t[c])), 1e-3, why, worst);
-        compare(t, name, "wall impulse", k, c, (double)one[c], (double)two[c], fmax(1e-6, fabs((double)one[c])), 1e-3,
-                why, worst);
+        compare(t, name, "wall impulse", k, c, (double)one[c], (double)two[c],
+                fmax(1e-6, fabs((double)one[c])), 1e-3, why, worst);
       }
       compare(t, name, "wall s", k, 0, (double)a->s, (double)b->s, (double)f->d, 1e-4, why, worst);
       compare(t, name, "wall keep", k, 0, (double)a->keep, (double)b->keep, 1, 1e-3, why, worst);
-      compare(t, name, "wall press", k, 0, (double)a->press, (double)b->press, fmax(0.1, fabs((double)a->press)), 2e-3,
-              why, worst);
+      compare(t, name, "wall press", k, 0, (double)a->press, (double)b->press,
+              fmax(0.1, fabs((double)a->press)), 2e-3, why, worst);
     }
   }
 }
 
-/* What boundary particles carry, and the sums that it comes of: each within a part of the greatest. */
+/* What boundary particles carry, and the sums that it comes of: each within a part of the greatest.
+ */
 static void compare_loads(twin *t, const oz_frame *f, const oz_frame *g, oz_stage stage) {
   double most[OZ_LOAD_SUMS] = {0};
   if (!f->loads || stage < OZ_STAGE_load_start || stage > OZ_STAGE_load_mps_move) return;
   for (uint32_t k = 0; k < f->wall_count; ++k) {
-    CHECK(f->load[k].count == g->load[k].count, "%s, %s: slot %u touches %u boundaries, %u in the vector build", t->scene, oz_stage_names[stage], k,
-          f->load[k].count, g->load[k].count);
+    CHECK(f->load[k].count == g->load[k].count,
+          "%s, %s: slot %u touches %u boundaries, %u in the vector build", t->scene,
+          oz_stage_names[stage], k, f->load[k].count, g->load[k].count);
     for (uint32_t m = 0; m < f->load[k].count; ++m)
-      for (int c = 0; c < OZ_LOAD_SUMS; ++c) most[c] = fmax(most[c], fabs((double)f->load[k].sum[m][c]));
+      for (int c = 0; c < OZ_LOAD_SUMS; ++c)
+        most[c] = fmax(most[c], fabs((double)f->load[k].sum[m][c]));
   }
   for (uint32_t k = 0; k < f->wall_count; ++k)
     for (uint32_t m = 0; m < f->load[k].count; ++m) {
       CHECK_EQ(f->load[k].handle[m], g->load[k].handle[m]);
       t->loads += most[0] > 0;
       for (uint32_t c = 0; c < OZ_LOAD_SUMS; ++c)
-        compare(t, oz_stage_names[stage], "load", k, c, (double)f->load[k].sum[m][c], (double)g->load[k].sum[m][c], fmax(most[c], c < 3 ? (stage == OZ_STAGE_load_link_pull ? 1e-2 : 1e-5) * (double)(f->m_ref * f->d * f->inv_dt) : 1e-9), 1e-3,
-                "sums of a few terms that differ by roundings", &t->worst[stage]);
+        compare(t, oz_stage_names[stage], "load", k, c, (double)f->load[k].sum[m][c],
+                (double)g->load[k].sum[m][c],
+                fmax(most[c], c < 3 ? (stage == OZ_STAGE_load_link_pull ? 1e-2 : 1e-5) *
+                                          (double)(f->m_ref * f->d * f->inv_dt)
+                                    : 1e-9),
+                1e-3, "sums of a few terms that differ by roundings", &t->worst[stage]);
     }
 }
 
@@ -304,8 +355,9 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
   if (stage == OZ_STAGE_conform_update || stage == OZ_STAGE_paper_update) {
     uint32_t left_out = 0;
     for (uint32_t i = 0; i < f->count; ++i) left_out += (uint32_t)stretched(f, i);
-    CHECK(left_out < f->count / (t->slack > 1 ? 3 : 10), "%s, scheme %u: %u of %u tensors are too stretched to compare",
-          t->scene, f->scheme, left_out, f->count);
+    CHECK(left_out < f->count / (t->slack > 1 ? 3 : 10),
+          "%s, scheme %u: %u of %u tensors are too stretched to compare", t->scene, f->scheme,
+          left_out, f->count);
   }
   if (stage == OZ_STAGE_bound)
     for (uint32_t i = 0; i < f->count; ++i)
@@ -313,25 +365,28 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
         double one = frame_matrix(f, i, c / 3, c % 3), other = frame_matrix(g, i, c / 3, c % 3);
         double size =
             fabs(block(f->pe, 4, 0, i)) + fabs(block(f->pe, 4, 1, i)) + fabs(block(f->pe, 4, 2, i));
-        compare(t, name, "pu pe", i, (uint32_t)c, one, other, fmax(size, 0.04 * (double)f->t_ref), 1e-3,
-                "a frame found by iteration", worst);
+        compare(t, name, "pu pe", i, (uint32_t)c, one, other, fmax(size, 0.04 * (double)f->t_ref),
+                1e-3, "a frame found by iteration", worst);
       }
-  /* hundreds of particles on one point have their rows cut short, each build where its own order says */
+  /* hundreds of particles on one point have their rows cut short, each build where its own order
+   * says */
   int cut = t->slack > 1 && stage >= OZ_STAGE_mps_density && stage <= OZ_STAGE_mps_direction;
   for (int k = 0; k < OZ_SCALAR_COUNT && !cut; ++k)
-    compare(t, name, "scalar", (uint32_t)k, 0, f->scalar[k], g->scalar[k], fmax(fabs(f->scalar[k]), 1e-20), 1e-4,
-            "a sum over all particles", worst);
+    compare(t, name, "scalar", (uint32_t)k, 0, f->scalar[k], g->scalar[k],
+            fmax(fabs(f->scalar[k]), 1e-20), 1e-4, "a sum over all particles", worst);
   compare_walls(t, f, g, stage);
   compare_loads(t, f, g, stage);
 }
 
-static ooze_result twin_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+static ooze_result twin_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
+                            ooze_message *why) {
   twin *t = TWIN(b);
   oz_frame g;
   translate(t, f, &g);
   copy_state(t, f, &g);
   for (int k = 0; k < ARRAYS; ++k)
-    memcpy(t->before[k], pointer(f, arrays[k].member), (size_t)f->stride * arrays[k].words * sizeof(float));
+    memcpy(t->before[k], pointer(f, arrays[k].member),
+           (size_t)f->stride * arrays[k].words * sizeof(float));
   OZ_TRY(t->plain->base.table->run(&t->plain->base, f, stage, sums, why));
   OZ_TRY(t->vector->base.table->run(&t->vector->base, &g, stage, NULL, why));
   t->ran[stage] += f->count;
@@ -366,8 +421,8 @@ static int by_number(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 /* The neighbours of one row without the padding, which repeats the particle itself. */
-static uint32_t row(uint32_t i, const uint16_t *list, const uint32_t *rows, const uint16_t *lengths, uint32_t *out,
-                    uint32_t n) {
+static uint32_t row(uint32_t i, const uint16_t *list, const uint32_t *rows, const uint16_t *lengths,
+                    uint32_t *out, uint32_t n) {
   for (uint32_t k = 0; list && k < lengths[i]; ++k) {
     const oz_row r = oz_row_of(list, rows, i);
     oz_row_j(&r, k, 1, out + n);
@@ -375,28 +430,34 @@ static uint32_t row(uint32_t i, const uint16_t *list, const uint32_t *rows, cons
   }
   return n;
 }
-static void compare_rows(const char *name, uint32_t i, uint32_t *a, uint32_t na, uint32_t *b, uint32_t nb) {
+static void compare_rows(const char *name, uint32_t i, uint32_t *a, uint32_t na, uint32_t *b,
+                         uint32_t nb) {
   qsort(a, na, sizeof *a, by_number);
   qsort(b, nb, sizeof *b, by_number);
   CHECK(na == nb && memcmp(a, b, na * sizeof *a) == 0,
         "%s of particle %u: %u entries, the vector build has %u or others", name, i, na, nb);
 }
 
-/* A pair that is at h to the last bits is in one build's list and not in the other's where only one of them multiplies and adds
- * in one rounding. Moves such a particle a little, and says so: the lists are to be made again. */
+/* A pair that is at h to the last bits is in one build's list and not in the other's where only one
+ * of them multiplies and adds in one rounding. Moves such a particle a little, and says so: the
+ * lists are to be made again. */
 static int move_off_the_edge(const oz_frame *f, const oz_frame *g) {
   uint32_t one[1024], two[1024];
   for (uint32_t i = 0; i < f->count; ++i) {
     if (f->neighbours[i] == g->neighbours[i]) continue;
-    const uint32_t n = row(i, f->near_c, f->row_c, f->len_c, one, 0), m = row(i, g->near_c, g->row_c, g->len_c, two, 0);
+    const uint32_t n = row(i, f->near_c, f->row_c, f->len_c, one, 0),
+                   m = row(i, g->near_c, g->row_c, g->len_c, two, 0);
     uint32_t *more = n > m ? one : two, *less = n > m ? two : one, k = 0;
     qsort(one, n, sizeof *one, by_number);
     qsort(two, m, sizeof *two, by_number);
-    while (k < (n < m ? n : m) && more[k] == less[k]) ++k; /* the first that the shorter one lacks */
+    /* the first that the shorter one lacks */
+    while (k < (n < m ? n : m) && more[k] == less[k]) ++k;
     float *a = (float *)(uintptr_t)(f->seen_at + 4 * (size_t)i);
     const float *c = f->seen_at + 4 * (size_t)more[k];
     const double r2 = pow(a[0] - c[0], 2) + pow(a[1] - c[1], 2) + pow(a[2] - c[2], 2);
-    CHECK(fabs(r2 / f->seen2 - 1.0) < 1e-5, "particles %u and %u are %g of the reach apart, and one build lists them", i, more[k], sqrt(r2 / f->seen2));
+    CHECK(fabs(r2 / f->seen2 - 1.0) < 1e-5,
+          "particles %u and %u are %g of the reach apart, and one build lists them", i, more[k],
+          sqrt(r2 / f->seen2));
     a[0] += 1e-3f * f->d;
     return 1;
   }
@@ -424,9 +485,10 @@ static ooze_result twin_lists(oz_backend *b, oz_frame *f, oz_build_result *out, 
   return OOZE_OK;
 }
 
-/* Entries that one of two sorted rows has alone must be beyond h at p: rows reach a little further, and what is just there is
- * rounded one way or the other. */
-static void compare_reach(const oz_frame *f, uint32_t i, uint32_t *a, uint32_t na, uint32_t *b, uint32_t nb) {
+/* Entries that one of two sorted rows has alone must be beyond h at p: rows reach a little further,
+ * and what is just there is rounded one way or the other. */
+static void compare_reach(const oz_frame *f, uint32_t i, uint32_t *a, uint32_t na, uint32_t *b,
+                          uint32_t nb) {
   qsort(a, na, sizeof *a, by_number);
   qsort(b, nb, sizeof *b, by_number);
   for (uint32_t m = 0, n = 0; m < na || n < nb;) {
@@ -436,12 +498,16 @@ static void compare_reach(const oz_frame *f, uint32_t i, uint32_t *a, uint32_t n
     }
     const uint32_t j = n >= nb || (m < na && a[m] < b[n]) ? a[m++] : b[n++];
     double r2 = 0;
-    for (uint32_t c = 0; c < 3; ++c) r2 += pow((double)f->p[4 * (size_t)i + c] - (double)f->p[4 * (size_t)j + c], 2);
-    CHECK(sqrt(r2) > 1.0001 * (double)f->h, "density list: only one build has %u beside %u, %g h away", j, i, sqrt(r2) / (double)f->h);
+    for (uint32_t c = 0; c < 3; ++c)
+      r2 += pow((double)f->p[4 * (size_t)i + c] - (double)f->p[4 * (size_t)j + c], 2);
+    CHECK(sqrt(r2) > 1.0001 * (double)f->h,
+          "density list: only one build has %u beside %u, %g h away", j, i,
+          sqrt(r2) / (double)f->h);
   }
 }
 
-static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
+static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result *out,
+                                     ooze_message *why) {
   twin *t = TWIN(b);
   oz_build_result other = {0, 0};
   uint32_t one[1024], two[1024];
@@ -456,14 +522,15 @@ static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t na = row(i, f->near_d[0], f->row_d[0], f->len_d[0], one, 0),
              nb = row(i, g.near_d[0], g.row_d[0], g.len_d[0], two, 0);
-    na = row(i, f->near_d[1], f->row_d[1], f->len_d[1], one, na), nb = row(i, g.near_d[1], g.row_d[1], g.len_d[1], two, nb);
+    na = row(i, f->near_d[1], f->row_d[1], f->len_d[1], one, na),
+    nb = row(i, g.near_d[1], g.row_d[1], g.len_d[1], two, nb);
     compare_reach(f, i, one, na, two, nb);
   }
   return OOZE_OK;
 }
 
-/* The same links in the same order; then the vector build gets the scalar one's lengths, so that the next stage is judged by
- * itself. */
+/* The same links in the same order; then the vector build gets the scalar one's lengths, so that
+ * the next stage is judged by itself. */
 static ooze_result twin_links(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why) {
   twin *t = TWIN(b);
   oz_frame g;
@@ -472,11 +539,12 @@ static ooze_result twin_links(oz_backend *b, oz_frame *f, uint32_t rule, ooze_me
   OZ_TRY(t->plain->base.table->links_update(&t->plain->base, f, rule, why));
   OZ_TRY(t->vector->base.table->links_update(&t->vector->base, &g, rule, why));
   for (uint32_t i = 0; i < f->count; ++i) {
-    CHECK(f->link_len[i] == g.link_len[i], "%s: particle %u has %u links, %u in the vector build", t->scene, i, f->link_len[i],
-          g.link_len[i]);
+    CHECK(f->link_len[i] == g.link_len[i], "%s: particle %u has %u links, %u in the vector build",
+          t->scene, i, f->link_len[i], g.link_len[i]);
     for (uint32_t k = 0; k < f->link_len[i]; ++k) {
       const uint32_t e = f->link_row[i] + k, w = g.link_row[i] + k;
-      CHECK(f->link_j[e] == g.link_j[w] && f->link_kind[e] == g.link_kind[w], "%s: link %u of %u", t->scene, k, i);
+      CHECK(f->link_j[e] == g.link_j[w] && f->link_kind[e] == g.link_kind[w], "%s: link %u of %u",
+            t->scene, k, i);
       CHECK_NEAR(g.link_rest[w], f->link_rest[e], 1e-6 * (double)f->h, "a few roundings");
       memcpy(&t->vector->links[t->vector->links_now].rest[w], &f->link_rest[e], 4);
     }

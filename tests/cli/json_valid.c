@@ -1,5 +1,6 @@
-/* json_valid KEY...: reads standard input, which must be exactly one JSON value (RFC 8259) with a new line after it and
- * each KEY somewhere among its keys. Says where it stops being so. SPDX-License-Identifier: Apache-2.0 */
+/* json_valid KEY...: reads standard input, which must be exactly one JSON value (RFC 8259) with a
+ * new line after it and each KEY somewhere among its keys. Says where it stops being so.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,9 @@ static int string(int is_key) {
   }
   if (is_key)
     for (int i = 0; i < wanted_count && i < 64; ++i)
-      if (strlen(wanted[i]) == (size_t)(at - begin) && memcmp(wanted[i], begin, (size_t)(at - begin)) == 0) seen[i] = 1;
+      if (strlen(wanted[i]) == (size_t)(at - begin) &&
+          memcmp(wanted[i], begin, (size_t)(at - begin)) == 0)
+        seen[i] = 1;
   ++at;
   return 1;
 }

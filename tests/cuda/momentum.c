@@ -1,4 +1,5 @@
-/* What a fluid by itself does leaves its momentum and its spin as they are, though what particles send has 13 bits on the GPU. SPDX-License-Identifier: Apache-2.0 */
+/* What a fluid by itself does leaves its momentum and its spin as they are, though what particles
+ * send has 13 bits on the GPU. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "cuda/both.h"
 
@@ -13,24 +14,30 @@ static float uniform(uint32_t *seed) { /* -1 to 1 */
 }
 
 typedef struct whole {
-  double p[3], l[3], all, turning; /* momentum and spin over mass; sums of the particles' own sizes */
+  /* momentum and spin over mass; sums of the particles' own sizes */
+  double p[3], l[3], all, turning;
 } whole;
 static whole of(const float *x, const float *u) {
   whole w;
   double c[3] = {0.0, 0.0, 0.0};
   memset(&w, 0, sizeof w);
   for (uint32_t i = 0; i < COUNT; i++)
-    for (int k = 0; k < 3; k++) c[k] += (double)x[4 * i + (uint32_t)k] / COUNT, w.p[k] += (double)u[4 * i + (uint32_t)k];
+    for (int k = 0; k < 3; k++)
+      c[k] += (double)x[4 * i + (uint32_t)k] / COUNT, w.p[k] += (double)u[4 * i + (uint32_t)k];
   for (uint32_t i = 0; i < COUNT; i++) {
     double r[3], v[3], r2 = 0.0, v2 = 0.0;
-    for (uint32_t k = 0; k < 3; k++) r[k] = (double)x[4 * i + k] - c[k], v[k] = (double)u[4 * i + k], r2 += r[k] * r[k], v2 += v[k] * v[k];
-    for (int k = 0; k < 3; k++) w.l[k] += r[(k + 1) % 3] * v[(k + 2) % 3] - r[(k + 2) % 3] * v[(k + 1) % 3];
+    for (uint32_t k = 0; k < 3; k++)
+      r[k] = (double)x[4 * i + k] - c[k], v[k] = (double)u[4 * i + k], r2 += r[k] * r[k],
+      v2 += v[k] * v[k];
+    for (int k = 0; k < 3; k++)
+      w.l[k] += r[(k + 1) % 3] * v[(k + 2) % 3] - r[(k + 2) % 3] * v[(k + 1) % 3];
     w.all += sqrt(v2), w.turning += sqrt(r2 * v2);
   }
   return w;
 }
 static double apart(const double *a, const double *b) {
-  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+              (a[2] - b[2]) * (a[2] - b[2]));
 }
 
 /* A block in free fall, each of whose particles goes its own way at first, on the host loops. */
@@ -47,17 +54,27 @@ static void falls(float viscosity, double *momentum, double *spin) {
   ooze_hooks_default(&hooks);
   oz_memory_init(&memory, &hooks);
   memset(&desc, 0, sizeof desc);
-  desc.memory = &memory, desc.isa = OOZE_ISA_SCALAR, desc.tasks = OOZE_TASKS_SERIAL, desc.threads = 1, desc.device = -1;
+  desc.memory = &memory, desc.isa = OOZE_ISA_SCALAR, desc.tasks = OOZE_TASKS_SERIAL,
+  desc.threads = 1, desc.device = -1;
   CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
   for (uint32_t i = 0; i < COUNT; i++) {
     const uint32_t c[3] = {i % EDGE, i / EDGE % EDGE, i / (EDGE * EDGE)};
-    for (uint32_t k = 0; k < 3; k++) x[4 * i + k] = D * ((float)c[k] + 0.15f * uniform(&seed)), u[4 * i + k] = 0.5f * uniform(&seed);
+    for (uint32_t k = 0; k < 3; k++)
+      x[4 * i + k] = D * ((float)c[k] + 0.15f * uniform(&seed)),
+                u[4 * i + k] = 0.5f * uniform(&seed);
     for (uint32_t k = 0; k < 6; k++) q[k * COUNT + i] = k < 3 ? 1.0f : 0.0f;
     rank[i] = i, id[i] = i + 1;
   }
-  const struct { oz_field field; const void *from; } arrays[] = {{OZ_FIELD_X, x}, {OZ_FIELD_U, u}, {OZ_FIELD_Q, q}, {OZ_FIELD_MATERIAL, material}, {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
+  const struct {
+    oz_field field;
+    const void *from;
+  } arrays[] = {{OZ_FIELD_X, x},       {OZ_FIELD_U, u},
+                {OZ_FIELD_Q, q},       {OZ_FIELD_MATERIAL, material},
+                {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
   CHECK(b->table->resize(b, COUNT, &why) >= 0, "%s", why.text);
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) CHECK(b->table->upload(b, arrays[k].field, 0, COUNT, arrays[k].from, &why) >= 0, "%s", why.text);
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    CHECK(b->table->upload(b, arrays[k].field, 0, COUNT, arrays[k].from, &why) >= 0, "%s",
+          why.text);
   const oz_matter matter = {.density = 1000.0f, .viscosity = viscosity};
   CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
   ooze_params params;
@@ -68,12 +85,14 @@ static void falls(float viscosity, double *momentum, double *spin) {
   memset(&step, 0, sizeof step);
   step.backend = b, step.params = &params, step.separation = D;
   const whole before = of(x, u);
-  for (int k = 0; k < STEPS; k++) CHECK(oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
+  for (int k = 0; k < STEPS; k++)
+    CHECK(oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
   CHECK(b->table->download(b, OZ_FIELD_X, 0, COUNT, x, &why) >= 0, "%s", why.text);
   CHECK(b->table->download(b, OZ_FIELD_U, 0, COUNT, u, &why) >= 0, "%s", why.text);
   b->table->destroy(b);
   const whole after = of(x, u);
-  *momentum = apart(before.p, after.p) / before.all, *spin = apart(before.l, after.l) / before.turning;
+  *momentum = apart(before.p, after.p) / before.all,
+  *spin = apart(before.l, after.l) / before.turning;
 }
 
 OZ_CASE(a_fluid_by_itself_keeps_momentum_and_spin) {
@@ -83,9 +102,12 @@ OZ_CASE(a_fluid_by_itself_keeps_momentum_and_spin) {
     for (size_t m = 0; m < sizeof viscosity / sizeof *viscosity; m++) {
       double momentum, spin;
       falls(viscosity[m], &momentum, &spin);
-      printf("  %g Pa s, %s: momentum off by %.2g, spin by %.2g\n", (double)viscosity[m], l ? "large" : "small", momentum, spin);
-      CHECK(momentum < 1e-7, "%g: roundings that stay from one iteration to the next leave 1e-7 to 5e-7", momentum);
-      CHECK(spin < 2e-3, "%g", spin); /* no constraint of a substep that moves particles keeps it to rounding */
+      printf("  %g Pa s, %s: momentum off by %.2g, spin by %.2g\n", (double)viscosity[m],
+             l ? "large" : "small", momentum, spin);
+      CHECK(momentum < 1e-7,
+            "%g: roundings that stay from one iteration to the next leave 1e-7 to 5e-7", momentum);
+      /* no constraint of a substep that moves particles keeps it to rounding */
+      CHECK(spin < 2e-3, "%g", spin);
     }
   }
   unsetenv("OOZE_CUDA_LANES");

@@ -1,5 +1,6 @@
-/* Whole simulations on the device, through ooze.h: the same statistics as the CPU's, the same bits from run to run and after
- * a checkpoint, errors that leave the solver usable. SPDX-License-Identifier: Apache-2.0 */
+/* Whole simulations on the device, through ooze.h: the same statistics as the CPU's, the same bits
+ * from run to run and after a checkpoint, errors that leave the solver usable.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "check.h"
 
@@ -23,9 +24,13 @@ static int has_device(void) {
   }
   return 0;
 }
-#define NEED_DEVICE() do { if (!has_device()) OZ_SKIP("no CUDA device"); } while (0)
+#define NEED_DEVICE()                             \
+  do {                                            \
+    if (!has_device()) OZ_SKIP("no CUDA device"); \
+  } while (0)
 
-static uint32_t add_block(ooze_solver *s, int nx, int ny, int nz, const float low[3], const ooze_material *m) {
+static uint32_t add_block(ooze_solver *s, int nx, int ny, int nz, const float low[3],
+                          const ooze_material *m) {
   const float d = ooze_solver_separation(s);
   const uint32_t n = (uint32_t)(nx * ny * nz);
   float *x = malloc((size_t)n * 12);
@@ -46,7 +51,8 @@ static uint32_t add_block(ooze_solver *s, int nx, int ny, int nz, const float lo
 
 /* A floor, a turning ball, a drain, a nozzle, two materials. */
 static void fill(ooze_solver *s) {
-  const float d = ooze_solver_separation(s), low[3] = {-8.0f * d, 0.5f * d, -8.0f * d}, high[3] = {-6.0f * d, 20.0f * d, -6.0f * d};
+  const float d = ooze_solver_separation(s), low[3] = {-8.0f * d, 0.5f * d, -8.0f * d},
+              high[3] = {-6.0f * d, 20.0f * d, -6.0f * d};
   ooze_material m;
   ooze_collider_desc c;
   ooze_collider h;
@@ -71,7 +77,8 @@ static void fill(ooze_solver *s) {
   m.relaxation_time = 0.1f, m.compliance = 1e-4f;
   add_block(s, 10, 10, 10, high, &m);
   ooze_emitter_desc_default(&e);
-  e.radius = 3.0f * d, e.speed = 0.5f, e.start.position[1] = e.end.position[1] = 45.0f * d, e.disturbance = 0.01f;
+  e.radius = 3.0f * d, e.speed = 0.5f, e.start.position[1] = e.end.position[1] = 45.0f * d,
+  e.disturbance = 0.01f;
   CHECK_OK(ooze_emitter_add(s, &e, &emitter), s);
 }
 
@@ -82,7 +89,7 @@ static int ascending(const void *a, const void *b) {
 
 typedef struct shape {
   double front, height, /* m: 98% of the particles are within; single drops go where they like */
-       centre[3], energy, compression, load;
+      centre[3], energy, compression, load;
   uint32_t count;
   uint64_t hash;
 } shape;
@@ -117,8 +124,10 @@ static shape simulate(uint32_t backend, int frames) {
   fill(s);
   for (int k = 0; k < frames; k++) CHECK_OK(ooze_step(s, 1.0 / 30), s);
   shape m = measure(s);
-  printf("  %-28s %u particles front %.4f height %.4f centre %.4f energy %.3e J compression %.4f floor %.3f N hash %016llx\n",
-         ooze_solver_backend(s), m.count, m.front, m.height, m.centre[1], m.energy, m.compression, m.load, (unsigned long long)m.hash);
+  printf("  %-28s %u particles front %.4f height %.4f centre %.4f energy %.3e J compression %.4f "
+         "floor %.3f N hash %016llx\n",
+         ooze_solver_backend(s), m.count, m.front, m.height, m.centre[1], m.energy, m.compression,
+         m.load, (unsigned long long)m.hash);
   ooze_solver_destroy(s);
   return m;
 }
@@ -128,11 +137,13 @@ OZ_CASE(the_device_gives_the_statistics_of_the_cpu) {
   const int frames[] = {6, 15};
   for (int k = 0; k < 2; k++) {
     shape a = simulate(OOZE_BACKEND_CPU, frames[k]), b = simulate(OOZE_BACKEND_CUDA, frames[k]);
-    /* the CPU rounds gradients to halves and flow amplifies it: one separation (0.01 m) of the shape, a tenth of what moves */
+    /* the CPU rounds gradients to halves and flow amplifies it: one separation (0.01 m) of the
+     * shape, a tenth of what moves */
     CHECK_NEAR(b.count, a.count, 0.01 * a.count, "a drain takes a few more or less");
     CHECK_NEAR(b.front, a.front, 0.01, "one separation");
     CHECK_NEAR(b.height, a.height, 0.02, "one drop more or less at the nozzle");
-    CHECK_NEAR(b.centre[1], a.centre[1], 0.002, "a fifth of a separation for the mean of thousands");
+    CHECK_NEAR(b.centre[1], a.centre[1], 0.002,
+               "a fifth of a separation for the mean of thousands");
     CHECK_NEAR(b.energy, a.energy, 0.1 * a.energy, "chaotic: within a tenth");
     CHECK_NEAR(b.compression, a.compression, 0.005, "half a percent of density");
     CHECK_NEAR(b.load, a.load, 0.2 * fabs(a.load) + 1.0, "momentary force of a splash");
@@ -142,22 +153,29 @@ OZ_CASE(the_device_gives_the_statistics_of_the_cpu) {
 OZ_CASE(the_same_run_gives_the_same_bits) {
   NEED_DEVICE();
   shape a = simulate(OOZE_BACKEND_CUDA, 8), b = simulate(OOZE_BACKEND_CUDA, 8);
-  CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash, (unsigned long long)b.hash);
+  CHECK(a.hash == b.hash, "%016llx and %016llx", (unsigned long long)a.hash,
+        (unsigned long long)b.hash);
 }
 
-/* cg_update reads what blocks of cg_apply have added up, or the last of these does; images behind walls are made beside the move, or before it; finish finds
- * the box of the next sort, or a kernel behind it; lists and walls are made beside other kernels, or after them: nothing of it can be seen. */
+/* cg_update reads what blocks of cg_apply have added up, or the last of these does; images behind
+ * walls are made beside the move, or before it; finish finds the box of the next sort, or a kernel
+ * behind it; lists and walls are made beside other kernels, or after them: nothing of it can be
+ * seen. */
 OZ_CASE(ways_of_launching_make_no_difference) {
   NEED_DEVICE();
-  static const char *const ways[] = {"OOZE_CUDA_LEFT", "OOZE_CUDA_BESIDE", "OOZE_CUDA_SOON", "OOZE_CUDA_AHEAD", NULL};
-  for (int l = 0; l < 2; l++) { /* rows of places, as large scenes have them; with one thread a particle sums are left only where there are more particles than here */
+  static const char *const ways[] = {"OOZE_CUDA_LEFT", "OOZE_CUDA_BESIDE", "OOZE_CUDA_SOON",
+                                     "OOZE_CUDA_AHEAD", NULL};
+  /* rows of places, as large scenes have them; with one thread a particle sums are left only where
+   * there are more particles than here */
+  for (int l = 0; l < 2; l++) {
     setenv("OOZE_CUDA_LANES", l ? "2" : "1", 1);
     shape a = simulate(OOZE_BACKEND_CUDA, 3);
     for (int k = 0; ways[k]; k++) {
       setenv(ways[k], "0", 1);
       shape b = simulate(OOZE_BACKEND_CUDA, 3);
       unsetenv(ways[k]);
-      CHECK(a.hash == b.hash, "%s=0: %016llx and %016llx", ways[k], (unsigned long long)a.hash, (unsigned long long)b.hash);
+      CHECK(a.hash == b.hash, "%s=0: %016llx and %016llx", ways[k], (unsigned long long)a.hash,
+            (unsigned long long)b.hash);
     }
   }
   unsetenv("OOZE_CUDA_LANES");
@@ -165,7 +183,8 @@ OZ_CASE(ways_of_launching_make_no_difference) {
 
 OZ_CASE(a_checkpoint_goes_on_with_the_same_bits) {
   NEED_DEVICE();
-  ooze_solver *s = open_solver(OOZE_BACKEND_CUDA, 0.01f), *r = open_solver(OOZE_BACKEND_CUDA, 0.01f);
+  ooze_solver *s = open_solver(OOZE_BACKEND_CUDA, 0.01f),
+              *r = open_solver(OOZE_BACKEND_CUDA, 0.01f);
   size_t bytes = 0;
   uint64_t one = 0, two = 0;
   fill(s);
@@ -197,7 +216,9 @@ OZ_CASE(running_out_of_device_memory_is_an_error_that_says_how_much) {
   CHECK_OK(ooze_step(s, 0.01), s);
   const uint32_t n = 100 * 100 * 100;
   float *x = calloc((size_t)n * 3, 4);
-  for (uint32_t i = 0; i < n; i++) x[3 * i] = beside[0] + 0.01f * (float)(i % 100), x[3 * i + 1] = 0.01f * (float)(i / 100 % 100), x[3 * i + 2] = 0.01f * (float)(i / 10000);
+  for (uint32_t i = 0; i < n; i++)
+    x[3 * i] = beside[0] + 0.01f * (float)(i % 100), x[3 * i + 1] = 0.01f * (float)(i / 100 % 100),
+          x[3 * i + 2] = 0.01f * (float)(i / 10000);
   ooze_particles p;
   ooze_particles_default(&p);
   p.count = n, p.positions = x;

@@ -1,11 +1,13 @@
-/* Every stage on two backends: CUDA's kernels as host loops against the CPU's scalar twin, and, where there is a device
- * (OZ_TEST_DEVICE), the kernels on it against the loops. SPDX-License-Identifier: Apache-2.0
+/* Every stage on two backends: CUDA's kernels as host loops against the CPU's scalar twin, and,
+ * where there is a device (OZ_TEST_DEVICE), the kernels on it against the loops.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * Tolerances. The CPU rounds gradients to half precision, 2^-11 = 5e-4 of each; the GPU computes them anew. So against the
- * CPU an array may differ by a few of those of its greatest value. Device and loops run the same text; what differs is
- * fused multiply-add, approximate roots and divisions (2 ulp), the order of additions, and with them the last of the 13 bits
- * of what particles send each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest may stand at
- * one of the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
+ * Tolerances. The CPU rounds gradients to half precision, 2^-11 = 5e-4 of each; the GPU computes
+ * them anew. So against the CPU an array may differ by a few of those of its greatest value. Device
+ * and loops run the same text; what differs is fused multiply-add, approximate roots and divisions
+ * (2 ulp), the order of additions, and with them the last of the 13 bits of what particles send
+ * each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest may stand at one of
+ * the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "physics/boundary.h"
 
@@ -29,13 +31,16 @@ typedef struct state {
   int calm;
 } state;
 
-enum { LATTICE, RANDOM, DEGENERATE, CALM, FREE }; /* calm: without bodies and heat; free: without a boundary, too */
+/* calm: without bodies and heat; free: without a boundary, too */
+enum { LATTICE, RANDOM, DEGENERATE, CALM, FREE };
 static const float D = 0.01f;
 
 /* Behind two half layers and forty of a boundary, as many as four layers are a soft body. */
 static uint32_t soft_first(const state *s) { return 2 * s->layer + 40; }
 static uint32_t soft_count(const state *s) { return 8 * s->layer; }
-static int soft_one(const state *s, uint32_t i) { return i >= soft_first(s) && i < soft_first(s) + soft_count(s); }
+static int soft_one(const state *s, uint32_t i) {
+  return i >= soft_first(s) && i < soft_first(s) + soft_count(s);
+}
 static oz_body soft_body(const state *s) {
   oz_body b;
   memset(&b, 0, sizeof b);
@@ -55,10 +60,12 @@ static void tie(oz_backend *b, const state *s) {
   for (uint32_t i = from; i < to; i++)
     for (uint32_t j = i + 1; j < to && row[i] < 50; j++) {
       float r2 = 0.0f;
-      for (uint32_t c = 0; c < 3; c++) r2 += (s->x[4 * i + c] - s->x[4 * j + c]) * (s->x[4 * i + c] - s->x[4 * j + c]);
+      for (uint32_t c = 0; c < 3; c++)
+        r2 += (s->x[4 * i + c] - s->x[4 * j + c]) * (s->x[4 * i + c] - s->x[4 * j + c]);
       if (r2 > 3.24f * D * D || r2 < 0.01f * D * D || row[j] == 50) continue;
       row[i]++, row[j]++;
-      pairs[n++] = (oz_link_pair){i, j, sqrtf(r2) * ((i + j) % 50 ? 0.95f : 0.7f), OZ_LINK_SOFT, 0.3f * D};
+      pairs[n++] =
+          (oz_link_pair){i, j, sqrtf(r2) * ((i + j) % 50 ? 0.95f : 0.7f), OZ_LINK_SOFT, 0.3f * D};
     }
   for (uint32_t i = 0; i < s->n; i++) at[i] = i;
   CHECK(n > 1000, "%u links", (unsigned)n);
@@ -72,23 +79,28 @@ static state make(int kind) {
   s.n = (uint32_t)(edge * edge * edge);
   s.calm = kind == CALM || kind == FREE;
   const size_t n = s.n;
-  s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4), s.compliance = calloc(n, 4);
+  s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4),
+  s.compliance = calloc(n, 4);
   s.owner = calloc(n, 4), s.rest = calloc(n * 3, 4), s.layer = (uint32_t)(edge * (edge / 2));
-  s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.temperature = calloc(n, 4), s.zero = calloc(n * 3, 4);
+  s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.temperature = calloc(n, 4),
+  s.zero = calloc(n * 3, 4);
   s.rank = calloc(n, 4), s.word = calloc(n, 4), s.source = calloc(n, 4), s.id = calloc(n, 8);
   for (uint32_t i = 0; i < s.n; i++) {
     float *x = s.x + 4 * (size_t)i, *u = s.u + 4 * (size_t)i;
     const int c[3] = {(int)i % edge, (int)i / edge % edge, (int)i / edge / edge};
     for (int k = 0; k < 3; k++) {
-      x[k] = ((float)c[k] - 0.5f * (float)edge + (kind == LATTICE || kind == CALM ? 0.1f : 0.3f) * uniform()) * D;
+      x[k] = ((float)c[k] - 0.5f * (float)edge +
+              (kind == LATTICE || kind == CALM ? 0.1f : 0.3f) * uniform()) *
+             D;
       u[k] = 0.03f * uniform();
     }
     x[1] += 0.5f * (float)edge * D;
     if (kind == DEGENERATE) {
-      if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.0021f * (float)(i % 50); /* a line; no two at h exactly */
-      if (i % 11 == 0) x[0] = 0.3f, x[1] = 0.02f, x[2] = 0.3f;              /* all at one point */
-      if (i % 13 == 0) x[1] = 5.0f + (float)i;                              /* alone */
-      if (i % 17 == 0) x[0] = -0.2f, x[1] += 0.01f;                         /* a sheet */
+      /* a line; no two at h exactly */
+      if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.0021f * (float)(i % 50);
+      if (i % 11 == 0) x[0] = 0.3f, x[1] = 0.02f, x[2] = 0.3f; /* all at one point */
+      if (i % 13 == 0) x[1] = 5.0f + (float)i;                 /* alone */
+      if (i % 17 == 0) x[0] = -0.2f, x[1] += 0.01f;            /* a sheet */
       for (int k = 0; k < 3; k++) u[k] *= 5.0f;
     }
     u[1] -= 0.2f;
@@ -100,13 +112,23 @@ static state make(int kind) {
     s.temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
-    const int wall = kind != FREE && i >= s.n - 40; /* boundary particles of the third collider; they come last */
+    /* boundary particles of the third collider; they come last */
+    const int wall = kind != FREE && i >= s.n - 40;
     s.source[i] = i % 29 == 0 && i >= 2 * s.layer && !wall ? 1 : 0;
-    if (wall) s.owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s.compliance[i] = 1.2f;
-    /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they are to have */
-    if (i < 2 * s.layer) s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
-    for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = (k == 0 ? x[1] : k == 1 ? -x[0] : x[2]) + 0.02f * D * sinf((float)(3 * i + k)); /* leaves the random numbers of what follows as they were */
-    if (soft_one(&s, i)) s.owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s.source[i] = 0;
+    if (wall)
+      s.owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s.compliance[i] = 1.2f;
+    /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that
+     * they are to have */
+    if (i < 2 * s.layer)
+      s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
+    /* leaves the random numbers of what follows as they were */
+    for (uint32_t k = 0; k < 3; k++)
+      s.rest[k * n + i] = (k == 0   ? x[1]
+                           : k == 1 ? -x[0]
+                                    : x[2]) +
+                          0.02f * D * sinf((float)(3 * i + k));
+    if (soft_one(&s, i))
+      s.owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s.source[i] = 0;
     s.word[i] = wall ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1;
     if (s.calm && !wall) s.owner[i] = 0;
     if (wall)
@@ -115,30 +137,61 @@ static state make(int kind) {
   return s;
 }
 static void drop_state(state *s) {
-  void *all[] = {s->x, s->u, s->q, s->tau, s->compliance, s->viscosity, s->density, s->temperature, s->zero, s->rank, s->word, s->source, s->id, s->owner, s->rest};
+  void *all[] = {s->x,         s->u,       s->q,           s->tau,   s->compliance,
+                 s->viscosity, s->density, s->temperature, s->zero,  s->rank,
+                 s->word,      s->source,  s->id,          s->owner, s->rest};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 
 static void load(oz_backend *b, const state *s) {
-  const void *of[OZ_FIELD_STATE_COUNT] = {
-      [OZ_FIELD_X] = s->x, [OZ_FIELD_U] = s->u, [OZ_FIELD_Q] = s->q, [OZ_FIELD_TAU] = s->tau, [OZ_FIELD_COMPLIANCE] = s->compliance,
-      [OZ_FIELD_VISCOSITY] = s->viscosity, [OZ_FIELD_DENSITY] = s->density, [OZ_FIELD_TEMPERATURE] = s->temperature, [OZ_FIELD_FORCE] = s->zero,
-      [OZ_FIELD_MATERIAL] = s->word, [OZ_FIELD_SOURCE] = s->source, [OZ_FIELD_OWNER] = s->owner, [OZ_FIELD_REST] = s->rest, [OZ_FIELD_RANK] = s->rank, [OZ_FIELD_ID] = s->id};
+  const void *of[OZ_FIELD_STATE_COUNT] = {[OZ_FIELD_X] = s->x,
+                                          [OZ_FIELD_U] = s->u,
+                                          [OZ_FIELD_Q] = s->q,
+                                          [OZ_FIELD_TAU] = s->tau,
+                                          [OZ_FIELD_COMPLIANCE] = s->compliance,
+                                          [OZ_FIELD_VISCOSITY] = s->viscosity,
+                                          [OZ_FIELD_DENSITY] = s->density,
+                                          [OZ_FIELD_TEMPERATURE] = s->temperature,
+                                          [OZ_FIELD_FORCE] = s->zero,
+                                          [OZ_FIELD_MATERIAL] = s->word,
+                                          [OZ_FIELD_SOURCE] = s->source,
+                                          [OZ_FIELD_OWNER] = s->owner,
+                                          [OZ_FIELD_REST] = s->rest,
+                                          [OZ_FIELD_RANK] = s->rank,
+                                          [OZ_FIELD_ID] = s->id};
   ooze_message why = {""};
   CHECK(b->table->resize(b, s->n, &why) >= 0, "%s", why.text);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
-    if (of[k]) CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
-    else CHECK(b->table->provide(b, (oz_field)k, &why) >= 0, "%s", why.text);
-  const oz_matter matter[2] = {{.density = 1000.0f, .surface_tension = 0.05f, .adhesion = 1.5f, .mixing = 1e-4f, .conductivity = 2.0f, .heat_share = 1e-6f, .ramp_count = 3,
-                                .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-                               {.density = 1000.0f, .surface_tension = 0.02f, .cohesion = 30.0f, .adhesion = 0.5f, .mixing = 2e-4f, .yield_stress = 20.0f, .conductivity = 40.0f, .heat_share = 5e-7f,
-                                .melting_point = 295.0f, .melt_step = 4.0f}};
+    if (of[k])
+      CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
+    else
+      CHECK(b->table->provide(b, (oz_field)k, &why) >= 0, "%s", why.text);
+  const oz_matter matter[2] = {
+      {.density = 1000.0f,
+       .surface_tension = 0.05f,
+       .adhesion = 1.5f,
+       .mixing = 1e-4f,
+       .conductivity = 2.0f,
+       .heat_share = 1e-6f,
+       .ramp_count = 3,
+       .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
+      {.density = 1000.0f,
+       .surface_tension = 0.02f,
+       .cohesion = 30.0f,
+       .adhesion = 0.5f,
+       .mixing = 2e-4f,
+       .yield_stress = 20.0f,
+       .conductivity = 40.0f,
+       .heat_share = 5e-7f,
+       .melting_point = 295.0f,
+       .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) >= 0, "%s", why.text);
   if (s->calm) return;
   oz_body body[3] = {{0}, {0}, soft_body(s)};
   for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are nobody's */
     body[k].handle = 3 + k, body[k].kind = OZ_OWNER_RIGID, body[k].friction = 0.5f;
-    body[k].first_id = 1000 + 7 * k * s->layer, body[k].first = 7 * k * s->layer, body[k].count = 7 * s->layer;
+    body[k].first_id = 1000 + 7 * k * s->layer, body[k].first = 7 * k * s->layer,
+    body[k].count = 7 * s->layer;
   }
   CHECK(b->table->bodies(b, body, 3, 14 * s->layer + body[2].count, &why) >= 0, "%s", why.text);
   tie(b, s);
@@ -157,17 +210,21 @@ static void surround(oz_backend *b) {
   }
   c[0].shape = OOZE_SHAPE_PLANE;
   c[1].shape = OOZE_SHAPE_BOX, c[1].invert = 1; /* a container that is just filled */
-  c[1].half[0] = c[1].half[2] = 0.066f, c[1].half[1] = 1.0f, c[1].p0[1] = c[1].p1[1] = 0.9f, c[1].reach = 1.1f;
-  c[2].shape = OOZE_SHAPE_SPHERE, c[2].half[0] = 0.025f, c[2].p0[1] = 0.155f, c[2].p1[1] = 0.154f, c[2].reach = 0.025f;
+  c[1].half[0] = c[1].half[2] = 0.066f, c[1].half[1] = 1.0f, c[1].p0[1] = c[1].p1[1] = 0.9f,
+  c[1].reach = 1.1f;
+  c[2].shape = OOZE_SHAPE_SPHERE, c[2].half[0] = 0.025f, c[2].p0[1] = 0.155f, c[2].p1[1] = 0.154f,
+  c[2].reach = 0.025f;
   c[2].stick = 10.0f;
-  c[3].shape = OOZE_SHAPE_CYLINDER, c[3].half[0] = 0.02f, c[3].half[1] = 0.01f, c[3].p0[0] = c[3].p1[0] = 0.05f, c[3].p0[1] = c[3].p1[1] = 0.142f;
+  c[3].shape = OOZE_SHAPE_CYLINDER, c[3].half[0] = 0.02f, c[3].half[1] = 0.01f,
+  c[3].p0[0] = c[3].p1[0] = 0.05f, c[3].p0[1] = c[3].p1[1] = 0.142f;
   c[3].reach = 0.03f, c[3].q1[2] = 0.02f, c[3].q1[3] = 0.9998f;
   for (int k = 0; k < 2; k++) c[k].grip_voxel = 0.15f, c[k].grip_count = 8, c[k].grip_power = 0.5f;
   CHECK(b->table->colliders(b, c, 4, NULL, NULL, 0, &why) >= 0, "%s", why.text);
   grip(b);
   oz_nozzle z;
   memset(&z, 0, sizeof z);
-  z.handle = 1, z.q0[3] = z.q1[3] = 1.0f, z.p0[1] = z.p1[1] = 6.0f, z.speed = 0.05f, z.disturbance = 0.02f, z.seed = 3;
+  z.handle = 1, z.q0[3] = z.q1[3] = 1.0f, z.p0[1] = z.p1[1] = 6.0f, z.speed = 0.05f,
+  z.disturbance = 0.02f, z.seed = 3;
   CHECK(b->table->nozzles(b, &z, 1, &why) >= 0, "%s", why.text);
 }
 
@@ -211,7 +268,8 @@ static void open_both(both *t, oz_memory *memory, const state *s) {
 }
 
 /* Some substeps of one state on both; every array after every stage. */
-static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, uint32_t ran[OZ_STAGE_COUNT]) {
+static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
+                   uint32_t ran[OZ_STAGE_COUNT]) {
   oz_memory memory;
   ooze_message why = {""};
   static both t;
@@ -232,33 +290,49 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance, 
   memset(&step, 0, sizeof step);
   step.backend = &t.base, step.params = &params, step.separation = D;
   step.has_heat = 1, step.has_tension = 1, step.diffusivity = 2e-5f;
-  step.has_mixing = model == OOZE_MODEL_LINKS; /* half elastic, half fluid: mixed, it would be neither in the next substep */
+  /* half elastic, half fluid: mixed, it would be neither in the next substep */
+  step.has_mixing = model == OOZE_MODEL_LINKS;
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
-  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary = step.has_loads = step.has_slip = 1;
+  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary =
+      step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
-  if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0; /* the density's push is carried by matrices */
+  /* the density's push is carried by matrices */
+  if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0;
   step.has_soft = step.soft_tears = !s.calm;
   if (s.calm) step.has_heat = step.has_mixing = step.has_tension = 0; /* the CPU looks ahead then */
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
   step.soft_damped = step.soft_rate * soft.damping;
-  /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed positions do not hold */
-  for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++) CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
-  printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, links %u\n",
-         kind == FREE ? "free" : kind == CALM ? "calm" : kind == LATTICE ? "lattice" : kind == RANDOM ? "random" : "degenerate", model, scheme, s.n, t.links, t.list_differences, t.wall_differences,
-         t.link_differences);
+  /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed
+   * positions do not hold */
+  for (int k = 0; k < (kind == DEGENERATE ? 1 : 2); k++)
+    CHECK(oz_models[model](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
+  printf("  %s, model %u, scheme %u: %u particles, %u links, rows that differ %u, wall slots %u, "
+         "links %u\n",
+         kind == FREE      ? "free"
+         : kind == CALM    ? "calm"
+         : kind == LATTICE ? "lattice"
+         : kind == RANDOM  ? "random"
+                           : "degenerate",
+         model, scheme, s.n, t.links, t.list_differences, t.wall_differences, t.link_differences);
   CHECK(t.link_differences <= t.links / 500, "%u links differ", t.link_differences);
-  CHECK(t.list_differences <= s.n / 500, "%u rows differ", t.list_differences); /* pairs at h to the last bit */
+  /* pairs at h to the last bit */
+  CHECK(t.list_differences <= s.n / 500, "%u rows differ", t.list_differences);
   CHECK(t.wall_differences <= s.n / 500, "%u slots differ", t.wall_differences);
   for (int k = 0; k < OZ_STAGE_COUNT; k++) {
     ran[k] += t.ran[k];
     if (!t.ran[k]) continue;
     const finding *f = &t.found[k];
-    printf("    %-16s %-10s %.1e  worst %.1e\n", oz_stage_names[k], f->array ? f->array : "", f->typical, f->worst);
+    printf("    %-16s %-10s %.1e  worst %.1e\n", oz_stage_names[k], f->array ? f->array : "",
+           f->typical, f->worst);
   }
   for (int k = 0; k < OZ_STAGE_COUNT; k++)
     /* the printed method's sums cancel more of what is sent in 16 bytes */
-    if (t.ran[k]) CHECK(t.found[k].typical <= (k >= OZ_STAGE_paper_volume && k <= OZ_STAGE_paper_update ? 3 : 1) * tolerance, "%s: %s differs by %g of its greatest value", oz_stage_names[k], t.found[k].array, t.found[k].typical);
+    if (t.ran[k])
+      CHECK(t.found[k].typical <=
+                (k >= OZ_STAGE_paper_volume && k <= OZ_STAGE_paper_update ? 3 : 1) * tolerance,
+            "%s: %s differs by %g of its greatest value", oz_stage_names[k], t.found[k].array,
+            t.found[k].typical);
   both_close(&t);
   drop_state(&s);
 }
@@ -270,11 +344,14 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   if (!oz_cuda_usable(&detail)) OZ_SKIP(detail);
   const double tolerance = 5e-4;
 #else
-  const double tolerance = 4e-3; /* density: rows of both end within the skin, and what moved further than it counts in one alone */
+  /* density: rows of both end within the skin, and what moved further than it counts in one alone
+   */
+  const double tolerance = 4e-3;
 #endif
   stages(LATTICE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
-  setenv("OOZE_CUDA_LANES", "1", 1); /* as large scenes run: one thread a particle, gradients computed anew */
+  /* as large scenes run: one thread a particle, gradients computed anew */
+  setenv("OOZE_CUDA_LANES", "1", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "2", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
@@ -286,8 +363,10 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   setenv("OOZE_CUDA_LANES", "1", 1);
   stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   unsetenv("OOZE_CUDA_LANES"), unsetenv("OOZE_CUDA_LATE");
-  stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran); /* sums of 240 opposing terms */
-  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran); /* explicit: what differs grows within the substep */
+  /* sums of 240 opposing terms */
+  stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran);
+  /* explicit: what differs grows within the substep */
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_POSITION, tolerance, ran);
   stages(LATTICE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_PAPER, tolerance, ran);
   stages(LATTICE, OOZE_MODEL_LINKS, OOZE_SCHEME_OOZE, tolerance, ran);
@@ -305,8 +384,8 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   for (int k = 0; k < OZ_STAGE_COUNT; k++) CHECK(ran[k], "%s never ran", oz_stage_names[k]);
 }
 
-/* What a substep needs before links may be made, and the rule that makes them of all near pairs; then once more after
- * everything has moved, so that sorting takes them along. */
+/* What a substep needs before links may be made, and the rule that makes them of all near pairs;
+ * then once more after everything has moved, so that sorting takes them along. */
 OZ_CASE(links_are_the_same_on_both_backends) {
   oz_memory memory;
   static both t;
@@ -329,16 +408,21 @@ OZ_CASE(links_are_the_same_on_both_backends) {
       oz_frame_constants(&f, &params, D, 1.0f / 24.0f, 0.0);
       CHECK(b->table->sort(b, &f, &why) >= 0, "%s", why.text);
       CHECK(b->table->lists(b, &f, &built, &why) >= 0, "%s", why.text);
-      static const oz_stage begin[] = {OZ_STAGE_material, OZ_STAGE_predict, OZ_STAGE_gradient, OZ_STAGE_velocity_start, OZ_STAGE_advance};
-      for (int k = 0; k < 5; k++) CHECK(b->table->run(b, &f, begin[k], NULL, &why) >= 0, "%s", why.text);
+      static const oz_stage begin[] = {OZ_STAGE_material, OZ_STAGE_predict, OZ_STAGE_gradient,
+                                       OZ_STAGE_velocity_start, OZ_STAGE_advance};
+      for (int k = 0; k < 5; k++)
+        CHECK(b->table->run(b, &f, begin[k], NULL, &why) >= 0, "%s", why.text);
       CHECK(b->table->density_list(b, &f, &built, &why) >= 0, "%s", why.text);
       CHECK(b->table->links_update(b, &f, OZ_RULE_NEAR, &why) >= 0, "%s", why.text);
       CHECK(b->table->run(b, &f, OZ_STAGE_finish, NULL, &why) >= 0, "%s", why.text);
     }
-    printf("  %s: %u particles, %u links in three updates, %u differ\n", kind == RANDOM ? "random" : "degenerate", s.n, t.links, t.link_differences);
+    printf("  %s: %u particles, %u links in three updates, %u differ\n",
+           kind == RANDOM ? "random" : "degenerate", s.n, t.links, t.link_differences);
     CHECK(t.links > 10 * s.n, "%u links", t.links);
-    /* pairs at h to the last bit; what is piled up goes by what each backend lists, and there they differ */
-    CHECK(t.link_differences <= (kind == RANDOM ? t.links / 5000 : t.links / 50), "%u of %u links differ", t.link_differences, t.links);
+    /* pairs at h to the last bit; what is piled up goes by what each backend lists, and there they
+     * differ */
+    CHECK(t.link_differences <= (kind == RANDOM ? t.links / 5000 : t.links / 50),
+          "%u of %u links differ", t.link_differences, t.links);
     both_close(&t);
     drop_state(&s);
   }
@@ -374,13 +458,18 @@ static void by_rank(oz_backend *b, oz_field field, uint32_t n, uint32_t words, f
   ooze_message why = {""};
   uint32_t *rank = malloc((size_t)n * 4);
   float *v = malloc((size_t)n * 4 * words);
-  CHECK(b->table->download(b, OZ_FIELD_RANK, 0, n, rank, &why) >= 0 && b->table->download(b, field, 0, n, v, &why) >= 0, "%s", why.text);
-  for (uint32_t i = 0; i < n; i++) memcpy(out + (size_t)rank[i] * words, v + (size_t)i * words, words * 4);
+  CHECK(b->table->download(b, OZ_FIELD_RANK, 0, n, rank, &why) >= 0 &&
+            b->table->download(b, field, 0, n, v, &why) >= 0,
+        "%s", why.text);
+  for (uint32_t i = 0; i < n; i++)
+    memcpy(out + (size_t)rank[i] * words, v + (size_t)i * words, words * 4);
   free(rank), free(v);
 }
 
-/* Velocities by rank after some substeps of loops that are told `name`=`value` and how many threads a particle has. */
-static void run_so(const state *s, const char *name, const char *value, const char *lanes, int substeps, float *out) {
+/* Velocities by rank after some substeps of loops that are told `name`=`value` and how many threads
+ * a particle has. */
+static void run_so(const state *s, const char *name, const char *value, const char *lanes,
+                   int substeps, float *out) {
   oz_memory memory;
   ooze_message why = {""};
   if (name) setenv(name, value, 1);
@@ -393,8 +482,9 @@ static void run_so(const state *s, const char *name, const char *value, const ch
   by_rank(b, OZ_FIELD_U, s->n, 4, out);
   b->table->destroy(b);
 }
-/* Joined or each for itself, by a table of cells or by sorting, optional fields there and back or to and fro, neighbours copied or read
- * from where they are: every formula runs on the same numbers in the same order. */
+/* Joined or each for itself, by a table of cells or by sorting, optional fields there and back or
+ * to and fro, neighbours copied or read from where they are: every formula runs on the same numbers
+ * in the same order. */
 static state without_bodies(void) {
   state s = make(RANDOM);
   s.calm = 1;
@@ -403,14 +493,18 @@ static state without_bodies(void) {
   return s;
 }
 static void same_bits(const char *lanes, int bodies) {
-  static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"}, {"OOZE_CUDA_SOON", "0"}, {"OOZE_CUDA_TABLE", "0"}, {"OOZE_CUDA_TWICE", "0"}, {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
+  static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"},    {"OOZE_CUDA_SOON", "0"},
+                                        {"OOZE_CUDA_TABLE", "0"},   {"OOZE_CUDA_TWICE", "0"},
+                                        {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
   seed = 99;
   state s = bodies ? make(RANDOM) : without_bodies();
   float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
   run_so(&s, NULL, NULL, lanes, 2, first);
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
     run_so(&s, ways[w][0], ways[w][1], lanes, 2, now);
-    CHECK(!memcmp(first, now, (size_t)s.n * 16), "%s=%s gives other velocities, %s threads a particle", ways[w][0], ways[w][1], lanes ? lanes : "8");
+    CHECK(!memcmp(first, now, (size_t)s.n * 16),
+          "%s=%s gives other velocities, %s threads a particle", ways[w][0], ways[w][1],
+          lanes ? lanes : "8");
   }
   free(first), free(now);
   drop_state(&s);
@@ -422,17 +516,21 @@ OZ_CASE(ways_of_launching_give_the_same_bits) {
   }
   same_bits("1", 0);
 }
-/* One substep so and otherwise: sums round otherwise, no more. What is sent has 13 bits, multipliers of the density are halves: 5e-4 of a move. */
+/* One substep so and otherwise: sums round otherwise, no more. What is sent has 13 bits,
+ * multipliers of the density are halves: 5e-4 of a move. */
 static void nearly_the_same(const char *name, const char *const lanes[3], float tolerance) {
   for (int l = 0; l < 3; l++) {
     seed = 6; /* with 5 a wall holds a particle or not, by the last digit of its velocity */
     state s = without_bodies();
-    float *so = malloc((size_t)s.n * 16), *otherwise = malloc((size_t)s.n * 16), most = 0.0f, worst = 0.0f;
+    float *so = malloc((size_t)s.n * 16), *otherwise = malloc((size_t)s.n * 16), most = 0.0f,
+          worst = 0.0f;
     run_so(&s, NULL, NULL, lanes[l], 1, so);
     run_so(&s, name, "0", lanes[l], 1, otherwise);
     for (size_t i = 0; i < 4 * (size_t)s.n; i++)
-      if (i % 4 < 3) most = fmaxf(most, fabsf(otherwise[i])), worst = fmaxf(worst, fabsf(so[i] - otherwise[i]));
-    printf("  %s threads: %.1e of %.3g m/s\n", lanes[l] ? lanes[l] : "8", (double)(worst / most), (double)most);
+      if (i % 4 < 3)
+        most = fmaxf(most, fabsf(otherwise[i])), worst = fmaxf(worst, fabsf(so[i] - otherwise[i]));
+    printf("  %s threads: %.1e of %.3g m/s\n", lanes[l] ? lanes[l] : "8", (double)(worst / most),
+           (double)most);
     CHECK(worst > 0.0f, "%s=0 changes nothing", name);
     CHECK(worst < tolerance * most, "%s=0: %g of %g m/s", name, (double)worst, (double)most);
     free(so), free(otherwise);
@@ -444,7 +542,9 @@ OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
   static const char *const lanes[] = {NULL, "1", "2"};
   nearly_the_same("OOZE_CUDA_BOTH", lanes, 5e-4f);
 }
-/* bound, velocity_start and residual in one kernel (cuda/velocity.h), where nothing relaxes. Eigenvalues of the preconditioner have 13 bits: after few iterations one more or less can be seen. */
+/* bound, velocity_start and residual in one kernel (cuda/velocity.h), where nothing relaxes.
+ * Eigenvalues of the preconditioner have 13 bits: after few iterations one more or less can be
+ * seen. */
 OZ_CASE(a_projection_is_prepared_in_one_kernel_as_in_three) {
   static const char *const lanes[] = {"1", "2", "4"};
   relaxes = 0;
@@ -457,7 +557,8 @@ OZ_CASE(rows_that_were_put_in_order_have_the_same_neighbours) {
   nearly_the_same("OOZE_CUDA_SPREAD", lanes, 5e-4f);
 }
 
-/* With ever more memory: until it is enough, the substep fails here or there and leaves velocities and sources. */
+/* With ever more memory: until it is enough, the substep fails here or there and leaves velocities
+ * and sources. */
 OZ_CASE(a_substep_that_runs_out_of_memory_has_not_happened) {
   int half_way = 0, done = 0;
   seed = 7;
@@ -475,14 +576,18 @@ OZ_CASE(a_substep_that_runs_out_of_memory_has_not_happened) {
       load(b, &s), surround(b);
       by_rank(b, OZ_FIELD_U, s.n, 4, before);
       ooze_result r = substep(b, &why);
-      if (r >= 0) done = 1;
+      if (r >= 0)
+        done = 1;
       else {
         CHECK(r == OOZE_ERROR_MEMORY, "%s", why.text);
         by_rank(b, OZ_FIELD_U, s.n, 4, after);
-        for (uint32_t i = 0; i < s.n; i++) half_way += memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12) != 0;
+        for (uint32_t i = 0; i < s.n; i++)
+          half_way += memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12) != 0;
         CHECK(b->table->undo(b, &why) >= 0, "%s", why.text);
         by_rank(b, OZ_FIELD_U, s.n, 4, after);
-        for (uint32_t i = 0; i < s.n; i++) CHECK(!memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12), "particle %u at %d MiB: %s", i, mib, why.text);
+        for (uint32_t i = 0; i < s.n; i++)
+          CHECK(!memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12),
+                "particle %u at %d MiB: %s", i, mib, why.text);
         uint32_t *source = malloc((size_t)s.n * 4);
         by_rank(b, OZ_FIELD_SOURCE, s.n, 1, (float *)source);
         for (uint32_t i = 0; i < s.n; i++) CHECK(source[i] == s.source[i], "source of %u", i);
@@ -507,7 +612,8 @@ OZ_CASE(the_fastest_particle_is_found) {
   load(b, &s);
   for (uint32_t i = 0; i < s.n; i++) {
     const float *u = s.u + 4 * (size_t)i;
-    most = fmax(most, sqrt((double)u[0] * (double)u[0] + (double)u[1] * (double)u[1] + (double)u[2] * (double)u[2]));
+    most = fmax(most, sqrt((double)u[0] * (double)u[0] + (double)u[1] * (double)u[1] +
+                           (double)u[2] * (double)u[2]));
   }
   CHECK(b->table->fastest(b, &found, &why) >= 0, "%s", why.text);
   CHECK_NEAR(found, most, 1e-6 * most, "squares and their sum in single precision");

@@ -1,5 +1,6 @@
-/* First inputs of the fuzzers: small whole files of each kind, made by our own writers, and a few by hand for what they
- * do not write. make_seeds FOLDER fills FOLDER/fuzz_<name>/. SPDX-License-Identifier: Apache-2.0 */
+/* First inputs of the fuzzers: small whole files of each kind, made by our own writers, and a few
+ * by hand for what they do not write. make_seeds FOLDER fills FOLDER/fuzz_<name>/.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "ooze/ooze_io.h"
 
@@ -43,18 +44,23 @@ static ooze_points *some_points(uint64_t count) {
   return points;
 }
 
-static const char paged[] =
-    "[\"pointcount\",5,\"vertexcount\",4,\"primitivecount\",1,\"topology\",[\"pointref\",[\"indices\",[0,1,2,3]]],"
-    "\"attributes\",[\"pointattributes\",[[[\"scope\",\"public\",\"type\",\"numeric\",\"name\",\"P\",\"options\",{"
-    "\"type\":"
-    "{\"type\":\"string\",\"value\":\"hpoint\"}}],[\"size\",4,\"storage\",\"fpreal64\",\"values\",[\"size\",4,"
-    "\"storage\","
-    "\"fpreal64\",\"packing\",[3,1],\"pagesize\",2,\"constantpageflags\",[[],[true,true,false]],\"rawpagedata\","
-    "[1,2,3,4,5,6,1,1,2,3,4,5,6,1,1,2,3,1]]]]],\"globalattributes\",[[[\"scope\",\"public\",\"type\",\"numeric\","
-    "\"name\","
-    "\"frame\"],[\"values\",[\"size\",1,\"storage\",\"int16\",\"arrays\",[[7]]]]]]],\"primitives\",[[[\"type\","
-    "\"Poly\"],"
-    "[\"vertex\",[0,1,2,3],\"closed\",true]]]]";
+static const char paged[] = "[\"pointcount\",5,\"vertexcount\",4,\"primitivecount\",1,\"topology\","
+                            "[\"pointref\",[\"indices\",[0,1,2,3]]],"
+                            "\"attributes\",[\"pointattributes\",[[[\"scope\",\"public\",\"type\","
+                            "\"numeric\",\"name\",\"P\",\"options\",{"
+                            "\"type\":"
+                            "{\"type\":\"string\",\"value\":\"hpoint\"}}],[\"size\",4,\"storage\","
+                            "\"fpreal64\",\"values\",[\"size\",4,"
+                            "\"storage\","
+                            "\"fpreal64\",\"packing\",[3,1],\"pagesize\",2,\"constantpageflags\",[["
+                            "],[true,true,false]],\"rawpagedata\","
+                            "[1,2,3,4,5,6,1,1,2,3,4,5,6,1,1,2,3,1]]]]],\"globalattributes\",[[["
+                            "\"scope\",\"public\",\"type\",\"numeric\","
+                            "\"name\","
+                            "\"frame\"],[\"values\",[\"size\",1,\"storage\",\"int16\",\"arrays\",[["
+                            "7]]]]]]],\"primitives\",[[[\"type\","
+                            "\"Poly\"],"
+                            "[\"vertex\",[0,1,2,3],\"closed\",true]]]]";
 
 int main(int argc, char **argv) {
   ooze_message why = {""};
@@ -73,7 +79,11 @@ int main(int argc, char **argv) {
   static const struct {
     const char *fuzzer, *ending;
     int mesh;
-  } list[] = {{"geo", "geo", 1}, {"bgeo", "bgeo", 1}, {"bgeo_sc", "bgeo.sc", 0}, {"ply", "ply", 1}, {"obj", "obj", 2}};
+  } list[] = {{"geo", "geo", 1},
+              {"bgeo", "bgeo", 1},
+              {"bgeo_sc", "bgeo.sc", 0},
+              {"ply", "ply", 1},
+              {"obj", "obj", 2}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
     for (uint64_t count = 0; count < 4; count++) {
       char name[64];
@@ -88,14 +98,19 @@ int main(int argc, char **argv) {
     }
   text("geo", "paged.geo", paged);
   text("bgeo", "paged.geo", paged);
-  text("obj", "quad.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 .5\nf 1/1/1 2//2 3/3 -1\nf -4 \\\n-3 -2 # x\n");
+  text("obj", "quad.obj",
+       "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 .5\nf 1/1/1 2//2 3/3 -1\nf -4 \\\n-3 -2 # x\n");
   text("ply", "ascii.ply",
-       "ply\nformat ascii 1.0\ncomment ooze detail time 0.5\nelement vertex 3\nproperty double x\nproperty double y\n"
-       "property double z\nproperty uint id_lo\nproperty int id_hi\nelement face 1\nproperty list uchar int "
+       "ply\nformat ascii 1.0\ncomment ooze detail time 0.5\nelement vertex 3\nproperty double "
+       "x\nproperty double y\n"
+       "property double z\nproperty uint id_lo\nproperty int id_hi\nelement face 1\nproperty list "
+       "uchar int "
        "vertex_indices\nend_header\n0 0 0 1 2\n1 0 0 3 4\n0 1 0 5 6\n3 0 1 2\n");
   static char zeros[5000];
   need(ooze_checkpoint_write(place("checkpoint", "empty.ozc"), zeros, 0, "", &why), &why);
-  need(ooze_checkpoint_write(place("checkpoint", "zeros.ozc"), zeros, sizeof zeros, "{\"frame\":1}", &why), &why);
+  need(ooze_checkpoint_write(place("checkpoint", "zeros.ozc"), zeros, sizeof zeros, "{\"frame\":1}",
+                             &why),
+       &why);
   need(ooze_checkpoint_write(place("checkpoint", "text.ozc"), paged, 60, "{}", &why), &why);
   ooze_mesh_release(&mesh);
   return 0;

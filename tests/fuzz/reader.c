@@ -1,12 +1,13 @@
-/* One reader under libFuzzer; OZ_FUZZ_<name> says which. A reader may refuse, but not crash, hang, leak or take more
- * memory than it was given. SPDX-License-Identifier: Apache-2.0 */
+/* One reader under libFuzzer; OZ_FUZZ_<name> says which. A reader may refuse, but not crash, hang,
+ * leak or take more memory than it was given. SPDX-License-Identifier: Apache-2.0 */
 #include "ooze/ooze_io.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is returned must be consistent: every value is touched, so that the sanitizer sees arrays that are too short. */
+/* What is returned must be consistent: every value is touched, so that the sanitizer sees arrays
+ * that are too short. */
 static void touch(const void *data, uint64_t bytes) {
   volatile uint8_t sum = 0;
   for (uint64_t i = 0; i < bytes; i++) sum ^= ((const uint8_t *)data)[i];
@@ -17,7 +18,8 @@ static void must(int condition) {
   if (!condition) abort();
 }
 
-static void try_points(const char *name, const uint8_t *data, size_t size, const ooze_io_limits *limits) {
+static void try_points(const char *name, const uint8_t *data, size_t size,
+                       const ooze_io_limits *limits) {
   ooze_points *points = NULL;
   ooze_message why = {""};
   ooze_result result = ooze_points_read_memory(name, data, size, limits, &points, &why);
@@ -29,8 +31,8 @@ static void try_points(const char *name, const uint8_t *data, size_t size, const
     ooze_points_attribute a;
     ooze_points_attribute_default(&a);
     must(ooze_points_attribute_get(points, i, &a) == OOZE_OK);
-    uint64_t bytes =
-        ooze_points_count(points) * a.components * (a.type == OOZE_FLOAT32 || a.type == OOZE_INT32 ? 4u : 8u);
+    uint64_t bytes = ooze_points_count(points) * a.components *
+                     (a.type == OOZE_FLOAT32 || a.type == OOZE_INT32 ? 4u : 8u);
     touch(a.data, bytes);
     total += bytes;
   }
@@ -39,7 +41,8 @@ static void try_points(const char *name, const uint8_t *data, size_t size, const
   ooze_points_destroy(points);
 }
 
-static void try_mesh(const char *name, const uint8_t *data, size_t size, const ooze_io_limits *limits) {
+static void try_mesh(const char *name, const uint8_t *data, size_t size,
+                     const ooze_io_limits *limits) {
   ooze_mesh mesh;
   ooze_message why = {""};
   ooze_mesh_default(&mesh);
@@ -59,7 +62,8 @@ static void try_checkpoint(const uint8_t *data, size_t size, const ooze_io_limit
   char *meta = NULL;
   size_t bytes = 0;
   ooze_message why = {""};
-  ooze_result result = ooze_checkpoint_read_memory("x.ozc", data, size, limits, &memory, &bytes, &meta, &why);
+  ooze_result result =
+      ooze_checkpoint_read_memory("x.ozc", data, size, limits, &memory, &bytes, &meta, &why);
   must((result == OOZE_OK) == (memory != NULL) && (result == OOZE_OK) == (meta != NULL));
   must(result == OOZE_OK || why.text[0] != 0);
   if (result == OOZE_OK) touch(memory, bytes);

@@ -1,4 +1,5 @@
-/* Fuzzer of scene files: any text ends in a scene or in one line. SPDX-License-Identifier: Apache-2.0 */
+/* Fuzzer of scene files: any text ends in a scene or in one line. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include <string.h>
 
 #include "ooze/ooze_scene.h"
@@ -8,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   ooze_scene *scene = NULL;
   ooze_message why;
   memset(&why, 0, sizeof why);
-  /* "file" keys would read whatever the fuzzer names; the shapes that take files have fuzzers of their own */
+  /* "file" keys would read whatever the fuzzer names; the shapes that take files have fuzzers of
+   * their own */
   for (size_t i = 0; i + 6 <= count; i++)
     if (memcmp(bytes + i, "\"file\"", 6) == 0) return 0;
   ooze_result r = ooze_scene_load_memory("s.json", bytes, count, NULL, &scene, &why);

@@ -1,5 +1,6 @@
-/* Fuzzer of ooze_checkpoint_load: the input is a list of edits to a whole checkpoint, whose hash is then made right, so
- * that every edit reaches what is behind it. SPDX-License-Identifier: Apache-2.0 */
+/* Fuzzer of ooze_checkpoint_load: the input is a list of edits to a whole checkpoint, whose hash is
+ * then made right, so that every edit reaches what is behind it. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "base/hash.h"
 #include "ooze/ooze.h"
 
@@ -33,8 +34,9 @@ static ooze_solver *make(void) {
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc;
   (void)argv;
-  static const float p[8][3] = {{0, 1, 0},     {0.02f, 1, 0},     {0, 1.02f, 0},     {0.02f, 1.02f, 0},
-                                {0, 1, 0.02f}, {0.02f, 1, 0.02f}, {0, 1.02f, 0.02f}, {0.02f, 1.02f, 0.02f}};
+  static const float p[8][3] = {{0, 1, 0},         {0.02f, 1, 0},        {0, 1.02f, 0},
+                                {0.02f, 1.02f, 0}, {0, 1, 0.02f},        {0.02f, 1, 0.02f},
+                                {0, 1.02f, 0.02f}, {0.02f, 1.02f, 0.02f}};
   static ooze_sdf_brick brick;
   ooze_particles in;
   ooze_material m;
@@ -65,17 +67,20 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
   return 0;
 }
 
-/* Byte 0: 0 leaves the length, otherwise it cuts. Then 7 bytes an edit: where (3, little-endian, in words), what (4).
+/* Byte 0: 0 leaves the length, otherwise it cuts. Then 7 bytes an edit: where (3, little-endian, in
+ * words), what (4).
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint64_t before = 0, after = 0;
   if (size < 1) return 0;
   size_t bytes = data[0] ? HEADER + (whole_bytes - HEADER) * data[0] / 256 : whole_bytes;
-  unsigned char *memory = (unsigned char *)malloc(bytes); /* exact, so that one byte too many is seen */
+  /* exact, so that one byte too many is seen */
+  unsigned char *memory = (unsigned char *)malloc(bytes);
   must(memory != NULL);
   memcpy(memory, whole, bytes);
   for (size_t at = 1; at + 7 <= size; at += 7) {
-    size_t word = ((size_t)data[at] | (size_t)data[at + 1] << 8 | (size_t)data[at + 2] << 16) % (bytes / 4);
+    size_t word =
+        ((size_t)data[at] | (size_t)data[at + 1] << 8 | (size_t)data[at + 2] << 16) % (bytes / 4);
     memcpy(memory + 4 * word, data + at + 3, 4);
   }
   uint64_t length = bytes, hash = oz_hash_of(memory + HEADER, bytes - HEADER);

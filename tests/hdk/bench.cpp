@@ -1,6 +1,6 @@
-// What the bridge costs: N particles with all attributes from a detail into the solver and back, against one substep of
-// the same particles, in processor time of the whole process. test_hdk_bench [N] [PERCENT]. SPDX-License-Identifier:
-// Apache-2.0
+// What the bridge costs: N particles with all attributes from a detail into the solver and back,
+// against one substep of the same particles, in processor time of the whole process. test_hdk_bench
+// [N] [PERCENT]. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 
 #include <ctime>
@@ -59,7 +59,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   double share = 100 * (best[0] + best[2]) / best[1];
-  std::printf("%lld particles: in %.3f s, substep %.3f s, out %.3f s of processor time: the bridge is %.1f %% of one "
+  std::printf("%lld particles: in %.3f s, substep %.3f s, out %.3f s of processor time: the bridge "
+              "is %.1f %% of one "
               "substep (limit %g)\n",
               (long long)gdp.getNumPoints(), best[0], best[1], best[2], share, limit);
   ooze_solver_destroy(s);

@@ -1,5 +1,5 @@
-// Bodies through the nodes: born of a source or of a point attribute, afloat, written out, and gone on with from the
-// geometry. SPDX-License-Identifier: Apache-2.0
+// Bodies through the nodes: born of a source or of a point attribute, afloat, written out, and gone
+// on with from the geometry. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
@@ -10,7 +10,8 @@ struct Tank { // fluid in a box, and two boxes that fall into it
   SOP_Node *fluid, *bodies, *solver;
   Make both;
   explicit Tank(double density = 400, int kind = OOZE_BODY_RIGID)
-      : water([](GU_Detail &g, double) { box(g, 0, 0.15, 0, 0.3); }), crates([](GU_Detail &g, double) {
+      : water([](GU_Detail &g, double) { box(g, 0, 0.15, 0, 0.3); }),
+        crates([](GU_Detail &g, double) {
           box(g, -0.07, 0.42, 0, 0.16), box(g, 0.09, 0.4, 0, 0.1, 0.3);
           GA_RWHandleS name(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1));
           for (GA_Offset o = 0; o < 12; ++o) name.set(o, o < 6 ? "big/crate" : "small");
@@ -57,16 +58,20 @@ static std::vector<double> detail(const GU_Detail *g, const std::string &name) {
 
 // What orient and pivot make of the places at birth is where the particles are.
 static double worst_place(const GU_Detail *start, const GU_Detail *now, const char *name) {
-  std::vector<double> q = detail(now, std::string("orient_") + name), t = detail(now, std::string("pivot_") + name);
+  std::vector<double> q = detail(now, std::string("orient_") + name),
+                      t = detail(now, std::string("pivot_") + name);
   double worst = 0, n = 0;
   GA_ROHandleS called(now->findPointAttribute("name"));
   for (GA_Index i = 0; i < now->getNumPoints(); ++i) { // the order of points has not changed
     GA_Offset o = now->pointOffset(i);
-    if (std::string(called.get(o).c_str()) != (std::strcmp(name, "small") ? "big/crate" : "small")) continue;
+    if (std::string(called.get(o).c_str()) != (std::strcmp(name, "small") ? "big/crate" : "small"))
+      continue;
     UT_Vector3 a = start->getPos3(start->pointOffset(i)), b = now->getPos3(o);
-    double u[3] = {2 * (q[1] * a[2] - q[2] * a[1]), 2 * (q[2] * a[0] - q[0] * a[2]), 2 * (q[0] * a[1] - q[1] * a[0])};
+    double u[3] = {2 * (q[1] * a[2] - q[2] * a[1]), 2 * (q[2] * a[0] - q[0] * a[2]),
+                   2 * (q[0] * a[1] - q[1] * a[0])};
     double w[3] = {q[1] * u[2] - q[2] * u[1], q[2] * u[0] - q[0] * u[2], q[0] * u[1] - q[1] * u[0]};
-    for (int k = 0; k < 3; ++k) worst = std::fmax(worst, std::fabs(a[k] + q[3] * u[k] + w[k] + t[k] - b[k]));
+    for (int k = 0; k < 3; ++k)
+      worst = std::fmax(worst, std::fabs(a[k] + q[3] * u[k] + w[k] + t[k] - b[k]));
     ++n;
   }
   CHECK(n > 5, "%g particles of %s", n, name);
@@ -92,12 +97,14 @@ OZ_CASE(crates_fall_in_float_and_go_on_from_attributes) {
   CHECK(detail(g, "mass_big_crate")[0] > detail(g, "mass_small")[0]);
   CHECK(detail(g, "centre_big_crate")[1] < 0.4 && detail(g, "centre_big_crate")[1] > 0.15);
   for (const char *name : {"v_small", "w_small"}) CHECK_EQ(detail(g, name).size(), 3);
-  for (const char *name : {"owner", "bodyrest"}) CHECK(g->findPointAttribute(name) != nullptr, "%s", name);
+  for (const char *name : {"owner", "bodyrest"})
+    CHECK(g->findPointAttribute(name) != nullptr, "%s", name);
   SOP_Node *jumpy = tank.make();
   jumpy->set("cachemem", 0);
   for (int f : {9, 4, 7, 2}) {
     CHECK(cook(jumpy, f) != nullptr);
-    CHECK(bits(jumpy->gdp) == play[f], "frame %d: %s", f, first_difference(jumpy->gdp, cook(tank.solver, f)).c_str());
+    CHECK(bits(jumpy->gdp) == play[f], "frame %d: %s", f,
+          first_difference(jumpy->gdp, cook(tank.solver, f)).c_str());
   }
   // a file at frame 5 in a node that knows nothing else
   GU_Detail file;
@@ -108,7 +115,8 @@ OZ_CASE(crates_fall_in_float_and_go_on_from_attributes) {
   resumed->wires.push_back(&read);
   resumed->set("startframe", 5);
   CHECK(cook(resumed, 9) != nullptr, "%s", said(resumed).c_str());
-  CHECK(bits(resumed->gdp) == play[9], "%s", first_difference(resumed->gdp, cook(tank.solver, 9)).c_str());
+  CHECK(bits(resumed->gdp) == play[9], "%s",
+        first_difference(resumed->gdp, cook(tank.solver, 9)).c_str());
   whole_world();
 }
 
@@ -128,7 +136,8 @@ OZ_CASE(soft_ones_give_way_and_go_on_from_their_links) {
   size_t links = 0;
   const GA_Attribute *kind = g->findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind");
   CHECK(kind != nullptr);
-  for (size_t i = 0; i < g->prims.size(); ++i) links += kind->number<int>(GA_Offset(i), 0) == OOZE_LINK_SOFT;
+  for (size_t i = 0; i < g->prims.size(); ++i)
+    links += kind->number<int>(GA_Offset(i), 0) == OOZE_LINK_SOFT;
   CHECK(links > 40, "%zu links", links);
   CHECK(worst_place(&start, g, "big_crate") > 0.02 * D, "it gives way");
   CHECK(worst_place(&start, g, "big_crate") < 2 * D, "and holds together");
@@ -144,7 +153,8 @@ OZ_CASE(heavy_ones_sink_and_a_wrangle_can_make_them) {
   fresh_world();
   Tank light(300), heavy(6000);
   CHECK(cook(light.solver, 14) && cook(heavy.solver, 14), "%s", said(heavy.solver).c_str());
-  CHECK(detail(light.solver->gdp, "centre_big_crate")[1] > detail(heavy.solver->gdp, "centre_big_crate")[1] + 0.04,
+  CHECK(detail(light.solver->gdp, "centre_big_crate")[1] >
+            detail(heavy.solver->gdp, "centre_big_crate")[1] + 0.04,
         "%g and %g", detail(light.solver->gdp, "centre_big_crate")[1],
         detail(heavy.solver->gdp, "centre_big_crate")[1]);
   // plain points with a number
@@ -183,14 +193,17 @@ OZ_CASE(what_cannot_be_a_body_is_named) {
          b->put(0, 0, 5), b->put(1, 0, 5);
        },
        "body 5: body: its 2 points lie on one line", 0},
-      {[](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), g.addStringTuple(GA_ATTRIB_POINT, "body", 1); },
+      {[](GU_Detail &g, double) {
+         block(g, 3, 0, 0, 0, D), g.addStringTuple(GA_ATTRIB_POINT, "body", 1);
+       },
        "point attribute body is text", 0},
       {[](GU_Detail &g, double) {
-         block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "body", 1), number(g, GA_ATTRIB_POINT, "bodyfriction", -1);
+         block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "body", 1),
+             number(g, GA_ATTRIB_POINT, "bodyfriction", -1);
        },
        "Friction is -1", 0},
-      {[](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "body", 1); }, "bod",
-       OOZE_MODEL_CAUCHY}};
+      {[](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "body", 1); },
+       "bod", OOZE_MODEL_CAUCHY}};
   for (auto &c : cases) {
     Make in(c.make);
     SOP_Node *step = node("ooze::step::1.0", {&in});

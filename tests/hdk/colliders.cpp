@@ -1,5 +1,5 @@
-// What the second input is made of: polygons, packed primitives, VDBs and volumes; still, moving and bending.
-// SPDX-License-Identifier: Apache-2.0
+// What the second input is made of: polygons, packed primitives, VDBs and volumes; still, moving
+// and bending. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
@@ -30,11 +30,15 @@ static double height_on(Make::Function wall, std::string *words = nullptr, int f
 
 OZ_CASE(polygons_vdbs_and_volumes_hold_the_fluid) {
   fresh_world();
-  CHECK_NEAR(height_on([](GU_Detail &g, double) { box(g, 0, -0.5, 0, 1.0); }), 0.02, 0.03, "polygons");
-  CHECK_NEAR(height_on([](GU_Detail &g, double) { grids::sphere(g, "surface", 2.0f, 0.05f, 0, -2.0f, 0); }), 0.0, 0.04,
-             "VDB");
-  CHECK_NEAR(height_on([](GU_Detail &g, double) { grids::native_sphere(g, "ball", 0.8f, 0.05f, -0.8f); }), 0.0, 0.06,
-             "volume: its top is round");
+  CHECK_NEAR(height_on([](GU_Detail &g, double) { box(g, 0, -0.5, 0, 1.0); }), 0.02, 0.03,
+             "polygons");
+  CHECK_NEAR(height_on([](GU_Detail &g, double) {
+               grids::sphere(g, "surface", 2.0f, 0.05f, 0, -2.0f, 0);
+             }),
+             0.0, 0.04, "VDB");
+  CHECK_NEAR(
+      height_on([](GU_Detail &g, double) { grids::native_sphere(g, "ball", 0.8f, 0.05f, -0.8f); }),
+      0.0, 0.06, "volume: its top is round");
   CHECK(height_on([](GU_Detail &, double) {}) < -0.05);
   whole_world();
 }
@@ -43,20 +47,26 @@ OZ_CASE(moving_colliders_carry_and_bending_ones_follow) {
   fresh_world();
   std::string words;
   // it rises by 1 cm a frame, and turns
-  double rigid = height_on([](GU_Detail &g, double f) { box(g, 0, -0.5 + 0.01 * (f - 1), 0, 1.0, 0.02 * f); }, &words);
+  double rigid = height_on(
+      [](GU_Detail &g, double f) { box(g, 0, -0.5 + 0.01 * (f - 1), 0, 1.0, 0.02 * f); }, &words);
   CHECK_NEAR(rigid, 0.07 + 0.02, 0.03, "rigid");
   CHECK(words.empty(), "%s", words.c_str());
-  double bent =
-      height_on([](GU_Detail &g, double f) { box(g, 0, -0.5 + 0.01 * (f - 1), 0, 1.0, 0, 0.02 * f); }, &words);
+  double bent = height_on(
+      [](GU_Detail &g, double f) { box(g, 0, -0.5 + 0.01 * (f - 1), 0, 1.0, 0, 0.02 * f); },
+      &words);
   CHECK_NEAR(bent, 0.07 + 0.02, 0.03, "deforming");
   CHECK(words.empty(), "%s", words.c_str());
   double called = height_on(
       [](GU_Detail &g, double f) {
-        box(g, 0, -0.5 + 0.01 * (f - 1), 0, 1.0, 0, 0.02 * f), whole(g, GA_ATTRIB_DETAIL, "collidertype", 2);
+        box(g, 0, -0.5 + 0.01 * (f - 1), 0, 1.0, 0, 0.02 * f),
+            whole(g, GA_ATTRIB_DETAIL, "collidertype", 2);
       },
       &words);
-  CHECK(called > 0 && words.find("called rigid but bends") != std::string::npos, "%g %s", called, words.c_str());
-  height_on([](GU_Detail &g, double f) { box(g, 0, -0.5, 0, 1.0), f > 3 ? box(g, 3, 0, 0, 0.2) : void(); }, &words);
+  CHECK(called > 0 && words.find("called rigid but bends") != std::string::npos, "%g %s", called,
+        words.c_str());
+  height_on([](GU_Detail &g,
+               double f) { box(g, 0, -0.5, 0, 1.0), f > 3 ? box(g, 3, 0, 0, 0.2) : void(); },
+            &words);
   CHECK(words.find("changes its number of points") != std::string::npos, "%s", words.c_str());
   whole_world();
 }
@@ -122,14 +132,17 @@ static double lowest(const GU_Detail *g) {
 }
 
 static double force_on(const GU_Detail *g, const char *name, int k) {
-  const GA_Attribute *a = g->findAttribute(GA_ATTRIB_DETAIL, (std::string("force_") + name).c_str());
+  const GA_Attribute *a =
+      g->findAttribute(GA_ATTRIB_DETAIL, (std::string("force_") + name).c_str());
   CHECK(a != nullptr, "no force on %s", name);
   return a->number<double>(0, k);
 }
 
 OZ_CASE(vdbs_move_by_velocity_grids_and_by_their_points_v) {
   fresh_world();
-  auto ball = [](GU_Detail &g, double x = 0) { grids::sphere(g, "surface", 2.0f, 0.1f, float(x), -2.0f, 0); };
+  auto ball = [](GU_Detail &g, double x = 0) {
+    grids::sphere(g, "surface", 2.0f, 0.1f, float(x), -2.0f, 0);
+  };
   auto speed = [&](Make::Function f, std::string *words = nullptr) {
     Slab s(f, OOZE_BOUNDARY_SDF);
     const GU_Detail *g = s.at(6);
@@ -137,16 +150,21 @@ OZ_CASE(vdbs_move_by_velocity_grids_and_by_their_points_v) {
     return mean(g, "v", 0);
   };
   CHECK_NEAR(speed([&](GU_Detail &g, double) { ball(g); }), 0, 0.05, "it stands still");
-  CHECK_NEAR(speed([&](GU_Detail &g, double f) { ball(g, f / 48), grids::flow(g, "v", 0.5f, 0, 0, 0, 0); }), 0.5, 0.15,
-             "carried along: friction 1; dough swings a little");
   CHECK_NEAR(speed([&](GU_Detail &g, double f) {
-               ball(g, f / 48), grids::flow(g, "surfacevel", 0.5f, 0, 0, 0, 0), grids::flow(g, "v", -3, 0, 0, 0, 0);
+               ball(g, f / 48), grids::flow(g, "v", 0.5f, 0, 0, 0, 0);
+             }),
+             0.5, 0.15, "carried along: friction 1; dough swings a little");
+  CHECK_NEAR(speed([&](GU_Detail &g, double f) {
+               ball(g, f / 48), grids::flow(g, "surfacevel", 0.5f, 0, 0, 0, 0),
+                   grids::flow(g, "v", -3, 0, 0, 0, 0);
              }),
              0.5, 0.15, "its own velocities go before others");
   // a turn about z at 0.25 rad/s moves the top, 2 m above the centre, at -0.5 m/s
   std::string words;
-  CHECK_NEAR(speed([&](GU_Detail &g, double) { ball(g), grids::flow(g, "vel", 0, 0, 0.25f, -2.0f, 0); }, &words), -0.5,
-             0.15, "carried round; dough swings a little");
+  CHECK_NEAR(
+      speed([&](GU_Detail &g, double) { ball(g), grids::flow(g, "vel", 0, 0, 0.25f, -2.0f, 0); },
+            &words),
+      -0.5, 0.15, "carried round; dough swings a little");
   CHECK(words.empty(), "%s", words.c_str());
   CHECK_NEAR(speed([&](GU_Detail &g, double f) {
                ball(g, f / 48);
@@ -156,19 +174,21 @@ OZ_CASE(vdbs_move_by_velocity_grids_and_by_their_points_v) {
              0.5, 0.15, "by its point's v");
   speed([&](GU_Detail &g, double) { ball(g), grids::flow(g, "v", 0, 0, 0, 0, 2.0f); }, &words);
   CHECK(words.find("bend it by") != std::string::npos, "%s", words.c_str());
-  speed([&](GU_Detail &g, double) { ball(g), grids::native_sphere(g, "vel.x", 0.3f, 0.1f, 0); }, &words);
+  speed([&](GU_Detail &g, double) { ball(g), grids::native_sphere(g, "vel.x", 0.3f, 0.1f, 0); },
+        &words);
   CHECK(words.find("vel.x is a component of vectors") != std::string::npos, "%s", words.c_str());
   whole_world();
 }
 
-// Open polygons of a square sheet at y = 0, of n by n quads. x is stretched by `stretch` about the middle.
+// Open polygons of a square sheet at y = 0, of n by n quads. x is stretched by `stretch` about the
+// middle.
 static void sheet(GU_Detail &g, int n, double size, double y, double stretch = 1) {
   GA_Offset start = g.appendPointBlock((n + 1) * (n + 1));
   std::vector<int> quads;
   for (int i = 0; i <= n; ++i)
     for (int k = 0; k <= n; ++k) {
-      g.setPos3(start + i * (n + 1) + k, UT_Vector3(float(stretch * size * (double(i) / n - 0.5)), float(y),
-                                                    float(size * (double(k) / n - 0.5))));
+      g.setPos3(start + i * (n + 1) + k, UT_Vector3(float(stretch * size * (double(i) / n - 0.5)),
+                                                    float(y), float(size * (double(k) / n - 0.5))));
       int a = i * (n + 1) + k;
       if (i < n && k < n) quads.insert(quads.end(), {a, a + 1, a + n + 2, a + n + 1});
     }
@@ -190,15 +210,18 @@ OZ_CASE(a_sheet_of_boundary_particles_holds_the_fluid) {
     const GU_Detail *g = s.at(14);
     CHECK_NEAR(lowest(g), 1.1 * D, 0.5 * D, "a little more than one separation off the sheet");
     double weight = 0;
-    for (GA_Offset o : g->order) weight += 9.81 * g->findPointAttribute("mass")->number<double>(o, 0);
+    for (GA_Offset o : g->order)
+      weight += 9.81 * g->findPointAttribute("mass")->number<double>(o, 0);
     double force = 0; // it still swings a little
     for (int f = 14; f < 20; ++f) force += force_on(s.at(f), "collider0", 1) / 6;
     CHECK_NEAR(force / weight, -1, 0.1, "the sheet carries the fluid");
-    CHECK(g->findAttribute(GA_ATTRIB_DETAIL, "torque_collider0") && g->findAttribute(GA_ATTRIB_DETAIL, "pivot_collider0"));
+    CHECK(g->findAttribute(GA_ATTRIB_DETAIL, "torque_collider0") &&
+          g->findAttribute(GA_ATTRIB_DETAIL, "pivot_collider0"));
     CHECK(s.solver->messages.empty(), "%s", said(s.solver).c_str());
   }
   // closed polygons are layers of points behind the surface, and move with it
-  Slab rises([](GU_Detail &g, double f) { box(g, 0, -0.3 + 0.01 * (f - 1), 0, 0.6); }, OOZE_BOUNDARY_PARTICLES);
+  Slab rises([](GU_Detail &g, double f) { box(g, 0, -0.3 + 0.01 * (f - 1), 0, 0.6); },
+             OOZE_BOUNDARY_PARTICLES);
   CHECK_NEAR(lowest(rises.at(8)), 0.07 + 0.5 * D, 0.5 * D, "on top of it");
   whole_world();
 }
@@ -214,7 +237,9 @@ OZ_CASE(friction_may_differ_from_point_to_point) {
             for (GA_Offset o : g.order) f->put(o, 0, g.getPos3(o)[2] < -0.1f ? 0.0 : 1.0);
           },
           boundary);
-      s.shape.change([&](GU_Detail &g, double) { box(g, 0, 0.1 + 0.06, -z, 0.2), box(g, 0, 0.1 + 0.06, z, 0.2); });
+      s.shape.change([&](GU_Detail &g, double) {
+        box(g, 0, 0.1 + 0.06, -z, 0.2), box(g, 0, 0.1 + 0.06, z, 0.2);
+      });
       s.solver->set("gravity", 2.0, 0);
       const GU_Detail *g = s.at(7);
       CHECK(s.solver->messages.empty(), "%s", said(s.solver).c_str());
@@ -240,7 +265,8 @@ OZ_CASE(every_vertex_of_a_bending_mesh_carries_the_fluid_its_own_way) {
   auto spread = [](int boundary) { // mean of v.x on the right minus that on the left
     Slab s([](GU_Detail &g, double f) { sheet(g, 6, 0.8, 0, 1 + 0.02 * f); }, boundary, 0.4, 0.13);
     s.source->set("velocity", 0, 0);
-    s.shape.change([](GU_Detail &g, double) { box(g, -0.25, 0.1, 0, 0.1), box(g, 0.25, 0.1, 0, 0.1); });
+    s.shape.change(
+        [](GU_Detail &g, double) { box(g, -0.25, 0.1, 0, 0.1), box(g, 0.25, 0.1, 0, 0.1); });
     const GU_Detail *g = s.at(10);
     double sum[2] = {0, 0}, n[2] = {0, 0};
     for (GA_Offset o : g->order) {
@@ -266,8 +292,10 @@ static void pair(GU_Detail &g, double f) {
     return d;
   }();
   double c = std::cos(0.1 * f), s = std::sin(0.1 * f);
-  GU_PrimPacked::build(g, inside, {0.3, 0, 0, 0, 0.3, 0, 0, 0, 0.3, -0.3, -0.15 + 0.01 * (f - 1), 0});
-  GU_PrimPacked::build(g, inside, {0.5 * c, 0, 0.5 * s, 0, 0.3, 0, -0.5 * s, 0, 0.5 * c, 0.3, -0.15, 0});
+  GU_PrimPacked::build(g, inside,
+                       {0.3, 0, 0, 0, 0.3, 0, 0, 0, 0.3, -0.3, -0.15 + 0.01 * (f - 1), 0});
+  GU_PrimPacked::build(g, inside,
+                       {0.5 * c, 0, 0.5 * s, 0, 0.3, 0, -0.5 * s, 0, 0.5 * c, 0.3, -0.15, 0});
   GA_RWHandleS name(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1));
   name.set(0, "lift");
   name.set(1, "turn/table");
@@ -276,7 +304,8 @@ static void pair(GU_Detail &g, double f) {
 OZ_CASE(packed_primitives_are_rigid_colliders_of_their_own) {
   fresh_world();
   Slab s(pair, OOZE_BOUNDARY_SDF);
-  s.shape.change([](GU_Detail &g, double) { box(g, -0.3, 0.12, 0, 0.2), box(g, 0.3, 0.12, 0, 0.2); });
+  s.shape.change(
+      [](GU_Detail &g, double) { box(g, -0.3, 0.12, 0, 0.2), box(g, 0.3, 0.12, 0, 0.2); });
   const GU_Detail *g = s.at(8);
   CHECK(s.solver->messages.empty(), "%s", said(s.solver).c_str());
   double low[2] = {1e9, 1e9}, turn = 0, weight = 64 * 1200 * D * D * D * 9.81;
@@ -292,8 +321,10 @@ OZ_CASE(packed_primitives_are_rigid_colliders_of_their_own) {
   CHECK(turn > 0.01, "carried round: %g", turn);
   CHECK_NEAR(force_on(g, "lift", 1), -weight, 0.6 * weight, "half of it each");
   CHECK_NEAR(force_on(g, "turn_table", 1), -weight, 0.6 * weight, "half of it each");
-  CHECK(g->findAttribute(GA_ATTRIB_DETAIL, "torque_lift") && g->findAttribute(GA_ATTRIB_DETAIL, "pivot_turn_table"));
-  CHECK_NEAR(g->findAttribute(GA_ATTRIB_DETAIL, "pivot_lift")->number<double>(0, 1), -0.15 + 0.07, 1e-5, "its middle");
+  CHECK(g->findAttribute(GA_ATTRIB_DETAIL, "torque_lift") &&
+        g->findAttribute(GA_ATTRIB_DETAIL, "pivot_turn_table"));
+  CHECK_NEAR(g->findAttribute(GA_ATTRIB_DETAIL, "pivot_lift")->number<double>(0, 1), -0.15 + 0.07,
+             1e-5, "its middle");
   // another matrix is another input
   uint64_t was = bits(g);
   s.under.change([](GU_Detail &d, double f) { pair(d, 2 * f); });
@@ -303,7 +334,8 @@ OZ_CASE(packed_primitives_are_rigid_colliders_of_their_own) {
   // one step alone knows v and w of the packed points
   GU_Detail state;
   state.replaceWith(*s.at(8));
-  Make now([&](GU_Detail &d, double) { d.replaceWith(state); }), still([](GU_Detail &d, double) { pair(d, 8); });
+  Make now([&](GU_Detail &d, double) { d.replaceWith(state); }),
+      still([](GU_Detail &d, double) { pair(d, 8); });
   auto stepped = [&](double v, double w) {
     Make under([&](GU_Detail &d, double) {
       pair(d, 8);

@@ -1,6 +1,6 @@
-// The library that Houdini loads, as hdk_plugin/CMakeLists.txt builds it: what it shows to others, what it needs, that
-// it refuses another HDK with a sentence, and that its nodes cook with the solver inside. SPDX-License-Identifier:
-// Apache-2.0
+// The library that Houdini loads, as hdk_plugin/CMakeLists.txt builds it: what it shows to others,
+// what it needs, that it refuses another HDK with a sentence, and that its nodes cook with the
+// solver inside. SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -19,7 +19,9 @@ template <class F> static F entry(const char *name) {
   CHECK(f != nullptr, "the library has no %s", name);
   return f;
 }
-void newSopOperator(OP_OperatorTable *t) { entry<void (*)(OP_OperatorTable *)>("newSopOperator")(t); } // for kit::node
+void newSopOperator(OP_OperatorTable *t) {
+  entry<void (*)(OP_OperatorTable *)>("newSopOperator")(t);
+} // for kit::node
 static int64 built() { return 22 * 1000000 + 100; } // HDK_API_VERSION of the stand-in's 22.0.100
 
 static std::vector<std::string> lines_of(const std::string &command) {
@@ -48,7 +50,8 @@ template <class F> static std::string told_by(F f) {
 }
 
 OZ_CASE(only_the_entry_points_and_openvdbs_templates_are_visible) {
-  std::set<std::string> wanted = {"HoudiniDSOVersion", "HoudiniCompilerVersion", "newSopOperator", "initializeSIM"};
+  std::set<std::string> wanted = {"HoudiniDSOVersion", "HoudiniCompilerVersion", "newSopOperator",
+                                  "initializeSIM"};
   size_t inside = 0;
   for (auto &line : lines_of("nm -D --defined-only " OZ_DSO)) {
     std::string name = line.substr(line.rfind(' ') + 1);
@@ -56,12 +59,14 @@ OZ_CASE(only_the_entry_points_and_openvdbs_templates_are_visible) {
     CHECK(name.find("openvdb") != std::string::npos, "%s is visible", name.c_str());
   }
   for (auto &name : wanted) CHECK(false, "%s is not visible", name.c_str());
-  for (auto &line : lines_of("nm " OZ_DSO)) inside += line.find(" t ooze_step") != std::string::npos;
+  for (auto &line : lines_of("nm " OZ_DSO))
+    inside += line.find(" t ooze_step") != std::string::npos;
   CHECK(inside == 1, "the solver is not inside");
 }
 
 OZ_CASE(it_needs_no_library_that_houdini_does_not_have) {
-  // the compiler's, and those that the stand-in of Houdini names: this machine's OpenVDB, TBB and Imath
+  // the compiler's, and those that the stand-in of Houdini names: this machine's OpenVDB, TBB and
+  // Imath
   static const char *const fine[] = {"libc.",    "libm.",      "libstdc++.", "libgcc_s.",
                                      "ld-linux", "libopenvdb", "libtbb.",    "libImath"};
   size_t found = 0;
@@ -92,8 +97,8 @@ OZ_CASE(another_hdk_is_refused_with_what_is_wanted) {
   });
   const char *text = told.c_str();
   CHECK(none.operators.empty() && !standin::factories().count("gasooze"));
-  for (const char *word :
-       {"built for Houdini 22.0.100", "HDK 22000100", "this one has HDK 22000107", "Install the build"})
+  for (const char *word : {"built for Houdini 22.0.100", "HDK 22000100",
+                           "this one has HDK 22000107", "Install the build"})
     CHECK(std::strstr(text, word), "%s is not in: %s", word, text);
 }
 
@@ -105,7 +110,8 @@ OZ_CASE(its_nodes_cook) {
   CHECK_EQ(table().operators.size(), 4);
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.2, 0, 0.2); });
   Make floor([](GU_Detail &g, double) { grids::sphere(g, "surface", 1.0f, 0.05f, 0, -1.0f, 0); });
-  SOP_Node *source = node("ooze::source::1.0", {&shape}), *solver = node("ooze::solver::1.0", {source, &floor}),
+  SOP_Node *source = node("ooze::source::1.0", {&shape}),
+           *solver = node("ooze::solver::1.0", {source, &floor}),
            *surface = node("ooze::surface::1.0", {solver});
   source->set("particlesep", 0.05);
   solver->set("particlesep", 0.05);

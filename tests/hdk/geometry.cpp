@@ -1,5 +1,5 @@
-// What goes through the nodes: materials by point, attributes that are not ours, holes, colliders of every kind,
-// surfaces, dynamics. SPDX-License-Identifier: Apache-2.0
+// What goes through the nodes: materials by point, attributes that are not ours, holes, colliders
+// of every kind, surfaces, dynamics. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
@@ -15,7 +15,8 @@ static SOP_Node *coarse(SOP_Node *n, int substeps = 2) {
 
 OZ_CASE(the_plugin_registers_five_nodes_and_checks_its_houdini) {
   fresh_world();
-  for (const char *type : {"ooze::step::1.0", "ooze::solver::1.0", "ooze::source::1.0", "ooze::surface::1.0"}) {
+  for (const char *type :
+       {"ooze::step::1.0", "ooze::solver::1.0", "ooze::source::1.0", "ooze::surface::1.0"}) {
     OP_Operator *op = table().find(type);
     CHECK(op != nullptr, "%s", type);
     CHECK(op->icon.size() > 4 && op->inputlabels[0] != nullptr);
@@ -29,7 +30,8 @@ OZ_CASE(the_plugin_registers_five_nodes_and_checks_its_houdini) {
   whole_world();
 }
 
-// Sorted, with holes, with a material for each point: every value comes out at the point that it went in at.
+// Sorted, with holes, with a material for each point: every value comes out at the point that it
+// went in at.
 OZ_CASE(attributes_stay_with_their_points) {
   fresh_world();
   Make in([](GU_Detail &g, double) {
@@ -60,11 +62,14 @@ OZ_CASE(attributes_stay_with_their_points) {
   CHECK_EQ(out->getNumPoints(), 61);
   for (GA_Offset o : out->order) {
     CHECK_EQ(out->findPointAttribute("id")->number<int>(o, 0), (o * 37) % 64 + 10);
-    CHECK_NEAR(out->findPointAttribute("viscosity")->number<double>(o, 0), 1.0 + double(o), 0, "as written");
+    CHECK_NEAR(out->findPointAttribute("viscosity")->number<double>(o, 0), 1.0 + double(o), 0,
+               "as written");
     CHECK_NEAR(out->findPointAttribute("temperature")->number<double>(o, 0), 300.0 + double(o), 0.5,
                "conducts at most a little");
-    CHECK_NEAR(out->findPointAttribute("mine")->number<double>(o, 0), 0.5 * double(o), 0, "not ours");
-    CHECK(GA_ROHandleS(out->findPointAttribute("label")).get(o) == UT_StringHolder(std::to_string(o)));
+    CHECK_NEAR(out->findPointAttribute("mine")->number<double>(o, 0), 0.5 * double(o), 0,
+               "not ours");
+    CHECK(GA_ROHandleS(out->findPointAttribute("label")).get(o) ==
+          UT_StringHolder(std::to_string(o)));
     CHECK_NEAR((double)out->getPos3(o)[0], D * double(o % 4), 0.2 * D, "hardly moves: no gravity");
   }
   // the same particles in ascending order have the same bits
@@ -79,7 +84,8 @@ OZ_CASE(attributes_stay_with_their_points) {
   for (auto &b : by) {
     sorted.setPos3(at, from->getPos3(b.second));
     for (const char *n : {"id", "viscosity", "temperature"})
-      sorted.findPointAttribute(n)->put(at, 0, from->findPointAttribute(n)->number<double>(b.second, 0));
+      sorted.findPointAttribute(n)->put(at, 0,
+                                        from->findPointAttribute(n)->number<double>(b.second, 0));
     ++at;
   }
   Make tidy([&](GU_Detail &g, double) { g.replaceWith(sorted); });
@@ -98,7 +104,8 @@ OZ_CASE(attributes_stay_with_their_points) {
   whole_world();
 }
 
-// Every parameter of a material arrives from the source's dialog, and from a point attribute of its name.
+// Every parameter of a material arrives from the source's dialog, and from a point attribute of its
+// name.
 OZ_CASE(every_parameter_of_a_material_reaches_the_particles) {
   fresh_world();
   uint32_t source_node = 0, tried = 0;
@@ -128,7 +135,8 @@ OZ_CASE(every_parameter_of_a_material_reaches_the_particles) {
       source->set("particlesep", D);
       source->set_text("preset", "custom");
       for (int k = 0; k < int(p.components) && dialog; ++k) source->set(p.token, value[k], k);
-      SOP_Node *step = coarse(node("ooze::step::1.0", {dialog ? static_cast<OP_Node *>(source) : &points}), 1);
+      SOP_Node *step =
+          coarse(node("ooze::step::1.0", {dialog ? static_cast<OP_Node *>(source) : &points}), 1);
       const GU_Detail *out = cook(step, 2);
       CHECK(out != nullptr, "%s: %s", p.token, said(step).c_str());
       const GA_Attribute *table = out->findAttribute(GA_ATTRIB_DETAIL, "ooze_materials"),
@@ -136,7 +144,8 @@ OZ_CASE(every_parameter_of_a_material_reaches_the_particles) {
       const bool particles_have_it = !table;
       if (particles_have_it) { // viscosity, ...: each particle has its own
         CHECK(own != nullptr, "%s", p.token);
-        CHECK_NEAR(own->number<double>(out->order[0], 0), value[0], 1e-6 * value[0], "the particle's own");
+        CHECK_NEAR(own->number<double>(out->order[0], 0), value[0], 1e-6 * value[0],
+                   "the particle's own");
       } else {
         const float *words = reinterpret_cast<const float *>(&expected.density);
         CHECK_EQ(size_t(table->getTupleSize()) * 4 + 4, sizeof expected);
@@ -144,8 +153,8 @@ OZ_CASE(every_parameter_of_a_material_reaches_the_particles) {
           float word;
           int32 bits_of = table->number<int32>(0, w);
           std::memcpy(&word, &bits_of, 4);
-          CHECK(word == words[w], "%s: number %d of the material is %g; expected %g", p.token, w, double(word),
-                double(words[w]));
+          CHECK(word == words[w], "%s: number %d of the material is %g; expected %g", p.token, w,
+                double(word), double(words[w]));
         }
         CHECK_EQ(out->findPointAttribute("material")->number<int>(out->order[0], 0), 1);
       }
@@ -162,7 +171,8 @@ OZ_CASE(deaths_and_births_keep_the_rest_of_the_points) {
   fresh_world();
   // a kill volume under falling particles, and a continuous source above
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.4, 0, 0.2); });
-  Make drain([](GU_Detail &g, double) { box(g, 0, -0.2, 0, 0.6), whole(g, GA_ATTRIB_DETAIL, "kill", 1); });
+  Make drain(
+      [](GU_Detail &g, double) { box(g, 0, -0.2, 0, 0.6), whole(g, GA_ATTRIB_DETAIL, "kill", 1); });
   SOP_Node *source = node("ooze::source::1.0", {&shape});
   source->set("particlesep", D);
   source->set_text("emission", "continuous");
@@ -185,7 +195,9 @@ OZ_CASE(deaths_and_births_keep_the_rest_of_the_points) {
       UT_Vector3 r(g->findPointAttribute("rest")->number<float>(o, 0),
                    g->findPointAttribute("rest")->number<float>(o, 1),
                    g->findPointAttribute("rest")->number<float>(o, 2));
-      if (rest.count(id)) CHECK(rest[id][0] == r[0] && rest[id][1] == r[1] && rest[id][2] == r[2], "rest of id %d", id);
+      if (rest.count(id))
+        CHECK(rest[id][0] == r[0] && rest[id][1] == r[1] && rest[id][2] == r[2], "rest of id %d",
+              id);
       CHECK(r[1] > 0.29f && r[1] < 0.51f);
       rest[id] = r;
       most = id > most ? id : most;
@@ -197,7 +209,8 @@ OZ_CASE(deaths_and_births_keep_the_rest_of_the_points) {
   CHECK(solver->gdp->getNumPointOffsets() >= solver->gdp->getNumPoints());
   SOP_Node *jumpy = make();
   jumpy->set("cachemem", 0);
-  for (int f : {10, 6, 9}) CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
+  for (int f : {10, 6, 9})
+    CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
   whole_world();
 }
 
@@ -217,19 +230,24 @@ OZ_CASE(vdbs_fogs_and_volumes_are_filled) {
   };
   double ball = 4.0 / 3 * M_PI * 0.125 * 1000; // of radius 0.5, in particles of 0.1
   CHECK_NEAR(count([](GU_Detail &g, double) { box(g, 0, 0, 0, 1); }), 1000, 0, "polygons");
-  CHECK_NEAR(count([](GU_Detail &g, double) { grids::sphere(g, "surface", 0.5f, 0.05f, 1, 2, 3); }), ball, 0.09 * ball,
-             "a lattice in a ball");
-  CHECK_NEAR(count([](GU_Detail &g, double) { grids::fog(g, "density", 0.5f, 0.025f); }), ball, 0.09 * ball,
-             "a lattice in a ball");
-  CHECK_NEAR(count([](GU_Detail &g, double) { grids::native_sphere(g, "surface", 0.5f, 0.05f, 0); }), ball, 0.09 * ball,
-             "a lattice in a ball");
+  CHECK_NEAR(count([](GU_Detail &g, double) { grids::sphere(g, "surface", 0.5f, 0.05f, 1, 2, 3); }),
+             ball, 0.09 * ball, "a lattice in a ball");
+  CHECK_NEAR(count([](GU_Detail &g, double) { grids::fog(g, "density", 0.5f, 0.025f); }), ball,
+             0.09 * ball, "a lattice in a ball");
+  CHECK_NEAR(
+      count([](GU_Detail &g, double) { grids::native_sphere(g, "surface", 0.5f, 0.05f, 0); }), ball,
+      0.09 * ball, "a lattice in a ball");
   CHECK_NEAR(count([](GU_Detail &g, double) { box(g, 0, 0, 0, 1), box(g, 0, 0, 0, 1); }), 1000, 0,
              "twice the same has no more room");
-  CHECK_NEAR(count([](GU_Detail &g, double) { box(g, 0, 0, 0, 1), g.prims.pop_back(); }, "open edges"), 1000, 1000,
-             "a guess");
-  CHECK_NEAR(count([](GU_Detail &g, double) { block(g, 3, 0, 0, 0, 1); }, "nothing to fill"), 0, 0, "points");
-  CHECK_NEAR(count([](GU_Detail &g, double) { box(g, 0, 0, 0, 0.01); }, nullptr), 1, 1, "smaller than a particle");
-  CHECK_NEAR(count([](GU_Detail &g, double) { grids::vectors(g, "v"); }, "does not hold floats"), 0, 0, "vectors");
+  CHECK_NEAR(
+      count([](GU_Detail &g, double) { box(g, 0, 0, 0, 1), g.prims.pop_back(); }, "open edges"),
+      1000, 1000, "a guess");
+  CHECK_NEAR(count([](GU_Detail &g, double) { block(g, 3, 0, 0, 0, 1); }, "nothing to fill"), 0, 0,
+             "points");
+  CHECK_NEAR(count([](GU_Detail &g, double) { box(g, 0, 0, 0, 0.01); }, nullptr), 1, 1,
+             "smaller than a particle");
+  CHECK_NEAR(count([](GU_Detail &g, double) { grids::vectors(g, "v"); }, "does not hold floats"), 0,
+             0, "vectors");
   whole_world();
 }
 
@@ -237,7 +255,8 @@ OZ_CASE(vdbs_fogs_and_volumes_are_filled) {
 OZ_CASE(surfaces_are_those_of_the_library) {
   fresh_world();
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.3, 0, 0.3); });
-  SOP_Node *source = node("ooze::source::1.0", {&shape}), *solver = coarse(node("ooze::solver::1.0", {source}));
+  SOP_Node *source = node("ooze::source::1.0", {&shape}),
+           *solver = coarse(node("ooze::solver::1.0", {source}));
   source->set("particlesep", D);
   solver->set("useground", 1);
   solver->set("outstress", 1);
@@ -248,14 +267,15 @@ OZ_CASE(surfaces_are_those_of_the_library) {
   const GU_Detail *out = cook(surface, 5);
   CHECK(out != nullptr && surface->messages.empty(), "%s", said(surface).c_str());
   auto names = grids::names(*out);
-  CHECK(names.size() == 4 && names[0] == "surface" && names[1] == "v" && names[2] == "temperature" &&
-        names[3] == "stress");
+  CHECK(names.size() == 4 && names[0] == "surface" && names[1] == "v" &&
+        names[2] == "temperature" && names[3] == "stress");
 
   const GU_Detail *g = solver->gdp;
   std::vector<float> p, v, t, six, norm;
   for (GA_Offset o : g->order) {
     for (int k = 0; k < 3; ++k)
-      p.push_back(g->getP()->number<float>(o, k)), v.push_back(g->findPointAttribute("v")->number<float>(o, k));
+      p.push_back(g->getP()->number<float>(o, k)),
+          v.push_back(g->findPointAttribute("v")->number<float>(o, k));
     for (int k = 0; k < 6; ++k) six.push_back(g->findPointAttribute("stress")->number<float>(o, k));
     t.push_back(g->findPointAttribute("temperature")->number<float>(o, 0));
   }
@@ -318,7 +338,8 @@ OZ_CASE(the_microsolver_goes_on_from_any_copy) {
   object.data["Geometry"] = std::make_unique<SIM_GeometryCopy>();
   block(*object.data["Geometry"]->gdh.gdpNC(), 5, 0, 0.1, 0, D);
   object.data["ColliderGeometry"] = std::make_unique<SIM_GeometryCopy>();
-  grids::sphere(*object.data["ColliderGeometry"]->gdh.gdpNC(), "ball", 0.1f, 0.05f, 0.1f, 0.05f, 0.1f);
+  grids::sphere(*object.data["ColliderGeometry"]->gdh.gdpNC(), "ball", 0.1f, 0.05f, 0.1f, 0.05f,
+                0.1f);
   std::vector<std::unique_ptr<SIM_GeometryCopy>> history;
   std::vector<uint64_t> play;
   auto keep = [&] {
@@ -328,7 +349,8 @@ OZ_CASE(the_microsolver_goes_on_from_any_copy) {
   };
   keep();
   for (int f = 0; f < 6; ++f) {
-    CHECK(solver->solve(engine, &object, f / 24.0, 1.0 / 24), "%s", object.messages.back().second.c_str());
+    CHECK(solver->solve(engine, &object, f / 24.0, 1.0 / 24), "%s",
+          object.messages.back().second.c_str());
     keep();
   }
   CHECK(play[1] != play[6] && play[0] != play[1]);

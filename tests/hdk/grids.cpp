@@ -11,8 +11,10 @@
 namespace grids {
 void prepare() { openvdb::initialize(); }
 
-void sphere(GU_Detail &gdp, const char *name, float radius, float voxel, float x, float y, float z, double turn) {
-  auto grid = openvdb::tools::createLevelSetSphere<openvdb::FloatGrid>(radius, openvdb::Vec3f(0.0f), voxel, 6.0f);
+void sphere(GU_Detail &gdp, const char *name, float radius, float voxel, float x, float y, float z,
+            double turn) {
+  auto grid = openvdb::tools::createLevelSetSphere<openvdb::FloatGrid>(radius, openvdb::Vec3f(0.0f),
+                                                                       voxel, 6.0f);
   grid->transform().postTranslate(openvdb::Vec3d(x, y, z));
   if (turn != 0) grid->transform().preRotate(turn);
   GU_PrimVDB::buildFromGrid(gdp, grid, nullptr, name);
@@ -36,7 +38,8 @@ void vectors(GU_Detail &gdp, const char *name) {
   GU_PrimVDB::buildFromGrid(gdp, openvdb::Vec3SGrid::create(), nullptr, name);
 }
 
-void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float pivot, float stretch) {
+void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float pivot,
+          float stretch) {
   auto grid = openvdb::Vec3SGrid::create();
   grid->setTransform(openvdb::math::Transform::createLinearTransform(0.25));
   auto access = grid->getAccessor();
@@ -44,8 +47,9 @@ void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float 
     for (int j = -20; j <= 12; ++j)
       for (int k = -12; k <= 12; ++k) {
         const openvdb::Vec3d p = grid->indexToWorld(openvdb::Coord(i, j, k));
-        access.setValue(openvdb::Coord(i, j, k), openvdb::Vec3s(x - turn * float(p[1] - pivot) + stretch * float(p[0]),
-                                                                y + turn * float(p[0]), 0));
+        access.setValue(openvdb::Coord(i, j, k),
+                        openvdb::Vec3s(x - turn * float(p[1] - pivot) + stretch * float(p[0]),
+                                       y + turn * float(p[0]), 0));
       }
   GU_PrimVDB::buildFromGrid(gdp, grid, nullptr, name);
 }
@@ -56,7 +60,8 @@ void native_sphere(GU_Detail &gdp, const char *name, float radius, float voxel, 
   v->sdf = true;
   v->voxel = voxel;
   v->name_of = name;
-  for (int k = 0; k < 3; ++k) v->res[k] = n, v->origin[k] = -0.5f * voxel * float(n) + (k == 1 ? y : 0.0f);
+  for (int k = 0; k < 3; ++k)
+    v->res[k] = n, v->origin[k] = -0.5f * voxel * float(n) + (k == 1 ? y : 0.0f);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
       for (int k = 0; k < n; ++k) {
@@ -80,7 +85,8 @@ std::vector<std::string> names(const GU_Detail &gdp) {
 template <class Grid> static bool equal(const openvdb::GridBase &a, const openvdb::GridBase &b) {
   auto &x = static_cast<const Grid &>(a);
   auto &y = static_cast<const Grid &>(b);
-  if (x.activeVoxelCount() != y.activeVoxelCount() || x.tree().leafCount() != y.tree().leafCount()) return false;
+  if (x.activeVoxelCount() != y.activeVoxelCount() || x.tree().leafCount() != y.tree().leafCount())
+    return false;
   auto other = y.getConstAccessor();
   for (auto v = x.cbeginValueOn(); v; ++v)
     if (v.getValue() != other.getValue(v.getCoord())) return false;
@@ -99,7 +105,8 @@ bool same(const GU_Detail &gdp, const char *path, std::string &difference) {
       if (g->getName() != vdb.getGridName()) continue;
       ++found;
       bool scalar = g->isType<openvdb::FloatGrid>();
-      if (!(scalar ? equal<openvdb::FloatGrid>(*vdb.grid, *g) : equal<openvdb::Vec3SGrid>(*vdb.grid, *g)))
+      if (!(scalar ? equal<openvdb::FloatGrid>(*vdb.grid, *g)
+                   : equal<openvdb::Vec3SGrid>(*vdb.grid, *g)))
         difference = g->getName() + " differs";
       if (g->transform() != vdb.grid->transform()) difference = g->getName() + " stands elsewhere";
     }

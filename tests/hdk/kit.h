@@ -1,5 +1,5 @@
-// Networks of nodes for the tests: the plug-in's own, and sources of geometry that are functions of time.
-// SPDX-License-Identifier: Apache-2.0
+// Networks of nodes for the tests: the plug-in's own, and sources of geometry that are functions of
+// time. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cmath>
 #include <cstdarg>
@@ -65,13 +65,16 @@ inline std::string said(const OP_Node *n) {
   for (auto &m : n->messages) all += m.second + "\n";
   return all;
 }
-inline bool says(const OP_Node *n, const char *words) { return said(n).find(words) != std::string::npos; }
+inline bool says(const OP_Node *n, const char *words) {
+  return said(n).find(words) != std::string::npos;
+}
 
 // Everything in a detail: names, sizes and bits, in the order of the indices.
 inline uint64_t bits(const GU_Detail *gdp) {
   if (!gdp) return 0;
   std::map<std::string, uint64_t> parts;
-  for (auto &a : gdp->attributes) parts[std::to_string(a->owner) + a->title] = standin::contents_of(*gdp, *a);
+  for (auto &a : gdp->attributes)
+    parts[std::to_string(a->owner) + a->title] = standin::contents_of(*gdp, *a);
   uint64_t h = uint64_t(gdp->getNumPoints());
   for (auto &p : parts) h = ooze_hash(p.first.data(), p.first.size(), ooze_hash(&p.second, 8, h));
   return h;
@@ -79,7 +82,8 @@ inline uint64_t bits(const GU_Detail *gdp) {
 inline std::string first_difference(const GU_Detail *a, const GU_Detail *b) {
   if (!a || !b) return "one of them failed";
   if (a->getNumPoints() != b->getNumPoints())
-    return "points: " + std::to_string(a->getNumPoints()) + " and " + std::to_string(b->getNumPoints());
+    return "points: " + std::to_string(a->getNumPoints()) + " and " +
+           std::to_string(b->getNumPoints());
   for (auto &x : a->attributes) {
     auto *y = b->findAttribute(x->owner, x->title.c_str());
     if (!y) return x->title + " is missing";
@@ -87,18 +91,22 @@ inline std::string first_difference(const GU_Detail *a, const GU_Detail *b) {
   }
   return a->attributes.size() == b->attributes.size() ? "" : "more attributes";
 }
-#define CHECK_BITS(a, b) CHECK(kit::bits(a) == kit::bits(b), "%s", kit::first_difference(a, b).c_str())
+#define CHECK_BITS(a, b) \
+  CHECK(kit::bits(a) == kit::bits(b), "%s", kit::first_difference(a, b).c_str())
 
 // Polygons of a box.
-inline void box(GU_Detail &gdp, double x, double y, double z, double size, double turn = 0, double bend = 0) {
-  static const int quads[24] = {0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3};
+inline void box(GU_Detail &gdp, double x, double y, double z, double size, double turn = 0,
+                double bend = 0) {
+  static const int quads[24] = {0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1,
+                                2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3};
   GA_Offset start = gdp.appendPointBlock(8);
   for (int i = 0; i < 8; ++i) {
     double p[3] = {(i & 1) - 0.5, ((i >> 1) & 1) - 0.5, ((i >> 2) & 1) - 0.5};
     p[0] += bend * p[1];
     double c = std::cos(turn), s = std::sin(turn);
-    gdp.setPos3(start + i, UT_Vector3(float(x + size * (c * p[0] + s * p[2])), float(y + size * p[1]),
-                                      float(z + size * (c * p[2] - s * p[0]))));
+    gdp.setPos3(start + i,
+                UT_Vector3(float(x + size * (c * p[0] + s * p[2])), float(y + size * p[1]),
+                           float(z + size * (c * p[2] - s * p[0]))));
   }
   GEO_PolyCounts counts;
   counts.append(4, 6);
@@ -129,7 +137,9 @@ inline double mean(const GU_Detail *gdp, const char *name, int k = 0) {
 }
 
 // No contract of the HDK was broken.
-inline void whole_world() { CHECK(world().failures == 0, "%d contracts were broken", world().failures); }
+inline void whole_world() {
+  CHECK(world().failures == 0, "%d contracts were broken", world().failures);
+}
 inline void fresh_world() {
   grids::prepare();
   world() = standin::World();

@@ -1,10 +1,11 @@
-// Every model through the nodes: it moves fluid, its state is in the geometry, its parameters arrive, and what it does
-// not have is said. SPDX-License-Identifier: Apache-2.0
+// Every model through the nodes: it moves fluid, its state is in the geometry, its parameters
+// arrive, and what it does not have is said. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
 static const double D = 0.05;
-static const char *const NAMES[OOZE_MODEL_COUNT] = {"conformation", "links", "blend", "springs", "cauchy"};
+static const char *const NAMES[OOZE_MODEL_COUNT] = {"conformation", "links", "blend", "springs",
+                                                    "cauchy"};
 
 struct Scene {
   Make shape, wall;
@@ -53,13 +54,14 @@ OZ_CASE(every_model_plays_the_same_however_a_frame_is_reached) {
     CHECK(straight->messages.empty(), "%s: %s", NAMES[m], said(straight).c_str());
     CHECK_EQ(g->getNumPoints(), 64);
     double t = 5.0 / 24;
-    CHECK(mean(g, "P", 1) < 0.17 && mean(g, "P", 1) > 0.18 - 0.5 * 9.81 * t * t - 0.02, "%s: it fell to %g", NAMES[m],
-          mean(g, "P", 1));
+    CHECK(mean(g, "P", 1) < 0.17 && mean(g, "P", 1) > 0.18 - 0.5 * 9.81 * t * t - 0.02,
+          "%s: it fell to %g", NAMES[m], mean(g, "P", 1));
     for (GA_Offset o : g->order)
-      CHECK(g->getPos3(o)[1] > 0.02f, "%s: through the wall at %g", NAMES[m], double(g->getPos3(o)[1]));
+      CHECK(g->getPos3(o)[1] > 0.02f, "%s: through the wall at %g", NAMES[m],
+            double(g->getPos3(o)[1]));
     // links are constraint geometry: out, and in again below
-    CHECK((links_of(g) > 0) == (m == OOZE_MODEL_LINKS || m == OOZE_MODEL_SPRINGS), "%s has %zu links", NAMES[m],
-          links_of(g));
+    CHECK((links_of(g) > 0) == (m == OOZE_MODEL_LINKS || m == OOZE_MODEL_SPRINGS),
+          "%s has %zu links", NAMES[m], links_of(g));
     jumpy->set("cachemem", 0);
     for (int f : {6, 3, 5})
       CHECK(cook(jumpy, f) && bits(jumpy->gdp) == play[f], "%s, frame %d: %s", NAMES[m], f,
@@ -100,9 +102,11 @@ OZ_CASE(parameters_of_a_model_count_in_it_alone) {
   uint64_t plain[OOZE_MODEL_COUNT];
   for (int m = 0; m < OOZE_MODEL_COUNT; ++m) plain[m] = play(m, nullptr, 0);
   for (auto &c : cases) {
-    CHECK(play(c.model, c.token, c.value) != plain[c.model], "%s has no effect in %s", c.token, NAMES[c.model]);
+    CHECK(play(c.model, c.token, c.value) != plain[c.model], "%s has no effect in %s", c.token,
+          NAMES[c.model]);
     int other = (c.model + 1) % OOZE_MODEL_COUNT;
-    CHECK(play(other, c.token, c.value) == plain[other], "%s has an effect in %s", c.token, NAMES[other]);
+    CHECK(play(other, c.token, c.value) == plain[other], "%s has an effect in %s", c.token,
+          NAMES[other]);
   }
   whole_world();
 }
@@ -130,7 +134,8 @@ OZ_CASE(held_links_go_through_every_model) {
     size_t held = 0;
     const GA_Attribute *kind = g->findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind");
     CHECK(kind != nullptr, "%s lost them", NAMES[m]);
-    for (size_t i = 0; i < g->prims.size(); ++i) held += kind->number<int>(GA_Offset(i), 0) == OOZE_LINK_HELD;
+    for (size_t i = 0; i < g->prims.size(); ++i)
+      held += kind->number<int>(GA_Offset(i), 0) == OOZE_LINK_HELD;
     CHECK(held == 2, "%s kept %zu of them", NAMES[m], held);
     delete n;
   }
@@ -143,7 +148,9 @@ OZ_CASE(what_a_model_does_not_have_is_said) {
   SOP_Node *n = scene.make(OOZE_MODEL_BLEND);
   n->set("boundary", OOZE_BOUNDARY_PARTICLES);
   const GU_Detail *g = cook(n, 5);
-  CHECK(g != nullptr && says(n, "knows no boundary particles: collider collider0 is met by contact"), "%s", said(n).c_str());
+  CHECK(g != nullptr &&
+            says(n, "knows no boundary particles: collider collider0 is met by contact"),
+        "%s", said(n).c_str());
   for (GA_Offset o : g->order) CHECK(g->getPos3(o)[1] > 0.02f, "through the wall");
   delete n;
   for (int m : {OOZE_MODEL_BLEND, OOZE_MODEL_CAUCHY}) { // bodies are an error

@@ -33,13 +33,16 @@ OZ_CASE(a_drop_falls_on_the_ground) {
   const GU_Detail *later = cook(solver, 4);
   CHECK(later != nullptr, "%s", said(solver).c_str());
   double t = 3.0 / 24;
-  CHECK_NEAR(mean(later, "P", 1), y0 - 0.5 * 9.81 * t * t, 0.015, "falls freely; 6 substeps add a twelfth");
+  CHECK_NEAR(mean(later, "P", 1), y0 - 0.5 * 9.81 * t * t, 0.015,
+             "falls freely; 6 substeps add a twelfth");
   later = cook(solver, 8);
   CHECK_EQ(later->getNumPoints(), 216);
   GA_Attribute *p = later->getP();
   for (GA_Offset o : later->order) CHECK(p->number<float>(o, 1) > -0.01f);
-  CHECK(later->findAttribute(GA_ATTRIB_DETAIL, "force_ground")->number<float>(0, 1) < 0.0f); // the fluid pushes down
-  for (const char *name : {"v", "id", "conform", "relaxtime", "compliance", "temperature", "pscale"})
+  CHECK(later->findAttribute(GA_ATTRIB_DETAIL, "force_ground")->number<float>(0, 1) <
+        0.0f); // the fluid pushes down
+  for (const char *name :
+       {"v", "id", "conform", "relaxtime", "compliance", "temperature", "pscale"})
     CHECK(later->findPointAttribute(name) != nullptr, "%s", name);
   CHECK(solver->messages.empty(), "%s", said(solver).c_str());
   whole_world();
@@ -143,7 +146,9 @@ OZ_CASE(a_step_node_fed_back_is_the_solver) {
 
 OZ_CASE(a_nozzle_pours_under_a_moving_collider_and_goes_on_from_attributes) {
   fresh_world();
-  Make mouth([](GU_Detail &g, double f) { g.setPos3(g.appendPoint(), UT_Vector3(float(0.01 * f), 0.5f, 0)); });
+  Make mouth([](GU_Detail &g, double f) {
+    g.setPos3(g.appendPoint(), UT_Vector3(float(0.01 * f), 0.5f, 0));
+  });
   Make bowl([](GU_Detail &g, double f) { box(g, 0.05, 0.02 * f - 0.1, 0, 0.3); });
   SOP_Node *source = source_of(&mouth, "slime");
   source->set_text("emission", "nozzle");
@@ -221,7 +226,8 @@ OZ_CASE(links_are_state_too) {
   }
   CHECK(straight->gdp->getNumPrimitives() >= 3);
   jumpy->set("cachemem", 0);
-  for (int f : {6, 3, 5}) CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
+  for (int f : {6, 3, 5})
+    CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
   whole_world();
 }
 
@@ -270,19 +276,28 @@ OZ_CASE(unusable_inputs_are_named) {
   };
   const Try particles[] = {
       {"viscosity is text", true,
-       [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), g.addStringTuple(GA_ATTRIB_POINT, "viscosity", 1); }},
+       [](GU_Detail &g, double) {
+         block(g, 3, 0, 0, 0, D), g.addStringTuple(GA_ATTRIB_POINT, "viscosity", 1);
+       }},
       {"id is not an integer", true,
        [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), number(g, GA_ATTRIB_POINT, "id", 1); }},
       {"conform is too short", true,
-       [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), number(g, GA_ATTRIB_POINT, "conform", 1); }},
+       [](GU_Detail &g, double) {
+         block(g, 3, 0, 0, 0, D), number(g, GA_ATTRIB_POINT, "conform", 1);
+       }},
       {"viscosity of id 0 is -1", true,
-       [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), number(g, GA_ATTRIB_POINT, "viscosity", -1); }},
-      {"position", true, [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), g.setPos3(1, UT_Vector3(NAN, 0, 0)); }},
+       [](GU_Detail &g, double) {
+         block(g, 3, 0, 0, 0, D), number(g, GA_ATTRIB_POINT, "viscosity", -1);
+       }},
+      {"position", true,
+       [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), g.setPos3(1, UT_Vector3(NAN, 0, 0)); }},
       {"shared their id", false,
        [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_POINT, "id", 7); }},
       {"primitives among the particles", false, [](GU_Detail &g, double) { box(g, 0, 0, 0, 1); }},
       {"ooze_clock", true,
-       [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_DETAIL, "ooze_clock", 3); }},
+       [](GU_Detail &g, double) {
+         block(g, 3, 0, 0, 0, D), whole(g, GA_ATTRIB_DETAIL, "ooze_clock", 3);
+       }},
   };
   for (auto &t : particles) {
     Make in(t.make);
@@ -293,7 +308,8 @@ OZ_CASE(unusable_inputs_are_named) {
   const Try walls[] = {
       {"Friction is 7", true,
        [](GU_Detail &g, double) { box(g, 0, 0, 0, 1), number(g, GA_ATTRIB_POINT, "friction", 7); }},
-      {"not finite", true, [](GU_Detail &g, double) { box(g, 0, 0, 0, 1), g.setPos3(0, UT_Vector3(INFINITY, 0, 0)); }},
+      {"not finite", true,
+       [](GU_Detail &g, double) { box(g, 0, 0, 0, 1), g.setPos3(0, UT_Vector3(INFINITY, 0, 0)); }},
       {"no polygons", false, [](GU_Detail &g, double) { block(g, 3, 0, 0, 0, D); }},
       {"type Sphere", false,
        [](GU_Detail &g, double) {

@@ -1,5 +1,5 @@
-/* The list of the nodes' parameters: whole, in range, and with defaults that are those of the structs.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The list of the nodes' parameters: whole, in range, and with defaults that are those of the
+ * structs. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "ooze/ooze_nodes.h"
 
@@ -42,16 +42,21 @@ OZ_CASE(every_parameter_is_complete_and_named_once) {
       ooze_node_parm p = parm_at(n, i);
       CHECK(p.token[0] && p.label[0] && p.type[0], "%s %u", node_at(n).name, i);
       CHECK(strlen(p.help) > 8, "%s %s has no help", node_at(n).name, p.token);
-      for (const char *c = p.token; *c; c++) CHECK((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9'), "%s", p.token);
+      for (const char *c = p.token; *c; c++)
+        CHECK((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9'), "%s", p.token);
       for (uint32_t k = 0; k < i; k++)
-        CHECK(strcmp(parm_at(n, k).token, p.token) != 0, "%s has %s twice", node_at(n).name, p.token);
-      int number =
-          !strcmp(p.type, "float") || !strcmp(p.type, "int") || !strcmp(p.type, "vector") || !strcmp(p.type, "menu");
+        CHECK(strcmp(parm_at(n, k).token, p.token) != 0, "%s has %s twice", node_at(n).name,
+              p.token);
+      int number = !strcmp(p.type, "float") || !strcmp(p.type, "int") ||
+                   !strcmp(p.type, "vector") || !strcmp(p.type, "menu");
       for (uint32_t k = 0; number && k < p.components; k++)
-        CHECK(p.default_value[k] >= p.minimum && p.default_value[k] <= p.maximum, "%s %s", node_at(n).name, p.token);
-      CHECK((!strcmp(p.type, "menu") || !strcmp(p.type, "choice")) == (p.menu[0] != 0), "%s", p.token);
+        CHECK(p.default_value[k] >= p.minimum && p.default_value[k] <= p.maximum, "%s %s",
+              node_at(n).name, p.token);
+      CHECK((!strcmp(p.type, "menu") || !strcmp(p.type, "choice")) == (p.menu[0] != 0), "%s",
+            p.token);
       if (!strcmp(p.type, "choice"))
-        CHECK(strstr(p.menu, p.default_text), "%s: %s is not in %s", p.token, p.default_text, p.menu);
+        CHECK(strstr(p.menu, p.default_text), "%s: %s is not in %s", p.token, p.default_text,
+              p.menu);
     }
 }
 
@@ -89,9 +94,12 @@ OZ_CASE(each_model_has_a_folder_that_the_others_hide) {
       snprintf(hide, sizeof hide, "model != %s", words[m]);
       for (uint32_t i = 0; i < node_at(n).parm_count; i++) {
         ooze_node_parm p = parm_at(n, i);
-        int mine = !strncmp(p.field, words[m], strlen(words[m])) && p.field[strlen(words[m])] == '_';
+        int mine =
+            !strncmp(p.field, words[m], strlen(words[m])) && p.field[strlen(words[m])] == '_';
         CHECK((strcmp(p.hide_when, hide) == 0) == mine, "%s %s", node_at(n).name, p.token);
-        if (mine) CHECK((p.folder[0] | 32) == words[m][0] && !strcmp(p.folder + 1, words[m] + 1), "%s is in %s", p.token, p.folder);
+        if (mine)
+          CHECK((p.folder[0] | 32) == words[m][0] && !strcmp(p.folder + 1, words[m] + 1),
+                "%s is in %s", p.token, p.folder);
         found += (uint32_t)mine;
       }
       CHECK(found > 3, "%s has %u", words[m], found);
@@ -121,9 +129,10 @@ OZ_CASE(defaults_of_the_surface_node_are_the_librarys) {
   ooze_surface_desc d;
   ooze_node_parm p;
   ooze_surface_desc_default(&d);
-#define SAME(token, field)                                                                                             \
-  CHECK(parm_of("surface", token, &p));                                                                                \
-  CHECK_NEAR(p.default_value[0], (double)(field), 1e-7, "written twice: nodes.def and ooze_surface.h")
+#define SAME(token, field)                              \
+  CHECK(parm_of("surface", token, &p));                 \
+  CHECK_NEAR(p.default_value[0], (double)(field), 1e-7, \
+             "written twice: nodes.def and ooze_surface.h")
   SAME("method", d.method);
   SAME("voxelsize", d.voxel);
   SAME("radius", d.radius);

@@ -1,6 +1,6 @@
-// Random sequences of what artists do: jumps, changed parameters, dropped caches, Esc. However it went, a frame has the
-// bits of straight play. `test_hdk_sequences` plays a few; `test_hdk_sequences N [SEED]` plays N.
-// SPDX-License-Identifier: Apache-2.0
+// Random sequences of what artists do: jumps, changed parameters, dropped caches, Esc. However it
+// went, a frame has the bits of straight play. `test_hdk_sequences` plays a few;
+// `test_hdk_sequences N [SEED]` plays N. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
@@ -15,8 +15,8 @@ struct Random { // the same on every machine
   }
 };
 
-// A network of one of five kinds (once, nozzle, continuous, a body on boundary particles, linked springs), with the parameters that sequences
-// change.
+// A network of one of five kinds (once, nozzle, continuous, a body on boundary particles, linked
+// springs), with the parameters that sequences change.
 struct Network {
   Make shape, wall;
   SOP_Node *source, *solver;
@@ -71,7 +71,8 @@ static void play(uint64_t count, uint64_t seed) {
         straight[kind][to][f] = bits(n.solver->gdp);
       }
     }
-  CHECK(straight[0][0][FRAMES] != straight[0][1][FRAMES] && straight[1][0][FRAMES] != straight[1][2][FRAMES]);
+  CHECK(straight[0][0][FRAMES] != straight[0][1][FRAMES] &&
+        straight[1][0][FRAMES] != straight[1][2][FRAMES]);
   uint64_t cooks = 0, stopped = 0, changes = 0, drops = 0;
   for (uint64_t s = 0; s < count; ++s) {
     Random random{seed + s * 7919};
@@ -114,11 +115,13 @@ static void play(uint64_t count, uint64_t seed) {
         CHECK(is < frame);
       }
       world().trip = -1;
-      CHECK(bits(g) == straight[kind][to][is], "sequence %llu, kind %d, cook %d, frame %d, setting %d",
-            (unsigned long long)s, kind, i, is, to);
+      CHECK(bits(g) == straight[kind][to][is],
+            "sequence %llu, kind %d, cook %d, frame %d, setting %d", (unsigned long long)s, kind, i,
+            is, to);
     }
   }
-  std::printf("%llu sequences, %llu cooks, %llu stopped by Esc, %llu changes of parameters, %llu of memory: all as in "
+  std::printf("%llu sequences, %llu cooks, %llu stopped by Esc, %llu changes of parameters, %llu "
+              "of memory: all as in "
               "straight play\n",
               (unsigned long long)count, (unsigned long long)cooks, (unsigned long long)stopped,
               (unsigned long long)changes, (unsigned long long)drops);

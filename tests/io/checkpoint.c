@@ -1,4 +1,5 @@
-/* Checkpoints on disk: whole or refused, and the newest whole one is found. SPDX-License-Identifier: Apache-2.0 */
+/* Checkpoints on disk: whole or refused, and the newest whole one is found.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 
@@ -9,7 +10,8 @@ static const char meta[] = "{\"frame\":12,\"scene\":\"honey.json\"}";
 static unsigned char *block(size_t bytes, int noise) {
   unsigned char *memory = malloc(bytes + 1);
   uint32_t seed = 7;
-  for (size_t i = 0; i < bytes; i++) memory[i] = noise ? (unsigned char)io_random(&seed) : (unsigned char)(i / 100);
+  for (size_t i = 0; i < bytes; i++)
+    memory[i] = noise ? (unsigned char)io_random(&seed) : (unsigned char)(i / 100);
   return memory;
 }
 
@@ -45,7 +47,8 @@ OZ_CASE(every_cut_is_refused) {
   CHECK_GOOD(ooze_file_read(io_path("cut.ozc"), 1 << 20, &file, &count, why));
   for (size_t n = 0; n < count; n++) {
     ooze_message why = {""};
-    CHECK(ooze_checkpoint_read_memory("cut.ozc", file, n, NULL, NULL, NULL, NULL, &why) == OOZE_ERROR_FORMAT,
+    CHECK(ooze_checkpoint_read_memory("cut.ozc", file, n, NULL, NULL, NULL, NULL, &why) ==
+              OOZE_ERROR_FORMAT,
           "%zu bytes", n);
     CHECK(why.text[0] != 0);
   }
@@ -62,7 +65,8 @@ OZ_CASE(every_flipped_bit_is_noticed) {
   file = read;
   for (size_t bit = 0; bit < count * 8; bit++) {
     file[bit / 8] ^= (unsigned char)(1 << bit % 8);
-    CHECK(ooze_checkpoint_read_memory("flip.ozc", file, count, NULL, NULL, NULL, NULL, NULL) < 0, "bit %zu", bit);
+    CHECK(ooze_checkpoint_read_memory("flip.ozc", file, count, NULL, NULL, NULL, NULL, NULL) < 0,
+          "bit %zu", bit);
     file[bit / 8] ^= (unsigned char)(1 << bit % 8);
   }
   CHECK_GOOD(ooze_checkpoint_read_memory("flip.ozc", file, count, NULL, NULL, NULL, NULL, why));
@@ -76,8 +80,8 @@ OZ_CASE(a_limit_is_kept) {
   ooze_io_limits_default(&limits);
   limits.max_bytes = (1 << 20) - 1;
   CHECK_GOOD(ooze_checkpoint_write(io_path("limit.ozc"), memory, 1 << 20, NULL, why));
-  CHECK_REFUSED(ooze_checkpoint_read(io_path("limit.ozc"), &limits, NULL, NULL, NULL, why), OOZE_ERROR_LIMIT,
-                "1048576");
+  CHECK_REFUSED(ooze_checkpoint_read(io_path("limit.ozc"), &limits, NULL, NULL, NULL, why),
+                OOZE_ERROR_LIMIT, "1048576");
   free(memory);
 }
 
@@ -95,11 +99,13 @@ OZ_CASE(the_newest_whole_one_is_found_and_the_damaged_are_named) {
   for (struct dirent *e; all && (e = readdir(all)) != NULL;)
     if (e->d_name[0] != '.') unlink(io_path(e->d_name));
   if (all) closedir(all);
-  CHECK_REFUSED(ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why),
-                OOZE_ERROR_NOT_FOUND, "no whole checkpoint");
+  CHECK_REFUSED(
+      ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why),
+      OOZE_ERROR_NOT_FOUND, "no whole checkpoint");
   for (int frame = 8; frame <= 11; frame++) {
     char name[64];
-    snprintf(name, sizeof name, "honey.%d.ozc", frame); /* 9 sorts after 11 as text, before it as a number */
+    /* 9 sorts after 11 as text, before it as a number */
+    snprintf(name, sizeof name, "honey.%d.ozc", frame);
     CHECK_GOOD(ooze_checkpoint_write(io_path(name), &frame, sizeof frame, meta, why));
   }
   CHECK_GOOD(ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why));
@@ -115,11 +121,14 @@ OZ_CASE(the_newest_whole_one_is_found_and_the_damaged_are_named) {
   CHECK_GOOD(ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why));
   CHECK_STR(found, io_path("honey.9.ozc"));
   CHECK_EQ(line_count, 2);
-  CHECK(strstr(lines[0], "honey.11.ozc") && strstr(lines[0], "truncated") && strstr(lines[0], "; skipped"), "'%s'",
-        lines[0]);
-  CHECK(strstr(lines[1], "honey.10.ozc") && strstr(lines[1], "chunk 1 of 1 is damaged; skipped"), "'%s'", lines[1]);
-  CHECK_REFUSED(ooze_checkpoint_find_newest("/nowhere/at/all", NULL, NULL, NULL, found, sizeof found, why),
-                OOZE_ERROR_NOT_FOUND, "/nowhere/at/all");
+  CHECK(strstr(lines[0], "honey.11.ozc") && strstr(lines[0], "truncated") &&
+            strstr(lines[0], "; skipped"),
+        "'%s'", lines[0]);
+  CHECK(strstr(lines[1], "honey.10.ozc") && strstr(lines[1], "chunk 1 of 1 is damaged; skipped"),
+        "'%s'", lines[1]);
+  CHECK_REFUSED(
+      ooze_checkpoint_find_newest("/nowhere/at/all", NULL, NULL, NULL, found, sizeof found, why),
+      OOZE_ERROR_NOT_FOUND, "/nowhere/at/all");
 }
 
 OZ_CASE(a_checkpoint_is_described) {

@@ -1,4 +1,5 @@
-/* A final name never holds half a file: full disks, kills, left-overs. SPDX-License-Identifier: Apache-2.0 */
+/* A final name never holds half a file: full disks, kills, left-overs. SPDX-License-Identifier:
+ * Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 #include "io_check.h"
@@ -12,7 +13,8 @@
 OZ_TEST_MAIN()
 
 /* With files of at most `most` bytes, as a full disk would have it. */
-static ooze_result write_small(const char *path, const ooze_points *points, rlim_t most, ooze_message *why) {
+static ooze_result write_small(const char *path, const ooze_points *points, rlim_t most,
+                               ooze_message *why) {
   struct rlimit old, tight;
   getrlimit(RLIMIT_FSIZE, &old);
   tight = old;
@@ -34,7 +36,8 @@ OZ_CASE(a_full_disk_leaves_the_old_file_and_nothing_else) {
     CHECK_GOOD(ooze_points_write(io_path(names[i]), small, NULL, why));
     CHECK_GOOD(ooze_file_read(io_path(names[i]), 1 << 20, &before, &m, why));
     int files = io_files_in(io_folder());
-    CHECK_REFUSED(write_small(io_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO, "cannot write: ");
+    CHECK_REFUSED(write_small(io_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO,
+                  "cannot write: ");
     CHECK_REFUSED(write_small(io_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO, names[i]);
     CHECK_EQ(io_files_in(io_folder()), files);
     CHECK_GOOD(ooze_file_read(io_path(names[i]), 1 << 20, &after, &n, why));
@@ -65,7 +68,8 @@ OZ_CASE(a_relative_name_is_written_here) {
   ooze_points_destroy(read);
 }
 
-/* A child writes the same name over and over; it is killed at some moment; the name holds a whole file or none. */
+/* A child writes the same name over and over; it is killed at some moment; the name holds a whole
+ * file or none. */
 OZ_CASE(a_kill_at_any_moment_leaves_a_whole_file_or_none) {
   static const char *const names[] = {"kill.bgeo", "kill.bgeo.sc", "kill.ply", "kill.ozc"};
   uint32_t seed = 4711;

@@ -1,5 +1,6 @@
-/* Files that Houdini itself wrote. They are not ours to keep here: OOZE_HOUDINI_DATA, or shared/data/houdini beside the
- * project, names their folder; without it these cases are skipped. SPDX-License-Identifier: Apache-2.0 */
+/* Files that Houdini itself wrote. They are not ours to keep here: OOZE_HOUDINI_DATA, or
+ * shared/data/houdini beside the project, names their folder; without it these cases are skipped.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 
@@ -9,7 +10,8 @@ static const char *data_path(const char *name) {
   static char path[1024];
   const char *given = getenv("OOZE_HOUDINI_DATA");
   const char *const folders[] = {given ? given : "", OZ_SOURCE_DIR "/../shared/data/houdini",
-                                 OZ_SOURCE_DIR "/../../shared/data/houdini", OZ_SOURCE_DIR "/shared/data/houdini"};
+                                 OZ_SOURCE_DIR "/../../shared/data/houdini",
+                                 OZ_SOURCE_DIR "/shared/data/houdini"};
   for (int i = 0; i < 4; i++) {
     snprintf(path, sizeof path, "%s/%s", folders[i], name);
     if (folders[i][0] && access(path, R_OK) == 0) return path;
@@ -34,8 +36,9 @@ static const float *values(const ooze_points *points, const char *name, uint32_t
 }
 
 OZ_CASE(text_and_binary_of_the_same_geometry_are_alike) {
-  static const char *const names[] = {"empty_16_5",       "points_noprim",      "points_noprim_14",  "points_noprim_15",
-                                      "points_noprim_16", "points_noprim_16_5", "points_partsys_16", "sphere_16_5"};
+  static const char *const names[] = {"empty_16_5",        "points_noprim",    "points_noprim_14",
+                                      "points_noprim_15",  "points_noprim_16", "points_noprim_16_5",
+                                      "points_partsys_16", "sphere_16_5"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char text[64], binary[64];
     snprintf(text, sizeof text, "%s.geo", names[i]);
@@ -51,12 +54,14 @@ OZ_CASE(values_are_those_in_the_file) {
   ooze_points *points = get("points_noprim_16_5.geo");
   const float *p = values(points, "P", 3), *n = values(points, "N", 3);
   CHECK_EQ(ooze_points_count(points), 10);
-  CHECK(p[0] == -1.07095671f && p[1] == 0.245002538f && p[2] == 0.0458687507f && p[29] == -0.471310914f);
+  CHECK(p[0] == -1.07095671f && p[1] == 0.245002538f && p[2] == 0.0458687507f &&
+        p[29] == -0.471310914f);
   CHECK(n[6] == 0.0f && n[7] == -1.0f && n[8] == 1.50774852e-07f);
   ooze_points_destroy(points);
 }
 
-OZ_CASE(positions_with_a_weight_lose_it) { /* Houdini 13 and 14: 4 floats, packed 3 and 1 in the binary form */
+/* Houdini 13 and 14: 4 floats, packed 3 and 1 in the binary form */
+OZ_CASE(positions_with_a_weight_lose_it) {
   ooze_points *points = get("points_noprim.bgeo");
   const float *p = values(points, "P", 3);
   CHECK_NEAR(p[0], -1.070956707, 1e-7, "a float of the number in the text");
@@ -103,7 +108,8 @@ static size_t strings_of(const char *path, char *out, size_t capacity) {
   for (const char *at = file; at && (at = strchr(at, '"')) != NULL;) {
     const char *end = strchr(++at, '"');
     size_t length = (size_t)(end - at);
-    if (length == 4 && memcmp(at, "info", 4) == 0) skip = true; /* its order is free and its values are ours */
+    /* its order is free and its values are ours */
+    if (length == 4 && memcmp(at, "info", 4) == 0) skip = true;
     if (length == 8 && memcmp(at, "topology", 8) == 0) skip = false;
     bool version = length > 3 && at[2] == '.';
     if (!skip && !version && used + length + 2 < capacity)
@@ -117,7 +123,8 @@ static size_t strings_of(const char *path, char *out, size_t capacity) {
 OZ_CASE(what_we_write_has_the_shape_of_what_houdini_writes) {
   static char theirs[8192], ours[8192];
   ooze_points *points = get("points_noprim_16_5.geo");
-  /* N's default is an integer 0 in that file, a real 0 in ours; all else must be letter for letter the same. */
+  /* N's default is an integer 0 in that file, a real 0 in ours; all else must be letter for letter
+   * the same. */
   CHECK_GOOD(ooze_points_write(io_path("shape.geo"), points, NULL, why));
   strings_of(data_path("points_noprim_16_5.geo"), theirs, sizeof theirs);
   strings_of(io_path("shape.geo"), ours, sizeof ours);

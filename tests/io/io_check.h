@@ -22,21 +22,21 @@
 #endif
 
 /* A result that must be good; otherwise its sentence is shown. */
-#define CHECK_GOOD(call)                                                                                               \
-  do {                                                                                                                 \
-    ooze_message why_ = {""};                                                                                          \
-    ooze_message *why = &why_;                                                                                         \
-    ooze_result r_ = (call);                                                                                           \
-    CHECK(r_ == OOZE_OK, "%d: %s", r_, why->text);                                                                     \
+#define CHECK_GOOD(call)                           \
+  do {                                             \
+    ooze_message why_ = {""};                      \
+    ooze_message *why = &why_;                     \
+    ooze_result r_ = (call);                       \
+    CHECK(r_ == OOZE_OK, "%d: %s", r_, why->text); \
   } while (0)
 /* A refusal with this result, whose sentence contains the words. */
-#define CHECK_REFUSED(call, result, words)                                                                             \
-  do {                                                                                                                 \
-    ooze_message why_ = {""};                                                                                          \
-    ooze_message *why = &why_;                                                                                         \
-    ooze_result r_ = (call);                                                                                           \
-    CHECK(r_ == (result), "%d: %s", r_, why->text);                                                                    \
-    CHECK(strstr(why->text, (words)) != NULL, "'%s' does not say '%s'", why->text, (words));                           \
+#define CHECK_REFUSED(call, result, words)                                                   \
+  do {                                                                                       \
+    ooze_message why_ = {""};                                                                \
+    ooze_message *why = &why_;                                                               \
+    ooze_result r_ = (call);                                                                 \
+    CHECK(r_ == (result), "%d: %s", r_, why->text);                                          \
+    CHECK(strstr(why->text, (words)) != NULL, "'%s' does not say '%s'", why->text, (words)); \
   } while (0)
 
 static char io_folder_[512];
@@ -76,7 +76,8 @@ static inline int io_files_in(const char *path) { /* hidden ones included */
   int count = 0;
   DIR *folder = opendir(path);
   CHECK(folder != NULL);
-  for (struct dirent *e; (e = readdir(folder)) != NULL;) count += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+  for (struct dirent *e; (e = readdir(folder)) != NULL;)
+    count += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
   closedir(folder);
   return count;
 }
@@ -93,22 +94,24 @@ static inline uint32_t io_random(uint32_t *state) { /* xorshift */
   return *state ^= *state << 5;
 }
 
-/* Points with every type and the attributes that a cache of ours has; the same for the same count and first id. */
+/* Points with every type and the attributes that a cache of ours has; the same for the same count
+ * and first id. */
 static inline ooze_points *io_sample(uint64_t count, uint64_t first_id) {
   static const struct {
     const char *name;
     uint32_t type, components;
-  } list[] = {{"P", OOZE_FLOAT32, 3},      {"v", OOZE_FLOAT32, 3},       {"id", OOZE_UINT64, 1},
-              {"pscale", OOZE_FLOAT32, 1}, {"conform", OOZE_FLOAT32, 6}, {"relaxtime", OOZE_FLOAT32, 1},
-              {"source", OOZE_INT32, 1},   {"wide", OOZE_INT64, 2},      {"exact", OOZE_FLOAT64, 2},
-              {"negative", OOZE_INT32, 3}, {"N", OOZE_FLOAT32, 3}};
+  } list[] = {
+      {"P", OOZE_FLOAT32, 3},      {"v", OOZE_FLOAT32, 3},       {"id", OOZE_UINT64, 1},
+      {"pscale", OOZE_FLOAT32, 1}, {"conform", OOZE_FLOAT32, 6}, {"relaxtime", OOZE_FLOAT32, 1},
+      {"source", OOZE_INT32, 1},   {"wide", OOZE_INT64, 2},      {"exact", OOZE_FLOAT64, 2},
+      {"negative", OOZE_INT32, 3}, {"N", OOZE_FLOAT32, 3}};
   ooze_points *points = NULL;
   uint32_t seed = 12345;
   CHECK_GOOD(ooze_points_create(count, &points, why));
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     void *data;
-    CHECK_GOOD(
-        ooze_points_add(points, list[i].name, list[i].type, list[i].components, OOZE_MEANING_NUMBER, &data, why));
+    CHECK_GOOD(ooze_points_add(points, list[i].name, list[i].type, list[i].components,
+                               OOZE_MEANING_NUMBER, &data, why));
     for (uint64_t k = 0; k < count * list[i].components; k++) {
       uint32_t a = io_random(&seed), b = io_random(&seed);
       switch (list[i].type) {
@@ -132,7 +135,8 @@ static inline ooze_points *io_sample(uint64_t count, uint64_t first_id) {
   }
   ooze_points_attribute p;
   ooze_points_attribute_default(&p);
-  if (count > 2 && ooze_points_find(points, "v", &p) == OOZE_OK) { /* values that text formats like to lose */
+  /* values that text formats like to lose */
+  if (count > 2 && ooze_points_find(points, "v", &p) == OOZE_OK) {
     ((float *)p.data)[0] = -0.0f;
     ((float *)p.data)[1] = 1e-45f;
     ((float *)p.data)[2] = 3.4028235e38f;
@@ -144,7 +148,8 @@ static inline ooze_points *io_sample(uint64_t count, uint64_t first_id) {
   return points;
 }
 
-/* Every attribute of a in b with the same bits; ids may be narrower in b, P and v and N keep their meaning. */
+/* Every attribute of a in b with the same bits; ids may be narrower in b, P and v and N keep their
+ * meaning. */
 static inline void io_check_same(const ooze_points *a, const ooze_points *b) {
   CHECK_EQ(ooze_points_count(b), ooze_points_count(a));
   CHECK_EQ(ooze_points_attribute_count(b), ooze_points_attribute_count(a));
@@ -159,7 +164,8 @@ static inline void io_check_same(const ooze_points *a, const ooze_points *b) {
     uint64_t n = ooze_points_count(a) * x.components;
     if (x.type == OOZE_UINT64) {
       for (uint64_t k = 0; k < n; k++) {
-        uint64_t back = y.type == OOZE_INT32 ? (uint64_t)((int32_t *)y.data)[k] : ((uint64_t *)y.data)[k];
+        uint64_t back =
+            y.type == OOZE_INT32 ? (uint64_t)((int32_t *)y.data)[k] : ((uint64_t *)y.data)[k];
         CHECK(back == ((uint64_t *)x.data)[k], "%s %llu", x.name, (unsigned long long)k);
       }
       continue;
@@ -167,8 +173,8 @@ static inline void io_check_same(const ooze_points *a, const ooze_points *b) {
     CHECK_EQ(y.type, x.type);
     size_t each = x.type == OOZE_FLOAT32 || x.type == OOZE_INT32 ? 4 : 8;
     for (uint64_t k = 0; k < n; k++)
-      CHECK(memcmp((char *)x.data + k * each, (char *)y.data + k * each, each) == 0, "%s[%llu] has other bits", x.name,
-            (unsigned long long)k);
+      CHECK(memcmp((char *)x.data + k * each, (char *)y.data + k * each, each) == 0,
+            "%s[%llu] has other bits", x.name, (unsigned long long)k);
     if (strcmp(x.name, "P") == 0) CHECK_EQ(y.meaning, OOZE_MEANING_POINT);
     if (strcmp(x.name, "v") == 0) CHECK_EQ(y.meaning, OOZE_MEANING_VECTOR);
   }

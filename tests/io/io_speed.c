@@ -1,5 +1,5 @@
-/* MB/s of raw data, written and read: io_speed [points] [folder]. The bar is 300 MB/s for binary caches on a RAM disk.
- * SPDX-License-Identifier: Apache-2.0 */
+/* MB/s of raw data, written and read: io_speed [points] [folder]. The bar is 300 MB/s for binary
+ * caches on a RAM disk. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "ooze/ooze_io.h"
 
@@ -16,15 +16,18 @@ static double now(clockid_t clock) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A cache as the solver writes it: smooth fields with some noise, so that packing has honest work. */
+/* A cache as the solver writes it: smooth fields with some noise, so that packing has honest work.
+ */
 static ooze_points *cache(uint64_t count, double *out_bytes) {
   static const struct {
     const char *name;
     uint32_t type, components;
-  } list[] = {{"P", OOZE_FLOAT32, 3},           {"v", OOZE_FLOAT32, 3},         {"id", OOZE_UINT64, 1},
-              {"pscale", OOZE_FLOAT32, 1},      {"conform", OOZE_FLOAT32, 6},   {"relaxtime", OOZE_FLOAT32, 1},
-              {"compliance", OOZE_FLOAT32, 1},  {"viscosity", OOZE_FLOAT32, 1}, {"density", OOZE_FLOAT32, 1},
-              {"temperature", OOZE_FLOAT32, 1}, {"force", OOZE_FLOAT32, 3},     {"material", OOZE_INT32, 1},
+  } list[] = {{"P", OOZE_FLOAT32, 3},          {"v", OOZE_FLOAT32, 3},
+              {"id", OOZE_UINT64, 1},          {"pscale", OOZE_FLOAT32, 1},
+              {"conform", OOZE_FLOAT32, 6},    {"relaxtime", OOZE_FLOAT32, 1},
+              {"compliance", OOZE_FLOAT32, 1}, {"viscosity", OOZE_FLOAT32, 1},
+              {"density", OOZE_FLOAT32, 1},    {"temperature", OOZE_FLOAT32, 1},
+              {"force", OOZE_FLOAT32, 3},      {"material", OOZE_INT32, 1},
               {"source", OOZE_INT32, 1}};
   ooze_points *points;
   uint32_t seed = 1;
@@ -32,20 +35,25 @@ static ooze_points *cache(uint64_t count, double *out_bytes) {
   if (ooze_points_create(count, &points, NULL) != OOZE_OK) exit(1);
   for (size_t a = 0; a < sizeof list / sizeof *list; a++) {
     void *data;
-    if (ooze_points_add(points, list[a].name, list[a].type, list[a].components, 0, &data, NULL) != OOZE_OK) exit(1);
+    if (ooze_points_add(points, list[a].name, list[a].type, list[a].components, 0, &data, NULL) !=
+        OOZE_OK)
+      exit(1);
     *out_bytes += (double)count * list[a].components * (list[a].type == OOZE_UINT64 ? 8 : 4);
     for (uint64_t i = 0; i < count * list[a].components; i++) {
       seed = seed * 1664525u + 1013904223u;
       if (list[a].type == OOZE_UINT64)
         ((uint64_t *)data)[i] = i;
       else if (list[a].type == OOZE_FLOAT32)
-        ((float *)data)[i] = list[a].components > 1 ? (float)(i / 3000) * 0.01f + (float)(seed >> 8) * 1e-9f : 1000.0f;
+        ((float *)data)[i] = list[a].components > 1
+                                 ? (float)(i / 3000) * 0.01f + (float)(seed >> 8) * 1e-9f
+                                 : 1000.0f;
     }
   }
   return points;
 }
 
-/* Of several turns the best, by the clock on the wall and by the processor's: on a busy machine only the second tells.
+/* Of several turns the best, by the clock on the wall and by the processor's: on a busy machine
+ * only the second tells.
  */
 typedef struct best {
   double wall[2], cpu[2];
@@ -63,8 +71,9 @@ static void print(const char *name, const best *b, double bytes, const char *pat
   struct stat about = {0};
   stat(path, &about);
   unlink(path);
-  printf("%-12s %12.0f %12.0f %16.0f %16.0f %9.1f\n", name, bytes / b->wall[0] * 1e-6, bytes / b->wall[1] * 1e-6,
-         bytes / b->cpu[0] * 1e-6, bytes / b->cpu[1] * 1e-6, (double)about.st_size * 1e-6);
+  printf("%-12s %12.0f %12.0f %16.0f %16.0f %9.1f\n", name, bytes / b->wall[0] * 1e-6,
+         bytes / b->wall[1] * 1e-6, bytes / b->cpu[0] * 1e-6, bytes / b->cpu[1] * 1e-6,
+         (double)about.st_size * 1e-6);
 }
 
 int main(int argc, char **argv) {
@@ -76,8 +85,9 @@ int main(int argc, char **argv) {
   ooze_points_attribute conform;
   ooze_points_attribute_default(&conform);
   if (ooze_points_find(points, "conform", &conform) != OOZE_OK) return 1;
-  printf("%llu points, %.1f MB raw, %s\n%-12s %12s %12s %16s %16s %9s\n", (unsigned long long)count, bytes * 1e-6,
-         folder, "MB/s", "write, wall", "read, wall", "write, a core", "read, a core", "file MB");
+  printf("%llu points, %.1f MB raw, %s\n%-12s %12s %12s %16s %16s %9s\n", (unsigned long long)count,
+         bytes * 1e-6, folder, "MB/s", "write, wall", "read, wall", "write, a core", "read, a core",
+         "file MB");
   for (int i = 0; i < 4; i++) {
     best b = {{1e30, 1e30}, {1e30, 1e30}};
     ooze_message why = {""};

@@ -1,5 +1,5 @@
-/* Each allocation of a read and of a write fails once: a result, never a crash or a file. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Each allocation of a read and of a write fails once: a result, never a crash or a file.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 
@@ -40,8 +40,8 @@ OZ_CASE(reading_survives_every_failed_allocation) {
         ooze_points_destroy(read);
         break;
       }
-      CHECK(r == OOZE_ERROR_MEMORY && !read && strstr(why.text, "out of memory"), "%s, allocation %ld: %d %s", name, n,
-            r, why.text);
+      CHECK(r == OOZE_ERROR_MEMORY && !read && strstr(why.text, "out of memory"),
+            "%s, allocation %ld: %d %s", name, n, r, why.text);
       failures++;
     }
     CHECK(failures > 5, "%d", failures);

@@ -1,4 +1,5 @@
-/* Triangle meshes there and back, and .obj and .ply files of others. SPDX-License-Identifier: Apache-2.0 */
+/* Triangle meshes there and back, and .obj and .ply files of others. SPDX-License-Identifier:
+ * Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 
@@ -33,10 +34,17 @@ OZ_CASE(a_mesh_comes_back_in_every_format) {
       CHECK_EQ(b.triangle_count, 4);
       CHECK(memcmp(a.positions, b.positions, 48) == 0, "%s", names[i]);
       CHECK(memcmp(a.triangles, b.triangles, 48) == 0, "%s", names[i]);
-      if (i != 1 && a.normals) CHECK(b.normals && memcmp(a.normals, b.normals, 48) == 0, "%s", names[i]);
-      if (i != 1 && a.velocities) CHECK(b.velocities && memcmp(a.velocities, b.velocities, 48) == 0, "%s", names[i]);
-      if (i != 1) CHECK(!a.friction == !b.friction && (!a.friction || memcmp(a.friction, b.friction, 16) == 0), "%s", names[i]);
-      if (i != 1) CHECK(!a.stick == !b.stick && (!a.stick || memcmp(a.stick, b.stick, 16) == 0), "%s", names[i]);
+      if (i != 1 && a.normals)
+        CHECK(b.normals && memcmp(a.normals, b.normals, 48) == 0, "%s", names[i]);
+      if (i != 1 && a.velocities)
+        CHECK(b.velocities && memcmp(a.velocities, b.velocities, 48) == 0, "%s", names[i]);
+      if (i != 1)
+        CHECK(!a.friction == !b.friction &&
+                  (!a.friction || memcmp(a.friction, b.friction, 16) == 0),
+              "%s", names[i]);
+      if (i != 1)
+        CHECK(!a.stick == !b.stick && (!a.stick || memcmp(a.stick, b.stick, 16) == 0), "%s",
+              names[i]);
       ooze_mesh_release(&a);
       ooze_mesh_release(&b);
     }
@@ -48,18 +56,22 @@ OZ_CASE(points_on_a_mesh_have_what_its_corners_have) {
   ooze_mesh_samples_default(&s);
   CHECK_GOOD(ooze_mesh_sample(&m, 0.05, 0, &s, why));
   CHECK(s.count > 100 && s.count < 4096, "%u", s.count);
-  for (int i = 0; i < 4; i++) m.friction[i] = 0.2f + 0.3f * m.positions[3 * i] + 0.1f * m.positions[3 * i + 1]; /* linear */
+  /* linear */
+  for (int i = 0; i < 4; i++)
+    m.friction[i] = 0.2f + 0.3f * m.positions[3 * i] + 0.1f * m.positions[3 * i + 1];
   CHECK_EQ(ooze_mesh_samples_place(&s, m.positions, m.triangles, x[0]), OOZE_OK);
   CHECK_EQ(ooze_mesh_samples_values(&s, m.friction, m.triangles, f), OOZE_OK);
-  for (uint32_t i = 0; i < s.count; i++) CHECK_NEAR(f[i], 0.2 + 0.3 * (double)x[i][0] + 0.1 * (double)x[i][1], 1e-5, "linear between corners");
+  for (uint32_t i = 0; i < s.count; i++)
+    CHECK_NEAR(f[i], 0.2 + 0.3 * (double)x[i][0] + 0.1 * (double)x[i][1], 1e-5,
+               "linear between corners");
   ooze_mesh_samples_release(&s);
   ooze_mesh_release(&m);
 }
 
 OZ_CASE(polygons_become_fans_and_negative_indices_count_back) {
-  static const char obj[] =
-      "# a quad and a triangle\r\nmtllib x.mtl\nv 0 0 0\nv 1 0 0\r\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nvt 0 0\n"
-      "f 1/1/1 2//1 3/1 4\nv 0 0 5e-1\nf -1 \\\n -2 1 # the last one\n";
+  static const char obj[] = "# a quad and a triangle\r\nmtllib x.mtl\nv 0 0 0\nv 1 0 0\r\nv 1 1 "
+                            "0\nv 0 1 0\nvn 0 0 1\nvt 0 0\n"
+                            "f 1/1/1 2//1 3/1 4\nv 0 0 5e-1\nf -1 \\\n -2 1 # the last one\n";
   ooze_mesh mesh;
   ooze_mesh_default(&mesh);
   CHECK_GOOD(ooze_mesh_read_memory("a.obj", obj, sizeof obj - 1, NULL, &mesh, why));
@@ -73,9 +85,11 @@ OZ_CASE(polygons_become_fans_and_negative_indices_count_back) {
 
 OZ_CASE(ply_of_others_is_read) {
   static const char ascii[] =
-      "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty double x\nproperty double y\n"
+      "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty double x\nproperty "
+      "double y\n"
       "property double z\nproperty uchar red\nelement face 1\nproperty uchar flag\n"
-      "property list uchar uint vertex_index\nend_header\n0 0 0 255\n1 0 0 1\n1 1 0 2\n0 1 .5 3\n7 4 0 1 2 3\n";
+      "property list uchar uint vertex_index\nend_header\n0 0 0 255\n1 0 0 1\n1 1 0 2\n0 1 .5 3\n7 "
+      "4 0 1 2 3\n";
   ooze_mesh mesh;
   ooze_points *points = NULL;
   ooze_points_attribute red;
@@ -86,23 +100,27 @@ OZ_CASE(ply_of_others_is_read) {
   ooze_mesh_release(&mesh);
   CHECK_GOOD(ooze_points_read_memory("a.ply", ascii, sizeof ascii - 1, NULL, &points, why));
   ooze_points_attribute_default(&red);
-  CHECK(ooze_points_find(points, "red", &red) == OOZE_OK && red.type == OOZE_INT32 && ((int32_t *)red.data)[0] == 255);
+  CHECK(ooze_points_find(points, "red", &red) == OOZE_OK && red.type == OOZE_INT32 &&
+        ((int32_t *)red.data)[0] == 255);
   ooze_points_destroy(points);
 }
 
 OZ_CASE(big_endian_ply_is_read) {
   char file[512];
-  int used = snprintf(file, sizeof file,
-                      "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
-                      "property float z\nproperty uint id_lo\nproperty int id_hi\nend_header\n");
-  static const unsigned char row[20] = {0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0, 0x40, 0x40, 0, 0, 0x80, 0, 0, 5, 0, 0, 0, 9};
+  int used = snprintf(
+      file, sizeof file,
+      "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
+      "property float z\nproperty uint id_lo\nproperty int id_hi\nend_header\n");
+  static const unsigned char row[20] = {0x3f, 0x80, 0,    0, 0xc0, 0, 0, 0, 0x40, 0x40,
+                                        0,    0,    0x80, 0, 0,    5, 0, 0, 0,    9};
   memcpy(file + used, row, sizeof row);
   ooze_points *points = NULL;
   ooze_points_attribute a;
   ooze_points_attribute_default(&a);
   CHECK_GOOD(ooze_points_read_memory("b.ply", file, (size_t)used + 20, NULL, &points, why));
   CHECK(ooze_points_find(points, "P", &a) == OOZE_OK);
-  CHECK(((float *)a.data)[0] == 1.0f && ((float *)a.data)[1] == -2.0f && ((float *)a.data)[2] == 3.0f);
+  CHECK(((float *)a.data)[0] == 1.0f && ((float *)a.data)[1] == -2.0f &&
+        ((float *)a.data)[2] == 3.0f);
   CHECK(ooze_points_find(points, "id", &a) == OOZE_OK && a.type == OOZE_INT64);
   CHECK_EQ(((int64_t *)a.data)[0], (INT64_C(9) << 32) + 0x80000005);
   ooze_points_destroy(points);
@@ -125,20 +143,22 @@ OZ_CASE(bad_meshes_are_refused_with_the_place) {
   refused("a.obj", "solid cube\n", OOZE_ERROR_FORMAT, "no .obj");
   refused("a.ply", "solid cube\n", OOZE_ERROR_FORMAT, "no .ply");
   refused("a.ply",
-          "ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nproperty float y\nproperty float "
+          "ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nproperty float "
+          "y\nproperty float "
           "z\nend_header\n",
           OOZE_ERROR_FORMAT, "cannot be in the rest");
-  refused(
-      "a.ply",
-      "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n"
-      "property list uchar int vertex_indices\nend_header\n0 0 0\n3 0 0 1\n",
-      OOZE_ERROR_FORMAT, "corner 1");
+  refused("a.ply",
+          "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty "
+          "float z\nelement face 1\n"
+          "property list uchar int vertex_indices\nend_header\n0 0 0\n3 0 0 1\n",
+          OOZE_ERROR_FORMAT, "corner 1");
   refused("a.stl", "", OOZE_ERROR_UNSUPPORTED, ".obj");
 }
 
 OZ_CASE(a_mesh_with_an_index_out_of_range_is_not_written) {
   ooze_mesh mesh = tetrahedron(0);
   mesh.triangles[7] = 4;
-  CHECK_REFUSED(ooze_mesh_write(io_path("bad.ply"), &mesh, NULL, why), OOZE_ERROR_ARGUMENT, "triangle 2");
+  CHECK_REFUSED(ooze_mesh_write(io_path("bad.ply"), &mesh, NULL, why), OOZE_ERROR_ARGUMENT,
+                "triangle 2");
   ooze_mesh_release(&mesh);
 }

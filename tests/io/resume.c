@@ -1,5 +1,5 @@
-/* A cache file holds the simulation: read into a new solver it goes on with the same bits. So does a checkpoint on
- * disk. SPDX-License-Identifier: Apache-2.0 */
+/* A cache file holds the simulation: read into a new solver it goes on with the same bits. So does
+ * a checkpoint on disk. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 

@@ -1,4 +1,5 @@
-/* What is written comes back with the same bits, in every format. SPDX-License-Identifier: Apache-2.0 */
+/* What is written comes back with the same bits, in every format. SPDX-License-Identifier:
+ * Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 
@@ -25,7 +26,8 @@ OZ_CASE(no_points_come_back_as_no_points) { there_and_back(0, 0); }
 OZ_CASE(one_point_comes_back) { there_and_back(1, 7); }
 OZ_CASE(ids_beyond_32_bits_come_back) { there_and_back(100, UINT64_C(0x7ffffffffffffe00)); }
 OZ_CASE(ids_at_the_edge_of_32_bits_come_back) { there_and_back(3, 2147483645u); }
-OZ_CASE(more_than_one_block_comes_back) { there_and_back(30000, 0); } /* over 1 MiB: several chunks of .bgeo.sc */
+/* over 1 MiB: several chunks of .bgeo.sc */
+OZ_CASE(more_than_one_block_comes_back) { there_and_back(30000, 0); }
 
 static uint32_t id_type(uint64_t first_id, const char *name) {
   ooze_points *written = io_sample(4, first_id), *read = NULL;
@@ -50,7 +52,8 @@ OZ_CASE(ids_are_int32_where_they_fit_and_int64_where_not) {
 
 OZ_CASE(an_id_above_63_bits_is_refused_and_leaves_no_file) {
   ooze_points *points = io_sample(2, UINT64_C(1) << 63);
-  CHECK_REFUSED(ooze_points_write(io_path("big.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT, "'id'");
+  CHECK_REFUSED(ooze_points_write(io_path("big.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+                "'id'");
   CHECK(access(io_path("big.bgeo"), F_OK) != 0);
   CHECK_GOOD(ooze_points_write(io_path("big.ply"), points, NULL, why)); /* pairs hold all 64 bits */
   ooze_points_destroy(points);
@@ -102,7 +105,8 @@ OZ_CASE(not_a_number_survives_in_binary_and_is_refused_in_text) {
   CHECK_GOOD(ooze_points_write(io_path("nan.bgeo"), points, NULL, why));
   CHECK_GOOD(ooze_points_read(io_path("nan.bgeo"), NULL, &read, why));
   io_check_same(points, read);
-  CHECK_REFUSED(ooze_points_write(io_path("nan.geo"), points, NULL, why), OOZE_ERROR_ARGUMENT, "'v' of point 1");
+  CHECK_REFUSED(ooze_points_write(io_path("nan.geo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+                "'v' of point 1");
   ooze_points_attribute p;
   ooze_points_attribute_default(&p);
   CHECK(ooze_points_find(points, "P", &p) == OOZE_OK);
@@ -129,7 +133,8 @@ OZ_CASE(a_cache_is_described) {
     CHECK_STR(info.attributes[0].type, "float32");
     CHECK_EQ(info.attributes[0].components, 3);
     CHECK(strncmp(info.software, "Ooze ", 5) == 0, "'%s'", info.software);
-    CHECK(ooze_points_bounds(points, box) == OOZE_OK && info.has_bounds && memcmp(box, info.bounds, sizeof box) == 0);
+    CHECK(ooze_points_bounds(points, box) == OOZE_OK && info.has_bounds &&
+          memcmp(box, info.bounds, sizeof box) == 0);
     CHECK_EQ(info.detail_count, 2);
   }
   ooze_points_destroy(points);
@@ -137,14 +142,22 @@ OZ_CASE(a_cache_is_described) {
 
 OZ_CASE(bad_attributes_are_refused) {
   ooze_points *points = io_sample(3, 0);
-  CHECK_REFUSED(ooze_points_add(points, "P", OOZE_FLOAT32, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT, "twice");
-  CHECK_REFUSED(ooze_points_add(points, "a b", OOZE_FLOAT32, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT, "'a b'");
-  CHECK_REFUSED(ooze_points_add(points, "", OOZE_FLOAT32, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT, "name");
+  CHECK_REFUSED(ooze_points_add(points, "P", OOZE_FLOAT32, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT,
+                "twice");
+  CHECK_REFUSED(ooze_points_add(points, "a b", OOZE_FLOAT32, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT,
+                "'a b'");
+  CHECK_REFUSED(ooze_points_add(points, "", OOZE_FLOAT32, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT,
+                "name");
   CHECK_REFUSED(ooze_points_add(points, "x", 9, 3, 0, NULL, why), OOZE_ERROR_ARGUMENT, "type");
-  CHECK_REFUSED(ooze_points_add(points, "x", OOZE_FLOAT32, 65, 0, NULL, why), OOZE_ERROR_ARGUMENT, "65 components");
-  CHECK(ooze_points_remove(points, "P") == OOZE_OK && ooze_points_find(points, "P", NULL) == OOZE_ERROR_NOT_FOUND);
-  CHECK_REFUSED(ooze_points_write(io_path("nop.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT, "P of 3 floats");
-  CHECK_REFUSED(ooze_points_write(io_path("nop.ply"), points, NULL, why), OOZE_ERROR_ARGUMENT, "P of 3 floats");
-  CHECK_REFUSED(ooze_points_write(io_path("nop.xyz"), points, NULL, why), OOZE_ERROR_UNSUPPORTED, ".bgeo");
+  CHECK_REFUSED(ooze_points_add(points, "x", OOZE_FLOAT32, 65, 0, NULL, why), OOZE_ERROR_ARGUMENT,
+                "65 components");
+  CHECK(ooze_points_remove(points, "P") == OOZE_OK &&
+        ooze_points_find(points, "P", NULL) == OOZE_ERROR_NOT_FOUND);
+  CHECK_REFUSED(ooze_points_write(io_path("nop.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+                "P of 3 floats");
+  CHECK_REFUSED(ooze_points_write(io_path("nop.ply"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+                "P of 3 floats");
+  CHECK_REFUSED(ooze_points_write(io_path("nop.xyz"), points, NULL, why), OOZE_ERROR_UNSUPPORTED,
+                ".bgeo");
   ooze_points_destroy(points);
 }

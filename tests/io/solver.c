@@ -1,11 +1,11 @@
-/* Points to and from a solver, against a small one of the test's own: what is read and written, and in which order.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Points to and from a solver, against a small one of the test's own: what is read and written, and
+ * in which order. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 
 OZ_TEST_MAIN()
 
-/* ---- A solver that only remembers ----------------------------------------------------------------------------- */
+/* ---- A solver that only remembers -------------------------------------------------------- */
 
 enum { MOST = 16 };
 struct ooze_solver {
@@ -80,16 +80,16 @@ ooze_result ooze_attribute_describe(ooze_attribute a, ooze_attribute_info *out) 
   out->is_state = about[a].state;
   return OOZE_OK;
 }
-ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute a, uint32_t first, uint32_t count, size_t stride,
-                                void *out) {
+ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute a, uint32_t first, uint32_t count,
+                                size_t stride, void *out) {
   size_t row;
   char *from = column(s, a, &row);
   CHECK(stride == 0 && first + count <= s->count);
   memcpy(out, from + first * row, count * row);
   return OOZE_OK;
 }
-ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute a, uint32_t first, uint32_t count, size_t stride,
-                                 const void *in) {
+ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute a, uint32_t first, uint32_t count,
+                                 size_t stride, const void *in) {
   size_t row;
   char *to = column(s, a, &row);
   CHECK(stride == 0 && first + count <= s->count);
@@ -143,7 +143,7 @@ ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t 
   return OOZE_OK;
 }
 
-/* ---- Cases ---------------------------------------------------------------------------------------------------- */
+/* ---- Cases ------------------------------------------------------------------------------- */
 
 static void fill(ooze_solver *s) {
   memset(s, 0, sizeof *s);
@@ -154,7 +154,8 @@ static void fill(ooze_solver *s) {
     s->material[i] = i % 2;
     s->source[i] = i;
     for (int k = 0; k < 6; k++) s->conform[i][k] = (float)(i * 10 + (uint32_t)k);
-    for (int k = 0; k < 3; k++) s->position[i][k] = s->velocity[i][k] = (float)(i * 3 + (uint32_t)k) + 0.5f;
+    for (int k = 0; k < 3; k++)
+      s->position[i][k] = s->velocity[i][k] = (float)(i * 3 + (uint32_t)k) + 0.5f;
   }
 }
 
@@ -195,7 +196,8 @@ OZ_CASE(points_in_any_order_find_their_particles) {
   CHECK_EQ(s.count, 7);
   for (uint32_t i = 0; i < 7; i++) {
     bool old = s.id[i] == 10 || s.id[i] == 15 || s.id[i] == 20;
-    CHECK_NEAR(s.relax[i], old ? 0.1 * (double)(s.id[i] - 10) / 5 : (double)s.id[i], 1e-6, "a float of it");
+    CHECK_NEAR(s.relax[i], old ? 0.1 * (double)(s.id[i] - 10) / 5 : (double)s.id[i], 1e-6,
+               "a float of it");
     if (!old) CHECK(s.position[i][0] == (float)s.id[i]);
   }
   ooze_points_destroy(points);
@@ -233,7 +235,8 @@ OZ_CASE(a_refusal_leaves_the_solver_as_it_was) {
   ((int64_t *)id)[1] = 12;
   s.refuse_relax = 1;
   before = s;
-  CHECK_REFUSED(ooze_points_to_solver(points, &s, why), OOZE_ERROR_ARGUMENT, "'relaxtime': the small solver says no");
+  CHECK_REFUSED(ooze_points_to_solver(points, &s, why), OOZE_ERROR_ARGUMENT,
+                "'relaxtime': the small solver says no");
   CHECK(s.count == 3 && memcmp(s.id, before.id, 24) == 0);
   ooze_points_destroy(points);
 }

@@ -35,7 +35,8 @@ OZ_CASE(numbers_read_as_the_c_library_reads_them) {
     double mine = read_real(list[i]), theirs = strtod(list[i], NULL);
     CHECK(memcmp(&mine, &theirs, 8) == 0, "'%s' is %.17g, expected %.17g", list[i], mine, theirs);
   }
-  CHECK(isnan(read_real("nan")) && isinf(read_real("-inf")) && read_real("-inf") < 0 && isinf(read_real("Infinity")));
+  CHECK(isnan(read_real("nan")) && isinf(read_real("-inf")) && read_real("-inf") < 0 &&
+        isinf(read_real("Infinity")));
 }
 
 OZ_CASE(random_bits_survive_as_text) {

@@ -1,4 +1,5 @@
-/* Every word of physics/lanes.h in this vector width, against plain C. SPDX-License-Identifier: Apache-2.0 */
+/* Every word of physics/lanes.h in this vector width, against plain C. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "check.h"
 #include "physics/lanes.h"
 
@@ -10,7 +11,8 @@ static void need_machine(void) {
 #if OZ_ISA_IS(avx2)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) OZ_SKIP("no AVX2 here");
 #elif OZ_ISA_IS(avx512)
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") ||
+      !__builtin_cpu_supports("avx512dq"))
     OZ_SKIP("no AVX-512 here");
 #endif
 #endif
@@ -45,7 +47,8 @@ OZ_CASE(loads_and_stores_reach_the_right_floats) {
     for (int k = 0; k < OZ_LANES; ++k) CHECK_NEAR(lane(v, k), a[i + (uint32_t)k], 0, "copied");
     oz_st(b, i, v);
   }
-  for (int i = 0; i < 2 * N; ++i) CHECK_NEAR(b[i], i < N ? (float)i : -1.0f, 0, "copied, and nothing beyond");
+  for (int i = 0; i < 2 * N; ++i)
+    CHECK_NEAR(b[i], i < N ? (float)i : -1.0f, 0, "copied, and nothing beyond");
 }
 
 OZ_CASE(records_of_four_are_transposed_both_ways) {
@@ -77,7 +80,8 @@ OZ_CASE(gathers_follow_their_indices) {
     }
     oz_gather4(a, j, STEP, 4, v);
     for (int c = 0; c < 4; ++c)
-      for (int k = 0; k < OZ_LANES; ++k) CHECK_NEAR(lane(v[c], k), a[j[k] * STEP + 4 + (uint32_t)c], 0, "copied");
+      for (int k = 0; k < OZ_LANES; ++k)
+        CHECK_NEAR(lane(v[c], k), a[j[k] * STEP + 4 + (uint32_t)c], 0, "copied");
     oz_real one = oz_gather1(a, j, STEP);
     for (int k = 0; k < OZ_LANES; ++k) CHECK_NEAR(lane(one, k), a[j[k] * STEP], 0, "copied");
   }
@@ -117,8 +121,10 @@ OZ_CASE(arithmetic_words_mean_what_they_say) {
       CHECK_EQ(lane_of_mask(less, k), a[k] < b[k]);
       CHECK_NEAR(lane(oz_sqrt(oz_abs(x)), k), sqrtf(fabsf(a[k])), 1e-7 * 4, "correctly rounded");
       double r = 1.0 / sqrt(fabs((double)a[k]));
-      CHECK_NEAR(lane(oz_rsqrt(oz_abs(x)), k), r, 4e-7 * r, "an estimate and Newton steps: 22 bits or more");
-      CHECK_NEAR(lane(oz_clamp(x, oz_set(-1), oz_set(2)), k), fminf(fmaxf(a[k], -1), 2), 0, "exact");
+      CHECK_NEAR(lane(oz_rsqrt(oz_abs(x)), k), r, 4e-7 * r,
+                 "an estimate and Newton steps: 22 bits or more");
+      CHECK_NEAR(lane(oz_clamp(x, oz_set(-1), oz_set(2)), k), fminf(fmaxf(a[k], -1), 2), 0,
+                 "exact");
       sum += (double)a[k];
       size += fabs((double)a[k]);
       any |= a[k] < b[k];
@@ -178,7 +184,8 @@ OZ_CASE(halves_round_to_nearest_and_come_back) {
     CHECK_EQ(h[OZ_LANES], 0xbeef);
     oz_real back = oz_ld_half(h);
     for (int k = 0; k < OZ_LANES; ++k)
-      CHECK_NEAR(lane(back, k), a[k], fabs((double)a[k]) * (1.0 / 2048) + 3e-8, "11 bits, 2^-24 apart near zero");
+      CHECK_NEAR(lane(back, k), a[k], fabs((double)a[k]) * (1.0 / 2048) + 3e-8,
+                 "11 bits, 2^-24 apart near zero");
   }
   uint16_t zero[OZ_LANES];
   oz_st_half(zero, oz_set(0));

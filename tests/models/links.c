@@ -70,13 +70,15 @@ static double slump(float beta, double dt, double time) {
 }
 /* Fig. 4: beta 1.005, 1.003, 1.001 from thin to thick. */
 OZ_CASE(smaller_beta_is_thicker) {
-  double thin = slump(1.005f, 0.004, 0.24), mid = slump(1.003f, 0.004, 0.24), thick = slump(1.001f, 0.004, 0.24);
+  double thin = slump(1.005f, 0.004, 0.24), mid = slump(1.003f, 0.004, 0.24),
+         thick = slump(1.001f, 0.004, 0.24);
   CHECK(thick > mid + 0.5 && mid > thin + 0.2, "heights %g, %g, %g", thick, mid, thin);
 }
 /* beta is a rate here: what the paper warns of (5.) stays within what iterations do. */
 OZ_CASE(half_the_step_is_nearly_the_same_fluid) {
   double one = slump(1.002f, 0.004, 0.16), half = slump(1.002f, 0.002, 0.16);
-  CHECK_NEAR(half, one, 0.25 * one, "links that are stiffer at smaller steps, as in all position-based dynamics");
+  CHECK_NEAR(half, one, 0.25 * one,
+             "links that are stiffer at smaller steps, as in all position-based dynamics");
 }
 
 OZ_CASE(materials_have_their_own_beta_in_one_scene) {
@@ -113,7 +115,8 @@ OZ_CASE(cold_is_elastic_and_melts_when_it_is_warmed) {
   CHECK_OK(ooze_links_count(s, &first), s);
   for (int k = 0; k < 40; k++) CHECK_OK(ooze_step(s, 0.004), s);
   CHECK_OK(ooze_links_count(s, &later), s);
-  CHECK(first == later && first > 8 * N, "%llu links, then %llu", (unsigned long long)first, (unsigned long long)later);
+  CHECK(first == later && first > 8 * N, "%llu links, then %llu", (unsigned long long)first,
+        (unsigned long long)later);
   double solid = top(s, 0, N);
   CHECK(solid > 0.8 * SIDE, "%g of %d separations", solid, SIDE);
   static float warm[N];
@@ -136,13 +139,15 @@ OZ_CASE(hotter_is_thinner) {
     ooze_solver *s = make(&p);
     block(s, 0, 0.0f, 0.25f * d);
     floor_at_zero(s);
-    for (int i = 0; i < N; i++) t[i] = 250.0f + 75.0f * (float)k; /* colder than cold, a quarter of the way, half way */
+    /* colder than cold, a quarter of the way, half way */
+    for (int i = 0; i < N; i++) t[i] = 250.0f + 75.0f * (float)k;
     CHECK_OK(ooze_attribute_write(s, OOZE_TEMPERATURE, 0, N, 0, t), s);
     for (int n = 0; n < 50; n++) CHECK_OK(ooze_step(s, 0.004), s);
     height[k] = top(s, 0, N);
     ooze_solver_destroy(s);
   }
-  CHECK(height[0] > height[1] + 0.3 && height[1] > height[2] + 0.3, "%g, %g, %g separations", height[0], height[1], height[2]);
+  CHECK(height[0] > height[1] + 0.3 && height[1] > height[2] + 0.3, "%g, %g, %g separations",
+        height[0], height[1], height[2]);
 }
 
 /* 3.6: heat goes from the hot half of a block to its cold half, and is kept. */
@@ -163,7 +168,8 @@ OZ_CASE(heat_is_conducted_and_kept) {
   for (int i = 0; i < N; i++) before += (double)t[i] / N;
   for (int k = 0; k < 100; k++) CHECK_OK(ooze_step(s, 0.004), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_TEMPERATURE, 0, N, 0, t), s);
-  for (int i = 0; i < N; i++) after += (double)t[i] / N, low = fmin(low, (double)t[i]), high = fmax(high, (double)t[i]);
+  for (int i = 0; i < N; i++)
+    after += (double)t[i] / N, low = fmin(low, (double)t[i]), high = fmax(high, (double)t[i]);
   CHECK_NEAR(after, before, 0.05, "single precision, 100 steps");
   CHECK(low > 305.0 && high < 395.0, "%g to %g K", low, high);
   ooze_solver_destroy(s);
@@ -181,7 +187,9 @@ OZ_CASE(momentum_is_kept_between_unlike_masses) {
   block(s, 0, 0.0f, 0.0f);
   static uint32_t material[N];
   static float v[N][3];
-  for (int i = 0; i < N; i++) material[i] = i % SIDE < SIDE / 2 ? heavy : 0, v[i][0] = material[i] ? -0.2f : 0.5f, v[i][1] = 0.1f;
+  for (int i = 0; i < N; i++)
+    material[i] = i % SIDE < SIDE / 2 ? heavy : 0, v[i][0] = material[i] ? -0.2f : 0.5f,
+    v[i][1] = 0.1f;
   CHECK_OK(ooze_attribute_write(s, OOZE_MATERIAL, 0, N, 0, material), s);
   CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, N, 0, v), s);
   p.links_smoothing = p.links_smoothing_solid = 0.0f; /* XSPH mixes velocities, not momenta */
@@ -191,8 +199,11 @@ OZ_CASE(momentum_is_kept_between_unlike_masses) {
   CHECK_OK(ooze_stats_get(s, &before), s);
   for (int k = 0; k < 20; k++) CHECK_OK(ooze_step(s, 0.004), s);
   CHECK_OK(ooze_stats_get(s, &after), s);
-  for (int c = 0; c < 3; c++) CHECK_NEAR(after.momentum[c], before.momentum[c], 2e-5 * N * 2e-3 * 0.3, "20 steps of single precision");
-  CHECK(after.kinetic_energy < 0.7 * before.kinetic_energy, "%g of %g J: links hold nothing", after.kinetic_energy, before.kinetic_energy);
+  for (int c = 0; c < 3; c++)
+    CHECK_NEAR(after.momentum[c], before.momentum[c], 2e-5 * N * 2e-3 * 0.3,
+               "20 steps of single precision");
+  CHECK(after.kinetic_energy < 0.7 * before.kinetic_energy, "%g of %g J: links hold nothing",
+        after.kinetic_energy, before.kinetic_energy);
   ooze_solver_destroy(s);
 }
 
@@ -206,8 +217,8 @@ static void floor_of_points(ooze_solver *s, uint32_t boundary, float friction) {
   c.friction = friction;
   CHECK_OK(ooze_collider_add(s, &c, &handle), s);
 }
-/* Boundary particles are linked as fluid is (Algorithm 1): a block that is driven along a floor without friction slides, one on points is held,
- * unless they have no friction either. */
+/* Boundary particles are linked as fluid is (Algorithm 1): a block that is driven along a floor
+ * without friction slides, one on points is held, unless they have no friction either. */
 OZ_CASE(fluid_is_linked_to_boundary_particles) {
   double gone[3];
   for (uint32_t k = 0; k < 3; k++) {
@@ -223,10 +234,12 @@ OZ_CASE(fluid_is_linked_to_boundary_particles) {
     CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, N, 0, x), s);
     gone[k] = 0.0;
     for (int i = 0; i < N; i++)
-      if (i / SIDE % SIDE == 0) gone[k] += (double)(x[i][0] - d * (float)(i % SIDE)) / (SIDE * SIDE * (double)d);
+      if (i / SIDE % SIDE == 0)
+        gone[k] += (double)(x[i][0] - d * (float)(i % SIDE)) / (SIDE * SIDE * (double)d);
     ooze_solver_destroy(s);
   }
-  CHECK(gone[0] > 1.2 && gone[1] < 0.4 * gone[0], "the lowest layer slid %g separations, %g on points", gone[0], gone[1]);
+  CHECK(gone[0] > 1.2 && gone[1] < 0.4 * gone[0],
+        "the lowest layer slid %g separations, %g on points", gone[0], gone[1]);
   CHECK(gone[2] > 1.2, "%g on points without friction", gone[2]);
 }
 static void resumed_on_points(float friction) {
@@ -241,7 +254,9 @@ static void resumed_on_points(float friction) {
   CHECK_OK(ooze_links_count(s, &count), s);
   uint64_t *pairs = malloc(2 * count * sizeof *pairs);
   CHECK_OK(ooze_links_read(s, 0, count, pairs, NULL, NULL, NULL), s);
-  for (uint64_t k = 0; k < 2 * count; k++) CHECK(pairs[k] < N, "link %llu has id %llu", (unsigned long long)k / 2, (unsigned long long)pairs[k]);
+  for (uint64_t k = 0; k < 2 * count; k++)
+    CHECK(pairs[k] < N, "link %llu has id %llu", (unsigned long long)k / 2,
+          (unsigned long long)pairs[k]);
   CHECK_OK(ooze_checkpoint_size(s, &bytes), s);
   void *memory = malloc(bytes);
   CHECK_OK(ooze_checkpoint_save(s, memory, bytes, &bytes), s);

@@ -6,7 +6,8 @@
 
 enum { SIDE = 7, N = SIDE * SIDE * SIDE };
 static const float d = 0.01f;
-static const double RATIO = 2.6797; /* h over d with the paper's typical values (models/springs.c) */
+/* h over d with the paper's typical values (models/springs.c) */
+static const double RATIO = 2.6797;
 
 static ooze_solver *solver(const ooze_params *p, uint32_t tasks, uint32_t threads) {
   ooze_solver_desc desc;
@@ -50,7 +51,8 @@ static void floor_at_zero(ooze_solver *s, float friction) {
 }
 static double unit(void) { return sqrt(0.01 * RATIO * (double)d / 9.81); } /* s: T */
 
-static void spread(const float *x, double scale, int n, double out[2]) { /* mean square distance from the middle; mean height */
+/* mean square distance from the middle; mean height */
+static void spread(const float *x, double scale, int n, double out[2]) {
   double mean[3] = {0, 0, 0}, sum = 0;
   for (int i = 0; i < n; i++)
     for (int c = 0; c < 3; c++) mean[c] += (double)x[3 * i + c] / n;
@@ -60,7 +62,8 @@ static void spread(const float *x, double scale, int n, double out[2]) { /* mean
   out[1] = mean[1] * scale;
 }
 
-/* The same block in both: `steps` of dt = 1 T. Greatest difference of width and of height over the run, over the width. */
+/* The same block in both: `steps` of dt = 1 T. Greatest difference of width and of height over the
+ * run, over the width. */
 static void compare(float gravity, int springs, float viscosity, int steps, double worst[2]) {
   ooze_params p;
   const double h = RATIO * (double)d, T = unit();
@@ -89,11 +92,13 @@ static void compare(float gravity, int springs, float viscosity, int steps, doub
       for (int c = 0; c < 3; c++) y[3 * i + c] = (float)r.x[i][c];
     spread(x, 1.0 / h, N, a);
     spread(y, 1.0, N, b);
-    if (getenv("OZ_VERBOSE") && k % 10 == 9) printf("    step %3d: width %.3f %.3f, height %.3f %.3f h\n", k + 1, a[0], b[0], a[1], b[1]);
+    if (getenv("OZ_VERBOSE") && k % 10 == 9)
+      printf("    step %3d: width %.3f %.3f, height %.3f %.3f h\n", k + 1, a[0], b[0], a[1], b[1]);
     worst[0] = fmax(worst[0], fabs(a[0] - b[0]) / b[0]);
     worst[1] = fmax(worst[1], fabs(a[1] - b[1]) / b[0]);
   }
-  printf("  gravity %g, springs %d, sigma %g: width differs by %.3f, height by %.3f of the width\n", (double)gravity, springs, (double)viscosity, worst[0], worst[1]);
+  printf("  gravity %g, springs %d, sigma %g: width differs by %.3f, height by %.3f of the width\n",
+         (double)gravity, springs, (double)viscosity, worst[0], worst[1]);
   free(x), free(y);
   printed_close(&r);
   ooze_solver_destroy(s);
@@ -102,7 +107,8 @@ static void compare(float gravity, int springs, float viscosity, int steps, doub
 OZ_CASE(a_drop_without_springs_moves_as_in_the_papers_order) {
   double worst[2];
   compare(0.0f, 0, 0.0f, 40, worst);
-  CHECK(worst[0] < 0.02, "width %g", worst[0]); /* a first-order scheme at dt = T: the order of pairs is worth a few percent */
+  /* a first-order scheme at dt = T: the order of pairs is worth a few percent */
+  CHECK(worst[0] < 0.02, "width %g", worst[0]);
   compare(0.0f, 0, 0.5f, 40, worst);
   CHECK(worst[0] < 0.02, "width %g", worst[0]);
 }
@@ -147,7 +153,8 @@ OZ_CASE(momentum_is_kept_between_unlike_masses) {
   for (int k = 0; k < 20; k++) CHECK_OK(ooze_step(s, 0.005), s);
   momentum(s, after, &later);
   const double size = N * 2.0 * 1e-3 * 0.3; /* kg m/s: all of it in one direction */
-  for (int c = 0; c < 3; c++) CHECK_NEAR(after[c], before[c], 2e-5 * size, "20 steps of single precision");
+  for (int c = 0; c < 3; c++)
+    CHECK_NEAR(after[c], before[c], 2e-5 * size, "20 steps of single precision");
   CHECK(later < 0.5 * energy, "%g of %g J left: the blocks did not mix", later, energy);
   ooze_solver_destroy(s);
 }
@@ -176,16 +183,21 @@ static double slump(uint32_t mode, float plasticity, float yield, uint32_t steps
   CHECK_OK(ooze_params_set(s, &p), s);
   for (uint32_t k = 0; k < steps; k++) CHECK_OK(ooze_step(s, 0.004), s);
   double h = height(s);
-  printf("  mode %u, alpha %g, gamma %g: %.2f separations high\n", mode, (double)plasticity, (double)yield, h / (double)d);
+  printf("  mode %u, alpha %g, gamma %g: %.2f separations high\n", mode, (double)plasticity,
+         (double)yield, h / (double)d);
   ooze_solver_destroy(s);
   return h / (double)d;
 }
-/* Fig. 5 and 12: elastic stands, plastic sags, a liquid runs away; a yield ratio stops the sagging. */
+/* Fig. 5 and 12: elastic stands, plastic sags, a liquid runs away; a yield ratio stops the sagging.
+ */
 OZ_CASE(elastic_stands_plastic_sags_and_a_liquid_runs_away) {
-  double elastic = slump(OOZE_SPRINGS_HOLD, 0.0f, 0.1f, 100), plastic = slump(OOZE_SPRINGS_FLOW, 0.3f, 0.0f, 100);
-  double clay = slump(OOZE_SPRINGS_FLOW, 0.3f, 0.1f, 100), liquid = slump(OOZE_SPRINGS_OFF, 0.3f, 0.1f, 100);
+  double elastic = slump(OOZE_SPRINGS_HOLD, 0.0f, 0.1f, 100),
+         plastic = slump(OOZE_SPRINGS_FLOW, 0.3f, 0.0f, 100);
+  double clay = slump(OOZE_SPRINGS_FLOW, 0.3f, 0.1f, 100),
+         liquid = slump(OOZE_SPRINGS_OFF, 0.3f, 0.1f, 100);
   CHECK(elastic > 5.0, "%g of 7", elastic);
-  CHECK(plastic < elastic - 0.5 && liquid < plastic - 0.5, "elastic %g, plastic %g, liquid %g", elastic, plastic, liquid);
+  CHECK(plastic < elastic - 0.5 && liquid < plastic - 0.5, "elastic %g, plastic %g, liquid %g",
+        elastic, plastic, liquid);
   CHECK(clay > plastic, "gamma 0.1: %g, gamma 0: %g", clay, plastic);
 }
 
@@ -201,15 +213,18 @@ OZ_CASE(fluid_sticks_beneath_a_wall_and_falls_without_stickiness) {
     ooze_collider_desc_default(&c);
     c.shape = OOZE_SHAPE_BOX;
     c.half[0] = c.half[2] = 0.2f, c.half[1] = 0.02f;
-    c.start.position[1] = c.end.position[1] = 0.02f + 0.6f * d; /* its lower side is just above the fluid */
+    /* its lower side is just above the fluid */
+    c.start.position[1] = c.end.position[1] = 0.02f + 0.6f * d;
     CHECK_OK(ooze_collider_add(s, &c, &handle), s);
     block(s, 8, 2, 8, 1.0f, -d);
     for (int k = 0; k < 60; k++) CHECK_OK(ooze_step(s, 0.004), s);
     float x[128][3], lowest = 1e9f;
     CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, 128, 0, x), s);
     for (int i = 0; i < 128; i++) lowest = fminf(lowest, x[i][1]);
-    if (sticky) CHECK(lowest > -5.0f * d, "it fell to %g m", (double)lowest);
-    else CHECK(lowest < -10.0f * d, "it hangs at %g m", (double)lowest);
+    if (sticky)
+      CHECK(lowest > -5.0f * d, "it fell to %g m", (double)lowest);
+    else
+      CHECK(lowest < -10.0f * d, "it hangs at %g m", (double)lowest);
     ooze_solver_destroy(s);
   }
 }
@@ -217,7 +232,8 @@ OZ_CASE(fluid_sticks_beneath_a_wall_and_falls_without_stickiness) {
 OZ_CASE(values_far_too_stiff_for_the_step_are_held_back) {
   ooze_params p;
   params(&p, -9.81f);
-  p.springs_stiffness = 4.0f, p.springs_near_stiffness = 10.0f, p.springs_elasticity = 100.0f, p.springs_viscosity = 1e4f;
+  p.springs_stiffness = 4.0f, p.springs_near_stiffness = 10.0f, p.springs_elasticity = 100.0f,
+  p.springs_viscosity = 1e4f;
   ooze_solver *s = solver(&p, OOZE_TASKS_SERIAL, 1);
   block(s, 8, 8, 8, 1.0f, 0.5f * d);
   floor_at_zero(s, 0.5f);

@@ -1,4 +1,5 @@
-/* The models blend (Takamatsu & Kanai 2011) and cauchy (Mukai et al.) in the whole solver. SPDX-License-Identifier: Apache-2.0 */
+/* The models blend (Takamatsu & Kanai 2011) and cauchy (Mukai et al.) in the whole solver.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
 #include "ooze/ooze.h"
@@ -30,7 +31,8 @@ static void add_cube(ooze_solver *s, int n, float x0, float y0, const float u[3]
   CHECK(n * n * n <= MOST);
   const float middle = 0.5f * (float)(n - 1);
   for (int i = 0; i < n * n * n; ++i, ++k) {
-    const float at[3] = {(float)(i % n) - middle, (float)(i / n % n) - middle, (float)(i / n / n) - middle};
+    const float at[3] = {(float)(i % n) - middle, (float)(i / n % n) - middle,
+                         (float)(i / n / n) - middle};
     for (int c = 0; c < 3; ++c) x[3 * k + (uint32_t)c] = D * at[c], v[3 * k + (uint32_t)c] = u[c];
     v[3 * k] -= spin * D * at[1], v[3 * k + 1] += spin * D * at[0];
     x[3 * k] += x0, x[3 * k + 1] += y0;
@@ -67,13 +69,16 @@ static double mean(const state *t, const float *of, int axis) {
 }
 static double extent(const state *t, int axis) {
   double low = 1e9, high = -1e9;
-  for (uint32_t i = 0; i < t->n; ++i) low = fmin(low, (double)t->x[3 * i + (uint32_t)axis]), high = fmax(high, (double)t->x[3 * i + (uint32_t)axis]);
+  for (uint32_t i = 0; i < t->n; ++i)
+    low = fmin(low, (double)t->x[3 * i + (uint32_t)axis]),
+    high = fmax(high, (double)t->x[3 * i + (uint32_t)axis]);
   return high - low;
 }
 static double spin_of(const state *t) { /* per mass, about the middle, along z */
   double mx = mean(t, t->x, 0), my = mean(t, t->x, 1), sum = 0;
   for (uint32_t i = 0; i < t->n; ++i)
-    sum += ((double)t->x[3 * i] - mx) * (double)t->u[3 * i + 1] - ((double)t->x[3 * i + 1] - my) * (double)t->u[3 * i];
+    sum += ((double)t->x[3 * i] - mx) * (double)t->u[3 * i + 1] -
+           ((double)t->x[3 * i + 1] - my) * (double)t->u[3 * i];
   return sum / t->n;
 }
 static void step(ooze_solver *s, int frames) {
@@ -92,7 +97,8 @@ OZ_CASE(blocks_that_collide_keep_their_momentum) {
   for (int k = 0; k < 2; ++k) {
     ooze_params p = params_of(models[k]);
     memset(p.gravity, 0, sizeof p.gravity);
-    p.blend_alpha = 1.0f; /* shape matching moves to means of goals, which keep it only on the average */
+    /* shape matching moves to means of goals, which keep it only on the average */
+    p.blend_alpha = 1.0f;
     ooze_solver *s = make(&p, 1);
     const float u[3] = {0.8f, 0, 0}, v[3] = {-0.2f, 0.1f, 0};
     add_cube(s, 5, 0, 0, u, 0);
@@ -124,7 +130,8 @@ OZ_CASE(blend_goes_from_solid_to_fluid) {
     high[k] = mean(t, t->x, 1);
     ooze_solver_destroy(s);
   }
-  CHECK(wide[0] < 8 * (double)D && wide[2] > 2 * wide[1] && wide[1] > wide[0], "widths %g %g %g m", wide[0], wide[1], wide[2]);
+  CHECK(wide[0] < 8 * (double)D && wide[2] > 2 * wide[1] && wide[1] > wide[0], "widths %g %g %g m",
+        wide[0], wide[1], wide[2]);
   CHECK(high[0] > high[1] && high[1] > high[2], "heights %g %g %g m", high[0], high[1], high[2]);
 }
 
@@ -141,7 +148,8 @@ OZ_CASE(a_spinning_solid_stays_a_solid) {
   CHECK_NEAR(spin_of(t) / before, 1, 0.05, "what is left of the spin");
   double far = 0, diagonal = 0.5 * 6 * (double)D * sqrt(3.0);
   for (uint32_t i = 0; i < t->n; ++i)
-    far = fmax(far, sqrt(pow((double)t->x[3 * i], 2) + pow((double)t->x[3 * i + 1], 2) + pow((double)t->x[3 * i + 2], 2)));
+    far = fmax(far, sqrt(pow((double)t->x[3 * i], 2) + pow((double)t->x[3 * i + 1], 2) +
+                         pow((double)t->x[3 * i + 2], 2)));
   CHECK_NEAR(far / diagonal, 1, 0.08, "its corners");
   ooze_solver_destroy(s);
 }
@@ -159,11 +167,13 @@ OZ_CASE(cauchy_viscosity_damps_and_keeps_volume) {
     step(s, 7);
     const state *t = look(s);
     energy[k] = 0;
-    for (uint32_t i = 0; i < 3 * t->n; ++i) energy[k] += 0.5 * (double)t->u[i] * (double)t->u[i] / t->n;
+    for (uint32_t i = 0; i < 3 * t->n; ++i)
+      energy[k] += 0.5 * (double)t->u[i] * (double)t->u[i] / t->n;
     float most = 0, one[216];
     CHECK_OK(ooze_attribute_read(s, OOZE_COMPRESSION, 0, t->n, 0, one), s);
     for (uint32_t i = 0; i < t->n; ++i) most = one[i] > most ? one[i] : most;
-    CHECK(most < 0.15f, "stress %d: compressed by %g", k, (double)most); /* the worst particle of a drop that breaks */
+    /* the worst particle of a drop that breaks */
+    CHECK(most < 0.15f, "stress %d: compressed by %g", k, (double)most);
     ooze_solver_destroy(s);
   }
   CHECK(energy[0] < 0.3 * energy[1], "viscous %g, complex %g m^2/s^2", energy[0], energy[1]);
@@ -199,7 +209,8 @@ OZ_CASE(resume_and_threads_change_no_bit) {
     free(memory);
     step(s, 2);
     CHECK_OK(ooze_state_hash(s, &resumed), s);
-    CHECK(straight == resumed, "model %u: %llx straight, %llx resumed", models[k], (unsigned long long)straight, (unsigned long long)resumed);
+    CHECK(straight == resumed, "model %u: %llx straight, %llx resumed", models[k],
+          (unsigned long long)straight, (unsigned long long)resumed);
     ooze_solver_destroy(s);
   }
 }

@@ -1,5 +1,5 @@
-/* Rigid bodies through ooze.h: what is refused, what is read back, and that a run goes on bit for bit.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Rigid bodies through ooze.h: what is refused, what is read back, and that a run goes on bit for
+ * bit. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 
@@ -138,8 +138,10 @@ OZ_CASE(a_body_keeps_its_shape_through_a_splash) {
     CHECK_EQ(ooze_particle_find(s, b.first_id, &first), OOZE_OK);
     CHECK_EQ(ooze_attribute_read(s, OOZE_POSITION, first, 1, 0, a), OOZE_OK);
     CHECK_EQ(ooze_attribute_read(s, OOZE_POSITION, first + 59, 1, 0, c), OOZE_OK);
-    double l = sqrt((double)((a[0] - c[0]) * (a[0] - c[0]) + (a[1] - c[1]) * (a[1] - c[1]) + (a[2] - c[2]) * (a[2] - c[2])));
-    CHECK_NEAR(l, 0.05 * sqrt(16.0 + 4.0 + 9.0), 1e-5, "opposite corners stay as far apart as they were");
+    double l = sqrt((double)((a[0] - c[0]) * (a[0] - c[0]) + (a[1] - c[1]) * (a[1] - c[1]) +
+                             (a[2] - c[2]) * (a[2] - c[2])));
+    CHECK_NEAR(l, 0.05 * sqrt(16.0 + 4.0 + 9.0), 1e-5,
+               "opposite corners stay as far apart as they were");
     CHECK(b.centre[1] > 0.0f && b.centre[1] < 0.5f, "body %u is at %g", k, (double)b.centre[1]);
   }
   ooze_solver_destroy(s);

@@ -1,5 +1,5 @@
-/* Boundary particles through ooze.h: hidden from the host, held where their collider is, and the same after a resume.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Boundary particles through ooze.h: hidden from the host, held where their collider is, and the
+ * same after a resume. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 
@@ -67,12 +67,14 @@ OZ_CASE(the_host_sees_none_of_them) {
   ooze_solver *s = make();
   uint32_t n = fill(s);
   tray(s, 1);
-  for (int k = 0; k < 6; k++) CHECK(ooze_step(s, 1.0 / 60.0) == OOZE_OK, "%s", ooze_solver_message(s));
+  for (int k = 0; k < 6; k++)
+    CHECK(ooze_step(s, 1.0 / 60.0) == OOZE_OK, "%s", ooze_solver_message(s));
   ooze_stats t;
   ooze_stats_default(&t);
   CHECK_EQ(ooze_stats_get(s, &t), OOZE_OK);
   uint32_t all = ooze_particle_count(s);
-  CHECK(all > n && all < n + 200, "%u particles", all); /* what was poured, not the tray's two thousand points */
+  /* what was poured, not the tray's two thousand points */
+  CHECK(all > n && all < n + 200, "%u particles", all);
   CHECK_EQ(t.particles, all);
   uint64_t last = 0;
   uint32_t rank, owner;
@@ -94,7 +96,8 @@ OZ_CASE(the_host_sees_none_of_them) {
   /* nothing has left the tray */
   for (uint32_t i = 0; i < n; i++) {
     CHECK_EQ(ooze_attribute_read(s, OOZE_POSITION, i, 1, 0, x), OOZE_OK);
-    CHECK(fabsf(x[0]) < 4.0f * D && fabsf(x[2]) < 4.0f * D && x[1] > 0.0f, "%g %g %g", (double)x[0], (double)x[1], (double)x[2]);
+    CHECK(fabsf(x[0]) < 4.0f * D && fabsf(x[2]) < 4.0f * D && x[1] > 0.0f, "%g %g %g", (double)x[0],
+          (double)x[1], (double)x[2]);
   }
   ooze_solver_destroy(s);
 }
@@ -131,7 +134,8 @@ static void resumed(float cfl, float friction) {
     }
     from = to;
   }
-  CHECK(hash(a) == hash(b), "cfl %g, friction %g: a resumed run goes on differently", (double)cfl, (double)friction);
+  CHECK(hash(a) == hash(b), "cfl %g, friction %g: a resumed run goes on differently", (double)cfl,
+        (double)friction);
   ooze_solver_destroy(a);
   ooze_solver_destroy(b);
 }
@@ -151,7 +155,8 @@ OZ_CASE(a_material_that_is_set_anew_leaves_the_walls_alone) {
     ooze_material_default(&m);
     CHECK_EQ(ooze_material_set(s, 0, &m), OOZE_OK);
     for (int k = 0; k < 4; k++) {
-      if (again && k == 2) CHECK_EQ(ooze_material_set(s, 0, &m), OOZE_OK); /* as a keyframe does: boundary particles are of no material */
+      /* as a keyframe does: boundary particles are of no material */
+      if (again && k == 2) CHECK_EQ(ooze_material_set(s, 0, &m), OOZE_OK);
       CHECK(ooze_step(s, 1.0 / 60.0) == OOZE_OK, "%s", ooze_solver_message(s));
     }
     h[again] = hash(s);
@@ -176,12 +181,15 @@ OZ_CASE(points_that_move_push_what_is_before_them) {
   CHECK_EQ(ooze_step(s, 1.0 / 60.0), OOZE_ERROR_ARGUMENT); /* it has no points yet */
   static float from[100][3], to[100][3];
   for (int i = 0; i < 100; i++) {
-    from[i][0] = -4.3f * D, from[i][1] = D * ((float)(i / 10) - 1.5f), from[i][2] = D * ((float)(i % 10) - 4.5f);
+    from[i][0] = -4.3f * D, from[i][1] = D * ((float)(i / 10) - 1.5f),
+    from[i][2] = D * ((float)(i % 10) - 4.5f);
     memcpy(to[i], from[i], sizeof to[i]);
   }
   double before = 0.0, after = 0.0;
   float x[3];
-  for (uint32_t i = 0; i < n; i++) CHECK_EQ(ooze_attribute_read(s, OOZE_POSITION, i, 1, 0, x), OOZE_OK), before += (double)x[0] / n;
+  for (uint32_t i = 0; i < n; i++)
+    CHECK_EQ(ooze_attribute_read(s, OOZE_POSITION, i, 1, 0, x), OOZE_OK),
+        before += (double)x[0] / n;
   for (int k = 0; k < 12; k++) {
     for (int i = 0; i < 100; i++) to[i][0] = from[i][0] + 0.2f * D;
     CHECK_EQ(ooze_collider_points(s, handle, 100, from[0], to[0]), OOZE_OK);
@@ -193,7 +201,9 @@ OZ_CASE(points_that_move_push_what_is_before_them) {
     after += (double)x[0] / n;
     CHECK(x[0] > from[0][0], "%g is behind the sheet at %g", (double)x[0], (double)from[0][0]);
   }
-  CHECK(after - before > 0.5 * (double)D, "the sheet has come 2.4 separations and pushed the fluid by %g", (after - before) / (double)D);
+  CHECK(after - before > 0.5 * (double)D,
+        "the sheet has come 2.4 separations and pushed the fluid by %g",
+        (after - before) / (double)D);
   CHECK_EQ(ooze_collider_remove(s, handle), OOZE_OK);
   CHECK_EQ(ooze_step(s, 1.0 / 60.0), OOZE_OK);
   CHECK_EQ(ooze_particle_count(s), n);
@@ -206,7 +216,8 @@ OZ_CASE(weights_are_one_in_two_layers_and_less_where_points_are_dense) {
   static float x[2 * 21 * 21][3], w[2 * 21 * 21];
   ooze_hooks_default(&hooks);
   oz_memory_init(&memory, &hooks);
-  for (int k = 0; k < 2 * 21 * 21; k++) x[k][0] = (float)(k % 21), x[k][2] = (float)(k / 21 % 21), x[k][1] = -(float)(k / 441);
+  for (int k = 0; k < 2 * 21 * 21; k++)
+    x[k][0] = (float)(k % 21), x[k][2] = (float)(k / 21 % 21), x[k][1] = -(float)(k / 441);
   CHECK(oz_boundary_weigh(&memory, x[0], 2 * 441, 1.0, 0, w));
   CHECK_NEAR(w[220], 1.0, 1e-6, "the middle of two layers is the reference");
   CHECK(oz_boundary_weigh(&memory, x[0], 441, 1.0, 0, w));

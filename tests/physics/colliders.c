@@ -108,7 +108,8 @@ OZ_CASE(every_field_is_checked_and_named) {
             strstr(why.text, "collider 1: end.position[0]"),
         "%s", why.text);
   CHECK(c.slot[0].desc.end.position[0] == 0.0f, "unchanged");
-  CHECK(oz_colliders_move(&c, 5, &d.start, &d.end, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "collider 5"),
+  CHECK(oz_colliders_move(&c, 5, &d.start, &d.end, &why) == OOZE_ERROR_NOT_FOUND &&
+            strstr(why.text, "collider 5"),
         "%s", why.text);
   oz_colliders_destroy(&c);
 }
@@ -119,9 +120,11 @@ OZ_CASE(there_is_a_limit_to_their_number) {
   oz_colliders_init(&c, heap(&t));
   ooze_collider_desc d = shape(OOZE_SHAPE_SPHERE);
   uint32_t handle = 0;
-  for (uint32_t k = 0; k < OZ_COLLIDERS_MAX; k++) CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_OK, "%u", k);
+  for (uint32_t k = 0; k < OZ_COLLIDERS_MAX; k++)
+    CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_OK, "%u", k);
   CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_ERROR_LIMIT, "one more");
-  CHECK(oz_colliders_remove(&c, 3, NULL) == OOZE_OK && oz_colliders_remove(&c, 3, NULL) == OOZE_ERROR_NOT_FOUND,
+  CHECK(oz_colliders_remove(&c, 3, NULL) == OOZE_OK &&
+            oz_colliders_remove(&c, 3, NULL) == OOZE_ERROR_NOT_FOUND,
         "once");
   CHECK(oz_colliders_add(&c, &d, &handle, NULL) == OOZE_OK && handle == OZ_COLLIDERS_MAX + 1,
         "handles are not used again");
@@ -137,7 +140,8 @@ static void look(const oz_colliders *c, uint32_t index, const int32_t origin[3])
   oz_colliders_frame(c, 0.0, 1.0, 1.0 / 240.0, list);
   f.brick_key = c->key, f.brick_values = c->values;
   int64_t at = oz_brick_find(&f, list + index, origin[0] / 8, origin[1] / 8, origin[2] / 8);
-  CHECK(at >= 0, "collider %u: brick %d %d %d is not found", index, origin[0], origin[1], origin[2]);
+  CHECK(at >= 0, "collider %u: brick %d %d %d is not found", index, origin[0], origin[1],
+        origin[2]);
   ooze_sdf_brick b;
   fill_brick(&b, origin[0], origin[1], origin[2]);
   CHECK(memcmp(c->values + 512 * at, b.values, sizeof b.values) == 0, "another brick's values");
@@ -149,12 +153,14 @@ OZ_CASE(bricks_are_sorted_and_follow_their_collider) {
   oz_colliders c;
   oz_colliders_init(&c, heap(&t));
   static ooze_sdf_brick a[3], b[2];
-  static const int32_t at[5][3] = {{8, -16, 0}, {-8, 0, 24}, {0, 0, 0}, {16, 16, 16}, {-80000, 8, -8}};
+  static const int32_t at[5][3] = {
+      {8, -16, 0}, {-8, 0, 24}, {0, 0, 0}, {16, 16, 16}, {-80000, 8, -8}};
   for (int k = 0; k < 5; k++) fill_brick(k < 3 ? a + k : b + k - 3, at[k][0], at[k][1], at[k][2]);
   ooze_collider_desc d = shape(OOZE_SHAPE_SDF), e = d, floor = shape(OOZE_SHAPE_PLANE);
   uint32_t h[3];
   d.voxel = e.voxel = 0.1f, d.bricks = a, d.brick_count = 3, e.bricks = b, e.brick_count = 2;
-  CHECK(oz_colliders_add(&c, &d, h, NULL) == OOZE_OK && oz_colliders_add(&c, &floor, h + 1, NULL) == OOZE_OK &&
+  CHECK(oz_colliders_add(&c, &d, h, NULL) == OOZE_OK &&
+            oz_colliders_add(&c, &floor, h + 1, NULL) == OOZE_OK &&
             oz_colliders_add(&c, &e, h + 2, NULL) == OOZE_OK,
         "three");
   CHECK_EQ(c.bricks, 5);
@@ -197,7 +203,8 @@ OZ_CASE(poses_run_evenly_from_start_to_end) {
         "rests where it ended");
   oz_collider later[1];
   oz_colliders_frame(&c, 0.4, 0.5, 1.0 / 120.0, later);
-  CHECK(memcmp(out, later, sizeof out) == 0, "and is the same in every substep: a device is not sent it again");
+  CHECK(memcmp(out, later, sizeof out) == 0,
+        "and is the same in every substep: a device is not sent it again");
   oz_colliders_destroy(&c);
 }
 
@@ -217,7 +224,8 @@ OZ_CASE(friction_over_a_second_does_not_depend_on_substeps) {
   for (int k = 0; k < 4; k++) {
     oz_colliders_frame(&c, 0.0, 1.0, 1.0 / steps[k], out);
     CHECK(out[0].friction == 0.0f && out[2].friction == 1.0f, "the ends stay");
-    CHECK_NEAR(pow(1.0 - (double)out[1].friction, steps[k] / 240.0), 0.7, 1e-5, "what 1/240 s leaves");
+    CHECK_NEAR(pow(1.0 - (double)out[1].friction, steps[k] / 240.0), 0.7, 1e-5,
+               "what 1/240 s leaves");
   }
   oz_colliders_destroy(&c);
 }
@@ -243,7 +251,8 @@ OZ_CASE(loads_are_mean_force_and_torque) {
     oz_colliders_frame(&c, 0.25 * k, 0.25 * (k + 1), 0.01, frame);
     oz_frame f;
     memset(&f, 0, sizeof f);
-    f.wall_count = 2, f.wall_particle = particle, f.wall = wall, f.slot_planes = OZ_PLANES, f.wall_planes = planes, f.wall_impulse = impulse, f.x = p;
+    f.wall_count = 2, f.wall_particle = particle, f.wall = wall, f.slot_planes = OZ_PLANES,
+    f.wall_planes = planes, f.wall_impulse = impulse, f.x = p;
     oz_colliders_collect(&c, frame, &f, 0.01);
   }
   oz_colliders_end_step(&c, 1.0);
@@ -265,7 +274,9 @@ static void some(oz_colliders *c) {
   CHECK(oz_colliders_add(c, &d, &h, NULL) == OOZE_OK, "sdf");
   d = shape(OOZE_SHAPE_CYLINDER), d.invert = 1, d.friction = 0.25f, d.end.position[1] = 0.5f;
   d.start.rotation[0] = 0.3f, d.start.rotation[2] = -0.7f;
-  CHECK(oz_colliders_add(c, &d, &h, NULL) == OOZE_OK && oz_colliders_add(c, &d, &h, NULL) == OOZE_OK, "cylinders");
+  CHECK(oz_colliders_add(c, &d, &h, NULL) == OOZE_OK &&
+            oz_colliders_add(c, &d, &h, NULL) == OOZE_OK,
+        "cylinders");
   CHECK(oz_colliders_remove(c, 2, NULL) == OOZE_OK, "one removed");
   c->slot[1].force[1] = 3.5f;
 }
@@ -282,11 +293,13 @@ OZ_CASE(a_checkpoint_brings_them_back_and_survives_any_bytes) {
   CHECK(saved && again && spoilt, "memory");
   oz_colliders_write(&a, saved);
   ooze_message why = {""};
-  CHECK(oz_colliders_read(&b, saved, bytes, &used, &why) == OOZE_OK && used == bytes, "%s", why.text);
+  CHECK(oz_colliders_read(&b, saved, bytes, &used, &why) == OOZE_OK && used == bytes, "%s",
+        why.text);
   CHECK_EQ(oz_colliders_bytes(&b), bytes);
   oz_colliders_write(&b, again);
   CHECK(memcmp(saved, again, bytes) == 0, "the same bits");
-  CHECK(b.next_handle == a.next_handle && b.bricks_changed, "handles go on; bricks must go to the backend");
+  CHECK(b.next_handle == a.next_handle && b.bricks_changed,
+        "handles go on; bricks must go to the backend");
   oz_collider fa[2], fb[2];
   oz_colliders_frame(&a, 0.2, 0.4, 0.01, fa);
   oz_colliders_frame(&b, 0.2, 0.4, 0.01, fb);
@@ -296,7 +309,8 @@ OZ_CASE(a_checkpoint_brings_them_back_and_survives_any_bytes) {
     unsigned char *cut = malloc(n ? n : 1); /* exactly n, so that a sanitizer sees one byte more */
     CHECK(cut != NULL, "memory");
     memcpy(cut, saved, n);
-    CHECK(oz_colliders_read(&b, cut, n, &used, &why) == OOZE_ERROR_FORMAT && why.text[0], "%zu bytes of %zu", n, bytes);
+    CHECK(oz_colliders_read(&b, cut, n, &used, &why) == OOZE_ERROR_FORMAT && why.text[0],
+          "%zu bytes of %zu", n, bytes);
     free(cut);
   }
   oz_colliders_destroy(&b);

@@ -1,4 +1,5 @@
-/* Which walls a particle has, and what they do to its velocity. SPDX-License-Identifier: Apache-2.0 */
+/* Which walls a particle has, and what they do to its velocity. SPDX-License-Identifier: Apache-2.0
+ */
 #include "contact_world.h"
 
 OZ_TEST_MAIN()
@@ -24,7 +25,8 @@ OZ_CASE(a_container_corner_has_three_walls) {
 
 OZ_CASE(a_cup_has_a_floor_and_a_side) {
   world *w = make(1, 1);
-  w->c[0].shape = OOZE_SHAPE_CYLINDER, w->c[0].invert = 1, w->c[0].half[0] = 0.1f, w->c[0].half[1] = 0.2f;
+  w->c[0].shape = OOZE_SHAPE_CYLINDER, w->c[0].invert = 1, w->c[0].half[0] = 0.1f,
+  w->c[0].half[1] = 0.2f;
   put(w, 0, 0.1f - 0.5f * D, -0.2f + 0.3f * D, 0.0f);
   planes(w);
   CHECK_EQ(w->planes[0], 2);
@@ -62,7 +64,8 @@ OZ_CASE(a_fast_particle_meets_the_side_where_it_enters) {
     world *w = make(1, 1);
     box(w, 0, 0.5f, 0.1f * D, 0.5f, 0); /* a plate a fifth of a particle thick */
     put(w, 0, 0.1f, 2.0f * D, 0.0f);
-    static const float depth[3] = {2.02f, 2.15f, 9.0f}; /* inside before the middle, behind it, far beyond */
+    /* inside before the middle, behind it, far beyond */
+    static const float depth[3] = {2.02f, 2.15f, 9.0f};
     speed(w, 0, 0.5f, -depth[k] * D * 240.0f, 0.0f);
     planes(w);
     CHECK(oz_wall_near_path(&w->f, w->x, w->p, oz_wall_reach(&w->f)), "selected");
@@ -90,7 +93,8 @@ OZ_CASE(a_grazing_path_does_not_slip_through) {
           uint32_t n = (uint32_t)(2 * (b + 8) + h + 1);
           w->key[n] = oz_brick_key(b, h, 0);
           for (int v = 0; v < 512; v++)
-            w->values[512 * n + (uint32_t)v] = (fabsf((float)(8 * h + v / 8 % 8)) - 1.5f) * c->voxel;
+            w->values[512 * n + (uint32_t)v] =
+                (fabsf((float)(8 * h + v / 8 % 8)) - 1.5f) * c->voxel;
         }
       c->brick_count = 32;
     }
@@ -101,9 +105,11 @@ OZ_CASE(a_grazing_path_does_not_slip_through) {
     speed(w, 0, along * D * 240.0f, -(high + deep) * D * 240.0f, 0.0f);
     planes(w);
     CHECK(oz_wall_near_path(&w->f, w->x, w->p, oz_wall_reach(&w->f)), "selected");
-    CHECK(w->planes[0] == 1 && w->wall[0].n[1] > 0.9f, "%d: %u planes, normal %g: %g d high, to %g d deep, %g d along",
-          k, w->planes[0], (double)w->wall[0].n[1], (double)high, (double)deep, (double)along);
-    CHECK_NEAR(w->wall[0].s, (high - (k % 2 ? 0.1f : 0.15f)) * D, 0.01f * D, "a plane of the upper side");
+    CHECK(w->planes[0] == 1 && w->wall[0].n[1] > 0.9f,
+          "%d: %u planes, normal %g: %g d high, to %g d deep, %g d along", k, w->planes[0],
+          (double)w->wall[0].n[1], (double)high, (double)deep, (double)along);
+    CHECK_NEAR(w->wall[0].s, (high - (k % 2 ? 0.1f : 0.15f)) * D, 0.01f * D,
+               "a plane of the upper side");
   }
 }
 
@@ -124,7 +130,8 @@ OZ_CASE(what_leaves_fast_still_has_its_wall) {
     planes(w);
     CHECK_EQ(w->planes[0], k == 3 ? 2 : 1); /* the box's ceiling comes near */
     uint32_t at = k == 3 ? 1 : 0;
-    CHECK_NEAR(w->wall[at].s, 0.3f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0), "floats at 0.5; bricks interpolate");
+    CHECK_NEAR(w->wall[at].s, 0.3f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0),
+               "floats at 0.5; bricks interpolate");
     w->y[1] = -1.0f * D; /* the solve turned it around */
     oz_wall_project_item(&w->f, 0);
     CHECK_NEAR(w->p[1], floor + 0.25f * D, 1e-7 + (k == 4 ? 0.01 * (double)D : 0.0),
@@ -141,8 +148,8 @@ OZ_CASE(layers_that_arrive_together_stay_apart) {
   planes(w);
   for (uint32_t i = 0; i < 3; i++) oz_wall_project_item(&w->f, i);
   CHECK_NEAR(w->p[1], 0.25f * D, 1e-8, "the first is at the wall");
-  CHECK(w->p[5] > w->p[1] + 0.02f * D && w->p[9] > w->p[5] + 0.04f * D, "%g %g %g d", (double)(w->p[1] / D),
-        (double)(w->p[5] / D), (double)(w->p[9] / D));
+  CHECK(w->p[5] > w->p[1] + 0.02f * D && w->p[9] > w->p[5] + 0.04f * D, "%g %g %g d",
+        (double)(w->p[1] / D), (double)(w->p[5] / D), (double)(w->p[9] / D));
 }
 
 OZ_CASE(a_fast_plate_takes_along_what_it_passes) {
@@ -155,7 +162,8 @@ OZ_CASE(a_fast_plate_takes_along_what_it_passes) {
   CHECK(!oz_wall_near(&w->f, w->x, oz_wall_reach(&w->f)), "at the end the plate is far away");
   CHECK_EQ(w->planes[0], 1);
   oz_wall_project_item(&w->f, 0);
-  CHECK_NEAR(w->p[1], 12.35f * D, 5e-3f * D, "on top of the plate: it was less than a separation away");
+  CHECK_NEAR(w->p[1], 12.35f * D, 5e-3f * D,
+             "on top of the plate: it was less than a separation away");
 }
 
 OZ_CASE(fluid_on_a_box_is_not_pushed_out_of_its_side) {
@@ -172,9 +180,11 @@ OZ_CASE(kill_volumes_and_walls_are_told_apart) {
   world *w = make(1, 2);
   box(w, 0, 0.1f, 0.1f, 0.1f, 0);
   w->c[0].role = OOZE_ROLE_KILL;
-  w->c[1].shape = OOZE_SHAPE_SPHERE, w->c[1].half[0] = 0.1f, w->c[1].reach = 0.1f, w->c[1].p1[0] = w->c[1].p0[0] = 1.0f;
+  w->c[1].shape = OOZE_SHAPE_SPHERE, w->c[1].half[0] = 0.1f, w->c[1].reach = 0.1f,
+  w->c[1].p1[0] = w->c[1].p0[0] = 1.0f;
   float in[3] = {0.05f, 0.05f, 0.05f}, out[3] = {0.11f, 0.0f, 0.0f}, ball[3] = {1.0f, 0.0f, 0.0f};
-  CHECK(oz_wall_kill(&w->f, in) && !oz_wall_kill(&w->f, out) && !oz_wall_kill(&w->f, ball), "inside the box only");
+  CHECK(oz_wall_kill(&w->f, in) && !oz_wall_kill(&w->f, out) && !oz_wall_kill(&w->f, ball),
+        "inside the box only");
   CHECK(!oz_wall_near(&w->f, in, 0.05f) && oz_wall_near(&w->f, ball, 0.05f), "the sphere only");
 }
 
@@ -190,7 +200,8 @@ OZ_CASE(no_number_has_no_walls) {
   planes(w);
   for (uint32_t i = 0; i < 3; i++) {
     CHECK_EQ(w->planes[i], 0);
-    CHECK(!oz_wall_near(&w->f, w->p + 4 * i, 1.0f) && !oz_wall_kill(&w->f, w->p + 4 * i), "nowhere");
+    CHECK(!oz_wall_near(&w->f, w->p + 4 * i, 1.0f) && !oz_wall_kill(&w->f, w->p + 4 * i),
+          "nowhere");
     CHECK(!oz_wall_near_path(&w->f, w->x + 4 * i, w->p + 4 * i, 1.0f), "nowhere");
     oz_wall_hold_item(&w->f, i);
     oz_wall_filter_item(&w->f, i);
@@ -218,8 +229,10 @@ OZ_CASE(only_the_layer_at_the_wall_is_held) {
   w->c[0].friction = 1.0f;
   put(w, 0, 0.0f, 0.6f * D, 0.0f);
   put(w, 1, 0.3f * D, 1.5f * D, 0.0f);
-  put(w, 2, 1.0f * D, 0.8f * D, 0.0f);                                          /* within 0.3 d of the lowest */
-  for (uint32_t i = 0; i < 3; i++) speed(w, i, 0.2f, -2.0f * D * 240.0f, 0.0f); /* all would end below the wall */
+  /* within 0.3 d of the lowest */
+  put(w, 2, 1.0f * D, 0.8f * D, 0.0f);
+  /* all would end below the wall */
+  for (uint32_t i = 0; i < 3; i++) speed(w, i, 0.2f, -2.0f * D * 240.0f, 0.0f);
   planes(w);
   for (uint32_t i = 0; i < 3; i++) oz_wall_hold_item(&w->f, i);
   CHECK_EQ(w->wall[0].active, 1);
@@ -307,10 +320,12 @@ OZ_CASE(friction_is_relative_to_the_wall) {
     oz_wall_clamp_item(&w->f, 0);
     advance(w);
     for (int m = 0; m < 5; m++) oz_wall_project_item(&w->f, 0);
-    CHECK_NEAR(w->y[0] * 240.0f, expected, 1e-5, "as after the hold: five more contacts change nothing");
+    CHECK_NEAR(w->y[0] * 240.0f, expected, 1e-5,
+               "as after the hold: five more contacts change nothing");
     w->y[1] -= 0.1f * D, w->y[0] += 0.002f; /* an iteration pushes it on */
     oz_wall_project_item(&w->f, 0);
-    CHECK_NEAR(w->y[0], expected / 240.0f + 0.002f * (1.0f - friction[k]), 1e-8, "friction on what is new");
+    CHECK_NEAR(w->y[0], expected / 240.0f + 0.002f * (1.0f - friction[k]), 1e-8,
+               "friction on what is new");
     CHECK_NEAR(w->p[1], 0.25f * D, 1e-8, "pushed out");
   }
 }
@@ -362,7 +377,8 @@ OZ_CASE(the_filter_is_symmetric_and_positive) {
       float v[3] = {number(&dice, -1, 1), number(&dice, -1, 1), number(&dice, -1, 1)}, e = 0.0f;
       for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++) e += v[a] * P[a][b] * v[b];
-      CHECK(e >= -1e-5f && e <= oz_dot3f(v, v) + 1e-5f, "v P v = %g: neither negative nor a gain", (double)e);
+      CHECK(e >= -1e-5f && e <= oz_dot3f(v, v) + 1e-5f, "v P v = %g: neither negative nor a gain",
+            (double)e);
     }
     for (int a = 0; a < 3; a++) w->dx[a] = w->wall[0].n[a];
     oz_wall_filter_item(&w->f, 0);
@@ -391,7 +407,8 @@ OZ_CASE(a_corner_holds_and_projects_onto_all_its_walls) {
 
 OZ_CASE(slanted_walls_are_held_exactly_too) {
   world *w = make(1, 2);
-  turn_about(w->c[1].q0, 0.0f, 0.0f, 1.0f, 1.0471976f); /* a slope of 60 degrees: normals are not at right angles */
+  /* a slope of 60 degrees: normals are not at right angles */
+  turn_about(w->c[1].q0, 0.0f, 0.0f, 1.0f, 1.0471976f);
   turn_about(w->c[1].q1, 0.0f, 0.0f, 1.0f, 1.0471976f);
   put(w, 0, -0.3f * D, 0.3f * D, 0.0f);
   speed(w, 0, 1.0f, -1.0f, 0.3f);
@@ -399,7 +416,8 @@ OZ_CASE(slanted_walls_are_held_exactly_too) {
   CHECK_EQ(w->planes[0], 2);
   oz_wall_hold_item(&w->f, 0);
   for (int k = 0; k < 2; k++)
-    CHECK_NEAR(w->wall[k].s + w->f.dt * oz_dot3f(w->wall[k].n, w->u), w->f.wall_gap, 1e-7, "both planes at wall_gap");
+    CHECK_NEAR(w->wall[k].s + w->f.dt * oz_dot3f(w->wall[k].n, w->u), w->f.wall_gap, 1e-7,
+               "both planes at wall_gap");
   CHECK_NEAR(w->u[2], 0.3, 1e-6, "free along the edge");
 }
 
@@ -422,12 +440,14 @@ OZ_CASE(a_sticky_wall_keeps_up_to_its_strength) {
   for (int k = 0; k < 4; k++) {
     world *w = make(1, 1);
     w->c[0].stick = 15.0f;
-    put(w, 0, 0.0f, (k == 3 ? 0.9f : k == 1 ? 0.5f : 0.25f) * D, 0.0f); /* the last one does not touch */
+    /* the last one does not touch */
+    put(w, 0, 0.0f, (k == 3 ? 0.9f : k == 1 ? 0.5f : 0.25f) * D, 0.0f);
     static const float pull[4] = {9.81f, 14.9f, 15.1f, 9.81f}; /* m/s^2 */
     speed(w, 0, 0.0f, pull[k] * w->f.dt, 0.0f);
     planes(w);
     oz_wall_project_item(&w->f, 0);
-    CHECK_NEAR(w->y[1], k < 2 ? 0.0f : pull[k] * w->f.dt * w->f.dt, 1e-9, "held below 15 m/s^2, if it touched");
+    CHECK_NEAR(w->y[1], k < 2 ? 0.0f : pull[k] * w->f.dt * w->f.dt, 1e-9,
+               "held below 15 m/s^2, if it touched");
   }
 }
 

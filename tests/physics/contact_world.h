@@ -1,5 +1,5 @@
-/* A few particles in wall slots and a few colliders, for tests of single functions of contact.h, wall.h and nozzle.h.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A few particles in wall slots and a few colliders, for tests of single functions of contact.h,
+ * wall.h and nozzle.h. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_CONTACT_WORLD_H
 #define OZ_TESTS_CONTACT_WORLD_H
 
@@ -18,8 +18,8 @@ typedef struct world {
   oz_frame f;
   oz_collider c[4];
   uint32_t owner[MOST]; /* 0: fluid */
-  float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST], omega[MOST], tau[MOST],
-      a[MOST];
+  float x[4 * MOST], u[4 * MOST], y[4 * MOST], p[4 * MOST], dx[4 * MOST], term[4 * MOST],
+      omega[MOST], tau[MOST], a[MOST];
   uint32_t particle[MOST], planes[MOST], row[MOST];
   uint16_t len[MOST], list[MOST * MOST];
   oz_wall wall[MOST * OZ_PLANES];
@@ -35,21 +35,25 @@ static UNUSED_OK world *make(uint32_t particles, uint32_t colliders) {
   f->count = particles, f->stride = MOST;
   f->dt = 1.0f / 240.0f, f->inv_dt = 240.0f;
   f->d = D, f->inv_d = 1.0f / D, f->h = 2.2f * D, f->h2 = f->h * f->h;
-  f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1, f->rest_speed = 0.5f * 9.81f / 240.0f;
+  f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1,
+  f->rest_speed = 0.5f * 9.81f / 240.0f;
   f->sweep = OZ_FILTER_SWEEP;
-  f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term, f->omega = w.omega, f->owner = w.owner;
+  f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term,
+  f->omega = w.omega, f->owner = w.owner;
   f->tau = w.tau, f->a = w.a;
   f->near_c = w.list, f->row_c = w.row, f->len_c = w.len;
-  f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall, f->wall_planes = w.planes, f->slot_planes = OZ_PLANES;
+  f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall,
+  f->wall_planes = w.planes, f->slot_planes = OZ_PLANES;
   f->wall_impulse = w.impulse, f->collider = w.c, f->collider_count = colliders;
   f->brick_key = w.key, f->brick_values = w.values;
   for (uint32_t i = 0; i < particles; i++) {
-    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f, /* so fluid that nothing drags it */ w.row[i] = i * MOST / 4,
-    w.len[i] = (uint16_t)particles;
+    w.particle[i] = i, w.omega[i] = 1.0f, w.a[i] = 1e30f,
+    /* so fluid that nothing drags it */ w.row[i] = i * MOST / 4, w.len[i] = (uint16_t)particles;
     for (uint32_t j = 0; j < particles; j++)
       w.list[i * MOST + j] = (uint16_t)(j - i); /* everyone's neighbours: all, itself as padding */
   }
-  for (uint32_t i = 0; i < 4; i++) w.c[i].q0[3] = w.c[i].q1[3] = 1.0f, w.c[i].wall_density = 1, w.c[i].voxel = 1.0f;
+  for (uint32_t i = 0; i < 4; i++)
+    w.c[i].q0[3] = w.c[i].q1[3] = 1.0f, w.c[i].wall_density = 1, w.c[i].voxel = 1.0f;
   return &w;
 }
 static UNUSED_OK void put(world *w, uint32_t i, float x, float y, float z) {
@@ -70,7 +74,8 @@ static UNUSED_OK void planes(world *w) {
 /* As advance does. */
 static UNUSED_OK void advance(world *w) {
   for (uint32_t i = 0; i < w->f.count; i++)
-    for (uint32_t k = 4 * i; k < 4 * i + 3; k++) w->y[k] = w->f.dt * w->u[k], w->p[k] = w->x[k] + w->y[k];
+    for (uint32_t k = 4 * i; k < 4 * i + 3; k++)
+      w->y[k] = w->f.dt * w->u[k], w->p[k] = w->x[k] + w->y[k];
 }
 static UNUSED_OK void box(world *w, uint32_t k, float a, float b, float c, uint32_t invert) {
   w->c[k].shape = OOZE_SHAPE_BOX, w->c[k].half[0] = a, w->c[k].half[1] = b, w->c[k].half[2] = c,
@@ -81,7 +86,9 @@ static UNUSED_OK void turn_about(float q[4], float x, float y, float z, float an
   float l = sqrtf(x * x + y * y + z * z), s = sinf(0.5f * angle) / l;
   q[0] = s * x, q[1] = s * y, q[2] = s * z, q[3] = cosf(0.5f * angle);
 }
-static UNUSED_OK float number(uint64_t *state, float lo, float hi) { return lo + (hi - lo) * oz_random(7, (*state)++, 0); }
+static UNUSED_OK float number(uint64_t *state, float lo, float hi) {
+  return lo + (hi - lo) * oz_random(7, (*state)++, 0);
+}
 
 /* Bricks of the distance to a sphere, those that hold a value below the band. */
 static UNUSED_OK void sphere_bricks(world *w, float voxel, float radius, float band) {

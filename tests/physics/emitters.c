@@ -1,4 +1,5 @@
-/* Emitters: a column of particles that does not know about substeps. SPDX-License-Identifier: Apache-2.0 */
+/* Emitters: a column of particles that does not know about substeps. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "check.h"
 
 #include "core/emitters.h"
@@ -60,8 +61,9 @@ static void step(shop *s, stream *m, double t, double dt, int n) {
   for (int k = 0; k < n; k++) {
     double f0 = (double)k / n, f1 = (double)(k + 1) / n, h = dt / n;
     ooze_message why = {""};
-    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, s->material, 2, &s->b, &why) == OOZE_OK, "%s",
-          why.text);
+    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, s->material, 2, &s->b,
+                             &why) == OOZE_OK,
+          "%s", why.text);
     stream_grow(m, s->b.count);
     for (uint32_t i = 0; i < s->b.count; i++, m->count++) {
       for (uint32_t a = 0; a < 3; a++) {
@@ -77,7 +79,8 @@ static void step(shop *s, stream *m, double t, double dt, int n) {
     oz_emitters_frame(&s->e, f0, f1, h, z);
     oz_frame f;
     memset(&f, 0, sizeof f);
-    f.dt = (float)h, f.inv_dt = (float)(1.0 / h), f.x = m->x, f.u = m->u, f.source = m->source, f.id = m->id;
+    f.dt = (float)h, f.inv_dt = (float)(1.0 / h), f.x = m->x, f.u = m->u, f.source = m->source,
+    f.id = m->id;
     f.nozzle = z, f.nozzle_count = s->e.count;
     for (uint32_t i = 0; i < m->count; i++) {
       oz_nozzle_item(&f, i);
@@ -92,9 +95,11 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
   uint32_t h[2];
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT), g = nozzle(OOZE_LAYOUT_SUNFLOWER);
   d.radius = 3.0f * D, g.radius = 3.0f * D;
-  CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK && oz_emitters_add(&s->e, &g, 2, h + 1, NULL) == OOZE_OK,
+  CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK &&
+            oz_emitters_add(&s->e, &g, 2, h + 1, NULL) == OOZE_OK,
         "added");
-  CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK, "full at once");
+  CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK,
+        "full at once");
   CHECK_EQ(s->e.slot[0].points, 29); /* lattice points with i^2 + j^2 <= 9 */
   CHECK_EQ(s->e.slot[1].points, 28); /* round(9 pi) */
   CHECK_EQ(s->b.count, 3 * 29 + 3 * 28);
@@ -103,14 +108,16 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
     const oz_emitter_point *p = s->e.slot[1].point + k;
     reach = fmax(reach, (double)(p->x * p->x + p->z * p->z));
     mean += p->phase / 28.0;
-    CHECK(p->phase >= 0.0 && p->phase < 1.0 && (k == 0 || p->phase >= p[-1].phase), "in the order of birth");
+    CHECK(p->phase >= 0.0 && p->phase < 1.0 && (k == 0 || p->phase >= p[-1].phase),
+          "in the order of birth");
   }
-  CHECK(sqrt(reach) < (double)(3.0f * D) && sqrt(reach) > (double)(2.9f * D), "%g: filled to the rim",
-        sqrt(reach) / (double)D);
+  CHECK(sqrt(reach) < (double)(3.0f * D) && sqrt(reach) > (double)(2.9f * D),
+        "%g: filled to the rim", sqrt(reach) / (double)D);
   CHECK_NEAR(mean, 0.5, 0.22, "4 sigma of 28 uniform phases");
   for (uint32_t k = 0; k < 2 * 28; k++) { /* each layer is turned on by the golden angle */
     const float *a = s->b.position + 3 * (3 * 29 + k), *b = a + 3 * 28;
-    double turn = atan2((double)b[2], (double)b[0]) - atan2((double)a[2], (double)a[0]) - 2.39996322972865;
+    double turn =
+        atan2((double)b[2], (double)b[0]) - atan2((double)a[2], (double)a[0]) - 2.39996322972865;
     CHECK_NEAR(remainder(turn, 6.283185307179586), 0.0, 1e-4, "floats");
     CHECK_NEAR(b[1] - a[1], D, 1e-8, "one separation on");
   }
@@ -122,14 +129,16 @@ OZ_CASE(auto_takes_columns_for_thick_and_elastic_fluids) {
   uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
-  static const float viscosity[6] = {5.0f, 49.0f, 50.0f, 5.0f, 0.0f, 0.0f}, tau[6] = {0, 0, 0, 0.1f, 0, 0},
-                     compliance[6] = {0, 0, 0, 0, 1e-3f, 1e-6f};
-  static const uint32_t expected[6] = {OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT,
-                                       OOZE_LAYOUT_BCT,       OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT};
+  static const float viscosity[6] = {5.0f, 49.0f, 50.0f, 5.0f, 0.0f, 0.0f},
+                     tau[6] = {0, 0, 0, 0.1f, 0, 0}, compliance[6] = {0, 0, 0, 0, 1e-3f, 1e-6f};
+  static const uint32_t expected[6] = {OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_SUNFLOWER,
+                                       OOZE_LAYOUT_BCT,       OOZE_LAYOUT_BCT,
+                                       OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT};
   for (int k = 0; k < 6; k++) {
     s->material[0].viscosity = viscosity[k], s->material[0].relaxation_time = tau[k],
     s->material[0].compliance = compliance[k];
-    CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+    CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK,
+          "births");
     CHECK_EQ(s->e.slot[0].layout, expected[k]);
   }
   close_shop(s);
@@ -137,7 +146,8 @@ OZ_CASE(auto_takes_columns_for_thick_and_elastic_fluids) {
 
 static int by_place(const void *a, const void *b) { /* column first, then along it */
   const float *p = a, *q = b;
-  int cx = (int)lroundf(p[0] / D) - (int)lroundf(q[0] / D), cz = (int)lroundf(p[2] / D) - (int)lroundf(q[2] / D);
+  int cx = (int)lroundf(p[0] / D) - (int)lroundf(q[0] / D),
+      cz = (int)lroundf(p[2] / D) - (int)lroundf(q[2] / D);
   if (cx) return cx;
   if (cz) return cz;
   return p[1] < q[1] ? -1 : p[1] > q[1];
@@ -157,7 +167,8 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
     CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
     for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
     CHECK_EQ(s->e.slot[0].emitted, m.count);
-    /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are 30, at 1/2 29 */
+    /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are
+     * 30, at 1/2 29 */
     if (n == 0) total = m.count;
     CHECK_EQ(m.count, total);
     uint32_t columns = s->e.slot[0].points;
@@ -171,7 +182,8 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
         continue;
       }
       CHECK_NEAR(b[1] - a[1], D, 2e-6,
-                 "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt = 5e-4");
+                 "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt "
+                 "= 5e-4");
     }
     CHECK_EQ(seen, columns);
     if (n == 0) {
@@ -192,7 +204,8 @@ OZ_CASE(neighbouring_columns_are_half_a_layer_apart) {
   uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
-  CHECK(oz_emitters_births(&s->e, 0.0, 0.001, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
+  CHECK(oz_emitters_births(&s->e, 0.0, 0.001, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK,
+        "births");
   for (uint32_t i = 0; i < s->b.count; i++) {
     const float *p = s->b.position + 3 * i;
     int odd = ((int)lroundf(p[0] / D) + (int)lroundf(p[2] / D)) & 1;
@@ -225,8 +238,10 @@ OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
     CHECK_EQ(m.count, total);
     for (uint32_t i = 0; i < m.count; i++)
       for (uint32_t a = 0; a < 3; a++)
-        CHECK_NEAR(m.x[4 * i + a], first[4 * i + a], 2e-6, "the same particle has the same number and place");
-    /* no flat layers: along the stream the particles come evenly, and no slice holds a whole layer */
+        CHECK_NEAR(m.x[4 * i + a], first[4 * i + a], 2e-6,
+                   "the same particle has the same number and place");
+    /* no flat layers: along the stream the particles come evenly, and no slice holds a whole layer
+     */
     float far = 0.0f;
     int bins[64] = {0};
     for (uint32_t i = 0; i < m.count; i++) far = oz_minf(far, m.x[4 * i + 1]);
@@ -234,7 +249,8 @@ OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
       float depth = (m.x[4 * i + 1] - far) / (0.25f * D);
       if (depth < 64.0f) bins[(int)depth]++;
     }
-    for (int k = 4; k < 60; k++) CHECK(bins[k] <= 12, "slice %d of a quarter layer has %d of 20 points", k, bins[k]);
+    for (int k = 4; k < 60; k++)
+      CHECK(bins[k] <= 12, "slice %d of a quarter layer has %d of 20 points", k, bins[k]);
     stream_free(&m);
     close_shop(s);
   }
@@ -312,7 +328,9 @@ OZ_CASE(a_pause_leaves_no_gap_and_no_clump) {
   qsort(m.x, m.count, 16, by_place);
   for (uint32_t i = 1; i < m.count; i++) {
     const float *a = m.x + 4 * (i - 1), *b = m.x + 4 * i;
-    if (fabsf(a[0] - b[0]) > 0.5f * D || fabsf(a[2] - b[2]) > 0.5f * D || b[1] < 0.0f || a[1] < 0.0f) continue;
+    if (fabsf(a[0] - b[0]) > 0.5f * D || fabsf(a[2] - b[2]) > 0.5f * D || b[1] < 0.0f ||
+        a[1] < 0.0f)
+      continue;
     CHECK_NEAR(b[1] - a[1], D, 2e-6, "within the nozzle the column is whole");
   }
   CHECK_NEAR(s->e.slot[0].flow, 0.5 * 0.01 + 1.0 * 0.01, 1e-12, "what was pushed out");
@@ -326,8 +344,10 @@ OZ_CASE(births_that_are_not_accepted_have_not_happened) {
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
   for (int k = 0; k < 2; k++) {
-    CHECK(oz_emitters_births(&s->e, 0.0, 0.019, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK, "births");
-    CHECK_EQ(s->b.count, 9 * 6 + 12 * 5); /* 2.375 layers and 3: 9 columns of phase 0 have 6, 12 of phase 1/2 have 5 */
+    CHECK(oz_emitters_births(&s->e, 0.0, 0.019, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK,
+          "births");
+    /* 2.375 layers and 3: 9 columns of phase 0 have 6, 12 of phase 1/2 have 5 */
+    CHECK_EQ(s->b.count, 9 * 6 + 12 * 5);
     CHECK_EQ(s->e.slot[0].emitted, 0);
   }
   close_shop(s);
@@ -335,8 +355,9 @@ OZ_CASE(births_that_are_not_accepted_have_not_happened) {
 
 OZ_CASE(every_emitter_field_is_checked_and_named) {
   shop *s = open_shop();
-  static const char *const words[] = {"layout", "material",          "active",       "radius",      "radius", "speed",
-                                      "speed",  "start.position[1]", "end.rotation", "disturbance", "layers"};
+  static const char *const words[] = {"layout",       "material",    "active", "radius",
+                                      "radius",       "speed",       "speed",  "start.position[1]",
+                                      "end.rotation", "disturbance", "layers"};
   for (int k = 0; k < 11; k++) {
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
     ooze_message why = {""};
@@ -353,17 +374,20 @@ OZ_CASE(every_emitter_field_is_checked_and_named) {
     if (k == 9) d.disturbance = -1.0f;
     if (k == 10) d.layers = 1000;
     CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_ERROR_ARGUMENT, "%s", words[k]);
-    CHECK(strstr(why.text, words[k]) && h == 9 && s->e.count == 0, "\"%s\" does not name %s", why.text, words[k]);
+    CHECK(strstr(why.text, words[k]) && h == 9 && s->e.count == 0, "\"%s\" does not name %s",
+          why.text, words[k]);
   }
   ooze_message why;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
   uint32_t h;
-  CHECK(oz_emitters_set(&s->e, 4, &d, 2, &why) == OOZE_ERROR_NOT_FOUND && strstr(why.text, "emitter 4"), "%s",
-        why.text);
+  CHECK(oz_emitters_set(&s->e, 4, &d, 2, &why) == OOZE_ERROR_NOT_FOUND &&
+            strstr(why.text, "emitter 4"),
+        "%s", why.text);
   CHECK(oz_emitters_remove(&s->e, 4, &why) == OOZE_ERROR_NOT_FOUND, "none");
   d.radius = 1000.0f * D, d.speed = 1e4f;
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_OK, "%s", why.text);
-  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, s->material, 2, &s->b, &why) == OOZE_ERROR_LIMIT &&
+  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, s->material, 2, &s->b, &why) ==
+                OOZE_ERROR_LIMIT &&
             strstr(why.text, "emitter 1"),
         "%s", why.text);
   close_shop(s);
@@ -379,7 +403,8 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
   d.start.rotation[0] = d.end.rotation[0] = 0.4f, d.seed = 8;
   CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK, "added");
   d.material = 1, d.speed = 0.3f;
-  CHECK(oz_emitters_add(&s->e, &d, 2, h + 1, NULL) == OOZE_OK && oz_emitters_remove(&s->e, h[0], NULL) == OOZE_OK &&
+  CHECK(oz_emitters_add(&s->e, &d, 2, h + 1, NULL) == OOZE_OK &&
+            oz_emitters_remove(&s->e, h[0], NULL) == OOZE_OK &&
             oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK,
         "2 and 3");
   step(s, &m, 0.0, 0.0371, 4);
@@ -390,7 +415,8 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
   m.count = 0;
   step(s, &m, 0.0371, 0.04, 4);
   ooze_message why = {""};
-  CHECK(oz_emitters_read(&s->e, saved, bytes, 2, &used, &why) == OOZE_OK && used == bytes, "%s", why.text);
+  CHECK(oz_emitters_read(&s->e, saved, bytes, 2, &used, &why) == OOZE_OK && used == bytes, "%s",
+        why.text);
   oz_emitters_write(&s->e, again);
   CHECK(memcmp(saved, again, bytes) == 0, "the same bits");
   step(s, &n, 0.0371, 0.04, 4);
@@ -401,7 +427,8 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
     unsigned char *cut = malloc(k ? k : 1);
     CHECK(cut != NULL, "memory");
     memcpy(cut, saved, k);
-    CHECK(oz_emitters_read(&s->e, cut, k, 2, &used, &why) == OOZE_ERROR_FORMAT, "%zu of %zu", k, bytes);
+    CHECK(oz_emitters_read(&s->e, cut, k, 2, &used, &why) == OOZE_ERROR_FORMAT, "%zu of %zu", k,
+          bytes);
     free(cut);
     for (int b = 0; b < 8; b++) {
       memcpy(again, saved, bytes);
@@ -410,7 +437,8 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
       CHECK(r == OOZE_OK || r == OOZE_ERROR_FORMAT, "byte %zu", k);
     }
   }
-  CHECK(oz_emitters_read(&s->e, saved, bytes, 1, &used, &why) == OOZE_ERROR_FORMAT && strstr(why.text, "material"),
+  CHECK(oz_emitters_read(&s->e, saved, bytes, 1, &used, &why) == OOZE_ERROR_FORMAT &&
+            strstr(why.text, "material"),
         "%s", why.text);
   free(saved), free(again);
   stream_free(&m), stream_free(&n);
@@ -425,7 +453,8 @@ OZ_CASE(a_steady_stream_soon_allocates_nothing) {
   uint64_t made = 0;
   for (int k = 0; k < 500; k++) {
     if (k == 20) made = s->memory.allocations;
-    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK,
+    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, s->material, 2, &s->b,
+                             NULL) == OOZE_OK,
           "births");
     oz_emitters_accept(&s->e);
   }

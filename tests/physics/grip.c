@@ -1,5 +1,5 @@
-/* Friction and stick from place to place: what contact finds where, what is refused, and that a resumed run has the same.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Friction and stick from place to place: what contact finds where, what is refused, and that a
+ * resumed run has the same. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,7 +23,8 @@ static ooze_solver *make(void) {
 }
 static void places(float x[SIDE * SIDE][3], float friction[SIDE * SIDE], float stick[SIDE * SIDE]) {
   for (int i = 0; i < SIDE * SIDE; i++) {
-    x[i][0] = D * (float)(i / SIDE - SIDE / 2), x[i][1] = 0.0f, x[i][2] = D * (float)(i % SIDE - SIDE / 2);
+    x[i][0] = D * (float)(i / SIDE - SIDE / 2), x[i][1] = 0.0f,
+    x[i][2] = D * (float)(i % SIDE - SIDE / 2);
     friction[i] = i / SIDE < SIDE / 2 ? 0.0f : 1.0f; /* by x: slippery on the left */
     stick[i] = i / SIDE < SIDE / 2 ? 0.0f : 40.0f;
   }
@@ -39,13 +40,16 @@ OZ_CASE(between_places_it_is_between_them_and_far_off_there_is_none) {
   ooze_hooks_default(&hooks);
   oz_memory_init(&memory, &hooks);
   places(x, friction, stick);
-  CHECK_EQ(oz_grip_make(&memory, "it", (double)D, SIDE * SIDE, x[0], friction, 0.5f, NULL, 7.0f, &g, NULL), OOZE_OK);
+  CHECK_EQ(oz_grip_make(&memory, "it", (double)D, SIDE * SIDE, x[0], friction, 0.5f, NULL, 7.0f, &g,
+                        NULL),
+           OOZE_OK);
   memset(&f, 0, sizeof f);
   memset(&c, 0, sizeof c);
   f.grip_key = g.key, f.grip_values = g.values;
   c.grip_voxel = g.voxel, c.grip_count = g.count;
   float a = -1.0f, b = -1.0f, last = -1.0f;
-  const float left[3] = {-0.31f, 0.01f, 0.13f}, right[3] = {0.4f, -0.02f, -0.2f}, off[3] = {0.1f, 0.3f, 0.1f};
+  const float left[3] = {-0.31f, 0.01f, 0.13f}, right[3] = {0.4f, -0.02f, -0.2f},
+              off[3] = {0.1f, 0.3f, 0.1f};
   CHECK(oz_grip_at(&f, &c, left, &a, &b));
   CHECK_NEAR(a, 0.0, 1e-6, "slippery");
   CHECK_NEAR(b, 7.0, 1e-5, "the collider's own where none is given");
@@ -75,7 +79,8 @@ OZ_CASE(what_cannot_be_is_refused_by_name) {
   CHECK_EQ(ooze_collider_grip(s, c, 0.0f, 1, x, &one, NULL), OOZE_ERROR_ARGUMENT);
   CHECK_EQ(ooze_collider_grip(s, c, D, 1, bad, &one, NULL), OOZE_ERROR_ARGUMENT);
   CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, &two, NULL), OOZE_ERROR_ARGUMENT);
-  CHECK(strstr(ooze_solver_message(s), "friction of place 0 is 2") != NULL, "%s", ooze_solver_message(s));
+  CHECK(strstr(ooze_solver_message(s), "friction of place 0 is 2") != NULL, "%s",
+        ooze_solver_message(s));
   CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, NULL, &less), OOZE_ERROR_ARGUMENT);
   CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, &one, &one), OOZE_OK);
   CHECK_EQ(ooze_collider_grip(s, c, D, 0, NULL, NULL, NULL), OOZE_OK);
@@ -123,7 +128,8 @@ OZ_CASE(a_drop_slides_where_it_is_slippery_and_a_resumed_run_knows_where_that_is
     size_t bytes = 0;
     uint64_t ha = 0, hb = 0;
     drops(a, boundary);
-    for (int k = 0; k < 3; k++) CHECK(ooze_step(a, 1.0 / 24.0) == OOZE_OK, "%s", ooze_solver_message(a));
+    for (int k = 0; k < 3; k++)
+      CHECK(ooze_step(a, 1.0 / 24.0) == OOZE_OK, "%s", ooze_solver_message(a));
     CHECK_EQ(ooze_checkpoint_size(a, &bytes), OOZE_OK);
     void *memory = malloc(bytes);
     CHECK_EQ(ooze_checkpoint_save(a, memory, bytes, NULL), OOZE_OK);

@@ -1,5 +1,5 @@
-/* Fluids that mix: what diffuses, what is kept, and what takes no part. A small version of `ooze verify fluids`.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Fluids that mix: what diffuses, what is kept, and what takes no part. A small version of `ooze
+ * verify fluids`. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "check.h"
@@ -39,7 +39,8 @@ static ooze_solver *column(float lower, float upper, uint32_t threads) {
     CHECK_EQ(ooze_material_add(s, &m, &p.material), OOZE_OK);
     for (int i = 0; i < COUNT / 2; i++) {
       const int at[3] = {i % SIDE, i / (SIDE * SIDE), i / SIDE % SIDE};
-      for (int a = 0; a < 3; a++) x[i][a] = D * ((float)at[a] + 0.5f) - c.half[a] + (a == 1 && k ? c.half[1] : 0.0f);
+      for (int a = 0; a < 3; a++)
+        x[i][a] = D * ((float)at[a] + 0.5f) - c.half[a] + (a == 1 && k ? c.half[1] : 0.0f);
     }
     p.count = COUNT / 2, p.positions = x;
     CHECK_EQ(ooze_particles_add(s, &p, NULL), OOZE_OK);
@@ -75,7 +76,9 @@ OZ_CASE(values_diffuse_by_the_error_function_and_their_sum_is_kept) {
 OZ_CASE(a_fluid_that_does_not_mix_stays_as_it_is) {
   ooze_solver *s = column(0.02f, 0.0f, 1);
   steps(s, 6);
-  for (uint32_t i = 0; i < COUNT; i++) CHECK_NEAR(read(s, OOZE_DENSITY, i), i < COUNT / 2 ? 1000.0 : 500.0, 1e-3, "the harmonic mean with 0 is 0");
+  for (uint32_t i = 0; i < COUNT; i++)
+    CHECK_NEAR(read(s, OOZE_DENSITY, i), i < COUNT / 2 ? 1000.0 : 500.0, 1e-3,
+               "the harmonic mean with 0 is 0");
   ooze_solver_destroy(s);
 }
 
@@ -83,7 +86,9 @@ OZ_CASE(any_rate_is_stable_and_has_the_same_bits_on_three_threads) {
   ooze_solver *a = column(100.0f, 100.0f, 1), *b = column(100.0f, 100.0f, 3);
   uint64_t h[2];
   steps(a, 6), steps(b, 6);
-  for (uint32_t i = 0; i < COUNT; i++) CHECK(read(a, OOZE_DENSITY, i) > 499.0 && read(a, OOZE_DENSITY, i) < 1001.0, "%g kg/m^3", read(a, OOZE_DENSITY, i));
+  for (uint32_t i = 0; i < COUNT; i++)
+    CHECK(read(a, OOZE_DENSITY, i) > 499.0 && read(a, OOZE_DENSITY, i) < 1001.0, "%g kg/m^3",
+          read(a, OOZE_DENSITY, i));
   CHECK_EQ(ooze_state_hash(a, &h[0]), OOZE_OK);
   CHECK_EQ(ooze_state_hash(b, &h[1]), OOZE_OK);
   CHECK(h[0] == h[1], "three threads give other bits than one");

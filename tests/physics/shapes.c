@@ -1,4 +1,5 @@
-/* Distances of collider shapes and of bricks of signed distances. SPDX-License-Identifier: Apache-2.0 */
+/* Distances of collider shapes and of bricks of signed distances. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "contact_world.h"
 
 OZ_TEST_MAIN()
@@ -19,7 +20,8 @@ OZ_CASE(physics_and_public_header_number_shapes_alike) {
 enum { SAMPLES = 60000 };
 static float (*samples)[3];
 
-/* Points of the surface, made without the distance formulas: cover the sphere or cube of directions and sweep. */
+/* Points of the surface, made without the distance formulas: cover the sphere or cube of directions
+ * and sweep. */
 static uint32_t surface(const oz_collider *c) {
   uint32_t n = 0;
   const float a = c->half[0], b = c->half[1];
@@ -34,7 +36,8 @@ static uint32_t surface(const oz_collider *c) {
         }
   else
     for (n = 0; n < SAMPLES; n++) {
-      float z = 1.0f - 2.0f * ((float)n + 0.5f) / SAMPLES, angle = 2.3999632f * (float)n, r = sqrtf(1.0f - z * z);
+      float z = 1.0f - 2.0f * ((float)n + 0.5f) / SAMPLES, angle = 2.3999632f * (float)n,
+            r = sqrtf(1.0f - z * z);
       float *s = samples[n];
       if (c->shape == OOZE_SHAPE_CYLINDER) {
         /* half of them on the side, a quarter on the two ends, a quarter on their rims */
@@ -44,7 +47,8 @@ static uint32_t surface(const oz_collider *c) {
         else if (n % 2)
           s[0] = a * cosf(angle), s[1] = b * (2.0f * t - 1.0f), s[2] = a * sinf(angle);
         else
-          s[0] = a * sqrtf(t) * cosf(angle), s[1] = n % 4 ? b : -b, s[2] = a * sqrtf(t) * sinf(angle);
+          s[0] = a * sqrtf(t) * cosf(angle), s[1] = n % 4 ? b : -b,
+          s[2] = a * sqrtf(t) * sinf(angle);
         continue;
       }
       s[0] = a * r * cosf(angle), s[1] = a * z, s[2] = a * r * sinf(angle);
@@ -74,7 +78,9 @@ OZ_CASE(distance_is_that_to_the_nearest_point_of_the_surface) {
     w->c[0].shape = shape, w->c[0].half[0] = 0.5f, w->c[0].half[1] = 0.7f, w->c[0].half[2] = 0.3f;
     uint32_t n = surface(w->c);
     for (int k = 0; k < 100; k++) {
-      float x[3] = {number(&dice, -1.2f, 1.2f), number(&dice, -1.5f, 1.5f), number(&dice, -1.2f, 1.2f)}, best = 1e9f;
+      float x[3] = {number(&dice, -1.2f, 1.2f), number(&dice, -1.5f, 1.5f),
+                    number(&dice, -1.2f, 1.2f)},
+            best = 1e9f;
       for (uint32_t s = 0; s < n; s++) {
         float r[3] = {x[0] - samples[s][0], x[1] - samples[s][1], x[2] - samples[s][2]};
         best = oz_minf(best, oz_dot3f(r, r));
@@ -85,9 +91,11 @@ OZ_CASE(distance_is_that_to_the_nearest_point_of_the_surface) {
         w->c[0].invert = invert;
         oz_collider_face(&w->f, w->c, x, 10.0f, &face);
         float truth = inside(w->c, x) != (int)invert ? -best : best;
-        /* a sample is up to about 0.02 away along the surface: that moves the distance by 0.02^2 / 2 over the distance
+        /* a sample is up to about 0.02 away along the surface: that moves the distance by 0.02^2 /
+         * 2 over the distance
          */
-        CHECK_NEAR(face.dist, truth, 2e-4f + oz_minf(0.01f, 4e-4f / best), "surface sampled at 0.01 to 0.02");
+        CHECK_NEAR(face.dist, truth, 2e-4f + oz_minf(0.01f, 4e-4f / best),
+                   "surface sampled at 0.01 to 0.02");
       }
     }
   }
@@ -103,7 +111,9 @@ OZ_CASE(normals_are_the_gradient_of_the_distance) {
       w->c[0].invert = invert;
       int kinks = 0;
       for (int k = 0; k < 300; k++) {
-        float x[3] = {number(&dice, -1.2f, 1.2f), number(&dice, -1.5f, 1.5f), number(&dice, -1.2f, 1.2f)}, worst = 0.0f;
+        float x[3] = {number(&dice, -1.2f, 1.2f), number(&dice, -1.5f, 1.5f),
+                      number(&dice, -1.2f, 1.2f)},
+              worst = 0.0f;
         oz_face face, a, b;
         oz_collider_face(&w->f, w->c, x, 10.0f, &face);
         for (int m = 0; m < 3; m++) {
@@ -116,7 +126,9 @@ OZ_CASE(normals_are_the_gradient_of_the_distance) {
         kinks += worst > 2e-3f;
         CHECK_NEAR(oz_dot3f(face.n, face.n), 1.0, 1e-5, "rounding");
       }
-      CHECK(kinks <= 9, "shape %u: %d of 300 normals differ; only the few points within 1e-3 of a medial sheet may",
+      CHECK(kinks <= 9,
+            "shape %u: %d of 300 normals differ; only the few points within 1e-3 of a medial sheet "
+            "may",
             shape, kinks);
     }
 }
@@ -144,7 +156,8 @@ OZ_CASE(a_wall_moves_as_its_pose_does) {
   turn_about(middle, 0.0f, 1.0f, 0.0f, 0.7f);
   oz_turn(middle, local, r);
   /* omega x r about +y is (rate z, 0, -rate x) */
-  CHECK_NEAR(u[0], 0.5f + rate * r[2], 1e-4, "chord against arc: (rate dt)^2 / 24, and floats over dt");
+  CHECK_NEAR(u[0], 0.5f + rate * r[2], 1e-4,
+             "chord against arc: (rate dt)^2 / 24, and floats over dt");
   CHECK_NEAR(u[1], -1.0f, 1e-4, "floats over dt");
   CHECK_NEAR(u[2], -rate * r[0], 1e-4, "as above");
 }
@@ -158,7 +171,8 @@ OZ_CASE(bricks_interpolate_the_distance) {
   sphere_bricks(w, voxel, radius, 10.0f);
   CHECK_EQ(w->c[0].brick_count, 64);
   for (int k = 0; k < 2000; k++) {
-    float x[3] = {number(&dice, -1.5f, 1.4f), number(&dice, -1.5f, 1.4f), number(&dice, -1.5f, 1.4f)};
+    float x[3] = {number(&dice, -1.5f, 1.4f), number(&dice, -1.5f, 1.4f),
+                  number(&dice, -1.5f, 1.4f)};
     float r = sqrtf(oz_dot3f(x, x));
     oz_face face;
     if (r < 0.3f) continue;
@@ -166,7 +180,8 @@ OZ_CASE(bricks_interpolate_the_distance) {
     CHECK_NEAR(face.dist, r - radius, 0.75f * voxel * voxel / r * 0.5f + 1e-5f,
                "trilinear: three axes of h^2/8 times 2/r");
     for (int m = 0; m < 3; m++)
-      CHECK_NEAR(face.n[m], x[m] / r, voxel / r, "gradient of a trilinear cell: h/2 times 1/r, twice");
+      CHECK_NEAR(face.n[m], x[m] / r, voxel / r,
+                 "gradient of a trilinear cell: h/2 times 1/r, twice");
   }
 }
 
@@ -174,16 +189,19 @@ OZ_CASE(bricks_are_found_by_key_and_others_are_far) {
   world *w = make(1, 1);
   const float voxel = 0.1f;
   sphere_bricks(w, voxel, 1.49f, 0.1f);
-  CHECK(w->c[0].brick_count == 56, "%u bricks: the 8 in the middle have none within the band", w->c[0].brick_count);
+  CHECK(w->c[0].brick_count == 56, "%u bricks: the 8 in the middle have none within the band",
+        w->c[0].brick_count);
   for (int32_t bx = -3; bx < 3; bx++)
     for (int32_t bz = -3; bz < 3; bz++) {
       uint64_t key = oz_brick_key(bx, 1, bz);
       int64_t found = oz_brick_find(&w->f, w->c, bx, 1, bz);
       int there = bx >= -2 && bx < 2 && bz >= -2 && bz < 2;
-      CHECK(there ? found >= 0 && w->key[found] == key : found == -1, "brick %d 1 %d: %d", bx, bz, (int)found);
+      CHECK(there ? found >= 0 && w->key[found] == key : found == -1, "brick %d 1 %d: %d", bx, bz,
+            (int)found);
     }
   oz_face face;
-  float middle[3] = {0.0f, 0.0f, 0.0f}, out[3] = {4.0f, 0.0f, 0.0f}, beside[3] = {1.75f, 0.01f, 0.01f};
+  float middle[3] = {0.0f, 0.0f, 0.0f}, out[3] = {4.0f, 0.0f, 0.0f},
+        beside[3] = {1.75f, 0.01f, 0.01f};
   /* in a missing brick next to one that is solid there: inside */
   middle[0] = 0.65f, middle[1] = middle[2] = 0.1f;
   oz_collider_face(&w->f, w->c, middle, 10.0f, &face);

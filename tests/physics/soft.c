@@ -1,5 +1,6 @@
-/* Soft bodies through ooze.h: what they weigh down to, that they keep volume, tear, give back what they take, and that a run
- * goes on bit for bit. Small versions of `ooze verify soft`. SPDX-License-Identifier: Apache-2.0 */
+/* Soft bodies through ooze.h: what they weigh down to, that they keep volume, tear, give back what
+ * they take, and that a run goes on bit for bit. Small versions of `ooze verify soft`.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,12 +43,14 @@ static ooze_body bar(ooze_solver *s, ooze_body_desc d, float x, float y) {
 }
 static void load(ooze_solver *s, uint32_t layer, float a) {
   const float force[3] = {0, a, 0};
-  for (uint32_t i = 0; i < LAYER; i++) CHECK_EQ(ooze_attribute_write(s, OOZE_FORCE, layer * LAYER + i, 1, 0, force), OOZE_OK);
+  for (uint32_t i = 0; i < LAYER; i++)
+    CHECK_EQ(ooze_attribute_write(s, OOZE_FORCE, layer * LAYER + i, 1, 0, force), OOZE_OK);
 }
 static void steps(ooze_solver *s, int n) {
   for (int k = 0; k < n; k++) CHECK(ooze_step(s, 1.0 / 240.0) >= 0, "%s", ooze_solver_message(s));
 }
-static double extent(ooze_solver *s, int axis) { /* between the outer layers' means along y; of one layer in the middle across */
+/* between the outer layers' means along y; of one layer in the middle across */
+static double extent(ooze_solver *s, int axis) {
   double sum = 0;
   for (uint32_t i = 0; i < LAYER; i++) {
     float low[3], high[3];
@@ -76,7 +79,8 @@ static double pulled(double compliance, uint32_t keep, float stress, double *out
   load(s, TALL - 1, stress / (1000.0f * D));
   load(s, 0, -stress / (1000.0f * D));
   steps(s, 100);
-  const double length = extent(s, 1) / ((TALL - 1) * (double)D), side = extent(s, 0) * extent(s, 2) / pow((WIDE - 1) * (double)D, 2);
+  const double length = extent(s, 1) / ((TALL - 1) * (double)D),
+               side = extent(s, 0) * extent(s, 2) / pow((WIDE - 1) * (double)D, 2);
   if (out_volume) *out_volume = length * side - 1.0;
   ooze_solver_destroy(s);
   return length - 1.0;
@@ -85,14 +89,16 @@ static double pulled(double compliance, uint32_t keep, float stress, double *out
 OZ_CASE(a_bar_stretches_by_stress_over_youngs_modulus) {
   const double once = pulled(1e-4, 0, 500.0f, NULL), twice = pulled(2e-4, 0, 500.0f, NULL);
   CHECK_NEAR(once, 0.05, 0.01, "E of a bar only three points thick");
-  CHECK_NEAR(twice / once, 2.0, 0.1, "twice the compliance, twice the stretch; links turn a little as it thins");
+  CHECK_NEAR(twice / once, 2.0, 0.1,
+             "twice the compliance, twice the stretch; links turn a little as it thins");
 }
 
 OZ_CASE(volume_is_kept_where_that_is_asked_for) {
   double on, off;
   pulled(1e-4, 1, 2000.0f, &on);
   pulled(1e-4, 0, 2000.0f, &off);
-  CHECK(off > 0.04, "links alone: Poisson's ratio 1/4 lets a stretch of a fifth add a tenth, got %g", off);
+  CHECK(off > 0.04,
+        "links alone: Poisson's ratio 1/4 lets a stretch of a fifth add a tenth, got %g", off);
   CHECK_NEAR(on, 0.0, 0.02, "bulk modulus ten times Young's");
 }
 
@@ -133,7 +139,8 @@ OZ_CASE(momentum_is_kept) {
   d.velocity[0] = 1.0f, d.spin[2] = 5.0f;
   bar(s, d, 0, 0);
   ooze_body_desc_default(&d);
-  for (int i = 0; i < 27; i++) x[i][0] = D * (float)(i % 3), x[i][1] = D * (float)(i / 9), x[i][2] = D * (float)(i / 3 % 3);
+  for (int i = 0; i < 27; i++)
+    x[i][0] = D * (float)(i % 3), x[i][1] = D * (float)(i / 9), x[i][2] = D * (float)(i / 3 % 3);
   d.positions = x, d.count = 27;
   d.pose.position[0] = 0.05f, d.pose.position[1] = 0.04f;
   CHECK_EQ(ooze_body_add(s, &d, &body), OOZE_OK);
@@ -164,7 +171,9 @@ static ooze_solver *pool(uint32_t threads) {
   ooze_body_desc d;
   ooze_particles_default(&p);
   p.count = 600;
-  for (int i = 0; i < 600; i++) x[i][0] = D * (float)(i % 10 - 4), x[i][1] = D * ((float)(i / 100) + 0.5f), x[i][2] = D * (float)(i / 10 % 10 - 4);
+  for (int i = 0; i < 600; i++)
+    x[i][0] = D * (float)(i % 10 - 4), x[i][1] = D * ((float)(i / 100) + 0.5f),
+    x[i][2] = D * (float)(i / 10 % 10 - 4);
   p.positions = x;
   CHECK_EQ(ooze_particles_add(s, &p, NULL), OOZE_OK);
   ooze_collider_desc_default(&c);
@@ -187,7 +196,8 @@ OZ_CASE(a_run_with_soft_bodies_goes_on_bit_for_bit) {
   CHECK_EQ(ooze_links_count(a, &links[0]), OOZE_OK);
   steps(a, 12), steps(b, 12);
   CHECK_EQ(ooze_links_count(a, &links[1]), OOZE_OK);
-  CHECK(links[1] < links[0] && links[1] > 0, "%u of %u links are left: the splash is to tear some", (unsigned)links[1], (unsigned)links[0]);
+  CHECK(links[1] < links[0] && links[1] > 0, "%u of %u links are left: the splash is to tear some",
+        (unsigned)links[1], (unsigned)links[0]);
   CHECK(hash(a) == hash(b), "three threads give other bits than one");
   size_t bytes = 0;
   CHECK_EQ(ooze_checkpoint_size(a, &bytes), OOZE_OK);
@@ -203,8 +213,13 @@ OZ_CASE(a_run_with_soft_bodies_goes_on_bit_for_bit) {
 }
 
 OZ_CASE(other_models_take_them_or_say_that_they_do_not) {
-  static const struct { uint32_t model; ooze_result result; } kind[] = {
-      {OOZE_MODEL_LINKS, OOZE_OK}, {OOZE_MODEL_SPRINGS, OOZE_OK}, {OOZE_MODEL_BLEND, OOZE_ERROR_UNSUPPORTED}, {OOZE_MODEL_CAUCHY, OOZE_ERROR_UNSUPPORTED}};
+  static const struct {
+    uint32_t model;
+    ooze_result result;
+  } kind[] = {{OOZE_MODEL_LINKS, OOZE_OK},
+              {OOZE_MODEL_SPRINGS, OOZE_OK},
+              {OOZE_MODEL_BLEND, OOZE_ERROR_UNSUPPORTED},
+              {OOZE_MODEL_CAUCHY, OOZE_ERROR_UNSUPPORTED}};
   for (int k = 0; k < 4; k++) {
     ooze_solver *s = make(1, -9.81f);
     ooze_params params;
@@ -221,7 +236,8 @@ OZ_CASE(other_models_take_them_or_say_that_they_do_not) {
     bar(s, d, 0, 0);
     if (kind[k].result == OOZE_OK) {
       steps(s, 60);
-      CHECK_NEAR(extent(s, 1), (TALL - 1) * (double)D, 0.1 * TALL * (double)D, "stands on the floor");
+      CHECK_NEAR(extent(s, 1), (TALL - 1) * (double)D, 0.1 * TALL * (double)D,
+                 "stands on the floor");
     } else
       CHECK_EQ(ooze_step(s, 1.0 / 240.0), kind[k].result);
     ooze_solver_destroy(s);

@@ -41,14 +41,16 @@ static ooze_solver *make(const int n[3], float tension, float cohesion, uint32_t
   CHECK_OK(ooze_material_set(s, 0, &m), s);
   for (int i = 0; i < n[0]; ++i)
     for (int j = 0; j < n[1]; ++j)
-      for (int k = 0; k < n[2]; ++k, ++count) x[count][0] = D * (float)i, x[count][1] = D * (float)j, x[count][2] = D * (float)k;
+      for (int k = 0; k < n[2]; ++k, ++count)
+        x[count][0] = D * (float)i, x[count][1] = D * (float)j, x[count][2] = D * (float)k;
   ooze_particles_default(&q);
   q.count = count;
   q.positions = x;
   CHECK_OK(ooze_particles_add(s, &q, NULL), s);
   return s;
 }
-/* Mean squares of the distance from the middle along each axis; momentum and its moment over the sums of sizes. */
+/* Mean squares of the distance from the middle along each axis; momentum and its moment over the
+ * sums of sizes. */
 static void look(ooze_solver *s, double square[3], double *momentum, double *spin) {
   uint32_t n = ooze_particle_count(s);
   double c[3] = {0, 0, 0}, p[3] = {0, 0, 0}, l[3] = {0, 0, 0}, all = 1e-30, turn = 1e-30;
@@ -62,7 +64,8 @@ static void look(ooze_solver *s, double square[3], double *momentum, double *spi
       r[a] = (double)x[i][a] - c[a], v[a] = (double)u[i][a];
       square[a] += r[a] * r[a] / n, r2 += r[a] * r[a], v2 += v[a] * v[a];
     }
-    for (int a = 0; a < 3; ++a) l[a] += r[(a + 1) % 3] * v[(a + 2) % 3] - r[(a + 2) % 3] * v[(a + 1) % 3];
+    for (int a = 0; a < 3; ++a)
+      l[a] += r[(a + 1) % 3] * v[(a + 2) % 3] - r[(a + 2) % 3] * v[(a + 1) % 3];
     all += sqrt(v2), turn += sqrt(r2 * v2);
   }
   *momentum = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) / all;
@@ -116,12 +119,14 @@ OZ_CASE(what_a_whole_frame_cannot_bear_is_held_back_and_told_once) {
   ooze_solver_destroy(s);
 }
 
-/* Two halves of a rod fly apart, a fifth slower than would part it: at 0.05 m/s the last few percent of damping decide. */
+/* Two halves of a rod fly apart, a fifth slower than would part it: at 0.05 m/s the last few
+ * percent of damping decide. */
 static double gap_after_pull(float cohesion) {
   const int n[3] = {5, 5, 14};
   ooze_solver *s = make(n, 0, cohesion, 24);
   uint32_t count = ooze_particle_count(s);
-  for (uint32_t i = 0; i < count; ++i) u[i][0] = u[i][1] = 0, u[i][2] = x[i][2] > 6.5f * D ? 0.04f : -0.04f;
+  for (uint32_t i = 0; i < count; ++i)
+    u[i][0] = u[i][1] = 0, u[i][2] = x[i][2] > 6.5f * D ? 0.04f : -0.04f;
   CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, count, 12, u), s);
   CHECK_OK(ooze_step(s, 0.1), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, count, 12, x), s);

@@ -1,12 +1,17 @@
-/* What walls add to densities and take up as loads; nozzles; random numbers. SPDX-License-Identifier: Apache-2.0 */
+/* What walls add to densities and take up as loads; nozzles; random numbers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "contact_world.h"
 
 OZ_TEST_MAIN()
 
 /* ---- Density ---- */
 
-static double poly6(double q) { return q < 1.0 ? 315.0 / (64.0 * 3.14159265358979) * pow(1.0 - q * q, 3.0) : 0.0; }
-static double spiky(double q) { return q < 1.0 ? 15.0 / 3.14159265358979 * pow(1.0 - q, 3.0) : 0.0; }
+static double poly6(double q) {
+  return q < 1.0 ? 315.0 / (64.0 * 3.14159265358979) * pow(1.0 - q * q, 3.0) : 0.0;
+}
+static double spiky(double q) {
+  return q < 1.0 ? 15.0 / 3.14159265358979 * pow(1.0 - q, 3.0) : 0.0;
+}
 
 /* Rings of the half-space z > q about the axis, h = 1. */
 static double half_space(double q) {
@@ -18,7 +23,8 @@ static double half_space(double q) {
 }
 static double sheet(double q) {
   double sum = 0.0, step = 1.0 / 4000.0;
-  for (double r = 0.5 * step; r < 1.0; r += step) sum += 2.0 * 3.14159265358979 * r * spiky(sqrt(r * r + q * q)) * step;
+  for (double r = 0.5 * step; r < 1.0; r += step)
+    sum += 2.0 * 3.14159265358979 * r * spiky(sqrt(r * r + q * q)) * step;
   return sum;
 }
 
@@ -47,7 +53,8 @@ OZ_CASE(wall_term_is_value_and_gradient_of_the_walls_density) {
   float dist = n[0] * 0.2f * D + n[1] * 0.7f * D;
   CHECK_NEAR(w->term[3], half_space((double)(dist / w->f.h)), 1e-3, "quadrature");
   double slope = sheet((double)(dist / w->f.h)) * (double)(D / w->f.h); /* d times 1/h */
-  for (int a = 0; a < 3; a++) CHECK_NEAR(w->term[a], -slope * (double)n[a], 1e-4, "towards the wall, times d");
+  for (int a = 0; a < 3; a++)
+    CHECK_NEAR(w->term[a], -slope * (double)n[a], 1e-4, "towards the wall, times d");
   w->c[0].wall_density = 0;
   planes(w);
   oz_wall_density_item(&w->f, 0);
@@ -74,14 +81,18 @@ OZ_CASE(a_corner_fills_what_its_walls_fill_together) {
     planes(w);
     oz_wall_density_item(&w->f, 0);
     CHECK_EQ(w->planes[0], 2);
-    CHECK_NEAR(w->term[3], sum, 0.02, "the kernel is not quite a product: 0.02; adding would be off by 0.05 to 0.25");
-    /* the gradient along x is the spiky kernel over the part of the plane x = -a that the other wall leaves open */
+    CHECK_NEAR(w->term[3], sum, 0.02,
+               "the kernel is not quite a product: 0.02; adding would be off by 0.05 to 0.25");
+    /* the gradient along x is the spiky kernel over the part of the plane x = -a that the other
+     * wall leaves open */
     double open = 0.0;
     step = 1.0 / 200.0;
     for (double y = -1.0 + 0.5 * step; y < 1.0; y += step)
       for (double z = -1.0 + 0.5 * step; z < 1.0; z += step)
-        if (y > -(double)at[k][1]) open += spiky(sqrt((double)(at[k][0] * at[k][0]) + y * y + z * z)) * step * step;
-    CHECK_NEAR(w->term[0], -open * (double)(D / w->f.h), 0.02, "as above; without the other wall 0.1 to 0.34 more");
+        if (y > -(double)at[k][1])
+          open += spiky(sqrt((double)(at[k][0] * at[k][0]) + y * y + z * z)) * step * step;
+    CHECK_NEAR(w->term[0], -open * (double)(D / w->f.h), 0.02,
+               "as above; without the other wall 0.1 to 0.34 more");
   }
 }
 
@@ -122,7 +133,8 @@ OZ_CASE(loads_add_up_what_the_wall_took) {
   float before = w->impulse[1];
   oz_wall_press_item(&w->f, 0);
   /* the particle is moved by d omega lambda grad, grad = -press n */
-  CHECK_NEAR(w->impulse[1] - before, -(1e-3f * 240.0f) * (D * 2.0f * w->wall[0].press), 1e-8, "action and reaction");
+  CHECK_NEAR(w->impulse[1] - before, -(1e-3f * 240.0f) * (D * 2.0f * w->wall[0].press), 1e-8,
+             "action and reaction");
 }
 
 OZ_CASE(images_push_off_the_wall_and_keep_momentum_along_it) {
@@ -131,7 +143,8 @@ OZ_CASE(images_push_off_the_wall_and_keep_momentum_along_it) {
   double along[2] = {0.0, 0.0}, most = 0.0;
   w->f.grad_norm = -1.0f, w->f.dens_grad = 1.0f;
   for (uint32_t i = 0; i < 8; i++) {
-    put(w, i, number(&state, 0.0f, 1.5f * D), number(&state, 0.3f * D, 1.05f * D), number(&state, 0.0f, 1.5f * D));
+    put(w, i, number(&state, 0.0f, 1.5f * D), number(&state, 0.3f * D, 1.05f * D),
+        number(&state, 0.0f, 1.5f * D));
     for (uint32_t a = 0; a < 3; a++) w->dx[4 * i + a] = w->x[4 * i + a];
     w->dx[4 * i + 3] = number(&state, -2.0f, -1.0f);
   }
@@ -140,7 +153,9 @@ OZ_CASE(images_push_off_the_wall_and_keep_momentum_along_it) {
     oz_wall_density_item(&w->f, i);
     oz_wall_mirror_item(&w->f, i);
     const float push = w->y[4 * i + 1];
-    CHECK(push >= 0.98f * D * w->wall[OZ_PLANES * i].press && push <= 1.96f * D * w->wall[OZ_PLANES * i].press, "with multipliers between 1 and 2");
+    CHECK(push >= 0.98f * D * w->wall[OZ_PLANES * i].press &&
+              push <= 1.96f * D * w->wall[OZ_PLANES * i].press,
+          "with multipliers between 1 and 2");
     CHECK_NEAR(w->impulse[9 * i + 1], -1e-3f * 240.0f * push, 1e-8, "action and reaction");
     along[0] += (double)w->y[4 * i], along[1] += (double)w->y[4 * i + 2];
     most = fmax(most, fabs((double)w->y[4 * i]));
@@ -176,7 +191,8 @@ OZ_CASE(a_nozzle_moves_what_it_holds_and_lets_go_at_the_mouth) {
   float push[3] = {w->u[4], w->u[5] + 0.5f, w->u[6]}, axis[3] = {0.0f, -1.0f, 0.0f};
   oz_turn(z.q0, axis, axis);
   CHECK_NEAR(oz_dot3f(push, axis), 0.0, 1e-7, "sideways");
-  CHECK(oz_dot3f(push, push) > 0.0f && oz_dot3f(push, push) <= 1.0001e-4f, "a push, at most as asked for");
+  CHECK(oz_dot3f(push, push) > 0.0f && oz_dot3f(push, push) <= 1.0001e-4f,
+        "a push, at most as asked for");
   CHECK(w->u[8] == 0.0f && w->u[9] == -0.5f, "its nozzle is gone: it goes on as it was");
 }
 
@@ -188,7 +204,8 @@ OZ_CASE(random_numbers_are_uniform_and_differ) {
   for (int k = 0; k < n; k++) {
     float r = oz_random(1, (uint64_t)k, 0);
     CHECK(r >= 0.0f && r < 1.0f, "%g", (double)r);
-    sum += (double)r, square += (double)r * (double)r, pair += ((double)r - 0.5) * ((double)last - 0.5);
+    sum += (double)r, square += (double)r * (double)r,
+        pair += ((double)r - 0.5) * ((double)last - 0.5);
     bins[(int)(r * 16.0f)]++;
     last = r;
   }

@@ -26,7 +26,8 @@ static ooze_solver *make(float viscosity, uint32_t substeps) {
   return s;
 }
 /* A block of particles from a corner, those within `ball` of the middle if that is above 0. */
-static uint32_t block(ooze_solver *s, float x0, float y0, float z0, int nx, int ny, int nz, float ball, float fall) {
+static uint32_t block(ooze_solver *s, float x0, float y0, float z0, int nx, int ny, int nz,
+                      float ball, float fall) {
   ooze_particles p;
   uint32_t n = 0;
   for (int i = 0; i < nx; i++)
@@ -82,7 +83,8 @@ OZ_CASE(a_container_carries_the_weight_of_what_is_in_it) {
         int32_t o[3] = {8 * (b / 16 - 2), 8 * (b / 4 % 4 - 2), 8 * (b % 4 - 2)};
         memcpy(bricks[n].origin, o, sizeof o);
         for (int v = 0; v < 512; v++) {
-          float px = (float)(o[0] + v / 64) * D, py = (float)(o[1] + v / 8 % 8) * D, pz = (float)(o[2] + v % 8) * D;
+          float px = (float)(o[0] + v / 64) * D, py = (float)(o[1] + v / 8 % 8) * D,
+                pz = (float)(o[2] + v % 8) * D;
           bricks[n].values[v] = sqrtf(px * px + py * py + pz * pz) - 0.2f;
         }
       }
@@ -121,7 +123,8 @@ OZ_CASE(nothing_leaves_a_box_that_is_turned_over) {
       float a = cosf(angle) * x[3 * i] + sinf(angle) * x[3 * i + 1],
             b = cosf(angle) * x[3 * i + 1] - sinf(angle) * x[3 * i];
       float out = fmaxf(fabsf(a), fmaxf(fabsf(b), fabsf(x[3 * i + 2])));
-      CHECK(out <= 0.12f - 0.249f * D, "frame %d: a particle is %g d from the wall", k, (double)((0.12f - out) / D));
+      CHECK(out <= 0.12f - 0.249f * D, "frame %d: a particle is %g d from the wall", k,
+            (double)((0.12f - out) / D));
     }
   }
   ooze_solver_destroy(s);
@@ -141,8 +144,8 @@ OZ_CASE(a_thin_plate_stops_fluid_at_any_speed) {
       frames(s, 1);
       for (uint32_t i = 0; i < n; i++)
         CHECK(x[3 * i + 1] > 0.0f || fabsf(x[3 * i]) > 0.45f || fabsf(x[3 * i + 2]) > 0.45f,
-              "%g m/s, frame %d: particle %u is at %g %g %g, below", (double)fall[k], f, i, (double)x[3 * i],
-              (double)x[3 * i + 1], (double)x[3 * i + 2]);
+              "%g m/s, frame %d: particle %u is at %g %g %g, below", (double)fall[k], f, i,
+              (double)x[3 * i], (double)x[3 * i + 1], (double)x[3 * i + 2]);
     }
     ooze_solver_destroy(s);
   }
@@ -169,7 +172,8 @@ OZ_CASE(kill_volumes_empty_a_stream) {
     CHECK_OK(ooze_stats_get(s, &t), s);
     born += t.born, killed += t.killed;
     CHECK_EQ(born - killed, ooze_particle_count(s));
-    for (uint32_t i = 0; i < ooze_particle_count(s); i++) CHECK(x[3 * i + 1] >= -0.15f, "%g", (double)x[3 * i + 1]);
+    for (uint32_t i = 0; i < ooze_particle_count(s); i++)
+      CHECK(x[3 * i + 1] >= -0.15f, "%g", (double)x[3 * i + 1]);
   }
   /* 20 points a layer, 1 m/s over 0.02 m for a second, and three layers in the nozzle */
   CHECK_NEAR(born, 20 * 53, 20, "the flow over a second");

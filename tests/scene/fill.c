@@ -31,7 +31,8 @@ static double nearest_pair(float (*x)[3], uint32_t n) {
 
 OZ_CASE(a_mesh_file_tells_friction_point_by_point) {
   /* a plate, 0.4 by 0.02 by 0.4, slippery where z is below 0 */
-  static const uint32_t t[36] = {0, 1, 2, 1, 3, 2, 4, 6, 5, 5, 6, 7, 0, 4, 1, 1, 4, 5, 2, 3, 6, 3, 7, 6, 0, 2, 4, 2, 6, 4, 1, 5, 3, 3, 5, 7};
+  static const uint32_t t[36] = {0, 1, 2, 1, 3, 2, 4, 6, 5, 5, 6, 7, 0, 4, 1, 1, 4, 5,
+                                 2, 3, 6, 3, 7, 6, 0, 2, 4, 2, 6, 4, 1, 5, 3, 3, 5, 7};
   static const char *const walls[] = {"sdf", "particles"};
   for (int b = 0; b < 2; b++) {
     ooze_mesh m;
@@ -39,15 +40,18 @@ OZ_CASE(a_mesh_file_tells_friction_point_by_point) {
     uint32_t n;
     ooze_mesh_default(&m);
     CHECK_EQ(ooze_mesh_allocate(&m, 12, 20, OOZE_MESH_FRICTION, &why), OOZE_OK);
-    for (uint32_t i = 0; i < 12; i++) { /* four more points cut it along z = 0, so that friction steps there */
+    /* four more points cut it along z = 0, so that friction steps there */
+    for (uint32_t i = 0; i < 12; i++) {
       const int high = (int)(i / 2 % 2), far = (int)(i / 4); /* z: -0.2, 0, 0.2 */
-      m.positions[3 * i] = i % 2 ? 0.2f : -0.2f, m.positions[3 * i + 1] = high ? 0.0f : -0.02f, m.positions[3 * i + 2] = 0.2f * (float)(far - 1);
+      m.positions[3 * i] = i % 2 ? 0.2f : -0.2f, m.positions[3 * i + 1] = high ? 0.0f : -0.02f,
+                      m.positions[3 * i + 2] = 0.2f * (float)(far - 1);
       m.friction[i] = far == 2 ? 1.0f : 0.0f;
     }
     uint32_t k = 0;
     for (uint32_t part = 0; part < 2; part++)
       for (uint32_t i = 0; i < 36; i += 3) {
-        const int end = i < 6 ? 0 : i < 12 ? 1 : -1; /* the faces at z of each half; the inner two are not there */
+        /* the faces at z of each half; the inner two are not there */
+        const int end = i < 6 ? 0 : i < 12 ? 1 : -1;
         if (end == (part ? 0 : 1)) continue;
         for (uint32_t c = 0; c < 3; c++) m.triangles[k++] = t[i + c] + 4 * part;
       }
@@ -57,9 +61,12 @@ OZ_CASE(a_mesh_file_tells_friction_point_by_point) {
     ooze_mesh_release(&m);
     char text[600];
     snprintf(text, sizeof text,
-             "\"materials\": {\"thick\": {\"viscosity\": 1000}}, \"colliders\": {\"plate\": {\"shape\": \"mesh\", \"file\": \"grip_plate.ply\", \"boundary\": \"%s\"}}, "
-             "\"fluids\": {\"a\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, 0.04, 0.06], \"position\": [0, 0.02, -0.1]}, "
-             "\"b\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, 0.04, 0.06], \"position\": [0, 0.02, 0.17]}}",
+             "\"materials\": {\"thick\": {\"viscosity\": 1000}}, \"colliders\": {\"plate\": "
+             "{\"shape\": \"mesh\", \"file\": \"grip_plate.ply\", \"boundary\": \"%s\"}}, "
+             "\"fluids\": {\"a\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, "
+             "0.04, 0.06], \"position\": [0, 0.02, -0.1]}, "
+             "\"b\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, 0.04, 0.06], "
+             "\"position\": [0, 0.02, 0.17]}}",
              walls[b]);
     ooze_solver *s = fill(text, &x, &n);
     ooze_params p;
@@ -89,7 +96,8 @@ OZ_CASE(shapes_hold_their_volume) {
       {"\"shape\": \"cylinder\", \"radius\": 0.05, \"height\": 0.1", 3.14159 * 0.05 * 0.05 * 0.1},
       {"\"shape\": \"capsule\", \"radius\": 0.04, \"height\": 0.16",
        3.14159 * 0.04 * 0.04 * 0.08 + 4.18879 * 0.04 * 0.04 * 0.04},
-      {"\"shape\": \"revolve\", \"profile\": [[0, 0], [0.1, 0], [0, 0.1]]", 3.14159 * 0.1 * 0.1 * 0.1 / 3.0},
+      {"\"shape\": \"revolve\", \"profile\": [[0, 0], [0.1, 0], [0, 0.1]]",
+       3.14159 * 0.1 * 0.1 * 0.1 / 3.0},
       {"\"shape\": \"capsules\", \"capsules\": [[0, 0, 0, 0, 0.08, 0, 0.04]]",
        3.14159 * 0.04 * 0.04 * 0.08 + 4.18879 * 0.04 * 0.04 * 0.04},
       {"\"shape\": \"sphere\", \"radius\": 0.03, \"scale\": 2", 4.18879 * 0.06 * 0.06 * 0.06},
@@ -98,10 +106,12 @@ OZ_CASE(shapes_hold_their_volume) {
     char text[300];
     float(*x)[3];
     uint32_t n;
-    snprintf(text, sizeof text, "\"fluids\": {\"a\": {\"material\": \"honey\", \"rotate\": [10, 20, 30], %s}}",
+    snprintf(text, sizeof text,
+             "\"fluids\": {\"a\": {\"material\": \"honey\", \"rotate\": [10, 20, 30], %s}}",
              cases[i].fluid);
     ooze_solver *s = fill(text, &x, &n);
-    CHECK_NEAR(n * 1e-6 / cases[i].volume, 1.0, 0.06, "a lattice cuts a curved shape within some per cent");
+    CHECK_NEAR(n * 1e-6 / cases[i].volume, 1.0, 0.06,
+               "a lattice cuts a curved shape within some per cent");
     CHECK_NEAR(nearest_pair(x, n), 0.01, 1e-6, "the separation, in floats");
     free(x);
     ooze_solver_destroy(s);
@@ -110,18 +120,19 @@ OZ_CASE(shapes_hold_their_volume) {
 
 OZ_CASE(a_mesh_is_filled_as_its_shape) {
   /* a cube of 8 x 8 x 8 cells, as two overlapping boxes would be: winding, not parity */
-  const char *obj =
-      "v 0 0 0\nv 0.08 0 0\nv 0.08 0.08 0\nv 0 0.08 0\nv 0 0 0.08\nv 0.08 0 0.08\nv 0.08 0.08 0.08\nv 0 0.08 0.08\n"
-      "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
-      "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+  const char *obj = "v 0 0 0\nv 0.08 0 0\nv 0.08 0.08 0\nv 0 0.08 0\nv 0 0 0.08\nv 0.08 0 0.08\nv "
+                    "0.08 0.08 0.08\nv 0 0.08 0.08\n"
+                    "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
+                    "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
   FILE *f = fopen("fill_cube.obj", "w");
   CHECK(f != NULL);
   fputs(obj, f);
   fclose(f);
   float(*x)[3];
   uint32_t n;
-  ooze_solver *s =
-      fill("\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"mesh\", \"file\": \"fill_cube.obj\"}}", &x, &n);
+  ooze_solver *s = fill("\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"mesh\", "
+                        "\"file\": \"fill_cube.obj\"}}",
+                        &x, &n);
   remove("fill_cube.obj");
   CHECK_EQ(n, 512);
   CHECK_NEAR(x[0][0], 0.005, 1e-6, "centred in its bounds");
@@ -132,14 +143,17 @@ OZ_CASE(a_mesh_is_filled_as_its_shape) {
 OZ_CASE(fluids_do_not_overlap_each_other_or_colliders) {
   float(*x)[3];
   uint32_t n;
-  ooze_solver *s = fill("\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.1]},"
-                        "\"b\": {\"material\": \"water\", \"shape\": \"sphere\", \"radius\": 0.06, \"position\": "
-                        "[0.05, 0.013, 0.004], \"rotate\": [7, 8, 9]},"
-                        "\"c\": {\"material\": \"water\", \"shape\": \"box\", \"size\": [0.04, 0.04, 0.04], \"count\": "
-                        "[2, 1, 1], \"step\": [0.031, 0, 0], "
-                        "\"position\": [0, 0.2, 0]}},"
-                        "\"colliders\": {\"floor\": {\"shape\": \"plane\", \"position\": [0, -0.02, 0]}}",
-                        &x, &n);
+  ooze_solver *s = fill(
+      "\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.1, 0.1, "
+      "0.1]},"
+      "\"b\": {\"material\": \"water\", \"shape\": \"sphere\", \"radius\": 0.06, \"position\": "
+      "[0.05, 0.013, 0.004], \"rotate\": [7, 8, 9]},"
+      "\"c\": {\"material\": \"water\", \"shape\": \"box\", \"size\": [0.04, 0.04, 0.04], "
+      "\"count\": "
+      "[2, 1, 1], \"step\": [0.031, 0, 0], "
+      "\"position\": [0, 0.2, 0]}},"
+      "\"colliders\": {\"floor\": {\"shape\": \"plane\", \"position\": [0, -0.02, 0]}}",
+      &x, &n);
   CHECK(nearest_pair(x, n) >= 0.0089, "nearest pair %g", nearest_pair(x, n));
   uint32_t solid = 0;
   for (uint32_t i = 0; i < n; i++) solid += x[i][1] < -0.02f;
@@ -157,7 +171,8 @@ OZ_CASE(jitter_is_seeded) {
   for (int i = 0; i < 3; i++) {
     char text[300];
     snprintf(text, sizeof text,
-             "\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05], "
+             "\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, "
+             "0.05, 0.05], "
              "\"jitter\": 0.2, \"seed\": %s}}",
              seeds[i]);
     s[i] = fill(text, &x[i], &n[i]);
@@ -184,9 +199,11 @@ OZ_CASE(bricks_follow_the_shape) {
   CHECK(sdf.brick_count > 8);
   for (uint32_t b = 0; b < sdf.brick_count; b++)
     for (int i = 0; i < 512; i++) {
-      double x[3] = {0.01 * (sdf.bricks[b].origin[0] + i / 64), 0.01 * (sdf.bricks[b].origin[1] + i / 8 % 8),
+      double x[3] = {0.01 * (sdf.bricks[b].origin[0] + i / 64),
+                     0.01 * (sdf.bricks[b].origin[1] + i / 8 % 8),
                      0.01 * (sdf.bricks[b].origin[2] + i % 8)};
-      CHECK_NEAR(sdf.bricks[b].values[i], oz_shape_distance(&shape, x), 1e-6, "the same formula, in float");
+      CHECK_NEAR(sdf.bricks[b].values[i], oz_shape_distance(&shape, x), 1e-6,
+                 "the same formula, in float");
     }
   double middle[3] = {0, 0.02, 0}, tip[3] = {0, 0.2, 0};
   CHECK_NEAR(oz_shape_distance(&shape, middle), -0.02, 1e-6, "the base is nearest");
@@ -201,11 +218,12 @@ static void write_text(const char *path, const char *text) {
 }
 
 /* A cube of 0.3 m from the origin: far wider than the band of distances around its surface. */
-static const char cube[] =
-    "v 0 0 0\nv 0.3 0 0\nv 0.3 0.3 0\nv 0 0.3 0\nv 0 0 0.3\nv 0.3 0 0.3\nv 0.3 0.3 0.3\nv 0 0.3 0.3\n"
-    "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+static const char cube[] = "v 0 0 0\nv 0.3 0 0\nv 0.3 0.3 0\nv 0 0.3 0\nv 0 0 0.3\nv 0.3 0 0.3\nv "
+                           "0.3 0.3 0.3\nv 0 0.3 0.3\n"
+                           "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
-static double outside_cube(const float x[3], const double at[3]) { /* distance to the cube moved by `at` */
+/* distance to the cube moved by `at` */
+static double outside_cube(const float x[3], const double at[3]) {
   double out = 0.0, in = -1e30;
   for (int k = 0; k < 3; k++) {
     double q = fabs((double)x[k] - at[k] - 0.15) - 0.15;
@@ -227,13 +245,15 @@ OZ_CASE(nothing_is_filled_where_a_mesh_or_vdb_collider_stands) {
     float(*x)[3];
     uint32_t n, near = 0, expected = 0;
     snprintf(text, sizeof text,
-             "\"colliders\": {\"c\": {\"shape\": %s}}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
+             "\"colliders\": {\"c\": {\"shape\": %s}}, \"fluids\": {\"a\": {\"material\": "
+             "\"honey\", \"shape\": "
              "\"box\", \"size\": [0.5, 0.4, 0.4], \"position\": [0.25, 0.2, 0.2]}}",
              colliders[inverted]);
     ooze_solver *s = fill(text, &x, &n);
     for (uint32_t i = 0; i < n; i++) {
       double d = outside_cube(x[i], at);
-      near += (inverted ? -d : d) < 0.0015; /* the gap is 2.5 mm; distances of a mesh are good to a tenth of a voxel */
+      /* the gap is 2.5 mm; distances of a mesh are good to a tenth of a voxel */
+      near += (inverted ? -d : d) < 0.0015;
     }
     for (int i = 0; i < 50 * 40 * 40; i++) {
       const float y[3] = {0.005f + 0.01f * (float)(i % 50), 0.005f + 0.01f * (float)(i / 50 % 40),
@@ -242,7 +262,8 @@ OZ_CASE(nothing_is_filled_where_a_mesh_or_vdb_collider_stands) {
       expected += (inverted ? -d : d) >= 0.0025;
     }
     CHECK_EQ(near, 0);
-    CHECK_NEAR((double)n, (double)expected, 0.01 * expected, "corners of the band aside, all that is not in the cube");
+    CHECK_NEAR((double)n, (double)expected, 0.01 * expected,
+               "corners of the band aside, all that is not in the cube");
     free(x);
     ooze_solver_destroy(s);
   }
@@ -263,16 +284,18 @@ OZ_CASE(nothing_is_filled_where_a_mesh_or_vdb_collider_stands) {
   ooze_surface_destroy(ball);
   float(*x)[3];
   uint32_t n, near = 0;
-  ooze_solver *s = fill("\"colliders\": {\"c\": {\"shape\": \"vdb\", \"file\": \"fill_solid.vdb\"}}, \"fluids\": "
-                        "{\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.2, 0.2, 0.2]}}",
-                        &x, &n);
+  ooze_solver *s = fill(
+      "\"colliders\": {\"c\": {\"shape\": \"vdb\", \"file\": \"fill_solid.vdb\"}}, \"fluids\": "
+      "{\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.2, 0.2, 0.2]}}",
+      &x, &n);
   for (uint32_t i = 0; i < n; i++) {
     double r2 = 0.0;
     for (int k = 0; k < 3; k++) r2 += pow((double)x[i][k] - (double)centre[k], 2);
     near += sqrt(r2) < 0.052;
   }
   CHECK_EQ(near, 0);
-  CHECK_NEAR(n, 8000 - 4.18879e6 * pow(0.0525, 3), 40, "the box without the ball and its gap, to a lattice's noise");
+  CHECK_NEAR(n, 8000 - 4.18879e6 * pow(0.0525, 3), 40,
+             "the box without the ball and its gap, to a lattice's noise");
   free(x);
   ooze_solver_destroy(s);
   remove("fill_solid.vdb");
@@ -290,13 +313,15 @@ OZ_CASE(a_lattice_gives_way_to_points_that_keep_their_state) {
   float(*x)[3];
   uint32_t n;
   ooze_solver *s =
-      fill("\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.04, 0.04, 0.04]}, "
+      fill("\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.04, "
+           "0.04, 0.04]}, "
            "\"b\": {\"material\": \"honey\", \"shape\": \"points\", \"file\": \"fill_state.ply\", "
            "\"keep_state\": true}}",
            &x, &n);
   remove("fill_state.ply");
   CHECK_EQ(n, 64 - 1 + 2);
-  CHECK(nearest_pair(x, n) > 0.0089, "%g m: nothing stands nearer than 0.9 separations", nearest_pair(x, n));
+  CHECK(nearest_pair(x, n) > 0.0089, "%g m: nothing stands nearer than 0.9 separations",
+        nearest_pair(x, n));
   free(x);
   ooze_solver_destroy(s);
 }

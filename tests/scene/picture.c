@@ -1,4 +1,5 @@
-/* Pictures of scenes: bodies as they are, edges between fluids, glow. SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of scenes: bodies as they are, edges between fluids, glow. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "check.h"
 #include "io/scene_internal.h"
 
@@ -44,7 +45,8 @@ static float *floats_of(ooze_points *points, const char *name) {
   return (float *)(uintptr_t)a.data;
 }
 
-/* The pixel that shows the place (x, y) of the plane z = `depth`, seen from (0, 0, 100) with `view` metres from side to side at z = 0. */
+/* The pixel that shows the place (x, y) of the plane z = `depth`, seen from (0, 0, 100) with `view`
+ * metres from side to side at z = 0. */
 static const uint8_t *at(const ooze_image *image, double x, double y, double depth, double view) {
   double scale = 100.0 / (100.0 - depth) / view;
   int i = (int)((0.5 + x * scale) * SIDE), j = (int)((0.5 - y * scale) * SIDE);
@@ -52,29 +54,39 @@ static const uint8_t *at(const ooze_image *image, double x, double y, double dep
 }
 static int is_red(const uint8_t *p) { return p[0] > 2 * p[1] && p[0] > 60; }
 
-#define CAMERA "\"picture\": {\"eye\": [0, 0, 100], \"target\": [0, 0, 0], \"field_of_view\": 1.1458776}" /* 2 m wide at the origin */
+/* 2 m wide at the origin */
+#define CAMERA \
+  "\"picture\": {\"eye\": [0, 0, 100], \"target\": [0, 0, 0], \"field_of_view\": 1.1458776}"
 
 OZ_CASE(a_rigid_body_is_drawn_with_its_edges_where_its_particles_are) {
   ooze_points *points = NULL;
-  ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.2}, \"materials\": {\"wood\": {\"colour\": [0.8, 0.05, 0.05]}},"
-                             "\"bodies\": {\"block\": {\"material\": \"wood\", \"shape\": \"box\", \"size\": [0.8, 0.8, 0.8]}},"
+  ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.2}, \"materials\": "
+                             "{\"wood\": {\"colour\": [0.8, 0.05, 0.05]}},"
+                             "\"bodies\": {\"block\": {\"material\": \"wood\", \"shape\": \"box\", "
+                             "\"size\": [0.8, 0.8, 0.8]}},"
                              "\"output\": {\"frames\": [1, 2]}, " CAMERA "}",
                              &points);
   const double c = 0.4, off[2] = {0.25, -0.2};
   float *x = floats_of(points, "P");
-  for (uint64_t i = 0; i < ooze_points_count(points); i++) { /* an eighth of a turn about z, and away */
+  /* an eighth of a turn about z, and away */
+  for (uint64_t i = 0; i < ooze_points_count(points); i++) {
     double a = (double)x[3 * i], b = (double)x[3 * i + 1];
     x[3 * i] = (float)(sqrt(0.5) * (a - b) + off[0]);
     x[3 * i + 1] = (float)(sqrt(0.5) * (a + b) + off[1]);
   }
-  ooze_image image = draw(s, points, OOZE_PICTURE_SURFACE), balls = draw(s, points, OOZE_PICTURE_SPHERES);
+  ooze_image image = draw(s, points, OOZE_PICTURE_SURFACE),
+             balls = draw(s, points, OOZE_PICTURE_SPHERES);
   const double tip = c * sqrt(2.0);
   for (int k = 0; k < 4; k++) { /* the corners now stand on the axes through its middle */
     const double u[2] = {k == 0 ? 1.0 : k == 1 ? -1.0 : 0.0, k == 2 ? 1.0 : k == 3 ? -1.0 : 0.0};
-    const double in = tip - 0.025, out = tip + 0.05; /* the outermost ball ends 0.042 m before the tip */
-    CHECK(is_red(at(&image, off[0] + in * u[0], off[1] + in * u[1], 0.4, 2.0)), "corner %d is there", k);
-    CHECK(!is_red(at(&image, off[0] + out * u[0], off[1] + out * u[1], 0.4, 2.0)), "and ends, %d", k);
-    CHECK(!is_red(at(&balls, off[0] + in * u[0], off[1] + in * u[1], 0.4, 2.0)), "particles do not reach it, %d", k);
+    /* the outermost ball ends 0.042 m before the tip */
+    const double in = tip - 0.025, out = tip + 0.05;
+    CHECK(is_red(at(&image, off[0] + in * u[0], off[1] + in * u[1], 0.4, 2.0)),
+          "corner %d is there", k);
+    CHECK(!is_red(at(&image, off[0] + out * u[0], off[1] + out * u[1], 0.4, 2.0)), "and ends, %d",
+          k);
+    CHECK(!is_red(at(&balls, off[0] + in * u[0], off[1] + in * u[1], 0.4, 2.0)),
+          "particles do not reach it, %d", k);
   }
   ooze_image_free(&image);
   ooze_image_free(&balls);
@@ -84,28 +96,40 @@ OZ_CASE(a_rigid_body_is_drawn_with_its_edges_where_its_particles_are) {
 
 OZ_CASE(bodies_do_not_melt_into_the_fluid_and_fluids_meet_at_an_edge) {
   static const char *const halves[] = {
-      "\"fluids\": {\"a\": {\"material\": \"red\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], \"position\": [-0.4, 0, 0]},"
-      "\"b\": {\"material\": \"blue\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], \"position\": [0.4, 0, 0]}}",
-      "\"fluids\": {\"a\": {\"material\": \"red\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], \"position\": [-0.4, 0, 0]}},"
-      "\"bodies\": {\"b\": {\"kind\": \"soft\", \"material\": \"blue\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], \"position\": [0.4, 0, 0]}}"};
+      "\"fluids\": {\"a\": {\"material\": \"red\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], "
+      "\"position\": [-0.4, 0, 0]},"
+      "\"b\": {\"material\": \"blue\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], "
+      "\"position\": [0.4, 0, 0]}}",
+      "\"fluids\": {\"a\": {\"material\": \"red\", \"shape\": \"box\", \"size\": [0.8, 1.2, 0.5], "
+      "\"position\": [-0.4, 0, 0]}},"
+      "\"bodies\": {\"b\": {\"kind\": \"soft\", \"material\": \"blue\", \"shape\": \"box\", "
+      "\"size\": [0.8, 1.2, 0.5], \"position\": [0.4, 0, 0]}}"};
   for (int k = 0; k < 2; k++) {
     char text[1200];
     ooze_points *points = NULL;
-    snprintf(text, sizeof text,
-             "{\"solver\": {\"particle_separation\": 0.1}, \"materials\": {\"red\": {\"colour\": [0.8, 0.05, 0.05]}, "
-             "\"blue\": {\"colour\": [0.05, 0.05, 0.8]}}, %s, \"output\": {\"frames\": [1, 2]}, " CAMERA "}",
-             halves[k]);
+    snprintf(
+        text, sizeof text,
+        "{\"solver\": {\"particle_separation\": 0.1}, \"materials\": {\"red\": {\"colour\": [0.8, "
+        "0.05, 0.05]}, "
+        "\"blue\": {\"colour\": [0.05, 0.05, 0.8]}}, %s, \"output\": {\"frames\": [1, 2]}, " CAMERA
+        "}",
+        halves[k]);
     ooze_scene *s = open_scene(text, &points);
     ooze_image image = draw(s, points, OOZE_PICTURE_SURFACE);
     int red = 0, blue = 0, between = 0;
     for (double x = -0.6; x < 0.6; x += 2.0 / SIDE) {
       const uint8_t *p = at(&image, x, 0.0, 0.25, 2.0);
-      if (p[0] > 3 * p[2]) red++;
-      else if (p[2] > 3 * p[0]) blue++;
-      else between++;
+      if (p[0] > 3 * p[2])
+        red++;
+      else if (p[2] > 3 * p[0])
+        blue++;
+      else
+        between++;
     }
-    /* a separation is six pixels wide; the mean over 2.5 of them, which was taken before, made the edge 12 wide */
-    CHECK(red >= 30 && blue >= 30 && between <= 6, "scene %d: %d red, %d blue, %d between", k, red, blue, between);
+    /* a separation is six pixels wide; the mean over 2.5 of them, which was taken before, made the
+     * edge 12 wide */
+    CHECK(red >= 30 && blue >= 30 && between <= 6, "scene %d: %d red, %d blue, %d between", k, red,
+          blue, between);
     ooze_image_free(&image);
     ooze_points_destroy(points);
     ooze_scene_destroy(s);
@@ -114,11 +138,15 @@ OZ_CASE(bodies_do_not_melt_into_the_fluid_and_fluids_meet_at_an_edge) {
 
 OZ_CASE(what_stands_in_clear_fluid_is_seen_and_is_no_bubble) {
   ooze_points *points = NULL;
-  ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.1}, \"materials\": {\"water\": {\"colour\": [0.8, 0.9, 1], \"clarity\": 0.9, \"depth\": 5}},"
-                             "\"fluids\": {\"a\": {\"material\": \"water\", \"shape\": \"box\", \"size\": [1.6, 1.6, 1.6]}},"
-                             "\"colliders\": {\"ball\": {\"shape\": \"sphere\", \"radius\": 0.4, \"colour\": [0.9, 0.05, 0.05]}},"
-                             "\"output\": {\"frames\": [1, 2]}, " CAMERA "}",
-                             &points);
+  ooze_scene *s =
+      open_scene("{\"solver\": {\"particle_separation\": 0.1}, \"materials\": {\"water\": "
+                 "{\"colour\": [0.8, 0.9, 1], \"clarity\": 0.9, \"depth\": 5}},"
+                 "\"fluids\": {\"a\": {\"material\": \"water\", \"shape\": \"box\", \"size\": "
+                 "[1.6, 1.6, 1.6]}},"
+                 "\"colliders\": {\"ball\": {\"shape\": \"sphere\", \"radius\": 0.4, \"colour\": "
+                 "[0.9, 0.05, 0.05]}},"
+                 "\"output\": {\"frames\": [1, 2]}, " CAMERA "}",
+                 &points);
   ooze_image image = draw(s, points, OOZE_PICTURE_SURFACE);
   int red = 0, all = 0;
   for (double x = -0.3; x <= 0.3; x += 0.05)
@@ -128,7 +156,8 @@ OZ_CASE(what_stands_in_clear_fluid_is_seen_and_is_no_bubble) {
         all++;
         red += p[0] > p[1] + 30;
       }
-  CHECK(red > 9 * all / 10, "%d of %d places show the ball; 0 where the gap around it was taken for air", red, all);
+  CHECK(red > 9 * all / 10,
+        "%d of %d places show the ball; 0 where the gap around it was taken for air", red, all);
   ooze_image_free(&image);
   ooze_points_destroy(points);
   ooze_scene_destroy(s);
@@ -136,17 +165,24 @@ OZ_CASE(what_stands_in_clear_fluid_is_seen_and_is_no_bubble) {
 
 OZ_CASE(lava_glows_by_its_temperature) {
   ooze_points *points = NULL;
-  ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.15}, \"materials\": {\"rock\": {\"preset\": \"lava\"}},"
-                             "\"fluids\": {\"a\": {\"material\": \"rock\", \"shape\": \"box\", \"size\": [1.5, 0.8, 0.5]}},"
+  ooze_scene *s = open_scene("{\"solver\": {\"particle_separation\": 0.15}, \"materials\": "
+                             "{\"rock\": {\"preset\": \"lava\"}},"
+                             "\"fluids\": {\"a\": {\"material\": \"rock\", \"shape\": \"box\", "
+                             "\"size\": [1.5, 0.8, 0.5]}},"
                              "\"output\": {\"frames\": [1, 2]}, " CAMERA "}",
                              &points);
   float *x = floats_of(points, "P"), *t = floats_of(points, "temperature");
-  for (uint64_t i = 0; i < ooze_points_count(points); i++) t[i] = x[3 * i] < -0.25f ? 700.0f : x[3 * i] < 0.25f ? 1050.0f : 1450.0f;
+  for (uint64_t i = 0; i < ooze_points_count(points); i++)
+    t[i] = x[3 * i] < -0.25f ? 700.0f : x[3 * i] < 0.25f ? 1050.0f : 1450.0f;
   ooze_image image = draw(s, points, OOZE_PICTURE_SURFACE);
-  const uint8_t *cold = at(&image, -0.55, 0.0, 0.25, 2.0), *warm = at(&image, 0.0, 0.0, 0.25, 2.0), *hot = at(&image, 0.55, 0.0, 0.25, 2.0);
-  CHECK(cold[0] < 90 && cold[0] < cold[1] + 30, "crust is dark and grey: %d %d %d", cold[0], cold[1], cold[2]);
-  CHECK(warm[0] > cold[0] + 60 && warm[0] > 2 * warm[1], "then red: %d %d %d", warm[0], warm[1], warm[2]);
-  CHECK(hot[0] >= warm[0] && hot[1] > warm[1] + 40, "then yellow: %d %d %d", hot[0], hot[1], hot[2]);
+  const uint8_t *cold = at(&image, -0.55, 0.0, 0.25, 2.0), *warm = at(&image, 0.0, 0.0, 0.25, 2.0),
+                *hot = at(&image, 0.55, 0.0, 0.25, 2.0);
+  CHECK(cold[0] < 90 && cold[0] < cold[1] + 30, "crust is dark and grey: %d %d %d", cold[0],
+        cold[1], cold[2]);
+  CHECK(warm[0] > cold[0] + 60 && warm[0] > 2 * warm[1], "then red: %d %d %d", warm[0], warm[1],
+        warm[2]);
+  CHECK(hot[0] >= warm[0] && hot[1] > warm[1] + 40, "then yellow: %d %d %d", hot[0], hot[1],
+        hot[2]);
   ooze_image_free(&image);
   ooze_points_destroy(points);
   ooze_scene_destroy(s);

@@ -2,9 +2,10 @@
 #include "check.h"
 #include "io/scene_internal.h"
 
-#define MINIMAL(more)                                                                                                  \
-  "{\n\"solver\": {\"particle_separation\": 0.01},\n\"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "         \
-  "\"box\", "                                                                                                          \
+#define MINIMAL(more)                                                                    \
+  "{\n\"solver\": {\"particle_separation\": 0.01},\n\"fluids\": {\"a\": {\"material\": " \
+  "\"honey\", \"shape\": "                                                               \
+  "\"box\", "                                                                            \
   "\"size\": [0.05, 0.05, 0.05]}}" more "\n}"
 
 static ooze_message why;
@@ -59,22 +60,27 @@ OZ_CASE(a_minimal_scene_loads_and_builds) {
 }
 
 OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
-  refused("{\n  \"solver\": {\n    \"particle_separation\": 0.01,\n    \"substep\": 3\n  }\n}", NULL,
-          "s.json:4: solver.substep: there is no such key; did you mean substeps?");
+  refused("{\n  \"solver\": {\n    \"particle_separation\": 0.01,\n    \"substep\": 3\n  }\n}",
+          NULL, "s.json:4: solver.substep: there is no such key; did you mean substeps?");
   refused(MINIMAL(""), "solver.substeps=0",
           "--set solver.substeps=0: solver.substeps: 0 is out of range; expected a whole "
           "number from 1 to 1000");
-  refused(MINIMAL(",\n\"materials\": {\n\"m\": {\"viscosity\": \"ten\"}}"), NULL,
-          "s.json:5: materials.m.viscosity: \"ten\" is a text; expected a number from 0 to 1e+12 Pa s");
+  refused(
+      MINIMAL(",\n\"materials\": {\n\"m\": {\"viscosity\": \"ten\"}}"), NULL,
+      "s.json:5: materials.m.viscosity: \"ten\" is a text; expected a number from 0 to 1e+12 Pa s");
   refused(MINIMAL(",\n\"colliders\": {\"c\": {\"shape\": \"plain\"}}"), NULL,
-          "s.json:4: colliders.c.shape: \"plain\" is not among the choices; expected one of plane, sphere");
+          "s.json:4: colliders.c.shape: \"plain\" is not among the choices; expected one of plane, "
+          "sphere");
   refused(MINIMAL(",\n\"output\": {\"fps\": true}"), NULL,
           "output.fps: true is a switch; expected a number from 0.001");
   refused(MINIMAL(",\n\"fluid\": {}"), NULL, "did you mean fluids?");
-  refused(MINIMAL(""), "fluids.a.material=hony", "there is no material or preset \"hony\"; did you mean honey?");
-  refused(MINIMAL(",\n\"materials\": {\"m\": {\"preset\": \"toothpast\"}}"), NULL, "did you mean toothpaste?");
+  refused(MINIMAL(""), "fluids.a.material=hony",
+          "there is no material or preset \"hony\"; did you mean honey?");
+  refused(MINIMAL(",\n\"materials\": {\"m\": {\"preset\": \"toothpast\"}}"), NULL,
+          "did you mean toothpaste?");
   refused(MINIMAL(""), "fluids.a.shape=mesh", "size: a mesh has none; expected file scale");
-  refused("{\"solver\": {\"particle_separation\": 0.01}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
+  refused("{\"solver\": {\"particle_separation\": 0.01}, \"fluids\": {\"a\": {\"material\": "
+          "\"honey\", \"shape\": "
           "\"mesh\",\n"
           "\"file\": \"no/such.obj\"}}}",
           NULL, "s.json:2: fluids.a.file: no/such.obj: cannot open");
@@ -89,15 +95,21 @@ OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
 }
 
 OZ_CASE(unit_slips_are_noticed) {
-  warned(MINIMAL(",\"materials\": {\"honey\": {\"preset\": \"honey\", \"viscosity\": 10000}}"), NULL, "mPa s");
-  warned(MINIMAL(",\"materials\": {\"honey\": {\"density\": 1.42, \"viscosity\": 10}}"), NULL, "g/cm^3");
-  warned(MINIMAL(",\"materials\": {\"honey\": {\"temperature\": 20, \"viscosity\": 10}}"), NULL, "Celsius");
+  warned(MINIMAL(",\"materials\": {\"honey\": {\"preset\": \"honey\", \"viscosity\": 10000}}"),
+         NULL, "mPa s");
+  warned(MINIMAL(",\"materials\": {\"honey\": {\"density\": 1.42, \"viscosity\": 10}}"), NULL,
+         "g/cm^3");
+  warned(MINIMAL(",\"materials\": {\"honey\": {\"temperature\": 20, \"viscosity\": 10}}"), NULL,
+         "Celsius");
   warned(MINIMAL(""), "solver.gravity=[0,-981,0]", "cm/s^2");
   warned(MINIMAL(",\"materials\": {\"j\": {\"compliance\": 2000}}"), NULL, "the modulus in Pa");
-  warned(MINIMAL(",\"materials\": {\"w\": {\"melting_point\": 57, \"conductivity\": 1}}"), NULL, "materials.w.melting_point: 57 K is colder");
-  warned(MINIMAL(",\"materials\": {\"w\": {\"ramp_1\": [20, 1, 0], \"ramp_2\": [300, 1, 0]}}"), NULL, "materials.w.ramp_1: 20 K is colder");
-  warned(MINIMAL(",\"materials\": {\"w\": {\"conductivity\": 1}}, \"colliders\": {\"p\": {\"shape\": \"plane\", \"temperature\": 80}}"), NULL,
-         "colliders.p.temperature: 80 K is colder");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"melting_point\": 57, \"conductivity\": 1}}"), NULL,
+         "materials.w.melting_point: 57 K is colder");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"ramp_1\": [20, 1, 0], \"ramp_2\": [300, 1, 0]}}"),
+         NULL, "materials.w.ramp_1: 20 K is colder");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"conductivity\": 1}}, \"colliders\": {\"p\": "
+                 "{\"shape\": \"plane\", \"temperature\": 80}}"),
+         NULL, "colliders.p.temperature: 80 K is colder");
   refused(MINIMAL(""), "solver.particle_separation=0.1", "no particle fits in");
   refused(MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.001}}"), NULL,
           "less than half of particle_separation");
@@ -108,22 +120,29 @@ OZ_CASE(unit_slips_are_noticed) {
 }
 
 OZ_CASE(keys_that_nothing_reads_are_told) {
-  warned(MINIMAL(",\"colliders\": {\"p\": {\"shape\": \"plane\", \"temperature\": 400}}"), NULL, "no material has a conductivity");
-  warned(MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, \"ramp_1\": [300, 9, 0], \"ramp_2\": [310, 1, 0]}}"), NULL,
-         "materials.w.viscosity: has no effect: ramp_1");
-  warned(MINIMAL(",\"bodies\": {\"b\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05], \"position\": [1, 0, 0], "
+  warned(MINIMAL(",\"colliders\": {\"p\": {\"shape\": \"plane\", \"temperature\": 400}}"), NULL,
+         "no material has a conductivity");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, \"ramp_1\": [300, 9, 0], \"ramp_2\": "
+                 "[310, 1, 0]}}"),
+         NULL, "materials.w.viscosity: has no effect: ramp_1");
+  warned(MINIMAL(",\"bodies\": {\"b\": {\"material\": \"honey\", \"shape\": \"box\", \"size\": "
+                 "[0.05, 0.05, 0.05], \"position\": [1, 0, 0], "
                  "\"strain_limit\": 0.2}}"),
          NULL, "bodies.b.strain_limit: has no effect: this body is rigid");
-  refused("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"blend\"}, \"bodies\": {\"b\": {\"material\": \"honey\", \"shape\": \"box\", "
+  refused("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"blend\"}, \"bodies\": {\"b\": "
+          "{\"material\": \"honey\", \"shape\": \"box\", "
           "\"size\": [0.05, 0.05, 0.05]}}}",
           NULL, "bodies: the model blend has no bodies");
 }
 
 OZ_CASE(solids_too_stiff_for_their_substeps_are_told) {
-#define SOLID(substeps) "{\"solver\": {\"particle_separation\": 0.004, \"substeps\": " substeps "}, \"output\": {\"fps\": 24}, \"materials\": {\"w\": " \
-                        "{\"density\": 1270, \"viscosity\": 2e7, \"relaxation_time\": 1000}}, " \
-                        "\"fluids\": {\"a\": {\"material\": \"w\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}"
-  warned(SOLID("10"), NULL, "materials.w.relaxation_time: makes a solid of 2e+04 Pa, too stiff for 10 substeps");
+#define SOLID(substeps)                                                   \
+  "{\"solver\": {\"particle_separation\": 0.004, \"substeps\": " substeps \
+  "}, \"output\": {\"fps\": 24}, \"materials\": {\"w\": "                 \
+  "{\"density\": 1270, \"viscosity\": 2e7, \"relaxation_time\": 1000}}, " \
+  "\"fluids\": {\"a\": {\"material\": \"w\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}"
+  warned(SOLID("10"), NULL,
+         "materials.w.relaxation_time: makes a solid of 2e+04 Pa, too stiff for 10 substeps");
   warned(SOLID("10"), NULL, "expected 15 substeps or more");
   ooze_scene *s = load(SOLID("15"), NULL);
   CHECK(s != NULL, "%s", why.text);
@@ -133,13 +152,15 @@ OZ_CASE(solids_too_stiff_for_their_substeps_are_told) {
 }
 
 OZ_CASE(parameters_of_another_model_are_told) {
-  warned("{\"solver\": {\"particle_separation\": 0.01, \"springs_stiffness\": 0.01}, \"fluids\": {\"a\": "
+  warned("{\"solver\": {\"particle_separation\": 0.01, \"springs_stiffness\": 0.01}, \"fluids\": "
+         "{\"a\": "
          "{\"material\": \"honey\", \"shape\": \"box\", \"size\": [0.05, 0.05, 0.05]}}}",
          NULL, "belongs to the model springs; this scene's is conformation");
-  ooze_scene *s = load("{\"solver\": {\"particle_separation\": 0.01, \"model\": \"springs\", \"springs_stiffness\": "
-                       "0.01, \"springs_mode\": \"off\"}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
-                       "\"box\", \"size\": [0.05, 0.05, 0.05]}}}",
-                       NULL);
+  ooze_scene *s = load(
+      "{\"solver\": {\"particle_separation\": 0.01, \"model\": \"springs\", \"springs_stiffness\": "
+      "0.01, \"springs_mode\": \"off\"}, \"fluids\": {\"a\": {\"material\": \"honey\", \"shape\": "
+      "\"box\", \"size\": [0.05, 0.05, 0.05]}}}",
+      NULL);
   CHECK(s != NULL, "%s", why.text);
   CHECK(strstr(warnings, "belongs") == NULL, "%s", warnings);
   CHECK_EQ(s->start.params.springs_mode, OOZE_SPRINGS_OFF);
@@ -174,11 +195,16 @@ OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
     ooze_schema_entry_default(&e);
     CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
     if (strchr(e.name, '.')) continue; /* position and rotation stand for these */
-    if (strcmp(e.group, "collider") == 0 && (strcmp(e.name, "half") == 0 || strcmp(e.name, "shape") == 0)) continue;
-    if ((strcmp(e.group, "emitter") == 0 || strcmp(e.group, "body") == 0) && strcmp(e.name, "material") == 0) continue;
+    if (strcmp(e.group, "collider") == 0 &&
+        (strcmp(e.name, "half") == 0 || strcmp(e.name, "shape") == 0))
+      continue;
+    if ((strcmp(e.group, "emitter") == 0 || strcmp(e.group, "body") == 0) &&
+        strcmp(e.name, "material") == 0)
+      continue;
     CHECK(oz_key_find(e.group, e.name, &found), "%s.%s", e.group, e.name);
     if (strcmp(e.type, "vector") == 0)
-      snprintf(value, sizeof value, "[%g,%g,%g]", e.default_value[0], e.default_value[1], e.default_value[2]);
+      snprintf(value, sizeof value, "[%g,%g,%g]", e.default_value[0], e.default_value[1],
+               e.default_value[2]);
     else if (strcmp(e.type, "menu") == 0)
       snprintf(value, sizeof value, "%.*s", (int)strcspn(e.menu, "|"), e.menu);
     else if (strcmp(e.type, "bool") == 0)
@@ -192,16 +218,19 @@ OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
              : strcmp(e.group, "body") == 0     ? "bodies.b"
                                                 : "emitters.e");
     snprintf(set, sizeof set, "%s.%s=%s", word, e.name, value);
-    ooze_scene *s = load(MINIMAL(",\"materials\": {\"m\": {}}, \"colliders\": {\"c\": {\"shape\": \"plane\"}}, "
-                                 "\"bodies\": {\"b\": {\"material\": \"m\", \"shape\": \"sphere\", \"radius\": 0.1}}, "
-                                 "\"emitters\": {\"e\": {\"material\": \"m\", \"radius\": 0.02}}"),
-                         set);
+    ooze_scene *s = load(
+        MINIMAL(
+            ",\"materials\": {\"m\": {}}, \"colliders\": {\"c\": {\"shape\": \"plane\"}}, "
+            "\"bodies\": {\"b\": {\"material\": \"m\", \"shape\": \"sphere\", \"radius\": 0.1}}, "
+            "\"emitters\": {\"e\": {\"material\": \"m\", \"radius\": 0.02}}"),
+        set);
     CHECK(s != NULL, "%s: %s", set, why.text);
     ooze_scene_destroy(s);
   }
 }
 
-/* ... and is not only accepted: another value than the default arrives, and nothing else changes. */
+/* ... and is not only accepted: another value than the default arrives, and nothing else changes.
+ */
 OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
   for (uint32_t i = 0; i < ooze_schema_count(); i++) {
     ooze_schema_entry e;
@@ -230,7 +259,8 @@ OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
     snprintf(set, sizeof set, "solver.%s=%s", e.name, text);
     ooze_scene *s = load(MINIMAL(""), set);
     CHECK(s != NULL, "%s: %s", set, why.text);
-    CHECK(memcmp(&s->start.params, &expected, sizeof expected) == 0, "%s does not reach the solver", set);
+    CHECK(memcmp(&s->start.params, &expected, sizeof expected) == 0, "%s does not reach the solver",
+          set);
     ooze_scene_destroy(s);
   }
 }
@@ -267,11 +297,14 @@ OZ_CASE(every_parameter_of_a_material_in_a_scene_reaches_it) {
 
 OZ_CASE(keyframes_give_values_between_and_beyond) {
   ooze_scene *s = load(
-      MINIMAL(",\"materials\": {\"honey\": {\"viscosity\": {\"keys\": [[0, 10], [2, 30]]}}},"
-              "\"colliders\": {\"c\": {\"shape\": \"plane\", \"rotate\": {\"keys\": [[0, [0,0,0]], [1, [0,90,0]]]},"
-              "\"position\": {\"keys\": [[1, [0,0,0]], [2, [0,4,0]]], \"interpolation\": \"smooth\"}}},"
-              "\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02, \"active\": {\"keys\": [[0, true], "
-              "[1, false]]}}}"),
+      MINIMAL(
+          ",\"materials\": {\"honey\": {\"viscosity\": {\"keys\": [[0, 10], [2, 30]]}}},"
+          "\"colliders\": {\"c\": {\"shape\": \"plane\", \"rotate\": {\"keys\": [[0, [0,0,0]], [1, "
+          "[0,90,0]]]},"
+          "\"position\": {\"keys\": [[1, [0,0,0]], [2, [0,4,0]]], \"interpolation\": \"smooth\"}}},"
+          "\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02, \"active\": "
+          "{\"keys\": [[0, true], "
+          "[1, false]]}}}"),
       NULL);
   CHECK(s != NULL, "%s", why.text);
   oz_state at;
@@ -297,10 +330,12 @@ OZ_CASE(keyframes_give_values_between_and_beyond) {
 OZ_CASE(iterations_follow_what_is_poured) {
   ooze_scene_info i;
   ooze_scene_info_default(&i);
-  const char *const sets[] = {"emitters.e.material=honey", "emitters.e.material=slime", "solver.position_iterations=7"};
+  const char *const sets[] = {"emitters.e.material=honey", "emitters.e.material=slime",
+                              "solver.position_iterations=7"};
   const uint32_t expected[][2] = {{20, 10}, {20, 20}, {20, 7}};
   for (int k = 0; k < 3; k++) {
-    ooze_scene *s = load(MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02}}"), sets[k]);
+    ooze_scene *s = load(
+        MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02}}"), sets[k]);
     CHECK(s != NULL, "%s", why.text);
     ooze_scene_info_get(s, &i);
     CHECK_EQ(i.velocity_iterations, expected[k][0]);
@@ -315,9 +350,9 @@ OZ_CASE(iterations_follow_what_is_poured) {
 }
 
 OZ_CASE(wedges_pick_values_by_name_and_number) {
-  const char *text =
-      MINIMAL(",\n\"wedge\": [\n{\"name\": \"fine\", \"set\": {\"solver.particle_separation\": 0.005}},\n"
-              "{\"set\": {\"solver.substeps\": 9999}}]");
+  const char *text = MINIMAL(
+      ",\n\"wedge\": [\n{\"name\": \"fine\", \"set\": {\"solver.particle_separation\": 0.005}},\n"
+      "{\"set\": {\"solver.substeps\": 9999}}]");
   ooze_scene_options o;
   ooze_scene *s = NULL;
   ooze_scene_info i;
@@ -333,7 +368,8 @@ OZ_CASE(wedges_pick_values_by_name_and_number) {
   ooze_scene_destroy(s);
   o.wedge = "1";
   CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
-  CHECK(strstr(why.text, "s.json:6: wedge 1: solver.substeps: 9999 is out of range") != NULL, "%s", why.text);
+  CHECK(strstr(why.text, "s.json:6: wedge 1: solver.substeps: 9999 is out of range") != NULL, "%s",
+        why.text);
   o.wedge = "fina";
   CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
   CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
@@ -346,12 +382,14 @@ OZ_CASE(lines_are_found_along_paths) {
   CHECK_EQ(oz_json_line(text, strlen(text), "a.1.c"), 4);
   CHECK_EQ(oz_json_line(text, strlen(text), "d"), 5);
   CHECK_EQ(oz_json_line(text, strlen(text), "a.1.missing"), 3);
-  CHECK_EQ(oz_json_line("{\"a\": [1, \0 2], \"b\": 3}", 22, "b"), 1); /* found by the fuzzer: went round for ever */
+  /* found by the fuzzer: went round for ever */
+  CHECK_EQ(oz_json_line("{\"a\": [1, \0 2], \"b\": 3}", 22, "b"), 1);
 }
 
 OZ_CASE(a_zero_byte_is_refused) {
   ooze_scene *s = NULL;
-  CHECK_EQ(ooze_scene_load_memory("s.json", "{\"solver\": \0 {}}", 17, NULL, &s, &why), OOZE_ERROR_FORMAT);
+  CHECK_EQ(ooze_scene_load_memory("s.json", "{\"solver\": \0 {}}", 17, NULL, &s, &why),
+           OOZE_ERROR_FORMAT);
   CHECK(strstr(why.text, "byte 11 is 0") != NULL, "%s", why.text);
 }
 OZ_TEST_MAIN()

@@ -42,8 +42,8 @@ static ooze_scene *load(const char *set) {
   return s;
 }
 
-static ooze_result run(const ooze_scene *s, const char *folder, int resume, int stop_after, const char *watch,
-                       ooze_run_report *report) {
+static ooze_result run(const ooze_scene *s, const char *folder, int resume, int stop_after,
+                       const char *watch, ooze_run_report *report) {
   ooze_run_options o;
   stopper stop = {0, stop_after};
   ooze_run_options_default(&o);
@@ -76,12 +76,14 @@ OZ_CASE(a_run_stopped_anywhere_ends_with_the_same_bits) {
 }
 
 OZ_CASE(a_changed_scene_is_noticed) {
-  ooze_scene *s = load(NULL), *other = load("materials.thin.viscosity=2"), *look = load("materials.thin.gloss=0.1");
+  ooze_scene *s = load(NULL), *other = load("materials.thin.viscosity=2"),
+             *look = load("materials.thin.gloss=0.1");
   ooze_run_report r;
   CHECK_EQ(run(s, RUN_FOLDER "/change", 0, 9, NULL, &r), OOZE_CANCELLED);
   CHECK_EQ(run(other, RUN_FOLDER "/change", 1, -1, NULL, &r), OOZE_ERROR_ARGUMENT);
   CHECK(strstr(why.text, "materials.thin.viscosity: 1 -> 2") != NULL, "%s", why.text);
-  CHECK(run(look, RUN_FOLDER "/change", 1, -1, NULL, &r) == OOZE_OK, "looks do not matter: %s", why.text);
+  CHECK(run(look, RUN_FOLDER "/change", 1, -1, NULL, &r) == OOZE_OK, "looks do not matter: %s",
+        why.text);
   ooze_scene_destroy(s);
   ooze_scene_destroy(other);
   ooze_scene_destroy(look);
@@ -113,7 +115,8 @@ OZ_CASE(watched_values_take_effect_and_bad_ones_do_not) {
   ooze_scene_destroy(s);
 }
 
-/* A sheet of 9 by 9 points, 0.32 m wide, whose middle stands at `height`; rows fewer than 9 make another mesh. */
+/* A sheet of 9 by 9 points, 0.32 m wide, whose middle stands at `height`; rows fewer than 9 make
+ * another mesh. */
 static void write_sheet(int frame, double height, int rows) {
   char path[64];
   snprintf(path, sizeof path, "session_sheet.%03d.obj", frame);
@@ -125,13 +128,16 @@ static void write_sheet(int frame, double height, int rows) {
       fprintf(f, "v %g %g %g\n", x, height * fmax(0.0, 1.0 - r2 / 0.0256), z);
     }
   for (int i = 0; i + 1 < rows; i++)
-    for (int j = 0; j < 8; j++) fprintf(f, "f %d %d %d %d\n", 9 * i + j + 1, 9 * i + j + 2, 9 * i + j + 11, 9 * i + j + 10);
+    for (int j = 0; j < 8; j++)
+      fprintf(f, "f %d %d %d %d\n", 9 * i + j + 1, 9 * i + j + 2, 9 * i + j + 11, 9 * i + j + 10);
   fclose(f);
 }
-#define SHEET(file, boundary)                                                                                                                    \
-  "{\"solver\": {\"particle_separation\": 0.02, \"substeps\": 6, \"gravity\": [0, 0, 0]}, \"materials\": {\"goo\": {\"viscosity\": 200}}, "              \
-  "\"fluids\": {\"a\": {\"material\": \"goo\", \"shape\": \"box\", \"size\": [0.08, 0.06, 0.08], \"position\": [0, 0.06, 0]}}, \"colliders\": {\"sheet\": "      \
-  "{\"shape\": \"mesh\", \"file\": \"" file "\", \"boundary\": \"" boundary "\"" 
+#define SHEET(file, boundary)                                                                      \
+  "{\"solver\": {\"particle_separation\": 0.02, \"substeps\": 6, \"gravity\": [0, 0, 0]}, "        \
+  "\"materials\": {\"goo\": {\"viscosity\": 200}}, "                                               \
+  "\"fluids\": {\"a\": {\"material\": \"goo\", \"shape\": \"box\", \"size\": [0.08, 0.06, 0.08], " \
+  "\"position\": [0, 0.06, 0]}}, \"colliders\": {\"sheet\": "                                      \
+  "{\"shape\": \"mesh\", \"file\": \"" file "\", \"boundary\": \"" boundary "\""
 static ooze_scene *load_text(const char *text) {
   ooze_scene *s = NULL;
   FILE *f = fopen("session_sheet.json", "w");
@@ -156,14 +162,18 @@ static double mean_height(const char *path) {
 
 OZ_CASE(a_mesh_for_each_frame_pushes_what_lies_on_it) {
   ooze_run_report report;
-  const char *scene = SHEET("session_sheet.###.obj", "particles") ", \"shell\": true}}, \"output\": {\"frames\": [1, 7], \"fps\": 24}}";
+  const char *scene =
+      SHEET("session_sheet.###.obj",
+            "particles") ", \"shell\": true}}, \"output\": {\"frames\": [1, 7], \"fps\": 24}}";
   for (int k = 1; k <= 7; k++) write_sheet(k, 0.012 * (k - 1), 9);
   ooze_scene *s = load_text(scene);
   CHECK(s != NULL, "%s", why.text);
   CHECK(run(s, RUN_FOLDER "_sheet", 0, -1, NULL, &report) == OOZE_OK, "%s", why.text);
   const uint64_t hash = report.state_hash;
-  const double rise = mean_height(RUN_FOLDER "_sheet/points/session_sheet.0007.bgeo.sc") - mean_height(RUN_FOLDER "_sheet/points/session_sheet.0001.bgeo.sc");
-  /* the middle rises by 0.072 m and carries the block, which is thrown a little further than it is lifted; a still mesh moves nothing */
+  const double rise = mean_height(RUN_FOLDER "_sheet/points/session_sheet.0007.bgeo.sc") -
+                      mean_height(RUN_FOLDER "_sheet/points/session_sheet.0001.bgeo.sc");
+  /* the middle rises by 0.072 m and carries the block, which is thrown a little further than it is
+   * lifted; a still mesh moves nothing */
   CHECK(rise > 0.04 && rise < 0.12, "it was lifted by %g m", rise);
   CHECK(run(s, RUN_FOLDER "_sheet", 0, 3, NULL, &report) == OOZE_CANCELLED, "%s", why.text);
   CHECK(run(s, RUN_FOLDER "_sheet", 1, -1, NULL, &report) == OOZE_OK, "%s", why.text);
@@ -171,13 +181,18 @@ OZ_CASE(a_mesh_for_each_frame_pushes_what_lies_on_it) {
   ooze_scene_destroy(s);
   write_sheet(5, 0.04, 8);
   s = load_text(scene);
-  CHECK(run(s, RUN_FOLDER "_sheet", 0, -1, NULL, &report) < 0 && strstr(why.text, "session_sheet.005.obj: has 72 points and 112 triangles; expected 81 and 128"),
+  CHECK(run(s, RUN_FOLDER "_sheet", 0, -1, NULL, &report) < 0 &&
+            strstr(why.text,
+                   "session_sheet.005.obj: has 72 points and 112 triangles; expected 81 and 128"),
         "%s", why.text);
   ooze_scene_destroy(s);
   remove("session_sheet.006.obj");
-  CHECK(!load_text(scene) && strstr(why.text, "session_sheet.006.obj: cannot be opened; expected a file for each frame from 1 to 7"), "%s", why.text);
-  CHECK(!load_text(SHEET("session_sheet.###.obj", "sdf") "}}, \"output\": {\"frames\": [1, 4]}}") && strstr(why.text, "\"boundary\": \"particles\" alone"), "%s",
-        why.text);
+  CHECK(!load_text(scene) && strstr(why.text, "session_sheet.006.obj: cannot be opened; expected a "
+                                              "file for each frame from 1 to 7"),
+        "%s", why.text);
+  CHECK(!load_text(SHEET("session_sheet.###.obj", "sdf") "}}, \"output\": {\"frames\": [1, 4]}}") &&
+            strstr(why.text, "\"boundary\": \"particles\" alone"),
+        "%s", why.text);
   for (int k = 1; k <= 7; k++) {
     char path[64];
     snprintf(path, sizeof path, "session_sheet.%03d.obj", k);

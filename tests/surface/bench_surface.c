@@ -1,8 +1,9 @@
 /* Timing of surfaces and pictures: not a test, but built with them.
  *   bench_surface [particles] [threads]      default 1,000,000 and all
- * Prints wall and processor seconds; with one thread also how much of that can be shared; on a machine that others use,
- * the second over the number of cores is what an idle one would take. Shapes: a block, and a coil of strands nine
- * particles thick, where bricks are many and thinly filled.
+ * Prints wall and processor seconds; with one thread also how much of that can be shared; on a
+ * machine that others use, the second over the number of cores is what an idle one would take.
+ * Shapes: a block, and a coil of strands nine particles thick, where bricks are many and thinly
+ * filled.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "ooze/ooze_surface.h"
@@ -18,8 +19,8 @@ static double seconds(clockid_t clock) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* With one thread: the loops are run here and timed, so that what cannot be shared shows, whatever else the machine
- * does. */
+/* With one thread: the loops are run here and timed, so that what cannot be shared shows, whatever
+ * else the machine does. */
 static double shared;
 static void timed_for(void *user, uint32_t count, ooze_range_fn body, void *arg) {
   double began = seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -29,7 +30,8 @@ static void timed_for(void *user, uint32_t count, ooze_range_fn body, void *arg)
 }
 static void print_shares(double all) {
   if (shared > 0.0)
-    printf("    %.0f %% of it in loops that share: %.2f s on two cores\n", 100.0 * shared / all, all - 0.5 * shared);
+    printf("    %.0f %% of it in loops that share: %.2f s on two cores\n", 100.0 * shared / all,
+           all - 0.5 * shared);
   shared = 0.0;
 }
 
@@ -59,8 +61,8 @@ static void coil(float *x, uint32_t count, float d) {
 }
 
 int main(int argc, char **argv) {
-  uint32_t count = argc > 1 ? (uint32_t)atol(argv[1]) : 1000000u, threads = argc > 2 ? (uint32_t)atol(argv[2]) : 0,
-           shape, method;
+  uint32_t count = argc > 1 ? (uint32_t)atol(argv[1]) : 1000000u,
+           threads = argc > 2 ? (uint32_t)atol(argv[2]) : 0, shape, method;
   float *x = (float *)malloc((size_t)count * 3 * sizeof *x), d = 0.01f;
   ooze_message why = {""};
   if (!x) return 1;
@@ -90,9 +92,11 @@ int main(int argc, char **argv) {
       ooze_surface_info_default(&info);
       ooze_surface_info_get(s, &info);
       used = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-      printf("%s %u particles, %s: surface %.2f s wall, %.2f s processor; %u bricks, %.0f MB, volume error %.2f %%\n",
-             shape ? "coil" : "block", count, method ? "anisotropic" : "spheres", seconds(CLOCK_MONOTONIC) - wall, used,
-             info.bricks, (double)info.bytes / 1e6, 100.0 * (info.volume / ((double)count * d * d * d) - 1.0));
+      printf("%s %u particles, %s: surface %.2f s wall, %.2f s processor; %u bricks, %.0f MB, "
+             "volume error %.2f %%\n",
+             shape ? "coil" : "block", count, method ? "anisotropic" : "spheres",
+             seconds(CLOCK_MONOTONIC) - wall, used, info.bricks, (double)info.bytes / 1e6,
+             100.0 * (info.volume / ((double)count * d * d * d) - 1.0));
       print_shares(used);
       ooze_render_desc_default(&rd);
       ooze_look_preset("honey", &look);
@@ -108,8 +112,8 @@ int main(int argc, char **argv) {
       cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
       if (ooze_render(&rd, &image, &why)) return puts(why.text), 1;
       used = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-      printf("  picture 960x540 of %s: %.2f s wall, %.2f s processor\n", method ? "the surface as honey" : "spheres",
-             seconds(CLOCK_MONOTONIC) - wall, used);
+      printf("  picture 960x540 of %s: %.2f s wall, %.2f s processor\n",
+             method ? "the surface as honey" : "spheres", seconds(CLOCK_MONOTONIC) - wall, used);
       print_shares(used);
       if (argc > 3) {
         char path[512];

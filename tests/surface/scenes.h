@@ -13,7 +13,8 @@ static UNUSED_OK float scene_noise(void) { /* -0.5 to 0.5 */
   return (float)(scene_seed >> 8) / 16777216.0f - 0.5f;
 }
 
-/* n x n x n particles one separation apart, from the origin, each off its place by up to jitter/2 separations. */
+/* n x n x n particles one separation apart, from the origin, each off its place by up to jitter/2
+ * separations. */
 static UNUSED_OK float *lattice(uint32_t n, float separation, float jitter) {
   float *x = (float *)malloc((size_t)n * n * n * 3 * sizeof *x);
   uint32_t i;
@@ -39,8 +40,10 @@ static UNUSED_OK ooze_surface *build(const ooze_surface_desc *d, const float *x,
   return s;
 }
 
-/* How far from p along the unit vector d the surface lies; p is inside. Steps are a tenth of the separation. */
-static UNUSED_OK float distance_along(const ooze_surface *s, const float p[3], const float d[3], float step) {
+/* How far from p along the unit vector d the surface lies; p is inside. Steps are a tenth of the
+ * separation. */
+static UNUSED_OK float distance_along(const ooze_surface *s, const float p[3], const float d[3],
+                                      float step) {
   float t, last = -1.0f;
   for (t = 0.0f; t < 10000.0f * step; t += step) {
     float q[3] = {p[0] + d[0] * t, p[1] + d[1] * t, p[2] + d[2] * t}, f;

@@ -1,4 +1,5 @@
-/* What a host fits and fills: rigid poses, closed meshes, room between particles. SPDX-License-Identifier: Apache-2.0
+/* What a host fits and fills: rigid poses, closed meshes, room between particles.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "check.h"
 #include "ooze/ooze_surface.h"
@@ -22,7 +23,8 @@ OZ_CASE(a_turned_and_moved_set_of_points_is_fitted) {
   for (int i = 0; i < 10; i++) {
     double x = sin(1.7 * i), y = cos(2.3 * i), z = sin(0.9 * i * i);
     from[3 * i] = (float)x, from[3 * i + 1] = (float)y, from[3 * i + 2] = (float)z;
-    to[3 * i] = (float)(c * x + s * z + 5), to[3 * i + 1] = (float)(y - 1), to[3 * i + 2] = (float)(-s * x + c * z);
+    to[3 * i] = (float)(c * x + s * z + 5), to[3 * i + 1] = (float)(y - 1),
+           to[3 * i + 2] = (float)(-s * x + c * z);
   }
   CHECK_EQ(ooze_pose_fit(from, to, 10, &pose, &error, &why), OOZE_OK);
   CHECK_NEAR((double)error, 0, 2e-6, "single precision at 6 m");
@@ -32,7 +34,8 @@ OZ_CASE(a_turned_and_moved_set_of_points_is_fitted) {
   to[0] += 0.1f;
   CHECK_EQ(ooze_pose_fit(from, to, 10, &pose, &error, &why), OOZE_OK);
   CHECK(error > 0.03f, "%g", (double)error);
-  CHECK_EQ(ooze_pose_fit(from, from, 1, &pose, &error, &why), OOZE_OK); /* one point has no rotation */
+  /* one point has no rotation */
+  CHECK_EQ(ooze_pose_fit(from, from, 1, &pose, &error, &why), OOZE_OK);
   CHECK(pose.rotation[3] == 1.0f && error == 0.0f);
   from[4] = NAN;
   CHECK_EQ(ooze_pose_fit(from, to, 10, &pose, &error, &why), OOZE_ERROR_ARGUMENT);
@@ -75,16 +78,19 @@ OZ_CASE(a_box_is_filled_and_a_second_time_has_no_room) {
   ooze_mesh_release(&m);
 }
 OZ_CASE(a_nozzle_is_aimed) {
-  static const float towards[6][3] = {{1, 0, 0}, {0, -2, 0}, {0, 3, 0}, {0, 0, -1}, {1, 2, -3}, {-5, 1e-4f, 0}};
+  static const float towards[6][3] = {{1, 0, 0},  {0, -2, 0}, {0, 3, 0},
+                                      {0, 0, -1}, {1, 2, -3}, {-5, 1e-4f, 0}};
   for (int i = 0; i < 6; i++) {
     ooze_pose p;
     ooze_pose_default(&p);
     ooze_pose_aim(towards[i], &p);
     /* q (0 -1 0) q*: minus the second column of the rotation */
-    double x = (double)p.rotation[0], y = (double)p.rotation[1], z = (double)p.rotation[2], w = (double)p.rotation[3];
+    double x = (double)p.rotation[0], y = (double)p.rotation[1], z = (double)p.rotation[2],
+           w = (double)p.rotation[3];
     double at[3] = {-2 * (x * y - w * z), -(1 - 2 * (x * x + z * z)), -2 * (y * z + w * x)}, l = 0;
     for (int k = 0; k < 3; k++) l += (double)towards[i][k] * (double)towards[i][k];
-    for (int k = 0; k < 3; k++) CHECK_NEAR(at[k], (double)towards[i][k] / sqrt(l), 1e-6, "single precision");
+    for (int k = 0; k < 3; k++)
+      CHECK_NEAR(at[k], (double)towards[i][k] / sqrt(l), 1e-6, "single precision");
   }
 }
 OZ_TEST_MAIN()

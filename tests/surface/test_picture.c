@@ -18,13 +18,16 @@ static uint32_t differing(const ooze_image *a, const ooze_image *b, int by) {
   for (i = 0; i < a->width * a->height; ++i) {
     int most = 0;
     for (c = 0; c < 3; ++c)
-      most = abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) > most ? abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) : most;
+      most = abs(a->rgb[3 * i + c] - b->rgb[3 * i + c]) > most
+                 ? abs(a->rgb[3 * i + c] - b->rgb[3 * i + c])
+                 : most;
     n += most > by;
   }
   return n;
 }
 
-/* A camera 10 m from a ball of 1 m, without ground: the ball fills pi r^2 f^2 / (d^2 - r^2) of the picture. */
+/* A camera 10 m from a ball of 1 m, without ground: the ball fills pi r^2 f^2 / (d^2 - r^2) of the
+ * picture. */
 static void stage(ooze_render_desc *d) {
   ooze_render_desc_default(d);
   d->width = 240;
@@ -79,7 +82,8 @@ OZ_CASE(silhouette_of_a_ball_has_the_right_area) {
   ooze_surface_destroy(s);
 }
 
-/* What has flown off far must not keep rays from what is seen: here 4,400 empty bricks lie before it, of a box with 50,000. */
+/* What has flown off far must not keep rays from what is seen: here 4,400 empty bricks lie before
+ * it, of a box with 50,000. */
 OZ_CASE(a_particle_far_away_hides_nothing) {
   float x[6] = {0, 0, 0, 0, 0.5f, 800.0f};
   ooze_render_desc d;
@@ -94,8 +98,10 @@ OZ_CASE(a_particle_far_away_hides_nothing) {
   ooze_surface *s = build(&sd, x, 2);
   d.surface = s;
   render(&d, &ball);
-  const double across = 240.0 * 0.01 / (70.0 * 2.0 * tan(0.5 * 1.01 * 3.14159265 / 180.0)), pixels = 3.14159265 * across * across;
-  CHECK_NEAR(differing(&empty, &ball, 2), pixels, 0.5 * pixels + 4.0, "a ball of 1 cm, four pixels wide");
+  const double across = 240.0 * 0.01 / (70.0 * 2.0 * tan(0.5 * 1.01 * 3.14159265 / 180.0)),
+               pixels = 3.14159265 * across * across;
+  CHECK_NEAR(differing(&empty, &ball, 2), pixels, 0.5 * pixels + 4.0,
+             "a ball of 1 cm, four pixels wide");
   CHECK(differing(&empty, &ball, 2) >= 6, "it is seen");
   ooze_image_free(&ball);
   ooze_image_free(&empty);
@@ -130,7 +136,8 @@ OZ_CASE(every_shape_is_drawn_and_casts_a_shadow) {
     render(&d, &with);
     shape.hidden = 1;
     render(&d, &without);
-    CHECK(differing(&with, &without, 8) > 800, "shape %u: %u of 14400 pixels", kind, differing(&with, &without, 8));
+    CHECK(differing(&with, &without, 8) > 800, "shape %u: %u of 14400 pixels", kind,
+          differing(&with, &without, 8));
     ooze_image_free(&with);
     ooze_image_free(&without);
   }
@@ -208,7 +215,8 @@ OZ_CASE(attribute_colours_follow_the_map_and_have_a_legend) {
   CHECK(r[0] > r[2] + 60 && r[1] > r[2] + 60, "its high end is yellow: %u %u %u", r[0], r[1], r[2]);
   d.scalar_label = "speed (m/s)";
   render(&d, &legend);
-  CHECK(differing(&plain, &legend, 10) > 1000, "%u pixels of legend", differing(&plain, &legend, 10));
+  CHECK(differing(&plain, &legend, 10) > 1000, "%u pixels of legend",
+        differing(&plain, &legend, 10));
   ooze_image_free(&plain);
   ooze_image_free(&legend);
 }
@@ -258,7 +266,8 @@ OZ_CASE(sheet_holds_all_pictures_and_is_written_whole) {
   CHECK_EQ(ooze_image_sheet(both, captions, 3, 2, 80, &sheet, &why), OOZE_OK);
   CHECK_EQ(sheet.width, 2 * 80 + 3 * 12);
   CHECK_EQ(sheet.height, 2 * (40 + 24) + 3 * 12);
-  CHECK(sheet.rgb[3 * (30 * sheet.width + 50)] > 250 && sheet.rgb[3 * (30 * sheet.width + 50) + 1] < 5);
+  CHECK(sheet.rgb[3 * (30 * sheet.width + 50)] > 250 &&
+        sheet.rgb[3 * (30 * sheet.width + 50) + 1] < 5);
   CHECK(sheet.rgb[3 * (30 * sheet.width + 150) + 1] > 250);
   CHECK(mkdtemp(path) != NULL);
   snprintf(png, sizeof png, "%s/sheet.png", path);
@@ -270,7 +279,8 @@ OZ_CASE(sheet_holds_all_pictures_and_is_written_whole) {
     CHECK(fread(head, 1, 8, f) == 8 && !memcmp(head, "\x89PNG\r\n\x1a\n", 8));
     fclose(f);
     remove(png);
-    CHECK(ooze_image_write_png(&sheet, "/no/such/folder/x.png", &why) != OOZE_OK && strstr(why.text, "/no/such/folder"),
+    CHECK(ooze_image_write_png(&sheet, "/no/such/folder/x.png", &why) != OOZE_OK &&
+              strstr(why.text, "/no/such/folder"),
           "%s", why.text);
   }
   CHECK(rmdir(path) == 0, "a temporary file was left behind");
@@ -292,7 +302,8 @@ OZ_CASE(text_covers_its_letters) {
   ooze_image_free(&image);
 }
 
-/* A stand-in for ffmpeg that keeps what it is fed, so that the pipe is tested where there is no ffmpeg. */
+/* A stand-in for ffmpeg that keeps what it is fed, so that the pipe is tested where there is no
+ * ffmpeg. */
 OZ_CASE(movie_feeds_ffmpeg_and_keeps_only_whole_files) {
   char path[] = "/tmp/ooze_movie_XXXXXX", name[96], script[96], old[4096];
   ooze_movie *m = NULL;

@@ -38,8 +38,8 @@ static float box_distance(const float p[3], float h) {
 }
 
 /* The largest error over samples whose true distance is within `band`, and how many there were. */
-static double worst(const ooze_sdf *sdf, float (*truth)(const float p[3], float h), float h, float inner, float outer,
-                    uint32_t *count) {
+static double worst(const ooze_sdf *sdf, float (*truth)(const float p[3], float h), float h,
+                    float inner, float outer, uint32_t *count) {
   double most = 0.0;
   uint32_t i, n;
   *count = 0;
@@ -75,7 +75,8 @@ OZ_CASE(bricks_of_a_box_match_its_distance) {
   ooze_sdf_free(&sdf);
 }
 
-static float shell_distance(const float p[3], float h) { /* a box without its top, the walls 2 * 0.045 thick */
+/* a box without its top, the walls 2 * 0.045 thick */
+static float shell_distance(const float p[3], float h) {
   float q[3] = {fabsf(p[0]), p[1], fabsf(p[2])}, sides, floor_, x, y;
   x = fmaxf(q[0] - h, 0.0f);
   y = fmaxf(q[2] - h, 0.0f);
@@ -214,7 +215,8 @@ OZ_CASE(vdb_comes_back_as_written) {
   ooze_sdf_free(&sdf);
   CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "surface", &sdf, &why), OOZE_OK);
   ooze_sdf_free(&sdf);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "nosuch", &sdf, &why), OOZE_ERROR_NOT_FOUND);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "nosuch", &sdf, &why),
+           OOZE_ERROR_NOT_FOUND);
   CHECK(strstr(why.text, "surface"), "it names what there is: %s", why.text);
   CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "v", &sdf, &why), OOZE_ERROR_FORMAT);
   CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("missing.vdb"), NULL, &sdf, &why), OOZE_ERROR_NOT_FOUND);
@@ -250,7 +252,8 @@ OZ_CASE(every_grid_of_a_vdb_is_described_with_its_values) {
   p.scalar_count = 2;
   CHECK(ooze_surface_build(&d, &p, &s, &why) == OOZE_OK, "%s", why.text);
   CHECK(ooze_surface_write_vdb(s, in_folder("grids.vdb"), NULL, &why) == OOZE_OK, "%s", why.text);
-  CHECK(ooze_vdb_describe(NULL, in_folder("grids.vdb"), grids, 8, &count, &why) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_vdb_describe(NULL, in_folder("grids.vdb"), grids, 8, &count, &why) == OOZE_OK, "%s",
+        why.text);
   CHECK_EQ(count, 4);
   for (uint32_t i = 0; i < count && i < 8; ++i) {
     const ooze_vdb_grid *g = &grids[i];
@@ -265,7 +268,8 @@ OZ_CASE(every_grid_of_a_vdb_is_described_with_its_values) {
     } else if (strcmp(g->name, "temperature") == 0) {
       CHECK_NEAR(g->maximum - g->minimum, 0.0, 1e-3, "one temperature");
     } else {
-      CHECK(strcmp(g->name, "surface") == 0 && strcmp(g->kind, "level set") == 0, "%s is a %s", g->name, g->kind);
+      CHECK(strcmp(g->name, "surface") == 0 && strcmp(g->kind, "level set") == 0, "%s is a %s",
+            g->name, g->kind);
       CHECK_NEAR(g->upper[1], 0.095, 0.02, "the top and the band above it");
     }
   }
@@ -291,13 +295,15 @@ OZ_CASE(mesh_of_a_ball_is_closed_and_faces_outwards) {
     const float *a = m.positions + 3 * (size_t)m.triangles[3 * i],
                 *b = m.positions + 3 * (size_t)m.triangles[3 * i + 1],
                 *c = m.positions + 3 * (size_t)m.triangles[3 * i + 2];
-    volume += (a[0] * ((double)b[1] * c[2] - (double)b[2] * c[1]) - a[1] * ((double)b[0] * c[2] - (double)b[2] * c[0]) +
+    volume += (a[0] * ((double)b[1] * c[2] - (double)b[2] * c[1]) -
+               a[1] * ((double)b[0] * c[2] - (double)b[2] * c[0]) +
                a[2] * ((double)b[0] * c[1] - (double)b[1] * c[0])) /
               6.0;
   }
   ooze_surface_info_default(&info);
   ooze_surface_info_get(s, &info);
-  CHECK_NEAR(volume, info.volume, 0.02 * info.volume, "facets of half a separation on a ball of six");
+  CHECK_NEAR(volume, info.volume, 0.02 * info.volume,
+             "facets of half a separation on a ball of six");
   CHECK(m.velocities && m.normals);
   for (i = 0; i < m.point_count; ++i) {
     const float *p = m.positions + 3 * i, *n = m.normals + 3 * i, *v = m.velocities + 3 * i;
@@ -308,7 +314,8 @@ OZ_CASE(mesh_of_a_ball_is_closed_and_faces_outwards) {
   ooze_surface_destroy(s);
 }
 
-/* Whatever is done to a file, reading it ends soon, with an error or with bricks that are finite and bounded. */
+/* Whatever is done to a file, reading it ends soon, with an error or with bricks that are finite
+ * and bounded. */
 OZ_CASE(damaged_vdb_is_refused_quickly) {
   ooze_sdf_desc d;
   ooze_sdf sdf;
@@ -340,7 +347,8 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
     if (trial < 16)
       length = size * (size_t)trial / 16; /* cut off */
     else
-      for (k = 0; k < (trial < 32 ? 1u : 40u); ++k) /* bits flipped: in the head for some, anywhere for others */
+      /* bits flipped: in the head for some, anywhere for others */
+      for (k = 0; k < (trial < 32 ? 1u : 40u); ++k)
         bad[(size_t)((scene_noise() + 0.5f) * (float)(trial % 2 ? size - 1 : 1500))] ^=
             (unsigned char)(1u << (trial % 8));
     f = fopen(in_folder("bad.vdb"), "wb");
@@ -351,19 +359,22 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
     r = ooze_sdf_from_vdb(&d, in_folder("bad.vdb"), NULL, &sdf, &why);
     slowest = fmax(slowest, now() - start);
     if (r != OOZE_OK) {
-      CHECK(why.text[0] && !sdf.bricks, "trial %d: a refusal has a reason and leaves nothing", trial);
+      CHECK(why.text[0] && !sdf.bricks, "trial %d: a refusal has a reason and leaves nothing",
+            trial);
       ++refused;
       truncated += trial < 16;
     } else {
       uint32_t i, n;
       for (i = 0; i < sdf.brick_count; ++i)
         for (n = 0; n < 512; ++n)
-          CHECK(fabsf(sdf.bricks[i].values[n]) < 10.0f, "trial %d brick %u: %g m", trial, i, sdf.bricks[i].values[n]);
+          CHECK(fabsf(sdf.bricks[i].values[n]) < 10.0f, "trial %d brick %u: %g m", trial, i,
+                sdf.bricks[i].values[n]);
       ooze_sdf_free(&sdf);
     }
   }
   printf("damaged files: %d of 48 refused, the slowest took %.2f s\n", refused, slowest);
-  CHECK(truncated >= 12, "%d of 16 cut files refused: grids after the first may be missing unseen", truncated);
+  CHECK(truncated >= 12, "%d of 16 cut files refused: grids after the first may be missing unseen",
+        truncated);
   CHECK(refused >= 24, "%d refused", refused);
   CHECK(slowest < 6.0, "%g s with a limit of 3", slowest);
   free(bytes);

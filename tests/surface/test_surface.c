@@ -1,4 +1,5 @@
-/* Level sets from particles: radius, volume, flatness, thin strands, coarse voxels, threads, attributes. */
+/* Level sets from particles: radius, volume, flatness, thin strands, coarse voxels, threads,
+ * attributes. */
 #include "scenes.h"
 
 static const float up[3] = {0, 1, 0};
@@ -39,7 +40,8 @@ OZ_CASE(given_radius_is_the_radius) {
 }
 
 /* Mean height of the top over the outermost layer, and its roughness (rms), both in separations. */
-static void top_of(const ooze_surface *s, float separation, uint32_t n, double *mean, double *rough) {
+static void top_of(const ooze_surface *s, float separation, uint32_t n, double *mean,
+                   double *rough) {
   double sum = 0.0, squares = 0.0;
   uint32_t count = 0;
   float u, v, from = 0.25f * (float)n, to = 0.75f * (float)n;
@@ -72,10 +74,12 @@ OZ_CASE(block_keeps_its_volume_and_has_a_flat_top) {
     ooze_surface_info_get(s, &info);
     CHECK_NEAR(info.volume, N * N * N * 1e-6, 0.01 * N * N * N * 1e-6,
                "the top within 0.03 separations is 0.9 percent of a side of 20");
-    CHECK_NEAR(info.area, 6 * 0.2 * 0.2, 0.06 * 6 * 0.2 * 0.2, "edges are rounded off over half a separation");
+    CHECK_NEAR(info.area, 6 * 0.2 * 0.2, 0.06 * 6 * 0.2 * 0.2,
+               "edges are rounded off over half a separation");
     top_of(s, 0.01f, N, &mean, &rough[method]);
     CHECK_NEAR(mean, 0.5, 0.03, "half a separation beyond the last layer holds the volume");
-    CHECK(rough[method] < 0.02, "%g separations rms: lumps of a lattice at rest must not show", rough[method]);
+    CHECK(rough[method] < 0.02, "%g separations rms: lumps of a lattice at rest must not show",
+          rough[method]);
     ooze_surface_destroy(s);
   }
   CHECK(rough[1] < 0.25 * rough[0], "anisotropic %g, spheres %g", rough[1], rough[0]);
@@ -126,7 +130,8 @@ OZ_CASE(bulk_has_no_bubbles) {
   free(x);
 }
 
-/* A strand one particle wide, bent into a helix: it must be one piece, of the radius that holds its volume (0.564). */
+/* A strand one particle wide, bent into a helix: it must be one piece, of the radius that holds its
+ * volume (0.564). */
 OZ_CASE(thin_strand_stays_whole_and_does_not_shrink) {
   enum { COUNT = 300 };
   float x[3 * COUNT];
@@ -148,14 +153,17 @@ OZ_CASE(thin_strand_stays_whole_and_does_not_shrink) {
       d.separation = 1.0f;
       d.smoothing = smoothing;
       s = build(&d, x, COUNT);
-      for (a = 0.2f; a < 14.5f; a += 0.011f) { /* finer than the particles: gaps between them are seen */
-        float p[3] = {20.0f * cosf(a), 0.6f * a, 20.0f * sinf(a)}, out[3] = {cosf(a), 0.0f, sinf(a)}, f, r;
+      /* finer than the particles: gaps between them are seen */
+      for (a = 0.2f; a < 14.5f; a += 0.011f) {
+        float p[3] = {20.0f * cosf(a), 0.6f * a, 20.0f * sinf(a)},
+              out[3] = {cosf(a), 0.0f, sinf(a)}, f, r;
         ooze_surface_sample(s, p, 1, &f);
         CHECK(f < 0.0f, "method %u smoothing %u: broken at angle %g", method, smoothing, a);
         r = fminf(distance_along(s, p, up, 0.05f), distance_along(s, p, out, 0.05f));
         least = fminf(least, r);
       }
-      CHECK(least > 0.8f * 0.564f, "method %u smoothing %u: radius %g; one voxel is 0.5", method, smoothing, least);
+      CHECK(least > 0.8f * 0.564f, "method %u smoothing %u: radius %g; one voxel is 0.5", method,
+            smoothing, least);
       ooze_surface_info_default(&info);
       ooze_surface_info_get(s, &info);
       CHECK_NEAR(info.volume, COUNT, 0.12 * COUNT, "a radius of 1.1 voxels known to a fifteenth");
@@ -183,7 +191,8 @@ OZ_CASE(particles_below_the_voxel_still_appear) {
         /* Inside at the nearest samples: what a mesher sees. */
         for (n = 0; n < 8; ++n) {
           int a;
-          for (a = 0; a < 3; ++a) p[a] = (floorf(x[3 * i + (uint32_t)a] / d.voxel) + (float)(n >> a & 1)) * d.voxel;
+          for (a = 0; a < 3; ++a)
+            p[a] = (floorf(x[3 * i + (uint32_t)a] / d.voxel) + (float)(n >> a & 1)) * d.voxel;
           ooze_surface_sample(s, p, 1, &f);
           best = fminf(best, f);
         }
@@ -222,7 +231,8 @@ OZ_CASE(heap_in_one_spot_and_bad_numbers_are_handled) {
 /* As Takamatsu & Kanai extract it: balls about particles of low density, the inside filled. */
 OZ_CASE(density_makes_balls_about_the_outermost_particles) {
   enum { N = 14 };
-  float *x = lattice(N, 0.01f, 0.2f), *even = lattice(N, 0.01f, 0.0f), middle[3] = {0.065f, 0.065f, 0.065f}, f;
+  float *x = lattice(N, 0.01f, 0.2f), *even = lattice(N, 0.01f, 0.0f),
+        middle[3] = {0.065f, 0.065f, 0.065f}, f;
   float above[3] = {0.06f, 0.12f, 0.06f}; /* a particle under the top layer's */
   ooze_surface_desc d;
   ooze_surface_info info;
@@ -230,11 +240,13 @@ OZ_CASE(density_makes_balls_about_the_outermost_particles) {
   ooze_surface_desc_default(&d);
   d.method = OOZE_SURFACE_DENSITY;
   s = build(&d, even, N * N * N);
-  CHECK_NEAR(distance_along(s, above, up, 0.0005f), 0.019f, 0.0008f, "a separation and a ball of 0.9; voxel 0.005");
+  CHECK_NEAR(distance_along(s, above, up, 0.0005f), 0.019f, 0.0008f,
+             "a separation and a ball of 0.9; voxel 0.005");
   ooze_surface_info_default(&info);
   ooze_surface_info_get(s, &info);
   CHECK_NEAR(info.radius, 0.009f, 1e-6f, "0.9 separations");
-  CHECK_NEAR(cbrt(info.volume), 0.13 + 2 * 0.0085, 0.003, "balls of 9 mm about 13 cm, less what lies between them");
+  CHECK_NEAR(cbrt(info.volume), 0.13 + 2 * 0.0085, 0.003,
+             "balls of 9 mm about 13 cm, less what lies between them");
   ooze_surface_destroy(s);
   /* below a threshold of 0 nothing is at the surface: balls of 1.2 all over */
   d.threshold = 0.0f;
@@ -245,7 +257,8 @@ OZ_CASE(density_makes_balls_about_the_outermost_particles) {
   d.threshold = 0.85f;
   s = build(&d, x, N * N * N);
   for (uint32_t i = 0; i < 1000; ++i) {
-    float p[3] = {0.006f + 0.013f * (float)(i % 10), 0.006f + 0.013f * (float)(i / 10 % 10), 0.006f + 0.013f * (float)(i / 100)};
+    float p[3] = {0.006f + 0.013f * (float)(i % 10), 0.006f + 0.013f * (float)(i / 10 % 10),
+                  0.006f + 0.013f * (float)(i / 100)};
     for (int a = 0; a < 3; ++a) p[a] = fminf(p[a], 0.124f);
     ooze_surface_sample(s, p, 1, &f);
     CHECK(f < 0.0f, "a void at %g %g %g", p[0], p[1], p[2]);
@@ -298,7 +311,9 @@ OZ_CASE(distance_is_a_distance_in_the_band) {
   for (t = -2.0f; t < 2.0f; t += 0.25f) { /* along the normal at the middle of the top */
     float p[3] = {7.6f, N - 0.5f + t, 7.4f};
     ooze_surface_sample(s, p, 1, &f);
-    CHECK_NEAR(f, t, 0.12, "first-order distance: 0.03 for where the top is, and a sixth of a voxel over five voxels");
+    CHECK_NEAR(
+        f, t, 0.12,
+        "first-order distance: 0.03 for where the top is, and a sixth of a voxel over five voxels");
   }
   ooze_surface_destroy(s);
   free(x);
@@ -308,7 +323,8 @@ OZ_CASE(strain_rate_of_linear_flow_is_exact_up_to_the_surface) {
   enum { N = 12 };
   float *x = lattice(N, 0.01f, 0.4f), *v = (float *)malloc(3 * N * N * N * sizeof *v),
         *rate = (float *)malloc(N * N * N * sizeof *rate), worst;
-  /* shear of 3 /s with a spin of its own, a pure spin, and a stretch of 2 /s along x that keeps volume */
+  /* shear of 3 /s with a spin of its own, a pure spin, and a stretch of 2 /s along x that keeps
+   * volume */
   static const struct {
     float l[9], expected;
   } flows[3] = {{{0, 3, 0, 0, 0, 0, 0, 0, 0}, 3.0f},
@@ -329,7 +345,8 @@ OZ_CASE(strain_rate_of_linear_flow_is_exact_up_to_the_surface) {
     CHECK_EQ(ooze_strain_rate(&d, &p, rate, NULL), OOZE_OK);
     worst = 0.0f;
     for (int i = 0; i < N * N * N; ++i) worst = fmaxf(worst, fabsf(rate[i] - flows[f].expected));
-    CHECK(worst < 0.01f, "flow %d: off by %g 1/s; the fit's lift is a thousandth, and less at corners", f,
+    CHECK(worst < 0.01f,
+          "flow %d: off by %g 1/s; the fit's lift is a thousandth, and less at corners", f,
           (double)worst);
   }
   { /* one particle, and a thread of them that is stretched along itself */

@@ -1,7 +1,7 @@
-/* Each allocation of each call fails in turn, alone or with all that follow: the call says so, the state is what it
- * was, the call works once there is memory again, and everything comes back in the end. Set-up and whole steps are in
- * tests/api/memory.c; here are the calls between. SPDX-License-Identifier: Apache-2.0
- * oz_test: TIMEOUT 120 */
+/* Each allocation of each call fails in turn, alone or with all that follow: the call says so, the
+ * state is what it was, the call works once there is memory again, and everything comes back in the
+ * end. Set-up and whole steps are in tests/api/memory.c; here are the calls between.
+ * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
 #include "check.h"
 
 enum { N = 300 };
@@ -73,7 +73,8 @@ static ooze_result add(ooze_solver *s, uint32_t count, uint64_t first, uint64_t 
 static void *saved;
 static size_t saved_bytes;
 
-static ooze_result call_add(ooze_solver *s) { return add(s, N, 1, 2); } /* between those that are there */
+/* between those that are there */
+static ooze_result call_add(ooze_solver *s) { return add(s, N, 1, 2); }
 static ooze_result call_remove(ooze_solver *s) {
   uint64_t ids[N / 2];
   for (uint32_t i = 0; i < N / 2; ++i) ids[i] = 4 * (uint64_t)i;
@@ -216,21 +217,24 @@ static void check_all(long rest) {
       ooze_result r = calls[i].run(s);
       h.fail_at = -1;
       if (h.failed) points++;
-      CHECK(r >= 0 || (r == OOZE_ERROR_MEMORY && ooze_solver_message(s)[0]), "%s, allocation %ld: %s: %s",
-            calls[i].name, k, ooze_result_name(r), ooze_solver_message(s));
+      CHECK(r >= 0 || (r == OOZE_ERROR_MEMORY && ooze_solver_message(s)[0]),
+            "%s, allocation %ld: %s: %s", calls[i].name, k, ooze_result_name(r),
+            ooze_solver_message(s));
       CHECK(r >= 0 || h.failed, "%s failed with all its memory", calls[i].name);
       if (r < 0) {
         CHECK_OK(ooze_state_hash(s, &hash), s);
         if (!before) before = hash;
-        CHECK(hash == before, "%s, allocation %ld: a refused call changed the state", calls[i].name, k);
+        CHECK(hash == before, "%s, allocation %ld: a refused call changed the state", calls[i].name,
+              k);
         CHECK(ooze_time(s) == 0);
         r = calls[i].run(s);
-        CHECK(r >= 0, "%s, allocation %ld: %s with memory there again: %s", calls[i].name, k, ooze_result_name(r),
-              ooze_solver_message(s));
+        CHECK(r >= 0, "%s, allocation %ld: %s with memory there again: %s", calls[i].name, k,
+              ooze_result_name(r), ooze_solver_message(s));
       }
       CHECK_OK(ooze_state_hash(s, &hash), s);
       if (k < 0) expected = hash;
-      CHECK(hash == expected, "%s, allocation %ld: another result after a refusal", calls[i].name, k);
+      CHECK(hash == expected, "%s, allocation %ld: another result after a refusal", calls[i].name,
+            k);
       CHECK_OK(ooze_step(s, 1e-3), s);
       ooze_solver_destroy(s);
       CHECK_EQ(h.live, 0);

@@ -1,5 +1,6 @@
-/* A checkpoint's bytes are believed in nothing: here the hash in front is made right again after each change, so that
- * the changed bytes reach the parts behind it. SPDX-License-Identifier: Apache-2.0 */
+/* A checkpoint's bytes are believed in nothing: here the hash in front is made right again after
+ * each change, so that the changed bytes reach the parts behind it. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "base/hash.h"
 #include "check.h"
 
@@ -38,7 +39,8 @@ static void fill(ooze_solver *s) {
   c.brick_count = 2;
   c.bricks = bricks;
   bricks[1].origin[0] = 8;
-  for (int i = 0; i < 512; ++i) bricks[0].values[i] = bricks[1].values[i] = 0.05f * (float)(i / 64 - 4);
+  for (int i = 0; i < 512; ++i)
+    bricks[0].values[i] = bricks[1].values[i] = 0.05f * (float)(i / 64 - 4);
   c.start.position[0] = c.end.position[0] = 2;
   CHECK_OK(ooze_collider_add(s, &c, NULL), s);
   ooze_emitter_desc_default(&e);
@@ -121,7 +123,8 @@ OZ_CASE(sealed_cuts_are_refused_and_change_nothing) {
   unsigned char *a = save(s, &bytes);
   uint64_t before = hash_of(t);
   for (size_t cut = HEADER; cut < bytes; cut += 64) {
-    unsigned char *part = (unsigned char *)malloc(cut); /* exact, so that ASan sees one byte too many */
+    /* exact, so that ASan sees one byte too many */
+    unsigned char *part = (unsigned char *)malloc(cut);
     CHECK(part != NULL);
     memcpy(part, a, cut);
     seal(part, cut);
@@ -137,7 +140,8 @@ OZ_CASE(sealed_cuts_are_refused_and_change_nothing) {
 
 /* Flips of one bit, and words set to the values that break arithmetic. */
 OZ_CASE(sealed_damage_is_refused_or_harmless) {
-  static const uint32_t words[] = {0, 0xffffffffu, 0x7fffffffu, 0x80000000u, 0x7fc00000u, 0x7f800000u, 0xff7fffffu, 1};
+  static const uint32_t words[] = {0,           0xffffffffu, 0x7fffffffu, 0x80000000u,
+                                   0x7fc00000u, 0x7f800000u, 0xff7fffffu, 1};
   ooze_solver *s = make(), *t = make();
   size_t bytes, refused = 0, taken = 0;
   fill(s);
@@ -182,7 +186,8 @@ OZ_CASE(another_separation_is_refused) {
   desc.backend = OOZE_BACKEND_CPU;
   CHECK_EQ(ooze_solver_create(&desc, &t, NULL), OOZE_OK);
   CHECK_RESULT(ooze_checkpoint_load(t, a, bytes), OOZE_ERROR_ARGUMENT, t);
-  CHECK(strstr(ooze_solver_message(t), "particle_separation is 0.02 m"), "%s", ooze_solver_message(t));
+  CHECK(strstr(ooze_solver_message(t), "particle_separation is 0.02 m"), "%s",
+        ooze_solver_message(t));
   free(a);
   ooze_solver_destroy(t);
   ooze_solver_destroy(s);

@@ -1,4 +1,5 @@
-/* Ids, ranks and attributes, against a plain list that does the same. SPDX-License-Identifier: Apache-2.0 */
+/* Ids, ranks and attributes, against a plain list that does the same. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "check.h"
 
 enum { MOST = 4000 };
@@ -78,11 +79,12 @@ static void compare(ooze_solver *s) {
     CHECK_OK(ooze_attribute_read(s, OOZE_ID, first, n, 0, id), s);
     CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, first, n, 0, p), s);
     for (uint32_t i = 0; i < n; ++i) {
-      CHECK(id[i] == list.id[first + i], "rank %u has id %llu, expected %llu", first + i, (unsigned long long)id[i],
-            (unsigned long long)list.id[first + i]);
+      CHECK(id[i] == list.id[first + i], "rank %u has id %llu, expected %llu", first + i,
+            (unsigned long long)id[i], (unsigned long long)list.id[first + i]);
       position_of(id[i], expected);
       for (int k = 0; k < 3; ++k)
-        CHECK_NEAR(p[i][k], expected[k], 1e-5, "far apart and without gravity they stay, but for rounding");
+        CHECK_NEAR(p[i][k], expected[k], 1e-5,
+                   "far apart and without gravity they stay, but for rounding");
     }
   }
   for (int turn = 0; turn < 20 && list.count; ++turn) {
@@ -190,7 +192,8 @@ OZ_CASE(what_is_written_is_read) {
     memset(out, 0x5a, sizeof out);
     CHECK_OK(ooze_attribute_read(s, (ooze_attribute)a, 0, N, STRIDE, out), s);
     for (uint32_t i = 0; i < N; ++i) {
-      const unsigned char *expected = i >= FIRST && i < FIRST + COUNT ? in + (i - FIRST) * STRIDE : was + i * tight;
+      const unsigned char *expected =
+          i >= FIRST && i < FIRST + COUNT ? in + (i - FIRST) * STRIDE : was + i * tight;
       CHECK(memcmp(out + i * STRIDE, expected, tight) == 0, "%s of rank %u", info.name, i);
       for (size_t b = tight; b < STRIDE; ++b)
         CHECK(out[i * STRIDE + b] == 0x5a, "%s: byte %zu behind it was written", info.name, b);
@@ -239,14 +242,16 @@ OZ_CASE(materials_reach_their_particles) {
     CHECK_NEAR(value[i], i == 4 || i == 6 ? 40 : 0, 0, "the material's");
     CHECK_NEAR(mass[i] / mass[0], i == 4 || i == 6 ? 1.4 : 1, 1e-6, "single precision");
   }
-  CHECK_NEAR(mass[0], 0.02f * 0.02f * 0.02f * 1000, 0.02 * 8e-3, "the lattice sum of the kernel is 1/d^3 within 2%");
+  CHECK_NEAR(mass[0], 0.02f * 0.02f * 0.02f * 1000, 0.02 * 8e-3,
+             "the lattice sum of the kernel is 1/d^3 within 2%");
   /* a value of one's own stays until the material is set again */
   float own = 7;
   CHECK_OK(ooze_attribute_write(s, OOZE_VISCOSITY, 4, 1, 0, &own), s);
   m.viscosity = 80;
   CHECK_OK(ooze_material_set(s, thick, &m), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_VISCOSITY, 0, 10, 0, value), s);
-  for (int i = 0; i < 10; ++i) CHECK_NEAR(value[i], i == 4 || i == 6 ? 80 : 0, 0, "the material's new value");
+  for (int i = 0; i < 10; ++i)
+    CHECK_NEAR(value[i], i == 4 || i == 6 ? 80 : 0, 0, "the material's new value");
   ooze_solver_destroy(s);
 }
 
@@ -280,8 +285,8 @@ OZ_CASE(values_that_cannot_be_are_refused_by_id_and_field) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
     ooze_result r = ooze_attribute_write(s, bad[i].attribute, 2, 1, 0, bad[i].value);
     CHECK(r < 0 && r > -100, "row %zu: %s", i, ooze_result_name(r));
-    CHECK(strstr(ooze_solver_message(s), bad[i].says), "row %zu: \"%s\" does not say \"%s\"", i, ooze_solver_message(s),
-          bad[i].says);
+    CHECK(strstr(ooze_solver_message(s), bad[i].says), "row %zu: \"%s\" does not say \"%s\"", i,
+          ooze_solver_message(s), bad[i].says);
     CHECK_OK(ooze_state_hash(s, &after), s);
     CHECK_EQ(after, before);
   }

@@ -1,6 +1,5 @@
-/* Extreme but allowed input: whatever happens, every number stays finite, and one strange particle does not take the
- * others with it. SPDX-License-Identifier: Apache-2.0
- * oz_test: TIMEOUT 120 */
+/* Extreme but allowed input: whatever happens, every number stays finite, and one strange particle
+ * does not take the others with it. SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
 #include "check.h"
 
 enum { SIDE = 7, N = SIDE * SIDE * SIDE };
@@ -40,7 +39,8 @@ static ooze_solver *make(uint32_t isa) {
 }
 
 static void check_finite(ooze_solver *s, const char *what) {
-  static const ooze_attribute all[] = {OOZE_POSITION, OOZE_VELOCITY, OOZE_CONFORMATION, OOZE_COMPRESSION, OOZE_STRESS};
+  static const ooze_attribute all[] = {OOZE_POSITION, OOZE_VELOCITY, OOZE_CONFORMATION,
+                                       OOZE_COMPRESSION, OOZE_STRESS};
   for (size_t a = 0; a < sizeof all / sizeof *all; ++a) {
     ooze_attribute_info info;
     ooze_attribute_info_default(&info);
@@ -49,8 +49,8 @@ static void check_finite(ooze_solver *s, const char *what) {
       float v[6];
       CHECK_OK(ooze_attribute_read(s, all[a], i, 1, 0, v), s);
       for (uint32_t k = 0; k < info.components; ++k)
-        CHECK(isfinite(v[k]) || all[a] == OOZE_STRESS, "%s: %s[%u] of rank %u is %g", what, info.name, k, i,
-              (double)v[k]);
+        CHECK(isfinite(v[k]) || all[a] == OOZE_STRESS, "%s: %s[%u] of rank %u is %g", what,
+              info.name, k, i, (double)v[k]);
     }
   }
 }
@@ -109,12 +109,14 @@ OZ_CASE(all_particles_strange_is_finite_or_reported) {
   for (int i = 0; i < STRANGE; ++i) {
     ooze_solver *s = make(OOZE_ISA_AUTO);
     ooze_result r = OOZE_OK;
-    for (uint32_t k = 0; k < N; ++k) CHECK_OK(ooze_attribute_write(s, list[i].attribute, k, 1, 0, list[i].value), s);
+    for (uint32_t k = 0; k < N; ++k)
+      CHECK_OK(ooze_attribute_write(s, list[i].attribute, k, 1, 0, list[i].value), s);
     for (int step = 0; step < 3 && r >= 0; ++step) {
       r = ooze_step(s, 1.0 / 48);
       check_finite(s, list[i].what);
     }
-    CHECK(r >= 0 || r == OOZE_LOST_DIVERGED, "%s: %s: %s", list[i].what, ooze_result_name(r), ooze_solver_message(s));
+    CHECK(r >= 0 || r == OOZE_LOST_DIVERGED, "%s: %s: %s", list[i].what, ooze_result_name(r),
+          ooze_solver_message(s));
     printf("  all with %s: %s\n", list[i].what, ooze_result_name(r));
     if (r < 0) { /* lost: refuses to go on, and can be cleared */
       CHECK_EQ(ooze_step(s, 0.01), OOZE_LOST_DIVERGED);

@@ -25,13 +25,13 @@ static void fill(void) {
   ooze_collider_desc_default(&c);
   ooze_emitter_desc_default(&e);
   ooze_body_desc_default(&y);
-#define OWNER(which, name, object)                                                                                     \
-  do {                                                                                                                 \
-    owner *o = &owners[OZ_OWNER_##which];                                                                              \
-    o->group = name;                                                                                                   \
-    o->bytes = sizeof object;                                                                                          \
-    CHECK(sizeof object <= sizeof o->start);                                                                           \
-    memcpy(o->start, &object, sizeof object);                                                                          \
+#define OWNER(which, name, object)            \
+  do {                                        \
+    owner *o = &owners[OZ_OWNER_##which];     \
+    o->group = name;                          \
+    o->bytes = sizeof object;                 \
+    CHECK(sizeof object <= sizeof o->start);  \
+    memcpy(o->start, &object, sizeof object); \
   } while (0)
   OWNER(solver_desc, "solver", d);
   OWNER(params, "solver", p);
@@ -43,7 +43,8 @@ static void fill(void) {
 
 static double number(const oz_field_place *place, const owner *o, uint32_t k) {
   const unsigned char *at = o->start + place->offset;
-  if (place->type == OZ_TYPE_FLOAT || place->type == OZ_TYPE_VECTOR || place->type == OZ_TYPE_QUATERNION) {
+  if (place->type == OZ_TYPE_FLOAT || place->type == OZ_TYPE_VECTOR ||
+      place->type == OZ_TYPE_QUATERNION) {
     float f;
     memcpy(&f, at + 4 * k, 4);
     return (double)f;
@@ -69,14 +70,15 @@ OZ_CASE(defaults_and_groups_are_those_of_the_structs) {
     const owner *o = &owners[place.owner];
     CHECK_STR(e.group, o->group);
     uint32_t n = place.type == OZ_TYPE_VECTOR ? 3 : place.type == OZ_TYPE_QUATERNION ? 4 : 1;
-    CHECK(place.bytes == 4 * n || (place.type == OZ_TYPE_INT && place.bytes == 8), "%s takes %u bytes", e.name,
-          place.bytes);
+    CHECK(place.bytes == 4 * n || (place.type == OZ_TYPE_INT && place.bytes == 8),
+          "%s takes %u bytes", e.name, place.bytes);
     CHECK(place.offset + place.bytes <= o->bytes, "%s lies outside its struct", e.name);
     for (uint32_t k = 0; k < n; ++k) {
       double value = number(&place, o, k);
-      CHECK(value == e.default_value[k], "%s %s[%u]: the struct's default is %g, the schema's %g", e.group, e.name, k,
-            value, e.default_value[k]);
-      CHECK(value >= e.minimum && value <= e.maximum, "%s: the default %g is out of range", e.name, value);
+      CHECK(value == e.default_value[k], "%s %s[%u]: the struct's default is %g, the schema's %g",
+            e.group, e.name, k, value, e.default_value[k]);
+      CHECK(value >= e.minimum && value <= e.maximum, "%s: the default %g is out of range", e.name,
+            value);
     }
   }
 }
@@ -96,17 +98,19 @@ OZ_CASE(every_field_is_listed_once) {
   for (int w = 0; w < 6; ++w) memset(owners[w].seen, 1, 4);
   memset(owners[OZ_OWNER_collider_desc].seen + offsetof(ooze_collider_desc, brick_count), 1,
          offsetof(ooze_collider_desc, contact) - offsetof(ooze_collider_desc, brick_count));
-  memset(owners[OZ_OWNER_body_desc].seen + offsetof(ooze_body_desc, count), 1, sizeof(ooze_body_desc) - offsetof(ooze_body_desc, count));
-  static const oz_owner whole[] = {OZ_OWNER_params, OZ_OWNER_material, OZ_OWNER_collider_desc, OZ_OWNER_emitter_desc, OZ_OWNER_body_desc};
+  memset(owners[OZ_OWNER_body_desc].seen + offsetof(ooze_body_desc, count), 1,
+         sizeof(ooze_body_desc) - offsetof(ooze_body_desc, count));
+  static const oz_owner whole[] = {OZ_OWNER_params, OZ_OWNER_material, OZ_OWNER_collider_desc,
+                                   OZ_OWNER_emitter_desc, OZ_OWNER_body_desc};
   for (size_t w = 0; w < sizeof whole / sizeof *whole; ++w) {
     const owner *o = &owners[whole[w]];
     uint32_t missing = 0;
     for (size_t b = 0; b < o->bytes; ++b) missing += !o->seen[b];
     /* emitter_desc: 4 bytes between layers and max_particles align the latter */
-    uint32_t gap =
-        whole[w] == OZ_OWNER_emitter_desc
-            ? (uint32_t)(offsetof(ooze_emitter_desc, max_particles) - offsetof(ooze_emitter_desc, layers) - 4)
-            : 0;
+    uint32_t gap = whole[w] == OZ_OWNER_emitter_desc
+                       ? (uint32_t)(offsetof(ooze_emitter_desc, max_particles) -
+                                    offsetof(ooze_emitter_desc, layers) - 4)
+                       : 0;
     CHECK(missing == gap, "%u bytes of %s are in no entry", missing - gap, o->group);
   }
 }
@@ -125,12 +129,14 @@ OZ_CASE(entries_are_complete_and_named_once) {
     if (strcmp(a.type, "menu") == 0) {
       uint32_t items = 1;
       for (const char *c = a.menu; *c; ++c) items += *c == '|';
-      CHECK(a.menu[0] && items == (uint32_t)a.maximum + 1, "%s: %u items for values to %g", a.name, items, a.maximum);
+      CHECK(a.menu[0] && items == (uint32_t)a.maximum + 1, "%s: %u items for values to %g", a.name,
+            items, a.maximum);
     } else
       CHECK_STR(a.menu, "");
     for (uint32_t k = i + 1; k < n; ++k) {
       CHECK_EQ(ooze_schema_get(k, &b), OOZE_OK);
-      CHECK(strcmp(a.group, b.group) != 0 || strcmp(a.name, b.name) != 0, "%s %s is listed twice", a.group, a.name);
+      CHECK(strcmp(a.group, b.group) != 0 || strcmp(a.name, b.name) != 0, "%s %s is listed twice",
+            a.group, a.name);
     }
   }
   ooze_schema_entry e;

@@ -1,5 +1,5 @@
-/* Whole steps through the public interface: small scenes whose answer is known. SPDX-License-Identifier: Apache-2.0
- * oz_test: TIMEOUT 60 */
+/* Whole steps through the public interface: small scenes whose answer is known.
+ * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 60 */
 #include "check.h"
 
 static const float d = 0.02f;
@@ -67,7 +67,8 @@ OZ_CASE(a_block_falls_as_far_as_it_should) {
   for (int i = 0; i < 20; ++i) CHECK_OK(ooze_step(s, 0.01), s);
   CHECK_NEAR(ooze_time(s), t, 1e-12, "20 steps of 0.01 s");
   /* each substep moves by the velocity at its end: g t (t + h) / 2 */
-  CHECK_NEAR(before - mean(s, OOZE_POSITION, 1), 9.81 * t * (t + h) / 2, 2e-5, "single precision at 2 m: 20 x 1e-6");
+  CHECK_NEAR(before - mean(s, OOZE_POSITION, 1), 9.81 * t * (t + h) / 2, 2e-5,
+             "single precision at 2 m: 20 x 1e-6");
   CHECK_NEAR(mean(s, OOZE_VELOCITY, 1), -9.81 * t, 2e-4, "rounding over 80 substeps");
   ooze_stats stats = stats_of(s);
   CHECK_EQ(stats.particles, 216);
@@ -96,8 +97,8 @@ OZ_CASE(momentum_is_kept_without_forces) {
   for (int k = 0; k < 3; ++k)
     CHECK_NEAR(b.momentum[k], a.momentum[k], 2e-4 * scale,
                "pairs push equally; gradients are stored in half precision");
-  CHECK(b.kinetic_energy < a.kinetic_energy, "an inelastic meeting loses energy: %g to %g J", a.kinetic_energy,
-        b.kinetic_energy);
+  CHECK(b.kinetic_energy < a.kinetic_energy, "an inelastic meeting loses energy: %g to %g J",
+        a.kinetic_energy, b.kinetic_energy);
   CHECK_EQ(b.particles, 432);
   ooze_solver_destroy(s);
 }
@@ -139,7 +140,8 @@ OZ_CASE(adaptive_substeps_follow_the_speed) {
   CHECK_EQ(stats_of(s).substeps, 8); /* 80 mm in pieces of 10 mm */
   CHECK_OK(ooze_step(s, 0.4), s);
   CHECK_EQ(stats_of(s).substeps, 40); /* 80 would be needed; 40 are allowed */
-  p.gravity[1] = -9.81f;              /* a frame's fall counts too: h (v + g h) = 10 mm with v = 2 gives h = 4.89 ms */
+  /* a frame's fall counts too: h (v + g h) = 10 mm with v = 2 gives h = 4.89 ms */
+  p.gravity[1] = -9.81f;
   p.min_substeps = 12;
   CHECK_OK(ooze_params_set(s, &p), s);
   CHECK_OK(ooze_step(s, 0.04), s);
@@ -193,7 +195,8 @@ OZ_CASE(a_removed_floor_holds_nothing_any_more) {
   CHECK_OK(ooze_collider_remove(s, floor), s);
   for (int k = 0; k < 6; ++k) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, 1, 0, x), s);
-  CHECK_NEAR(x[1], -0.5 * 9.81 * 0.25 * 0.25, 0.04, "a quarter of a second of free fall from about d/2");
+  CHECK_NEAR(x[1], -0.5 * 9.81 * 0.25 * 0.25, 0.04,
+             "a quarter of a second of free fall from about d/2");
   ooze_solver_destroy(s);
 }
 
@@ -220,11 +223,12 @@ OZ_CASE(a_kill_volume_takes_what_enters_and_what_leaves_the_world_goes_too) {
       CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, k, 1, 0, x), s);
       CHECK(x[1] >= 0, "%g m is inside", (double)x[1]);
       CHECK_OK(ooze_attribute_read(s, OOZE_COMPRESSION, k, 1, 0, &compression), s);
-      CHECK(compression > -0.95f && compression < 0.2f, "what the substep left stays with its particle: %g",
-            (double)compression);
+      CHECK(compression > -0.95f && compression < 0.2f,
+            "what the substep left stays with its particle: %g", (double)compression);
     }
   }
-  CHECK_EQ(killed, 72 - 16); /* the top layer of 4x4 is at 0.36 m and has fallen 0.36 m: it may be there still */
+  /* the top layer of 4x4 is at 0.36 m and has fallen 0.36 m: it may be there still */
+  CHECK_EQ(killed, 72 - 16);
   CHECK_OK(ooze_particles_clear(s), s);
   block(s, 1, 0, 1, 0, out);
   p.substeps = 1;
@@ -234,8 +238,8 @@ OZ_CASE(a_kill_volume_takes_what_enters_and_what_leaves_the_world_goes_too) {
   ooze_solver_destroy(s);
 }
 
-/* A resumed run is the straight one even if the numbers that steer it come from state: adaptive substeps, has-anything-
- * elastic. */
+/* A resumed run is the straight one even if the numbers that steer it come from state: adaptive
+ * substeps, has-anything- elastic. */
 OZ_CASE(resuming_at_every_step_is_the_same_run) {
   const float across[3] = {1, 0.5f, 0};
   uint64_t hash[2] = {0, 1};
@@ -311,20 +315,23 @@ OZ_CASE(the_conformation_update_alone_follows_the_upper_convected_maxwell_model)
   /* shear start-up: Q_xy = lambda rate (1 - exp(-t / lambda)) */
   const double lambda = 0.5, rate = 2, end = 0.7;
   enum { STEPS = 4000 };
-  float q[6] = {1, 1, 1, 0, 0, 0}, g[9] = {0, (float)rate, 0, 0, 0, 0, 0, 0, 0}, dt = (float)(end / STEPS);
+  float q[6] = {1, 1, 1, 0, 0, 0}, g[9] = {0, (float)rate, 0, 0, 0, 0, 0, 0, 0},
+        dt = (float)(end / STEPS);
   for (int i = 0; i < STEPS; ++i) ooze_conformation_advance(q, g, (float)lambda, dt, q);
   double e = exp(-end / lambda);
   CHECK_NEAR(q[3], lambda * rate * (1 - e), 2e-3, "first order in dt / lambda = 3.5e-4");
   CHECK_NEAR(q[0] - q[1], 2 * lambda * lambda * rate * rate * (1 - e * (1 + end / lambda)), 4e-3,
              "first order likewise");
   ooze_conformation_advance(q, g, 0.0f, dt, q);
-  for (int c = 0; c < 6; ++c) CHECK_NEAR(q[c], c < 3, 0, "without relaxation time nothing is remembered");
+  for (int c = 0; c < 6; ++c)
+    CHECK_NEAR(q[c], c < 3, 0, "without relaxation time nothing is remembered");
 }
 
 OZ_CASE(the_build_describes_itself) {
   CHECK_STR(ooze_version_text(), "0.1.0");
   CHECK_EQ(ooze_version(), 100);
-  CHECK(strstr(ooze_build_text(), "stages") && strstr(ooze_build_text(), "tasks"), "%s", ooze_build_text());
+  CHECK(strstr(ooze_build_text(), "stages") && strstr(ooze_build_text(), "tasks"), "%s",
+        ooze_build_text());
   uint32_t usable = 0;
   for (uint32_t i = 0; i < ooze_backend_count(); ++i) {
     ooze_backend_info b;

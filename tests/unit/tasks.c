@@ -1,5 +1,5 @@
-/* Whoever runs the chunks runs each of them once, and is done when it returns. SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS threads TIMEOUT 60 */
+/* Whoever runs the chunks runs each of them once, and is done when it returns.
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads TIMEOUT 60 */
 #include "base/tasks.h"
 #include "check.h"
 
@@ -35,7 +35,8 @@ static void check_kind(uint32_t kind, uint32_t threads) {
     t->run(t, n, chunk, w);
     for (uint32_t i = 0; i < MOST; ++i) {
       CHECK(w->seen[i] == (i < n), "%s: chunk %u of %u ran %u times", t->name, i, n, w->seen[i]);
-      if (i < n) CHECK(w->value[i] == (uint64_t)i * i + w->round, "%s: chunk %u is not visible", t->name, i);
+      if (i < n)
+        CHECK(w->value[i] == (uint64_t)i * i + w->round, "%s: chunk %u is not visible", t->name, i);
     }
   }
   free(w);

@@ -1,10 +1,11 @@
 /* Ooze: viscoelastic particle fluids behind a small C interface.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Units are metres, kilograms, seconds, kelvins; Y is up. Every call that can fail returns an ooze_result and leaves a
- * sentence in ooze_solver_message(). Every struct begins with its own size and is filled by its _default() function, so
- * that a program built against an older header keeps working with a newer library. A solver is used by one thread at a
- * time; solvers are independent of each other. Inputs are copied during the call. */
+ * Units are metres, kilograms, seconds, kelvins; Y is up. Every call that can fail returns an
+ * ooze_result and leaves a sentence in ooze_solver_message(). Every struct begins with its own size
+ * and is filled by its _default() function, so that a program built against an older header keeps
+ * working with a newer library. A solver is used by one thread at a time; solvers are independent
+ * of each other. Inputs are copied during the call. */
 #ifndef OOZE_OOZE_H
 #define OOZE_OOZE_H
 
@@ -32,14 +33,17 @@ extern "C" {
 #define OOZE_API
 #endif
 
-/* ---- Results -------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------- */
 
-/* 0 is good; above 0 is news; -1 to -99 means refused, with nothing changed; -100 and below means the state is lost. */
+/* 0 is good; above 0 is news; -1 to -99 means refused, with nothing changed; -100 and below means
+ * the state is lost. */
 typedef int32_t ooze_result;
 enum {
   OOZE_OK = 0,
-  OOZE_CANCELLED = 1,          /* the progress hook asked to stop; the state is that of the last whole substep */
-  OOZE_CONTAINED = 2,          /* the step is done; some particles went non-finite and were reset (ooze_stats counts them) */
+  /* the progress hook asked to stop; the state is that of the last whole substep */
+  OOZE_CANCELLED = 1,
+  /* the step is done; some particles went non-finite and were reset (ooze_stats counts them) */
+  OOZE_CONTAINED = 2,
   OOZE_ERROR_ARGUMENT = -1,    /* a value is missing, non-finite or out of range */
   OOZE_ERROR_MEMORY = -2,      /* an allocation failed */
   OOZE_ERROR_NOT_FOUND = -3,   /* no such id, handle, name or file */
@@ -57,59 +61,88 @@ typedef struct ooze_message {
   char text[480]; /* UTF-8, zero-terminated */
 } ooze_message;
 
-OOZE_API uint32_t ooze_version(void);              /* major * 10000 + minor * 100 + patch */
-OOZE_API const char *ooze_version_text(void);      /* "0.1.0" */
-OOZE_API const char *ooze_build_text(void);        /* compiler, vector widths, task system, optional parts */
+OOZE_API uint32_t ooze_version(void);         /* major * 10000 + minor * 100 + patch */
+OOZE_API const char *ooze_version_text(void); /* "0.1.0" */
+/* compiler, vector widths, task system, optional parts */
+OOZE_API const char *ooze_build_text(void);
 OOZE_API const char *ooze_result_name(ooze_result r);
 
-/* ---- Hooks: what the host lends ------------------------------------------------------------------------------- */
+/* ---- Hooks: what the host lends ---------------------------------------------------------- */
 
 typedef void (*ooze_range_fn)(void *arg, uint32_t begin, uint32_t end);
 enum { OOZE_LOG_INFO = 0, OOZE_LOG_WARNING = 1, OOZE_LOG_ERROR = 2 };
 
-/* Any member may be NULL. All but parallel_for's body are called on the thread that called the library. */
+/* Any member may be NULL. All but parallel_for's body are called on the thread that called the
+ * library. */
 typedef struct ooze_hooks {
   uint32_t size;
   void *user;
-  void *(*allocate)(void *user, size_t bytes, size_t alignment); /* NULL on failure; alignment is a power of two <= 4096 */
+  /* NULL on failure; alignment is a power of two <= 4096 */
+  void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *memory, size_t bytes);
   void (*log)(void *user, int level, const char *text);
-  int (*progress)(void *user, double fraction); /* 0 to 1 within ooze_step; non-zero cancels at the next substep */
-  /* Calls body over [0, count) in any order and split, on any threads, and returns when all is done. */
+  /* 0 to 1 within ooze_step; non-zero cancels at the next substep */
+  int (*progress)(void *user, double fraction);
+  /* Calls body over [0, count) in any order and split, on any threads, and returns when all is
+   * done. */
   void (*parallel_for)(void *user, uint32_t count, ooze_range_fn body, void *arg);
 } ooze_hooks;
 
-/* ---- Creating a solver ---------------------------------------------------------------------------------------- */
+/* ---- Creating a solver ------------------------------------------------------------------- */
 
 enum { OOZE_BACKEND_AUTO = 0, OOZE_BACKEND_CPU = 1, OOZE_BACKEND_CUDA = 2 };
-/* The vector build of the CPU stages. AUTO takes the widest that the machine has; SCALAR is the plain twin, for tests. */
-enum { OOZE_ISA_AUTO = 0, OOZE_ISA_SCALAR = 1, OOZE_ISA_NEON = 2, OOZE_ISA_SSE = 3, OOZE_ISA_AVX2 = 4, OOZE_ISA_AVX512 = 5 };
-/* Who runs the chunks. AUTO: the host's parallel_for if given, else TBB if built in, else the pool. */
-enum { OOZE_TASKS_AUTO = 0, OOZE_TASKS_HOST = 1, OOZE_TASKS_TBB = 2, OOZE_TASKS_POOL = 3, OOZE_TASKS_SERIAL = 4, OOZE_TASKS_SHUFFLED = 5 };
+/* The vector build of the CPU stages. AUTO takes the widest that the machine has; SCALAR is the
+ * plain twin, for tests. */
+enum {
+  OOZE_ISA_AUTO = 0,
+  OOZE_ISA_SCALAR = 1,
+  OOZE_ISA_NEON = 2,
+  OOZE_ISA_SSE = 3,
+  OOZE_ISA_AVX2 = 4,
+  OOZE_ISA_AVX512 = 5
+};
+/* Who runs the chunks. AUTO: the host's parallel_for if given, else TBB if built in, else the pool.
+ */
+enum {
+  OOZE_TASKS_AUTO = 0,
+  OOZE_TASKS_HOST = 1,
+  OOZE_TASKS_TBB = 2,
+  OOZE_TASKS_POOL = 3,
+  OOZE_TASKS_SERIAL = 4,
+  OOZE_TASKS_SHUFFLED = 5
+};
 
 typedef struct ooze_solver ooze_solver;
 
 typedef struct ooze_solver_desc {
   uint32_t size;
-  uint32_t backend;           /* OOZE_BACKEND_*. Default AUTO. */
-  uint32_t isa;               /* OOZE_ISA_*. Default AUTO. */
-  uint32_t tasks;             /* OOZE_TASKS_*. Default AUTO. */
-  uint32_t threads;           /* 0: as many as the machine has. Default 0. Results do not depend on it. */
-  int32_t device;             /* CUDA device number; -1: OOZE_DEVICE in the environment, else the first. Default -1. */
-  float particle_separation;  /* m, above 0: the spacing of particles at rest. Halving it makes eight times as many. Default 0.01. */
-  uint32_t max_particles;     /* refuse to hold more than this many. Default 1 << 30. */
+  uint32_t backend; /* OOZE_BACKEND_*. Default AUTO. */
+  uint32_t isa;     /* OOZE_ISA_*. Default AUTO. */
+  uint32_t tasks;   /* OOZE_TASKS_*. Default AUTO. */
+  /* 0: as many as the machine has. Default 0. Results do not depend on it. */
+  uint32_t threads;
+  /* CUDA device number; -1: OOZE_DEVICE in the environment, else the first. Default -1. */
+  int32_t device;
+  /* m, above 0: the spacing of particles at rest. Halving it makes eight times as many. Default
+   * 0.01. */
+  float particle_separation;
+  uint32_t max_particles; /* refuse to hold more than this many. Default 1 << 30. */
   ooze_hooks hooks;
 } ooze_solver_desc;
 
-OOZE_API ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, ooze_message *why);
+OOZE_API ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out,
+                                        ooze_message *why);
 OOZE_API void ooze_solver_destroy(ooze_solver *s);
-OOZE_API const char *ooze_solver_message(const ooze_solver *s); /* of the last call that failed or brought news; "" if none */
-OOZE_API const char *ooze_solver_backend(const ooze_solver *s); /* "cpu neon", "cpu avx2", "cuda NVIDIA H200", ... */
+/* of the last call that failed or brought news; "" if none */
+OOZE_API const char *ooze_solver_message(const ooze_solver *s);
+/* "cpu neon", "cpu avx2", "cuda NVIDIA H200", ... */
+OOZE_API const char *ooze_solver_backend(const ooze_solver *s);
 OOZE_API float ooze_solver_separation(const ooze_solver *s);
 
-/* ---- Parameters: may change before any step ------------------------------------------------------------------- */
+/* ---- Parameters: may change before any step ---------------------------------------------- */
 
-/* The systems of the five papers (docs/models.md). A model that this build lacks is refused by ooze_params_set. */
+/* The systems of the five papers (docs/models.md). A model that this build lacks is refused by
+ * ooze_params_set. */
 enum {
   OOZE_MODEL_CONFORMATION = 0, /* Barreiro et al. 2017 */
   OOZE_MODEL_LINKS = 1,        /* Takahashi et al. 2014 */
@@ -119,13 +152,20 @@ enum {
   OOZE_MODEL_COUNT
 };
 enum { OOZE_CAUCHY_MIXED = 0, OOZE_CAUCHY_VISCOUS, OOZE_CAUCHY_ELASTIC, OOZE_CAUCHY_COMPLEX };
-/* The conformation model's forms (Barreiro et al. 2017). OOZE: conjugate gradients on velocities, corrected gradients,
- * zero-energy control, bounded relaxation. PAPER: as printed. POSITION: position projection alone. STRESS: the explicit
- * stress of its section 3.1. The last three are for comparison. */
-enum { OOZE_SCHEME_OOZE = 0, OOZE_SCHEME_PAPER = 1, OOZE_SCHEME_POSITION = 2, OOZE_SCHEME_STRESS = 3 };
+/* The conformation model's forms (Barreiro et al. 2017). OOZE: conjugate gradients on velocities,
+ * corrected gradients, zero-energy control, bounded relaxation. PAPER: as printed. POSITION:
+ * position projection alone. STRESS: the explicit stress of its section 3.1. The last three are for
+ * comparison. */
+enum {
+  OOZE_SCHEME_OOZE = 0,
+  OOZE_SCHEME_PAPER = 1,
+  OOZE_SCHEME_POSITION = 2,
+  OOZE_SCHEME_STRESS = 3
+};
 
-/* What springs do: none; made within h, yielding, dropped beyond (the paper's Algorithm 4); kept as they are, yielding;
- * made at the distances that neighbours have now (its fig. 12: a mold is filled, then springs are added). */
+/* What springs do: none; made within h, yielding, dropped beyond (the paper's Algorithm 4); kept as
+ * they are, yielding; made at the distances that neighbours have now (its fig. 12: a mold is
+ * filled, then springs are added). */
 enum { OOZE_SPRINGS_OFF = 0, OOZE_SPRINGS_FLOW = 1, OOZE_SPRINGS_HOLD = 2, OOZE_SPRINGS_SET = 3 };
 
 /* Every field is described, with unit and range, in schema.def; `ooze schema` prints it. */
@@ -133,102 +173,137 @@ typedef struct ooze_params {
   uint32_t size;
   uint32_t model;
   uint32_t scheme;
-  float gravity[3];             /* m/s^2. Default 0 -9.81 0. */
-  float time_scale;             /* 1 is real time; scales dt. Default 1. */
-  uint32_t substeps;            /* per ooze_step when cfl is 0. Default 8. */
-  float cfl;                    /* 0: fixed substeps. Above 0: as many as keep a particle from moving further than cfl separations. Default 0. */
+  float gravity[3];  /* m/s^2. Default 0 -9.81 0. */
+  float time_scale;  /* 1 is real time; scales dt. Default 1. */
+  uint32_t substeps; /* per ooze_step when cfl is 0. Default 8. */
+  /* 0: fixed substeps. Above 0: as many as keep a particle from moving further than cfl
+   * separations. Default 0. */
+  float cfl;
   uint32_t min_substeps;        /* bounds of the adaptive count. Default 1. */
   uint32_t max_substeps;        /* Default 64. */
   uint32_t velocity_iterations; /* conjugate gradient iterations on velocities. Default 10. */
   uint32_t position_iterations; /* density + conformation iterations on positions. Default 5. */
-  float velocity_tolerance;     /* stop the velocity iterations when the residual has fallen by this factor. 0: never. Default 0. */
+  /* stop the velocity iterations when the residual has fallen by this factor. 0: never. Default 0.
+   */
+  float velocity_tolerance;
   uint32_t corotation;          /* 0 or 1. Default 1. */
   uint32_t gradient_correction; /* 0 or 1. Default 1. */
   float zero_energy;            /* strength of the zero-energy control, 0 to 1. Default 0.8. */
-  uint32_t rest_filter;         /* sweeps of the filter on non-affine velocity; 2 do as much as 3 (which bodies get). Default 2. */
-  uint32_t wall_density;        /* 0 or 1: walls count in the density. Default 1. */
-  uint32_t split_compliance;    /* 0 or 1: compliance acts on the deviator only, so that streams neck. Default 1. */
-  float max_speed;              /* m/s: faster particles are slowed to this. 0: no limit. Default 0. */
+  /* sweeps of the filter on non-affine velocity; 2 do as much as 3 (which bodies get). Default 2.
+   */
+  uint32_t rest_filter;
+  uint32_t wall_density; /* 0 or 1: walls count in the density. Default 1. */
+  /* 0 or 1: compliance acts on the deviator only, so that streams neck. Default 1. */
+  uint32_t split_compliance;
+  /* m/s: faster particles are slowed to this. 0: no limit. Default 0. */
+  float max_speed;
   /* Model links; position_iterations are its iterations (the paper takes six). */
-  float links_time;             /* s: the step that beta is given for; 0: each substep. Default 9.06e-4, of the paper's fig. 6. */
-  float links_beta_cold;        /* beta_a: lengthening of a pulled link in one such step, where it is cold. Default 1.003. */
+  /* s: the step that beta is given for; 0: each substep. Default 9.06e-4, of the paper's fig. 6. */
+  float links_time;
+  /* beta_a: lengthening of a pulled link in one such step, where it is cold. Default 1.003. */
+  float links_beta_cold;
   float links_beta_hot;         /* beta_b: where it is hot. Default 1.003. */
   float links_temperature_cold; /* K: T_a. Default 0. */
   float links_temperature_hot;  /* K: T_b. Default 0. */
-  float links_temperature_solid; /* K: T_c, below which particles are elastic. Default 0: none are. */
-  float links_slack;            /* alpha of (12). Default 0.05. */
-  float links_stiffness;        /* s_v, 0 to 1. Default 1. */
-  float links_pressure;         /* k_s of (8). Default 0.005. */
-  float links_cohesion;         /* part of the pull of (4), 0 to 1. Default 0. */
-  float links_smoothing;        /* epsilon_a of XSPH. Default 0.05. */
-  float links_smoothing_solid;  /* epsilon_b. Default 0.05. */
+  /* K: T_c, below which particles are elastic. Default 0: none are. */
+  float links_temperature_solid;
+  float links_slack;           /* alpha of (12). Default 0.05. */
+  float links_stiffness;       /* s_v, 0 to 1. Default 1. */
+  float links_pressure;        /* k_s of (8). Default 0.005. */
+  float links_cohesion;        /* part of the pull of (4), 0 to 1. Default 0. */
+  float links_smoothing;       /* epsilon_a of XSPH. Default 0.05. */
+  float links_smoothing_solid; /* epsilon_b. Default 0.05. */
   /* Model springs, in the paper's units: time in springs_time, lengths in h. */
-  float springs_time;           /* s: the unit of time; the paper's is 1/30. 0: by similarity, sqrt(0.01 h / 9.81 m/s^2). Default 0. */
+  /* s: the unit of time; the paper's is 1/30. 0: by similarity, sqrt(0.01 h / 9.81 m/s^2). Default
+   * 0. */
+  float springs_time;
   float springs_rest_density;   /* rho_0, with which h follows from the separation. Default 10. */
   float springs_stiffness;      /* k. Default 0.004. */
   float springs_near_stiffness; /* k_near. Default 0.01. */
   uint32_t springs_mode;        /* OOZE_SPRINGS_*. Default FLOW. */
   float springs_elasticity;     /* k_spring. Default 0.3. */
   float springs_plasticity_stretch, springs_plasticity_compress; /* alpha. Default 0.3. */
-  float springs_yield_stretch, springs_yield_compress;           /* gamma, of the rest length. Default 0.1. */
+  /* gamma, of the rest length. Default 0.1. */
+  float springs_yield_stretch, springs_yield_compress;
   float springs_viscosity;      /* sigma: linear in velocity. Default 0. */
   float springs_impact;         /* beta: quadratic in velocity. Default 0.2. */
   float springs_stick;          /* k_stick. Default 0. */
   float springs_stick_distance; /* d_stick, in separations. Default 0.5. */
   /* model blend (Takamatsu & Kanai 2011) */
-  float blend_alpha;            /* 0 elastic solid (shape matching) to 1 fluid (SPH). Default 0.7. */
-  float blend_support;          /* separations: radius of a neighbourhood, sigma^s; larger is stiffer. Default 2.2. */
-  float blend_yield;            /* multiples of gravity: gamma_u, mean outside force at which a solid (alpha 0) takes a new shape. Default 12. */
-  float blend_interval;         /* s between looks at that: his m_u. Default 0.1. */
-  float blend_time;             /* s: his dt0; shorter pulls harder towards the shape. Default 0.005. */
-  float blend_stiffness;        /* m^2/s^2: pressure coefficient k; as much of it as the step bears. Default 100. */
+  /* 0 elastic solid (shape matching) to 1 fluid (SPH). Default 0.7. */
+  float blend_alpha;
+  /* separations: radius of a neighbourhood, sigma^s; larger is stiffer. Default 2.2. */
+  float blend_support;
+  /* multiples of gravity: gamma_u, mean outside force at which a solid (alpha 0) takes a new shape.
+   * Default 12. */
+  float blend_yield;
+  float blend_interval; /* s between looks at that: his m_u. Default 0.1. */
+  /* s: his dt0; shorter pulls harder towards the shape. Default 0.005. */
+  float blend_time;
+  /* m^2/s^2: pressure coefficient k; as much of it as the step bears. Default 100. */
+  float blend_stiffness;
   /* model cauchy (Mukai, Matsui & Chang) */
-  uint32_t cauchy_stress;       /* OOZE_CAUCHY_MIXED (3)-(12), VISCOUS, ELASTIC, COMPLEX (15)-(21). Default MIXED. */
-  float cauchy_young;           /* Pa: E. Default 1050. */
-  float cauchy_poisson;         /* nu. Default 0.5. */
-  float cauchy_frequency;       /* rad/s: omega of the complex modulus. Default pi / 4. */
-  float cauchy_tension;         /* N/m: surface tension, by potential (13). Default 0.03. */
-  float cauchy_wetting;         /* degrees: contact angle. Default 30. */
-  float cauchy_support;         /* separations: radius of influence r_e. Default 2.6. */
-  uint32_t cauchy_iterations;   /* conjugate gradient iterations for the pressure. Default 30. */
+  /* OOZE_CAUCHY_MIXED (3)-(12), VISCOUS, ELASTIC, COMPLEX (15)-(21). Default MIXED. */
+  uint32_t cauchy_stress;
+  float cauchy_young;         /* Pa: E. Default 1050. */
+  float cauchy_poisson;       /* nu. Default 0.5. */
+  float cauchy_frequency;     /* rad/s: omega of the complex modulus. Default pi / 4. */
+  float cauchy_tension;       /* N/m: surface tension, by potential (13). Default 0.03. */
+  float cauchy_wetting;       /* degrees: contact angle. Default 30. */
+  float cauchy_support;       /* separations: radius of influence r_e. Default 2.6. */
+  uint32_t cauchy_iterations; /* conjugate gradient iterations for the pressure. Default 30. */
 } ooze_params;
 
 OOZE_API ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out);
 OOZE_API ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params);
 
-/* ---- Materials ------------------------------------------------------------------------------------------------ */
+/* ---- Materials --------------------------------------------------------------------------- */
 
-/* Either SI (viscosity above 0, from which compliance = (relaxation_time + dt) / viscosity) or the paper's parameters
- * (viscosity 0; relaxation_time is its tau, compliance its alpha in 1/Pa). */
+/* Either SI (viscosity above 0, from which compliance = (relaxation_time + dt) / viscosity) or the
+ * paper's parameters (viscosity 0; relaxation_time is its tau, compliance its alpha in 1/Pa). */
 typedef struct ooze_material {
   uint32_t size;
-  float density;         /* kg/m^3, 1 to 1e5. Default 1000. */
-  float viscosity;       /* Pa s, 0 or more; 0: use compliance. Default 0. */
-  float relaxation_time; /* s, 0 or more: how long stretch is remembered. 0 is purely viscous, 1e6 elastic. Default 0. */
-  float compliance;      /* 1/Pa, 0 or more: 1 over the elastic modulus. 0 is rigid, 0.01 splashes. Default 1e-4. */
-  float temperature;     /* K, of new particles. Default 293.15. */
-  float links_beta;      /* model links: lengthening of a pulled link in one step of links_time, 1 to 2; 0: by temperature. Default 0. */
-  float yield_stress;    /* Pa, 0 or more: below it the material holds its shape, above it flows. Default 0. */
-  float conductivity;    /* W/(m K), 0 or more; 0: keeps its temperature. Default 0. */
-  float heat_capacity;   /* J/(kg K), above 0. Default 2000. */
-  float latent_heat;     /* J/kg, 0 or more: taken up in melting. Default 0. */
-  float melting_point;   /* K; 0: does not melt. Default 0. */
-  /* Viscosity and relaxation time by temperature: (K, Pa s, s), ascending; the first point at 0 K ends the list. Particles
-   * then take both from here, every substep, between points by their logarithms. Default none. */
+  float density;   /* kg/m^3, 1 to 1e5. Default 1000. */
+  float viscosity; /* Pa s, 0 or more; 0: use compliance. Default 0. */
+  /* s, 0 or more: how long stretch is remembered. 0 is purely viscous, 1e6 elastic. Default 0. */
+  float relaxation_time;
+  /* 1/Pa, 0 or more: 1 over the elastic modulus. 0 is rigid, 0.01 splashes. Default 1e-4. */
+  float compliance;
+  float temperature; /* K, of new particles. Default 293.15. */
+  /* model links: lengthening of a pulled link in one step of links_time, 1 to 2; 0: by temperature.
+   * Default 0. */
+  float links_beta;
+  /* Pa, 0 or more: below it the material holds its shape, above it flows. Default 0. */
+  float yield_stress;
+  float conductivity;  /* W/(m K), 0 or more; 0: keeps its temperature. Default 0. */
+  float heat_capacity; /* J/(kg K), above 0. Default 2000. */
+  float latent_heat;   /* J/kg, 0 or more: taken up in melting. Default 0. */
+  float melting_point; /* K; 0: does not melt. Default 0. */
+  /* Viscosity and relaxation time by temperature: (K, Pa s, s), ascending; the first point at 0 K
+   * ends the list. Particles then take both from here, every substep, between points by their
+   * logarithms. Default none. */
   float ramp_1[3], ramp_2[3], ramp_3[3], ramp_4[3], ramp_5[3], ramp_6[3], ramp_7[3], ramp_8[3];
-  float mixing;          /* m^2/s, 0 or more: how fast density, viscosity, relaxation time and compliance diffuse into fluid
-                          * that mixes too. Models conformation and links. Default 0. */
-  float surface_tension; /* N/m, 0 or more: what a substep cannot bear is held back (stats: tension_held). Default 0. */
-  float cohesion;        /* Pa, 0 or more: pull with which the fluid holds together where it is drawn apart. Default 0. */
-  float adhesion;        /* 0 to 2: pull of walls on such fluid; 0 beads, 1 neither, 2 wets. Default 1. */
+  /* m^2/s, 0 or more: how fast density, viscosity, relaxation time and compliance diffuse into
+   * fluid that mixes too. Models conformation and links. Default 0. */
+  float mixing;
+  /* N/m, 0 or more: what a substep cannot bear is held back (stats: tension_held). Default 0. */
+  float surface_tension;
+  /* Pa, 0 or more: pull with which the fluid holds together where it is drawn apart. Default 0. */
+  float cohesion;
+  /* 0 to 2: pull of walls on such fluid; 0 beads, 1 neither, 2 wets. Default 1. */
+  float adhesion;
 } ooze_material;
 
-OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uint32_t *out_index); /* 0 is the default one */
-OOZE_API ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_material *material);      /* re-applied to its particles */
+/* 0 is the default one */
+OOZE_API ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material,
+                                       uint32_t *out_index);
+/* re-applied to its particles */
+OOZE_API ooze_result ooze_material_set(ooze_solver *s, uint32_t index,
+                                       const ooze_material *material);
 OOZE_API ooze_result ooze_material_get(const ooze_solver *s, uint32_t index, ooze_material *out);
 OOZE_API uint32_t ooze_material_count(const ooze_solver *s);
 
-/* ---- Particles ------------------------------------------------------------------------------------------------ */
+/* ---- Particles --------------------------------------------------------------------------- */
 
 /* Attributes are addressed by rank in ascending id, whatever order the solver keeps inside. */
 typedef enum ooze_attribute {
@@ -242,63 +317,76 @@ typedef enum ooze_attribute {
   OOZE_DENSITY,         /* float, kg/m^3 at rest */
   OOZE_TEMPERATURE,     /* float, K */
   OOZE_FORCE,           /* 3 float, N/kg: an acceleration added each substep until changed */
-  OOZE_MATERIAL,        /* uint32; writing it gives the particle that material's values: write it before those */
-  OOZE_SOURCE,          /* uint32: emitter handle while inside its nozzle, else 0 */
-  OOZE_MASS,            /* float, kg; read only */
-  OOZE_COMPRESSION,     /* float: density over rest density minus 1, at the last substep; read only */
-  OOZE_STRESS,          /* 6 float, Pa: the viscoelastic stress at the last substep (its deviator, with split_compliance); read only */
-  OOZE_NEIGHBOURS,      /* uint32: neighbours within the kernel at the last substep; read only */
-  OOZE_OWNER,           /* uint32: the body or boundary that the particle belongs to; 0 is free fluid */
-  OOZE_REST,            /* 3 float, m: its place in the owner's frame, or in the reference shape; of fluid with a yield stress, m/s^2: what
-                         * holds it where its stress alone does not (model conformation) */
-  OOZE_MELT,            /* float: latent heat taken up, 0 solid to 1 liquid */
-  OOZE_PRESSURE,        /* float, Pa: of the last substep, from which the next one starts; 0 in what is only viscous */
+  /* uint32; writing it gives the particle that material's values: write it before those */
+  OOZE_MATERIAL,
+  OOZE_SOURCE, /* uint32: emitter handle while inside its nozzle, else 0 */
+  OOZE_MASS,   /* float, kg; read only */
+  /* float: density over rest density minus 1, at the last substep; read only */
+  OOZE_COMPRESSION,
+  /* 6 float, Pa: the viscoelastic stress at the last substep (its deviator, with split_compliance);
+     read only */
+  OOZE_STRESS,
+  OOZE_NEIGHBOURS, /* uint32: neighbours within the kernel at the last substep; read only */
+  /* uint32: the body or boundary that the particle belongs to; 0 is free fluid */
+  OOZE_OWNER,
+  /* 3 float, m: its place in the owner's frame, or in the reference shape; of fluid with a yield
+     stress, m/s^2: what holds it where its stress alone does not (model conformation) */
+  OOZE_REST,
+  OOZE_MELT, /* float: latent heat taken up, 0 solid to 1 liquid */
+  /* float, Pa: of the last substep, from which the next one starts; 0 in what is only viscous */
+  OOZE_PRESSURE,
   OOZE_ATTRIBUTE_COUNT
 } ooze_attribute;
 
 typedef struct ooze_attribute_info {
   uint32_t size;
-  const char *name;      /* as in caches and Houdini: "P", "v", "conform", ... */
+  const char *name; /* as in caches and Houdini: "P", "v", "conform", ... */
   uint32_t components;
   uint32_t element_bytes; /* of one component: 4, or 8 for ids */
   uint32_t is_integer;
   uint32_t writable;
-  uint32_t is_state;     /* needed to go on from a file: saving all of these saves the simulation */
+  uint32_t is_state; /* needed to go on from a file: saving all of these saves the simulation */
 } ooze_attribute_info;
 OOZE_API ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out);
 
-/* New particles. positions and velocities have 3 floats an element; a stride of 0 means tightly packed. */
+/* New particles. positions and velocities have 3 floats an element; a stride of 0 means tightly
+ * packed. */
 typedef struct ooze_particles {
   uint32_t size;
   uint32_t count;
-  uint32_t material;       /* index whose values the particles get. Default 0. */
+  uint32_t material; /* index whose values the particles get. Default 0. */
   uint32_t reserved;
-  const void *positions;   /* required */
-  size_t position_stride;  /* bytes */
-  const void *velocities;  /* NULL: at rest */
+  const void *positions;  /* required */
+  size_t position_stride; /* bytes */
+  const void *velocities; /* NULL: at rest */
   size_t velocity_stride;
-  const uint64_t *ids;     /* NULL: numbered on from the largest id so far. Otherwise unused and distinct. */
+  /* NULL: numbered on from the largest id so far. Otherwise unused and distinct. */
+  const uint64_t *ids;
 } ooze_particles;
 
-OOZE_API ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles, uint64_t *out_first_id);
+OOZE_API ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
+                                        uint64_t *out_first_id);
 OOZE_API ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t count);
 OOZE_API ooze_result ooze_particles_clear(ooze_solver *s);
 OOZE_API uint32_t ooze_particle_count(const ooze_solver *s);
 OOZE_API ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank);
-OOZE_API ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
-                                         size_t stride, void *out);
-OOZE_API ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
-                                          size_t stride, const void *in);
+OOZE_API ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first,
+                                         uint32_t count, size_t stride, void *out);
+OOZE_API ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first,
+                                          uint32_t count, size_t stride, const void *in);
 
-/* ---- Links ---------------------------------------------------------------------------------------------------- */
+/* ---- Links ------------------------------------------------------------------------------- */
 
-/* Pairs of particles that know each other from step to step, each with a rest length. The models springs and links make
- * and drop their own; the host may add others. They follow their particles through sorting, removal and checkpoints. */
+/* Pairs of particles that know each other from step to step, each with a rest length. The models
+ * springs and links make and drop their own; the host may add others. They follow their particles
+ * through sorting, removal and checkpoints. */
 enum {
-  OOZE_LINK_HELD = 1,    /* the host's: no model changes or drops it */
-  OOZE_LINK_SPRING = 2,  /* the model springs' (Clavet et al. 2005) */
-  OOZE_LINK_VISCOUS = 3, /* the model links' (Takahashi et al. 2014); elastic while both ends are cold */
-  OOZE_LINK_SOFT = 4     /* of a soft body: both ends are its particles; spare: stiffness over Young's modulus, m */
+  OOZE_LINK_HELD = 1,   /* the host's: no model changes or drops it */
+  OOZE_LINK_SPRING = 2, /* the model springs' (Clavet et al. 2005) */
+  /* the model links' (Takahashi et al. 2014); elastic while both ends are cold */
+  OOZE_LINK_VISCOUS = 3,
+  /* of a soft body: both ends are its particles; spare: stiffness over Young's modulus, m */
+  OOZE_LINK_SOFT = 4
 };
 typedef struct ooze_links {
   uint32_t size;
@@ -312,14 +400,15 @@ typedef struct ooze_links {
 
 /* Each call moves all links: add many at once. A particle has at most 512. */
 OOZE_API ooze_result ooze_links_add(ooze_solver *s, const ooze_links *links);
-OOZE_API ooze_result ooze_links_remove(ooze_solver *s, const uint64_t *pairs, uint64_t count); /* two ids a link */
+/* two ids a link */
+OOZE_API ooze_result ooze_links_remove(ooze_solver *s, const uint64_t *pairs, uint64_t count);
 OOZE_API ooze_result ooze_links_clear(ooze_solver *s);
 OOZE_API ooze_result ooze_links_count(ooze_solver *s, uint64_t *out_count);
 /* In ascending (lower id, higher id). Any of the four may be NULL. */
-OOZE_API ooze_result ooze_links_read(ooze_solver *s, uint64_t first, uint64_t count, uint64_t *pairs, float *rest,
-                                     uint32_t *kind, float *spare);
+OOZE_API ooze_result ooze_links_read(ooze_solver *s, uint64_t first, uint64_t count,
+                                     uint64_t *pairs, float *rest, uint32_t *kind, float *spare);
 
-/* ---- Colliders ------------------------------------------------------------------------------------------------ */
+/* ---- Colliders --------------------------------------------------------------------------- */
 
 enum {
   OOZE_SHAPE_PLANE = 0,    /* the half-space below y = 0 is solid */
@@ -329,21 +418,22 @@ enum {
   OOZE_SHAPE_CYLINDER = 4, /* along y: radius half[0], half height half[1] */
   OOZE_SHAPE_SDF = 5       /* 8x8x8 bricks */
 };
-/* How fluid meets a collider. SDF: contact with its surface, with friction and stick. PARTICLES: points of its surface are in
- * the fluid's density and viscosity sums and hold it off. With friction 1 they hold fluid as its viscosity does; with less it
- * slips along them, with 0 freely (models conformation and links). stick needs a surface, which a sheet of points has not.
- * Thin and open sheets and meshes that deform need them.
- * The model blend knows contact alone. */
+/* How fluid meets a collider. SDF: contact with its surface, with friction and stick. PARTICLES:
+ * points of its surface are in the fluid's density and viscosity sums and hold it off. With
+ * friction 1 they hold fluid as its viscosity does; with less it slips along them, with 0 freely
+ * (models conformation and links). stick needs a surface, which a sheet of points has not. Thin and
+ * open sheets and meshes that deform need them. The model blend knows contact alone. */
 enum { OOZE_BOUNDARY_SDF = 0, OOZE_BOUNDARY_PARTICLES = 1 };
 enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes what enters */
 
 typedef struct ooze_pose {
-  float position[3];    /* m */
-  float rotation[4];    /* quaternion x y z w; need not be of unit length */
+  float position[3]; /* m */
+  float rotation[4]; /* quaternion x y z w; need not be of unit length */
 } ooze_pose;
 
-/* Signed distance, negative inside, in bricks of 8x8x8 samples (an OpenVDB leaf): sample (x, y, z) of a brick stands at
- * voxel * (origin + (x, y, z)) in the collider's space; values[z + 8 * (y + 8 * x)]. */
+/* Signed distance, negative inside, in bricks of 8x8x8 samples (an OpenVDB leaf): sample (x, y, z)
+ * of a brick stands at voxel * (origin + (x, y, z)) in the collider's space; values[z + 8 * (y + 8
+ * * x)]. */
 typedef struct ooze_sdf_brick {
   int32_t origin[3]; /* voxels, multiples of 8 */
   float values[512]; /* m */
@@ -351,90 +441,112 @@ typedef struct ooze_sdf_brick {
 
 typedef struct ooze_collider_desc {
   uint32_t size;
-  uint32_t shape;     /* OOZE_SHAPE_*. Default PLANE. */
-  uint32_t role;      /* OOZE_ROLE_*. Default COLLIDE. */
-  uint32_t invert;    /* 1: solid outside, so that a box is a container. Default 0. */
-  float half[3];      /* m, see the shapes. Default 0.5 0.5 0.5. */
-  ooze_pose start;    /* at the beginning of the next ooze_step */
-  ooze_pose end;      /* at its end; the next step starts from here unless updated */
-  float friction;     /* 0 slides freely, 1 holds fully; independent of viscosity. Default 1. */
-  float stick;        /* m/s^2: pull away from the wall up to this acceleration is held. Default 0. */
-  float temperature;  /* K, of the wall, where materials conduct heat. Default 293.15. */
+  uint32_t shape;  /* OOZE_SHAPE_*. Default PLANE. */
+  uint32_t role;   /* OOZE_ROLE_*. Default COLLIDE. */
+  uint32_t invert; /* 1: solid outside, so that a box is a container. Default 0. */
+  float half[3];   /* m, see the shapes. Default 0.5 0.5 0.5. */
+  ooze_pose start; /* at the beginning of the next ooze_step */
+  ooze_pose end;   /* at its end; the next step starts from here unless updated */
+  float friction;  /* 0 slides freely, 1 holds fully; independent of viscosity. Default 1. */
+  /* m/s^2: pull away from the wall up to this acceleration is held. Default 0. */
+  float stick;
+  float temperature;     /* K, of the wall, where materials conduct heat. Default 293.15. */
   uint32_t wall_density; /* 1: counts in the density near it. Default 1. */
-  float voxel;        /* m, SDF only */
+  float voxel;           /* m, SDF only */
   uint32_t brick_count;
   const ooze_sdf_brick *bricks; /* SDF only; copied */
-  float contact;      /* W/(m^2 K): how well heat passes between wall and fluid; 0 insulates. Default 1e6. */
-  uint32_t boundary;  /* OOZE_BOUNDARY_*. Default SDF. */
+  /* W/(m^2 K): how well heat passes between wall and fluid; 0 insulates. Default 1e6. */
+  float contact;
+  uint32_t boundary; /* OOZE_BOUNDARY_*. Default SDF. */
 } ooze_collider_desc;
 
 typedef uint32_t ooze_collider; /* 0 is none */
-OOZE_API ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, ooze_collider *out);
-OOZE_API ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start, const ooze_pose *end);
-OOZE_API ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider, const ooze_collider_desc *desc);
+OOZE_API ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc,
+                                       ooze_collider *out);
+OOZE_API ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider,
+                                        const ooze_pose *start, const ooze_pose *end);
+OOZE_API ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider,
+                                       const ooze_collider_desc *desc);
 OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider);
-/* Points for a collider whose boundary is particles, 3 floats each, m, in its frame, about one separation apart: at the
- * beginning of the next ooze_step and, for a mesh that deforms, at its end (NULL: they stay). The fluid keeps a little more
- * than one separation off a single sheet of them. Without this call a plane (a patch of half[0] by half[2]), sphere, box,
- * capsule or cylinder is sampled by itself, half a separation inside; an SDF needs it. Where the surface is known too, it
- * guards the points: nothing gets past it. count 0 takes the points back. They are no particles to the host: they have no
- * rank and no id, and are not in the state hash. */
-OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count, const float *start,
-                                          const float *end);
-/* Friction and stick that differ from place to place on a collider, in place of its own: `count` places on its surface, 3 floats
- * each, m, in its frame, about `spacing` apart and no further (ooze_mesh_sample finds such places on a mesh). What touches it
- * takes those of the places around, contact and boundary particles alike. friction or stick NULL: the collider's own. They stay
- * until they are given anew; count 0 takes them back. */
-OOZE_API ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing, uint32_t count, const float *positions,
+/* Points for a collider whose boundary is particles, 3 floats each, m, in its frame, about one
+ * separation apart: at the beginning of the next ooze_step and, for a mesh that deforms, at its end
+ * (NULL: they stay). The fluid keeps a little more than one separation off a single sheet of them.
+ * Without this call a plane (a patch of half[0] by half[2]), sphere, box, capsule or cylinder is
+ * sampled by itself, half a separation inside; an SDF needs it. Where the surface is known too, it
+ * guards the points: nothing gets past it. count 0 takes the points back. They are no particles to
+ * the host: they have no rank and no id, and are not in the state hash. */
+OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider, uint32_t count,
+                                          const float *start, const float *end);
+/* Friction and stick that differ from place to place on a collider, in place of its own: `count`
+ * places on its surface, 3 floats each, m, in its frame, about `spacing` apart and no further
+ * (ooze_mesh_sample finds such places on a mesh). What touches it takes those of the places around,
+ * contact and boundary particles alike. friction or stick NULL: the collider's own. They stay until
+ * they are given anew; count 0 takes them back. */
+OOZE_API ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing,
+                                        uint32_t count, const float *positions,
                                         const float *friction, const float *stick);
-/* Mean force (N) and torque about its position (N m) that the fluid put on it, on its surface and on its boundary particles,
- * during the last ooze_step. (What the models links and springs smooth of velocities at boundary particles is not in it.) */
-OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider, float force[3], float torque[3]);
-/* on 0: the next steps add up no loads, and ooze_collider_load is refused; 1 adds them up again. It changes nothing else, not a
- * bit; with boundary particles it saves up to a tenth of a step. A new solver adds them up; checkpoints do not tell. */
+/* Mean force (N) and torque about its position (N m) that the fluid put on it, on its surface and
+ * on its boundary particles, during the last ooze_step. (What the models links and springs smooth
+ * of velocities at boundary particles is not in it.) */
+OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider,
+                                        float force[3], float torque[3]);
+/* on 0: the next steps add up no loads, and ooze_collider_load is refused; 1 adds them up again. It
+ * changes nothing else, not a bit; with boundary particles it saves up to a tenth of a step. A new
+ * solver adds them up; checkpoints do not tell. */
 OOZE_API ooze_result ooze_collider_loads(ooze_solver *s, uint32_t on);
 
-/* ---- Bodies --------------------------------------------------------------------------------------------------- */
+/* ---- Bodies ------------------------------------------------------------------------------ */
 
 enum { OOZE_BODY_RIGID = 0, OOZE_BODY_SOFT = 1 };
 
-/* A body is made of particles that belong to it (OOZE_OWNER) and know their place in it (OOZE_REST). They are in the same
- * density and viscosity sums as the fluid, so that it floats, sinks, drags and is dragged by what its points fill: points at
- * the particle separation, throughout its inside. Its mass is that of its particles. All state of a body is in its
+/* A body is made of particles that belong to it (OOZE_OWNER) and know their place in it
+ * (OOZE_REST). They are in the same density and viscosity sums as the fluid, so that it floats,
+ * sinks, drags and is dragged by what its points fill: points at the particle separation,
+ * throughout its inside. Its mass is that of its particles. All state of a body is in its
  * particles: writing their attributes moves it.
- * A rigid body keeps its shape. A soft one has links (OOZE_LINK_SOFT) between points up to 1.8 separations apart, which resist
- * stretch, and keeps the volume around each point; what its links are is state too. */
+ * A rigid body keeps its shape. A soft one has links (OOZE_LINK_SOFT) between points up to 1.8
+ * separations apart, which resist stretch, and keeps the volume around each point; what its links
+ * are is state too. */
 typedef struct ooze_body_desc {
   uint32_t size;
-  uint32_t kind;          /* OOZE_BODY_*. Default RIGID. */
-  uint32_t material;      /* index: what its particles are made of; its density counts. Default 0. */
-  float friction;         /* Coulomb's coefficient, times the wall's or the other body's. Default 0.5. */
-  ooze_pose pose;         /* of the body's frame */
-  float velocity[3];      /* m/s, of its centre of mass */
-  float spin[3];          /* rad/s, about its centre of mass */
-  uint32_t count;         /* points */
-  uint32_t has_first_id;  /* 1: its particles get the ids from first_id on, which must be free. Default 0. */
+  uint32_t kind; /* OOZE_BODY_*. Default RIGID. */
+  /* index: what its particles are made of; its density counts. Default 0. */
+  uint32_t material;
+  /* Coulomb's coefficient, times the wall's or the other body's. Default 0.5. */
+  float friction;
+  ooze_pose pose;    /* of the body's frame */
+  float velocity[3]; /* m/s, of its centre of mass */
+  float spin[3];     /* rad/s, about its centre of mass */
+  uint32_t count;    /* points */
+  /* 1: its particles get the ids from first_id on, which must be free. Default 0. */
+  uint32_t has_first_id;
   uint64_t first_id;
-  const void *positions;  /* 3 floats each, m, in the body's frame; required, and not all on one line */
+  /* 3 floats each, m, in the body's frame; required, and not all on one line */
+  const void *positions;
   size_t position_stride; /* bytes; 0: tightly packed */
   /* soft bodies */
-  float stretch_compliance; /* 1/Pa, 0 or more: 1 over Young's modulus of its links; 0: as stiff as the substep bears. Default 1e-4. */
-  float volume_compliance;  /* 1/Pa, 0 or more: 1 over its bulk modulus, beside what its links resist. Default 5e-5. */
-  uint32_t keep_volume;     /* 0: links alone hold it. Default 1. */
-  float damping;            /* s, 0 or more: time by which strain rate adds to strain in all its forces. Default 0. */
-  float strain_limit;       /* a link is lost for good when longer than 1 + this of its length; 0: never. Default 0. */
+  /* 1/Pa, 0 or more: 1 over Young's modulus of its links; 0: as stiff as the substep bears. Default
+   * 1e-4. */
+  float stretch_compliance;
+  /* 1/Pa, 0 or more: 1 over its bulk modulus, beside what its links resist. Default 5e-5. */
+  float volume_compliance;
+  uint32_t keep_volume; /* 0: links alone hold it. Default 1. */
+  /* s, 0 or more: time by which strain rate adds to strain in all its forces. Default 0. */
+  float damping;
+  /* a link is lost for good when longer than 1 + this of its length; 0: never. Default 0. */
+  float strain_limit;
 } ooze_body_desc;
 
 typedef struct ooze_body_state {
   uint32_t size;
-  uint32_t particles;     /* that are left of it */
-  ooze_pose pose;         /* of the body's frame now: the best fit of its particles' rest places */
-  float velocity[3];      /* m/s, of its centre of mass */
-  float spin[3];          /* rad/s */
-  float centre[3];        /* m: of mass */
-  float mass;             /* kg */
-  float inertia[6];       /* kg m^2 about the centre, in world axes: xx yy zz xy xz yz */
-  uint64_t first_id;      /* of its particles */
+  uint32_t particles; /* that are left of it */
+  ooze_pose pose;     /* of the body's frame now: the best fit of its particles' rest places */
+  float velocity[3];  /* m/s, of its centre of mass */
+  float spin[3];      /* rad/s */
+  float centre[3];    /* m: of mass */
+  float mass;         /* kg */
+  float inertia[6];   /* kg m^2 about the centre, in world axes: xx yy zz xy xz yz */
+  uint64_t first_id;  /* of its particles */
 } ooze_body_state;
 
 typedef uint32_t ooze_body; /* 0 is none */
@@ -442,63 +554,78 @@ OOZE_API ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, o
 OOZE_API ooze_result ooze_body_remove(ooze_solver *s, ooze_body body); /* and its particles */
 OOZE_API ooze_result ooze_body_state_get(ooze_solver *s, ooze_body body, ooze_body_state *out);
 OOZE_API uint32_t ooze_body_count(const ooze_solver *s);
-OOZE_API ooze_body ooze_body_at(const ooze_solver *s, uint32_t index); /* handles in ascending order; 0 past the end */
+/* handles in ascending order; 0 past the end */
+OOZE_API ooze_body ooze_body_at(const ooze_solver *s, uint32_t index);
 
-/* ---- Emitters ------------------------------------------------------------------------------------------------- */
+/* ---- Emitters ---------------------------------------------------------------------------- */
 
 enum { OOZE_LAYOUT_AUTO = 0, OOZE_LAYOUT_BCT = 1, OOZE_LAYOUT_SUNFLOWER = 2 };
 
-/* A round nozzle that pushes fluid along its -y axis at `speed`; births fall anywhere within a substep. */
+/* A round nozzle that pushes fluid along its -y axis at `speed`; births fall anywhere within a
+ * substep. */
 typedef struct ooze_emitter_desc {
   uint32_t size;
-  uint32_t layout;     /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: BCT from 50 Pa s or with relaxation time, else SUNFLOWER. */
-  uint32_t material;   /* index. Default 0. */
-  uint32_t active;     /* 0 or 1. Default 1. */
-  float radius;        /* m, above 0. Default 0.01. */
-  float speed;         /* m/s, above 0. Default 0.5. */
-  ooze_pose start;     /* of the nozzle's mouth, at the beginning of the next ooze_step */
+  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: BCT from 50 Pa s or with relaxation time,
+   * else SUNFLOWER. */
+  uint32_t layout;
+  uint32_t material; /* index. Default 0. */
+  uint32_t active;   /* 0 or 1. Default 1. */
+  float radius;      /* m, above 0. Default 0.01. */
+  float speed;       /* m/s, above 0. Default 0.5. */
+  ooze_pose start;   /* of the nozzle's mouth, at the beginning of the next ooze_step */
   ooze_pose end;
-  float disturbance;   /* m/s: random sideways speed given at the mouth, to break symmetry. Default 0. */
-  uint32_t seed;       /* Default 0. */
-  uint32_t layers;     /* layers held inside the nozzle behind the mouth. Default 3. */
+  /* m/s: random sideways speed given at the mouth, to break symmetry. Default 0. */
+  float disturbance;
+  uint32_t seed;          /* Default 0. */
+  uint32_t layers;        /* layers held inside the nozzle behind the mouth. Default 3. */
   uint64_t max_particles; /* stop after so many; 0: no limit. Default 0. */
 } ooze_emitter_desc;
 
 typedef uint32_t ooze_emitter; /* 0 is none */
-OOZE_API ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out);
-OOZE_API ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc);
+OOZE_API ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc,
+                                      ooze_emitter *out);
+OOZE_API ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter,
+                                      const ooze_emitter_desc *desc);
 OOZE_API ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter);
-/* Sets the emitter of that handle, or adds it under it: for hosts that keep handles with their particles. */
-OOZE_API ooze_result ooze_emitter_put(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc);
+/* Sets the emitter of that handle, or adds it under it: for hosts that keep handles with their
+ * particles. */
+OOZE_API ooze_result ooze_emitter_put(ooze_solver *s, ooze_emitter emitter,
+                                      const ooze_emitter_desc *desc);
 
-/* ---- Stepping ------------------------------------------------------------------------------------------------- */
+/* ---- Stepping ---------------------------------------------------------------------------- */
 
-/* dt in s, 0 to 1: one frame or any other stretch of time. 0 does nothing. When it is cancelled or fails, time and state
- * are those of the last whole substep. Particles further out than 1e6 m or 1e6 separations are removed. */
+/* dt in s, 0 to 1: one frame or any other stretch of time. 0 does nothing. When it is cancelled or
+ * fails, time and state are those of the last whole substep. Particles further out than 1e6 m or
+ * 1e6 separations are removed. */
 OOZE_API ooze_result ooze_step(ooze_solver *s, double dt);
-OOZE_API double ooze_time(const ooze_solver *s);           /* s of simulated time: 0 at creation */
-OOZE_API ooze_result ooze_time_set(ooze_solver *s, double time); /* for a state that comes from a file; moves nothing */
+OOZE_API double ooze_time(const ooze_solver *s); /* s of simulated time: 0 at creation */
+/* for a state that comes from a file; moves nothing */
+OOZE_API ooze_result ooze_time_set(ooze_solver *s, double time);
 
 typedef struct ooze_stats {
   uint32_t size;
   uint32_t particles;
-  uint32_t substeps;        /* of the last ooze_step */
-  uint32_t contained;       /* resets in the last ooze_step of particles that went non-finite, each substep's counted */
+  uint32_t substeps; /* of the last ooze_step */
+  /* resets in the last ooze_step of particles that went non-finite, each substep's counted */
+  uint32_t contained;
   uint64_t first_contained; /* id of the first of them */
   uint32_t born, killed;    /* in the last ooze_step */
-  uint32_t list_rebuilds;   /* substeps whose density list was made anew because something moved further than list C or a margin allows for */
-  double kinetic_energy;    /* J */
-  double momentum[3];       /* kg m/s */
-  double max_speed;         /* m/s */
-  double mean_compression;  /* of particles that are not at a free surface */
+  /* substeps whose density list was made anew because something moved further than list C or a
+   * margin allows for */
+  uint32_t list_rebuilds;
+  double kinetic_energy;   /* J */
+  double momentum[3];      /* kg m/s */
+  double max_speed;        /* m/s */
+  double mean_compression; /* of particles that are not at a free surface */
   double max_compression;
   double mean_neighbours;
-  double residual;          /* of the last velocity projection, relative to its start */
-  uint64_t bytes;           /* held by this solver, on the host and on its device */
+  double residual; /* of the last velocity projection, relative to its start */
+  uint64_t bytes;  /* held by this solver, on the host and on its device */
   uint64_t bytes_per_particle;
-  uint32_t tension_held;    /* particles whose tension or cohesion the last substep could not bear and held back */
-  uint64_t device_bytes;    /* of `bytes`: on the device, particles and lists */
-  uint64_t device_scratch;  /* of `bytes`: on the device, what only sorting and searching need */
+  /* particles whose tension or cohesion the last substep could not bear and held back */
+  uint32_t tension_held;
+  uint64_t device_bytes;   /* of `bytes`: on the device, particles and lists */
+  uint64_t device_scratch; /* of `bytes`: on the device, what only sorting and searching need */
 } ooze_stats;
 OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
 
@@ -513,54 +640,61 @@ OOZE_API uint32_t ooze_profile_count(const ooze_solver *s);
 OOZE_API ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_time *out);
 OOZE_API void ooze_profile_reset(ooze_solver *s);
 
-/* ---- Checkpoints ---------------------------------------------------------------------------------------------- */
+/* ---- Checkpoints ------------------------------------------------------------------------- */
 
-/* All state (particles, links, time, materials, parameters, colliders, emitters, bodies) as one block that any solver of the
- * same particle separation and build continues from, bit for bit. */
+/* All state (particles, links, time, materials, parameters, colliders, emitters, bodies) as one
+ * block that any solver of the same particle separation and build continues from, bit for bit. */
 OOZE_API ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes);
-OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes);
+OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity,
+                                          size_t *out_bytes);
 OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes);
-OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash); /* of all particle state in id order, and of links */
+/* of all particle state in id order, and of links */
+OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash);
 
-/* What is state and belongs to no particle (time, next id, how far each emitter has poured, what bodies there are) as 32-bit words, for hosts that
- * keep the particles' attributes themselves. Adding the same particles, parameters, materials, colliders and emitters (under
- * their handles) and then loading the words continues bit for bit. words NULL: only counts. Emitters that are not there, or whose
- * speed or activity is another, keep what they have. */
-OOZE_API ooze_result ooze_clock_save(ooze_solver *s, uint32_t *words, uint32_t capacity, uint32_t *out_count);
+/* What is state and belongs to no particle (time, next id, how far each emitter has poured, what
+ * bodies there are) as 32-bit words, for hosts that keep the particles' attributes themselves.
+ * Adding the same particles, parameters, materials, colliders and emitters (under their handles)
+ * and then loading the words continues bit for bit. words NULL: only counts. Emitters that are not
+ * there, or whose speed or activity is another, keep what they have. */
+OOZE_API ooze_result ooze_clock_save(ooze_solver *s, uint32_t *words, uint32_t capacity,
+                                     uint32_t *out_count);
 OOZE_API ooze_result ooze_clock_load(ooze_solver *s, const uint32_t *words, uint32_t count);
-/* A hash of bytes, to tell inputs that are the same; begin with seed 0, or with the hash of what came before. */
+/* A hash of bytes, to tell inputs that are the same; begin with seed 0, or with the hash of what
+ * came before. */
 OOZE_API uint64_t ooze_hash(const void *bytes, size_t count, uint64_t seed);
 
-/* ---- What there is -------------------------------------------------------------------------------------------- */
+/* ---- What there is ----------------------------------------------------------------------- */
 
 typedef struct ooze_schema_entry {
   uint32_t size;
-  const char *group;   /* "solver", "material", "collider", "emitter", "body" */
-  const char *name;    /* the field's name in its struct: "viscosity", "start.position" */
-  const char *type;    /* "float", "int", "bool", "menu", "vector" (3 numbers), "quaternion" (4) */
-  const char *unit;    /* "" if none */
-  const char *label;   /* for a dialog */
-  const char *help;    /* a sentence */
-  const char *menu;    /* "a|b|c" for menus, else "" */
+  const char *group; /* "solver", "material", "collider", "emitter", "body" */
+  const char *name;  /* the field's name in its struct: "viscosity", "start.position" */
+  const char *type;  /* "float", "int", "bool", "menu", "vector" (3 numbers), "quaternion" (4) */
+  const char *unit;  /* "" if none */
+  const char *label; /* for a dialog */
+  const char *help;  /* a sentence */
+  const char *menu;  /* "a|b|c" for menus, else "" */
   double default_value[4];
   double minimum, maximum; /* refused outside */
   double soft_maximum;     /* a slider's end */
 } ooze_schema_entry;
 OOZE_API uint32_t ooze_schema_count(void);
 OOZE_API ooze_result ooze_schema_get(uint32_t index, ooze_schema_entry *out);
-/* Stores the value of one parameter in a struct that its _default() has filled, by names: "params", "velocity_iterations".
- * `owner` is the struct's name without ooze_: solver_desc, params, material, collider_desc, emitter_desc, body_desc. A number for menus and
- * switches; 3 or 4 numbers for vectors and quaternions. Out of range is refused with a sentence in why (may be NULL). */
-OOZE_API ooze_result ooze_schema_store(const char *owner, const char *field, const double *value, void *object,
-                                       ooze_message *why);
+/* Stores the value of one parameter in a struct that its _default() has filled, by names: "params",
+ * "velocity_iterations". `owner` is the struct's name without ooze_: solver_desc, params, material,
+ * collider_desc, emitter_desc, body_desc. A number for menus and switches; 3 or 4 numbers for
+ * vectors and quaternions. Out of range is refused with a sentence in why (may be NULL). */
+OOZE_API ooze_result ooze_schema_store(const char *owner, const char *field, const double *value,
+                                       void *object, ooze_message *why);
 /* The other way: one number, or 3 or 4 for vectors and quaternions. */
-OOZE_API ooze_result ooze_schema_load(const char *owner, const char *field, const void *object, double out[4]);
+OOZE_API ooze_result ooze_schema_load(const char *owner, const char *field, const void *object,
+                                      double out[4]);
 
 typedef struct ooze_backend_info {
   uint32_t size;
   uint32_t backend;
-  uint32_t isa;       /* CPU only */
-  uint32_t usable;    /* 0 if this machine lacks it */
+  uint32_t isa;    /* CPU only */
+  uint32_t usable; /* 0 if this machine lacks it */
   const char *name;
   const char *detail; /* why it is not usable, or what it is */
 } ooze_backend_info;
@@ -569,14 +703,22 @@ OOZE_API ooze_result ooze_backend_get(uint32_t index, ooze_backend_info *out);
 /* Memory of a CUDA device that so many particles need, about; 0 where the build has no CUDA. */
 OOZE_API uint64_t ooze_device_bytes(uint64_t particles);
 
-/* The conformation update alone: q (6) carried through one step by the velocity gradient grad_u (9, row major,
- * d u_a / d x_b), with relaxation time tau. What the model does to one particle; for rheometry. */
-OOZE_API void ooze_conformation_advance(const float q[6], const float grad_u[9], float tau, float dt, float out[6]);
+/* The conformation update alone: q (6) carried through one step by the velocity gradient grad_u (9,
+ * row major, d u_a / d x_b), with relaxation time tau. What the model does to one particle; for
+ * rheometry. */
+OOZE_API void ooze_conformation_advance(const float q[6], const float grad_u[9], float tau,
+                                        float dt, float out[6]);
 
-/* ---- Defaults ------------------------------------------------------------------------------------------------- */
+/* ---- Defaults ---------------------------------------------------------------------------- */
 
-static inline void ooze_pose_default(ooze_pose *p) { memset(p, 0, sizeof *p); p->rotation[3] = 1.0f; }
-static inline void ooze_hooks_default(ooze_hooks *h) { memset(h, 0, sizeof *h); h->size = (uint32_t)sizeof *h; }
+static inline void ooze_pose_default(ooze_pose *p) {
+  memset(p, 0, sizeof *p);
+  p->rotation[3] = 1.0f;
+}
+static inline void ooze_hooks_default(ooze_hooks *h) {
+  memset(h, 0, sizeof *h);
+  h->size = (uint32_t)sizeof *h;
+}
 static inline void ooze_solver_desc_default(ooze_solver_desc *d) {
   memset(d, 0, sizeof *d);
   d->size = (uint32_t)sizeof *d;
@@ -639,8 +781,14 @@ static inline void ooze_material_default(ooze_material *m) {
   m->heat_capacity = 2000.0f;
   m->adhesion = 1.0f;
 }
-static inline void ooze_particles_default(ooze_particles *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
-static inline void ooze_links_default(ooze_links *l) { memset(l, 0, sizeof *l); l->size = (uint32_t)sizeof *l; }
+static inline void ooze_particles_default(ooze_particles *p) {
+  memset(p, 0, sizeof *p);
+  p->size = (uint32_t)sizeof *p;
+}
+static inline void ooze_links_default(ooze_links *l) {
+  memset(l, 0, sizeof *l);
+  l->size = (uint32_t)sizeof *l;
+}
 static inline void ooze_collider_desc_default(ooze_collider_desc *c) {
   memset(c, 0, sizeof *c);
   c->size = (uint32_t)sizeof *c;
@@ -671,12 +819,30 @@ static inline void ooze_body_desc_default(ooze_body_desc *b) {
   b->volume_compliance = 5e-5f;
   b->keep_volume = 1;
 }
-static inline void ooze_body_state_default(ooze_body_state *b) { memset(b, 0, sizeof *b); b->size = (uint32_t)sizeof *b; }
-static inline void ooze_stats_default(ooze_stats *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }
-static inline void ooze_attribute_info_default(ooze_attribute_info *a) { memset(a, 0, sizeof *a); a->size = (uint32_t)sizeof *a; }
-static inline void ooze_stage_time_default(ooze_stage_time *t) { memset(t, 0, sizeof *t); t->size = (uint32_t)sizeof *t; }
-static inline void ooze_schema_entry_default(ooze_schema_entry *e) { memset(e, 0, sizeof *e); e->size = (uint32_t)sizeof *e; }
-static inline void ooze_backend_info_default(ooze_backend_info *b) { memset(b, 0, sizeof *b); b->size = (uint32_t)sizeof *b; }
+static inline void ooze_body_state_default(ooze_body_state *b) {
+  memset(b, 0, sizeof *b);
+  b->size = (uint32_t)sizeof *b;
+}
+static inline void ooze_stats_default(ooze_stats *t) {
+  memset(t, 0, sizeof *t);
+  t->size = (uint32_t)sizeof *t;
+}
+static inline void ooze_attribute_info_default(ooze_attribute_info *a) {
+  memset(a, 0, sizeof *a);
+  a->size = (uint32_t)sizeof *a;
+}
+static inline void ooze_stage_time_default(ooze_stage_time *t) {
+  memset(t, 0, sizeof *t);
+  t->size = (uint32_t)sizeof *t;
+}
+static inline void ooze_schema_entry_default(ooze_schema_entry *e) {
+  memset(e, 0, sizeof *e);
+  e->size = (uint32_t)sizeof *e;
+}
+static inline void ooze_backend_info_default(ooze_backend_info *b) {
+  memset(b, 0, sizeof *b);
+  b->size = (uint32_t)sizeof *b;
+}
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,12 @@
 /* Ooze files: point caches, triangle meshes and checkpoints on disk.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The solver itself touches no file; everything that does is behind this header. A file is written under a temporary
- * name in the same folder, synced and renamed, so that a final name never holds half a file. A reader believes nothing:
- * each count that a file declares is checked against the file's length and against ooze_io_limits before memory is
- * asked for, and a truncated file is refused, not read short. Functions that fail leave one sentence with the path, the
- * place and the reason in *why, which may be NULL. Calls on different objects may run at the same time. */
+ * The solver itself touches no file; everything that does is behind this header. A file is written
+ * under a temporary name in the same folder, synced and renamed, so that a final name never holds
+ * half a file. A reader believes nothing: each count that a file declares is checked against the
+ * file's length and against ooze_io_limits before memory is asked for, and a truncated file is
+ * refused, not read short. Functions that fail leave one sentence with the path, the place and the
+ * reason in *why, which may be NULL. Calls on different objects may run at the same time. */
 #ifndef OOZE_OOZE_IO_H
 #define OOZE_OOZE_IO_H
 
@@ -15,37 +16,43 @@
 extern "C" {
 #endif
 
-/* ---- Limits and options --------------------------------------------------------------------------------------- */
+/* ---- Limits and options ------------------------------------------------------------------ */
 
 /* What a reader may use. NULL in place of a pointer to one means the defaults. */
 typedef struct ooze_io_limits {
   uint32_t size;
-  uint32_t max_depth;    /* nested arrays and maps. Default 64. */
-  uint64_t max_bytes;    /* memory for what is read, and apart from that for the file's own bytes. Default 16 GiB. */
+  uint32_t max_depth; /* nested arrays and maps. Default 64. */
+  /* memory for what is read, and apart from that for the file's own bytes. Default 16 GiB. */
+  uint64_t max_bytes;
 } ooze_io_limits;
 
 typedef struct ooze_write_options {
   uint32_t size;
-  uint32_t sync;         /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
-  uint32_t compression;  /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
-  uint32_t threads;      /* .bgeo.sc: that many compress. Default 1; with more, equal points may give other bytes. */
-  const char *software;  /* named in the file. NULL: "Ooze" and its version. */
+  /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
+  uint32_t sync;
+  uint32_t compression; /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
+  /* .bgeo.sc: that many compress. Default 1; with more, equal points may give other bytes. */
+  uint32_t threads;
+  const char *software; /* named in the file. NULL: "Ooze" and its version. */
 } ooze_write_options;
 
 /* One line for people, such as "frame.0007.ozc: chunk 3 is damaged; skipped". */
 typedef void (*ooze_line_fn)(void *user, const char *line);
 
-OOZE_API void ooze_io_free(void *memory);       /* for what this header's functions allocate; NULL is fine */
-OOZE_API const char *ooze_io_build_text(void);  /* the optional parts of this build: "blosc zstd", ... */
+/* for what this header's functions allocate; NULL is fine */
+OOZE_API void ooze_io_free(void *memory);
+/* the optional parts of this build: "blosc zstd", ... */
+OOZE_API const char *ooze_io_build_text(void);
 
-/* ---- Points --------------------------------------------------------------------------------------------------- */
+/* ---- Points ------------------------------------------------------------------------------ */
 
 enum {
   OOZE_FLOAT32 = 0,
   OOZE_FLOAT64 = 1,
   OOZE_INT32 = 2,
   OOZE_INT64 = 3,
-  OOZE_UINT64 = 4        /* ids. In files int32 where all fit, else int64, as Houdini has no unsigned type. */
+  /* ids. In files int32 where all fit, else int64, as Houdini has no unsigned type. */
+  OOZE_UINT64 = 4
 };
 /* What Houdini takes an attribute for: how transforms and blends treat it. */
 enum {
@@ -63,74 +70,93 @@ typedef struct ooze_points ooze_points;
 
 typedef struct ooze_points_attribute {
   uint32_t size;
-  uint32_t type;         /* OOZE_FLOAT32, ... */
-  uint32_t components;   /* 1 to 64 */
-  uint32_t meaning;      /* OOZE_MEANING_* */
-  const char *name;      /* "P", "v", "id", ...; lives as long as the points */
-  void *data;            /* count * components values, tightly packed: point after point */
+  uint32_t type;       /* OOZE_FLOAT32, ... */
+  uint32_t components; /* 1 to 64 */
+  uint32_t meaning;    /* OOZE_MEANING_* */
+  const char *name;    /* "P", "v", "id", ...; lives as long as the points */
+  void *data;          /* count * components values, tightly packed: point after point */
 } ooze_points_attribute;
 
 OOZE_API ooze_result ooze_points_create(uint64_t count, ooze_points **out, ooze_message *why);
 OOZE_API void ooze_points_destroy(ooze_points *points);
 OOZE_API uint64_t ooze_points_count(const ooze_points *points);
 
-/* Adds a zeroed array. Letters, digits, '_' and ':' make a name. meaning: of well-known names it is filled in when
- * OOZE_MEANING_NUMBER is given (P is a point, v a vector, id a label). out_data may be NULL. */
-OOZE_API ooze_result ooze_points_add(ooze_points *points, const char *name, uint32_t type, uint32_t components,
-                                     uint32_t meaning, void **out_data, ooze_message *why);
+/* Adds a zeroed array. Letters, digits, '_' and ':' make a name. meaning: of well-known names it is
+ * filled in when OOZE_MEANING_NUMBER is given (P is a point, v a vector, id a label). out_data may
+ * be NULL. */
+OOZE_API ooze_result ooze_points_add(ooze_points *points, const char *name, uint32_t type,
+                                     uint32_t components, uint32_t meaning, void **out_data,
+                                     ooze_message *why);
 OOZE_API ooze_result ooze_points_remove(ooze_points *points, const char *name);
 OOZE_API uint32_t ooze_points_attribute_count(const ooze_points *points);
-OOZE_API ooze_result ooze_points_attribute_get(const ooze_points *points, uint32_t index, ooze_points_attribute *out);
-OOZE_API ooze_result ooze_points_find(const ooze_points *points, const char *name, ooze_points_attribute *out);
+OOZE_API ooze_result ooze_points_attribute_get(const ooze_points *points, uint32_t index,
+                                               ooze_points_attribute *out);
+OOZE_API ooze_result ooze_points_find(const ooze_points *points, const char *name,
+                                      ooze_points_attribute *out);
 
-/* One number for all points: "time" (s), "frame", "separation" (m). A detail attribute in Houdini. */
-OOZE_API ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value, ooze_message *why);
-OOZE_API ooze_result ooze_points_detail_get(const ooze_points *points, const char *name, double *out);
+/* One number for all points: "time" (s), "frame", "separation" (m). A detail attribute in Houdini.
+ */
+OOZE_API ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value,
+                                            ooze_message *why);
+OOZE_API ooze_result ooze_points_detail_get(const ooze_points *points, const char *name,
+                                            double *out);
 OOZE_API uint32_t ooze_points_detail_count(const ooze_points *points);
-OOZE_API ooze_result ooze_points_detail_at(const ooze_points *points, uint32_t index, const char **out_name, double *out);
+OOZE_API ooze_result ooze_points_detail_at(const ooze_points *points, uint32_t index,
+                                           const char **out_name, double *out);
 
 /* Of finite positions: xmin ymin zmin xmax ymax zmax. NOT_FOUND where there is no P or no point. */
 OOZE_API ooze_result ooze_points_bounds(const ooze_points *points, double out[6]);
 
 /* By the name's end: .bgeo .geo .bgeo.sc .ply. Text attributes are left out; P must be finite. */
-OOZE_API ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooze_points **out, ooze_message *why);
-OOZE_API ooze_result ooze_points_write(const char *path, const ooze_points *points, const ooze_write_options *options,
-                                       ooze_message *why);
+OOZE_API ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits,
+                                      ooze_points **out, ooze_message *why);
+OOZE_API ooze_result ooze_points_write(const char *path, const ooze_points *points,
+                                       const ooze_write_options *options, ooze_message *why);
 /* The same from memory; name is used for its ending and in messages. */
-OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
-                                             ooze_points **out, ooze_message *why);
+OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count,
+                                             const ooze_io_limits *limits, ooze_points **out,
+                                             ooze_message *why);
 
-/* Every attribute of a solver that is state, with pscale (half the separation) and the details time and separation.
- * What is read back continues the simulation: particles are added under their ids and given all that the file holds.
- * Nothing is added when it fails. */
+/* Every attribute of a solver that is state, with pscale (half the separation) and the details time
+ * and separation. What is read back continues the simulation: particles are added under their ids
+ * and given all that the file holds. Nothing is added when it fails. */
 OOZE_API ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why);
-OOZE_API ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s, ooze_message *why);
+OOZE_API ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s,
+                                           ooze_message *why);
 
-/* ---- Triangle meshes ------------------------------------------------------------------------------------------ */
+/* ---- Triangle meshes --------------------------------------------------------------------- */
 
 typedef struct ooze_mesh {
   uint32_t size;
   uint32_t point_count;
   uint64_t triangle_count;
-  float *positions;      /* 3 a point, m */
-  uint32_t *triangles;   /* 3 a triangle, counter-clockwise seen from outside */
-  float *normals;        /* 3 a point, or NULL */
-  float *velocities;     /* 3 a point, m/s, or NULL */
-  float *friction;       /* 1 a point, 0 to 1, or NULL: of a collider (ooze_collider_grip) */
-  float *stick;          /* 1 a point, m/s^2, or NULL */
+  float *positions;    /* 3 a point, m */
+  uint32_t *triangles; /* 3 a triangle, counter-clockwise seen from outside */
+  float *normals;      /* 3 a point, or NULL */
+  float *velocities;   /* 3 a point, m/s, or NULL */
+  float *friction;     /* 1 a point, 0 to 1, or NULL: of a collider (ooze_collider_grip) */
+  float *stick;        /* 1 a point, m/s^2, or NULL */
 } ooze_mesh;
 
-enum { OOZE_MESH_NORMALS = 1, OOZE_MESH_VELOCITIES = 2, OOZE_MESH_FRICTION = 4, OOZE_MESH_STICK = 8 };
-/* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release leaves an empty mesh. */
-OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count, uint32_t with,
-                                        ooze_message *why);
+enum {
+  OOZE_MESH_NORMALS = 1,
+  OOZE_MESH_VELOCITIES = 2,
+  OOZE_MESH_FRICTION = 4,
+  OOZE_MESH_STICK = 8
+};
+/* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release
+ * leaves an empty mesh. */
+OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count,
+                                        uint64_t triangle_count, uint32_t with, ooze_message *why);
 OOZE_API void ooze_mesh_release(ooze_mesh *mesh);
-/* Turns all triangles round where they enclose a negative volume, so that they are counter-clockwise seen from outside. */
+/* Turns all triangles round where they enclose a negative volume, so that they are
+ * counter-clockwise seen from outside. */
 OOZE_API void ooze_mesh_face_out(ooze_mesh *mesh);
 
-/* Points on a mesh, about `spacing` apart and the same every time, as places in its triangles: ooze_mesh_samples_place gives
- * their positions for these or any other vertices, so that they follow a mesh that deforms. layers 0: on the sheet itself,
- * which may be open; 1 or 2: that many layers inside a closed mesh, half a spacing and one and a half behind its surface, as
+/* Points on a mesh, about `spacing` apart and the same every time, as places in its triangles:
+ * ooze_mesh_samples_place gives their positions for these or any other vertices, so that they
+ * follow a mesh that deforms. layers 0: on the sheet itself, which may be open; 1 or 2: that many
+ * layers inside a closed mesh, half a spacing and one and a half behind its surface, as
  * ooze_collider_points wants them. */
 typedef struct ooze_mesh_samples {
   uint32_t size;
@@ -138,44 +164,54 @@ typedef struct ooze_mesh_samples {
   uint32_t *triangle; /* number of each point's triangle */
   float *weights;     /* 4 a point: of the triangle's corners, and m along its normal */
 } ooze_mesh_samples;
-OOZE_API ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t layers, ooze_mesh_samples *out,
-                                      ooze_message *why);
+OOZE_API ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t layers,
+                                      ooze_mesh_samples *out, ooze_message *why);
 OOZE_API void ooze_mesh_samples_release(ooze_mesh_samples *samples);
-OOZE_API ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *samples, const float *positions,
-                                             const uint32_t *triangles, float *out); /* out: 3 floats a point */
+OOZE_API ooze_result ooze_mesh_samples_place(const ooze_mesh_samples *samples,
+                                             const float *positions,
+                                             /* out: 3 floats a point */
+                                             const uint32_t *triangles, float *out);
 /* The same for one number a vertex: friction, say. */
-OOZE_API ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *samples, const float *vertex_values, const uint32_t *triangles, float *out);
+OOZE_API ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *samples,
+                                              const float *vertex_values, const uint32_t *triangles,
+                                              float *out);
 
-/* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and every position finite. */
-OOZE_API ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why);
-OOZE_API ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count, const ooze_io_limits *limits,
-                                           ooze_mesh *out, ooze_message *why);
-OOZE_API ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
-                                     ooze_message *why);
-
-/* ---- Checkpoints on disk -------------------------------------------------------------------------------------- */
-
-/* The block of ooze_checkpoint_save with a JSON text beside it (scene, frame, whatever the program needs), in chunks
- * packed with zstd, each with its XXH3. The usual ending is .ozc. */
-OOZE_API ooze_result ooze_checkpoint_write(const char *path, const void *memory, size_t bytes, const char *meta,
+/* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and
+ * every position finite. */
+OOZE_API ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out,
+                                    ooze_message *why);
+OOZE_API ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count,
+                                           const ooze_io_limits *limits, ooze_mesh *out,
                                            ooze_message *why);
-/* Both outputs are to be freed with ooze_io_free; either may be NULL. */
-OOZE_API ooze_result ooze_checkpoint_read(const char *path, const ooze_io_limits *limits, void **out_memory,
-                                          size_t *out_bytes, char **out_meta, ooze_message *why);
-OOZE_API ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size_t count,
-                                                 const ooze_io_limits *limits, void **out_memory, size_t *out_bytes,
-                                                 char **out_meta, ooze_message *why);
-/* The whole *.ozc file in a folder with the largest number in its name (the last digits before the ending); among equals
- * the latest written. Damaged ones are skipped, each with a line; one that is too large for the limits is an error.
- * NOT_FOUND if there is none. */
-OOZE_API ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits *limits, ooze_line_fn line,
-                                                 void *user, char *out_path, size_t capacity, ooze_message *why);
+OOZE_API ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
+                                     const ooze_write_options *options, ooze_message *why);
 
-/* ---- What a file holds ---------------------------------------------------------------------------------------- */
+/* ---- Checkpoints on disk ----------------------------------------------------------------- */
+
+/* The block of ooze_checkpoint_save with a JSON text beside it (scene, frame, whatever the program
+ * needs), in chunks packed with zstd, each with its XXH3. The usual ending is .ozc. */
+OOZE_API ooze_result ooze_checkpoint_write(const char *path, const void *memory, size_t bytes,
+                                           const char *meta, ooze_message *why);
+/* Both outputs are to be freed with ooze_io_free; either may be NULL. */
+OOZE_API ooze_result ooze_checkpoint_read(const char *path, const ooze_io_limits *limits,
+                                          void **out_memory, size_t *out_bytes, char **out_meta,
+                                          ooze_message *why);
+OOZE_API ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size_t count,
+                                                 const ooze_io_limits *limits, void **out_memory,
+                                                 size_t *out_bytes, char **out_meta,
+                                                 ooze_message *why);
+/* The whole *.ozc file in a folder with the largest number in its name (the last digits before the
+ * ending); among equals the latest written. Damaged ones are skipped, each with a line; one that is
+ * too large for the limits is an error. NOT_FOUND if there is none. */
+OOZE_API ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits *limits,
+                                                 ooze_line_fn line, void *user, char *out_path,
+                                                 size_t capacity, ooze_message *why);
+
+/* ---- What a file holds ------------------------------------------------------------------- */
 
 typedef struct ooze_file_attribute {
   char name[64];
-  char type[16];         /* "float32", "int64", "text", ... */
+  char type[16]; /* "float32", "int64", "text", ... */
   uint32_t components;
 } ooze_file_attribute;
 
@@ -187,34 +223,41 @@ typedef struct ooze_file_info {
   uint64_t points, vertices, primitives, triangles;
   uint32_t has_bounds;
   uint32_t detail_count;
-  double bounds[6];         /* xmin ymin zmin xmax ymax zmax */
-  char kind[48];            /* "Houdini binary geometry", "PLY binary", "checkpoint", ... */
-  char software[64];        /* that wrote it, if it says so */
-  char meta[1024];          /* of a checkpoint, cut to fit */
+  double bounds[6];  /* xmin ymin zmin xmax ymax zmax */
+  char kind[48];     /* "Houdini binary geometry", "PLY binary", "checkpoint", ... */
+  char software[64]; /* that wrote it, if it says so */
+  char meta[1024];   /* of a checkpoint, cut to fit */
   ooze_file_attribute attributes[OOZE_FILE_ATTRIBUTES];
   char detail_names[OOZE_FILE_DETAILS][64];
   double detail_values[OOZE_FILE_DETAILS];
 } ooze_file_info;
 
-/* Reads all of it, so that what is described is also sound. .vdb files are described by ooze_surface.h. */
-OOZE_API ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, ooze_file_info *out, ooze_message *why);
+/* Reads all of it, so that what is described is also sound. .vdb files are described by
+ * ooze_surface.h. */
+OOZE_API ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits,
+                                        ooze_file_info *out, ooze_message *why);
 
-/* ---- Files that are whole or not there ------------------------------------------------------------------------ */
+/* ---- Files that are whole or not there --------------------------------------------------- */
 
-/* For any other writer of files (pictures, JSON, surfaces): write to ooze_file_path(), or through ooze_file_put, then
- * commit. Discard, or a failed commit, removes the temporary file. */
+/* For any other writer of files (pictures, JSON, surfaces): write to ooze_file_path(), or through
+ * ooze_file_put, then commit. Discard, or a failed commit, removes the temporary file. */
 typedef struct ooze_file ooze_file;
 OOZE_API ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why);
-OOZE_API const char *ooze_file_path(const ooze_file *file); /* of the temporary file, which exists */
-OOZE_API ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count, ooze_message *why);
-OOZE_API ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why); /* and frees it, whatever happens */
+/* of the temporary file, which exists */
+OOZE_API const char *ooze_file_path(const ooze_file *file);
+OOZE_API ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count,
+                                   ooze_message *why);
+/* and frees it, whatever happens */
+OOZE_API ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why);
 OOZE_API void ooze_file_discard(ooze_file *file);
-/* Removes temporary files that killed programs of this machine left in a folder. Returns how many. */
+/* Removes temporary files that killed programs of this machine left in a folder. Returns how many.
+ */
 OOZE_API uint32_t ooze_file_sweep(const char *folder);
 /* A whole file as one block with a zero after its end; free it with ooze_io_free. */
-OOZE_API ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes, ooze_message *why);
+OOZE_API ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out,
+                                    size_t *out_bytes, ooze_message *why);
 
-/* ---- Defaults ------------------------------------------------------------------------------------------------- */
+/* ---- Defaults ---------------------------------------------------------------------------- */
 
 static inline void ooze_io_limits_default(ooze_io_limits *l) {
   memset(l, 0, sizeof *l);
@@ -229,10 +272,22 @@ static inline void ooze_write_options_default(ooze_write_options *o) {
   o->compression = 1;
   o->threads = 1;
 }
-static inline void ooze_points_attribute_default(ooze_points_attribute *a) { memset(a, 0, sizeof *a); a->size = (uint32_t)sizeof *a; }
-static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) { memset(s, 0, sizeof *s); s->size = (uint32_t)sizeof *s; }
-static inline void ooze_mesh_default(ooze_mesh *m) { memset(m, 0, sizeof *m); m->size = (uint32_t)sizeof *m; }
-static inline void ooze_file_info_default(ooze_file_info *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
+static inline void ooze_points_attribute_default(ooze_points_attribute *a) {
+  memset(a, 0, sizeof *a);
+  a->size = (uint32_t)sizeof *a;
+}
+static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) {
+  memset(s, 0, sizeof *s);
+  s->size = (uint32_t)sizeof *s;
+}
+static inline void ooze_mesh_default(ooze_mesh *m) {
+  memset(m, 0, sizeof *m);
+  m->size = (uint32_t)sizeof *m;
+}
+static inline void ooze_file_info_default(ooze_file_info *i) {
+  memset(i, 0, sizeof *i);
+  i->size = (uint32_t)sizeof *i;
+}
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
 /* Ooze scenes: JSON files to simulations, and running them to caches, surfaces and pictures.
  * SPDX-License-Identifier: Apache-2.0
  *
- * As in ooze.h: metres, kilograms, seconds, kelvins, Y up; every struct begins with its size and is filled by its
- * _default(). A scene that is wrong is refused with one sentence, "file:line: key: value; what would fit". docs/scene.md
- * describes the format, ooze_scene_schema_* and ooze_schema_* list every key. Where the library was built without
- * Jansson, loading returns OOZE_ERROR_UNSUPPORTED. */
+ * As in ooze.h: metres, kilograms, seconds, kelvins, Y up; every struct begins with its size and is
+ * filled by its _default(). A scene that is wrong is refused with one sentence, "file:line: key:
+ * value; what would fit". docs/scene.md describes the format, ooze_scene_schema_* and ooze_schema_*
+ * list every key. Where the library was built without Jansson, loading returns
+ * OOZE_ERROR_UNSUPPORTED. */
 #ifndef OOZE_OOZE_SCENE_H
 #define OOZE_OOZE_SCENE_H
 
@@ -14,7 +15,7 @@
 extern "C" {
 #endif
 
-/* ---- Material presets ----------------------------------------------------------------------------------------- */
+/* ---- Material presets -------------------------------------------------------------------- */
 
 typedef struct ooze_preset {
   uint32_t size;
@@ -28,10 +29,11 @@ OOZE_API uint32_t ooze_preset_count(void);
 OOZE_API ooze_result ooze_preset_get(uint32_t index, ooze_preset *out);
 OOZE_API ooze_result ooze_preset_find(const char *name, ooze_preset *out);
 
-/* ---- Scene files ---------------------------------------------------------------------------------------------- */
+/* ---- Scene files ------------------------------------------------------------------------- */
 
-/* Keys of scenes that are not parameters of the solver (those are in ooze_schema_get): groups "scene", "output", "picture",
- * "material", "fluid", "body", "collider", "emitter", "wedge", "keyframes". Further types: "text", "file", "list", "object". */
+/* Keys of scenes that are not parameters of the solver (those are in ooze_schema_get): groups
+ * "scene", "output", "picture", "material", "fluid", "body", "collider", "emitter", "wedge",
+ * "keyframes". Further types: "text", "file", "list", "object". */
 OOZE_API uint32_t ooze_scene_schema_count(void);
 OOZE_API ooze_result ooze_scene_schema_get(uint32_t index, ooze_schema_entry *out);
 
@@ -40,17 +42,23 @@ typedef struct ooze_scene ooze_scene; /* does not change once loaded */
 typedef struct ooze_scene_options {
   uint32_t size;
   uint32_t set_count;
-  const char *const *sets; /* "materials.honey.viscosity=20": dotted path and a JSON value, in order, after the wedge */
-  const char *wedge;       /* a row of the scene's wedge table by name, or by number from 0; NULL: none */
-  ooze_line_fn warn;       /* things that look like slips; may be NULL */
+  /* "materials.honey.viscosity=20": dotted path and a JSON value, in order, after the wedge */
+  const char *const *sets;
+  /* a row of the scene's wedge table by name, or by number from 0; NULL: none */
+  const char *wedge;
+  ooze_line_fn warn; /* things that look like slips; may be NULL */
   void *user;
-  uint64_t max_memory;     /* bytes: refuse files that need more to be read, and runs that would hold more. 0: 16 GiB a file */
+  /* bytes: refuse files that need more to be read, and runs that would hold more. 0: 16 GiB a file
+   */
+  uint64_t max_memory;
 } ooze_scene_options;
 
-OOZE_API ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options, ooze_scene **out, ooze_message *why);
+OOZE_API ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options,
+                                     ooze_scene **out, ooze_message *why);
 /* The same from memory; name stands in messages, and files are looked for beside it. */
 OOZE_API ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t bytes,
-                                            const ooze_scene_options *options, ooze_scene **out, ooze_message *why);
+                                            const ooze_scene_options *options, ooze_scene **out,
+                                            ooze_message *why);
 OOZE_API void ooze_scene_destroy(ooze_scene *scene);
 
 typedef struct ooze_scene_info {
@@ -58,116 +66,141 @@ typedef struct ooze_scene_info {
   uint32_t materials, fluids, emitters, colliders, wedges;
   int32_t first_frame, last_frame;
   double frames_per_second;
-  float separation;       /* m */
-  uint32_t substeps;      /* a frame, at the first one; 0: they follow the motion */
+  float separation;  /* m */
+  uint32_t substeps; /* a frame, at the first one; 0: they follow the motion */
   uint32_t velocity_iterations, position_iterations;
-  const char *name;       /* of the outputs; lives as long as the scene */
-  const char *about;      /* "" if it says nothing */
-  const char *text;       /* the scene as it is run, with wedge and sets in it: JSON */
+  const char *name;          /* of the outputs; lives as long as the scene */
+  const char *about;         /* "" if it says nothing */
+  const char *text;          /* the scene as it is run, with wedge and sets in it: JSON */
   uint32_t bodies, reserved; /* entries: one may stand for several copies */
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
-OOZE_API const char *ooze_scene_material_name(const ooze_scene *scene, uint32_t index); /* NULL past the end */
+/* NULL past the end */
+OOZE_API const char *ooze_scene_material_name(const ooze_scene *scene, uint32_t index);
 OOZE_API const char *ooze_scene_wedge_name(const ooze_scene *scene, uint32_t index);
 
 typedef struct ooze_scene_estimate {
   uint32_t size;
-  uint64_t filled;  /* particles at the first frame */
-  uint64_t emitted; /* by the emitters until the last frame, about */
-  uint64_t bytes;   /* of memory at the last frame, about: solver, snapshot and points */
-  uint64_t steps;   /* until the last frame, with fixed substeps */
+  uint64_t filled;             /* particles at the first frame */
+  uint64_t emitted;            /* by the emitters until the last frame, about */
+  uint64_t bytes;              /* of memory at the last frame, about: solver, snapshot and points */
+  uint64_t steps;              /* until the last frame, with fixed substeps */
   uint64_t bytes_per_particle; /* in the solver, as measured with a block of particles */
-  double seconds;   /* of stepping on this machine, from the time that the block took; without files and surfaces */
+  /* of stepping on this machine, from the time that the block took; without files and surfaces */
+  double seconds;
 } ooze_scene_estimate;
-/* Fills the shapes and steps a small block: some tenths of a second, and more for millions of particles. */
-OOZE_API ooze_result ooze_scene_estimate_get(const ooze_scene *scene, ooze_scene_estimate *out, ooze_message *why);
+/* Fills the shapes and steps a small block: some tenths of a second, and more for millions of
+ * particles. */
+OOZE_API ooze_result ooze_scene_estimate_get(const ooze_scene *scene, ooze_scene_estimate *out,
+                                             ooze_message *why);
 
-/* A solver with all that the scene has at its first frame. desc gives machine and hooks; its separation is the scene's. */
-OOZE_API ooze_result ooze_scene_build(const ooze_scene *scene, const ooze_solver_desc *desc, ooze_solver **out,
-                                      ooze_message *why);
+/* A solver with all that the scene has at its first frame. desc gives machine and hooks; its
+ * separation is the scene's. */
+OOZE_API ooze_result ooze_scene_build(const ooze_scene *scene, const ooze_solver_desc *desc,
+                                      ooze_solver **out, ooze_message *why);
 
-/* ---- Pictures of a scene -------------------------------------------------------------------------------------- */
+/* ---- Pictures of a scene ----------------------------------------------------------------- */
 
 enum { OOZE_PICTURE_AUTO = 0, OOZE_PICTURE_SPHERES = 1, OOZE_PICTURE_SURFACE = 2 };
 
 typedef struct ooze_picture_options {
   uint32_t size;
-  uint32_t width, height;  /* pixels; 0: the scene's, else 960 540 */
-  uint32_t style;          /* OOZE_PICTURE_*. AUTO: the scene's, else a surface. */
-  const char *colour_by;   /* "material", "speed", "stretch", "compression", "temperature"; NULL: the scene's */
-  float range[2];          /* of colour_by; both 0: the scene's, else from the particles */
-  uint32_t samples;        /* a pixel; 0: the scene's */
-  uint32_t threads;        /* 0: as many as the machine has */
-  uint32_t has_view;       /* 1: azimuth, elevation, zoom below in place of the scene's camera */
+  uint32_t width, height; /* pixels; 0: the scene's, else 960 540 */
+  uint32_t style;         /* OOZE_PICTURE_*. AUTO: the scene's, else a surface. */
+  /* "material", "speed", "stretch", "compression", "temperature"; NULL: the scene's */
+  const char *colour_by;
+  float range[2];    /* of colour_by; both 0: the scene's, else from the particles */
+  uint32_t samples;  /* a pixel; 0: the scene's */
+  uint32_t threads;  /* 0: as many as the machine has */
+  uint32_t has_view; /* 1: azimuth, elevation, zoom below in place of the scene's camera */
   float azimuth, elevation, zoom;
-  const char *caption;     /* NULL: the scene's */
+  const char *caption; /* NULL: the scene's */
 } ooze_picture_options;
 
-/* Cached points, shaded. scene may be NULL: neutral looks, no colliders, camera framed by itself. `frame` places moving
- * colliders. surface may be NULL: it is built where the style asks for one. */
-OOZE_API ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points,
-                                        const ooze_surface *surface, const ooze_picture_options *options, ooze_image *out,
+/* Cached points, shaded. scene may be NULL: neutral looks, no colliders, camera framed by itself.
+ * `frame` places moving colliders. surface may be NULL: it is built where the style asks for one.
+ */
+OOZE_API ooze_result ooze_scene_picture(const ooze_scene *scene, double frame,
+                                        const ooze_points *points, const ooze_surface *surface,
+                                        const ooze_picture_options *options, ooze_image *out,
                                         ooze_message *why);
 
-/* ---- Running -------------------------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------- */
 
 typedef struct ooze_run_progress {
   uint32_t size;
   int32_t frame, first_frame, last_frame; /* being worked on, and those of this run */
-  double fraction;         /* of this frame's step, 0 to 1 */
-  uint32_t done;           /* 1: the frame and its files are whole */
+  double fraction;                        /* of this frame's step, 0 to 1 */
+  uint32_t done;                          /* 1: the frame and its files are whole */
   uint32_t particles;
-  uint32_t substeps;       /* of this frame, when done */
-  double frame_seconds;    /* that it took, when done */
-  double seconds;          /* since the run began */
-  double max_speed;        /* m/s, when done */
+  uint32_t substeps;    /* of this frame, when done */
+  double frame_seconds; /* that it took, when done */
+  double seconds;       /* since the run began */
+  double max_speed;     /* m/s, when done */
 } ooze_run_progress;
 
 typedef struct ooze_run_options {
   uint32_t size;
-  uint32_t resume;           /* 1: go on from the newest whole checkpoint in the folder */
-  uint32_t accept_changes;   /* 1: go on even though the scene has changed */
-  uint32_t preview;          /* 1: a picture of every frame */
-  const char *folder;        /* where everything is written; required */
+  uint32_t resume;                 /* 1: go on from the newest whole checkpoint in the folder */
+  uint32_t accept_changes;         /* 1: go on even though the scene has changed */
+  uint32_t preview;                /* 1: a picture of every frame */
+  const char *folder;              /* where everything is written; required */
   int32_t first_frame, last_frame; /* that files are written for; last below first: the scene's */
-  int32_t checkpoint_every;  /* frames; 0: the scene's, -1: none but at a stop and at the end */
+  int32_t checkpoint_every; /* frames; 0: the scene's, -1: none but at a stop and at the end */
   uint32_t reserved;
-  const char *watch;         /* a JSON file {"path": value, ...} that is read again between frames; NULL: none */
-  const ooze_solver_desc *machine; /* backend, device, threads, tasks; its hooks are not used; NULL: defaults */
+  /* a JSON file {"path": value, ...} that is read again between frames; NULL: none */
+  const char *watch;
+  /* backend, device, threads, tasks; its hooks are not used; NULL: defaults */
+  const ooze_solver_desc *machine;
   void *user;
   void (*progress)(void *user, const ooze_run_progress *progress);
   void (*wrote)(void *user, const char *path); /* a file is whole under its name */
   ooze_line_fn line;                           /* news and warnings */
-  int (*stop)(void *user);                     /* non-zero: write a checkpoint and return OOZE_CANCELLED */
-  void (*stage)(void *user, const ooze_stage_time *time); /* at the end: each part of the solver's work */
+  /* non-zero: write a checkpoint and return OOZE_CANCELLED */
+  int (*stop)(void *user);
+  /* at the end: each part of the solver's work */
+  void (*stage)(void *user, const ooze_stage_time *time);
 } ooze_run_options;
 
 typedef struct ooze_run_report {
   uint32_t size;
   uint32_t particles;
-  int32_t frame;             /* the last whole one */
-  int32_t resumed_frame;     /* of the checkpoint that it went on from */
-  uint32_t resumed;          /* 1: from a checkpoint */
-  uint32_t frames;           /* stepped */
+  int32_t frame;         /* the last whole one */
+  int32_t resumed_frame; /* of the checkpoint that it went on from */
+  uint32_t resumed;      /* 1: from a checkpoint */
+  uint32_t frames;       /* stepped */
   uint64_t substeps;
-  double seconds;            /* in all */
-  double step_seconds;       /* in the solver */
+  double seconds;      /* in all */
+  double step_seconds; /* in the solver */
   uint64_t state_hash;
-  uint32_t contained;        /* particles that went non-finite and were reset */
+  uint32_t contained; /* particles that went non-finite and were reset */
   uint32_t reserved;
-  char checkpoint[512];      /* the newest, or "" */
+  char checkpoint[512]; /* the newest, or "" */
 } ooze_run_report;
 
-/* OOZE_CANCELLED: stopped, with a checkpoint to resume from. OOZE_LOST_*: the last good checkpoint is on disk. */
-OOZE_API ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out,
-                              ooze_message *why);
+/* OOZE_CANCELLED: stopped, with a checkpoint to resume from. OOZE_LOST_*: the last good checkpoint
+ * is on disk. */
+OOZE_API ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options,
+                              ooze_run_report *out, ooze_message *why);
 
-/* ---- Defaults ------------------------------------------------------------------------------------------------- */
+/* ---- Defaults ---------------------------------------------------------------------------- */
 
-static inline void ooze_preset_default(ooze_preset *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
-static inline void ooze_scene_options_default(ooze_scene_options *o) { memset(o, 0, sizeof *o); o->size = (uint32_t)sizeof *o; }
-static inline void ooze_scene_info_default(ooze_scene_info *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
-static inline void ooze_scene_estimate_default(ooze_scene_estimate *e) { memset(e, 0, sizeof *e); e->size = (uint32_t)sizeof *e; }
+static inline void ooze_preset_default(ooze_preset *p) {
+  memset(p, 0, sizeof *p);
+  p->size = (uint32_t)sizeof *p;
+}
+static inline void ooze_scene_options_default(ooze_scene_options *o) {
+  memset(o, 0, sizeof *o);
+  o->size = (uint32_t)sizeof *o;
+}
+static inline void ooze_scene_info_default(ooze_scene_info *i) {
+  memset(i, 0, sizeof *i);
+  i->size = (uint32_t)sizeof *i;
+}
+static inline void ooze_scene_estimate_default(ooze_scene_estimate *e) {
+  memset(e, 0, sizeof *e);
+  e->size = (uint32_t)sizeof *e;
+}
 static inline void ooze_picture_options_default(ooze_picture_options *o) {
   memset(o, 0, sizeof *o);
   o->size = (uint32_t)sizeof *o;
@@ -178,7 +211,10 @@ static inline void ooze_run_options_default(ooze_run_options *o) {
   o->size = (uint32_t)sizeof *o;
   o->last_frame = -1;
 }
-static inline void ooze_run_report_default(ooze_run_report *r) { memset(r, 0, sizeof *r); r->size = (uint32_t)sizeof *r; }
+static inline void ooze_run_report_default(ooze_run_report *r) {
+  memset(r, 0, sizeof *r);
+  r->size = (uint32_t)sizeof *r;
+}
 
 #ifdef __cplusplus
 }

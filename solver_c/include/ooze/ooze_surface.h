@@ -1,10 +1,10 @@
-/* Ooze surfaces and pictures: particles to level sets, meshes and .vdb files; meshes and .vdb files to colliders; shaded
- * pictures.
- * SPDX-License-Identifier: Apache-2.0
+/* Ooze surfaces and pictures: particles to level sets, meshes and .vdb files; meshes and .vdb files
+ * to colliders; shaded pictures. SPDX-License-Identifier: Apache-2.0
  *
- * As in ooze.h: metres, Y up, every struct begins with its size and is filled by its _default(), results carry errors and
- * `why` (may be NULL) the sentence. Functions of the OpenVDB part return OOZE_ERROR_UNSUPPORTED where the library was
- * built without it; building surfaces, sampling them and rendering need no OpenVDB. */
+ * As in ooze.h: metres, Y up, every struct begins with its size and is filled by its _default(),
+ * results carry errors and `why` (may be NULL) the sentence. Functions of the OpenVDB part return
+ * OOZE_ERROR_UNSUPPORTED where the library was built without it; building surfaces, sampling them
+ * and rendering need no OpenVDB. */
 #ifndef OOZE_OOZE_SURFACE_H
 #define OOZE_OOZE_SURFACE_H
 
@@ -14,32 +14,44 @@
 extern "C" {
 #endif
 
-/* ---- Particles to a level set --------------------------------------------------------------------------------- */
+/* ---- Particles to a level set ------------------------------------------------------------ */
 
 enum {
-  OOZE_SURFACE_SPHERES = 0,    /* smooth spheres: one round kernel a particle, blended */
-  OOZE_SURFACE_ANISOTROPIC = 1, /* kernels flattened along the local shape of the fluid (Yu & Turk 2013) */
-  OOZE_SURFACE_DENSITY = 2      /* distance to the particles whose density is low (Takamatsu & Kanai 2011) */
+  OOZE_SURFACE_SPHERES = 0, /* smooth spheres: one round kernel a particle, blended */
+  /* kernels flattened along the local shape of the fluid (Yu & Turk 2013) */
+  OOZE_SURFACE_ANISOTROPIC = 1,
+  /* distance to the particles whose density is low (Takamatsu & Kanai 2011) */
+  OOZE_SURFACE_DENSITY = 2
 };
-enum { OOZE_FILL_NONE = 0, OOZE_FILL_BAND = 1, OOZE_FILL_INSIDE = 2 }; /* where attribute grids have values */
+/* where attribute grids have values */
+enum { OOZE_FILL_NONE = 0, OOZE_FILL_BAND = 1, OOZE_FILL_INSIDE = 2 };
 
-typedef struct ooze_surface ooze_surface; /* a narrow-band signed distance, negative inside, with optional attributes */
+/* a narrow-band signed distance, negative inside, with optional attributes */
+typedef struct ooze_surface ooze_surface;
 
 typedef struct ooze_surface_desc {
   uint32_t size;
-  uint32_t method;          /* OOZE_SURFACE_*. Default SPHERES. */
-  float separation;         /* m, above 0: the spacing of particles at rest. Default 0.01. */
-  float radius;             /* m: radius of a lone particle; 0: that of its volume, 0.62 separations (density: 0.9). Default 0. */
-  float voxel;              /* m; 0: half the separation. Default 0. */
-  float half_width;         /* voxels of distance kept on either side, 2 to 20. Default 3. */
-  uint32_t smoothing;       /* passes of a filter on the distance that keeps volume and thin strands. Default 0. */
-  float position_smoothing; /* 0 to 1: how far noise in positions is taken out (anisotropic only). Default 0.9. */
-  float max_stretch;        /* 1 to 4: widest over narrowest kernel axis (anisotropic only). Default 2. */
-  uint32_t attributes;      /* OOZE_FILL_*: where velocity and scalars are kept. Default BAND. */
-  uint32_t threads;         /* 0: as many as the machine has. Results do not depend on it. Default 0. */
-  uint64_t max_voxels;      /* refuse to hold more. Default 4e9. */
-  const ooze_hooks *hooks;  /* parallel_for only; NULL: TBB if built in, else threads of our own */
-  float threshold;          /* 0 to 1: a particle whose density is below this share of a full lattice's is at the surface (density only). Default 0.85. */
+  uint32_t method;  /* OOZE_SURFACE_*. Default SPHERES. */
+  float separation; /* m, above 0: the spacing of particles at rest. Default 0.01. */
+  /* m: radius of a lone particle; 0: that of its volume, 0.62 separations (density: 0.9). Default
+   * 0. */
+  float radius;
+  float voxel;      /* m; 0: half the separation. Default 0. */
+  float half_width; /* voxels of distance kept on either side, 2 to 20. Default 3. */
+  /* passes of a filter on the distance that keeps volume and thin strands. Default 0. */
+  uint32_t smoothing;
+  /* 0 to 1: how far noise in positions is taken out (anisotropic only). Default 0.9. */
+  float position_smoothing;
+  /* 1 to 4: widest over narrowest kernel axis (anisotropic only). Default 2. */
+  float max_stretch;
+  uint32_t attributes; /* OOZE_FILL_*: where velocity and scalars are kept. Default BAND. */
+  /* 0: as many as the machine has. Results do not depend on it. Default 0. */
+  uint32_t threads;
+  uint64_t max_voxels;     /* refuse to hold more. Default 4e9. */
+  const ooze_hooks *hooks; /* parallel_for only; NULL: TBB if built in, else threads of our own */
+  /* 0 to 1: a particle whose density is below this share of a full lattice's is at the surface
+   * (density only). Default 0.85. */
+  float threshold;
 } ooze_surface_desc;
 
 typedef struct ooze_surface_scalar {
@@ -51,11 +63,12 @@ typedef struct ooze_surface_scalar {
 typedef struct ooze_surface_points {
   uint32_t size;
   uint32_t count;
-  const void *positions;  /* 3 float each; a stride of 0 means packed. Non-finite particles are left out and counted. */
+  /* 3 float each; a stride of 0 means packed. Non-finite particles are left out and counted. */
+  const void *positions;
   size_t position_stride;
   const void *velocities; /* 3 float, or NULL */
   size_t velocity_stride;
-  uint32_t scalar_count;  /* at most 8 */
+  uint32_t scalar_count; /* at most 8 */
   const ooze_surface_scalar *scalars;
 } ooze_surface_points;
 
@@ -64,98 +77,122 @@ typedef struct ooze_surface_info {
   uint32_t bricks;        /* 8x8x8 blocks with values */
   uint32_t inside_bricks; /* blocks wholly inside, kept without values */
   uint32_t skipped;       /* non-finite particles left out */
-  uint32_t merged;        /* 1: the voxel is so large that particles were merged before (none is dropped) */
-  float voxel;            /* m */
-  float half_width;       /* m */
-  float radius;           /* m: of a lone particle as built; at least 0.9 voxel so that it cannot fall between samples */
+  /* 1: the voxel is so large that particles were merged before (none is dropped) */
+  uint32_t merged;
+  float voxel;      /* m */
+  float half_width; /* m */
+  /* m: of a lone particle as built; at least 0.9 voxel so that it cannot fall between samples */
+  float radius;
   float lower[3], upper[3]; /* m, of the surface */
-  double volume;          /* m^3 */
-  double area;            /* m^2 */
-  uint64_t voxels;        /* samples within the band */
-  uint64_t bytes;         /* held */
-  double seconds;         /* the build took */
+  double volume;            /* m^3 */
+  double area;              /* m^2 */
+  uint64_t voxels;          /* samples within the band */
+  uint64_t bytes;           /* held */
+  double seconds;           /* the build took */
 } ooze_surface_info;
 
-OOZE_API ooze_result ooze_surface_build(const ooze_surface_desc *desc, const ooze_surface_points *points, ooze_surface **out,
+OOZE_API ooze_result ooze_surface_build(const ooze_surface_desc *desc,
+                                        const ooze_surface_points *points, ooze_surface **out,
                                         ooze_message *why);
 OOZE_API void ooze_surface_destroy(ooze_surface *s);
 OOZE_API ooze_result ooze_surface_info_get(const ooze_surface *s, ooze_surface_info *out);
-/* Distance at `count` points (3 floats each), trilinear; plus or minus half_width outside the band. */
-OOZE_API ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count, float *out);
-OOZE_API uint64_t ooze_surface_hash(const ooze_surface *s); /* of all values: equal bits, equal hash */
+/* Distance at `count` points (3 floats each), trilinear; plus or minus half_width outside the band.
+ */
+OOZE_API ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count,
+                                         float *out);
+/* of all values: equal bits, equal hash */
+OOZE_API uint64_t ooze_surface_hash(const ooze_surface *s);
 
-/* sqrt(2 D:D), 1/s, of each particle, D being the symmetric part of the velocity gradient among its neighbours within two
- * separations: in simple shear the shear rate. 0 where there is no neighbour. Uses separation, threads and hooks of desc. */
-OOZE_API ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_points *points, float *out,
+/* sqrt(2 D:D), 1/s, of each particle, D being the symmetric part of the velocity gradient among its
+ * neighbours within two separations: in simple shear the shear rate. 0 where there is no neighbour.
+ * Uses separation, threads and hooks of desc. */
+OOZE_API ooze_result ooze_strain_rate(const ooze_surface_desc *desc,
+                                      const ooze_surface_points *points, float *out,
                                       ooze_message *why);
 
-/* Magnitudes of symmetric tensors, 6 floats each (xx yy zz xy xz yz), as of `stress`: the root of the sum of squares of all nine. */
+/* Magnitudes of symmetric tensors, 6 floats each (xx yy zz xy xz yz), as of `stress`: the root of
+ * the sum of squares of all nine. */
 OOZE_API void ooze_tensor_norms(const float *tensors, uint32_t count, float *out);
 
-/* ---- Files and meshes (OpenVDB) ------------------------------------------------------------------------------- */
+/* ---- Files and meshes (OpenVDB) ---------------------------------------------------------- */
 
 OOZE_API int ooze_surface_has_vdb(void); /* 1 if built with OpenVDB */
 
 typedef struct ooze_vdb_options {
   uint32_t size;
-  uint32_t half_precision;    /* 1: values as 16 bits. Default 0. */
-  const char *surface_name;   /* Default "surface". */
-  const char *velocity_name;  /* "v" for Karma and SOPs, "vel" for DOPs and older pipelines. Default "v". */
+  uint32_t half_precision;  /* 1: values as 16 bits. Default 0. */
+  const char *surface_name; /* Default "surface". */
+  /* "v" for Karma and SOPs, "vel" for DOPs and older pipelines. Default "v". */
+  const char *velocity_name;
 } ooze_vdb_options;
 
-/* All grids of the surface in one file, under its final name only when whole (temporary name, fsync, rename). */
-OOZE_API ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path, const ooze_vdb_options *options,
-                                            ooze_message *why);
+/* All grids of the surface in one file, under its final name only when whole (temporary name,
+ * fsync, rename). */
+OOZE_API ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
+                                            const ooze_vdb_options *options, ooze_message *why);
 
 typedef struct ooze_vdb_grid { /* what a grid of a .vdb file holds */
   uint32_t size;
-  uint32_t components;        /* 1, 3; 0: neither numbers nor vectors, and the range is not known */
+  uint32_t components; /* 1, 3; 0: neither numbers nor vectors, and the range is not known */
   char name[64];
-  char type[32];              /* as OpenVDB names it: "float", "vec3s", ... */
-  char kind[32];              /* "level set", "fog volume", "staggered", or "" */
-  double voxel;               /* m, along x */
-  uint64_t active;            /* voxels */
-  double lower[3], upper[3];  /* m, of the active voxels */
-  double minimum, maximum;    /* of active values; of vectors: of their lengths */
+  char type[32];             /* as OpenVDB names it: "float", "vec3s", ... */
+  char kind[32];             /* "level set", "fog volume", "staggered", or "" */
+  double voxel;              /* m, along x */
+  uint64_t active;           /* voxels */
+  double lower[3], upper[3]; /* m, of the active voxels */
+  double minimum, maximum;   /* of active values; of vectors: of their lengths */
 } ooze_vdb_grid;
 
-/* The surface as triangles, with normals, and velocities if the surface has them. adaptivity 0 keeps all detail; up to 1
- * merges flat parts into larger polygons. `out` is filled as by ooze_mesh_allocate: ooze_mesh_release gives it back. */
-OOZE_API ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out, ooze_message *why);
+/* The surface as triangles, with normals, and velocities if the surface has them. adaptivity 0
+ * keeps all detail; up to 1 merges flat parts into larger polygons. `out` is filled as by
+ * ooze_mesh_allocate: ooze_mesh_release gives it back. */
+OOZE_API ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out,
+                                       ooze_message *why);
 
-/* For hosts that link the OpenVDB this library was built with, such as Houdini's own. `grid` is the address of an
- * openvdb::GridBase::Ptr (out) or a const openvdb::GridBase * (in); these are checked for their type, not for their build.
- * Grids of a surface: 0 the distance, then velocity and scalars where it has them; NOT_FOUND past the last. */
-OOZE_API ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index, const ooze_vdb_options *options, void *grid,
+/* For hosts that link the OpenVDB this library was built with, such as Houdini's own. `grid` is the
+ * address of an openvdb::GridBase::Ptr (out) or a const openvdb::GridBase * (in); these are checked
+ * for their type, not for their build. Grids of a surface: 0 the distance, then velocity and
+ * scalars where it has them; NOT_FOUND past the last. */
+OOZE_API ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index,
+                                       const ooze_vdb_options *options, void *grid,
                                        ooze_message *why);
 /* The surface of a level set (iso counts from its zero), or of a fog volume where it passes iso. */
-OOZE_API ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_message *why);
-/* A grid of vectors (of floats, staggered or not) at `count` points, between samples by their distance; 3 floats each, in and out. */
-OOZE_API ooze_result ooze_grid_sample(const void *grid, const float *points, uint32_t count, float *out, ooze_message *why);
-/* Of the values, the active voxels and the transform of a grid of floats or vectors: equal grids, equal hash. 0 for others. */
+OOZE_API ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out,
+                                    ooze_message *why);
+/* A grid of vectors (of floats, staggered or not) at `count` points, between samples by their
+ * distance; 3 floats each, in and out. */
+OOZE_API ooze_result ooze_grid_sample(const void *grid, const float *points, uint32_t count,
+                                      float *out, ooze_message *why);
+/* Of the values, the active voxels and the transform of a grid of floats or vectors: equal grids,
+ * equal hash. 0 for others. */
 OOZE_API uint64_t ooze_grid_hash(const void *grid);
 
-/* ---- Colliders: meshes and .vdb files to SDF bricks (OpenVDB) ------------------------------------------------- */
+/* ---- Colliders: meshes and .vdb files to SDF bricks (OpenVDB) ---------------------------- */
 
 typedef struct ooze_sdf {
   uint32_t size;
   uint32_t brick_count;
-  float voxel;            /* m: ooze_collider_desc.voxel */
-  float offset[3];        /* m: add to the collider's position; a .vdb may place its samples off the lattice */
+  float voxel; /* m: ooze_collider_desc.voxel */
+  /* m: add to the collider's position; a .vdb may place its samples off the lattice */
+  float offset[3];
   float lower[3], upper[3]; /* m, of the samples within the band */
-  uint32_t closed;        /* 1: has an inside; 0: an open mesh, thickened to a shell */
-  ooze_sdf_brick *bricks; /* ooze_collider_desc.bricks; from malloc() */
+  uint32_t closed;          /* 1: has an inside; 0: an open mesh, thickened to a shell */
+  ooze_sdf_brick *bricks;   /* ooze_collider_desc.bricks; from malloc() */
 } ooze_sdf;
 
 enum { OOZE_SDF_AUTO = 0, OOZE_SDF_CLOSED = 1, OOZE_SDF_SHELL = 2 };
 
 typedef struct ooze_sdf_desc {
   uint32_t size;
-  uint32_t mode;           /* OOZE_SDF_*: AUTO takes SHELL for a mesh with open edges. Default AUTO. */
-  float voxel;             /* m, above 0. Default 0.01. */
-  float exterior_band;     /* voxels of distance outside, 1 to 100. Default 3. */
-  float interior_band;     /* voxels inside, 1 to 100: what a fast particle may sink in and still find its way out. Default 6. */
-  float thickness;         /* m: of a shell; 0: three voxels, so that it does not leak. Default 0. */
+  /* OOZE_SDF_*: AUTO takes SHELL for a mesh with open edges. Default AUTO. */
+  uint32_t mode;
+  float voxel;         /* m, above 0. Default 0.01. */
+  float exterior_band; /* voxels of distance outside, 1 to 100. Default 3. */
+  /* voxels inside, 1 to 100: what a fast particle may sink in and still find its way out.
+   * Default 6. */
+  float interior_band;
+  /* m: of a shell; 0: three voxels, so that it does not leak. Default 0. */
+  float thickness;
   uint32_t max_triangles;  /* Default 20e6. */
   uint32_t max_bricks;     /* Default 1 << 20 (2 GiB of bricks). */
   uint64_t max_file_bytes; /* of a .vdb. Default 4 GiB. */
@@ -163,50 +200,60 @@ typedef struct ooze_sdf_desc {
   float max_seconds;       /* that reading a .vdb may take. Default 60. */
 } ooze_sdf_desc;
 
-OOZE_API ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count,
-                                        const uint32_t *triangles, uint32_t triangle_count, ooze_sdf *out, ooze_message *why);
-/* A level set from a file that nobody vouches for: read in a child process with limits of memory and time where the system
- * has fork(). grid NULL: the first level set of floats. Its own voxel size is kept; desc->voxel is not used. */
-OOZE_API ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *desc, const char *path, const char *grid, ooze_sdf *out,
-                                       ooze_message *why);
+OOZE_API ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points,
+                                        uint32_t point_count, const uint32_t *triangles,
+                                        uint32_t triangle_count, ooze_sdf *out, ooze_message *why);
+/* A level set from a file that nobody vouches for: read in a child process with limits of memory
+ * and time where the system has fork(). grid NULL: the first level set of floats. Its own voxel
+ * size is kept; desc->voxel is not used. */
+OOZE_API ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *desc, const char *path,
+                                       const char *grid, ooze_sdf *out, ooze_message *why);
 /* The same from a grid in memory: see ooze_surface_grid. */
-OOZE_API ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out, ooze_message *why);
+OOZE_API ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out,
+                                        ooze_message *why);
 OOZE_API void ooze_sdf_free(ooze_sdf *sdf);
-/* Every grid of such a file, read as above under the limits of desc (NULL: the defaults). *out_count may be above capacity. */
-OOZE_API ooze_result ooze_vdb_describe(const ooze_sdf_desc *desc, const char *path, ooze_vdb_grid *out, uint32_t capacity,
-                                       uint32_t *out_count, ooze_message *why);
-/* 1: every edge is shared by an even number of triangles; 0: it is open; -1: no memory to tell, or a bad index. */
+/* Every grid of such a file, read as above under the limits of desc (NULL: the defaults).
+ * *out_count may be above capacity. */
+OOZE_API ooze_result ooze_vdb_describe(const ooze_sdf_desc *desc, const char *path,
+                                       ooze_vdb_grid *out, uint32_t capacity, uint32_t *out_count,
+                                       ooze_message *why);
+/* 1: every edge is shared by an even number of triangles; 0: it is open; -1: no memory to tell, or
+ * a bad index. */
 OOZE_API int ooze_mesh_is_closed(const ooze_mesh *mesh);
-/* The pose that carries `from` best onto `to` (3 floats each), and how far the worst point is off (m; may be NULL). */
-OOZE_API ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, ooze_pose *out, float *out_error,
-                                   ooze_message *why);
-/* Points (3 floats each) carried by a rigid motion for `time` s, which may be negative: velocity (m/s) of the place `about`, and
- * spin (rad/s) about it. */
-OOZE_API void ooze_points_carry(float *points, uint32_t count, const float about[3], const float velocity[3],
-                                const float spin[3], double time);
-/* Turns a pose so that its -y axis, along which a nozzle pours, points in the direction (of any length but 0). */
+/* The pose that carries `from` best onto `to` (3 floats each), and how far the worst point is off
+ * (m; may be NULL). */
+OOZE_API ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count,
+                                   ooze_pose *out, float *out_error, ooze_message *why);
+/* Points (3 floats each) carried by a rigid motion for `time` s, which may be negative: velocity
+ * (m/s) of the place `about`, and spin (rad/s) about it. */
+OOZE_API void ooze_points_carry(float *points, uint32_t count, const float about[3],
+                                const float velocity[3], const float spin[3], double time);
+/* Turns a pose so that its -y axis, along which a nozzle pours, points in the direction (of any
+ * length but 0). */
 OOZE_API void ooze_pose_aim(const float direction[3], ooze_pose *pose);
 
-/* ---- Filling meshes with particles ------------------------------------------------------------------------------ */
+/* ---- Filling meshes with particles ------------------------------------------------------- */
 
 typedef struct ooze_fill_desc {
   uint32_t size;
-  uint32_t seed;            /* another number gives another jitter. Default 0. */
-  float separation;         /* m, above 0. Default 0.01. */
-  float jitter;             /* random offset in separations, 0 to 0.3. Default 0. */
-  uint64_t max_particles;   /* Default 1 << 30. */
+  uint32_t seed;          /* another number gives another jitter. Default 0. */
+  float separation;       /* m, above 0. Default 0.01. */
+  float jitter;           /* random offset in separations, 0 to 0.3. Default 0. */
+  uint64_t max_particles; /* Default 1 << 30. */
   uint32_t occupied_count;
   uint32_t reserved;
-  const float *occupied;    /* 3 each: particles that are there. New ones keep 0.9 separations from them. */
+  /* 3 each: particles that are there. New ones keep 0.9 separations from them. */
+  const float *occupied;
 } ooze_fill_desc;
-/* Where particles stand in a closed mesh: 3 floats each, to be freed with ooze_io_free. Pieces may overlap. */
-OOZE_API ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out, uint32_t *out_count,
-                                    ooze_message *why);
+/* Where particles stand in a closed mesh: 3 floats each, to be freed with ooze_io_free. Pieces may
+ * overlap. */
+OOZE_API ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out,
+                                    uint32_t *out_count, ooze_message *why);
 /* out_keep[i] is 1 where point i keeps its distance from what is there. */
-OOZE_API ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uint32_t count, uint8_t *out_keep,
-                                     ooze_message *why);
+OOZE_API ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points,
+                                     uint32_t count, uint8_t *out_keep, ooze_message *why);
 
-/* ---- Images ----------------------------------------------------------------------------------------------------- */
+/* ---- Images ------------------------------------------------------------------------------ */
 
 typedef struct ooze_image {
   uint32_t size;
@@ -214,35 +261,49 @@ typedef struct ooze_image {
   uint8_t *rgb; /* 3 bytes a pixel, rows from the top, sRGB */
 } ooze_image;
 
-OOZE_API ooze_result ooze_image_create(uint32_t width, uint32_t height, ooze_image *out, ooze_message *why); /* black */
+/* black */
+OOZE_API ooze_result ooze_image_create(uint32_t width, uint32_t height, ooze_image *out,
+                                       ooze_message *why);
 OOZE_API void ooze_image_free(ooze_image *image);
-OOZE_API ooze_result ooze_image_write_png(const ooze_image *image, const char *path, ooze_message *why); /* atomic */
-/* ASCII in a 5x7 face, each dot `scale` pixels; returns the width in pixels, and only measures if image is NULL. */
-OOZE_API uint32_t ooze_image_text(ooze_image *image, int x, int y, uint32_t scale, const uint8_t rgb[3], const char *text);
-/* Several pictures of any size in rows of `columns`, each scaled down to cell_width, captions below (NULL: none). */
-OOZE_API ooze_result ooze_image_sheet(const ooze_image *const *images, const char *const *captions, uint32_t count,
-                                      uint32_t columns, uint32_t cell_width, ooze_image *out, ooze_message *why);
+/* atomic */
+OOZE_API ooze_result ooze_image_write_png(const ooze_image *image, const char *path,
+                                          ooze_message *why);
+/* ASCII in a 5x7 face, each dot `scale` pixels; returns the width in pixels, and only measures if
+ * image is NULL. */
+OOZE_API uint32_t ooze_image_text(ooze_image *image, int x, int y, uint32_t scale,
+                                  const uint8_t rgb[3], const char *text);
+/* Several pictures of any size in rows of `columns`, each scaled down to cell_width, captions below
+ * (NULL: none). */
+OOZE_API ooze_result ooze_image_sheet(const ooze_image *const *images, const char *const *captions,
+                                      uint32_t count, uint32_t columns, uint32_t cell_width,
+                                      ooze_image *out, ooze_message *why);
 
 typedef struct ooze_movie ooze_movie; /* an ffmpeg at the other end of a pipe */
-OOZE_API ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double frames_per_second,
-                                     ooze_movie **out, ooze_message *why);
+OOZE_API ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height,
+                                     double frames_per_second, ooze_movie **out, ooze_message *why);
 OOZE_API ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why);
-OOZE_API ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why); /* the file appears under its name here; frees m */
-OOZE_API void ooze_movie_abandon(ooze_movie *m);                         /* leaves no file; frees m */
+/* the file appears under its name here; frees m */
+OOZE_API ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why);
+/* leaves no file; frees m */
+OOZE_API void ooze_movie_abandon(ooze_movie *m);
 
-/* ---- Pictures ------------------------------------------------------------------------------------------------- */
+/* ---- Pictures ---------------------------------------------------------------------------- */
 
 /* How a material looks. Colours are sRGB, 0 to 1. */
 typedef struct ooze_look {
   uint32_t size;
   float colour[3];
-  float clarity;        /* 0 opaque to 1 clear: how much light passes through. Default 0. */
-  float depth;          /* m: thickness at which a clear material shows its own colour; 0: a tenth of the fluid's size. Default 0. */
-  float gloss;          /* 0 matt to 1 mirror-smooth highlight. Default 0.6. */
-  float softness;       /* 0 to 1: light wraps around and bleeds through edges, as in cream. Default 0.2. */
-  float glow;           /* light of its own, as in lava. Default 0. */
+  float clarity; /* 0 opaque to 1 clear: how much light passes through. Default 0. */
+  /* m: thickness at which a clear material shows its own colour; 0: a tenth of the fluid's size.
+   * Default 0. */
+  float depth;
+  float gloss; /* 0 matt to 1 mirror-smooth highlight. Default 0.6. */
+  /* 0 to 1: light wraps around and bleeds through edges, as in cream. Default 0.2. */
+  float softness;
+  float glow; /* light of its own, as in lava. Default 0. */
 } ooze_look;
-/* By the name of a material preset ("honey", "whipped_cream", "lava", ...); returns 0 and a neutral look if unknown. */
+/* By the name of a material preset ("honey", "whipped_cream", "lava", ...); returns 0 and a neutral
+ * look if unknown. */
 OOZE_API int ooze_look_preset(const char *name, ooze_look *out);
 
 /* A collider as drawn: a shape of ooze.h, or a triangle mesh (triangle_count above 0). */
@@ -265,42 +326,52 @@ enum { OOZE_MAP_VIRIDIS = 0, OOZE_MAP_MAGMA = 1, OOZE_MAP_DIVERGING = 2, OOZE_MA
 
 typedef struct ooze_render_desc {
   uint32_t size;
-  uint32_t width, height;      /* pixels, 16 to 8192. Default 960 540. */
-  uint32_t samples;            /* a pixel, 1 to 64. Default 4. */
-  uint32_t threads;            /* 0: as many as the machine has. */
-  /* Fluid: the level set if given, else particles as spheres. With both, particles give the surface its colours. */
+  uint32_t width, height; /* pixels, 16 to 8192. Default 960 540. */
+  uint32_t samples;       /* a pixel, 1 to 64. Default 4. */
+  uint32_t threads;       /* 0: as many as the machine has. */
+  /* Fluid: the level set if given, else particles as spheres. With both, particles give the surface
+   * its colours. */
   const ooze_surface *surface;
   uint32_t particle_count;
-  const float *positions;      /* 3 each, packed */
-  float particle_radius;       /* m: of a drawn sphere; also scales how colours blend. Default 0.005. */
-  const uint32_t *materials;   /* index into looks, one a particle; NULL: all 0 */
-  const float *scalars;        /* one a particle; not NULL: attribute colouring */
-  uint32_t colour_map;         /* OOZE_MAP_*. Default VIRIDIS. */
-  float scalar_range[2];       /* both 0: from the particles (2nd and 98th percentile). Default 0 0. */
-  const char *scalar_label;    /* on the legend: "speed (m/s)"; NULL: no legend */
+  const float *positions; /* 3 each, packed */
+  /* m: of a drawn sphere; also scales how colours blend. Default 0.005. */
+  float particle_radius;
+  const uint32_t *materials; /* index into looks, one a particle; NULL: all 0 */
+  const float *scalars;      /* one a particle; not NULL: attribute colouring */
+  uint32_t colour_map;       /* OOZE_MAP_*. Default VIRIDIS. */
+  /* both 0: from the particles (2nd and 98th percentile). Default 0 0. */
+  float scalar_range[2];
+  const char *scalar_label; /* on the legend: "speed (m/s)"; NULL: no legend */
   const ooze_look *looks;
-  uint32_t look_count;         /* 0: a neutral look */
+  uint32_t look_count; /* 0: a neutral look */
   /* Surroundings */
   const ooze_render_shape *shapes;
   uint32_t shape_count;
-  uint32_t ground;             /* 0: none, 1: at ground_height, 2: at the lowest plane collider, else below everything. Default 2. */
-  float ground_height;         /* m */
-  float checker;               /* m: size of the ground's squares; 0: chosen from the scene, negative: plain. Default 0. */
-  /* Camera: framed on the bounds where camera_auto is 1, from the direction (azimuth, elevation); else as given. */
-  uint32_t camera_auto;        /* Default 1. */
-  float azimuth, elevation;    /* degrees. Default 25 14. */
-  float zoom;                  /* of the automatic frame: 1 fits all. Default 1. */
-  float eye[3], target[3];     /* m */
-  float field_of_view;         /* degrees, horizontal. Default 32. */
-  float bounds[6];             /* m: lower then upper, what the automatic camera frames; all 0: the fluid and the shapes */
-  const char *caption;         /* small text at the lower left; NULL: none */
-  const ooze_hooks *hooks;     /* parallel_for only; may be NULL */
-  const float *temperatures;   /* K, one a particle: looks that glow do so by them, as rock does, and darken as they cool; NULL: evenly */
+  /* 0: none, 1: at ground_height, 2: at the lowest plane collider, else below everything.
+   * Default 2. */
+  uint32_t ground;
+  float ground_height; /* m */
+  /* m: size of the ground's squares; 0: chosen from the scene, negative: plain. Default 0. */
+  float checker;
+  /* Camera: framed on the bounds where camera_auto is 1, from the direction (azimuth, elevation);
+   * else as given. */
+  uint32_t camera_auto;     /* Default 1. */
+  float azimuth, elevation; /* degrees. Default 25 14. */
+  float zoom;               /* of the automatic frame: 1 fits all. Default 1. */
+  float eye[3], target[3];  /* m */
+  float field_of_view;      /* degrees, horizontal. Default 32. */
+  /* m: lower then upper, what the automatic camera frames; all 0: the fluid and the shapes */
+  float bounds[6];
+  const char *caption;     /* small text at the lower left; NULL: none */
+  const ooze_hooks *hooks; /* parallel_for only; may be NULL */
+  /* K, one a particle: looks that glow do so by them, as rock does, and darken as they cool; NULL:
+   * evenly */
+  const float *temperatures;
 } ooze_render_desc;
 
 OOZE_API ooze_result ooze_render(const ooze_render_desc *desc, ooze_image *out, ooze_message *why);
 
-/* ---- Defaults ------------------------------------------------------------------------------------------------- */
+/* ---- Defaults ---------------------------------------------------------------------------- */
 
 static inline void ooze_surface_desc_default(ooze_surface_desc *d) {
   memset(d, 0, sizeof *d);
@@ -313,16 +384,28 @@ static inline void ooze_surface_desc_default(ooze_surface_desc *d) {
   d->attributes = OOZE_FILL_BAND;
   d->max_voxels = 4000000000u;
 }
-static inline void ooze_surface_points_default(ooze_surface_points *p) { memset(p, 0, sizeof *p); p->size = (uint32_t)sizeof *p; }
-static inline void ooze_surface_info_default(ooze_surface_info *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
+static inline void ooze_surface_points_default(ooze_surface_points *p) {
+  memset(p, 0, sizeof *p);
+  p->size = (uint32_t)sizeof *p;
+}
+static inline void ooze_surface_info_default(ooze_surface_info *i) {
+  memset(i, 0, sizeof *i);
+  i->size = (uint32_t)sizeof *i;
+}
 static inline void ooze_vdb_options_default(ooze_vdb_options *o) {
   memset(o, 0, sizeof *o);
   o->size = (uint32_t)sizeof *o;
   o->surface_name = "surface";
   o->velocity_name = "v";
 }
-static inline void ooze_vdb_grid_default(ooze_vdb_grid *g) { memset(g, 0, sizeof *g); g->size = (uint32_t)sizeof *g; }
-static inline void ooze_sdf_default(ooze_sdf *s) { memset(s, 0, sizeof *s); s->size = (uint32_t)sizeof *s; }
+static inline void ooze_vdb_grid_default(ooze_vdb_grid *g) {
+  memset(g, 0, sizeof *g);
+  g->size = (uint32_t)sizeof *g;
+}
+static inline void ooze_sdf_default(ooze_sdf *s) {
+  memset(s, 0, sizeof *s);
+  s->size = (uint32_t)sizeof *s;
+}
 static inline void ooze_sdf_desc_default(ooze_sdf_desc *d) {
   memset(d, 0, sizeof *d);
   d->size = (uint32_t)sizeof *d;
@@ -341,11 +424,16 @@ static inline void ooze_fill_desc_default(ooze_fill_desc *d) {
   d->separation = 0.01f;
   d->max_particles = 1u << 30;
 }
-static inline void ooze_image_default(ooze_image *i) { memset(i, 0, sizeof *i); i->size = (uint32_t)sizeof *i; }
+static inline void ooze_image_default(ooze_image *i) {
+  memset(i, 0, sizeof *i);
+  i->size = (uint32_t)sizeof *i;
+}
 static inline void ooze_look_default(ooze_look *l) {
   memset(l, 0, sizeof *l);
   l->size = (uint32_t)sizeof *l;
-  l->colour[0] = 0.30f; l->colour[1] = 0.55f; l->colour[2] = 0.80f;
+  l->colour[0] = 0.30f;
+  l->colour[1] = 0.55f;
+  l->colour[2] = 0.80f;
   l->gloss = 0.6f;
   l->softness = 0.2f;
 }
@@ -354,7 +442,9 @@ static inline void ooze_render_shape_default(ooze_render_shape *r) {
   r->size = (uint32_t)sizeof *r;
   r->half[0] = r->half[1] = r->half[2] = 0.5f;
   ooze_pose_default(&r->pose);
-  r->colour[0] = 0.62f; r->colour[1] = 0.64f; r->colour[2] = 0.67f;
+  r->colour[0] = 0.62f;
+  r->colour[1] = 0.64f;
+  r->colour[2] = 0.67f;
   r->gloss = 0.25f;
 }
 static inline void ooze_render_desc_default(ooze_render_desc *r) {

@@ -1,4 +1,5 @@
-// What a plug-in's library tells Houdini when it is loaded: the one file that includes this gives it these functions.
+// What a plug-in's library tells Houdini when it is loaded: the one file that includes this gives
+// it these functions.
 #pragma once
 #include "ut.h"
 

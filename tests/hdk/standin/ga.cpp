@@ -48,7 +48,8 @@ uint64_t contents_of(const GA_Detail &gdp, const GA_Attribute &a) {
 
 static void see(GA_DataId id, uint64_t now, const char *where, const std::string &what) {
   auto at = world().contents.emplace(id, now).first;
-  if (at->second != now) broken("contents changed but the data id did not", std::string(where) + ": " + what);
+  if (at->second != now)
+    broken("contents changed but the data id did not", std::string(where) + ": " + what);
 }
 
 void check(const GA_Detail &gdp, const char *where) {
@@ -72,7 +73,8 @@ GA_Detail::~GA_Detail() {
 
 GA_Index GA_Detail::pointIndex(GA_Offset o) const {
   if (isPointMapTrivial()) return o;
-  auto at = std::lower_bound(order.begin(), order.end(), o); // the stand-in's order is ascending in offset
+  auto at = std::lower_bound(order.begin(), order.end(),
+                             o); // the stand-in's order is ascending in offset
   return at != order.end() && *at == o ? at - order.begin() : -1;
 }
 
@@ -115,7 +117,9 @@ GA_Offset GA_Detail::appendPointBlock(GA_Size n) {
 GA_Size GA_Detail::destroyPointOffsets(const GA_Range &r, GA_DestroyPointMode, bool) {
   std::set<GA_Offset> gone(r.list.begin(), r.list.end());
   size_t before = order.size();
-  order.erase(std::remove_if(order.begin(), order.end(), [&](GA_Offset o) { return gone.count(o) > 0; }), order.end());
+  order.erase(
+      std::remove_if(order.begin(), order.end(), [&](GA_Offset o) { return gone.count(o) > 0; }),
+      order.end());
   return GA_Size(before - order.size());
 }
 
@@ -159,7 +163,8 @@ void GA_Detail::bumpAllDataIds() {
 
 void GA_Detail::bumpDataIdsForAddOrRemove(bool points, bool, bool primitives) {
   for (auto &a : attributes)
-    if ((points && a->owner == GA_ATTRIB_POINT) || (primitives && a->owner == GA_ATTRIB_PRIMITIVE)) a->bumpDataId();
+    if ((points && a->owner == GA_ATTRIB_POINT) || (primitives && a->owner == GA_ATTRIB_PRIMITIVE))
+      a->bumpDataId();
   topology = world().next_id++;
 }
 
@@ -203,7 +208,8 @@ void GA_Detail::merge(const GA_Detail &src) {
   for (auto &from : src.attributes) {
     if (from->owner == GA_ATTRIB_GLOBAL && look(from->owner, from->title)) continue;
     GA_Attribute *to = look(from->owner, from->title);
-    if (!to) to = add(from->owner, from->title, from->storage, from->tuple, GA_Defaults(from->first));
+    if (!to)
+      to = add(from->owner, from->title, from->storage, from->tuple, GA_Defaults(from->first));
     if (to->storage != from->storage || to->tuple != from->tuple) continue;
     std::vector<std::pair<GA_Offset, GA_Offset>> pairs;
     if (from->owner == GA_ATTRIB_POINT)
@@ -225,8 +231,8 @@ void GA_Detail::merge(const GA_Detail &src) {
   bumpAllDataIds();
 }
 
-GA_Offset GU_PrimPoly::buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoints, const GEO_PolyCounts &sizes,
-                                  const int *numbers, bool closed) {
+GA_Offset GU_PrimPoly::buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoints,
+                                  const GEO_PolyCounts &sizes, const int *numbers, bool closed) {
   GA_Offset first = GA_Offset(gdp->prims.size());
   for (auto &run : sizes.runs)
     for (GA_Size i = 0; i < run.second; ++i) {
@@ -234,7 +240,8 @@ GA_Offset GU_PrimPoly::buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoin
       p->closed = closed;
       p->place = GA_Offset(gdp->prims.size());
       for (GA_Size v = 0; v < run.first; ++v) {
-        if (*numbers < 0 || *numbers >= npoints) broken("buildBlock", "a point number is out of range");
+        if (*numbers < 0 || *numbers >= npoints)
+          broken("buildBlock", "a point number is out of range");
         p->points.push_back(start + *numbers++);
       }
       gdp->prims.push_back(std::move(p));
@@ -244,7 +251,8 @@ GA_Offset GU_PrimPoly::buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoin
   return first;
 }
 
-GU_PrimPacked *GU_PrimPacked::build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside, const double (&matrix)[12]) {
+GU_PrimPacked *GU_PrimPacked::build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside,
+                                    const double (&matrix)[12]) {
   auto p = std::make_unique<GU_PrimPacked>();
   GU_PrimPacked *made = p.get();
   made->inside = inside;
@@ -264,7 +272,8 @@ bool GU_PrimPacked::unpack(GU_Detail &to) const {
   to.merge(*inside);
   for (GA_Offset o = first; o < to.getNumPointOffsets(); ++o) {
     UT_Vector3 p = to.getPos3(o), q;
-    for (int k = 0; k < 3; ++k) q[k] = float(p[0] * rows[k] + p[1] * rows[3 + k] + p[2] * rows[6 + k] + rows[9 + k]);
+    for (int k = 0; k < 3; ++k)
+      q[k] = float(p[0] * rows[k] + p[1] * rows[3 + k] + p[2] * rows[6 + k] + rows[9 + k]);
     to.setPos3(o, q);
   }
   return true;
@@ -277,8 +286,8 @@ UT_VDBType GEO_PrimVDB::getStorageType() const {
                                               : UT_VDB_OTHER;
 }
 
-GU_PrimVDB *GU_PrimVDB::buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr grid, const GEO_PrimVDB *,
-                                      const char *name) {
+GU_PrimVDB *GU_PrimVDB::buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr grid,
+                                      const GEO_PrimVDB *, const char *name) {
   auto p = std::make_unique<GU_PrimVDB>();
   p->grid = grid;
   p->title_of = name ? name : grid->getName();
@@ -293,9 +302,10 @@ GU_PrimVDB *GU_PrimVDB::buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr gri
   return made;
 }
 
-void GU_PrimVDB::convertVolumesToVDBs(GU_Detail &dst, const GU_Detail &src, GU_ConvertParms &, bool, bool, fpreal,
-                                      bool keep_original, bool) {
-  if (&dst != &src || keep_original) broken("convertVolumesToVDBs", "the stand-in converts in place alone");
+void GU_PrimVDB::convertVolumesToVDBs(GU_Detail &dst, const GU_Detail &src, GU_ConvertParms &, bool,
+                                      bool, fpreal, bool keep_original, bool) {
+  if (&dst != &src || keep_original)
+    broken("convertVolumesToVDBs", "the stand-in converts in place alone");
   for (size_t i = 0; i < dst.prims.size(); ++i) {
     if (dst.prims[i]->type != GEO_PRIMVOLUME) continue;
     auto &v = static_cast<GEO_PrimVolume &>(*dst.prims[i]);
@@ -309,7 +319,8 @@ void GU_PrimVDB::convertVolumesToVDBs(GU_Detail &dst, const GU_Detail &src, GU_C
     for (int x = 0; x < v.res[0]; ++x)
       for (int y = 0; y < v.res[1]; ++y)
         for (int z = 0; z < v.res[2]; ++z)
-          access.setValue(openvdb::Coord(x, y, z), v.values.at(size_t((x * v.res[1] + y) * v.res[2] + z)));
+          access.setValue(openvdb::Coord(x, y, z),
+                          v.values.at(size_t((x * v.res[1] + y) * v.res[2] + z)));
     auto p = std::make_unique<GU_PrimVDB>();
     p->grid = grid;
     p->title_of = v.name_of;

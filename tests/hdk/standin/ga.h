@@ -1,6 +1,6 @@
-// Details, attributes, handles. Points live at offsets, which have holes after a deletion; the dense order is the
-// index. A data id changes only when somebody bumps it, and standin::check finds contents that changed under an
-// unchanged id.
+// Details, attributes, handles. Points live at offsets, which have holes after a deletion; the
+// dense order is the index. A data id changes only when somebody bumps it, and standin::check finds
+// contents that changed under an unchanged id.
 #pragma once
 #include "ut.h"
 
@@ -23,8 +23,20 @@ enum GA_StorageClass {
   GA_STORECLASS_FLOAT = GA_STORECLASS_REAL,
   GA_STORECLASS_STRING
 };
-enum GA_Storage { GA_STORE_INT32, GA_STORE_INT64, GA_STORE_REAL32, GA_STORE_REAL64, GA_STORE_STRING };
-enum GA_TypeInfo { GA_TYPE_VOID, GA_TYPE_POINT, GA_TYPE_VECTOR, GA_TYPE_TRANSFORM, GA_TYPE_NONARITHMETIC_INTEGER };
+enum GA_Storage {
+  GA_STORE_INT32,
+  GA_STORE_INT64,
+  GA_STORE_REAL32,
+  GA_STORE_REAL64,
+  GA_STORE_STRING
+};
+enum GA_TypeInfo {
+  GA_TYPE_VOID,
+  GA_TYPE_POINT,
+  GA_TYPE_VECTOR,
+  GA_TYPE_TRANSFORM,
+  GA_TYPE_NONARITHMETIC_INTEGER
+};
 
 class GA_Defaults {
 public:
@@ -148,13 +160,20 @@ public:
   GA_Size getNumPrimitives() const { return GA_Size(prims.size()); }
   GA_Offset pointOffset(GA_Index i) const { return order.at(size_t(i)); }
   GA_Index pointIndex(GA_Offset o) const;
-  GA_Offset primitiveOffset(GA_Index i) const { return GA_Offset(i); } // primitives have no holes here
+  GA_Offset primitiveOffset(GA_Index i) const {
+    return GA_Offset(i);
+  } // primitives have no holes here
   bool isPointMapTrivial() const { return GA_Size(order.size()) == offsets; }
   GA_Offset appendPointBlock(GA_Size n);
   GA_Offset appendPoint() { return appendPointBlock(1); }
-  GA_Size destroyPointOffsets(const GA_Range &r, GA_DestroyPointMode = GA_LEAVE_PRIMITIVES, bool = false);
-  std::unique_ptr<GA_PointGroup> createDetachedPointGroup() { return std::make_unique<GA_PointGroup>(); }
-  std::unique_ptr<GA_PrimitiveGroup> createDetachedPrimitiveGroup() { return std::make_unique<GA_PrimitiveGroup>(); }
+  GA_Size destroyPointOffsets(const GA_Range &r, GA_DestroyPointMode = GA_LEAVE_PRIMITIVES,
+                              bool = false);
+  std::unique_ptr<GA_PointGroup> createDetachedPointGroup() {
+    return std::make_unique<GA_PointGroup>();
+  }
+  std::unique_ptr<GA_PrimitiveGroup> createDetachedPrimitiveGroup() {
+    return std::make_unique<GA_PrimitiveGroup>();
+  }
   GA_Size destroyPrimitiveOffsets(const GA_Range &r, bool and_points = false);
   GA_Range getPointRange() const {
     GA_Range r;
@@ -163,17 +182,22 @@ public:
   }
   GA_Range getPrimitiveRange() const;
   UT_Vector3 getPos3(GA_Offset o) const {
-    return UT_Vector3(getP()->number<float>(o, 0), getP()->number<float>(o, 1), getP()->number<float>(o, 2));
+    return UT_Vector3(getP()->number<float>(o, 0), getP()->number<float>(o, 1),
+                      getP()->number<float>(o, 2));
   }
   void setPos3(GA_Offset o, const UT_Vector3 &p) {
     for (int k = 0; k < 3; ++k) getP()->put(o, k, p[k]);
   }
   GA_Attribute *getP() const { return const_cast<GA_Detail *>(this)->look(GA_ATTRIB_POINT, "P"); }
-  GA_Attribute *findAttribute(GA_AttributeOwner o, const UT_StringRef &name) { return look(o, name.c_str()); }
+  GA_Attribute *findAttribute(GA_AttributeOwner o, const UT_StringRef &name) {
+    return look(o, name.c_str());
+  }
   const GA_Attribute *findAttribute(GA_AttributeOwner o, const UT_StringRef &name) const {
     return const_cast<GA_Detail *>(this)->look(o, name.c_str());
   }
-  GA_Attribute *findPointAttribute(const UT_StringRef &name) { return look(GA_ATTRIB_POINT, name.c_str()); }
+  GA_Attribute *findPointAttribute(const UT_StringRef &name) {
+    return look(GA_ATTRIB_POINT, name.c_str());
+  }
   const GA_Attribute *findPointAttribute(const UT_StringRef &name) const {
     return const_cast<GA_Detail *>(this)->look(GA_ATTRIB_POINT, name.c_str());
   }
@@ -204,7 +228,8 @@ public:
   GEO_Primitive *getGEOPrimitive(GA_Offset o) { return prims.at(size_t(o)).get(); }
 
   // The stand-in's own.
-  GA_Attribute *add(GA_AttributeOwner o, const std::string &name, GA_Storage s, int size, const GA_Defaults &d);
+  GA_Attribute *add(GA_AttributeOwner o, const std::string &name, GA_Storage s, int size,
+                    const GA_Defaults &d);
   GA_Attribute *look(GA_AttributeOwner o, const std::string &name);
   size_t count_of(GA_AttributeOwner o) const {
     return o == GA_ATTRIB_POINT       ? size_t(offsets)
@@ -212,7 +237,9 @@ public:
            : o == GA_ATTRIB_GLOBAL    ? 1
                                       : 0;
   }
-  void position() { add(GA_ATTRIB_POINT, "P", GA_STORE_REAL32, 3, GA_Defaults())->setTypeInfo(GA_TYPE_POINT); }
+  void position() {
+    add(GA_ATTRIB_POINT, "P", GA_STORE_REAL32, 3, GA_Defaults())->setTypeInfo(GA_TYPE_POINT);
+  }
   std::vector<std::unique_ptr<GA_Attribute>> attributes;
   std::vector<GA_Offset> order; // index to offset
   GA_Size offsets = 0;
@@ -231,7 +258,8 @@ public:
 class GU_DetailHandle {
 public:
   void allocateAndSet(GU_Detail *g, bool own = true) {
-    detail = own ? std::shared_ptr<GU_Detail>(g) : std::shared_ptr<GU_Detail>(g, [](GU_Detail *) {});
+    detail =
+        own ? std::shared_ptr<GU_Detail>(g) : std::shared_ptr<GU_Detail>(g, [](GU_Detail *) {});
   }
   bool isValid() const { return detail != nullptr; }
   bool isNull() const { return !detail; }
@@ -244,7 +272,8 @@ private:
 };
 using GU_ConstDetailHandle = GU_DetailHandle;
 
-// Handles: a vector handle binds to tuples of 3 or more, a scalar one to any numeric attribute, and both convert.
+// Handles: a vector handle binds to tuples of 3 or more, a scalar one to any numeric attribute, and
+// both convert.
 template <class T> struct standin_handle {
   using Scalar = T;
   static constexpr int size = 1;
@@ -279,7 +308,9 @@ public:
 
 protected:
   void bind(const GA_Attribute *attribute) {
-    if (!attribute || attribute->getStorageClass() == GA_STORECLASS_STRING || attribute->getTupleSize() < N) return;
+    if (!attribute || attribute->getStorageClass() == GA_STORECLASS_STRING ||
+        attribute->getTupleSize() < N)
+      return;
     a = attribute;
   }
   const GA_Attribute *a = nullptr;
@@ -297,9 +328,11 @@ public:
   GA_Attribute *getAttribute() const { return const_cast<GA_Attribute *>(Base::a); }
   void set(GA_Offset off, const T &v) const { set(off, 0, v); }
   void set(GA_Offset off, int comp, const T &v) const {
-    for (int k = 0; k < Base::N; ++k) getAttribute()->put(off, comp + k, reinterpret_cast<const S *>(&v)[k]);
+    for (int k = 0; k < Base::N; ++k)
+      getAttribute()->put(off, comp + k, reinterpret_cast<const S *>(&v)[k]);
   }
-  void setBlockFromIndices(GA_Index start, GA_Size n, const T *src, int stride = 1, int comp = 0) const;
+  void setBlockFromIndices(GA_Index start, GA_Size n, const T *src, int stride = 1,
+                           int comp = 0) const;
   void bumpDataId() const { getAttribute()->bumpDataId(); }
 };
 using GA_ROHandleF = GA_ROHandleT<fpreal32>;
@@ -315,11 +348,14 @@ using GA_RWHandleV3 = GA_RWHandleT<UT_Vector3>;
 class GA_ROHandleS {
 public:
   GA_ROHandleS(const GA_Attribute *attribute)
-      : a(attribute && attribute->getStorageClass() == GA_STORECLASS_STRING ? attribute : nullptr) {}
+      : a(attribute && attribute->getStorageClass() == GA_STORECLASS_STRING ? attribute : nullptr) {
+  }
   GA_ROHandleS(const GA_Detail *gdp, GA_AttributeOwner o, const UT_StringRef &name)
       : GA_ROHandleS(gdp->findAttribute(o, name)) {}
   bool isValid() const { return a != nullptr; }
-  UT_StringHolder get(GA_Offset off) const { return UT_StringHolder(a->data->text.at(size_t(off))); }
+  UT_StringHolder get(GA_Offset off) const {
+    return UT_StringHolder(a->data->text.at(size_t(off)));
+  }
 
 protected:
   const GA_Attribute *a;
@@ -347,18 +383,21 @@ template <class S> std::vector<S> *plain(GA_Attribute::Data &d, GA_Storage s) {
 } // namespace standin
 
 template <class T>
-void GA_ROHandleT<T>::getBlockFromIndices(GA_Index start, GA_Size n, T *dst, int stride, int comp) const {
+void GA_ROHandleT<T>::getBlockFromIndices(GA_Index start, GA_Size n, T *dst, int stride,
+                                          int comp) const {
   const GA_Detail *gdp = standin::detail_of(a);
   auto *from = standin::plain<S>(*a->data, a->storage);
   int tuple = a->getTupleSize();
   for (GA_Size i = 0; i < n; ++i) {
     GA_Offset off = gdp->pointOffset(start + i);
     S *to = reinterpret_cast<S *>(dst + i * stride);
-    for (int k = 0; k < N; ++k) to[k] = from ? (*from)[size_t(off * tuple + comp + k)] : a->number<S>(off, comp + k);
+    for (int k = 0; k < N; ++k)
+      to[k] = from ? (*from)[size_t(off * tuple + comp + k)] : a->number<S>(off, comp + k);
   }
 }
 template <class T>
-void GA_RWHandleT<T>::setBlockFromIndices(GA_Index start, GA_Size n, const T *src, int stride, int comp) const {
+void GA_RWHandleT<T>::setBlockFromIndices(GA_Index start, GA_Size n, const T *src, int stride,
+                                          int comp) const {
   const GA_Detail *gdp = standin::detail_of(Base::a);
   GA_Attribute *mine = getAttribute();
   auto *to = standin::plain<S>(mine->own(), mine->storage);

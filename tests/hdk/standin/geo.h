@@ -2,13 +2,21 @@
 #pragma once
 #include "ga.h"
 
-enum { GEO_PRIMPOLY = 1, GEO_PRIMVDB = 2, GEO_PRIMVOLUME = 3, GEO_PRIMSPHERE = 4, GEO_PRIMPACKED = 5 };
+enum {
+  GEO_PRIMPOLY = 1,
+  GEO_PRIMVDB = 2,
+  GEO_PRIMVOLUME = 3,
+  GEO_PRIMSPHERE = 4,
+  GEO_PRIMPACKED = 5
+};
 
 class GEO_Primitive {
 public:
   GEO_Primitive(int t, const char *n) : type(t), title(n) {}
   virtual ~GEO_Primitive() {}
-  virtual std::unique_ptr<GEO_Primitive> copy() const { return std::make_unique<GEO_Primitive>(*this); }
+  virtual std::unique_ptr<GEO_Primitive> copy() const {
+    return std::make_unique<GEO_Primitive>(*this);
+  }
   virtual uint64_t contents() const { return 0; }
   int getTypeId() const { return type; }
   const char *getTypeName() const { return title; }
@@ -25,7 +33,9 @@ public:
 class GEO_PrimPoly : public GEO_Primitive {
 public:
   GEO_PrimPoly() : GEO_Primitive(GEO_PRIMPOLY, "Poly") {}
-  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GEO_PrimPoly>(*this); }
+  std::unique_ptr<GEO_Primitive> copy() const override {
+    return std::make_unique<GEO_PrimPoly>(*this);
+  }
   bool isClosed() const { return closed; }
   bool closed = true;
 };
@@ -37,24 +47,27 @@ public:
 };
 class GU_PrimPoly : public GEO_PrimPoly {
 public:
-  static GA_Offset buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoints, const GEO_PolyCounts &sizes,
-                              const int *numbers, bool closed = true);
+  static GA_Offset buildBlock(GA_Detail *gdp, GA_Offset start, GA_Size npoints,
+                              const GEO_PolyCounts &sizes, const int *numbers, bool closed = true);
 };
 
 template <class T> T UTverify_cast(const GEO_Primitive *p) { return static_cast<T>(p); }
 template <class T> T UTverify_cast(GEO_Primitive *p) { return static_cast<T>(p); }
 
-// Geometry inside one primitive, with a place of its own: the primitive's point, and a matrix (rows, as Houdini
-// multiplies).
+// Geometry inside one primitive, with a place of its own: the primitive's point, and a matrix
+// (rows, as Houdini multiplies).
 class GU_PrimPacked : public GEO_Primitive {
 public:
   GU_PrimPacked() : GEO_Primitive(GEO_PRIMPACKED, "PackedGeometry") {}
-  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GU_PrimPacked>(*this); }
+  std::unique_ptr<GEO_Primitive> copy() const override {
+    return std::make_unique<GU_PrimPacked>(*this);
+  }
   static bool isPackedPrimitive(const GEO_Primitive &p) { return p.type == GEO_PRIMPACKED; }
   bool unpack(GU_Detail &to) const; // its geometry, where it is
 
   // The stand-in's own.
-  static GU_PrimPacked *build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside, const double (&matrix)[12]);
+  static GU_PrimPacked *build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside,
+                              const double (&matrix)[12]);
   std::shared_ptr<GU_Detail> inside;
   double rows[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}; // x, y, z axes, and where it is
 };

@@ -93,14 +93,16 @@ void parse(Reader &r, std::vector<PRM_Template> &out, bool parm) { // after "{"
   }
   r.next();
   if (!parm) return;
-  if (int(p.words.size()) != p.size) broken("dialog script", p.name + " has a default of another size");
+  if (int(p.words.size()) != p.size)
+    broken("dialog script", p.name + " has a default of another size");
   for (auto &w : p.words) p.numbers.push_back(std::atof(w.c_str()));
   out.push_back(p);
 }
 } // namespace
 
 PRM_TemplateBuilder::PRM_TemplateBuilder(const UT_StringHolder &name, const char *script) {
-  static std::map<std::string, std::vector<PRM_Template>> made; // for the life of the process, as Houdini's are
+  static std::map<std::string, std::vector<PRM_Template>>
+      made; // for the life of the process, as Houdini's are
   fresh = !made.count(name.c_str());
   list = &made[name.c_str()];
   if (!fresh) return;
@@ -127,7 +129,8 @@ const PRM_Template *OP_Node::parameter(const std::string &name) const {
 static const PRM_Template *need(const OP_Node &n, const std::string &name, bool text) {
   const PRM_Template *t = n.parameter(name);
   if (!t) broken("there is no parameter", n.name_ + "/" + name);
-  if (t && text != (t->type == "string")) broken("a parameter is evaluated as another type", n.name_ + "/" + name);
+  if (t && text != (t->type == "string"))
+    broken("a parameter is evaluated as another type", n.name_ + "/" + name);
   return t;
 }
 fpreal OP_Node::evalFloat(const char *parm, int k, fpreal t) const {
@@ -136,7 +139,9 @@ fpreal OP_Node::evalFloat(const char *parm, int k, fpreal t) const {
   if (c != channels.end() && c->second.count(k)) return c->second.at(k)(t);
   return p ? p->numbers.at(size_t(k)) : 0;
 }
-exint OP_Node::evalInt(const char *parm, int k, fpreal t) const { return exint(std::floor(evalFloat(parm, k, t))); }
+exint OP_Node::evalInt(const char *parm, int k, fpreal t) const {
+  return exint(std::floor(evalFloat(parm, k, t)));
+}
 void OP_Node::evalString(UT_String &out, const char *parm, int, fpreal) const {
   const PRM_Template *p = need(*this, parm, true);
   auto t = texts.find(parm);
@@ -252,7 +257,8 @@ OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
     return error();
   }
   std::unique_ptr<SOP_NodeParms> parms(verb->allocParms());
-  if (auto *options = dynamic_cast<SOP_NodeParmsOptions *>(parms.get())) options->load(*this, context.getTime());
+  if (auto *options = dynamic_cast<SOP_NodeParmsOptions *>(parms.get()))
+    options->load(*this, context.getTime());
   if (!cache || world().drop_caches) cache.reset(verb->allocCache());
   SOP_NodeVerb::CookParms cp;
   GU_DetailHandle dest;
@@ -263,8 +269,8 @@ OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
     dest = handle; // what the last cook left
   else {
     dest.allocateAndSet(new GU_Detail);
-    if ((mode == SOP_NodeVerb::COOK_DUPLICATE || mode == SOP_NodeVerb::COOK_INPLACE) && !cp.inputs.empty() &&
-        cp.inputs[0])
+    if ((mode == SOP_NodeVerb::COOK_DUPLICATE || mode == SOP_NodeVerb::COOK_INPLACE) &&
+        !cp.inputs.empty() && cp.inputs[0])
       dest.gdpNC()->replaceWith(*cp.inputs[0]);
     if (mode == SOP_NodeVerb::COOK_INPLACE && !cp.inputs.empty()) cp.inputs[0] = nullptr;
   }
@@ -294,7 +300,8 @@ void SOP_NodeParmsOptions::load(const OP_Node &node, fpreal t) {
       node.evalString(s, p->name.c_str(), 0, t);
       texts[p->name] = s.c_str();
     } else
-      for (int k = 0; k < p->size; ++k) numbers[p->name].push_back(node.evalFloat(p->name.c_str(), k, t));
+      for (int k = 0; k < p->size; ++k)
+        numbers[p->name].push_back(node.evalFloat(p->name.c_str(), k, t));
   }
 }
 

@@ -1,4 +1,5 @@
-// Operators, parameters (read from the dialog script that the plug-in builds), time, SOPs and verbs.
+// Operators, parameters (read from the dialog script that the plug-in builds), time, SOPs and
+// verbs.
 #pragma once
 #include "ga.h"
 
@@ -70,10 +71,11 @@ using OP_Constructor = OP_Node *(*)(OP_Network *, const char *, OP_Operator *);
 struct CH_LocalVariable;
 class OP_Operator {
 public:
-  OP_Operator(const char *name, const char *english, OP_Constructor make, PRM_Template *parms, unsigned low,
-              unsigned high = 9999, CH_LocalVariable * = nullptr, unsigned flags = 0, const char **labels = nullptr,
-              int outputs = 1, const char *submenu = nullptr)
-      : type(name), title(english), construct(make), templates(parms), least(low), most(high), inputlabels(labels) {
+  OP_Operator(const char *name, const char *english, OP_Constructor make, PRM_Template *parms,
+              unsigned low, unsigned high = 9999, CH_LocalVariable * = nullptr, unsigned flags = 0,
+              const char **labels = nullptr, int outputs = 1, const char *submenu = nullptr)
+      : type(name), title(english), construct(make), templates(parms), least(low), most(high),
+        inputlabels(labels) {
     (void)flags, (void)outputs, (void)submenu;
   }
   virtual ~OP_Operator() {}
@@ -151,7 +153,9 @@ public:
   void unlockInput(standin_input i);
   void unlockInputs();
   const GU_Detail *inputGeo(standin_input i, OP_Context &context);
-  OP_Node *getInput(standin_input i) const { return size_t(i) < wires.size() ? wires[size_t(i)] : nullptr; }
+  OP_Node *getInput(standin_input i) const {
+    return size_t(i) < wires.size() ? wires[size_t(i)] : nullptr;
+  }
   unsigned nInputs() const { return unsigned(wires.size()); }
   void addError(int, const char *text) { say(UT_ERROR_ABORT, text); }
   void addWarning(int, const char *text) { say(UT_ERROR_WARNING, text); }
@@ -189,7 +193,14 @@ public:
 };
 class SOP_NodeVerb {
 public:
-  enum CookMode { COOK_INPLACE, COOK_DUPLICATE, COOK_GENERATOR, COOK_INSTANCE, COOK_GENERIC, COOK_PASSTHROUGH };
+  enum CookMode {
+    COOK_INPLACE,
+    COOK_DUPLICATE,
+    COOK_GENERATOR,
+    COOK_INSTANCE,
+    COOK_GENERIC,
+    COOK_PASSTHROUGH
+  };
   class CookParms {
   public:
     GU_DetailHandle &gdh() const { return *dest; }
@@ -197,7 +208,9 @@ public:
     const OP_Context &getContext() const { return *context; }
     exint nInputs() const { return exint(inputs.size()); }
     bool hasInput(exint i) const { return inputGeo(i) != nullptr; }
-    const GU_Detail *inputGeo(exint i) const { return size_t(i) < inputs.size() ? inputs[size_t(i)] : nullptr; }
+    const GU_Detail *inputGeo(exint i) const {
+      return size_t(i) < inputs.size() ? inputs[size_t(i)] : nullptr;
+    }
     SOP_NodeCache *cache() const { return kept; }
     DEP_MicroNode *depnode() const { return dep; }
     void sopAddError(int, const char *text) const { said->emplace_back(UT_ERROR_ABORT, text); }

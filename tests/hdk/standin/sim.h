@@ -1,4 +1,5 @@
-// Dynamics: data with options, objects that own data by name, geometry behind locks, and microsolvers.
+// Dynamics: data with options, objects that own data by name, geometry behind locks, and
+// microsolvers.
 #pragma once
 #include "op.h"
 
@@ -14,7 +15,9 @@ public:
 };
 class SIM_Options {
 public:
-  bool hasOption(const UT_StringRef &n) const { return values.count(n.c_str()) || texts.count(n.c_str()); }
+  bool hasOption(const UT_StringRef &n) const {
+    return values.count(n.c_str()) || texts.count(n.c_str());
+  }
   fpreal getOptionF(const UT_StringRef &n) const { return get(n.c_str(), 0); }
   exint getOptionI(const UT_StringRef &n) const { return exint(get(n.c_str(), 0)); }
   bool getOptionB(const UT_StringRef &n) const { return get(n.c_str(), 0) != 0; }
@@ -93,8 +96,8 @@ class SIM_Engine {};
 
 class SIM_DopDescription {
 public:
-  SIM_DopDescription(bool make, const char *dop, const char *title, const char *dataname, const char *datatype,
-                     const PRM_Template *t)
+  SIM_DopDescription(bool make, const char *dop, const char *title, const char *dataname,
+                     const char *datatype, const PRM_Template *t)
       : createdop(make), name(dop), label(title), data(dataname), type(datatype), templates(t) {}
   bool createdop;
   std::string name, label, data, type;
@@ -135,16 +138,17 @@ protected:
 };
 
 #define DECLARE_STANDARD_GETCASTTOTYPE() using standin_cast = void
-#define DECLARE_DATAFACTORY(Class, Super, Title, Description)                                                          \
-public:                                                                                                                \
-  static const char *classname() { return #Class; }                                                                    \
-  static void standin_register() {                                                                                     \
-    const SIM_DopDescription *d = Description;                                                                         \
-    standin::factories()[d->name] = {d, [](const SIM_DataFactory *f) -> std::unique_ptr<SIM_Data> {                    \
-                                       return std::unique_ptr<SIM_Data>(new Class(f));                                 \
-                                     }};                                                                               \
-  }                                                                                                                    \
-                                                                                                                       \
-private:                                                                                                               \
+#define DECLARE_DATAFACTORY(Class, Super, Title, Description)                                    \
+public:                                                                                          \
+  static const char *classname() { return #Class; }                                              \
+  static void standin_register() {                                                               \
+    const SIM_DopDescription *d = Description;                                                   \
+    standin::factories()[d->name] = {d,                                                          \
+                                     [](const SIM_DataFactory *f) -> std::unique_ptr<SIM_Data> { \
+                                       return std::unique_ptr<SIM_Data>(new Class(f));           \
+                                     }};                                                         \
+  }                                                                                              \
+                                                                                                 \
+private:                                                                                         \
   using BaseClass = Super
 #define IMPLEMENT_DATAFACTORY(Class) Class::standin_register()

@@ -1,7 +1,8 @@
-// A stand-in of the few HDK classes that the plug-in uses, written for its tests from public descriptions of their
-// behaviour; no text of SideFX is in it. It proves that the plug-in is consistent with itself, not that Houdini agrees:
-// hdk_plugin/CHECKLIST.md says what is left to see there. This part: numbers, strings, errors, interrupts, loops.
-// SPDX-License-Identifier: Apache-2.0
+// A stand-in of the few HDK classes that the plug-in uses, written for its tests from public
+// descriptions of their behaviour; no text of SideFX is in it. It proves that the plug-in is
+// consistent with itself, not that Houdini agrees: hdk_plugin/CHECKLIST.md says what is left to see
+// there. This part: numbers, strings, errors, interrupts, loops. SPDX-License-Identifier:
+// Apache-2.0
 #pragma once
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

@@ -9,7 +9,9 @@ enum UT_VDBType { UT_VDB_INVALID, UT_VDB_FLOAT, UT_VDB_VEC3F, UT_VDB_OTHER };
 class GEO_PrimVDB : public GEO_Primitive {
 public:
   GEO_PrimVDB() : GEO_Primitive(GEO_PRIMVDB, "VDB") {}
-  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GEO_PrimVDB>(*this); }
+  std::unique_ptr<GEO_Primitive> copy() const override {
+    return std::make_unique<GEO_PrimVDB>(*this);
+  }
   uint64_t contents() const override { return uint64_t(reinterpret_cast<uintptr_t>(grid.get())); }
   bool hasGrid() const { return grid != nullptr; }
   openvdb::GridBase::ConstPtr getConstGridPtr() const { return grid; }
@@ -20,11 +22,14 @@ public:
   std::string title_of;
 };
 
-// A box of samples at cell middles, as Houdini's native volumes; iso says whether it is a distance or a fog.
+// A box of samples at cell middles, as Houdini's native volumes; iso says whether it is a distance
+// or a fog.
 class GEO_PrimVolume : public GEO_Primitive {
 public:
   GEO_PrimVolume() : GEO_Primitive(GEO_PRIMVOLUME, "Volume") {}
-  std::unique_ptr<GEO_Primitive> copy() const override { return std::make_unique<GEO_PrimVolume>(*this); }
+  std::unique_ptr<GEO_Primitive> copy() const override {
+    return std::make_unique<GEO_PrimVolume>(*this);
+  }
   int res[3] = {0, 0, 0};
   float voxel = 1, origin[3] = {0, 0, 0};
   bool sdf = false;
@@ -38,8 +43,9 @@ public:
 };
 class GU_PrimVDB : public GEO_PrimVDB {
 public:
-  static GU_PrimVDB *buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr grid, const GEO_PrimVDB *src = nullptr,
-                                   const char *name = nullptr);
-  static void convertVolumesToVDBs(GU_Detail &dst, const GU_Detail &src, GU_ConvertParms &parms, bool flood_sdf,
-                                   bool prune, fpreal tolerance, bool keep_original, bool activate_inside = true);
+  static GU_PrimVDB *buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr grid,
+                                   const GEO_PrimVDB *src = nullptr, const char *name = nullptr);
+  static void convertVolumesToVDBs(GU_Detail &dst, const GU_Detail &src, GU_ConvertParms &parms,
+                                   bool flood_sdf, bool prune, fpreal tolerance, bool keep_original,
+                                   bool activate_inside = true);
 };
