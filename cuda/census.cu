@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(256)
   if (threadIdx.x % 32 == 0) atomicMax(s.fastest, __float_as_uint(most));
 }
 cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
-  const uint32_t blocks = (n + 1023u) / 1024u;
-  speed_kernel < <<blocks<1056u ? blocks : 1056u, 256, 0, stream>>>(s, n);
+  const uint32_t wish = (n + 1023u) / 1024u, blocks = wish < 1056u ? wish : 1056u;
+  speed_kernel<<<blocks, 256, 0, stream>>>(s, n);
   return cudaGetLastError();
 }
 #endif

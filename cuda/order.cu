@@ -190,8 +190,8 @@ ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message 
   return add_all<false>(g, v, n, in, why);
 }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
-  const uint32_t blocks = (n + 1023u) / 1024u;
-  box_kernel < <<blocks<1056u ? blocks : 1056u, 256, 0, g->stream>>>(b, n);
+  const uint32_t wish = (n + 1023u) / 1024u, blocks = wish < 1056u ? wish : 1056u;
+  box_kernel<<<blocks, 256, 0, g->stream>>>(b, n);
   return cudaGetLastError();
 }
 #endif
