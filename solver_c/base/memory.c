@@ -68,3 +68,12 @@ int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep)
   *capacity = bytes;
   return 1;
 }
+
+void *oz_allocate(size_t count, size_t bytes) {
+  if (bytes && count > (SIZE_MAX - 2 * OZ_ALIGN) / bytes) return NULL;
+  return default_allocate(NULL, count * bytes + 1, OZ_ALIGN);
+}
+
+void oz_release(void *memory) {
+  if (memory) default_release(NULL, memory, 0);
+}

@@ -5,6 +5,10 @@
 
 #include "ooze/ooze.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct oz_memory {
   ooze_hooks hooks;
   uint64_t bytes;       /* held now */
@@ -18,5 +22,14 @@ void oz_free(oz_memory *m, void *p); /* NULL is fine */
 /* Makes *p hold at least `bytes`, keeping the first `keep` bytes; *capacity is updated. On failure
  * nothing changes. */
 int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep);
+
+/* Without hooks: count * bytes, 64-byte aligned, not cleared; NULL also when the product overflows.
+ */
+void *oz_allocate(size_t count, size_t bytes);
+void oz_release(void *memory); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -58,7 +58,7 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
                            ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
-  const double t0 = oz_cpu_clock();
+  const double t0 = oz_seconds();
   const int kind = stage_info[stage].kind, reductions = stage_info[stage].reductions;
   run_job job = {f, cpu->isa->stage[stage], f->count, OZ_CHUNK, reductions ? cpu->partial : NULL};
   if (f->skip_boundary && kind <= KIND_MAP) job.count = f->fluid;
@@ -81,7 +81,7 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
     for (int r = 0; r < reductions; r++) cpu->scalar[OZ_SCALAR_SUM + r] = 0.0;
   if (sums)
     for (int r = 0; r < reductions; r++) sums[r] = cpu->scalar[OZ_SCALAR_SUM + r];
-  cpu->seconds[stage] += oz_cpu_clock() - t0;
+  cpu->seconds[stage] += oz_seconds() - t0;
   cpu->calls[stage]++;
   return OOZE_OK;
 }
@@ -101,7 +101,7 @@ static void wall_chunk(void *arg, uint32_t chunk) {
 
 static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  const double t0 = oz_cpu_clock();
+  const double t0 = oz_seconds();
   uint32_t n = 0;
   if (cpu->collider_count) {
     wall_job job = {f, cpu};
@@ -139,7 +139,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->slot_planes = (uint32_t)planes;
   cpu->has_load = f->loads != 0;
   f->load = cpu->load;
-  cpu->seconds[OZ_TIMER_WALLS] += oz_cpu_clock() - t0;
+  cpu->seconds[OZ_TIMER_WALLS] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_WALLS]++;
   return OOZE_OK;
 }

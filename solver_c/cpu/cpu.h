@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/result.h"
+#include "base/seconds.h"
 #include "base/tasks.h"
 #include "cpu/isa.h"
 
@@ -98,7 +99,6 @@ typedef struct oz_cpu {
   uint64_t calls[OZ_TIMER_COUNT];
 } oz_cpu;
 
-double oz_cpu_clock(void);
 uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
 
 /* sort.c */

@@ -168,7 +168,7 @@ static ooze_result begin_links(oz_cpu *cpu, ooze_message *why) {
 
 ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  const double t0 = oz_cpu_clock();
+  const double t0 = oz_seconds();
   const int first = !cpu->has_links;
   OZ_TRY(begin_links(cpu, why));
   if (!cpu->has_links) return OOZE_OK;
@@ -193,7 +193,7 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
   }
   cpu->links_now = 1 - cpu->links_now;
   oz_cpu_links_frame(cpu, f);
-  cpu->seconds[OZ_TIMER_LINKS] += oz_cpu_clock() - t0;
+  cpu->seconds[OZ_TIMER_LINKS] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_LINKS]++;
   return OOZE_OK;
 }

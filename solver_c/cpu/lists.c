@@ -132,7 +132,7 @@ static void ahead_chunk(void *arg, uint32_t chunk) {
 
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  const double t0 = oz_cpu_clock();
+  const double t0 = oz_seconds();
   OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, why));
   OZ_TRY(rows_begin(cpu, &cpu->c, &cpu->c_bytes, f->plain_rows ? 30 : 60, why));
   oz_search s;
@@ -172,7 +172,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   uint64_t sum = 0;
   for (uint32_t i = 0; i < cpu->count; i++) sum += f->neighbours[i];
   out->mean_neighbours = cpu->count ? (double)sum / cpu->count : 0.0;
-  cpu->seconds[OZ_TIMER_LISTS] += oz_cpu_clock() - t0;
+  cpu->seconds[OZ_TIMER_LISTS] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_LISTS]++;
   return OOZE_OK;
 }
@@ -224,7 +224,7 @@ static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out,
                                 ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  const double t0 = oz_cpu_clock();
+  const double t0 = oz_seconds();
   const int calms = f->calm2 > 0.0f;
   const float spread = calms           ? spread_of(cpu, f, f->p, f->x)
                        : cpu->foreseen ? spread_of(cpu, f, f->p, f->A)
@@ -286,7 +286,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     const int part = !anew;
     f->near_d[part] = cpu->x.words, f->row_d[part] = cpu->x.row, f->len_d[part] = cpu->x.len;
   }
-  cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_cpu_clock() - t0;
+  cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;
   return OOZE_OK;
 }

@@ -207,7 +207,7 @@ ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why) {
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   (void)why;
-  const double t0 = oz_cpu_clock();
+  const double t0 = oz_seconds();
   const float cell = oz_cpu_cell(f);
   const uint32_t sorted = oz_cpu_order(cpu, f, f->x, f->foresee ? f->u : NULL, f->dt, cell);
   uint32_t moved = 0;
@@ -222,7 +222,7 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   keep_keys(cpu, f, cell);
   /* slots name particles by place: walls() makes them anew, if there are walls */
   cpu->wall_count = f->wall_count = 0;
-  cpu->seconds[OZ_TIMER_SORT] += oz_cpu_clock() - t0;
+  cpu->seconds[OZ_TIMER_SORT] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_SORT]++;
   return OOZE_OK;
 }

@@ -14,11 +14,15 @@ BEGIN {
   may["core"] = "base models physics public"
   may["cpu"] = "base physics public"
   may["cuda"] = "base physics public"
-  may["io"] = "public"
+  may["geo"] = "base public"
+  may["scene"] = "base geo public"
+  may["surface"] = "base geo public"
+  may["render"] = "base geo surface public"
+  may["session"] = "base geo scene surface render public"
   may["cli"] = "public"
   may["hdk_plugin"] = "public"
   may["public"] = ""
-  ours = "base physics models core cpu cuda io cli hdk_plugin public"
+  ours = "base physics models core cpu cuda geo scene surface render session cli hdk_plugin public"
 }
 FNR == 1 {
   files++
@@ -37,12 +41,12 @@ FNR == 1 {
   if (!(from in may)) { refuse("the folder " from " has no rule"); next }
 
   if (target ~ /^(tbb|oneapi)\//) {
-    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp" && FILENAME !~ /^solver_c\/io\/vdb[^\/]*\.cpp$/)
-      refuse("only cpu/tasks_tbb.cpp meets TBB, and io/vdb*.cpp, since OpenVDB runs on it")
+    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp" && FILENAME !~ /^solver_c\/surface\/vdb[^\/]*\.cpp$/)
+      refuse("only cpu/tasks_tbb.cpp meets TBB, and surface/vdb*.cpp, since OpenVDB runs on it")
     next
   }
   if (target ~ /^openvdb\//) {
-    if (FILENAME !~ /^solver_c\/io\/vdb[^\/]*\.cpp$/) refuse("only io/vdb*.cpp meet OpenVDB")
+    if (FILENAME !~ /^solver_c\/surface\/vdb[^\/]*\.cpp$/) refuse("only surface/vdb*.cpp meet OpenVDB")
     next
   }
 

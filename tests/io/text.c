@@ -1,6 +1,6 @@
 /* Numbers as text, whatever the locale. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "io/io_internal.h"
+#include "geo/geo_internal.h"
 #include "io_check.h"
 
 #include <locale.h>

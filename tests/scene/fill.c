@@ -1,6 +1,6 @@
 /* Shapes full of particles. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-#include "io/scene_internal.h"
+#include "scene/scene_internal.h"
 
 static ooze_message why;
 

@@ -1,7 +1,7 @@
 /* Pictures of scenes: bodies as they are, edges between fluids, glow. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "check.h"
-#include "io/scene_internal.h"
+#include "scene/scene_internal.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* What a scene file may say, and how it is refused. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-#include "io/scene_internal.h"
+#include "scene/scene_internal.h"
 
 #define MINIMAL(more)                                                                    \
   "{\n\"solver\": {\"particle_separation\": 0.01},\n\"fluids\": {\"a\": {\"material\": " \

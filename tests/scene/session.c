@@ -1,6 +1,6 @@
 /* Runs: stopping, resuming, watching, through the library. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-#include "io/scene_internal.h"
+#include "scene/scene_internal.h"
 
 #include <math.h>
 

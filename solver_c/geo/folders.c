@@ -1,0 +1,72 @@
+/* Folders. SPDX-License-Identifier: Apache-2.0 */
+#ifdef _WIN32
+#include <direct.h>
+#else
+#include <unistd.h>
+#endif
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "geo_internal.h"
+#include "folders.h"
+
+static int make_one(const char *path) {
+#ifdef _WIN32
+  return _mkdir(path);
+#else
+  return mkdir(path, 0777);
+#endif
+}
+
+void oz_absolute_path(const char *path, char *out, size_t room) {
+  char here[4000];
+#ifdef _WIN32
+  const char *at = _getcwd(here, sizeof here);
+#else
+  const char *at = getcwd(here, sizeof here);
+#endif
+  const int whole = oz_os_is_slash(path[0]) || (path[0] && path[1] == ':');
+  int n = whole || !at ? snprintf(out, room, "%s", path) : snprintf(out, room, "%s/%s", at, path);
+  if (n < 0 || (size_t)n >= room) snprintf(out, room, "%s", path);
+}
+
+ooze_result oz_folder_fits(const char *path, ooze_message *why) {
+  char part[4000];
+  size_t length = strlen(path);
+  struct stat about;
+  if (!length || length >= sizeof part)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+  for (size_t i = 1; i <= length; i++) {
+    if (i < length && !oz_os_is_slash(path[i])) continue;
+    memcpy(part, path, i);
+    part[i] = 0;
+    if (stat(part, &about) == 0 && !S_ISDIR(about.st_mode))
+      return oz_io_fail(why, OOZE_ERROR_IO,
+                        "%s: a file is where a folder is to be; expected a folder, or nothing",
+                        part);
+  }
+  return OOZE_OK;
+}
+
+ooze_result oz_make_folder(const char *path, ooze_message *why) {
+  char part[4000];
+  size_t length = strlen(path);
+  if (!length || length >= sizeof part)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+  for (size_t i = 1; i <= length; i++) {
+    if (i < length && !oz_os_is_slash(path[i])) continue;
+    memcpy(part, path, i);
+    part[i] = 0;
+    if (make_one(part) == 0 || errno == EEXIST) continue;
+    int error = errno;
+    /* it may exist all the same */
+    if (i < length && (error == EACCES || error == EPERM || error == EROFS)) continue;
+    char reason[160];
+    oz_os_reason(error, reason, sizeof reason);
+    return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", part, reason);
+  }
+  return OOZE_OK;
+}

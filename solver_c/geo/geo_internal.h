@@ -1,0 +1,195 @@
+/* Points and meshes in files: the private interface of solver_c/geo. SPDX-License-Identifier:
+ * Apache-2.0 */
+#ifndef OOZE_IO_INTERNAL_H
+#define OOZE_IO_INTERNAL_H
+
+#if defined(__MINGW32__) && !defined(__USE_MINGW_ANSI_STDIO)
+#define __USE_MINGW_ANSI_STDIO 1 /* printf as C11 has it, %zu and %llu included */
+#endif
+#include "ooze/ooze_io.h"
+
+#include <stdbool.h>
+
+#if defined(__MINGW32__)
+#define OZ_PRINTF(a, b) __attribute__((format(gnu_printf, a, b)))
+#elif defined(__GNUC__)
+#define OZ_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define OZ_PRINTF(a, b)
+#endif
+
+/* All formats here are little endian. A big-endian machine is refused at compile time rather than
+ * served wrong bytes.
+ */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "solver_c/geo moves bytes as they are and so needs a little-endian machine"
+#endif
+
+/* ---- Results (text.c) ----------------------------------------------------------------- */
+
+ooze_result oz_io_fail(ooze_message *why, ooze_result result, const char *format, ...)
+    OZ_PRINTF(3, 4);
+#define OZ_IO_TRY(call)                 \
+  do {                                  \
+    ooze_result oz_r_ = (call);         \
+    if (oz_r_ != OOZE_OK) return oz_r_; \
+  } while (0)
+
+/* Limits and options with every field set, whatever older or missing struct the caller gave. */
+ooze_io_limits oz_limits_of(const ooze_io_limits *given);
+ooze_write_options oz_options_of(const ooze_write_options *given);
+/* Copies as much of a filled struct as the caller's version of it holds; the caller's size stays.
+ */
+ooze_result oz_struct_out(void *out, const void *filled, size_t bytes);
+
+/* ---- Numbers as text, whatever the locale (text.c) ------------------------------------ */
+
+/* A number at *at; false and no move if there is none. Accepts nan and inf. Never reads at or past
+ * end. */
+bool oz_text_real(const char **at, const char *end, double *out);
+/* false too if it does not fit, or is a real */
+bool oz_text_int(const char **at, const char *end, int64_t *out);
+/* At least 40 bytes; returns the length. The shortest of 6 to 9 (float) or 15 to 17 (double) digits
+ * that reads back. */
+int oz_text_float(char *out, float value);
+int oz_text_double(char *out, double value);
+
+/* ---- Types ------------------------------------------------------------------------------- */
+
+enum { OZ_MAX_ATTRIBUTES = 1024, OZ_MAX_COMPONENTS = 64, OZ_MAX_NAME = 255 };
+uint32_t oz_type_bytes(uint32_t type);
+const char *oz_type_name(uint32_t type);
+
+/* a * b into *out; false if it does not fit. */
+static inline bool oz_mul(uint64_t a, uint64_t b, uint64_t *out) {
+  if (b != 0 && a > UINT64_MAX / b) return false;
+  *out = a * b;
+  return true;
+}
+
+/* ---- Points (points.c) ------------------------------------------------------------------- */
+
+typedef struct oz_attribute {
+  char *name;
+  void *data;
+  uint32_t type, components, meaning;
+} oz_attribute;
+
+typedef struct oz_detail {
+  char *name;
+  double value;
+} oz_detail;
+
+struct ooze_points {
+  uint64_t count;
+  oz_attribute *attributes;
+  oz_detail *details;
+  uint32_t attribute_count, attribute_capacity, detail_count, detail_capacity;
+};
+
+oz_attribute *oz_points_find(const ooze_points *points, const char *name, size_t length);
+/* oz_points_add with a name that is not zero-terminated. */
+ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type,
+                          uint32_t components, uint32_t meaning, void **out_data,
+                          ooze_message *why);
+uint32_t oz_meaning_of(const char *name, uint32_t components);
+/* All ids fit Houdini's usual int32 attribute. */
+bool oz_fits_int32(const oz_attribute *attribute, uint64_t count);
+bool oz_fits_int64(const oz_attribute *attribute, uint64_t count);
+/* P is finite everywhere, or the refusal. */
+ooze_result oz_check_finite(const char *file, const char *what, const float *values, uint64_t count,
+                            uint32_t components, ooze_message *why);
+
+/* ---- The operating system (file_os.c) ---------------------------------------------------- */
+
+/* or a sentence: not there, a folder, not readable */
+ooze_result oz_is_file(const char *path, ooze_message *why);
+/* Each returns 0 or an error number for oz_os_reason. */
+int oz_os_create(const char *path, int *out_fd);          /* must not exist */
+int oz_os_write(int fd, const void *bytes, size_t count); /* all of it */
+int oz_os_sync(int fd);
+int oz_os_close(int fd);
+int oz_os_rename(const char *from, const char *to); /* over what is there */
+int oz_os_sync_folder(const char *folder);
+int oz_os_remove(const char *path);
+/* to read; regular files only */
+int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes);
+int oz_os_read(int fd, void *bytes, size_t count, size_t *out_count);
+int oz_os_times(const char *path, int64_t *out_ns); /* last written */
+int oz_os_list(const char *folder, void (*each)(void *user, const char *name), void *user);
+void oz_os_reason(int error, char *out, size_t capacity);
+uint32_t oz_os_process(void);
+bool oz_os_process_gone(uint32_t process); /* false when in doubt */
+uint32_t oz_os_host(void);                 /* a hash of the machine's name */
+bool oz_os_is_slash(char c);
+
+/* ---- Output (output.c) ---------------------------------------------------------------------- */
+
+/* Gathers small pieces into blocks; blocks of the caller's own memory go on without a copy. The
+ * first failure stays and the rest is ignored, so that writers can check once, at the end. */
+typedef struct oz_out {
+  ooze_file *file;
+  /* NULL: into the file */
+  ooze_result (*block)(struct oz_out *out, const void *bytes, size_t count);
+  void *packer; /* of .bgeo.sc */
+  uint8_t *buffer;
+  size_t used;
+  ooze_result result;
+  ooze_message *why;
+} oz_out;
+
+enum { OZ_BLOCK = 1 << 20 }; /* also the block of .bgeo.sc files */
+ooze_result oz_out_open(oz_out *out, const char *path, ooze_message *why);
+void oz_out_put(oz_out *out, const void *bytes, size_t count);
+void oz_out_text(oz_out *out, const char *format, ...) OZ_PRINTF(2, 3);
+void oz_out_flush(oz_out *out);
+ooze_result oz_out_close(oz_out *out, uint32_t sync); /* commits, or removes after a failure */
+
+/* ---- Formats ----------------------------------------------------------------------------- */
+
+typedef enum oz_format {
+  OZ_NO_FORMAT,
+  OZ_GEO,
+  OZ_BGEO,
+  OZ_BGEO_SC,
+  OZ_PLY,
+  OZ_OBJ,
+  OZ_CHECKPOINT,
+  OZ_VDB
+} oz_format;
+oz_format oz_format_of(const char *path);
+
+/* A file in memory that is being read, and what it told beside points. */
+typedef struct oz_source {
+  const char *name;
+  const uint8_t *bytes;
+  size_t count;
+  ooze_io_limits limits;
+  ooze_message *why;
+  ooze_file_info *info; /* NULL if nobody asks */
+} oz_source;
+
+/* either may be NULL */
+ooze_result oz_geo_read(oz_source *source, ooze_points **out_points, ooze_mesh *out_mesh);
+ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count);
+ooze_result oz_ply_read_points(oz_source *source, ooze_points **out);
+ooze_result oz_ply_read_mesh(oz_source *source, ooze_mesh *out);
+ooze_result oz_obj_read(oz_source *source, ooze_mesh *out);
+
+ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options);
+void oz_scf_finish(oz_out *out);
+void oz_scf_drop(oz_out *out);
+ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
+                         const ooze_mesh *mesh, const ooze_write_options *options,
+                         ooze_message *why);
+ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
+                                const ooze_write_options *options, ooze_message *why);
+ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh,
+                              const ooze_write_options *options, ooze_message *why);
+ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
+                         ooze_message *why);
+
+void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type,
+                       uint32_t components);
+
+#endif

@@ -1,0 +1,173 @@
+/* .bgeo.sc: a .bgeo cut into blocks of 1 MiB, each packed by Blosc, with an index at the end
+ * (hdk.md section 5): "scf1", i64 size of the metadata (0), chunks, index, i64 size of the index,
+ * "1fcs"; numbers big endian. index: where chunk 2, 3, ... begin counted from the first, the block
+ * size, the size of the last block. SPDX-License-Identifier: Apache-2.0 */
+#include "geo_internal.h"
+
+#include <stdlib.h>
+
+#ifdef OOZE_HAVE_BLOSC
+#include <blosc.h>
+
+static uint64_t big64(const uint8_t *at) {
+  uint64_t value = 0;
+  for (int i = 0; i < 8; i++) value = value << 8 | at[i];
+  return value;
+}
+static void put_big64(uint8_t *at, uint64_t value) {
+  for (int i = 7; i >= 0; i--, value >>= 8) at[i] = (uint8_t)value;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+typedef struct packer {
+  ooze_write_options options;
+  uint8_t *packed;
+  uint64_t *ends; /* of each chunk, from the first chunk's beginning */
+  uint64_t count, capacity, last;
+} packer;
+
+static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
+  packer *p = out->packer;
+  if (p->count == p->capacity) {
+    uint64_t capacity = p->capacity ? p->capacity * 2 : 64;
+    uint64_t *moved = realloc(p->ends, (size_t)capacity * sizeof *moved);
+    if (!moved)
+      return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
+    p->ends = moved;
+    p->capacity = capacity;
+  }
+  /* LZ4 with bytes shuffled by fours, as Houdini packs. Blosc chooses its own inner blocks: they
+   * fit the cache. */
+  int size =
+      blosc_compress_ctx((int)p->options.compression, BLOSC_SHUFFLE, 4, count, bytes, p->packed,
+                         OZ_BLOCK + BLOSC_MAX_OVERHEAD, "lz4", 0, (int)p->options.threads);
+  if (size <= 0)
+    return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)",
+                      size);
+  p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
+  p->count++;
+  p->last = count;
+  return ooze_file_put(out->file, p->packed, (size_t)size, out->why);
+}
+
+ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
+  static const uint8_t head[12] = {'s', 'c', 'f', '1'};
+  packer *p = calloc(1, sizeof *p);
+  if (p) p->packed = malloc(OZ_BLOCK + BLOSC_MAX_OVERHEAD);
+  if (!p || !p->packed) {
+    free(p);
+    return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
+  }
+  p->options = *options;
+  out->packer = p;
+  out->block = pack;
+  return ooze_file_put(out->file, head, sizeof head, out->why);
+}
+
+void oz_scf_finish(oz_out *out) {
+  packer *p = out->packer;
+  uint64_t entries = p->count + 1; /* count - 1 offsets and two sizes */
+  uint8_t *index = malloc((size_t)entries * 8 + 12);
+  if (!index) {
+    out->result =
+        oz_io_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
+    return;
+  }
+  for (uint64_t i = 0; i + 1 < p->count; i++) put_big64(index + i * 8, p->ends[i]);
+  put_big64(index + (entries - 2) * 8, OZ_BLOCK);
+  put_big64(index + (entries - 1) * 8, p->last);
+  put_big64(index + entries * 8, entries * 8);
+  memcpy(index + entries * 8 + 8, "1fcs", 4);
+  out->result = ooze_file_put(out->file, index, (size_t)entries * 8 + 12, out->why);
+  free(index);
+}
+
+void oz_scf_drop(oz_out *out) {
+  packer *p = out->packer;
+  if (!p) return;
+  free(p->packed);
+  free(p->ends);
+  free(p);
+  out->packer = NULL;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+static ooze_result bad(const oz_source *source, const char *reason) {
+  return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, reason);
+}
+
+ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
+  const uint8_t *file = source->bytes;
+  size_t count = source->count;
+  *out = NULL;
+  if (count < 12 || memcmp(file, "scf1", 4) != 0)
+    return bad(source, "no .bgeo.sc: it does not begin with scf1");
+  if (count < 40 || memcmp(file + count - 4, "1fcs", 4) != 0)
+    return bad(source, "does not end with 1fcs; it is truncated");
+  uint64_t meta = big64(file + 4), index_bytes = big64(file + count - 12);
+  if (meta > count - 40) return bad(source, "its metadata is larger than the file; it is damaged");
+  uint64_t begin = 12 + meta, room = count - 12 - begin;
+  if (index_bytes > room || index_bytes < 16 || index_bytes % 8)
+    return bad(source, "its index does not fit the file; it is damaged");
+  uint64_t chunks = index_bytes / 8 - 1, packed = room - index_bytes;
+  const uint8_t *index = file + begin + packed;
+  uint64_t block = big64(index + index_bytes - 16), last = big64(index + index_bytes - 8), total;
+  if (block < 1 || block > (UINT64_C(1) << 30) || last < 1 || last > block)
+    return bad(source, "the block sizes in its index are out of range; it is damaged");
+  if (!oz_mul(chunks - 1, block, &total) || total > source->limits.max_bytes ||
+      last > source->limits.max_bytes - total)
+    return oz_io_fail(source->why, OOZE_ERROR_LIMIT,
+                      "%s: unpacks to more than the limit of %llu bytes", source->name,
+                      (unsigned long long)source->limits.max_bytes);
+  total += last;
+  /* Every chunk must be whole and of its size before there is memory for any. */
+  for (uint64_t i = 0, at = 0; i < chunks; i++) {
+    uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed,
+             size = i + 1 < chunks ? block : last;
+    size_t raw = 0;
+    if (end <= at || end > packed || end - at < BLOSC_MIN_HEADER_LENGTH ||
+        blosc_cbuffer_validate(file + begin + at, (size_t)(end - at), &raw) < 0 || raw != size)
+      return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged",
+                        source->name, (unsigned long long)(i + 1), (unsigned long long)chunks);
+    at = end;
+  }
+  uint8_t *memory = malloc((size_t)total + 1);
+  if (!memory)
+    return oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes",
+                      source->name, (unsigned long long)total);
+  for (uint64_t i = 0, at = 0; i < chunks; i++) {
+    uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed,
+             size = i + 1 < chunks ? block : last;
+    int done = blosc_decompress_ctx(file + begin + at, memory + i * block, (size_t)size, 1);
+    if (done < 0 || (uint64_t)done != size) {
+      free(memory);
+      return oz_io_fail(source->why, OOZE_ERROR_FORMAT,
+                        "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,
+                        (unsigned long long)(i + 1), (unsigned long long)chunks);
+    }
+    at = end;
+  }
+  memory[total] = 0;
+  *out = memory;
+  *out_count = (size_t)total;
+  return OOZE_OK;
+}
+
+#else
+
+ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
+  (void)options;
+  return oz_io_fail(out->why, OOZE_ERROR_UNSUPPORTED,
+                    "this build has no Blosc and so no .bgeo.sc; use .bgeo");
+}
+void oz_scf_finish(oz_out *out) { (void)out; }
+void oz_scf_drop(oz_out *out) { (void)out; }
+ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
+  *out = NULL;
+  *out_count = 0;
+  return oz_io_fail(source->why, OOZE_ERROR_UNSUPPORTED,
+                    "%s: this build has no Blosc and so no .bgeo.sc", source->name);
+}
+#endif

@@ -1,0 +1,89 @@
+/* The bodies of a scene: reading and filling them. SPDX-License-Identifier: Apache-2.0 */
+#include "read.h"
+
+#include <stdlib.h>
+
+ooze_result oz_read_bodies(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *object = json_object_get(s->doc, "bodies");
+  s->bodies = calloc(json_object_size(object) + 1, sizeof *s->bodies);
+  if (!s->bodies) return OZ_NO_MEMORY(r);
+  size_t mark = oz_down(r, "bodies");
+  const char *key;
+  json_t *value;
+  OZ_IO_TRY(oz_check_map(r, object, "{\"shape\": ...}"));
+  json_object_foreach(object, key, value) {
+    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
+    size_t inner = oz_down(r, key);
+    oz_body_item *b = &s->bodies[s->body_count];
+    ooze_body_desc_default(&b->desc);
+    ooze_pose_default(&b->fill.pose);
+    b->fill.name = oz_copy_text(key, strlen(key));
+    if (!b->fill.name) return OZ_NO_MEMORY(r);
+    s->body_count++;
+    OZ_IO_TRY(oz_check_keys(r, "body", value));
+    OZ_IO_TRY(oz_find_material(r, value, &b->fill.material));
+    OZ_IO_TRY(oz_read_shape(r, "body", value, &b->fill.shape));
+    OZ_IO_TRY(oz_read_still_pose(r, "body", value, &b->fill.pose));
+    OZ_IO_TRY(oz_read_copies(r, "body", value, &b->fill));
+    OZ_IO_TRY(oz_get_count(r, "body", value, "kind", &b->desc.kind));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "friction", &b->desc.friction));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "stretch_compliance", &b->desc.stretch_compliance));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "volume_compliance", &b->desc.volume_compliance));
+    OZ_IO_TRY(oz_get_count(r, "body", value, "keep_volume", &b->desc.keep_volume));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "damping", &b->desc.damping));
+    OZ_IO_TRY(oz_get_float(r, "body", value, "strain_limit", &b->desc.strain_limit));
+    OZ_IO_TRY(oz_get_vector(r, "body", value, "velocity", b->desc.velocity));
+    OZ_IO_TRY(oz_get_vector(r, "body", value, "spin", b->desc.spin));
+    b->desc.material = b->fill.material + 1; /* 0 is the solver's own */
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
+/* One copy: its points go back into its own frame. */
+static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b,
+                       const uint32_t at[3], uint64_t copy, oz_body_fn take, void *user,
+                       ooze_message *why) {
+  oz_fluid f = b->fill;
+  ooze_body_desc desc = b->desc;
+  oz_cloud cloud;
+  uint64_t cut = 0;
+  oz_fluid_copy(&b->fill, at, copy, &f.pose);
+  f.count[0] = f.count[1] = f.count[2] = 1;
+  f.turn = 0.0f;
+  memset(&cloud, 0, sizeof cloud);
+  OZ_IO_TRY(oz_fill_fluid(fill, &f, NULL, NULL, &cloud, &cut, why));
+  ooze_result result = OOZE_OK;
+  if (!cloud.count)
+    result = oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "%s: bodies.%s: not one particle fits in at a separation of %g m%s",
+                        s->file, b->fill.name, (double)s->separation,
+                        cut ? ": its room is taken by other bodies" : "");
+  for (uint32_t i = 0; i < cloud.count; i++) {
+    double x[3] = {(double)cloud.x[i][0], (double)cloud.x[i][1], (double)cloud.x[i][2]}, local[3];
+    oz_pose_unapply(&f.pose, x, local);
+    for (int k = 0; k < 3; k++) cloud.x[i][k] = (float)local[k];
+  }
+  desc.pose = f.pose;
+  desc.count = cloud.count;
+  desc.positions = cloud.x;
+  if (result == OOZE_OK) result = take(user, b, &desc, why);
+  oz_cloud_release(&cloud);
+  return result;
+}
+
+ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user,
+                            ooze_message *why) {
+  for (uint32_t i = 0; i < s->body_count; i++) {
+    const oz_body_item *b = &s->bodies[i];
+    uint64_t copy = 0;
+    uint32_t at[3];
+    for (at[0] = 0; at[0] < b->fill.count[0]; at[0]++)
+      for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
+        for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++)
+          OZ_IO_TRY(one(s, fill, b, at, copy, take, user, why));
+  }
+  return OOZE_OK;
+}

@@ -1,0 +1,120 @@
+/* Shapes, and filling them with particles. SPDX-License-Identifier: Apache-2.0 */
+#ifndef OOZE_IO_FILL_H
+#define OOZE_IO_FILL_H
+
+#include "geo/geo_internal.h"
+#include "ooze/ooze_surface.h"
+
+/* ---- Shapes (fill_shape.c) --------------------------------------------------------------- */
+
+typedef enum oz_shape_kind {
+  OZ_SHAPE_PLANE,
+  OZ_SHAPE_SPHERE,
+  OZ_SHAPE_BOX,
+  OZ_SHAPE_CAPSULE,
+  OZ_SHAPE_CYLINDER,
+  OZ_SHAPE_REVOLVE,
+  OZ_SHAPE_CAPSULES,
+  OZ_SHAPE_MESH,
+  OZ_SHAPE_VDB,
+  OZ_SHAPE_POINTS
+} oz_shape_kind;
+
+typedef struct oz_shape {
+  oz_shape_kind kind;
+  float half[3];
+  float scale;
+  float (*profile)[2]; /* revolve: closed outline, r and y */
+  uint32_t profile_count;
+  float (*capsules)[7]; /* two ends and a radius */
+  uint32_t capsule_count;
+  ooze_mesh mesh; /* read when the scene is loaded; scaled */
+  char *file;     /* as found on disk, or NULL */
+  /* 1: `file` has #### for the frame's number; `mesh` is that of the scene's first frame */
+  uint32_t sequence;
+  uint64_t file_hash;
+} oz_shape;
+
+void oz_shape_release(oz_shape *shape);
+/* Signed distance (m) in the shape's space, negative inside. Not for meshes, .vdb and points. */
+double oz_shape_distance(const oz_shape *shape, const double x[3]);
+int oz_shape_has_distance(const oz_shape *shape);
+/* Bounds of the solid; 0 for planes and what is not known. */
+int oz_shape_bounds(const oz_shape *shape, double low[3], double high[3]);
+/* As bricks for a collider; free with ooze_sdf_free. */
+ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel, ooze_sdf *out,
+                            ooze_message *why);
+/* As triangles, for pictures: revolve alone. */
+ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_message *why);
+
+/* ---- Filling (fill.c) -------------------------------------------------------------------- */
+
+typedef struct oz_fluid {
+  char *name;
+  oz_shape shape;
+  uint32_t material; /* index in the scene */
+  ooze_pose pose;
+  float velocity[3];
+  float jitter;
+  uint32_t seed;
+  uint32_t count[3];
+  float step[3];
+  float turn; /* degrees */
+  uint32_t keep_state;
+  const ooze_io_limits *limits; /* of its file; NULL: the defaults */
+} oz_fluid;
+
+/* Where copy (i, j, k), number `copy`, stands. */
+void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, ooze_pose *out);
+
+typedef struct oz_cloud {
+  float (*x)[3];
+  float (*v)[3]; /* NULL: at rest */
+  uint32_t count;
+} oz_cloud;
+
+struct oz_fill;
+typedef struct oz_fill oz_fill; /* remembers what is full already */
+oz_fill *oz_fill_create(double separation, uint64_t max_particles);
+void oz_fill_destroy(oz_fill *fill);
+/* Particles of one fluid that overlap none of those before. inside_solid may be NULL. `cut` counts
+ * those left out. */
+typedef int (*oz_solid_fn)(const void *user, const double x[3]);
+ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user,
+                          oz_cloud *out, uint64_t *cut, ooze_message *why);
+/* Room that is taken from the beginning, such as by points that bring their state. Positions are
+ * copied. */
+ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count,
+                            ooze_message *why);
+void oz_cloud_release(oz_cloud *cloud);
+uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
+
+/* ---- Inside of a mesh (fill_inside.c) ---------------------------------------------------- */
+
+/* Where each lattice row along x crosses the mesh, with the sign of the crossing: the winding
+ * number of a cell is the sum of signs before it. Works for meshes of several overlapping pieces.
+ */
+typedef struct oz_crossing {
+  uint32_t row;
+  float x;
+  int sign;
+} oz_crossing;
+
+typedef struct oz_rows {
+  oz_crossing *list;
+  size_t count, room;
+  size_t *first; /* of each row */
+} oz_rows;
+/* 0: no memory */
+int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double d,
+                  const uint32_t n[3]);
+void oz_rows_release(oz_rows *w);
+int oz_winding(const oz_rows *w, size_t row, double x);
+
+/* ---- Poses (pose.c) ---------------------------------------------------------------------- */
+
+void oz_pose_rotate(const float degrees[3], float quaternion[4]);
+void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]);
+void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]);
+
+#endif

@@ -1,0 +1,412 @@
+/* Values of a scene with their places. SPDX-License-Identifier: Apache-2.0 */
+#include "read.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Places ------------------------------------------------------------------------------ */
+
+size_t oz_down(oz_reader *r, const char *key) {
+  size_t mark = strlen(r->path);
+  snprintf(r->path + mark, sizeof r->path - mark, "%s%s", mark ? "." : "", key);
+  return mark;
+}
+
+size_t oz_down_index(oz_reader *r, size_t index) {
+  char text[24];
+  snprintf(text, sizeof text, "%zu", index);
+  return oz_down(r, text);
+}
+
+void oz_up(oz_reader *r, size_t mark) { r->path[mark] = 0; }
+
+static int covers(const char *prefix, size_t length, const char *path) {
+  return strncmp(prefix, path, length) == 0 && (path[length] == 0 || path[length] == '.');
+}
+
+/* Where a value came from: --set, the wedge table, or the file's line. */
+static void place_of(const oz_reader *r, char *out, size_t capacity) {
+  for (uint32_t i = r->options.set_count; i-- > 0;) {
+    const char *set = r->options.sets[i];
+    if (covers(set, strcspn(set, "="), r->path)) {
+      snprintf(out, capacity, "--set %.80s", set);
+      return;
+    }
+  }
+  if (r->wedge_name) {
+    const json_t *row = json_array_get(json_object_get(r->scene->doc, "wedge"), r->wedge_index);
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(row, "set"), key,
+                        value) if (covers(key, strlen(key), r->path)) {
+      char path[64];
+      snprintf(path, sizeof path, "wedge.%zu.set", r->wedge_index);
+      snprintf(out, capacity, "%s:%d: wedge %s", r->scene->file,
+               oz_json_line(r->text, r->bytes, path), r->wedge_name);
+      return;
+    }
+  }
+  snprintf(out, capacity, "%s:%d", r->scene->file, oz_json_line(r->text, r->bytes, r->path));
+}
+
+ooze_result oz_refuse(oz_reader *r, ooze_result result, const char *format, ...) {
+  char place[256], text[480];
+  va_list list;
+  place_of(r, place, sizeof place);
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  return oz_io_fail(r->why, result, "%s: %s%s%s", place, r->path, r->path[0] ? ": " : "", text);
+}
+
+void oz_warn(oz_reader *r, const char *format, ...) {
+  char place[256], text[480], line[1400];
+  va_list list;
+  if (!r->options.warn) return;
+  place_of(r, place, sizeof place);
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  snprintf(line, sizeof line, "%s: warning: %s: %s", place, r->path, text);
+  for (char *c = line; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  r->options.warn(r->options.user, line);
+}
+
+/* ---- Checks ------------------------------------------------------------------------------ */
+
+ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
+  const char *key;
+  json_t *value;
+  if (!json_is_object(object)) {
+    char text[80];
+    oz_json_short(object, text, sizeof text);
+    return oz_refuse(r, OOZE_ERROR_FORMAT,
+                     "%s is no object; expected {...} with keys of the group %s", text, group);
+  }
+  json_object_foreach(object, key, value) {
+    ooze_schema_entry e;
+    const char *names[160], *near;
+    if (strcmp(key, "note") == 0 || oz_key_find(group, key, &e)) continue;
+    size_t count = oz_key_names(group, names, sizeof names / sizeof names[0]);
+    near = oz_nearest(key, names, count);
+    size_t mark = oz_down(r, key);
+    ooze_result result =
+        near ? oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no such key; did you mean %s?", near)
+             : oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                         "there is no such key; `ooze schema %s` lists those that fit", group);
+    oz_up(r, mark);
+    return result;
+  }
+  return OOZE_OK;
+}
+
+static void range_text(const ooze_schema_entry *e, char *out, size_t capacity) {
+  const char *gap = e->unit[0] ? " " : "",
+             *whole = strcmp(e->type, "int") == 0 ? "a whole number" : "a number";
+  if (e->maximum >= 1e18 || e->maximum == 4294967295.0)
+    if (e->minimum <= -1e18)
+      snprintf(out, capacity, "%s%s%s", whole, gap, e->unit);
+    else
+      snprintf(out, capacity, "%s of %g%s%s or more", whole, e->minimum, gap, e->unit);
+  else
+    snprintf(out, capacity, "%s from %g to %g%s%s", whole, e->minimum, e->maximum, gap, e->unit);
+}
+
+/* What would fit, for the end of a refusal. */
+static void fit_text(const ooze_schema_entry *e, char *out, size_t capacity) {
+  char range[120];
+  range_text(e, range, sizeof range);
+  if (strcmp(e->type, "bool") == 0)
+    snprintf(out, capacity, "true or false");
+  else if (strcmp(e->type, "vector") == 0)
+    snprintf(out, capacity, "[x, y, z], each %s", range);
+  else if (strcmp(e->type, "quaternion") == 0)
+    snprintf(out, capacity, "[x, y, z, w]");
+  else if (strcmp(e->type, "text") == 0 || strcmp(e->type, "file") == 0)
+    snprintf(out, capacity, "a text");
+  else if (strcmp(e->type, "menu") == 0) {
+    size_t used = (size_t)snprintf(out, capacity, "one of ");
+    for (const char *c = e->menu; *c && used + 3 < capacity; c++) {
+      if (*c == '|') {
+        out[used++] = ',';
+        out[used++] = ' ';
+      } else {
+        out[used++] = *c;
+      }
+    }
+    out[used] = 0;
+  } else {
+    snprintf(out, capacity, "%s", range);
+  }
+}
+
+static ooze_result misfit(oz_reader *r, const ooze_schema_entry *e, const json_t *value,
+                          const char *how) {
+  char text[80], fit[240];
+  oz_json_short(value, text, sizeof text);
+  fit_text(e, fit, sizeof fit);
+  return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s %s; expected %s", text, how, fit);
+}
+
+static const char *type_text(const json_t *value) {
+  switch (json_typeof(value)) {
+  case JSON_OBJECT:
+    return "is an object";
+  case JSON_ARRAY:
+    return "is a list";
+  case JSON_STRING:
+    return "is a text";
+  case JSON_INTEGER:
+  case JSON_REAL:
+    return "is a number";
+  case JSON_NULL:
+    return "is nothing";
+  default:
+    return "is a switch";
+  }
+}
+
+static int menu_index(const char *menu, const char *word) {
+  size_t length = strlen(word);
+  int index = 0;
+  for (const char *at = menu;; index++) {
+    size_t n = strcspn(at, "|");
+    if (n == length && memcmp(at, word, n) == 0) return index;
+    if (!at[n]) return -1;
+    at += n + 1;
+  }
+}
+
+ooze_result oz_numbers(oz_reader *r, const ooze_schema_entry *e, const json_t *value,
+                       double out[4]) {
+  size_t count = strcmp(e->type, "vector") == 0 ? 3 : strcmp(e->type, "quaternion") == 0 ? 4 : 1;
+  memset(out, 0, 4 * sizeof *out);
+  if (strcmp(e->type, "bool") == 0) {
+    if (json_is_boolean(value)) {
+      out[0] = json_is_true(value);
+      return OOZE_OK;
+    }
+    if (json_is_integer(value) &&
+        (json_integer_value(value) == 0 || json_integer_value(value) == 1)) {
+      out[0] = (double)json_integer_value(value);
+      return OOZE_OK;
+    }
+    return misfit(r, e, value, type_text(value));
+  }
+  if (strcmp(e->type, "menu") == 0) {
+    if (!json_is_string(value)) return misfit(r, e, value, type_text(value));
+    int index = menu_index(e->menu, json_string_value(value));
+    if (index >= 0) {
+      out[0] = index;
+      return OOZE_OK;
+    }
+    return misfit(r, e, value, "is not among the choices");
+  }
+  if (count > 1 && (!json_is_array(value) || json_array_size(value) != count))
+    return misfit(r, e, value,
+                  json_is_array(value) ? "has another number of members" : type_text(value));
+  for (size_t i = 0; i < count; i++) {
+    const json_t *v = count > 1 ? json_array_get(value, i) : value;
+    if (!json_is_number(v))
+      return misfit(r, e, value, count > 1 ? "is not all numbers" : type_text(value));
+    out[i] = json_number_value(v);
+    if (strcmp(e->type, "int") == 0 && out[i] != floor(out[i]))
+      return misfit(r, e, value, "is no whole number");
+    if (!(out[i] >= e->minimum && out[i] <= e->maximum))
+      return misfit(r, e, value, "is out of range");
+  }
+  if (count == 4 &&
+      !(out[0] * out[0] + out[1] * out[1] + out[2] * out[2] + out[3] * out[3] > 1e-12))
+    return misfit(r, e, value, "is of no length");
+  return OOZE_OK;
+}
+
+/* ---- Members ----------------------------------------------------------------------------- */
+
+static ooze_result member(oz_reader *r, const char *group, json_t *object, const char *key,
+                          double out[4], int *has) {
+  json_t *value = json_object_get(object, key);
+  ooze_schema_entry e;
+  *has = 0;
+  if (!value) return OOZE_OK;
+  if (!oz_key_find(group, key, &e))
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry in the schema", key);
+  size_t mark = oz_down(r, key);
+  ooze_result result =
+      json_object_get(value, "keys")
+          ? oz_refuse(r, OOZE_ERROR_UNSUPPORTED, "keyframes do not work here; this value is fixed")
+          : oz_numbers(r, &e, value, out);
+  if (result == OOZE_OK) {
+    oz_up(r, mark);
+    *has = 1;
+  }
+  return result;
+}
+
+ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const char *key,
+                          double *out) {
+  double v[4];
+  int has;
+  OZ_IO_TRY(member(r, group, object, key, v, &has));
+  if (has) *out = v[0];
+  return OOZE_OK;
+}
+
+ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key,
+                         float *out) {
+  double v = (double)*out;
+  OZ_IO_TRY(oz_get_number(r, group, object, key, &v));
+  *out = (float)v;
+  return OOZE_OK;
+}
+
+ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key,
+                         uint32_t *out) {
+  double v = *out;
+  OZ_IO_TRY(oz_get_number(r, group, object, key, &v));
+  *out = (uint32_t)v;
+  return OOZE_OK;
+}
+
+ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const char *key,
+                          float out[3]) {
+  double v[4];
+  int has;
+  OZ_IO_TRY(member(r, group, object, key, v, &has));
+  for (int i = 0; has && i < 3; i++) out[i] = (float)v[i];
+  return OOZE_OK;
+}
+
+ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const char *key,
+                        char **out) {
+  json_t *value = json_object_get(object, key);
+  (void)group;
+  if (!value) return OOZE_OK;
+  if (!json_is_string(value) || !json_string_length(value)) {
+    char text[80];
+    oz_json_short(value, text, sizeof text);
+    oz_down(r, key);
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s %s; expected a text", text,
+                     json_is_string(value) ? "is empty" : type_text(value));
+  }
+  char *copy = oz_copy_text(json_string_value(value), json_string_length(value));
+  if (!copy) return OZ_NO_MEMORY(r);
+  free(*out);
+  *out = copy;
+  return OOZE_OK;
+}
+
+ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key,
+                        size_t count, double *out, uint32_t *has) {
+  json_t *value = json_object_get(object, key);
+  ooze_schema_entry e;
+  if (has) *has = 0;
+  if (!value) return OOZE_OK;
+  if (!oz_key_find(group, key, &e))
+    return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry in the schema", key);
+  size_t mark = oz_down(r, key);
+  char text[80];
+  oz_json_short(value, text, sizeof text);
+  if (!json_is_array(value) || json_array_size(value) != count)
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s %s; expected a list of %zu numbers", text,
+                     json_is_array(value) ? "has another length" : type_text(value), count);
+  for (size_t i = 0; i < count; i++) {
+    const json_t *v = json_array_get(value, i);
+    if (!json_is_number(v) ||
+        !(json_number_value(v) >= e.minimum && json_number_value(v) <= e.maximum))
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "%s is not all numbers from %g to %g%s%s; expected a list of %zu of them",
+                       text, e.minimum, e.maximum, e.unit[0] ? " " : "", e.unit, count);
+    out[i] = json_number_value(v);
+  }
+  oz_up(r, mark);
+  if (has) *has = 1;
+  return OOZE_OK;
+}
+
+/* ---- Values of the solver, with keyframes ------------------------------------------------ */
+
+static void store(const oz_field *f, const double v[4], void *base) {
+  oz_store(f->kind, v, (unsigned char *)base + f->offset);
+}
+
+static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_field *f,
+                            oz_group group, uint32_t index, json_t *value, void *base) {
+  ooze_scene *scene = r->scene;
+  OZ_IO_TRY(oz_check_keys(r, "keyframes", value));
+  json_t *keys = json_object_get(value, "keys");
+  size_t count = json_array_size(keys);
+  double interpolation = 0.0;
+  OZ_IO_TRY(oz_get_number(r, "keyframes", value, "interpolation", &interpolation));
+  size_t mark = oz_down(r, "keys");
+  if (!json_is_array(keys) || count == 0)
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "expected [[time, value], ...] with at least one pair");
+  oz_channel *grown = realloc(scene->channels, (scene->channel_count + 1) * sizeof *grown);
+  if (!grown) return OZ_NO_MEMORY(r);
+  scene->channels = grown;
+  oz_channel *c = &grown[scene->channel_count];
+  memset(c, 0, sizeof *c);
+  c->times = malloc(count * sizeof *c->times);
+  c->values = malloc(count * sizeof *c->values);
+  scene->channel_count++; /* from here on it is released with the scene */
+  if (!c->times || !c->values) return OZ_NO_MEMORY(r);
+  c->group = group;
+  c->index = index;
+  c->offset = f->offset;
+  c->kind = f->kind;
+  c->count = (uint32_t)count;
+  c->interpolation = (uint32_t)interpolation;
+  if (f->kind == OZ_U32 || f->kind == OZ_U64 || f->kind == OZ_BOOL || f->kind == OZ_MENU)
+    c->interpolation = 1;
+  for (size_t i = 0; i < count; i++) {
+    const json_t *pair = json_array_get(keys, i), *time = json_array_get(pair, 0);
+    size_t inner = oz_down_index(r, i);
+    if (!json_is_array(pair) || json_array_size(pair) != 2 || !json_is_number(time))
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "expected [time in s, value]");
+    c->times[i] = json_number_value(time);
+    if (!(c->times[i] >= 0.0 && c->times[i] <= 1e9))
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s is out of range; expected 0 or more",
+                       c->times[i]);
+    if (i && !(c->times[i] > c->times[i - 1]))
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s does not come after %g s", c->times[i],
+                       c->times[i - 1]);
+    OZ_IO_TRY(oz_numbers(r, e, json_array_get(pair, 1), c->values[i]));
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  store(f, c->values[0], base);
+  return OOZE_OK;
+}
+
+ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index,
+                          json_t *object, const oz_field *fields, size_t count, void *base,
+                          uint32_t *moves) {
+  OZ_IO_TRY(oz_check_keys(r, group_name, object));
+  for (size_t i = 0; i < count; i++) {
+    const oz_field *f = &fields[i];
+    json_t *value = json_object_get(object, f->name);
+    ooze_schema_entry e;
+    double v[4];
+    if (!value || f->kind == OZ_SPECIAL) continue;
+    if (!oz_key_find(group_name, f->name, &e))
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry", f->name);
+    size_t mark = oz_down(r, f->name);
+    if (json_object_get(value, "keys")) {
+      if (!f->animates)
+        return oz_refuse(r, OOZE_ERROR_UNSUPPORTED,
+                         "keyframes do not work here; this value is fixed");
+      OZ_IO_TRY(get_keys(r, &e, f, group, index, value, base));
+      int pose = strcmp(f->name, "position") == 0 || f->kind == OZ_QUAT || f->kind == OZ_ROTATE;
+      if (moves && pose) *moves = 1;
+    } else {
+      OZ_IO_TRY(oz_numbers(r, &e, value, v));
+      store(f, v, base);
+    }
+    oz_up(r, mark);
+  }
+  return OOZE_OK;
+}

@@ -1,0 +1,295 @@
+/* Loading a scene. SPDX-License-Identifier: Apache-2.0 */
+#include "read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SCENE_BYTES = 256 << 20 };
+
+void ooze_scene_destroy(ooze_scene *s) {
+  if (!s) return;
+  for (uint32_t i = 0; i < s->material_count; i++) free(s->looks[i].name);
+  for (uint32_t i = 0; i < s->collider_count; i++) {
+    free(s->colliders[i].name);
+    oz_shape_release(&s->colliders[i].shape);
+    ooze_sdf_free(&s->colliders[i].sdf);
+  }
+  for (uint32_t i = 0; i < s->emitter_count; i++) free(s->emitters[i].name);
+  for (uint32_t i = 0; i < s->body_count; i++) {
+    free(s->bodies[i].fill.name);
+    oz_shape_release(&s->bodies[i].fill.shape);
+  }
+  for (uint32_t i = 0; i < s->fluid_count; i++) {
+    free(s->fluids[i].name);
+    oz_shape_release(&s->fluids[i].shape);
+  }
+  for (uint32_t i = 0; i < s->channel_count; i++) {
+    free(s->channels[i].times);
+    free(s->channels[i].values);
+  }
+  for (uint32_t i = 0; i < s->wedge_count; i++) free(s->wedge_names[i]);
+  oz_state_release(&s->start);
+  free(s->wedge_names);
+  free(s->looks);
+  free(s->colliders);
+  free(s->emitters);
+  free(s->fluids);
+  free(s->bodies);
+  free(s->channels);
+  free(s->output.name);
+  free(s->picture.caption);
+  free(s->about);
+  free(s->file);
+  free(s->folder);
+  free(s->text);
+  json_decref(s->doc);
+  free(s);
+}
+
+/* ---- Wedges and sets --------------------------------------------------------------------- */
+
+static ooze_result read_wedges(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *table = json_object_get(s->doc, "wedge");
+  if (!table) return OOZE_OK;
+  size_t mark = oz_down(r, "wedge"), count = json_array_size(table);
+  if (!json_is_array(table))
+    return oz_refuse(r, OOZE_ERROR_FORMAT,
+                     "expected a list of {\"name\": ..., \"set\": {\"path\": value}}");
+  s->wedge_names = calloc(count + 1, sizeof *s->wedge_names);
+  if (!s->wedge_names) return OZ_NO_MEMORY(r);
+  for (size_t i = 0; i < count; i++) {
+    json_t *row = json_array_get(table, i);
+    size_t inner = oz_down_index(r, i);
+    OZ_IO_TRY(oz_check_keys(r, "wedge", row));
+    OZ_IO_TRY(oz_get_text(r, "wedge", row, "name", &s->wedge_names[i]));
+    if (!s->wedge_names[i]) {
+      char number[24];
+      snprintf(number, sizeof number, "%zu", i);
+      s->wedge_names[i] = oz_copy_text(number, strlen(number));
+      if (!s->wedge_names[i]) return OZ_NO_MEMORY(r);
+    }
+    s->wedge_count++;
+    if (!json_is_object(json_object_get(row, "set"))) {
+      oz_down(r, "set");
+      return oz_refuse(r, OOZE_ERROR_FORMAT,
+                       "expected {\"path\": value, ...}, such as {\"solver.substeps\": 10}");
+    }
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
+static ooze_result apply_wedge(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  const char *wanted = r->options.wedge;
+  if (!wanted) return OOZE_OK;
+  uint32_t found = s->wedge_count;
+  for (uint32_t i = 0; i < s->wedge_count; i++)
+    if (strcmp(s->wedge_names[i], wanted) == 0) found = i;
+  if (found == s->wedge_count) {
+    char *end;
+    unsigned long number = strtoul(wanted, &end, 10);
+    if (wanted[0] >= '0' && wanted[0] <= '9' && !*end && number < s->wedge_count)
+      found = (uint32_t)number;
+  }
+  if (found == s->wedge_count) {
+    const char *near = oz_nearest(wanted, (const char *const *)s->wedge_names, s->wedge_count);
+    if (!s->wedge_count)
+      return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
+                        "%s: --wedge %s: the scene has no wedge table", s->file, wanted);
+    return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
+                      "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit",
+                      s->file, oz_json_line(r->text, r->bytes, "wedge"), wanted,
+                      near ? "did you mean " : "a name", near ? near : "", s->wedge_count - 1);
+  }
+  const char *key;
+  json_t *value,
+      *set = json_object_get(json_array_get(json_object_get(s->doc, "wedge"), found), "set");
+  json_object_foreach(set, key, value) {
+    char error[160] = "";
+    if (!oz_json_put(s->doc, key, json_deep_copy(value), error, sizeof error)) {
+      char path[64];
+      snprintf(path, sizeof path, "wedge.%u.set", found);
+      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT, "%s:%d: wedge %s: %s: %s", s->file,
+                        oz_json_line(r->text, r->bytes, path), s->wedge_names[found], key, error);
+    }
+  }
+  r->wedge_index = found;
+  r->wedge_name = s->wedge_names[found];
+  return OOZE_OK;
+}
+
+static ooze_result apply_sets(oz_reader *r) {
+  for (uint32_t i = 0; i < r->options.set_count; i++) {
+    const char *set = r->options.sets[i], *equals = strchr(set, '=');
+    char path[256], error[160] = "";
+    if (!equals || equals == set || (size_t)(equals - set) >= sizeof path)
+      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT,
+                        "--set %s: expected path=value, such as solver.substeps=10", set);
+    snprintf(path, sizeof path, "%.*s", (int)(equals - set), set);
+    if (!oz_json_put(r->scene->doc, path, oz_json_value(equals + 1), error, sizeof error))
+      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT, "--set %s: %s", set, error);
+  }
+  return OOZE_OK;
+}
+
+/* ---- Loading ----------------------------------------------------------------------------- */
+
+/* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull
+ * apart. */
+static void iteration_defaults(ooze_scene *s) {
+  uint32_t velocity = 10, position = 5;
+  /* the others read neither relaxation time nor yield stress */
+  const int elastic = s->start.params.model == OOZE_MODEL_CONFORMATION;
+  for (uint32_t i = 0; i < s->emitter_count; i++) {
+    const ooze_material *m = &s->start.materials[s->start.emitters[i].desc.material - 1];
+    velocity = 20;
+    if (elastic && m->relaxation_time > 0.0f)
+      position = 20;
+    else if (position < 10)
+      position = 10;
+  }
+  /* what is to stand still for long must be solved well */
+  for (uint32_t i = 0; i < s->material_count; i++)
+    if (elastic && s->start.materials[i].yield_stress > 0.0f) {
+      velocity = 20;
+      if (position < 10) position = 10;
+    }
+  if (!s->velocity_given) s->start.params.velocity_iterations = velocity;
+  if (!s->position_given) s->start.params.position_iterations = position;
+}
+
+static ooze_result read_all(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  OZ_IO_TRY(read_wedges(r));
+  OZ_IO_TRY(apply_wedge(r));
+  OZ_IO_TRY(apply_sets(r));
+  OZ_IO_TRY(oz_check_keys(r, "scene", s->doc));
+  OZ_IO_TRY(oz_get_text(r, "scene", s->doc, "about", &s->about));
+  OZ_IO_TRY(oz_read_output(r));
+  OZ_IO_TRY(oz_read_solver(r));
+  OZ_IO_TRY(oz_read_materials(r));
+  OZ_IO_TRY(oz_read_colliders(r));
+  OZ_IO_TRY(oz_read_emitters(r));
+  OZ_IO_TRY(oz_read_bodies(r));
+  OZ_IO_TRY(oz_read_fluids(r));
+  OZ_IO_TRY(oz_read_picture(r));
+  iteration_defaults(s);
+  for (uint32_t i = 0; i < s->collider_count; i++)
+    if (s->start.colliders[i].posed.uses_rotate)
+      oz_pose_rotate(s->start.colliders[i].posed.rotate, s->start.colliders[i].desc.start.rotation);
+  for (uint32_t i = 0; i < s->emitter_count; i++)
+    if (s->start.emitters[i].posed.uses_rotate)
+      oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
+  OZ_IO_TRY(oz_check_bodies(r));
+  OZ_IO_TRY(oz_check_slips(r));
+  json_t *run = json_deep_copy(s->doc);
+  if (run) json_object_del(run, "wedge"); /* it has been applied */
+  if (run && !json_object_get(run, "output")) json_object_set_new(run, "output", json_object());
+  if (run) json_object_set_new(json_object_get(run, "output"), "name", json_string(s->output.name));
+  s->text = run ? json_dumps(run, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+  json_decref(run);
+  return s->text ? OOZE_OK : OZ_NO_MEMORY(r);
+}
+
+ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t bytes,
+                                   const ooze_scene_options *options, ooze_scene **out,
+                                   ooze_message *why) {
+  oz_reader r;
+  memset(&r, 0, sizeof r);
+  if (!name || (!text && bytes) || !out)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
+  *out = NULL;
+  ooze_scene_options_default(&r.options);
+  if (options && options->size >= sizeof options->size)
+    memcpy(&r.options, options,
+           options->size < sizeof r.options ? options->size : sizeof r.options);
+  ooze_message unread = {""};
+  r.why = why ? why : &unread;
+  r.text = text;
+  r.bytes = bytes;
+  r.scene = calloc(1, sizeof *r.scene);
+  if (!r.scene) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
+  const char *slash = name;
+  for (const char *c = name; *c; c++)
+    if (oz_os_is_slash(*c)) slash = c + 1;
+  ooze_io_limits_default(&r.scene->limits);
+  r.scene->max_memory = r.options.max_memory;
+  if (r.options.max_memory) r.scene->limits.max_bytes = r.options.max_memory;
+  r.scene->file = oz_copy_text(name, strlen(name));
+  r.scene->folder = oz_copy_text(name, (size_t)(slash - name));
+  json_error_t error;
+  ooze_result result = OOZE_OK;
+  if (!r.scene->file || !r.scene->folder) {
+    result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
+  } else {
+    const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
+    r.scene->doc =
+        zero ? NULL : json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
+    if (zero)
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
+                          (size_t)(zero - r.text));
+    else if (!r.scene->doc)
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name,
+                          error.line, error.column, error.text);
+    else if (!json_is_object(r.scene->doc))
+      result = oz_io_fail(why, OOZE_ERROR_FORMAT,
+                          "%s:1: expected an object: {\"solver\": {...}, ...}", name);
+    else
+      result = read_all(&r);
+  }
+  if (result < 0) {
+    ooze_scene_destroy(r.scene);
+    return result;
+  }
+  if (why) why->text[0] = 0;
+  *out = r.scene;
+  return OOZE_OK;
+}
+
+ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options, ooze_scene **out,
+                            ooze_message *why) {
+  void *text = NULL;
+  size_t bytes = 0;
+  if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the scene given");
+  *out = NULL;
+  OZ_IO_TRY(ooze_file_read(path, SCENE_BYTES, &text, &bytes, why));
+  ooze_result result = ooze_scene_load_memory(path, text, bytes, options, out, why);
+  ooze_io_free(text);
+  return result;
+}
+
+/* ---- What it is -------------------------------------------------------------------------- */
+
+ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
+  ooze_scene_info i;
+  if (!s || !out) return OOZE_ERROR_ARGUMENT;
+  ooze_scene_info_default(&i);
+  i.materials = s->material_count;
+  i.fluids = s->fluid_count;
+  i.emitters = s->emitter_count;
+  i.colliders = s->collider_count;
+  i.bodies = s->body_count;
+  i.wedges = s->wedge_count;
+  i.first_frame = s->output.first;
+  i.last_frame = s->output.last;
+  i.frames_per_second = s->output.fps;
+  i.separation = s->separation;
+  i.substeps = s->start.params.cfl > 0.0f ? 0 : s->start.params.substeps;
+  i.velocity_iterations = s->start.params.velocity_iterations;
+  i.position_iterations = s->start.params.position_iterations;
+  i.name = s->output.name;
+  i.about = s->about ? s->about : "";
+  i.text = s->text;
+  return oz_struct_out(out, &i, sizeof i);
+}
+
+const char *ooze_scene_material_name(const ooze_scene *s, uint32_t index) {
+  return s && index < s->material_count ? s->looks[index].name : NULL;
+}
+
+const char *ooze_scene_wedge_name(const ooze_scene *s, uint32_t index) {
+  return s && index < s->wedge_count ? s->wedge_names[index] : NULL;
+}

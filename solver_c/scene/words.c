@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "words.h"
+
+#include "geo/geo_internal.h"
+#include "ooze/ooze_scene.h"
+
+#include <stdlib.h>
+
+static const ooze_schema_entry keys[] = {
+#define OZ_KEY(...) OZ_KEY_(__VA_ARGS__) /* first the default's four numbers are told apart */
+#define OZ_KEY_(group, name, type, unit, menu, d0, d1, d2, d3, lowest, highest, soft, help) \
+  {(uint32_t)sizeof(ooze_schema_entry),                                                     \
+   #group,                                                                                  \
+   #name,                                                                                   \
+   type,                                                                                    \
+   unit,                                                                                    \
+   #name,                                                                                   \
+   help,                                                                                    \
+   menu,                                                                                    \
+   {d0, d1, d2, d3},                                                                        \
+   lowest,                                                                                  \
+   highest,                                                                                 \
+   soft},
+#include "scene.def"
+#undef OZ_KEY_
+#undef OZ_KEY
+};
+
+uint32_t ooze_scene_schema_count(void) { return (uint32_t)(sizeof keys / sizeof keys[0]); }
+
+ooze_result ooze_scene_schema_get(uint32_t index, ooze_schema_entry *out) {
+  if (!out || index >= ooze_scene_schema_count()) return OOZE_ERROR_ARGUMENT;
+  return oz_struct_out(out, &keys[index], sizeof keys[index]);
+}
+
+/* Of the solver's schema, those that a scene file spells in its own way. */
+static int spelled_otherwise(const ooze_schema_entry *e) {
+  if (strchr(e->name, '.')) return 1; /* start.position: position */
+  if (strcmp(e->group, "collider") == 0) return strcmp(e->name, "shape") == 0;
+  return (strcmp(e->group, "emitter") == 0 || strcmp(e->group, "body") == 0) &&
+         strcmp(e->name, "material") == 0;
+}
+
+int oz_key_find(const char *group, const char *name, ooze_schema_entry *out) {
+  for (uint32_t i = 0; i < ooze_scene_schema_count(); i++)
+    if (strcmp(keys[i].group, group) == 0 && strcmp(keys[i].name, name) == 0) {
+      *out = keys[i];
+      return 1;
+    }
+  for (uint32_t i = 0; i < ooze_schema_count(); i++) {
+    ooze_schema_entry_default(out);
+    if (ooze_schema_get(i, out) == OOZE_OK && strcmp(out->group, group) == 0 &&
+        strcmp(out->name, name) == 0 && !spelled_otherwise(out))
+      return 1;
+  }
+  return 0;
+}
+
+size_t oz_key_names(const char *group, const char **out, size_t capacity) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < ooze_scene_schema_count(); i++)
+    if (strcmp(keys[i].group, group) == 0 && count < capacity) out[count++] = keys[i].name;
+  for (uint32_t i = 0; i < ooze_schema_count(); i++) {
+    ooze_schema_entry e;
+    ooze_schema_entry_default(&e);
+    if (ooze_schema_get(i, &e) == OOZE_OK && strcmp(e.group, group) == 0 &&
+        !spelled_otherwise(&e) && count < capacity)
+      out[count++] = e.name;
+  }
+  return count;
+}
+
+/* Edit distance in which swapping two neighbours counts as one change. */
+static size_t edits(const char *a, const char *b) {
+  enum { LONGEST = 40 };
+  size_t table[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);
+  if (n > LONGEST || m > LONGEST) return LONGEST;
+  for (size_t i = 0; i <= n; i++) table[i][0] = i;
+  for (size_t j = 0; j <= m; j++) table[0][j] = j;
+  for (size_t i = 1; i <= n; i++)
+    for (size_t j = 1; j <= m; j++) {
+      size_t best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      if (table[i - 1][j] + 1 < best) best = table[i - 1][j] + 1;
+      if (table[i][j - 1] + 1 < best) best = table[i][j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+          table[i - 2][j - 2] + 1 < best)
+        best = table[i - 2][j - 2] + 1;
+      table[i][j] = best;
+    }
+  return table[n][m];
+}
+
+const char *oz_nearest(const char *text, const char *const *words, size_t count) {
+  const char *nearest = NULL;
+  size_t length = strlen(text), best = length / 3 + 2; /* anything further is no help */
+  for (size_t i = 0; i < count; i++) {
+    size_t distance = edits(text, words[i]);
+    if (length >= 3 && strncmp(text, words[i], length) == 0 && distance > 1) distance = 1;
+    if (distance < best) {
+      best = distance;
+      nearest = words[i];
+    }
+  }
+  return nearest;
+}
+
+char *oz_copy_text(const char *text, size_t length) {
+  char *copy = malloc(length + 1);
+  if (!copy) return NULL;
+  memcpy(copy, text, length);
+  copy[length] = 0;
+  return copy;
+}

@@ -1,0 +1,311 @@
+/* Running a scene, frame by frame. SPDX-License-Identifier: Apache-2.0
+ *
+ * Frame k is stepped from k - 1 with the values that keyframes give at k - 1 and colliders moving
+ * from there to k. A snapshot of k - 1 stays in memory meanwhile: a run that is stopped within a
+ * step writes that, so that what resumes does the very same steps as one that was never stopped. */
+#include "session.h"
+
+#include "base/seconds.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void oz_session_say(oz_session *s, const char *format, ...) {
+  char text[1024];
+  va_list list;
+  if (!s->options.line) return;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  s->options.line(s->options.user, text);
+}
+
+static int stop_wanted(oz_session *s) {
+  return s->options.stop && s->options.stop(s->options.user);
+}
+
+static void tell(oz_session *s, double fraction, int done, const ooze_stats *stats,
+                 double seconds) {
+  ooze_run_progress p;
+  if (!s->options.progress) return;
+  memset(&p, 0, sizeof p);
+  p.size = (uint32_t)sizeof p;
+  p.frame = s->stepping;
+  p.first_frame = s->report.resumed ? s->report.resumed_frame : s->base->output.first;
+  p.last_frame = s->last;
+  p.fraction = fraction;
+  p.done = (uint32_t)done;
+  p.particles = ooze_particle_count(s->solver);
+  p.substeps = stats ? stats->substeps : 0;
+  p.max_speed = stats ? stats->max_speed : 0.0;
+  p.frame_seconds = seconds;
+  p.seconds = oz_seconds() - s->began;
+  s->options.progress(s->options.user, &p);
+}
+
+static int on_progress(void *user, double fraction) {
+  oz_session *s = user;
+  if (!s->solver) return 0;
+  tell(s, fraction, 0, NULL, 0.0);
+  return stop_wanted(s);
+}
+
+static void on_log(void *user, int level, const char *text) {
+  if (level >= OOZE_LOG_WARNING) oz_session_say(user, "%s", text);
+}
+
+static ooze_result solver_said(oz_session *s, ooze_result result, const char *what,
+                               const char *name) {
+  if (result >= 0) return OOZE_OK;
+  return oz_io_fail(s->why, result, "%s: frame %d: %s %s: %s", s->base->file, s->stepping, what,
+                    name, ooze_solver_message(s->solver));
+}
+
+/* ---- One frame --------------------------------------------------------------------------- */
+
+static int same_bits(const void *a, const void *b, size_t bytes) {
+  return memcmp(a, b, bytes) == 0;
+}
+
+/* Hands over what differs from what the solver has. A value that did not change is not sent:
+ * re-sending a material would overwrite what particles of a point file brought along. */
+static ooze_result apply(oz_session *s) {
+  const ooze_scene *scene = s->scene;
+  int known = s->sent_is_known;
+  oz_state_at(scene, oz_frame_time(scene, s->stepping - 1), &s->want);
+  oz_state_at(scene, oz_frame_time(scene, s->stepping), &s->next);
+  if (!known || !same_bits(&s->want.params, &s->sent.params, sizeof s->want.params))
+    OZ_IO_TRY(solver_said(s, ooze_params_set(s->solver, &s->want.params), "solver", "parameters"));
+  for (uint32_t i = 0; i < scene->material_count; i++) {
+    ooze_material has;
+    ooze_material_default(&has);
+    if (!known)
+      OZ_IO_TRY(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material",
+                            scene->looks[i].name));
+    if (!same_bits(&s->want.materials[i], known ? &s->sent.materials[i] : &has, sizeof has))
+      OZ_IO_TRY(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]),
+                            "material", scene->looks[i].name));
+  }
+  for (uint32_t i = 0; i < scene->collider_count; i++) {
+    const ooze_collider_desc *now = &s->want.colliders[i].desc, *was = &s->sent.colliders[i].desc;
+    int changed = !known || now->friction != was->friction || now->stick != was->stick ||
+                  now->temperature != was->temperature ||
+                  !same_bits(&now->start, &was->start, sizeof now->start);
+    if (!changed && !scene->colliders[i].moves) continue;
+    ooze_collider_desc desc, end;
+    OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->want, &desc));
+    OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->next, &end));
+    desc.end = end.start;
+    int moved_only = known && now->friction == was->friction && now->stick == was->stick &&
+                     now->temperature == was->temperature;
+    ooze_result result =
+        moved_only ? ooze_collider_move(s->solver, s->colliders[i], &desc.start, &desc.end)
+                   : ooze_collider_set(s->solver, s->colliders[i], &desc);
+    OZ_IO_TRY(solver_said(s, result, "collider", scene->colliders[i].name));
+  }
+  OZ_IO_TRY(oz_session_deform(s));
+  for (uint32_t i = 0; i < scene->emitter_count; i++) {
+    ooze_emitter_desc now = s->want.emitters[i].desc;
+    const ooze_emitter_desc *was = &s->sent.emitters[i].desc;
+    int changed = !known || now.active != was->active || now.radius != was->radius ||
+                  now.speed != was->speed || now.disturbance != was->disturbance ||
+                  !same_bits(&now.start, &was->start, sizeof now.start);
+    if (!changed && !scene->emitters[i].moves) continue;
+    now.end = s->next.emitters[i].desc.start;
+    OZ_IO_TRY(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",
+                          scene->emitters[i].name));
+  }
+  oz_session_sent(s, &s->want);
+  s->sent_is_known = 1;
+  return OOZE_OK;
+}
+
+void oz_session_sent(oz_session *s, const oz_state *state) {
+  s->sent.params = state->params;
+  memcpy(s->sent.materials, state->materials, s->scene->material_count * sizeof *state->materials);
+  memcpy(s->sent.colliders, state->colliders, s->scene->collider_count * sizeof *state->colliders);
+  memcpy(s->sent.emitters, state->emitters, s->scene->emitter_count * sizeof *state->emitters);
+}
+
+static ooze_result step_frame(oz_session *s) {
+  double began = oz_seconds();
+  s->stepping = s->frame + 1;
+  OZ_IO_TRY(oz_session_watch(s));
+  OZ_IO_TRY(oz_session_snapshot(s));
+  OZ_IO_TRY(apply(s));
+  tell(s, 0.0, 0, NULL, 0.0);
+  ooze_result result = ooze_step(s->solver, 1.0 / s->scene->output.fps);
+  double stepped = oz_seconds();
+  s->report.step_seconds += stepped - began;
+  if (result == OOZE_CANCELLED) {
+    OZ_IO_TRY(oz_session_checkpoint(s));
+    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                      s->base->file, s->frame);
+  }
+  ooze_stats stats;
+  ooze_stats_default(&stats);
+  if (result >= 0) result = ooze_stats_get(s->solver, &stats) < 0 ? OOZE_LOST_DIVERGED : result;
+  if (result < 0) {
+    /* the last good state is worth more than the one that failed */
+    char reason[480];
+    snprintf(reason, sizeof reason, "%s", ooze_solver_message(s->solver));
+    ooze_result kept = oz_session_checkpoint(s);
+    (void)kept; /* the reason why it stopped says more than why that was not kept */
+    return oz_io_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->stepping, reason);
+  }
+  if (stats.contained) {
+    s->report.contained += stats.contained;
+    oz_session_say(s, "frame %d: %u particles went non-finite and were reset, the first is id %llu",
+                   s->stepping, stats.contained, (unsigned long long)stats.first_contained);
+  }
+  s->frame = s->stepping;
+  s->report.frame = s->frame;
+  s->report.frames++;
+  s->report.substeps += stats.substeps;
+  if (s->frame >= s->first) OZ_IO_TRY(oz_session_write_frame(s));
+  int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
+                                              : (int32_t)s->scene->output.checkpoint_every;
+  int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
+  int stopping = s->frame < s->last && stop_wanted(s);
+  if (due || stopping || s->frame == s->last) {
+    OZ_IO_TRY(oz_session_snapshot(s));
+    OZ_IO_TRY(oz_session_checkpoint(s));
+  }
+  tell(s, 1.0, 1, &stats, oz_seconds() - began);
+  /* what emitters bring was not known when the fluids were counted */
+  uint64_t held = stats.bytes + s->snapshot_room;
+  if (s->base->max_memory && held > s->base->max_memory && s->frame < s->last) {
+    OZ_IO_TRY(oz_session_snapshot(s));
+    OZ_IO_TRY(oz_session_checkpoint(s));
+    return oz_io_fail(s->why, OOZE_ERROR_MEMORY,
+                      "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB",
+                      s->base->file, s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
+                      1e-9 * (double)s->base->max_memory);
+  }
+  if (stopping)
+    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                      s->base->file, s->frame);
+  return OOZE_OK;
+}
+
+/* ---- The run ----------------------------------------------------------------------------- */
+
+static ooze_result open_solver(oz_session *s) {
+  const ooze_scene *scene = s->base;
+  ooze_solver_desc desc;
+  ooze_solver_desc_default(&desc);
+  if (s->options.machine && s->options.machine->size >= sizeof s->options.machine->size)
+    memcpy(&desc, s->options.machine,
+           s->options.machine->size < sizeof desc ? s->options.machine->size : sizeof desc);
+  desc.size = (uint32_t)sizeof desc;
+  desc.particle_separation = scene->separation;
+  ooze_hooks_default(&desc.hooks);
+  desc.hooks.user = s;
+  desc.hooks.progress = on_progress;
+  desc.hooks.log = on_log;
+  s->colliders = calloc(scene->collider_count + 1, sizeof *s->colliders);
+  s->emitters = calloc(scene->emitter_count + 1, sizeof *s->emitters);
+  if (!s->colliders || !s->emitters)
+    return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
+  OZ_IO_TRY(oz_state_copy(scene, &s->sent, s->why));
+  OZ_IO_TRY(oz_state_copy(scene, &s->want, s->why));
+  OZ_IO_TRY(oz_state_copy(scene, &s->next, s->why));
+  OZ_IO_TRY(ooze_solver_create(&desc, &s->solver, s->why));
+  return ooze_collider_loads(s->solver, 0); /* no file tells them */
+}
+
+static ooze_result run(oz_session *s) {
+  int found = 0;
+  OZ_IO_TRY(oz_session_folder_fits(s));
+  OZ_IO_TRY(open_solver(s));
+  if (s->options.resume) OZ_IO_TRY(oz_session_resume(s, &found));
+  if (!found) {
+    OZ_IO_TRY(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
+    s->frame = s->stepping = s->base->output.first;
+    s->sent_is_known = 1;
+  }
+  /* Nothing on disk has changed until here: what is refused leaves neither empty folders nor a run
+   * without checkpoints. */
+  OZ_IO_TRY(oz_session_folders(s));
+  if (!found) oz_session_forget(s);
+  OZ_IO_TRY(oz_session_write_scene(s));
+  s->report.frame = s->frame;
+  if (!found && s->frame >= s->first) { /* the first frame is the beginning itself */
+    double began = oz_seconds();
+    ooze_stats stats;
+    ooze_stats_default(&stats);
+    OZ_IO_TRY(oz_session_write_frame(s));
+    ooze_stats_get(s->solver, &stats);
+    tell(s, 1.0, 1, &stats, oz_seconds() - began);
+    s->report.frames++;
+  }
+  while (s->frame < s->last) {
+    if (stop_wanted(s)) {
+      OZ_IO_TRY(oz_session_snapshot(s));
+      OZ_IO_TRY(oz_session_checkpoint(s));
+      return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                        s->base->file, s->frame);
+    }
+    OZ_IO_TRY(step_frame(s));
+  }
+  return OOZE_OK;
+}
+
+ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out,
+                     ooze_message *why) {
+  oz_session s;
+  ooze_message unread = {""};
+  memset(&s, 0, sizeof s);
+  if (!scene || !options || options->size < sizeof options->size)
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene or no options given");
+  ooze_run_options_default(&s.options);
+  memcpy(&s.options, options, options->size < sizeof s.options ? options->size : sizeof s.options);
+  if (!s.options.folder || !s.options.folder[0])
+    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no folder for the outputs given");
+  ooze_run_report_default(&s.report);
+  s.why = why ? why : &unread;
+  s.why->text[0] = 0;
+  s.base = s.scene = scene;
+  s.first = scene->output.first;
+  s.last = scene->output.last;
+  if (s.options.last_frame >= s.options.first_frame) {
+    if (s.options.last_frame < scene->output.first)
+      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
+                        "frames %d to %d end before the scene's first frame, %d",
+                        s.options.first_frame, s.options.last_frame, scene->output.first);
+    s.first = s.options.first_frame;
+    s.last = s.options.last_frame;
+  }
+  s.began = oz_seconds();
+  ooze_result result = run(&s);
+  s.report.seconds = oz_seconds() - s.began;
+  if (s.solver) {
+    s.report.particles = ooze_particle_count(s.solver);
+    if (result == OOZE_OK && ooze_state_hash(s.solver, &s.report.state_hash) < 0)
+      result = oz_io_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file,
+                          ooze_solver_message(s.solver));
+    for (uint32_t k = 0; s.options.stage && k < ooze_profile_count(s.solver); k++) {
+      ooze_stage_time time;
+      ooze_stage_time_default(&time);
+      if (ooze_profile_get(s.solver, k, &time) >= 0 && time.calls)
+        s.options.stage(s.options.user, &time);
+    }
+    ooze_solver *solver = s.solver;
+    s.solver = NULL;
+    ooze_solver_destroy(solver);
+  }
+  oz_state_release(&s.sent);
+  oz_state_release(&s.want);
+  oz_state_release(&s.next);
+  ooze_scene_destroy(s.watched);
+  json_decref(s.watch_values);
+  free(s.watch_text);
+  oz_session_deform_release(&s);
+  free(s.colliders);
+  free(s.emitters);
+  free(s.snapshot);
+  if (out) oz_struct_out(out, &s.report, sizeof s.report);
+  return result;
+}

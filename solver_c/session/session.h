@@ -1,0 +1,60 @@
+/* A run of a scene. SPDX-License-Identifier: Apache-2.0 */
+#ifndef OOZE_IO_SESSION_H
+#define OOZE_IO_SESSION_H
+
+#include "scene/scene_internal.h"
+#include "geo/folders.h"
+
+typedef struct oz_session {
+  const ooze_scene *base;  /* as given */
+  const ooze_scene *scene; /* with what is watched in it */
+  ooze_scene *watched;     /* owned, or NULL */
+  char *watch_text;        /* last read */
+  json_t *watch_values;    /* in force, or NULL */
+  ooze_run_options options;
+  ooze_solver *solver;
+  ooze_collider *colliders; /* handles, one each of the scene */
+  ooze_emitter *emitters;
+  oz_state sent, want, next; /* what the solver has; at this frame's beginning; at its end */
+  int sent_is_known;
+  int32_t first, last;      /* frames that files are written for */
+  int32_t frame;            /* the state's */
+  int32_t stepping;         /* the frame being stepped to */
+  struct oz_follow *follow; /* one a collider: what follows a mesh that deforms */
+  void *snapshot;           /* the state of `frame` */
+  size_t snapshot_bytes, snapshot_room;
+  int told_no_checkpoints, told_no_watch;
+  double began;
+  ooze_run_report report;
+  ooze_message *why;
+} oz_session;
+
+void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
+/* folder/part/name.0012.ending; part may be "". */
+ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
+                            const char *ending, char *out, size_t room);
+
+void oz_session_sent(oz_session *s, const oz_state *state); /* what the solver has now */
+
+/* deform.c: the points of colliders with a mesh for each frame, for the step to `stepping`
+ */
+ooze_result oz_session_deform(oz_session *s);
+void oz_session_deform_release(oz_session *s);
+
+/* files.c */
+ooze_result oz_session_folder_fits(oz_session *s);
+ooze_result oz_session_folders(oz_session *s);
+ooze_result oz_session_write_frame(oz_session *s);
+ooze_result oz_session_write_scene(oz_session *s);
+
+/* resume.c */
+ooze_result oz_session_snapshot(oz_session *s);
+ooze_result oz_session_checkpoint(oz_session *s); /* the snapshot, to disk */
+ooze_result oz_session_resume(oz_session *s, int *found);
+void oz_session_forget(oz_session *s); /* checkpoints of earlier runs */
+
+/* watch.c */
+ooze_result oz_session_watch(oz_session *s);
+ooze_result oz_session_use_values(oz_session *s, json_t *values); /* steals values */
+
+#endif

@@ -1,0 +1,392 @@
+/* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it
+ * into distance, keep the band. The steps are in cells.c, kernels.c,
+ * field.c, distance.c, attributes.c. */
+#include "surface_internal.h"
+
+#include <math.h>
+
+void ooze_surface_destroy(ooze_surface *s) {
+  uint32_t n;
+  if (!s) return;
+  oz_release(s->keys);
+  oz_release(s->values);
+  oz_map_free(&s->map);
+  oz_release(s->kept);
+  oz_release(s->velocity);
+  for (n = 0; n < OZ_SURFACE_SCALARS; ++n) oz_release(s->scalars[n]);
+  oz_release(s);
+}
+
+static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *p,
+                         ooze_message *why) {
+  uint32_t n;
+  if (d->size != sizeof *d || p->size != sizeof *p)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "a surface struct has size %u or %u; fill it with its _default()",
+                           d->size, p->size);
+  if (d->method > OOZE_SURFACE_DENSITY)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
+                           d->method);
+  if (!(d->threshold >= 0.0f && d->threshold <= 1.0f))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "threshold is %g; expected 0 to 1",
+                           d->threshold);
+  if (!(d->separation > 0.0f) || !isfinite(d->separation))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
+                           d->separation);
+  if (!(d->radius >= 0.0f) || !isfinite(d->radius))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "radius is %g m; expected 0 or more",
+                           d->radius);
+  if (!(d->voxel >= 0.0f) || !isfinite(d->voxel))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected 0 or more", d->voxel);
+  if (!(d->half_width >= 2.0f && d->half_width <= 20.0f))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "half_width is %g voxels; expected 2 to 20",
+                           d->half_width);
+  if (!(d->position_smoothing >= 0.0f && d->position_smoothing <= 1.0f))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "position_smoothing is %g; expected 0 to 1",
+                           d->position_smoothing);
+  if (!(d->max_stretch >= 1.0f && d->max_stretch <= 4.0f))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_stretch is %g; expected 1 to 4",
+                           d->max_stretch);
+  if (d->smoothing > 100)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100",
+                           d->smoothing);
+  if (p->count && !p->positions)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
+  if (p->scalar_count > OZ_SURFACE_SCALARS)
+    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count,
+                           OZ_SURFACE_SCALARS);
+  for (n = 0; n < p->scalar_count; ++n)
+    if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] ||
+        strlen(p->scalars[n].name) > 31)
+      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                             "scalar %u needs values and a name of 1 to 31 characters", n);
+  return OOZE_OK;
+}
+
+/* Where a voxel holds many particles, their means stand for them: one a cell of the size that the
+ * voxel can show. Nothing is dropped and time stays linear. */
+typedef struct merged_points {
+  ooze_surface_points p;
+  float *block;
+  ooze_surface_scalar scalars[OZ_SURFACE_SCALARS];
+  uint32_t skipped;
+} merged_points;
+
+static ooze_result merge(const ooze_surface_points *p, float cell, merged_points *out,
+                         ooze_message *why) {
+  oz_cells c;
+  uint32_t v = p->velocities ? 3 : 0, channels = 3 + v + p->scalar_count, i, j, n;
+  size_t pstride = p->position_stride ? p->position_stride : 3 * sizeof(float);
+  size_t vstride = p->velocity_stride ? p->velocity_stride : 3 * sizeof(float);
+  ooze_result r = oz_cells_build(&c, cell, p->count, p->positions, pstride, why);
+  if (r) return r;
+  out->block = (float *)oz_allocate(c.cell_count, channels * sizeof(float));
+  if (!out->block) {
+    oz_cells_free(&c);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to merge %u particles", p->count);
+  }
+  for (i = 0; i < c.cell_count; ++i) {
+    double sum[3 + 3 + OZ_SURFACE_SCALARS] = {0},
+                       share = 1.0 / (double)(c.first[i + 1] - c.first[i]);
+    for (j = c.first[i]; j < c.first[i + 1]; ++j) {
+      float value[3 + 3 + OZ_SURFACE_SCALARS];
+      uint32_t from = c.order[j];
+      memcpy(value, c.x + 3 * (size_t)j, 3 * sizeof(float));
+      if (v) memcpy(value + 3, (const char *)p->velocities + from * vstride, 3 * sizeof(float));
+      for (n = 0; n < p->scalar_count; ++n)
+        memcpy(value + 3 + v + n,
+               (const char *)p->scalars[n].values +
+                   from * (p->scalars[n].stride ? p->scalars[n].stride : sizeof(float)),
+               sizeof(float));
+      for (n = 0; n < channels; ++n) sum[n] += isfinite(value[n]) ? value[n] : 0.0f;
+    }
+    for (n = 0; n < channels; ++n) out->block[channels * (size_t)i + n] = (float)(sum[n] * share);
+  }
+  out->p = *p;
+  out->p.count = c.cell_count;
+  out->p.positions = out->block;
+  out->p.position_stride = out->p.velocity_stride = channels * sizeof(float);
+  if (v) out->p.velocities = out->block + 3;
+  for (n = 0; n < p->scalar_count; ++n) {
+    out->scalars[n] = p->scalars[n];
+    out->scalars[n].values = out->block + 3 + v + n;
+    out->scalars[n].stride = channels * sizeof(float);
+  }
+  out->p.scalars = out->scalars;
+  out->skipped = c.skipped;
+  oz_cells_free(&c);
+  return OOZE_OK;
+}
+
+static int crowded(const oz_cells *c) {
+  uint32_t i;
+  for (i = 0; i < c->cell_count; ++i)
+    if (c->first[i + 1] - c->first[i] > 500) return 1;
+  return 0;
+}
+
+/* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed
+ * a brick at a time, in order, from the distances; what is kept are the sharpened ones. */
+static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band,
+                             ooze_message *why) {
+  uint8_t *kind = (uint8_t *)oz_allocate(b->count, 1);
+  uint64_t *keys;
+  uint32_t i, n = 0, inside = 0;
+  int a, first = 1;
+  if (!kind) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
+  for (i = 0; i < b->count; ++i) {
+    const float *f = b->values + 512 * (size_t)i;
+    int near = 0;
+    for (a = 0; a < 512 && !near; ++a) near = fabsf(f[a]) < band;
+    kind[i] = (uint8_t)(near ? 2 : f[0] < 0.0f ? 1 : 0);
+    n += near;
+    inside += kind[i] == 1;
+  }
+  keys = (uint64_t *)oz_allocate((size_t)n + inside, sizeof *keys);
+  s->values = (float *)oz_allocate(n, 512 * sizeof(float));
+  if (!keys || !s->values || !oz_map_init(&s->map, n + inside)) {
+    oz_release(kind);
+    oz_release(keys);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
+  }
+  s->keys = keys;
+  for (i = 0; i < b->count; ++i) {
+    const float *f = b->values + 512 * (size_t)i;
+    float *to = s->values + 512 * (size_t)s->brick_count;
+    double volume = 0.0, area = 0.0;
+    int key[3];
+    if (kind[i] == 1) {
+      keys[n + s->inside_count++] = b->keys[i];
+      s->info.volume += 512.0;
+    }
+    if (kind[i] != 2) continue;
+    oz_key_split(b->keys[i], key);
+    for (a = 0; a < 512; ++a) {
+      float d = f[a], t = sharp[512 * (size_t)i + (size_t)a];
+      to[a] = (t < -band ? -band : t > band ? band : t) * s->voxel;
+      volume += d <= -0.5f ? 1.0f : d >= 0.5f ? 0.0f : 0.5f - d;
+      if (fabsf(d) < 1.5f) area += (1.0f + cosf(3.14159265f * d / 1.5f)) / 3.0f;
+      s->info.voxels += fabsf(t) < band;
+      if (d < 0.0f) { /* a ball of radius -d about the sample is inside */
+        int at[3] = {a >> 6, a >> 3 & 7, a & 7}, q;
+        for (q = 0; q < 3; ++q) {
+          float x = (float)(8 * key[q] + at[q]);
+          if (first || (x + d) * s->voxel < s->info.lower[q]) s->info.lower[q] = (x + d) * s->voxel;
+          if (first || (x - d) * s->voxel > s->info.upper[q]) s->info.upper[q] = (x - d) * s->voxel;
+        }
+        first = 0;
+      }
+    }
+    s->info.volume += volume;
+    s->info.area += area;
+    keys[s->brick_count++] = b->keys[i];
+  }
+  oz_release(kind);
+  for (i = 0; i < n + inside; ++i)
+    if (oz_map_put(&s->map, keys[i], i) < 0)
+      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
+  s->info.volume *= (double)s->voxel * s->voxel * s->voxel;
+  s->info.area *= (double)s->voxel * s->voxel;
+  return OOZE_OK;
+}
+
+/* The bricks near particles, with a field that is zero on the surface: of kernels, ... */
+static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, float separation,
+                              float band, const ooze_surface_desc *d, const oz_tasks *tasks,
+                              ooze_message *why) {
+  oz_kernel_desc kd;
+  oz_kernel *kernels = (oz_kernel *)oz_allocate(c->count, sizeof *kernels);
+  float reach = 0.0f;
+  ooze_result r;
+  if (!kernels)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
+  kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
+  kd.separation = separation;
+  kd.position_smoothing = d->position_smoothing;
+  kd.max_stretch = d->max_stretch;
+  r = oz_kernels_make(&kd, c, tasks, kernels, &reach, why);
+  if (!r)
+    r = oz_bricks_cover(b, c, voxel,
+                        fmaxf(reach, 1.1f * separation + band) - 0.5f * separation + 2.0f * voxel,
+                        d->max_voxels, why);
+  if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, tasks);
+  oz_release(kernels);
+  return r;
+}
+/* ... or of balls about those that are at the surface by their density. */
+static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, float separation,
+                              float radius, float band, const ooze_surface_desc *d,
+                              const oz_tasks *tasks, ooze_message *why) {
+  uint8_t *outer = (uint8_t *)oz_allocate(c->count, 1);
+  ooze_result r;
+  if (!outer)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles", c->count);
+  oz_density_mark(c, separation, d->threshold, tasks, outer);
+  r = oz_bricks_cover(b, c, voxel, oz_density_reach(separation, radius) + band + 2.0f * voxel,
+                      d->max_voxels, why);
+  if (!r) oz_density_field(b, c, outer, voxel, separation, radius, tasks);
+  oz_release(outer);
+  return r;
+}
+
+ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points,
+                               ooze_surface **out, ooze_message *why) {
+  double start = oz_seconds();
+  merged_points merged;
+  const ooze_surface_points *p = points;
+  oz_tasks tasks;
+  oz_cells c;
+  oz_bricks b;
+  float *sharp = NULL;
+  ooze_surface *s = NULL;
+  float separation, voxel, radius;
+  ooze_result r;
+  if (!d || !points || !out)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_build: a pointer is NULL");
+  *out = NULL;
+  if ((r = check(d, points, why))) return r;
+  memset(&merged, 0, sizeof merged);
+  memset(&c, 0, sizeof c);
+  memset(&b, 0, sizeof b);
+  tasks.hooks = d->hooks;
+  tasks.threads = d->threads;
+  voxel = d->voxel > 0.0f ? d->voxel : 0.5f * d->separation;
+  /* A ball of radius 0.87 voxel always holds a sample; a smaller one could slip between. */
+  separation = (d->radius > 0.0f ? d->radius : OZ_LONE_RADIUS * d->separation) / OZ_LONE_RADIUS;
+  separation = fmaxf(separation, 0.9f * voxel / OZ_LONE_RADIUS);
+  s = (ooze_surface *)oz_allocate(1, sizeof *s);
+  if (!s) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a surface");
+  memset(s, 0, sizeof *s);
+  s->voxel = voxel;
+  s->band = d->half_width * voxel;
+  s->fill = d->attributes;
+  if (separation > 1.5f * d->separation) {
+    if ((r = merge(points, separation, &merged, why))) goto done;
+    p = &merged.p;
+    s->info.merged = 1;
+  }
+  /* Cells as wide as the covariance neighbourhood: 27 to 64 lookups a gather. */
+  r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions,
+                     p->position_stride ? p->position_stride : 3 * sizeof(float), why);
+  if (r) goto done;
+  /* Sixteen a cell is usual. A heap of particles in one spot would cost its square: thin it out
+   * first. */
+  if (!s->info.merged && crowded(&c)) {
+    oz_cells_free(&c);
+    if ((r = merge(points, 0.4f * separation, &merged, why))) goto done;
+    p = &merged.p;
+    s->info.merged = 1;
+    r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride, why);
+    if (r) goto done;
+  }
+  radius = OZ_LONE_RADIUS * separation;
+  if (d->method == OOZE_SURFACE_DENSITY) {
+    radius = fmaxf(d->radius > 0.0f && !s->info.merged ? d->radius : OZ_DENSITY_RADIUS * separation,
+                   0.9f * voxel);
+    r = by_density(&b, &c, voxel, separation, radius, s->band, d, &tasks, why);
+  } else {
+    r = by_kernels(&b, &c, voxel, separation, s->band, d, &tasks, why);
+  }
+  if (r) goto done;
+  if ((r = oz_distance_rebuild(&b, d->half_width, &tasks, why))) goto done;
+  if (d->smoothing && ((r = oz_distance_smooth(&b, d->smoothing, d->half_width, &tasks, why)) ||
+                       (r = oz_distance_rebuild(&b, d->half_width, &tasks, why))))
+    goto done;
+  if ((r = oz_distance_sharpen(&b, d->half_width, &tasks, &sharp, why))) goto done;
+  if ((r = keep_band(s, &b, sharp, d->half_width, why))) goto done;
+  oz_release(sharp);
+  sharp = NULL;
+  oz_bricks_free(&b);
+  if ((r = oz_attributes_fill(s, &c, p, separation, &tasks, why))) goto done;
+  s->info.size = (uint32_t)sizeof s->info;
+  s->info.bricks = s->brick_count;
+  s->info.inside_bricks = s->inside_count;
+  s->info.skipped = merged.skipped + c.skipped;
+  s->info.voxel = voxel;
+  s->info.half_width = s->band;
+  s->info.radius = radius;
+  s->info.bytes =
+      sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
+      (uint64_t)s->attribute_bricks * (64 + 2048 * ((s->velocity ? 3 : 0) + s->scalar_count));
+  s->info.seconds = oz_seconds() - start;
+  *out = s;
+  s = NULL;
+done:
+  ooze_surface_destroy(s);
+  oz_release(merged.block);
+  oz_release(sharp);
+  oz_cells_free(&c);
+  oz_bricks_free(&b);
+  return r;
+}
+
+ooze_result ooze_surface_info_get(const ooze_surface *s, ooze_surface_info *out) {
+  if (!s || !out || out->size != sizeof *out) return OOZE_ERROR_ARGUMENT;
+  *out = s->info;
+  return OOZE_OK;
+}
+
+static float sample_at(const ooze_surface *s, int x, int y, int z) {
+  uint32_t i = oz_map_get(&s->map, oz_key(x >> 3, y >> 3, z >> 3));
+  if (i == OZ_NONE) return s->band;
+  if (i >= s->brick_count) return -s->band;
+  return s->values[512 * (size_t)i + (size_t)(64 * (x & 7) + 8 * (y & 7) + (z & 7))];
+}
+
+float oz_surface_distance(const ooze_surface *s, const float p[3]) {
+  float t[3], f[8];
+  int i[3], a;
+  for (a = 0; a < 3; ++a) {
+    float x = p[a] / s->voxel;
+    if (!(fabsf(x) < 8.0f * (OZ_KEY_LIMIT - 2))) return s->band;
+    i[a] = (int)floorf(x);
+    t[a] = x - (float)i[a];
+  }
+  for (a = 0; a < 8; ++a) f[a] = sample_at(s, i[0] + (a >> 2), i[1] + (a >> 1 & 1), i[2] + (a & 1));
+  for (a = 0; a < 4; ++a) f[a] += t[0] * (f[a + 4] - f[a]);
+  for (a = 0; a < 2; ++a) f[a] += t[1] * (f[a + 2] - f[a]);
+  return f[0] + t[2] * (f[1] - f[0]);
+}
+
+ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count,
+                                float *out) {
+  uint32_t i;
+  if (!s || (count && (!points || !out))) return OOZE_ERROR_ARGUMENT;
+  for (i = 0; i < count; ++i) out[i] = oz_surface_distance(s, points + 3 * (size_t)i);
+  return OOZE_OK;
+}
+
+/* FNV-1a over 32-bit words: what matters is that equal bits give equal hashes and a changed bit
+ * shows. */
+static uint64_t hash_words(uint64_t h, const void *data, size_t bytes) {
+  const unsigned char *p = (const unsigned char *)data;
+  size_t i;
+  uint32_t w;
+  for (i = 0; i + 4 <= bytes; i += 4) {
+    memcpy(&w, p + i, 4);
+    h = (h ^ w) * 0x100000001b3ull;
+  }
+  return h;
+}
+
+uint64_t ooze_surface_hash(const ooze_surface *s) {
+  uint64_t h = 0xcbf29ce484222325ull;
+  uint32_t n;
+  if (!s) return 0;
+  h = hash_words(h, s->keys, ((size_t)s->brick_count + s->inside_count) * 8);
+  h = hash_words(h, s->values, (size_t)s->brick_count * 2048);
+  if (s->velocity) h = hash_words(h, s->velocity, (size_t)s->attribute_bricks * 3 * 2048);
+  for (n = 0; n < s->scalar_count; ++n)
+    if (s->scalars[n]) h = hash_words(h, s->scalars[n], (size_t)s->attribute_bricks * 2048);
+  return h;
+}
+
+void ooze_tensor_norms(const float *tensors, uint32_t count, float *out) {
+  uint32_t i;
+  for (i = 0; i < count && tensors && out; ++i) {
+    const float *q = tensors + 6 * (size_t)i;
+    out[i] = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] +
+                   2.0f * (q[3] * q[3] + q[4] * q[4] + q[5] * q[5]));
+  }
+}

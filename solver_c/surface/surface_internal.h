@@ -1,0 +1,187 @@
+/* What the surface and picture files share: tasks, messages, the particle cell grid, the brick map
+ * of a surface. */
+#ifndef OZ_SURFACE_INTERNAL_H
+#define OZ_SURFACE_INTERNAL_H
+
+#include "base/lattice.h"
+#include "base/memory.h"
+#include "base/seconds.h"
+#include "ooze/ooze_surface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Messages and tasks (tasks.c) ---- */
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+ooze_result
+oz_surface_fail(ooze_message *why, ooze_result r, const char *format, ...);
+
+typedef struct oz_tasks {
+  const ooze_hooks *hooks; /* parallel_for, or NULL */
+  uint32_t threads;        /* 0: all */
+} oz_tasks;
+/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so
+ * that the split never shows in the result. */
+void oz_tasks_run(const oz_tasks *tasks, uint32_t count, ooze_range_fn body, void *arg);
+/* vdb.cpp: the same through TBB; returns 0 if this build has none. */
+int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg);
+
+/* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ,
+ * the results do not)
+ */
+
+#if defined(__GNUC__)
+#define OZ_LANES 4
+typedef float oz_f4 __attribute__((vector_size(16)));
+typedef int32_t oz_i4 __attribute__((vector_size(16)));
+static inline oz_f4 oz_f4_load(const float *p) {
+  oz_f4 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+static inline void oz_f4_store(float *p, oz_f4 v) { memcpy(p, &v, sizeof v); }
+static inline oz_f4 oz_f4_of(float x) {
+  oz_f4 v = {x, x, x, x};
+  return v;
+}
+static inline oz_f4 oz_f4_ramp(void) {
+  oz_f4 v = {0.0f, 1.0f, 2.0f, 3.0f};
+  return v;
+}
+/* else 0 */
+static inline oz_f4 oz_f4_positive(oz_f4 v) {
+  return (oz_f4)((oz_i4)v & (oz_i4)(v > oz_f4_of(0.0f)));
+}
+static inline float oz_f4_sum(oz_f4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+#else
+#define OZ_LANES 1
+typedef float oz_f4;
+static inline oz_f4 oz_f4_load(const float *p) { return *p; }
+static inline void oz_f4_store(float *p, oz_f4 v) { *p = v; }
+static inline oz_f4 oz_f4_of(float x) { return x; }
+static inline oz_f4 oz_f4_ramp(void) { return 0.0f; }
+static inline oz_f4 oz_f4_positive(oz_f4 v) { return v > 0.0f ? v : 0.0f; }
+static inline float oz_f4_sum(oz_f4 v) { return v; }
+#endif
+
+/* ---- Particles binned into cells (cells.c) ---- */
+
+typedef struct oz_cells {
+  float cell;       /* m */
+  uint32_t count;   /* particles kept */
+  uint32_t skipped; /* non-finite ones */
+  uint32_t cell_count;
+  uint64_t *keys;  /* of the cells, ascending */
+  uint32_t *first; /* cell_count + 1: where each cell's particles begin */
+  uint32_t *order; /* sorted rank to input index; within a cell ascending */
+  float *x;        /* 3 each, in sorted order */
+  oz_map map;      /* key to cell */
+} oz_cells;
+ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions,
+                           size_t stride, ooze_message *why);
+void oz_cells_free(oz_cells *c);
+static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t *first,
+                                uint32_t *end) {
+  uint32_t i = oz_map_get(&c->map, oz_key(x, y, z));
+  if (i == OZ_NONE) return 0;
+  *first = c->first[i];
+  *end = c->first[i + 1];
+  return 1;
+}
+/* Ascending; stable; values move with their keys. 0 on failure. */
+int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count);
+
+/* ---- Kernels (kernels.c) ---- */
+
+/* One particle's share in the field: weight * max(0, 1 - (p - x)^T A (p - x))^3. */
+typedef struct oz_kernel {
+  float x[3];
+  float weight;
+  float a[6];      /* xx yy zz xy xz yz, 1/m^2 */
+  float extent[3]; /* m: half the axis-aligned box of the support */
+} oz_kernel;
+
+typedef struct oz_kernel_desc {
+  int anisotropic;
+  float separation; /* m: effective, that is at least what the voxel can hold */
+  float position_smoothing, max_stretch;
+} oz_kernel_desc;
+/* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle
+ * was moved. */
+ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks,
+                            oz_kernel *kernels, float *out_reach, ooze_message *why);
+#define OZ_ISO 0.5f /* the field's value on the surface */
+/* support over separation at which a lone particle has its own volume */
+#define OZ_LONE_WIDTH 1.366f
+#define OZ_LONE_RADIUS 0.6204f /* (3 / 4 pi)^(1/3) */
+
+/* ---- The field on bricks (field.c, distance.c) ---- */
+
+typedef struct oz_bricks {
+  uint32_t count;
+  uint64_t *keys;   /* ascending */
+  float *values;    /* 512 each, z fastest */
+  uint32_t *beside; /* 6 each: the neighbour at -x +x -y +y -z +z, or OZ_NONE */
+} oz_bricks;
+ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float reach,
+                            uint64_t max_voxels, ooze_message *why);
+void oz_bricks_free(oz_bricks *b);
+/* Fills values with a number that is about the distance in voxels near the surface and has the
+ * right sign elsewhere. */
+void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel,
+                       float separation, float reach, const oz_tasks *tasks);
+/* density.c: who is at the surface (1) by density below a share of a full lattice's; how
+ * far from a particle the field goes; and the field itself, as oz_field_evaluate makes it: least
+ * distance to balls of `radius` about those, and larger ones about the rest. */
+void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks,
+                     uint8_t *outer);
+float oz_density_reach(float separation, float radius);
+void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel,
+                      float separation, float radius, const oz_tasks *tasks);
+/* separations: of balls about surface particles; above 0.87 they leave no holes between a lattice's
+ */
+#define OZ_DENSITY_RADIUS 0.9f
+/* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or
+ * minus band beyond. */
+ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why);
+
+/* A filter on those distances; call rebuild again afterwards. */
+ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks,
+                               ooze_message *why);
+/* The same distances made ready for readers that interpolate; b is left as it is. */
+ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out,
+                                ooze_message *why);
+
+/* ---- The surface ---- */
+
+#define OZ_SURFACE_SCALARS 8
+struct ooze_surface {
+  float voxel, band;     /* m */
+  uint32_t brick_count;  /* the first of keys: those with values */
+  uint32_t inside_count; /* the rest of keys: wholly inside */
+  uint64_t *keys;
+  float *values;             /* m, 512 a brick */
+  oz_map map;                /* key to number in keys */
+  uint32_t attribute_bricks; /* brick_count, or all of keys; 0: no attributes */
+  /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
+  uint64_t *kept;
+  float *velocity; /* 3 * 512 a brick, or NULL; zero where not kept */
+  uint32_t scalar_count;
+  char names[OZ_SURFACE_SCALARS][32];
+  float *scalars[OZ_SURFACE_SCALARS]; /* 512 a brick */
+  uint32_t fill;                      /* OOZE_FILL_* */
+  ooze_surface_info info;
+};
+ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p,
+                               float separation, const oz_tasks *tasks, ooze_message *why);
+/* Trilinear distance (m) at p. */
+float oz_surface_distance(const ooze_surface *s, const float p[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

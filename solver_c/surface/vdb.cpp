@@ -1,0 +1,616 @@
+// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks, and
+// the loop through TBB. Each exported function has one try block; every exception becomes a result.
+// SPDX-License-Identifier: Apache-2.0
+#include <openvdb/openvdb.h>
+#include <openvdb/tools/Interpolation.h>
+#include <openvdb/tools/MeshToVolume.h>
+#include <openvdb/tools/Prune.h>
+#include <openvdb/tools/VolumeToMesh.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "vdb.h"
+
+namespace {
+
+#define OZ_CATCH(why, subject)                                                        \
+  catch (const std::bad_alloc &) {                                                    \
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);     \
+  }                                                                                   \
+  catch (const std::exception &e) {                                                   \
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());      \
+  }                                                                                   \
+  catch (...) {                                                                       \
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); \
+  }
+
+openvdb::Coord origin_of(uint64_t key) {
+  int c[3];
+  oz_key_split(key, c);
+  return openvdb::Coord(8 * c[0], 8 * c[1], 8 * c[2]);
+}
+
+openvdb::FloatGrid::Ptr level_set_of(const ooze_surface *s) {
+  auto grid = openvdb::FloatGrid::create(s->band);
+  auto &tree = grid->tree();
+  grid->setTransform(openvdb::math::Transform::createLinearTransform(s->voxel));
+  grid->setGridClass(openvdb::GRID_LEVEL_SET);
+  openvdb::tree::ValueAccessor<openvdb::FloatTree> access(tree);
+  for (uint32_t i = 0; i < s->brick_count; ++i) {
+    auto *leaf = access.touchLeaf(origin_of(s->keys[i]));
+    const float *from = s->values + 512 * size_t(i);
+    for (openvdb::Index n = 0; n < 512; ++n) {
+      if (std::fabs(from[n]) < s->band)
+        leaf->setValueOn(n, from[n]);
+      else
+        leaf->setValueOff(n, from[n]);
+    }
+  }
+  for (uint32_t i = s->brick_count; i < s->brick_count + s->inside_count; ++i)
+    access.addTile(1, origin_of(s->keys[i]), -s->band, false);
+  openvdb::tools::pruneLevelSet(tree);
+  return grid;
+}
+
+template <class GridType, class Value>
+typename GridType::Ptr attribute_of(const ooze_surface *s, Value value) {
+  auto grid = GridType::create();
+  grid->setTransform(openvdb::math::Transform::createLinearTransform(s->voxel));
+  openvdb::tree::ValueAccessor<typename GridType::TreeType> access(grid->tree());
+  for (uint32_t i = 0; i < s->attribute_bricks; ++i) {
+    const uint64_t *kept = s->kept + 8 * size_t(i);
+    bool any = false;
+    for (int x = 0; x < 8; ++x) any |= kept[x] != 0;
+    if (!any) continue;
+    auto *leaf = access.touchLeaf(origin_of(s->keys[i]));
+    for (openvdb::Index n = 0; n < 512; ++n)
+      if (kept[n >> 6] >> (n & 63) & 1) leaf->setValueOn(n, value(512 * size_t(i) + n));
+  }
+  return grid;
+}
+
+// The grids of a surface in order: the distance, the velocity, the scalars. Empty past the last.
+openvdb::GridBase::Ptr grid_of(const ooze_surface *s, uint32_t index,
+                               const ooze_vdb_options *options) {
+  bool velocity = s->velocity && s->attribute_bricks;
+  uint32_t scalars = s->attribute_bricks ? s->scalar_count : 0;
+  if (index == 0) {
+    auto surface = level_set_of(s);
+    surface->setName(options->surface_name);
+    return surface;
+  }
+  if (velocity && index == 1) {
+    auto v = attribute_of<openvdb::Vec3SGrid>(s, [s](size_t n) {
+      return openvdb::Vec3f(s->velocity[3 * n], s->velocity[3 * n + 1], s->velocity[3 * n + 2]);
+    });
+    v->setName(options->velocity_name);
+    v->setVectorType(openvdb::VEC_CONTRAVARIANT_RELATIVE); // turns and scales with the object, does
+                                                           // not move with it
+    return v;
+  }
+  uint32_t k = index - 1 - (velocity ? 1 : 0);
+  if (k >= scalars) return nullptr;
+  const float *values = s->scalars[k];
+  auto g = attribute_of<openvdb::FloatGrid>(s, [values](size_t n) { return values[n]; });
+  g->setName(s->names[k]);
+  return g;
+}
+
+// The velocity around a point, from the samples that have one.
+openvdb::Vec3f velocity_at(const ooze_surface *s, const openvdb::Vec3s &p) {
+  openvdb::Vec3f sum(0.0f);
+  float total = 0.0f, t[3];
+  int i[3];
+  for (int a = 0; a < 3; ++a) {
+    float x = p[a] / s->voxel;
+    i[a] = int(std::floor(x));
+    t[a] = x - float(i[a]);
+  }
+  for (int n = 0; n < 8; ++n) {
+    int x = i[0] + (n >> 2), y = i[1] + (n >> 1 & 1), z = i[2] + (n & 1),
+        at = 64 * (x & 7) + 8 * (y & 7) + (z & 7);
+    uint32_t brick = oz_map_get(&s->map, oz_key(x >> 3, y >> 3, z >> 3));
+    if (brick >= s->attribute_bricks ||
+        !(s->kept[8 * size_t(brick) + size_t(at >> 6)] >> (at & 63) & 1))
+      continue;
+    float w =
+        (n >> 2 ? t[0] : 1 - t[0]) * (n >> 1 & 1 ? t[1] : 1 - t[1]) * (n & 1 ? t[2] : 1 - t[2]);
+    const float *v = s->velocity + 3 * (512 * size_t(brick) + size_t(at));
+    sum += w * openvdb::Vec3f(v[0], v[1], v[2]);
+    total += w;
+  }
+  return total > 0.0f ? sum / total : sum;
+}
+
+// Leaves to bricks. `shift` is taken off every value; what is not finite, or steeper than any
+// distance could be, is refused: a flipped bit in a file shows there.
+ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, uint32_t max_bricks,
+                      ooze_sdf *out, ooze_message *why, const char *what) {
+  const auto &tree = grid.tree();
+  uint64_t count = tree.leafCount();
+  if (count > max_bricks)
+    return oz_surface_fail(
+        why, OOZE_ERROR_LIMIT,
+        "%s: %llu bricks of 8x8x8; the limit is %u (max_bricks). Use larger voxels", what,
+        (unsigned long long)count, max_bricks);
+  if (!count) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: no surface in it", what);
+  out->bricks = (ooze_sdf_brick *)std::malloc(size_t(count) * sizeof(ooze_sdf_brick));
+  if (!out->bricks)
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bricks", what,
+                           (unsigned long long)count);
+  openvdb::CoordBBox box;
+  float bound = 0.0f, steep = 0.0f;
+  for (auto leaf = tree.cbeginLeaf(); leaf; ++leaf) {
+    ooze_sdf_brick &b = out->bricks[out->brick_count++];
+    openvdb::Coord o = leaf->origin();
+    for (int a = 0; a < 3; ++a) {
+      b.origin[a] = o[a];
+      if (o[a] < -(1 << 24) || o[a] > (1 << 24))
+        return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: a brick at voxel %d; the limit is %d",
+                               what, o[a], 1 << 24);
+    }
+    box.expand(o);
+    box.expand(o.offsetBy(7));
+    for (openvdb::Index n = 0; n < 512; ++n) {
+      float v = leaf->getValue(n);
+      if (!std::isfinite(v))
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                               "%s: a distance is not finite (brick %d %d %d)", what, o[0], o[1],
+                               o[2]);
+      bound = std::fmax(bound, std::fabs(v));
+      b.values[n] = v - shift;
+      if (n & 7 && leaf->isValueOn(n) && leaf->isValueOn(n - 1))
+        steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 1)));
+      if (n & 56 && leaf->isValueOn(n) && leaf->isValueOn(n - 8))
+        steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 8)));
+      if (n >> 6 && leaf->isValueOn(n) && leaf->isValueOn(n - 64))
+        steep = std::fmax(steep, std::fabs(v - leaf->getValue(n - 64)));
+    }
+  }
+  double span =
+      box.extents().asVec3d().length() * voxel + 2.0 * std::fabs(double(grid.background()));
+  if (bound > span || steep > 8.0f * voxel)
+    return oz_surface_fail(
+        why, OOZE_ERROR_FORMAT,
+        "%s: not a distance field: values up to %g m over %g m, neighbours differ by %g voxels",
+        what, double(bound), span, double(steep / voxel));
+  out->voxel = voxel;
+  for (int a = 0; a < 3; ++a) {
+    out->lower[a] = float(box.min()[a]) * voxel + out->offset[a];
+    out->upper[a] = float(box.max()[a]) * voxel + out->offset[a];
+  }
+  return OOZE_OK;
+}
+
+// A level set to bricks. Bricks know a voxel size and an offset; turned or squeezed lattices would
+// need resampling, which the artist's tool does better (VDB Resample).
+ooze_result sdf_of(const openvdb::FloatGrid &grid, uint32_t max_bricks, ooze_sdf *out,
+                   ooze_message *why, const char *what) {
+  if (grid.getGridClass() == openvdb::GRID_FOG_VOLUME)
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                           "%s: grid %s is a fog volume; a collider needs a level set", what,
+                           grid.getName().c_str());
+  if (!grid.transform().isLinear())
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", what);
+  openvdb::math::Mat4d m = grid.transform().baseMap()->getAffineMap()->getMat4();
+  double voxel = m(0, 0);
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b)
+      if (!(voxel > 0.0) || !(std::fabs(m(a, b) - (a == b ? voxel : 0.0)) <= 1e-5 * voxel))
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                               "%s: voxels are turned or not cubes; resample the grid first", what);
+  for (int a = 0; a < 3; ++a) out->offset[a] = float(m(3, a));
+  if (!std::isfinite(out->offset[0] + out->offset[1] + out->offset[2]) || !(voxel < 1e6) ||
+      !(voxel > 1e-9))
+    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)",
+                           what, voxel);
+  out->closed = 1;
+  return bricks_of(grid, float(voxel), 0.0f, max_bricks, out, why, what);
+}
+
+double size_of(float v) { return v; }
+double size_of(double v) { return v; }
+double size_of(int32_t v) { return v; }
+double size_of(int64_t v) { return double(v); }
+template <class T> double size_of(const openvdb::math::Vec3<T> &v) { return double(v.length()); }
+
+// The range of a grid's active values; false if it is not of that type.
+template <class GridType>
+bool range_of(const openvdb::GridBase &base, uint32_t components, ooze_vdb_grid *out) {
+  if (!base.isType<GridType>()) return false;
+  bool first = true;
+  for (auto value = static_cast<const GridType &>(base).cbeginValueOn(); value; ++value) {
+    double v = size_of(*value);
+    if (first || v < out->minimum) out->minimum = v;
+    if (first || v > out->maximum) out->maximum = v;
+    first = false;
+  }
+  out->components = components;
+  return true;
+}
+
+struct Body {
+  ooze_range_fn body;
+  void *arg;
+  void operator()(const tbb::blocked_range<uint32_t> &r) const { body(arg, r.begin(), r.end()); }
+};
+
+} // namespace
+
+int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) {
+  try {
+    tbb::blocked_range<uint32_t> all(0, count, 1 + count / 512);
+    if (threads &&
+        int(threads) <
+            tbb::this_task_arena::max_concurrency()) { // asking TBB for more prints a warning
+      tbb::task_arena arena{int(threads)};
+      arena.execute([&] { tbb::parallel_for(all, Body{body, arg}); });
+    } else {
+      tbb::parallel_for(all, Body{body, arg});
+    }
+  } catch (...) { // no thread could be had; the bodies themselves are C and throw nothing
+    return 0;
+  }
+  return 1;
+}
+
+extern "C" int ooze_surface_has_vdb(void) { return 1; }
+
+void oz_vdb_prepare(void) {
+  try {
+    openvdb::initialize();
+  } catch (...) {
+  }
+}
+
+ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
+                                   const ooze_vdb_options *options, ooze_message *why) {
+  ooze_vdb_options defaults;
+  ooze_vdb_options_default(&defaults);
+  if (!s || !path)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_write_vdb: a pointer is NULL");
+  if (!options) options = &defaults;
+  if (options->size != sizeof *options || !options->surface_name || !options->velocity_name)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "ooze_vdb_options: fill it with its _default()");
+  ooze_file *file = nullptr;
+  if (ooze_result r = ooze_file_create(path, &file, why)) return r;
+  try {
+    openvdb::initialize();
+    openvdb::GridPtrVec grids;
+    for (uint32_t i = 0;; ++i) {
+      auto grid = grid_of(s, i, options);
+      if (!grid) break;
+      grids.push_back(grid);
+    }
+    for (auto &g : grids) g->setSaveFloatAsHalf(options->half_precision != 0);
+    openvdb::MetaMap meta;
+    meta.insertMeta("creator", openvdb::StringMetadata("Ooze"));
+    openvdb::io::File out(ooze_file_path(file));
+    out.write(grids, meta);
+    out.close();
+  } catch (const std::bad_alloc &) {
+    ooze_file_discard(file);
+    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  } catch (const std::exception &e) {
+    ooze_file_discard(file);
+    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: %s", path, e.what());
+  }
+  return ooze_file_commit(file, 1, why);
+}
+
+ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out,
+                              ooze_message *why) {
+  if (!s || !out || !(adaptivity >= 0.0 && adaptivity <= 1.0))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
+                           "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1",
+                           adaptivity);
+  try {
+    openvdb::initialize();
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+    std::vector<openvdb::Vec4I> quads;
+    auto grid = level_set_of(s);
+    openvdb::tools::volumeToMesh(*grid, points, triangles, quads, 0.0, adaptivity,
+                                 adaptivity > 0.0);
+    if (points.size() > 0xfffffff0u || triangles.size() + 2 * quads.size() > 0xfffffff0u)
+      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
+                             points.size());
+    uint32_t with = OOZE_MESH_NORMALS | (s->velocity ? OOZE_MESH_VELOCITIES : 0);
+    if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()),
+                                           triangles.size() + 2 * quads.size(), with, why))
+      return r;
+    for (size_t i = 0; i < points.size(); ++i) {
+      float h = 0.5f * s->voxel, g[3], length = 0.0f;
+      for (int a = 0; a < 3; ++a) {
+        float p[3] = {points[i][0], points[i][1], points[i][2]}, q[3] = {p[0], p[1], p[2]};
+        p[a] -= h;
+        q[a] += h;
+        g[a] = oz_surface_distance(s, q) - oz_surface_distance(s, p);
+        length += g[a] * g[a];
+        out->positions[3 * i + size_t(a)] = points[i][a];
+      }
+      length = std::sqrt(length);
+      for (int a = 0; a < 3; ++a)
+        out->normals[3 * i + size_t(a)] = length > 0.0f ? g[a] / length : (a == 1);
+      if (s->velocity) {
+        openvdb::Vec3f v = velocity_at(s, points[i]);
+        for (int a = 0; a < 3; ++a) out->velocities[3 * i + size_t(a)] = v[a];
+      }
+    }
+    size_t n = 0;
+    auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
+      out->triangles[n++] = a;
+      out->triangles[n++] = b;
+      out->triangles[n++] = c;
+    };
+    for (const auto &t : triangles) add(t[0], t[1], t[2]);
+    for (const auto &q : quads) {
+      add(q[0], q[1], q[2]);
+      add(q[0], q[2], q[3]);
+    }
+    ooze_mesh_face_out(out); // which way round OpenVDB winds differs between its versions
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "ooze_surface_mesh")
+}
+
+ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count,
+                               const uint32_t *triangles, uint32_t triangle_count, ooze_sdf *out,
+                               ooze_message *why) {
+  int closed = 0;
+  if (!out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_mesh: out is NULL");
+  ooze_sdf_default(out);
+  if (ooze_result r =
+          oz_sdf_check_mesh(desc, points, point_count, triangles, triangle_count, &closed, why))
+    return r;
+  try {
+    openvdb::initialize();
+    std::vector<openvdb::Vec3s> p(point_count);
+    std::vector<openvdb::Vec3I> t(triangle_count);
+    std::vector<openvdb::Vec4I> none;
+    for (uint32_t i = 0; i < point_count; ++i) p[i] = openvdb::Vec3s(points + 3 * size_t(i));
+    for (uint32_t i = 0; i < triangle_count; ++i) t[i] = openvdb::Vec3I(triangles + 3 * size_t(i));
+    auto space = openvdb::math::Transform::createLinearTransform(desc->voxel);
+    openvdb::FloatGrid::Ptr grid;
+    float shift = 0.0f;
+    if (closed) {
+      grid = openvdb::tools::meshToSignedDistanceField<openvdb::FloatGrid>(
+          *space, p, t, none, desc->exterior_band, desc->interior_band);
+    } else { // a sheet has no inside: make one, half the thickness to either side
+      shift = 0.5f * (desc->thickness > 0.0f ? desc->thickness : 3.0f * desc->voxel);
+      grid = openvdb::tools::meshToUnsignedDistanceField<openvdb::FloatGrid>(
+          *space, p, t, none, desc->exterior_band + shift / desc->voxel);
+    }
+    ooze_result r = bricks_of(*grid, desc->voxel, shift, desc->max_bricks, out, why, "mesh");
+    out->closed = uint32_t(closed);
+    if (r) ooze_sdf_free(out);
+    return r;
+  }
+  OZ_CATCH(why, "mesh to distance")
+}
+
+ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid,
+                        ooze_sdf *out, ooze_message *why) {
+  try {
+    openvdb::initialize();
+    openvdb::io::File file(path);
+    file.open(false); // no delayed loading: the file may change under a mapping
+    openvdb::FloatGrid::Ptr chosen;
+    std::string names;
+    for (auto name = file.beginName(); name != file.endName() && !chosen; ++name) {
+      if (grid && *name != grid) {
+        names += (names.empty() ? "" : ", ") + *name;
+        continue;
+      }
+      auto head = file.readGridMetadata(*name);
+      if (head->isType<openvdb::FloatGrid>() &&
+          (grid || head->getGridClass() == openvdb::GRID_LEVEL_SET))
+        chosen = openvdb::gridPtrCast<openvdb::FloatGrid>(file.readGrid(*name));
+      else if (grid)
+        return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                               "%s: grid %s is of type %s; expected a level set of floats", path,
+                               grid, head->type().c_str());
+    }
+    file.close();
+    if (!chosen && grid)
+      return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid,
+                             names.empty() ? "none" : names.c_str());
+    if (!chosen)
+      return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no level set of floats in it", path);
+    return sdf_of(*chosen, desc->max_bricks, out, why, path);
+  }
+  OZ_CATCH(why, path)
+}
+
+ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out,
+                               ooze_message *why) {
+  if (!desc || desc->size != sizeof *desc || !grid || !out)
+    return oz_surface_fail(
+        why, OOZE_ERROR_ARGUMENT,
+        "ooze_sdf_from_grid: a pointer is NULL, or the description is not filled");
+  ooze_sdf_default(out);
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    std::string name = base->getName().empty() ? "VDB" : base->getName();
+    if (!base->isType<openvdb::FloatGrid>())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                             "%s: it is of type %s; expected a level set of floats", name.c_str(),
+                             base->type().c_str());
+    ooze_result r = sdf_of(static_cast<const openvdb::FloatGrid &>(*base), desc->max_bricks, out,
+                           why, name.c_str());
+    if (r) ooze_sdf_free(out);
+    return r;
+  }
+  OZ_CATCH(why, "VDB to distance")
+}
+
+ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index,
+                              const ooze_vdb_options *options, void *grid, ooze_message *why) {
+  ooze_vdb_options defaults;
+  ooze_vdb_options_default(&defaults);
+  if (!s || !grid)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_grid: a pointer is NULL");
+  if (!options) options = &defaults;
+  try {
+    openvdb::initialize();
+    auto made = grid_of(s, index, options);
+    if (!made) return OOZE_ERROR_NOT_FOUND;
+    *static_cast<openvdb::GridBase::Ptr *>(grid) = made;
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "surface to VDB")
+}
+
+ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_message *why) {
+  if (!grid || !out)
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_mesh: a pointer is NULL");
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    if (!base->isType<openvdb::FloatGrid>())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected floats",
+                             base->getName().c_str(), base->type().c_str());
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+    std::vector<openvdb::Vec4I> quads;
+    const auto &field = static_cast<const openvdb::FloatGrid &>(*base);
+    openvdb::tools::volumeToMesh(field, points, triangles, quads, iso, 0.0, false);
+    if (points.size() > 0xfffffff0u)
+      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
+                             points.size());
+    if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()),
+                                           triangles.size() + 2 * quads.size(), 0, why))
+      return r;
+    for (size_t i = 0; i < points.size(); ++i)
+      for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
+    size_t n = 0;
+    auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
+      out->triangles[n++] = a;
+      out->triangles[n++] = b;
+      out->triangles[n++] = c;
+    };
+    for (const auto &t : triangles) add(t[0], t[1], t[2]);
+    for (const auto &q : quads) {
+      add(q[0], q[1], q[2]);
+      add(q[0], q[2], q[3]);
+    }
+    ooze_mesh_face_out(out);
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "VDB to mesh")
+}
+
+ooze_result ooze_grid_sample(const void *grid, const float *points, uint32_t count, float *out,
+                             ooze_message *why) {
+  if (!grid || (count && (!points || !out)))
+    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_sample: a pointer is NULL");
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    if (!base->isType<openvdb::Vec3SGrid>())
+      return oz_surface_fail(why, OOZE_ERROR_FORMAT,
+                             "%s: it is of type %s; expected vectors of floats",
+                             base->getName().c_str(), base->type().c_str());
+    const auto &field = static_cast<const openvdb::Vec3SGrid &>(*base);
+    auto values = field.getConstAccessor();
+    const bool staggered = field.getGridClass() == openvdb::GRID_STAGGERED;
+    for (size_t i = 0; i < count; ++i) {
+      const openvdb::Vec3d at(double(points[3 * i]), double(points[3 * i + 1]),
+                              double(points[3 * i + 2])),
+          inside = field.worldToIndex(at);
+      const openvdb::Vec3s v = staggered
+                                   ? openvdb::tools::StaggeredBoxSampler::sample(values, inside)
+                                   : openvdb::tools::BoxSampler::sample(values, inside);
+      for (int k = 0; k < 3; ++k) out[3 * i + size_t(k)] = v[k];
+    }
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "VDB at points")
+}
+
+// Values of leaves and tiles with where they are.
+template <class Grid> static uint64_t hash_of(const Grid &grid) {
+  using Value = typename Grid::ValueType;
+  const auto m = grid.transform().baseMap()->getAffineMap()->getMat4();
+  uint64_t h = ooze_hash(m.asPointer(), 16 * sizeof(double), 0);
+  const Value background = grid.background();
+  h = ooze_hash(&background, sizeof background, h);
+  for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) {
+    const openvdb::Coord o = leaf->origin();
+    const int32_t at[3] = {o.x(), o.y(), o.z()};
+    h = ooze_hash(at, sizeof at, h);
+    h = ooze_hash(leaf->buffer().data(), Grid::TreeType::LeafNodeType::SIZE * sizeof(Value), h);
+    for (openvdb::Index i = 0; i < Grid::TreeType::LeafNodeType::NodeMaskType::WORD_COUNT; ++i) {
+      const uint64_t word = leaf->getValueMask().template getWord<uint64_t>(i);
+      h = ooze_hash(&word, sizeof word, h);
+    }
+  }
+  auto tile = grid.tree().cbeginValueAll();
+  tile.setMaxDepth(tile.getLeafDepth() - 1);
+  for (; tile; ++tile) {
+    const openvdb::Coord o = tile.getCoord();
+    const int32_t at[4] = {o.x(), o.y(), o.z(), tile.isValueOn()};
+    const Value v = *tile;
+    h = ooze_hash(at, sizeof at, h);
+    h = ooze_hash(&v, sizeof v, h);
+  }
+  return h;
+}
+
+uint64_t ooze_grid_hash(const void *grid) {
+  try {
+    auto *base = static_cast<const openvdb::GridBase *>(grid);
+    if (!base || !base->transform().isLinear()) return 0;
+    if (base->isType<openvdb::FloatGrid>())
+      return hash_of(static_cast<const openvdb::FloatGrid &>(*base));
+    if (base->isType<openvdb::Vec3SGrid>())
+      return hash_of(static_cast<const openvdb::Vec3SGrid &>(*base));
+    return 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
+ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity,
+                        uint32_t *out_count, ooze_message *why) {
+  try {
+    openvdb::initialize();
+    openvdb::io::File file(path);
+    file.open(false);
+    *out_count = 0;
+    for (auto name = file.beginName(); name != file.endName(); ++name) {
+      uint32_t at = (*out_count)++;
+      if (at >= capacity) continue;
+      ooze_vdb_grid &g = out[at];
+      ooze_vdb_grid_default(&g);
+      auto grid = file.readGrid(*name);
+      std::snprintf(g.name, sizeof g.name, "%s", grid->getName().c_str());
+      std::snprintf(g.type, sizeof g.type, "%s", grid->valueType().c_str());
+      if (grid->getGridClass() != openvdb::GRID_UNKNOWN)
+        std::snprintf(g.kind, sizeof g.kind, "%s",
+                      openvdb::GridBase::gridClassToString(grid->getGridClass()).c_str());
+      g.voxel = grid->voxelSize()[0];
+      g.active = grid->activeVoxelCount();
+      openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
+      if (g.active) {
+        openvdb::Vec3d low = grid->indexToWorld(box.min()), high = grid->indexToWorld(box.max());
+        for (int a = 0; a < 3; ++a) {
+          g.lower[a] = std::fmin(low[a], high[a]);
+          g.upper[a] = std::fmax(low[a], high[a]);
+        }
+      }
+      range_of<openvdb::FloatGrid>(*grid, 1, &g) || range_of<openvdb::Vec3SGrid>(*grid, 3, &g) ||
+          range_of<openvdb::DoubleGrid>(*grid, 1, &g) ||
+          range_of<openvdb::Int32Grid>(*grid, 1, &g) ||
+          range_of<openvdb::Int64Grid>(*grid, 1, &g) || range_of<openvdb::Vec3DGrid>(*grid, 3, &g);
+    }
+    file.close();
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, path)
+}
