@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make.py [--check]: draws the figures of docs/theory and docs/dev as SVG beside itself.
+"""make.py [--check]: draws the figures of docs/theory as SVG beside itself.
 
 Curves and lattices are computed from the formulas that the chapters give. --check writes nothing
 and fails where a file differs from what would be written. SPDX-License-Identifier: Apache-2.0
