@@ -364,7 +364,7 @@ int cli_bench(int argc, char **argv) {
                              "nothing is written.",
                              options, sizeof options / sizeof options[0],
                              "A speed claim carries its command, machine and commit; see "
-                             "docs/bench.md and tests/bench/results.\n"};
+                             "docs/dev/bench.md and tests/bench/results.\n"};
   int code = cli_parse(&syntax, argc, argv, names, MOST, &count);
   if (code != CLI_PARSED) return code;
   if (list) return list_scenes(as_json);

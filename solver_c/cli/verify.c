@@ -450,7 +450,7 @@ int cli_verify(int argc, char **argv) {
       "them against. Leaves "
       "with 0 if nothing failed and 3 otherwise.",
       options, sizeof options / sizeof options[0],
-      "docs/verify.md tells what each check runs and where its numbers come from.\n"};
+      "docs/dev/verify.md tells what each check runs and where its numbers come from.\n"};
   v.machine.device = -1;
   int code = cli_parse(&syntax, argc, argv, &name, 1, &names);
   if (code != CLI_PARSED) return code;

@@ -8,7 +8,7 @@
  * the same positions and together might do too much. So each particle (springs, viscosity) or each
  * density has a bound on what its pairs may do together, and a pair is held to the stricter of its
  * two ends. With the paper's own values the bounds of density are not reached; those of springs
- * are, at one step a frame (docs/models.md has the numbers).
+ * are, at one step a frame (docs/guide/models.md has the numbers).
  *
  * Units. Time in units of T (models/springs.c), lengths in units of h, as the paper's values go: k
  * and k_near are accelerations in h / T^2, k_spring and k_stick are 1 / T^2, alpha and sigma 1 / T,

@@ -24,7 +24,7 @@ def options_of(command):
 
 
 pages = ["README.md", "hdk_plugin/README.md", "examples/farm/README.md"] + sorted(
-    os.path.relpath(p, source) for p in glob.glob(os.path.join(source, "docs/*.md")))
+    os.path.relpath(p, source) for kind in ("guide", "dev") for p in glob.glob(os.path.join(source, "docs", kind, "*.md")))
 dev = set(re.findall(r"^  ([a-z]+)(?: \| [^)]*)?\) ", read("dev"), re.M))
 for page in pages:
     text, folder = read(page), os.path.dirname(page)

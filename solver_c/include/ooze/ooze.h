@@ -141,8 +141,8 @@ OOZE_API float ooze_solver_separation(const ooze_solver *s);
 
 /* ---- Parameters: may change before any step ---------------------------------------------- */
 
-/* The systems of the five papers (docs/models.md). A model that this build lacks is refused by
- * ooze_params_set. */
+/* The systems of the five papers (docs/guide/models.md). A model that this build lacks is refused
+ * by ooze_params_set. */
 enum {
   OOZE_MODEL_CONFORMATION = 0, /* Barreiro et al. 2017 */
   OOZE_MODEL_LINKS = 1,        /* Takahashi et al. 2014 */
