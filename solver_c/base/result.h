@@ -4,12 +4,17 @@
 
 #include "ooze/ooze.h"
 
-/* Writes the sentence (printf style) and returns `r`. why may be NULL. */
-ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
+/* A function whose argument `f` is a printf format for those from `a` on. */
+#if defined(__MINGW32__)
+#define OZ_PRINTF(f, a) __attribute__((format(gnu_printf, f, a)))
+#elif defined(__GNUC__)
+#define OZ_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define OZ_PRINTF(f, a)
 #endif
-    ;
+
+/* Writes the sentence (printf style) and returns `r`. why may be NULL. */
+ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...) OZ_PRINTF(3, 4);
 
 #define OZ_TRY(call)                 \
   do {                               \

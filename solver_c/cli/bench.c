@@ -1,11 +1,13 @@
 /* ooze bench: seconds a frame and a step, and where they go. SPDX-License-Identifier: Apache-2.0 */
-#include "bench.h"
+#include "verify/bench_scenes.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/seconds.h"
+#include "cli.h"
 #include "json.h"
 #include "options.h"
 
@@ -66,7 +68,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   uint32_t step = 0;
   memset(r, 0, sizeof *r);
   if (isa != OOZE_ISA_AUTO) machine.isa = isa;
-  double start = cli_seconds();
+  double start = oz_seconds();
   kit_open(&k, &machine, s->separation);
   /* as `ooze run`, whose files do not tell them */
   if (k.solver) (void)ooze_collider_loads(k.solver, 0);
@@ -74,7 +76,7 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
   kit_boundary(&k, o->walls == WALLS_PARTICLES);
   kit_iterations(&k, o->velocity, o->position);
   s->build(&k, o->particles);
-  r->setup_seconds = cli_seconds() - start;
+  r->setup_seconds = oz_seconds() - start;
   for (uint32_t i = 0; i < (o->warmup + o->frames) && kit_good(&k); ++i) {
     if (i == o->warmup) { /* from here on it counts */
       k.step_seconds = k.step_processor = 0.0;

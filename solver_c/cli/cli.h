@@ -3,7 +3,7 @@
 #ifndef OOZE_CLI_CLI_H
 #define OOZE_CLI_CLI_H
 
-#include "ooze/ooze.h"
+#include "base/result.h"
 
 /* Exit codes of the program. */
 enum {
@@ -14,14 +14,6 @@ enum {
   CLI_MEMORY = 4,
   CLI_STOPPED = 75 /* stopped by a signal; can be resumed */
 };
-
-#if defined(__MINGW32__)
-#define CLI_PRINTF(f, a) __attribute__((format(gnu_printf, f, a)))
-#elif defined(__GNUC__)
-#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#else
-#define CLI_PRINTF(f, a)
-#endif
 
 typedef struct cli_command {
   const char *name;
@@ -44,12 +36,11 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
 
 /* temporary files that killed programs left in the folder of an output */
 void cli_sweep_beside(const char *path);
-double cli_seconds(void);      /* a wall clock, s */
 uint32_t cli_processors(void); /* of this machine; 0 if not known */
 /* the exit code that fits a result of the library */
 int cli_exit_code(ooze_result result);
 /* "ooze: ..." and a new line on standard error */
-CLI_PRINTF(1, 2) void cli_error(const char *format, ...);
+OZ_PRINTF(1, 2) void cli_error(const char *format, ...);
 /* the same as a hook of scenes; user is not used */
 void cli_warning(void *user, const char *line);
 

@@ -1,5 +1,4 @@
 /* ooze convert: points and meshes between formats. SPDX-License-Identifier: Apache-2.0 */
-#ifdef OOZE_HAVE_IO
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +72,3 @@ int cli_convert(int argc, char **argv) {
   if (!quiet) printf("%s: %llu %s\n", paths[1], count, mesh ? "triangles" : "points");
   return CLI_DONE;
 }
-#else
-typedef int cli_no_files;
-#endif

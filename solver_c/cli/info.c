@@ -32,14 +32,7 @@ int cli_info(int argc, char **argv) {
                              "  ooze info examples/scenes/honey.json --wedge table1\n"};
   int code = cli_parse(&syntax, argc, argv, &file, 1, &operands);
   if (code != CLI_PARSED) return code;
-  if (operands) {
-#ifdef OOZE_HAVE_IO
-    return cli_info_file(file, wedge, &sets, gigabytes, as_json);
-#else
-    cli_error("info: '%s': this build reads no files; `ooze info` alone describes the build", file);
-    return CLI_BAD_INPUT;
-#endif
-  }
+  if (operands) return cli_info_file(file, wedge, &sets, gigabytes, as_json);
   json j = {stdout, 0};
   if (as_json) {
     json_object(&j, NULL);

@@ -1,5 +1,4 @@
 /* ooze info FILE: what a file or a scene holds. SPDX-License-Identifier: Apache-2.0 */
-#ifdef OOZE_HAVE_IO
 #include <stdio.h>
 #include <string.h>
 
@@ -274,6 +273,3 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
   if (i.meta[0]) printf("  meta        %s\n", i.meta);
   return CLI_DONE;
 }
-#else
-typedef int cli_no_info_files;
-#endif

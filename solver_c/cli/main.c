@@ -17,25 +17,13 @@ static const cli_command commands[] = {
     {"compare", "run one scene with several models: a table and a picture", cli_compare},
     {"render", "make a shaded picture or film of cached frames", cli_render},
 #endif
-#ifdef OOZE_HAVE_IO
     {"convert", "turn points or meshes from one format into another", cli_convert},
-#endif
     {"verify", "run the checks against the papers and closed forms", cli_verify},
     {"bench", "time the solver on fixed scenes", cli_bench},
     {"schema", "print every parameter: unit, range, default, help", cli_schema},
     {"info", "describe a file or a scene, or this build and machine", cli_info},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
-
-double cli_seconds(void) {
-#ifdef TIME_UTC
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-#else
-  return (double)clock() / CLOCKS_PER_SEC;
-#endif
-}
 
 uint32_t cli_processors(void) {
 #ifdef _SC_NPROCESSORS_ONLN

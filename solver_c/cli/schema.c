@@ -6,9 +6,7 @@
 #include "cli.h"
 #include "json.h"
 #include "options.h"
-#ifdef OOZE_HAVE_IO
 #include "ooze/ooze_nodes.h"
-#endif
 
 static int is(const ooze_schema_entry *e, const char *type) { return strcmp(e->type, type) == 0; }
 
@@ -89,7 +87,6 @@ static void print_markdown(const ooze_schema_entry *e, const char **group) {
   printf(" |\n");
 }
 
-#ifdef OOZE_HAVE_IO
 /* Houdini's dialog scripts: of one node, or of all one after the other. */
 static int print_dialogs(const char *wanted) {
   uint32_t only = UINT32_MAX;
@@ -171,7 +168,6 @@ static void print_nodes(int as_json) {
     putchar('\n');
   }
 }
-#endif
 
 static void print_text(const ooze_schema_entry *e, const char **group) {
   char value[128];
@@ -193,17 +189,11 @@ static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
   uint32_t count = 0;
   for (size_t g = 0; g <= sizeof order / sizeof order[0]; ++g)
     for (int scenes = 0; scenes < 2; ++scenes) {
-      uint32_t entries = scenes ? 0 : ooze_schema_count();
-#ifdef OOZE_HAVE_IO
-      if (scenes) entries = ooze_scene_schema_count();
-#endif
+      uint32_t entries = scenes ? ooze_scene_schema_count() : ooze_schema_count();
       for (uint32_t i = 0; i < entries && count < room; ++i) {
         ooze_schema_entry e;
         ooze_schema_entry_default(&e);
-        ooze_result r = scenes ? OOZE_ERROR_NOT_FOUND : ooze_schema_get(i, &e);
-#ifdef OOZE_HAVE_IO
-        if (scenes) r = ooze_scene_schema_get(i, &e);
-#endif
+        ooze_result r = scenes ? ooze_scene_schema_get(i, &e) : ooze_schema_get(i, &e);
         if (r < 0) continue;
         size_t at = 0;
         while (at < sizeof order / sizeof order[0] && strcmp(order[at], e.group) != 0) ++at;
@@ -213,7 +203,6 @@ static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
   return count;
 }
 
-#ifdef OOZE_HAVE_IO
 static void print_presets(int as_json, int markdown) {
   json j = {stdout, 0};
   if (as_json) json_array(&j, NULL);
@@ -270,7 +259,6 @@ static void print_presets(int as_json, int markdown) {
     putchar('\n');
   }
 }
-#endif
 
 int cli_schema(int argc, char **argv) {
   int as_json = 0, markdown = 0, ds = 0;
@@ -297,7 +285,6 @@ int cli_schema(int argc, char **argv) {
     cli_error("schema: one of --json, --markdown and --ds at a time");
     return CLI_USAGE;
   }
-#ifdef OOZE_HAVE_IO
   if (ds) return print_dialogs(operands ? wanted : NULL);
   if (operands && strcmp(wanted, "nodes") == 0) {
     print_nodes(as_json);
@@ -307,12 +294,6 @@ int cli_schema(int argc, char **argv) {
     print_presets(as_json, markdown);
     return CLI_DONE;
   }
-#else
-  if (ds) {
-    cli_error("schema: this build knows no nodes");
-    return CLI_USAGE;
-  }
-#endif
   json j = {stdout, 0};
   const char *group = NULL;
   static ooze_schema_entry entries[400];
@@ -333,12 +314,10 @@ int cli_schema(int argc, char **argv) {
     json_array_end(&j);
     putchar('\n');
   }
-#ifdef OOZE_HAVE_IO
   if (!operands && !as_json) {
     puts("");
     print_presets(0, markdown);
   }
-#endif
   if (operands && !shown) {
     cli_error("schema: there is no group '%s'; `ooze schema` names them all", wanted);
     return CLI_USAGE;

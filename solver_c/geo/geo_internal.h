@@ -6,17 +6,10 @@
 #if defined(__MINGW32__) && !defined(__USE_MINGW_ANSI_STDIO)
 #define __USE_MINGW_ANSI_STDIO 1 /* printf as C11 has it, %zu and %llu included */
 #endif
+#include "base/result.h"
 #include "ooze/ooze_io.h"
 
 #include <stdbool.h>
-
-#if defined(__MINGW32__)
-#define OZ_PRINTF(a, b) __attribute__((format(gnu_printf, a, b)))
-#elif defined(__GNUC__)
-#define OZ_PRINTF(a, b) __attribute__((format(printf, a, b)))
-#else
-#define OZ_PRINTF(a, b)
-#endif
 
 /* All formats here are little endian. A big-endian machine is refused at compile time rather than
  * served wrong bytes.

@@ -3,7 +3,7 @@
 # Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
 root=$1
 cd "$root" || exit 1
-find . -type f \( -path './solver_c/*' -o -path './cuda/*' -o -path './hdk_plugin/*' \) \( -name '*.c' -o -name '*.h' -o \
+find . -type f \( -path './solver_c/*' -o -path './cuda/*' -o -path './hdk_plugin/*' -o -path './verify/*' \) \( -name '*.c' -o -name '*.h' -o \
   -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inl' \) | sed 's,^\./,,' | sort | xargs awk '
 function refuse(why) { printf "%s:%d: %s includes %s: %s\n", FILENAME, FNR, from, target, why; bad = 1 }
 BEGIN {
@@ -19,10 +19,11 @@ BEGIN {
   may["surface"] = "base geo public"
   may["render"] = "base geo surface public"
   may["session"] = "base geo scene surface render public"
-  may["cli"] = "public"
+  may["verify"] = "base public"
+  may["cli"] = "base verify public"
   may["hdk_plugin"] = "public"
   may["public"] = ""
-  ours = "base physics models core cpu cuda geo scene surface render session cli hdk_plugin public"
+  ours = "base physics models core cpu cuda geo scene surface render session verify cli hdk_plugin public"
 }
 FNR == 1 {
   files++

@@ -5,7 +5,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 failed=0
 try() { # try good|bad FILE INCLUDE
-  rm -rf "$folder/solver_c" "$folder/cuda" "$folder/hdk_plugin"
+  rm -rf "$folder/solver_c" "$folder/cuda" "$folder/hdk_plugin" "$folder/verify"
   mkdir -p "$folder/$(dirname "$2")"
   printf '#include %s\n' "$3" >"$folder/$2"
   if sh "$here/includes.sh" "$folder" >"$folder/said" 2>&1; then found=good; else found=bad; fi
@@ -45,6 +45,11 @@ try good solver_c/session/session.c '"scene/scene_internal.h"'
 try good solver_c/cli/main.c '"ooze/ooze_io.h"'
 try bad solver_c/cli/main.c '"core/solver.h"'
 try bad solver_c/cli/main.c '"solver_c/core/solver.h"'
+try good solver_c/cli/verify.c '"verify/verify.h"'
+try good verify/verify.c '"base/seconds.h"'
+try bad verify/verify.c '"cli/cli.h"'
+try bad verify/heat.c '"core/solver.h"'
+try bad solver_c/session/session.c '"verify/verify.h"'
 try good solver_c/base/backend.h '"physics/frame.h"'
 try bad solver_c/base/arena.c '"core/solver.h"'
 try good cuda/sort.cu '"physics/frame.h"'

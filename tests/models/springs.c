@@ -1,8 +1,8 @@
 /* The model springs against the paper's own order of doing things, and what it promises by itself.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS models TIMEOUT 60 */
+ * oz_test: LABELS models TIMEOUT 60 LIBRARIES ooze_verify */
 #include "check.h"
-#include "cli/springs_printed.h"
+#include "verify/springs_printed.h"
 
 enum { SIDE = 7, N = SIDE * SIDE * SIDE };
 static const float d = 0.01f;

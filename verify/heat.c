@@ -1,0 +1,171 @@
+/* Heat: conduction and melting in a bar at rest against closed forms. SPDX-License-Identifier:
+ * Apache-2.0
+ *
+ * The bar lies along x on a warm wall at x = 0. Its particles are not moved: no gravity, no
+ * iterations. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const double d = 0.01, cold = 300.0, warm = 310.0, capacity = 2000.0, density = 1000.0;
+
+static void still(kit *k) {
+  for (int a = 0; a < 3; ++a) k->params.gravity[a] = 0.0f;
+  k->params.rest_filter = 0;
+  kit_iterations(k, 0, 0);
+}
+
+static uint32_t bar(kit *k, double diffusivity, double stefan, const uint32_t n[3]) {
+  const double low[3] = {0.0, 0.0, 0.0};
+  ooze_material m;
+  ooze_material_default(&m);
+  m.viscosity = 1000.0f;
+  m.temperature = (float)cold;
+  m.heat_capacity = (float)capacity;
+  m.conductivity = (float)(diffusivity * density * capacity);
+  if (stefan > 0.0) {
+    m.melting_point = (float)cold;
+    m.latent_heat = (float)(capacity * (warm - cold) / stefan);
+  }
+  uint32_t index = kit_add(k, &m);
+  kit_block(k, index, n, low);
+  return index;
+}
+
+static void wall(kit *k, double temperature) {
+  ooze_collider_desc c;
+  ooze_collider out;
+  const double point[3] = {0.0, 0.0, 0.0}, normal[3] = {1.0, 0.0, 0.0};
+  ooze_collider_desc_default(&c);
+  kit_pose_of_plane(&c.start, point, normal);
+  c.end = c.start;
+  c.temperature = (float)temperature;
+  if (kit_good(k)) (void)ooze_collider_add(k->solver, &c, &out);
+}
+
+static float *values(kit *k, ooze_attribute what) {
+  float *out = kit_good(k) ? malloc(k->count * sizeof *out) : NULL;
+  if (out && ooze_attribute_read(k->solver, what, 0, k->count, 0, out) != OOZE_OK)
+    memset(out, 0xff, k->count * sizeof *out);
+  return out;
+}
+
+/* The half-infinite slab: T = warm - (warm - cold) erf(x / (2 sqrt(a t))). */
+static void slab(verify *v, uint32_t wide, uint32_t steps) {
+  const double a = 1e-5, dt = 0.5;
+  const uint32_t n[3] = {60, wide, wide};
+  kit k;
+  if (!verify_wants(v, "slab")) return;
+  kit_open(&k, verify_machine(v), d);
+  still(&k);
+  wall(&k, warm);
+  bar(&k, a, 0.0, n);
+  for (uint32_t i = 0; kit_good(&k) && i < steps; ++i) kit_step(&k, dt, 1);
+  kit_read(&k);
+  float *T = values(&k, OOZE_TEMPERATURE);
+  if (verify_ran(v, &k) && T) {
+    double worst = 0.0, reach = sqrt(a * dt * steps);
+    for (uint32_t i = 0; i < k.count; ++i) {
+      double expected = warm - (warm - cold) * erf((double)k.x[i][0] / (2.0 * reach));
+      worst = fmax(worst, fabs((double)T[i] - expected) / (warm - cold));
+    }
+    verify_at_most(v, worst, 0.02, "", "slab");
+    verify_note(v,
+                "largest difference from the error function, over the wall's; sqrt(a t) is %.1f d",
+                reach / d);
+  }
+  free(T);
+  kit_close(&k);
+}
+
+/* Stefan's problem: at its melting point, molten from a wall St latent heats warmer; the front is
+ * at 2 lambda sqrt(a t). */
+static void stefan(verify *v, double number, double lambda, uint32_t wide, uint32_t steps) {
+  const double a = 1e-5, dt = 0.5;
+  const uint32_t n[3] = {60, wide, wide};
+  char name[24];
+  kit k;
+  snprintf(name, sizeof name, "stefan%g", number);
+  if (!verify_wants(v, name)) return;
+  kit_open(&k, verify_machine(v), d);
+  still(&k);
+  wall(&k, warm);
+  bar(&k, a, number, n);
+  for (uint32_t i = 0; kit_good(&k) && i < steps; ++i) kit_step(&k, dt, 1);
+  kit_read(&k);
+  float *melt = values(&k, OOZE_MELT);
+  if (verify_ran(v, &k) && melt) {
+    double molten = 0.0;
+    for (uint32_t i = 0; i < k.count; ++i) molten += (double)melt[i];
+    verify_within(v, molten / (wide * wide), 2.0 * lambda * sqrt(a * dt * steps) / d, 0.05, "d",
+                  "%s.front", name);
+  }
+  free(melt);
+  kit_close(&k);
+}
+
+/* A block of two materials, one of which melts, with temperatures at random: heat is kept, and none
+ * gets hotter than the hottest was, at steps that are thousands of explicit ones. */
+static void closed(verify *v, double diffusivity, const char *name) {
+  const uint32_t n[3] = {8, 8, 8};
+  const double low[3] = {0.0, 0.0, 0.0}, high[3] = {0.08, 0.0, 0.0};
+  kit k;
+  double heat[2] = {0.0, 0.0}, hottest = 0.0;
+  uint32_t seed = 1, index[2];
+  if (!verify_wants(v, name)) return;
+  kit_open(&k, verify_machine(v), d);
+  still(&k);
+  ooze_material m;
+  ooze_material_default(&m);
+  m.viscosity = 1000.0f;
+  m.heat_capacity = (float)capacity;
+  m.conductivity = (float)(diffusivity * density * capacity);
+  index[0] = kit_add(&k, &m);
+  m.melting_point = 300.0f;
+  m.latent_heat = 20000.0f;
+  m.conductivity *= 0.1f;
+  index[1] = kit_add(&k, &m);
+  kit_block(&k, index[0], n, low);
+  kit_block(&k, index[1], n, high);
+  kit_read(&k);
+  float *T = values(&k, OOZE_TEMPERATURE);
+  for (uint32_t i = 0; T && i < k.count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    T[i] = 280.0f + 40.0f * (float)(seed >> 8) / 16777216.0f;
+    heat[0] += capacity * (double)T[i] + (i >= k.count / 2 && T[i] > 300.0f ? 20000.0 : 0.0);
+    hottest = fmax(hottest, (double)T[i]);
+  }
+  if (T && kit_good(&k)) (void)ooze_attribute_write(k.solver, OOZE_TEMPERATURE, 0, k.count, 0, T);
+  for (int i = 0; kit_good(&k) && i < 48; ++i) kit_step(&k, 1.0 / 24.0, 1);
+  free(T);
+  T = values(&k, OOZE_TEMPERATURE);
+  float *melt = values(&k, OOZE_MELT);
+  if (verify_ran(v, &k) && T && melt) {
+    double after = 0.0;
+    for (uint32_t i = 0; i < k.count; ++i) {
+      heat[1] += capacity * (double)T[i] + (i >= k.count / 2 ? 20000.0 * (double)melt[i] : 0.0);
+      after = fmax(after, (double)T[i]);
+    }
+    verify_at_most(v, fabs(heat[1] / heat[0] - 1.0), 1e-5, "", "%s.heat", name);
+    verify_note(v, "relative change in 48 steps: roundings");
+    verify_at_most(v, after, hottest, "K", "%s.hottest", name);
+  }
+  free(T);
+  free(melt);
+  kit_close(&k);
+}
+
+void verify_heat(verify *v) {
+  /* Carslaw & Jaeger, 11.2 */
+  static const double numbers[] = {0.1, 0.5, 1.0}, lambdas[] = {0.2200, 0.4648, 0.6201};
+  const int quick = verify_at(v) == VERIFY_QUICK;
+  const uint32_t wide = quick ? 4 : 8, steps = quick ? 200 : 800;
+  slab(v, wide, steps / 2);
+  for (int i = quick ? 1 : 0; i < (quick ? 2 : 3); ++i)
+    stefan(v, numbers[i], lambdas[i], wide, steps);
+  closed(v, 1e-6, "closed");
+  closed(v, 0.4, "closed-fast");
+}
