@@ -1,8 +1,8 @@
 /* Cubes that fall on a floor: figures 4 and 6 of Barreiro et al. 2017, and the checks that drop the
  * same cube. SPDX-License-Identifier: Apache-2.0
  *
- * The prototype's runs that these are held against had no walls in the density; NUMERICS.md
- * sections 5a, 5c, 5r. */
+ * "The prototype" is the double-precision program that the scheme was tried out in. It had no walls
+ * in the density, so neither have these runs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ void verify_fig6(verify *v) {
       verify_at_most(v, o.rms_end, 0.79, "d", "quick.ooze.60ms.10+10");
     return;
   }
-  /* the prototype's values, 30 and 60 ms, 20 and 40 iterations (NUMERICS.md 5a and part 3) */
+  /* the prototype's values, 30 and 60 ms, 20 and 40 iterations */
   static const double expected[3][2][2] = {{{0.257, 0.605}, {0.033, 0.067}},
                                            {{10.2, (double)INFINITY}, {(double)NAN, (double)NAN}},
                                            {{9.99, 15.4}, {5.79, 8.41}}};
@@ -72,9 +72,9 @@ void verify_fig6(verify *v) {
 void verify_fig6_fine(verify *v) {
   verify_dropped o;
   const double d = 0.03125;
-  /* the prototype, half and half: 2.66 and 4.93 at 20 iterations, 0.43 at 40 and 60 ms (NUMERICS.md
-   * 5a). Ten velocity iterations do not reach through 32 layers: three quarters of the same number
-   * in that phase must do better than it did */
+  /* the prototype, half and half: 2.66 and 4.93 at 20 iterations, 0.43 at 40 and 60 ms. Ten
+   * velocity iterations do not reach through 32 layers: three quarters of the same number in that
+   * phase must do better than it did */
   static const struct {
     double dt;
     uint32_t velocity, position;
@@ -111,7 +111,7 @@ void verify_fig6_fine(verify *v) {
       }
 }
 
-/* The peer's cube (research/performance.md): 31 s of 2-core time a simulated second at 5 ms. */
+/* The cube of another solver's published timing: 31 s of 2-core time a simulated second at 5 ms. */
 void verify_peer(verify *v) {
   static const struct {
     double dt;
@@ -141,8 +141,7 @@ void verify_peer(verify *v) {
 typedef struct swatch {
   const char *name;
   double tau, alpha;
-  /* the prototype with the scheme of NUMERICS.md parts 1 to 3, this scene; NAN: do not judge (a
-   * splash: chaotic) */
+  /* the prototype's values for this scene; NAN: not judged (a splash is chaotic) */
   double rebound, height, radius;
 } swatch;
 #define NO ((double)NAN)
@@ -301,7 +300,7 @@ void verify_rebound(verify *v) {
     d.duration = 1.0;
     if (!verify_drop_run(v, &d, &o)) return;
     rebound[i] = o.rebound;
-    /* the prototype: 0.099, 0.153, 0.196 m at 1/120, 1/240, 1/480 (part 2, section 4) */
+    /* the prototype: 0.099, 0.153, 0.196 m at 1/120, 1/240, 1/480 s */
     double was = variants[i].halved           ? NO
                  : variants[i].substeps == 5  ? 0.099
                  : variants[i].substeps == 10 ? 0.153
@@ -315,7 +314,7 @@ void verify_rebound(verify *v) {
   verify_report(v, (high - low) / high, 0.20, "", "spread");
 }
 
-/* ---- section 3.1: the explicit stress ---- */
+/* ---- the explicit stress (Barreiro et al. 2017, section 3.1) ---- */
 
 /* The largest step of a factor-2 list at which the cube stays together, and what a second costs at
  * that step. */
@@ -337,7 +336,7 @@ static int largest_step(verify *v, verify_drop *d, double from, double to, doubl
 
 void verify_stress(verify *v) {
   static const double alphas[] = {1e-5, 1e-6, 1e-7};
-  static const double was[] = {3e-3, 1.5e-3, 0.4e-3}; /* NUMERICS.md 5g */
+  static const double was[] = {3e-3, 1.5e-3, 0.4e-3}; /* s: the prototype's */
   for (int i = 0; i < 3; ++i) {
     verify_drop d;
     double step[2], cost[2];

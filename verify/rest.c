@@ -1,5 +1,5 @@
-/* A column of fluid in a container: does it keep its volume and come to rest? NUMERICS.md 5f and
- * part 3. SPDX-License-Identifier: Apache-2.0 */
+/* A column of fluid in a container: does it keep its volume and come to rest?
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "check.h"
@@ -76,8 +76,8 @@ static void one(verify *v, const column *c, double duration) {
   kit_close(&k);
 }
 
-/* Period and decay of a sloshing layer: the filter must not hold back real motion (NUMERICS.md part
- * 3, "slosh"). */
+/* Period and decay of a sloshing layer: the filter must not hold back real motion
+ * (docs/theory/rest_filter.md). */
 static void slosh(verify *v) {
   const double d = 0.05, dt = 1.0 / 240.0, lean = 0.35;
   const double half[3] = {7 * d, 14 * d, 7 * d}, centre[3] = {0.0, 14 * d, 0.0};

@@ -66,7 +66,7 @@ void verify_fig7(verify *v) {
       verify_at_least(v, left, 0.9962, "", "quick.momentum");
     return;
   }
-  /* NUMERICS.md 5b: 0.987 and 0.18 d (0.986 with the filter); linear momentum below 1e-14 in double
+  /* the prototype: 0.987 and 0.18 d (0.986 with the filter); linear momentum below 1e-14 in double
    * precision */
   if (verify_wants(v, "default")) {
     if (!run(v, &s, &left, &rms, &blown, &drift)) return;

@@ -1,8 +1,7 @@
 /* Streams that fall from a nozzle on a floor: figure 5 of Barreiro et al. 2017.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The scene is that of NUMERICS.md part 2, section 3: separation 4 mm, nozzle radius 10 mm, 0.5
- * m/s, 0.25 m high. */
+ * The scene: separation 4 mm, nozzle radius 10 mm, 0.5 m/s, 0.25 m high. */
 #include <math.h>
 
 #include "check.h"
