@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make.py [--check]: draws the figures of docs/theory as SVG beside itself.
+"""make.py [--check]: draws the figures of docs/theory, and docs/dev/architecture.svg.
 
 Curves and lattices are computed from the formulas that the chapters give. --check writes nothing
 and fails where a file differs from what would be written. SPDX-License-Identifier: Apache-2.0
@@ -314,9 +314,74 @@ def emission():
     return p
 
 
+def architecture():
+    """Folders; an arrow points at what a folder may include (tests/abi/includes.sh)."""
+    p = Picture(860, 600)
+    places = {  # name: x, y, w, fill, what it has
+        "hdk_plugin": (20, 20, 190, "#fdf3e1", "Houdini nodes"),
+        "cli": (240, 20, 160, "#fdf3e1", "the program ooze"),
+        "verify": (430, 20, 220, "#fdf3e1", "checks against papers"),
+        "session": (270, 130, 100, "#eef6ec", "runs, resume"),
+        "render": (380, 130, 110, "#eef6ec", "pictures"),
+        "scene": (510, 130, 110, "#eef6ec", "JSON, filling"),
+        "surface": (380, 200, 110, "#eef6ec", "level sets"),
+        "geo": (510, 200, 110, "#eef6ec", "files"),
+        "include/ooze": (20, 290, 630, "#fff", "the public headers: ooze.h, ooze_scene.h, ooze_io.h, ooze_surface.h, ooze_nodes.h"),
+        "core": (20, 380, 190, "#eaf1f8", "API, step, colliders, state"),
+        "models": (240, 380, 160, "#eaf1f8", "algorithm boxes"),
+        "cpu": (430, 380, 90, "#f3ecf8", "loops"),
+        "cuda": (530, 380, 90, "#f3ecf8", "kernels"),
+        "base": (20, 500, 290, "#f4f4f4", "results, memory, the table of a backend"),
+        "physics": (330, 500, 290, "#f4f4f4", "formulas, stages.def, the frame"),
+    }
+    for name, (x, y, w, fill, what) in places.items():
+        p.box(x, y, w, 52, fill)
+        p.text(x + w / 2, y + 22, name, bold=True, size=14)
+        p.text(x + w / 2, y + 41, what, SOFT, 11)
+
+    def arrow(a, b, dx=0.0, dy=0.0):
+        xa, ya, wa = places[a][:3]
+        xb, yb, wb = places[b][:3]
+        x = min(max(xa + wa / 2 + dx, xb + 10), xb + wb - 10)
+        p.line(xa + wa / 2 + dx, ya + 52, x + dy, yb, INK, 1.3, None, True)
+
+    arrow("hdk_plugin", "include/ooze")
+    arrow("cli", "include/ooze", -65)
+    arrow("verify", "include/ooze", 95)
+    p.line(400, 46, 429, 46, INK, 1.3, None, True)
+    arrow("session", "include/ooze")
+    p.line(370, 156, 379, 156, INK, 1.3, None, True)
+    arrow("render", "surface")
+    arrow("scene", "geo")
+    p.line(490, 226, 509, 226, INK, 1.3, None, True)
+    arrow("surface", "include/ooze")
+    arrow("geo", "include/ooze")
+    p.line(115, 380, 115, 343, INK, 1.3, "4 3", True)
+    p.text(123, 366, "makes what the headers promise", SOFT, 11, "start")
+    p.line(210, 406, 239, 406, INK, 1.3, None, True)
+    arrow("core", "base")
+    arrow("models", "base", -30)
+    arrow("models", "physics", 40)
+    arrow("cpu", "physics")
+    arrow("cuda", "physics")
+    p.line(310, 526, 329, 526, INK, 1.3, None, True)
+    p.box(665, 380, 180, 172, "#fff", SOFT)
+    for n, words in enumerate(["core calls a backend", "through the table of", "base/backend.h alone;", "core/registry.c names",
+                               "the backends of a build.", "", "cpu and cuda know", "no model."]):
+        p.text(755, 402 + 19 * n, words, size=12)
+    p.text(755, 46, "an arrow points at", size=12)
+    p.text(755, 64, "what may be included", size=12)
+    p.text(755, 150, "geo, scene, surface,", size=12)
+    p.text(755, 168, "render, session: files,", size=12)
+    p.text(755, 186, "on base and on those", size=12)
+    p.text(755, 204, "to the right and below", size=12)
+    return p
+
+
 FIGURES = {f.__name__: f for f in (neighbours, substep, conformation, zero_energy, walls, shifting, tension, heat,
                                    emission)}
 FIGURES["yield"] = yield_stress
+FIGURES["../../dev/architecture"] = architecture
 
 
 def main():
