@@ -2,54 +2,53 @@
 #include "GAS_Ooze.h"
 
 #include <GA/GA_Handle.h>
-#include <PRM/PRM_TemplateBuilder.h>
 #include <SIM/SIM_DopDescription.h>
 #include <SIM/SIM_GeometryCopy.h>
 #include <SIM/SIM_Object.h>
+#include <SIM/SIM_Options.h>
+#include <UT/UT_Vector3.h>
 
 #include "nodes.h"
+#include "verb.h"
 
 namespace {
 
-// Options of the data by name.
+// Options of the data by name, each by its own type.
 class OptionParms : public oz::Parms {
 public:
-  explicit OptionParms(const SIM_Options &options) : myOptions(options) {
-    for (auto &p : oz::parms_of("gasooze"))
-      if (p.components == 3)
-        myVectors.push_back(p.token);
-      else if (!std::strcmp(p.type, "float"))
-        myReals.push_back(p.token);
-      else if (!std::strcmp(p.type, "toggle"))
-        mySwitches.push_back(p.token);
+  explicit OptionParms(const SIM_Options &options) : Parms("gasooze") {
+    for (auto &p : oz::parms_of("gasooze")) {
+      Value &v = myValues[p.token];
+      switch (oz::kind_of(p)) {
+      case oz::Kind::FLOAT:
+        v.number[0] = options.getOptionF(p.token);
+        break;
+      case oz::Kind::INTEGER:
+        v.number[0] = double(options.getOptionI(p.token));
+        break;
+      case oz::Kind::TOGGLE:
+        v.number[0] = options.getOptionB(p.token) ? 1 : 0;
+        break;
+      case oz::Kind::VECTOR: {
+        const UT_Vector3D vector(options.getOptionV3(p.token));
+        for (int k = 0; k < 3; ++k) v.number[k] = vector[k];
+        break;
+      }
+      case oz::Kind::TEXT:
+        v.text = options.getOptionS(p.token).c_str();
+        break;
+      case oz::Kind::NONE:
+        break;
+      }
+    }
   }
-  double number(const char *token, int k) const override {
-    if (has(myVectors, token)) return myOptions.getOptionV3(token)[k];
-    if (has(myReals, token)) return myOptions.getOptionF(token);
-    return has(mySwitches, token) ? double(myOptions.getOptionB(token))
-                                  : double(myOptions.getOptionI(token));
-  }
-  std::string text(const char *token) const override { return myOptions.getOptionS(token).c_str(); }
-
-private:
-  static bool has(const std::vector<std::string> &list, const char *token) {
-    for (auto &t : list)
-      if (t == token) return true;
-    return false;
-  }
-  const SIM_Options &myOptions;
-  std::vector<std::string> myVectors, myReals, mySwitches;
 };
 
 } // namespace
 
 const SIM_DopDescription *GAS_Ooze::getDopDescription() {
-  static PRM_Template *const templates = [] {
-    std::string script = oz::dialog_of("gasooze");
-    PRM_TemplateBuilder builder("ooze_gasooze", script.c_str());
-    return builder.templates();
-  }();
-  static SIM_DopDescription description(true, "gasooze", "Gas Ooze", "$OS", classname(), templates);
+  static SIM_DopDescription description(true, "gasooze", "Gas Ooze", "$OS", classname(),
+                                        oz::dialog_builder("gasooze").templates());
   setGasDescription(description);
   return &description;
 }
@@ -58,7 +57,7 @@ bool GAS_Ooze::solveGasSubclass(SIM_Engine &, SIM_Object *object, SIM_Time, SIM_
   oz::Report report;
   bool done = false;
   oz::guarded(report, [&] {
-    SIM_GeometryCopy *geometry = getGeometryCopy(object, GAS_NAME_GEOMETRY);
+    SIM_GeometryCopy *geometry = getGeometryCopy(object, GAS_NAME_GEOMETRY, true);
     if (!geometry) {
       report.fail("the object has no geometry of the name that the parameter Geometry gives");
       return;
@@ -67,15 +66,19 @@ bool GAS_Ooze::solveGasSubclass(SIM_Engine &, SIM_Object *object, SIM_Time, SIM_
     oz::StepInput in;
     in.dt = in.colliders.dt = fpreal(timestep);
     // copied, so that no lock is held while the solver runs
-    if (const SIM_Geometry *g = getGeometry(object, "collidergeo")) {
+    if (const SIM_Geometry *g = getGeometry(object, "collidergeo", true)) {
       SIM_GeometryAutoReadLock lock(g);
-      colliders.replaceWith(*lock.getGdp());
-      in.colliders.now = &colliders;
+      if (lock.getGdp()) {
+        colliders.replaceWith(*lock.getGdp());
+        in.colliders.now = &colliders;
+      }
     }
-    if (const SIM_Geometry *g = getGeometry(object, "sourcegeo")) {
+    if (const SIM_Geometry *g = getGeometry(object, "sourcegeo", true)) {
       SIM_GeometryAutoReadLock lock(g);
-      sources.replaceWith(*lock.getGdp());
-      in.sources = &sources;
+      if (lock.getGdp()) {
+        sources.replaceWith(*lock.getGdp());
+        in.sources = &sources;
+      }
     }
     UT_AutoInterrupt boss("Gas Ooze");
     if (!mySimulation) mySimulation.reset(new oz::Simulation);

@@ -4,11 +4,16 @@
 #include <CH/CH_Manager.h>
 #include <GA/GA_Handle.h>
 #include <GU/GU_DetailHandle.h>
+#include <OP/OP_AutoLockInputs.h>
+#include <OP/OP_Context.h>
 #include <OP/OP_Director.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
+#include "detail.h"
 #include "nodes.h"
 #include "simulation.h"
 #include "verb.h"
@@ -24,6 +29,11 @@ struct Inputs {
   uint64_t hash = 0;
 };
 
+// NULL where nothing is connected.
+const GU_Detail *geometry(const GU_DetailHandle &handle) {
+  return handle.isValid() ? handle.gdp() : nullptr;
+}
+
 struct Frame {
   GU_DetailHandle detail;
   uint64_t parms = 0, inputs = 0; // what it was made of
@@ -36,13 +46,9 @@ public:
     return new SolverNode(net, name, op);
   }
   static PRM_Template *templates() {
-    static PRM_Template *const list = [] {
-      std::string script = oz::dialog_of("solver");
-      PRM_TemplateBuilder builder("ooze_solver", script.c_str());
-      builder.setCallback("resimulate", PRM_Callback(reset));
-      return builder.templates();
-    }();
-    return list;
+    PRM_TemplateBuilder &builder = oz::dialog_builder("solver");
+    builder.setCallback("resimulate", PRM_Callback(reset));
+    return builder.templates();
   }
 
 protected:
@@ -54,8 +60,9 @@ protected:
   OP_ERROR cookMySop(OP_Context &context) override {
     oz::Report report;
     flags().setTimeDep(true);
+    myContext = &context;
     oz::guarded(report, [&] { cook(context, report); });
-    unlockInputs(); // those that a failure left locked
+    myContext = nullptr;
     oz::deliver(*this, report);
     return error();
   }
@@ -80,9 +87,11 @@ private:
   // A copy of an input at a time; empty where nothing is connected. False where the input itself
   // failed.
   bool fetch(int index, fpreal time, GU_DetailHandle &out, oz::Report &report) {
-    OP_Context then(time);
+    OP_Context then(*myContext);
+    OP_AutoLockInputs lock(this);
+    then.setTime(time);
     if (!getInput(OP_InputIdx(index))) return true;
-    if (lockInput(OP_InputIdx(index), then) >= UT_ERROR_ABORT)
+    if (lock.lockInput(index, then) >= UT_ERROR_ABORT)
       return report.fail("input %d could not be cooked at frame %g", index + 1,
                          OPgetDirector()->getChannelManager()->getSample(time));
     const GU_Detail *in = inputGeo(OP_InputIdx(index), then);
@@ -90,7 +99,6 @@ private:
       out.allocateAndSet(new GU_Detail);
       out.gdpNC()->replaceWith(*in);
     }
-    unlockInput(OP_InputIdx(index));
     return true;
   }
 
@@ -98,16 +106,14 @@ private:
     if (!fetch(0, time_of(frame), out.sources, report) ||
         !fetch(1, time_of(frame), out.colliders, report))
       return false;
-    const uint64_t parts[3] = {oz::hash_of(out.sources.gdp(), oz::source_names()),
-                               oz::hash_of(out.colliders.gdp(), oz::collider_names()),
-                               oz::hash_of_solids(out.colliders.gdp())};
+    const uint64_t parts[3] = {oz::hash_of(geometry(out.sources), oz::source_names()),
+                               oz::hash_of(geometry(out.colliders), oz::collider_names()),
+                               oz::hash_of_solids(geometry(out.colliders))};
     out.hash = ooze_hash(parts, sizeof parts, 0);
     return true;
   }
 
-  uint64_t parms_at(int frame) {
-    return oz::hash_of("solver", oz::EvalParms<SOP_Node>(*this, time_of(frame)));
-  }
+  uint64_t parms_at(int frame) { return oz::Parms("solver", *this, time_of(frame)).hash(); }
 
   // Frames whose parameters are no longer what they were made with, and all after them.
   void drop_stale() {
@@ -218,15 +224,15 @@ private:
       else if (!inputs_at(done + 1, next, report))
         break;
       oz::StepInput in;
-      in.sources = next.sources.gdp();
-      in.sources_before = before.sources.gdp();
-      in.colliders.now = next.colliders.gdp();
-      in.colliders.before = before.colliders.gdp();
-      in.colliders.first = myFirst.colliders.gdp();
+      in.sources = geometry(next.sources);
+      in.sources_before = geometry(before.sources);
+      in.colliders.now = geometry(next.colliders);
+      in.colliders.before = geometry(before.colliders);
+      in.colliders.first = geometry(myFirst.colliders);
       in.dt = in.colliders.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();
       mySimulation.host.from = double(done - from) / (frame - from);
       mySimulation.host.to = double(done + 1 - from) / (frame - from);
-      if (!mySimulation.step("solver", oz::EvalParms<SOP_Node>(*this, time_of(done + 1)), in, state,
+      if (!mySimulation.step("solver", oz::Parms("solver", *this, time_of(done + 1)), in, state,
                              report))
         break;
       keep(done + 1, state, next.hash, start);
@@ -237,6 +243,7 @@ private:
       report.warn("stopped: this is frame %d; the next cook goes on from it", done);
   }
 
+  const OP_Context *myContext = nullptr; // of the cook that runs: what inputs are cooked with
   std::map<int, Frame> myFrames;
   Inputs myFirst;
   int myFirstFrame = 0;

@@ -6,9 +6,13 @@
 #include <GU/GU_ConvertParms.h>
 #include <GU/GU_PrimVDB.h>
 
+#include <algorithm>
+#include <cstring>
 #include <set>
+#include <string>
+#include <vector>
 
-#include "bridge.h"
+#include "detail.h"
 #include "nodes.h"
 #include "sources.h"
 #include "verb.h"
@@ -22,7 +26,7 @@ public:
 
 protected:
   void run(OP_Context &context, oz::Report &report) override {
-    oz::EvalParms<SOP_NodeCacheOptions> parms(*this, context.getTime());
+    const oz::Parms parms(node, *this, context.getTime());
     const GU_Detail *in = inputGeo(0);
     std::string emission = parms.text("emission");
     ooze_material material;

@@ -17,15 +17,15 @@ public:
 
 protected:
   void run(OP_Context &context, oz::Report &report) override {
-    oz::EvalParms<SOP_NodeCacheOptions> parms(*this, context.getTime());
+    const oz::Parms parms(node, *this, context.getTime());
     oz::StepInput in;
     in.dt = parms.number("timestep", 0);
     if (!(in.dt > 0)) in.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();
     in.colliders.now = inputGeo(1);
     in.colliders.dt = in.dt;
     in.sources = inputGeo(2);
-    if (cookparms().depnode())
-      cookparms().depnode()->setTimeDependent(true); // a step is taken at every frame
+    if (cookparms()->depnode())
+      cookparms()->depnode()->setTimeDependent(true); // a step is taken at every frame
 
     UT_AutoInterrupt boss("Ooze: step");
     mySimulation.host.boss = &boss;

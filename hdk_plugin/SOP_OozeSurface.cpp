@@ -5,7 +5,12 @@
 #include <GU/GU_PrimPoly.h>
 #include <GU/GU_PrimVDB.h>
 
-#include "bridge.h"
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "detail.h"
 #include "nodes.h"
 #include "verb.h"
 
@@ -23,7 +28,7 @@ public:
 
 protected:
   void run(OP_Context &context, oz::Report &report) override {
-    oz::EvalParms<SOP_NodeCacheOptions> parms(*this, context.getTime());
+    const oz::Parms parms(node, *this, context.getTime());
     const GU_Detail *in = inputGeo(0);
     if (!in) {
       report.fail("the first input is missing: expected particles");
@@ -142,16 +147,16 @@ private:
     GA_Index first = gdp->getNumPoints(); // a VDB has a point of its own
     GA_Size n = GA_Size(m.point_count);
     GA_Offset start = n ? gdp->appendPointBlock(n) : GA_INVALID_OFFSET;
-    auto put = [&](const char *name, const float *from) {
+    auto put = [&](const char *name, GA_TypeInfo type, const float *from) {
       if (!from || !n) return;
-      if (std::strcmp(name, "P")) gdp->addFloatTuple(GA_ATTRIB_POINT, name, 3);
+      if (type != GA_TYPE_POINT) gdp->addFloatTuple(GA_ATTRIB_POINT, name, 3);
       GA_Attribute *a = gdp->findPointAttribute(name);
       GA_RWHandleV3(a).setBlockFromIndices(first, n, reinterpret_cast<const UT_Vector3 *>(from));
-      if (std::strcmp(name, "P")) a->setTypeInfo(GA_TYPE_VECTOR);
+      a->setTypeInfo(type);
     };
-    put("P", m.positions);
-    put("N", m.normals);
-    put("v", m.velocities);
+    put("P", GA_TYPE_POINT, m.positions);
+    put("N", GA_TYPE_NORMAL, m.normals); // stays a normal under non-uniform scale
+    put("v", GA_TYPE_VECTOR, m.velocities);
     if (m.triangle_count) {
       GEO_PolyCounts counts;
       counts.append(3, GA_Size(m.triangle_count));

@@ -4,9 +4,11 @@
 #include <GA/GA_Handle.h>
 
 #include <cctype>
+#include <cstring>
 #include <map>
+#include <string>
 
-#include "bridge.h"
+#include "detail.h"
 
 namespace oz {
 

@@ -2,13 +2,15 @@
 #include "bridge.h"
 
 #include <GA/GA_Handle.h>
-#include <GA/GA_Iterator.h>
-#include <GEO/GEO_PolyCounts.h>
-#include <GEO/GEO_PrimPoly.h>
-#include <GU/GU_PrimPoly.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <string>
+#include <vector>
+
+#include "detail.h"
+#include "links.h"
 
 namespace oz {
 
@@ -22,10 +24,6 @@ static ooze_attribute_info describe(int a) {
   ooze_attribute_info_default(&info);
   ooze_attribute_describe(ooze_attribute(a), &info);
   return info;
-}
-
-static bool solver_ok(ooze_solver *s, ooze_result r, const char *doing, Report &report) {
-  return r >= 0 || report.fail("%s: %s", doing, ooze_solver_message(s));
 }
 
 // Attributes that are 0 for every new particle: one that is 0 everywhere need not be written.
@@ -105,97 +103,6 @@ uint64_t Bridge::next_id(const GU_Detail &gdp) {
     if (id >= 0 && uint64_t(id) >= next) next = uint64_t(id) + 1;
   }
   return next;
-}
-
-// ---- links: open polygons of two points, as constraint geometry has them ----
-
-static bool is_link(const GU_Detail &gdp, GA_Offset prim) {
-  const GEO_Primitive *p = gdp.getGEOPrimitive(prim);
-  return p->getTypeId() == GEO_PRIMPOLY && p->getVertexCount() == 2 &&
-         !UTverify_cast<const GEO_PrimPoly *>(p)->isClosed();
-}
-
-static bool has_links(const GU_Detail &gdp) {
-  return gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind") != nullptr;
-}
-
-static bool load_links(ooze_solver *s, const GU_Detail &gdp, GA_Size &found, Report &report) {
-  found = 0;
-  if (!has_links(gdp)) return true;
-  GA_ROHandleID id(gdp.findPointAttribute("id"));
-  GA_ROHandleF rest(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "restlength")),
-      spare(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkspare"));
-  GA_ROHandleI kind(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind"));
-  if (!rest.isValid() || !spare.isValid() || !kind.isValid())
-    return report.fail(
-        "links lack one of the primitive attributes restlength, linkkind, linkspare");
-  std::vector<uint64_t> pairs;
-  std::vector<float> lengths, spares;
-  std::vector<uint32_t> kinds;
-  for (GA_Iterator it(gdp.getPrimitiveRange()); !it.atEnd(); ++it) {
-    if (!is_link(gdp, *it)) continue;
-    const GEO_Primitive *p = gdp.getGEOPrimitive(*it);
-    for (GA_Size v = 0; v < 2; ++v) pairs.push_back(uint64_t(id.get(p->getPointOffset(v))));
-    lengths.push_back(rest.get(*it));
-    kinds.push_back(uint32_t(kind.get(*it)));
-    spares.push_back(spare.get(*it));
-  }
-  found = GA_Size(kinds.size());
-  if (!found) return true;
-  ooze_links l;
-  ooze_links_default(&l);
-  l.count = uint64_t(found);
-  l.pairs = pairs.data();
-  l.rest = lengths.data();
-  l.kind = kinds.data();
-  l.spare = spares.data();
-  return solver_ok(s, ooze_links_add(s, &l), "links", report);
-}
-
-static void remove_links(GU_Detail &gdp) {
-  if (!has_links(gdp)) return;
-  auto old = gdp.createDetachedPrimitiveGroup();
-  for (GA_Iterator it(gdp.getPrimitiveRange()); !it.atEnd(); ++it)
-    if (is_link(gdp, *it)) old->addOffset(*it);
-  if (old->entries() == 0) return;
-  gdp.destroyPrimitiveOffsets(GA_Range(*old));
-  gdp.bumpDataIdsForAddOrRemove(false, true, true);
-}
-
-// The links of the solver in place of those that the detail had (remove_links).
-static bool store_links(ooze_solver *s, GU_Detail &gdp, const std::vector<uint64_t> &ids,
-                        const std::vector<GA_Offset> &offsets, Report &report) {
-  uint64_t n = 0;
-  if (!solver_ok(s, ooze_links_count(s, &n), "links", report)) return false;
-  if (n == 0) return true;
-  std::vector<uint64_t> pairs(2 * n);
-  std::vector<float> lengths(n), spares(n);
-  std::vector<uint32_t> kinds(n);
-  std::vector<int> ends(2 * n);
-  if (!solver_ok(
-          s, ooze_links_read(s, 0, n, pairs.data(), lengths.data(), kinds.data(), spares.data()),
-          "links", report))
-    return false;
-  for (size_t i = 0; i < 2 * n; ++i)
-    ends[i] =
-        int(offsets[size_t(std::lower_bound(ids.begin(), ids.end(), pairs[i]) - ids.begin())]);
-  for (const char *name : {"restlength", "linkspare"})
-    gdp.addFloatTuple(GA_ATTRIB_PRIMITIVE, name, 1);
-  gdp.addIntTuple(GA_ATTRIB_PRIMITIVE, "linkkind", 1);
-  GEO_PolyCounts counts;
-  counts.append(2, GA_Size(n));
-  GA_Offset first = GU_PrimPoly::buildBlock(&gdp, GA_Offset(0), gdp.getNumPointOffsets(), counts,
-                                            ends.data(), false);
-  GA_RWHandleF rest(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "restlength")),
-      spare(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkspare"));
-  GA_RWHandleI kind(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind"));
-  for (size_t i = 0; i < n; ++i) {
-    rest.set(first + GA_Offset(i), lengths[i]);
-    spare.set(first + GA_Offset(i), spares[i]);
-    kind.set(first + GA_Offset(i), int32(kinds[i]));
-  }
-  gdp.bumpDataIdsForAddOrRemove(false, true, true);
-  return true;
 }
 
 // ---- in ----
@@ -410,7 +317,8 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
   order(gdp);
 
   GA_Attribute *id = attribute_for(gdp, describe(OOZE_ID));
-  if (before != now || GA_ROHandleID(id).get(myOffsets.empty() ? 0 : myOffsets.back()) < 0) {
+  const bool unnumbered = n && GA_ROHandleID(id).get(myOffsets.back()) < 0;
+  if (before != now || unnumbered) {
     GA_RWHandleID h(id);
     for (uint32_t r = 0; r < n; ++r) h.set(myOffsets[r], int64(now[r]));
     id->bumpDataId();
@@ -469,63 +377,6 @@ Stamp Bridge::stamp(const GU_Detail &gdp) {
   if (!s.ids.empty())
     s.ids.insert(s.ids.end(), {GA_DataId(gdp.getNumPoints()), GA_DataId(gdp.getNumPrimitives())});
   return s;
-}
-
-void write_detail(GU_Detail &gdp, const char *name, int components, const float *values) {
-  gdp.addFloatTuple(GA_ATTRIB_DETAIL, name, components);
-  GA_RWHandleF h(gdp.findAttribute(GA_ATTRIB_DETAIL, name));
-  for (int k = 0; k < components; ++k) h.set(GA_Offset(0), k, values[k]);
-  h.bumpDataId();
-}
-
-bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point,
-                 int components, double *out) {
-  const GA_AttributeOwner owners[3] = {GA_ATTRIB_PRIMITIVE, GA_ATTRIB_POINT, GA_ATTRIB_DETAIL};
-  const GA_Offset places[3] = {prim, point, 0};
-  for (int o = 0; o < 3; ++o) {
-    if (places[o] == GA_INVALID_OFFSET) continue;
-    GA_ROHandleD h(gdp.findAttribute(owners[o], name));
-    if (!h.isValid() || h.getTupleSize() < components) continue;
-    for (int k = 0; k < components; ++k) out[k] = h.get(places[o], k);
-    return true;
-  }
-  return false;
-}
-
-uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names) {
-  if (!gdp) return 1;
-  GA_Size n = gdp->getNumPoints();
-  uint64_t h = ooze_hash(&n, sizeof n, 0);
-  std::vector<float> row;
-  for (auto &name : names)
-    for (GA_AttributeOwner owner : {GA_ATTRIB_POINT, GA_ATTRIB_DETAIL}) {
-      const GA_Attribute *a = gdp->findAttribute(owner, name.c_str());
-      GA_ROHandleF at(a);
-      if (!at.isValid()) continue;
-      GA_Size count = owner == GA_ATTRIB_POINT ? n : 1;
-      int width = a->getTupleSize();
-      row.resize(size_t(count) * size_t(width));
-      for (int k = 0; k < width && count; ++k) {
-        if (owner == GA_ATTRIB_POINT)
-          at.getBlockFromIndices(GA_Index(0), count, row.data() + k, width, k);
-        else
-          row[size_t(k)] = at.get(GA_Offset(0), k);
-      }
-      h = ooze_hash(row.data(), row.size() * sizeof(float), h);
-    }
-  std::vector<int64> links;
-  for (GA_Iterator it(gdp->getPrimitiveRange()); !it.atEnd(); ++it) {
-    const GEO_Primitive *prim = gdp->getGEOPrimitive(*it);
-    links.push_back(prim->getVertexCount());
-    for (GA_Size v = 0; v < prim->getVertexCount(); ++v)
-      links.push_back(gdp->pointIndex(prim->getPointOffset(v)));
-    for (auto &name : names) {
-      double value = 0;
-      if (find_number(*gdp, name.c_str(), *it, GA_INVALID_OFFSET, 1, &value))
-        h = ooze_hash(&value, sizeof value, h);
-    }
-  }
-  return ooze_hash(links.data(), links.size() * sizeof(int64), h);
 }
 
 } // namespace oz

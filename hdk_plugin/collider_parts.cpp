@@ -8,7 +8,13 @@
 #include <GU/GU_PrimPacked.h>
 #include <GU/GU_PrimVDB.h>
 
-#include "bridge.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "detail.h"
 
 namespace oz {
 
@@ -170,7 +176,7 @@ static bool unpack(const GU_PrimPacked *packed, std::vector<float> &points,
   std::vector<uint32_t> list;
   std::vector<GA_Index> index;
   points.clear();
-  if (!packed || !packed->unpack(inside)) return false;
+  if (!packed || !packed->unpackUsingPolygons(inside)) return false; // poly soups too
   for (GA_Iterator it(inside.getPrimitiveRange()); !it.atEnd(); ++it)
     if (is_face(*inside.getGEOPrimitive(*it))) fan.add(*inside.getGEOPrimitive(*it), list);
   for (GA_Offset o : fan.points) index.push_back(inside.pointIndex(o));

@@ -1,6 +1,8 @@
 // Pieces to shapes of the solver: bricks of distance, points on the surface, and the poses that
 // carry them. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "collider_parts.h"
 

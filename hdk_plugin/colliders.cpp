@@ -6,9 +6,15 @@
 #include <GU/GU_ConvertParms.h>
 #include <GU/GU_PrimPacked.h>
 #include <GU/GU_PrimVDB.h>
+#include <UT/UT_StringHolder.h>
+
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <utility>
 
 #include "bodies.h"
-#include "bridge.h"
+#include "detail.h"
 #include "collider_parts.h"
 
 namespace oz {
@@ -42,7 +48,7 @@ bool ColliderSettings::read(const char *node, const Parms &parms, float particle
 // Volumes as VDBs, and a word about what is no collider.
 static const GU_Detail *usable(const GU_Detail *now, GU_Detail &converted, Report &report) {
   size_t strange = 0, native = 0, solid = 0;
-  std::string type;
+  UT_StringHolder type;
   for (GA_Iterator it(now->getPrimitiveRange()); !it.atEnd(); ++it) {
     const GEO_Primitive *prim = now->getGEOPrimitive(*it);
     const auto id = prim->getTypeId();
@@ -51,7 +57,7 @@ static const GU_Detail *usable(const GU_Detail *now, GU_Detail &converted, Repor
     native += id == GEO_PRIMVOLUME;
     solid += known;
     strange += !known;
-    if (!known) type = prim->getTypeName();
+    if (!known) type = UT_StringHolder(prim->getTypeName());
   }
   if (strange)
     report.warn(

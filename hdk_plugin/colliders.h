@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
-#include <memory>
+#include <string>
+#include <vector>
 
 #include "host.h"
 

@@ -7,7 +7,8 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <cstring>
+#include <stdexcept>
 
 namespace oz {
 
@@ -40,6 +41,10 @@ bool Report::ok(ooze_result r, const ooze_message &why, const char *doing) {
   return fail("%s%s%s", doing, doing[0] ? ": " : "", why.text[0] ? why.text : ooze_result_name(r));
 }
 
+bool solver_ok(ooze_solver *s, ooze_result r, const char *doing, Report &report) {
+  return r >= 0 || report.fail("%s: %s", doing, ooze_solver_message(s));
+}
+
 // ---- hooks ----
 
 int Host::progress(void *self, double fraction) {
@@ -66,14 +71,18 @@ void Host::fill(ooze_hooks &hooks) {
   hooks.parallel_for = parallel;
 }
 
-void banner(const ooze_solver *s) {
-  static bool said = false; // artists' consoles stay clean
+static bool print_banner(const ooze_solver *s) {
   const char *farm = std::getenv("OOZE_FARM");
-  if (said || !farm || !*farm || !std::strcmp(farm, "0")) return;
-  said = true;
+  if (!farm || !*farm || !std::strcmp(farm, "0")) return false; // artists' consoles stay clean
   std::fprintf(stderr, "[ooze] Ooze %s (%s), built for Houdini %s (HDK %ld), device %s\n",
                ooze_version_text(), ooze_build_text(), SYS_VERSION_FULL, long(HDK_API_VERSION),
                ooze_solver_backend(s));
+  return true;
+}
+
+void banner(const ooze_solver *s) {
+  static const bool told = print_banner(s); // once, whichever thread comes first
+  (void)told;
 }
 
 // ---- parameters ----
@@ -119,20 +128,28 @@ bool read_group(const char *node, const Parms &parms, const char *group, const c
   return true;
 }
 
-uint64_t hash_of(const char *node, const Parms &parms) {
+Kind kind_of(const ooze_node_parm &p) {
+  static const std::map<std::string, Kind> kinds = {
+      {"float", Kind::FLOAT},   {"int", Kind::INTEGER},   {"menu", Kind::INTEGER},
+      {"vector", Kind::VECTOR}, {"toggle", Kind::TOGGLE}, {"text", Kind::TEXT},
+      {"choice", Kind::TEXT},   {"button", Kind::NONE}};
+  return kinds.at(p.type);
+}
+
+const Parms::Value &Parms::value(const char *token) const {
+  auto at = myValues.find(token);
+  if (at == myValues.end())
+    throw std::logic_error("node " + std::string(myNode) + " has no parameter " + token);
+  return at->second;
+}
+
+uint64_t Parms::hash() const {
   uint64_t h = 0;
-  for (auto &p : parms_of(node)) {
-    if (p.components == 0 || !std::strcmp(p.token, "cachemem"))
-      continue; // neither changes what comes out
-    if (p.default_text[0] || !std::strcmp(p.type, "text") || !std::strcmp(p.type, "choice")) {
-      std::string t = parms.text(p.token);
-      h = ooze_hash(t.data(), t.size(), h);
-      continue;
-    }
-    for (uint32_t k = 0; k < p.components; ++k) {
-      double v = parms.number(p.token, int(k));
-      h = ooze_hash(&v, sizeof v, h);
-    }
+  for (auto &p : parms_of(myNode)) {
+    if (!std::strcmp(p.token, "cachemem")) continue; // changes no frame
+    const Value &v = value(p.token);
+    h = ooze_hash(v.text.data(), v.text.size(), h);
+    h = ooze_hash(v.number, sizeof v.number, h);
   }
   return h;
 }

@@ -3,12 +3,24 @@
 #pragma once
 #include <GU/GU_Detail.h>
 #include <UT/UT_Interrupt.h>
+#include <UT/UT_String.h>
 
 #include <cstdarg>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "ooze/ooze_nodes.h"
+
+// The compiler's check of printf-like arguments, where it has one: cl does not.
+#if defined(__GNUC__) || defined(__clang__)
+#define OZ_REPORT_FORMAT __attribute__((format(printf, 2, 3)))
+#else
+#define OZ_REPORT_FORMAT
+#endif
 
 namespace oz {
 
@@ -18,11 +30,14 @@ struct Report {
   std::string error;
   bool cancelled = false;
   bool failed() const { return !error.empty(); }
-  __attribute__((format(printf, 2, 3))) bool fail(const char *format, ...); // returns false
-  __attribute__((format(printf, 2, 3))) void warn(const char *format, ...);
+  OZ_REPORT_FORMAT bool fail(const char *format, ...); // returns false
+  OZ_REPORT_FORMAT void warn(const char *format, ...);
   bool ok(ooze_result r, const ooze_message &why,
           const char *doing); // false and an error where r is a refusal
 };
+
+// False and an error with the solver's sentence where r is a refusal.
+bool solver_ok(ooze_solver *s, ooze_result r, const char *doing, Report &report);
 
 // The host's thread pool and Esc, for as long as a cook lasts. The solver keeps the address.
 class Host {
@@ -41,24 +56,63 @@ private:
 // versions and device.
 void banner(const ooze_solver *s);
 
-// Parameters of a node at the time of its cook, by token.
-class Parms {
-public:
-  virtual ~Parms() {}
-  virtual double number(const char *token, int k = 0) const = 0;
-  virtual std::string text(const char *token) const = 0;
-  bool on(const char *token) const { return number(token) != 0; }
-  float real(const char *token) const { return float(number(token)); }
-};
+// How a host keeps a parameter: no host converts one kind into another.
+enum class Kind { NONE, FLOAT, INTEGER, TOGGLE, VECTOR, TEXT };
+Kind kind_of(const ooze_node_parm &p);
 
 // The node's list, once for each node; and its dialog script.
 const std::vector<ooze_node_parm> &parms_of(const char *node);
 std::string dialog_of(const char *node);
+
+// The parameters of a node at one time, by token, each evaluated once and by its own type.
+class Parms {
+public:
+  // `from` has evalFloat, evalInt and evalString.
+  template <class From> Parms(const char *node, const From &from, double time) : Parms(node) {
+    for (auto &p : parms_of(node)) {
+      Value &v = myValues[p.token];
+      for (uint32_t k = 0; k < p.components; ++k) switch (kind_of(p)) {
+        case Kind::FLOAT:
+        case Kind::VECTOR:
+          v.number[k] = from.evalFloat(p.token, int(k), time);
+          break;
+        case Kind::INTEGER:
+        case Kind::TOGGLE:
+          v.number[k] = double(from.evalInt(p.token, int(k), time));
+          break;
+        case Kind::TEXT: {
+          UT_String text;
+          from.evalString(text, p.token, int(k), time);
+          v.text = text.c_str() ? text.c_str() : "";
+          break;
+        }
+        case Kind::NONE:
+          break;
+        }
+    }
+  }
+  double number(const char *token, int k = 0) const { return value(token).number[k]; }
+  std::string text(const char *token) const { return value(token).text; }
+  bool on(const char *token) const { return number(token) != 0; }
+  float real(const char *token) const { return float(number(token)); }
+  // Of every value that changes what comes out: equal parameters, equal hash.
+  uint64_t hash() const;
+
+protected:
+  struct Value {
+    double number[4] = {0, 0, 0, 0};
+    std::string text;
+  };
+  explicit Parms(const char *node) : myNode(node) {}
+  std::map<std::string, Value> myValues;
+
+private:
+  const Value &value(const char *token) const;
+  const char *myNode;
+};
 // All parameters of a group, from a node's dialog into the struct that the schema calls `owner`.
 bool read_group(const char *node, const Parms &parms, const char *group, const char *owner,
                 void *object, Report &report);
-// A hash of every value, to see that something was changed.
-uint64_t hash_of(const char *node, const Parms &parms);
 
 // A mesh that frees itself.
 struct Mesh {

@@ -4,6 +4,11 @@
 #include <UT/UT_HDKVersion.h>
 
 #include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "nodes.h"
 #include "verb.h"
@@ -21,6 +26,16 @@ const ooze_node &node_info(const char *node) {
     return made;
   }();
   return all.at(node);
+}
+
+PRM_TemplateBuilder &dialog_builder(const char *node) {
+  static std::map<std::string, std::unique_ptr<PRM_TemplateBuilder>> builders;
+  auto &builder = builders[node];
+  if (!builder) {
+    const std::string script = dialog_of(node), name = "ooze_" + std::string(node);
+    builder.reset(new PRM_TemplateBuilder(UT_StringHolder(name.c_str()), script.c_str()));
+  }
+  return *builder;
 }
 
 void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct,

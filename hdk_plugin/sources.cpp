@@ -4,7 +4,12 @@
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 
+#include <cstring>
+#include <string>
+#include <vector>
+
 #include "bridge.h"
+#include "detail.h"
 
 namespace oz {
 

@@ -10,6 +10,7 @@
 #include <SOP/SOP_NodeParmsOptions.h>
 #include <SOP/SOP_NodeVerb.h>
 #include <SYS/SYS_Version.h>
+#include <UT/UT_StringHolder.h>
 
 #include "host.h"
 
@@ -19,35 +20,12 @@ using OP_InputIdx = unsigned; // 21.0 gave inputs a type of their own
 
 namespace oz {
 
-// The dialog of a node as Houdini wants it. The list lives as long as the process.
-inline PRM_Template *templates_of(const char *node) {
-  std::string script = dialog_of(node);
-  PRM_TemplateBuilder builder(UT_StringHolder(("ooze_" + std::string(node)).c_str()),
-                              script.c_str());
-  return builder.templates();
-}
+// The dialog of a node. The builder owns the list of templates, so it lives as long as the process.
+PRM_TemplateBuilder &dialog_builder(const char *node);
 
 const ooze_node &node_info(const char *node);
 void register_sop(OP_OperatorTable *table, const char *node, OP_Constructor construct,
                   PRM_Template *templates);
-
-// Parameters through anything with evalFloat and evalString.
-template <class From> class EvalParms : public Parms {
-public:
-  EvalParms(const From &from, fpreal time) : myFrom(from), myTime(time) {}
-  double number(const char *token, int k) const override {
-    return myFrom.evalFloat(token, k, myTime);
-  }
-  std::string text(const char *token) const override {
-    UT_String value;
-    myFrom.evalString(value, token, 0, myTime);
-    return value.c_str() ? value.c_str() : "";
-  }
-
-private:
-  const From &myFrom;
-  fpreal myTime;
-};
 
 // To the node: one error or many warnings.
 template <class To> void deliver(To &node, const Report &report) {
@@ -79,8 +57,8 @@ public:
   void cook(const CookParms &parms) const override {
     static_cast<SOP_NodeCacheOptions *>(parms.cache())->doCook(this, parms);
   }
-  static PRM_Template *templates() {
-    static PRM_Template *const list = templates_of(CookType::node);
+  static PRM_Template *templates() { // also from threads that cook
+    static PRM_Template *const list = dialog_builder(CookType::node).templates();
     return list;
   }
 };

@@ -49,7 +49,8 @@ OZ_CASE(attributes_stay_with_their_points) {
       g.findPointAttribute("temperature")->put(o, 0, 300.0 + double(o));
       g.findPointAttribute("mine")->put(o, 0, 0.5 * double(o));
       g.findPointAttribute("uv")->put(o, 1, 0.1 * double(o));
-      GA_RWHandleS(g.findPointAttribute("label")).set(o, UT_StringHolder(std::to_string(o)));
+      GA_RWHandleS(g.findPointAttribute("label"))
+          .set(o, UT_StringHolder(std::to_string(o).c_str()));
     }
     auto gone = g.createDetachedPointGroup();
     for (GA_Offset o : {3, 4, 40}) gone->addOffset(o);
@@ -69,7 +70,7 @@ OZ_CASE(attributes_stay_with_their_points) {
     CHECK_NEAR(out->findPointAttribute("mine")->number<double>(o, 0), 0.5 * double(o), 0,
                "not ours");
     CHECK(GA_ROHandleS(out->findPointAttribute("label")).get(o) ==
-          UT_StringHolder(std::to_string(o)));
+          UT_StringHolder(std::to_string(o).c_str()));
     CHECK_NEAR((double)out->getPos3(o)[0], D * double(o % 4), 0.2 * D, "hardly moves: no gravity");
   }
   // the same particles in ascending order have the same bits

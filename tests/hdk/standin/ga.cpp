@@ -9,7 +9,16 @@ World &world() {
   static World w;
   return w;
 }
+std::recursive_mutex &gate() {
+  static std::recursive_mutex m;
+  return m;
+}
+int64 new_id() {
+  std::lock_guard<std::recursive_mutex> lock(gate());
+  return world().next_id++;
+}
 void broken(const char *what, const std::string &about) {
+  std::lock_guard<std::recursive_mutex> lock(gate());
   std::fprintf(stderr, "stand-in: %s: %s\n", what, about.c_str());
   ++world().failures;
 }
@@ -18,7 +27,17 @@ static std::map<const GA_Attribute *, const GA_Detail *> &owners() {
   static std::map<const GA_Attribute *, const GA_Detail *> m;
   return m;
 }
-const GA_Detail *detail_of(const GA_Attribute *a) { return owners().at(a); }
+const GA_Detail *detail_of(const GA_Attribute *a) {
+  std::lock_guard<std::recursive_mutex> lock(gate());
+  return owners().at(a);
+}
+static void own(const GA_Attribute *a, const GA_Detail *gdp) {
+  std::lock_guard<std::recursive_mutex> lock(gate());
+  if (gdp)
+    owners()[a] = gdp;
+  else
+    owners().erase(a);
+}
 
 static uint64_t mix(uint64_t h, uint64_t v) {
   h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
@@ -54,6 +73,7 @@ static void see(GA_DataId id, uint64_t now, const char *where, const std::string
 
 void check(const GA_Detail &gdp, const char *where) {
   if (!world().check_ids) return;
+  std::lock_guard<std::recursive_mutex> lock(gate());
   for (auto &a : gdp.attributes) see(a->id, contents_of(gdp, *a), where, a->title);
   uint64_t h = mix(1, uint64_t(gdp.getNumPoints()));
   for (auto &p : gdp.prims) {
@@ -68,7 +88,7 @@ using namespace standin;
 
 GA_Detail::GA_Detail() { position(); }
 GA_Detail::~GA_Detail() {
-  for (auto &a : attributes) owners().erase(a.get());
+  for (auto &a : attributes) standin::own(a.get(), nullptr);
 }
 
 GA_Index GA_Detail::pointIndex(GA_Offset o) const {
@@ -90,7 +110,7 @@ GA_Attribute *GA_Detail::add(GA_AttributeOwner o, const std::string &name, GA_St
   if (old && old->storage == s && old->tuple == size) return old;
   if (old) destroyAttribute(o, UT_StringRef(name.c_str()));
   attributes.push_back(std::make_unique<GA_Attribute>(o, name, s, size, d.value));
-  owners()[attributes.back().get()] = this;
+  standin::own(attributes.back().get(), this);
   attributes.back()->resize(count_of(o));
   return attributes.back().get();
 }
@@ -98,7 +118,7 @@ GA_Attribute *GA_Detail::add(GA_AttributeOwner o, const std::string &name, GA_St
 bool GA_Detail::destroyAttribute(GA_AttributeOwner o, const UT_StringRef &name) {
   for (size_t i = 0; i < attributes.size(); ++i)
     if (attributes[i]->owner == o && attributes[i]->title == name.c_str()) {
-      owners().erase(attributes[i].get());
+      standin::own(attributes[i].get(), nullptr);
       attributes.erase(attributes.begin() + std::ptrdiff_t(i));
       return true;
     }
@@ -158,33 +178,33 @@ GA_Range GA_Detail::getPrimitiveRange() const {
 
 void GA_Detail::bumpAllDataIds() {
   for (auto &a : attributes) a->bumpDataId();
-  topology = world().next_id++;
+  topology = new_id();
 }
 
 void GA_Detail::bumpDataIdsForAddOrRemove(bool points, bool, bool primitives) {
   for (auto &a : attributes)
     if ((points && a->owner == GA_ATTRIB_POINT) || (primitives && a->owner == GA_ATTRIB_PRIMITIVE))
       a->bumpDataId();
-  topology = world().next_id++;
+  topology = new_id();
 }
 
 void GA_Detail::clearAndDestroy() {
-  for (auto &a : attributes) owners().erase(a.get());
+  for (auto &a : attributes) standin::own(a.get(), nullptr);
   attributes.clear();
   order.clear();
   prims.clear();
   offsets = 0;
-  topology = world().next_id++;
+  topology = new_id();
   position();
 }
 
 void GA_Detail::replaceWith(const GA_Detail &src) {
   if (&src == this) return;
-  for (auto &a : attributes) owners().erase(a.get());
+  for (auto &a : attributes) standin::own(a.get(), nullptr);
   attributes.clear();
   for (auto &a : src.attributes) {
     attributes.push_back(std::make_unique<GA_Attribute>(*a));
-    owners()[attributes.back().get()] = this;
+    standin::own(attributes.back().get(), this);
   }
   order = src.order;
   offsets = src.offsets;
@@ -266,7 +286,7 @@ GU_PrimPacked *GU_PrimPacked::build(GU_Detail &gdp, std::shared_ptr<GU_Detail> i
   return made;
 }
 
-bool GU_PrimPacked::unpack(GU_Detail &to) const {
+bool GU_PrimPacked::unpackUsingPolygons(GU_Detail &to) const {
   if (!inside) return false;
   GA_Offset first = to.getNumPointOffsets();
   to.merge(*inside);
@@ -298,7 +318,7 @@ GU_PrimVDB *GU_PrimVDB::buildFromGrid(GU_Detail &gdp, openvdb::GridBase::Ptr gri
   for (auto &a : gdp.attributes)
     if (a->owner == GA_ATTRIB_PRIMITIVE) a->resize(gdp.prims.size());
   GA_RWHandleS(gdp.add(GA_ATTRIB_PRIMITIVE, "name", GA_STORE_STRING, 1, GA_Defaults()))
-      .set(made->place, UT_StringHolder(made->title_of));
+      .set(made->place, UT_StringHolder(made->title_of.c_str()));
   return made;
 }
 

@@ -34,6 +34,9 @@ enum GA_TypeInfo {
   GA_TYPE_VOID,
   GA_TYPE_POINT,
   GA_TYPE_VECTOR,
+  GA_TYPE_NORMAL,
+  GA_TYPE_COLOR,
+  GA_TYPE_TEXTURE_COORD,
   GA_TYPE_TRANSFORM,
   GA_TYPE_NONARITHMETIC_INTEGER
 };
@@ -48,21 +51,21 @@ class GA_Attribute {
 public:
   GA_Attribute(GA_AttributeOwner o, const std::string &n, GA_Storage s, int size, double start)
       : owner(o), title(n), storage(s), tuple(size), first(start), data(std::make_shared<Data>()),
-        id(standin::world().next_id++) {}
+        id(standin::new_id()) {}
   int getTupleSize() const { return tuple; }
   GA_AttributeOwner getOwner() const { return owner; }
-  UT_StringHolder getName() const { return UT_StringHolder(title); }
+  UT_StringHolder getName() const { return UT_StringHolder(title.c_str()); }
   GA_StorageClass getStorageClass() const {
     return storage == GA_STORE_STRING   ? GA_STORECLASS_STRING
            : storage >= GA_STORE_REAL32 ? GA_STORECLASS_REAL
                                         : GA_STORECLASS_INT;
   }
   GA_DataId getDataId() const { return id; }
-  void bumpDataId() { id = standin::world().next_id++; }
+  void bumpDataId() { id = standin::new_id(); }
   void setTypeInfo(GA_TypeInfo t) { info = t; }
   GA_TypeInfo getTypeInfo() const { return info; }
 
-  // What follows is the stand-in's own.
+  // The stand-in's own.
   struct Data {
     std::vector<int32> i32;
     std::vector<int64> i64;
@@ -74,7 +77,11 @@ public:
     if (data.use_count() > 1) data = std::make_shared<Data>(*data);
     return *data;
   }
+  bool holds(GA_Offset off, int components) const { // within the elements that there are
+    return off >= 0 && off < elements && components <= tuple;
+  }
   void resize(size_t offsets) {
+    elements = GA_Offset(offsets);
     size_t n = offsets * size_t(tuple);
     Data &d = own();
     if (storage == GA_STORE_INT32) d.i32.resize(n, int32(first));
@@ -111,6 +118,7 @@ public:
   GA_Storage storage;
   int tuple;
   double first;
+  GA_Offset elements = 0;
   std::shared_ptr<Data> data;
   GA_DataId id;
   GA_TypeInfo info = GA_TYPE_VOID;
@@ -244,8 +252,8 @@ public:
   std::vector<GA_Offset> order; // index to offset
   GA_Size offsets = 0;
   std::vector<std::unique_ptr<GEO_Primitive>> prims;
-  GA_DataId topology = standin::world().next_id++;
-  int64 unique = standin::world().next_id++;
+  GA_DataId topology = standin::new_id();
+  int64 unique = standin::new_id();
 };
 using GEO_Detail = GA_Detail;
 class GU_Detail : public GA_Detail {
@@ -254,7 +262,7 @@ public:
   explicit GU_Detail(bool) {}
 };
 
-// Shared ownership of a detail.
+// Shared ownership of a detail. What is behind an empty handle is not known: asking is a breach.
 class GU_DetailHandle {
 public:
   void allocateAndSet(GU_Detail *g, bool own = true) {
@@ -263,14 +271,19 @@ public:
   }
   bool isValid() const { return detail != nullptr; }
   bool isNull() const { return !detail; }
-  GU_Detail *gdpNC() const { return detail.get(); }
-  const GU_Detail *gdp() const { return detail.get(); }
+  GU_Detail *gdpNC() const { return there(); }
+  const GU_Detail *gdp() const { return there(); }
   void clear() { detail.reset(); }
 
+  // The stand-in's own.
+
 private:
+  GU_Detail *there() const {
+    if (!detail) standin::broken("the detail of an empty handle", "GU_DetailHandle");
+    return detail.get();
+  }
   std::shared_ptr<GU_Detail> detail;
 };
-using GU_ConstDetailHandle = GU_DetailHandle;
 
 // Handles: a vector handle binds to tuples of 3 or more, a scalar one to any numeric attribute, and
 // both convert.
@@ -300,6 +313,10 @@ public:
   int getTupleSize() const { return a->getTupleSize(); }
   T get(GA_Offset off, int comp = 0) const {
     T out{};
+    if (!a || !a->holds(off, comp + N)) {
+      standin::broken("a handle reads what is not there", a ? a->title : "unbound");
+      return out;
+    }
     for (int k = 0; k < N; ++k) reinterpret_cast<S *>(&out)[k] = a->number<S>(off, comp + k);
     return out;
   }
@@ -328,6 +345,10 @@ public:
   GA_Attribute *getAttribute() const { return const_cast<GA_Attribute *>(Base::a); }
   void set(GA_Offset off, const T &v) const { set(off, 0, v); }
   void set(GA_Offset off, int comp, const T &v) const {
+    if (!Base::a || !Base::a->holds(off, comp + Base::N)) {
+      standin::broken("a handle writes what is not there", Base::a ? Base::a->title : "unbound");
+      return;
+    }
     for (int k = 0; k < Base::N; ++k)
       getAttribute()->put(off, comp + k, reinterpret_cast<const S *>(&v)[k]);
   }
@@ -354,7 +375,7 @@ public:
       : GA_ROHandleS(gdp->findAttribute(o, name)) {}
   bool isValid() const { return a != nullptr; }
   UT_StringHolder get(GA_Offset off) const {
-    return UT_StringHolder(a->data->text.at(size_t(off)));
+    return UT_StringHolder(a->data->text.at(size_t(off)).c_str());
   }
 
 protected:
@@ -385,6 +406,10 @@ template <class S> std::vector<S> *plain(GA_Attribute::Data &d, GA_Storage s) {
 template <class T>
 void GA_ROHandleT<T>::getBlockFromIndices(GA_Index start, GA_Size n, T *dst, int stride,
                                           int comp) const {
+  if (!a || n < 0) {
+    standin::broken("a block is read through a handle that is not bound", "getBlockFromIndices");
+    return;
+  }
   const GA_Detail *gdp = standin::detail_of(a);
   auto *from = standin::plain<S>(*a->data, a->storage);
   int tuple = a->getTupleSize();

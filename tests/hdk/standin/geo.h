@@ -19,7 +19,7 @@ public:
   }
   virtual uint64_t contents() const { return 0; }
   int getTypeId() const { return type; }
-  const char *getTypeName() const { return title; }
+  UT_StringHolder getTypeName() const { return title; }
   GA_Size getVertexCount() const { return GA_Size(points.size()); }
   GA_Offset getPointOffset(GA_Size i) const { return points.at(size_t(i)); }
   GA_Offset getMapOffset() const { return place; }
@@ -63,7 +63,7 @@ public:
     return std::make_unique<GU_PrimPacked>(*this);
   }
   static bool isPackedPrimitive(const GEO_Primitive &p) { return p.type == GEO_PRIMPACKED; }
-  bool unpack(GU_Detail &to) const; // its geometry, where it is
+  bool unpackUsingPolygons(GU_Detail &to) const; // its geometry, where it is
 
   // The stand-in's own.
   static GU_PrimPacked *build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside,

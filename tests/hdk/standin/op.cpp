@@ -100,20 +100,24 @@ void parse(Reader &r, std::vector<PRM_Template> &out, bool parm) { // after "{"
 }
 } // namespace
 
-PRM_TemplateBuilder::PRM_TemplateBuilder(const UT_StringHolder &name, const char *script) {
-  static std::map<std::string, std::vector<PRM_Template>>
-      made; // for the life of the process, as Houdini's are
-  fresh = !made.count(name.c_str());
-  list = &made[name.c_str()];
-  if (!fresh) return;
+static std::set<const PRM_Template *> &lists() {
+  static auto *all = new std::set<const PRM_Template *>; // outlives every builder
+  return *all;
+}
+bool standin::alive(const PRM_Template *list) { return lists().count(list) > 0; }
+
+PRM_TemplateBuilder::~PRM_TemplateBuilder() { lists().erase(list->data()); }
+PRM_TemplateBuilder::PRM_TemplateBuilder(const UT_StringHolder &, const char *script)
+    : list(std::make_unique<std::vector<PRM_Template>>()) {
   Reader r{script, "", false};
   r.next();
   if (!r.is("{")) broken("dialog script", "no {");
   r.next();
   parse(r, *list, false);
   list->emplace_back();
+  lists().insert(list->data());
 }
-void PRM_TemplateBuilder::setCallback(const UT_StringHolder &name, const PRM_Callback &c) {
+void PRM_TemplateBuilder::setCallback(const UT_StringRef &name, PRM_Callback c) {
   for (auto &t : *list)
     if (t.name == name.c_str()) t.call = c.call;
 }
@@ -121,48 +125,74 @@ void PRM_TemplateBuilder::setCallback(const UT_StringHolder &name, const PRM_Cal
 // ---- nodes ----
 const PRM_Template *OP_Node::parameter(const std::string &name) const {
   const PRM_Template *t = op_ ? op_->templates : nullptr;
+  if (t && !alive(t)) {
+    broken("the builder of the templates is gone", name_);
+    return nullptr;
+  }
   for (; t && !t->name.empty(); ++t)
     if (t->name == name) return t;
   return nullptr;
 }
 
-static const PRM_Template *need(const OP_Node &n, const std::string &name, bool text) {
+// Float, integer or string: a type of the dialog is evaluated as one of them and as no other.
+static const char *evaluated_as(const std::string &type) {
+  if (type == "float" || type == "vector") return "float";
+  return type == "string" ? "string" : "integer";
+}
+static const PRM_Template *need(const OP_Node &n, const std::string &name, const char *as) {
   const PRM_Template *t = n.parameter(name);
   if (!t) broken("there is no parameter", n.name_ + "/" + name);
-  if (t && text != (t->type == "string"))
+  if (t && as && std::strcmp(as, evaluated_as(t->type)))
     broken("a parameter is evaluated as another type", n.name_ + "/" + name);
   return t;
 }
-fpreal OP_Node::evalFloat(const char *parm, int k, fpreal t) const {
-  const PRM_Template *p = need(*this, parm, false);
-  auto c = channels.find(parm);
-  if (c != channels.end() && c->second.count(k)) return c->second.at(k)(t);
+static double value_of(const OP_Node &n, const char *parm, int k, fpreal t, const char *as) {
+  const PRM_Template *p = need(n, parm, as);
+  {
+    std::lock_guard<std::recursive_mutex> lock(gate());
+    ++world().evaluations;
+  }
+  auto c = n.channels.find(parm);
+  if (c != n.channels.end() && c->second.count(k)) return c->second.at(k)(t);
   return p ? p->numbers.at(size_t(k)) : 0;
 }
+fpreal OP_Node::evalFloat(const char *parm, int k, fpreal t) const {
+  return value_of(*this, parm, k, t, "float");
+}
 exint OP_Node::evalInt(const char *parm, int k, fpreal t) const {
-  return exint(std::floor(evalFloat(parm, k, t)));
+  return exint(std::floor(value_of(*this, parm, k, t, "integer")));
 }
 void OP_Node::evalString(UT_String &out, const char *parm, int, fpreal) const {
-  const PRM_Template *p = need(*this, parm, true);
+  const PRM_Template *p = need(*this, parm, "string");
   auto t = texts.find(parm);
   out = t != texts.end() ? t->second.c_str() : p ? p->words.at(0).c_str() : "";
 }
 void OP_Node::set(const std::string &parm, double v, int k) {
-  animate(
-      parm, [v](fpreal) { return v; }, k);
-}
-void OP_Node::animate(const std::string &parm, standin_channel f, int k) {
-  need(*this, parm, false);
-  channels[parm][k] = f;
+  need(*this, parm, nullptr);
+  channels[parm][k] = [v](fpreal) { return v; };
   ++version;
 }
+void OP_Node::animate(const std::string &parm, standin_channel f, int k) {
+  need(*this, parm, nullptr);
+  channels[parm][k] = f;
+  keyed = true;
+  ++version;
+}
+OP_VERSION OP_Node::getVersionParms() {
+  std::lock_guard<std::recursive_mutex> lock(gate());
+  return OP_VERSION(cook_version() & 0x3fffffff);
+}
+PRM_ParmList *OP_Node::getParmList() {
+  list_.timedep = keyed;
+  return &list_;
+}
 void OP_Node::set_text(const std::string &parm, const std::string &v) {
-  need(*this, parm, true);
+  need(*this, parm, "string");
   texts[parm] = v;
   ++version;
 }
 int OP_Node::press(const std::string &parm, fpreal t) {
-  const PRM_Template *p = need(*this, parm, false);
+  const PRM_Template *p = need(*this, parm, nullptr);
   if (!p || !p->call) {
     broken("the button does nothing", parm);
     return 0;
@@ -183,7 +213,7 @@ int64 SOP_Node::cook_version() {
 }
 
 static bool time_dependent(OP_Node *n) {
-  if (n->flags_.timedep || !n->channels.empty()) return true;
+  if (n->flags_.timedep || n->keyed) return true;
   for (auto *i : n->wires)
     if (i && time_dependent(i)) return true;
   return false;
@@ -194,11 +224,11 @@ const GU_Detail *SOP_Node::cooked(fpreal t) {
   if (have && have_version == v && (have_time == t || !time_dependent(this)))
     return error() >= UT_ERROR_ABORT ? nullptr : gdp;
   messages.clear();
-  if (have && !cookVerb()) { // a classic SOP's last geometry is still there when it cooks again
-  }
   ++cooks;
   int64 open = world().open; // another node's cook may be what asked for this one
   OP_Context context(t);
+  const int64 outer = lineage;
+  context.lineage = lineage = new_id();
   try {
     cookMySop(context);
   } catch (const std::exception &e) {
@@ -206,8 +236,11 @@ const GU_Detail *SOP_Node::cooked(fpreal t) {
   } catch (...) {
     broken("an exception left the cook", name_);
   }
+  lineage = outer;
   if (!locked.empty()) broken("inputs are still locked", name_);
-  if (world().open != open) broken("opStart without opEnd", name_);
+  if (!world().threads && world().open != open) broken("opStart without opEnd", name_);
+  micro_.timedep = time_dependent(this);
+  if (world().versions_with_time && have_time != t) ++version, v = cook_version();
   if (!mySopFlags.manages) gdp->bumpAllDataIds();
   check(*gdp, name_.c_str());
   have = true;
@@ -220,12 +253,13 @@ OP_ERROR SOP_Node::lockInput(standin_input i, OP_Context &context) {
   auto *in = dynamic_cast<SOP_Node *>(getInput(i));
   if (!in) return UT_ERROR_NONE;
   if (locked.count(int(i))) broken("an input is locked twice", name_);
+  if (context.lineage == 0 || context.lineage != lineage)
+    broken("an input is cooked with a context that is no copy of the cook's", name_);
   if (!in->cooked(context.getTime())) {
     say(UT_ERROR_ABORT, "the input failed");
     return UT_ERROR_ABORT;
   }
   locked.insert(int(i));
-  ++world().open_locks;
   return UT_ERROR_NONE;
 }
 OP_ERROR SOP_Node::lockInputs(OP_Context &context) {
@@ -236,11 +270,26 @@ OP_ERROR SOP_Node::lockInputs(OP_Context &context) {
 void SOP_Node::unlockInput(standin_input i) {
   if (!dynamic_cast<SOP_Node *>(getInput(i))) return;
   if (!locked.erase(int(i))) broken("an input is unlocked that was not locked", name_);
-  --world().open_locks;
 }
 void SOP_Node::unlockInputs() {
-  for (unsigned i = 0; i < nInputs(); ++i)
-    if (locked.count(int(i))) unlockInput(standin_input(i));
+  for (unsigned i = 0; i < nInputs(); ++i) unlockInput(standin_input(i));
+}
+OP_ERROR OP_AutoLockInputs::lockInput(exint i, OP_Context &context) {
+  if (node->locked.count(int(i)) && mine.count(i)) unlockInput(i);
+  OP_ERROR r = node->lockInput(standin_input(i), context);
+  if (r < UT_ERROR_ABORT && node->locked.count(int(i))) mine.insert(i);
+  return r;
+}
+OP_ERROR OP_AutoLockInputs::lock(OP_Context &context) {
+  for (unsigned i = 0; i < node->nInputs(); ++i)
+    if (lockInput(exint(i), context) >= UT_ERROR_ABORT) return UT_ERROR_ABORT;
+  return UT_ERROR_NONE;
+}
+void OP_AutoLockInputs::unlockInput(exint i) {
+  if (mine.erase(i)) node->unlockInput(standin_input(i));
+}
+void OP_AutoLockInputs::unlock() {
+  while (!mine.empty()) unlockInput(*mine.begin());
 }
 const GU_Detail *SOP_Node::inputGeo(standin_input i, OP_Context &) {
   auto *in = dynamic_cast<SOP_Node *>(getInput(i));
@@ -252,10 +301,8 @@ const GU_Detail *SOP_Node::inputGeo(standin_input i, OP_Context &) {
 // ---- verbs ----
 OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
   const SOP_NodeVerb *verb = cookVerb();
-  if (lockInputs(context) >= UT_ERROR_ABORT) {
-    unlockInputs();
-    return error();
-  }
+  OP_AutoLockInputs inputs(this);
+  if (inputs.lock(context) >= UT_ERROR_ABORT) return error();
   std::unique_ptr<SOP_NodeParms> parms(verb->allocParms());
   if (auto *options = dynamic_cast<SOP_NodeParmsOptions *>(parms.get()))
     options->load(*this, context.getTime());
@@ -289,11 +336,14 @@ OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
   handle = dest;
   gdp = handle.gdpNC();
   flags().setTimeDep(dep.timedep);
-  unlockInputs();
   return error();
 }
 
 void SOP_NodeParmsOptions::load(const OP_Node &node, fpreal t) {
+  if (!alive(templates)) {
+    broken("the builder of the templates is gone", node.name_);
+    return;
+  }
   for (const PRM_Template *p = templates; !p->name.empty(); ++p) {
     if (p->type == "string") {
       UT_String s;
@@ -301,7 +351,7 @@ void SOP_NodeParmsOptions::load(const OP_Node &node, fpreal t) {
       texts[p->name] = s.c_str();
     } else
       for (int k = 0; k < p->size; ++k)
-        numbers[p->name].push_back(node.evalFloat(p->name.c_str(), k, t));
+        numbers[p->name].push_back(value_of(node, p->name.c_str(), k, t, evaluated_as(p->type)));
   }
 }
 
@@ -318,17 +368,26 @@ OP_ERROR SOP_NodeCacheOptions::error() const {
   for (auto &m : *cp->said) worst = m.first > worst ? m.first : worst;
   return worst;
 }
-fpreal SOP_NodeCacheOptions::evalFloat(const char *parm, int k, fpreal) const {
-  auto &all = cp->parms<SOP_NodeParmsOptions>().numbers;
-  auto at = all.find(parm);
-  if (at == all.end() || size_t(k) >= at->second.size()) {
+// Options keep their type: asked for as another they are not there, and 0 comes back.
+double SOP_NodeCacheOptions::number(const char *parm, int k, const char *as) const {
+  auto &options = cp->parms<SOP_NodeParmsOptions>();
+  for (const PRM_Template *p = options.templates; !p->name.empty(); ++p)
+    if (p->name == parm && std::strcmp(as, evaluated_as(p->type))) {
+      broken("an option is evaluated as another type", parm);
+      return 0;
+    }
+  auto at = options.numbers.find(parm);
+  if (at == options.numbers.end() || size_t(k) >= at->second.size()) {
     broken("there is no parameter", parm);
     return 0;
   }
   return at->second[size_t(k)];
 }
-exint SOP_NodeCacheOptions::evalInt(const char *parm, int k, fpreal t) const {
-  return exint(std::floor(evalFloat(parm, k, t)));
+fpreal SOP_NodeCacheOptions::evalFloat(const char *parm, int k, fpreal) const {
+  return number(parm, k, "float");
+}
+exint SOP_NodeCacheOptions::evalInt(const char *parm, int k, fpreal) const {
+  return exint(std::floor(number(parm, k, "integer")));
 }
 void SOP_NodeCacheOptions::evalString(UT_String &out, const char *parm, int, fpreal) const {
   auto &all = cp->parms<SOP_NodeParmsOptions>().texts;

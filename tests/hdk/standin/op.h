@@ -17,36 +17,49 @@ using PRM_Function = int (*)(void *data, int index, fpreal time, const PRM_Templ
 class PRM_Callback {
 public:
   PRM_Callback(PRM_Function f = nullptr) : call(f) {}
+
+  // The stand-in's own.
   PRM_Function call;
 };
 
 // One parameter. A list ends with one that has no name.
 class PRM_Template {
 public:
+  // The stand-in's own.
   std::string name, label, type, help;
   int size = 1;
   std::vector<double> numbers;
   std::vector<std::string> words, menu;
   PRM_Function call = nullptr;
 };
+// Owns its list: with the builder the list goes.
 class PRM_TemplateBuilder {
 public:
   PRM_TemplateBuilder(const UT_StringHolder &name, const char *script);
+  ~PRM_TemplateBuilder();
+  PRM_TemplateBuilder(const PRM_TemplateBuilder &) = delete;
   PRM_Template *templates() const { return list->data(); }
-  bool justBuilt() const { return fresh; }
-  void setCallback(const UT_StringHolder &name, const PRM_Callback &c);
+  bool justBuilt() { return true; }
+  void setCallback(const UT_StringRef &name, PRM_Callback c);
 
+  // The stand-in's own.
 private:
-  std::vector<PRM_Template> *list;
-  bool fresh;
+  std::unique_ptr<std::vector<PRM_Template>> list;
 };
+namespace standin {
+bool alive(const PRM_Template *list); // its builder is still there
+}
 
+// Beside the time it carries what the cook is for: inputs are cooked with a copy of the context
+// that the cook was given, never with one made from nothing.
 class OP_Context {
 public:
   explicit OP_Context(fpreal t = 0) : time(t) {}
   fpreal getTime() const { return time; }
   void setTime(fpreal t) { time = t; }
 
+  // The stand-in's own.
+  int64 lineage = 0; // of the cook; 0: made from nothing
 private:
   fpreal time;
 };
@@ -59,6 +72,8 @@ public:
 class OP_Director {
 public:
   CH_Manager *getChannelManager() { return &manager; }
+
+  // The stand-in's own.
   CH_Manager manager;
 };
 OP_Director *OPgetDirector();
@@ -81,6 +96,8 @@ public:
   virtual ~OP_Operator() {}
   void setIconName(const char *n) { icon = n; }
   void setOpTabSubMenuPath(const char *p) { menu = p; }
+
+  // The stand-in's own.
   std::string type, title, icon, menu;
   OP_Constructor construct;
   PRM_Template *templates;
@@ -93,6 +110,8 @@ public:
     operators.emplace_back(op);
     return true;
   }
+
+  // The stand-in's own.
   OP_Operator *find(const std::string &type) const;
   std::vector<std::unique_ptr<OP_Operator>> operators;
 };
@@ -100,8 +119,34 @@ public:
 class OP_NodeFlags {
 public:
   void setTimeDep(bool on) { timedep = on; }
+
+  // The stand-in's own.
   bool timedep = false;
 };
+
+class DEP_MicroNode {
+public:
+  void setTimeDependent(bool on) { timedep = on; }
+  bool isTimeDependent() const { return timedep; }
+
+  // The stand-in's own.
+  bool timedep = false;
+};
+class OP_NodeInfoParms {
+public:
+  void append(const char *text) { all += text; }
+
+  // The stand-in's own.
+  std::string all;
+};
+class PRM_ParmList {
+public:
+  bool getTimeDependent() const { return timedep; }
+
+  // The stand-in's own.
+  bool timedep = false;
+};
+using OP_VERSION = int;
 
 // A value that may change with time.
 using standin_channel = std::function<double(fpreal)>;
@@ -110,12 +155,16 @@ public:
   OP_Node(OP_Network *, const char *name, OP_Operator *op) : op_(op), name_(name) {}
   virtual ~OP_Node() {}
   OP_NodeFlags &flags() { return flags_; }
+  virtual DEP_MicroNode &dataMicroNode() { return micro_; }
+  OP_VERSION getVersionParms();
+  PRM_ParmList *getParmList();
   fpreal evalFloat(const char *parm, int k, fpreal t) const;
   exint evalInt(const char *parm, int k, fpreal t) const;
   void evalString(UT_String &out, const char *parm, int k, fpreal t) const;
   void forceRecook() { ++version; }
   OP_ERROR error() const;
   virtual const char *inputLabel(standin_input) const { return ""; }
+  virtual void getNodeSpecificInfoText(OP_Context &, OP_NodeInfoParms &) {}
 
   // The stand-in's own.
   void set(const std::string &parm, double v, int k = 0);
@@ -124,9 +173,13 @@ public:
   int press(const std::string &parm, fpreal t); // a button
   const PRM_Template *parameter(const std::string &name) const;
   void say(UT_ErrorSeverity s, const std::string &text) { messages.emplace_back(s, text); }
+  virtual int64 cook_version() { return version; } // changes with all that it depends on but time
   OP_Operator *op_;
   std::string name_;
   OP_NodeFlags flags_;
+  DEP_MicroNode micro_;
+  PRM_ParmList list_;
+  bool keyed = false; // some parameter is animated
   std::vector<OP_Node *> wires;
   int64 version = 0; // of its parameters
   std::map<std::string, std::map<int, standin_channel>> channels;
@@ -137,14 +190,14 @@ public:
 class SOP_NodeFlags {
 public:
   void setManagesDataIDs(bool on) { manages = on; }
+
+  // The stand-in's own.
   bool manages = false;
 };
 class SOP_NodeVerb;
 class SOP_Node : public OP_Node {
 public:
   SOP_Node(OP_Network *net, const char *name, OP_Operator *op) : OP_Node(net, name, op) { fresh(); }
-  const GU_Detail *cooked(fpreal t); // null where it failed; the stand-in's own
-  int64 cook_version();              // changes with anything that it depends on but time
   virtual OP_ERROR cookMySop(OP_Context &context) = 0;
   virtual const SOP_NodeVerb *cookVerb() const { return nullptr; }
   OP_ERROR cookMyselfAsVerb(OP_Context &context);
@@ -160,20 +213,41 @@ public:
   void addError(int, const char *text) { say(UT_ERROR_ABORT, text); }
   void addWarning(int, const char *text) { say(UT_ERROR_WARNING, text); }
   void addMessage(int, const char *text) { say(UT_ERROR_MESSAGE, text); }
-
   SOP_NodeFlags mySopFlags;
   GU_Detail *gdp = nullptr; // where cookMySop writes
+
+  // The stand-in's own.
+  const GU_Detail *cooked(fpreal t); // null where it failed
+  int64 cook_version() override;
   GU_DetailHandle handle;
   void fresh() {
     handle.allocateAndSet(new GU_Detail);
     gdp = handle.gdpNC();
   }
   std::set<int> locked;
+  int64 lineage = 0; // of the cook that runs
   bool have = false;
   fpreal have_time = 0;
   int64 have_version = -1;
   int cooks = 0;
   std::unique_ptr<class SOP_NodeCache> cache;
+};
+
+// Locks that end with it.
+class OP_AutoLockInputs {
+public:
+  explicit OP_AutoLockInputs(OP_Node *n = nullptr) : node(static_cast<SOP_Node *>(n)) {}
+  ~OP_AutoLockInputs() { unlock(); }
+  OP_AutoLockInputs(const OP_AutoLockInputs &) = delete;
+  OP_ERROR lock(OP_Context &context);
+  OP_ERROR lockInput(exint input, OP_Context &context);
+  void unlock();
+  void unlockInput(exint input);
+
+  // The stand-in's own.
+private:
+  SOP_Node *node;
+  std::set<exint> mine;
 };
 
 // ---- verbs ----
@@ -185,11 +259,6 @@ public:
 class SOP_NodeParms {
 public:
   virtual ~SOP_NodeParms() {}
-};
-class DEP_MicroNode {
-public:
-  void setTimeDependent(bool on) { timedep = on; }
-  bool timedep = false;
 };
 class SOP_NodeVerb {
 public:
@@ -216,6 +285,8 @@ public:
     void sopAddError(int, const char *text) const { said->emplace_back(UT_ERROR_ABORT, text); }
     void sopAddWarning(int, const char *text) const { said->emplace_back(UT_ERROR_WARNING, text); }
     template <class T> const T &parms() const { return static_cast<const T &>(*values); }
+
+    // The stand-in's own.
     GU_DetailHandle *dest = nullptr;
     SOP_Node *node = nullptr;
     OP_Context *context = nullptr;
@@ -244,6 +315,8 @@ public:
 class SOP_NodeParmsOptions : public SOP_NodeParms {
 public:
   explicit SOP_NodeParmsOptions(const PRM_Template *t) : templates(t) {}
+
+  // The stand-in's own.
   void load(const OP_Node &node, fpreal t);
   const PRM_Template *templates;
   std::map<std::string, std::vector<double>> numbers;
@@ -258,13 +331,15 @@ public:
   const GU_Detail *inputGeo(exint i) const { return cp->inputGeo(i); }
   void addError(int code, const char *text) const { cp->sopAddError(code, text); }
   void addWarning(int code, const char *text) const { cp->sopAddWarning(code, text); }
-  const SOP_NodeVerb::CookParms &cookparms() const { return *cp; }
 
 protected:
+  const SOP_NodeVerb::CookParms *cookparms() const { return cp; }
   virtual OP_ERROR cook(OP_Context &context) = 0;
   OP_ERROR error() const;
   GU_Detail *gdp = nullptr;
 
+  // The stand-in's own.
 private:
+  double number(const char *parm, int k, const char *wanted) const;
   const SOP_NodeVerb::CookParms *cp = nullptr;
 };

@@ -9,6 +9,7 @@ std::map<std::string, Registered> &factories() {
 
 void GAS_SubSolver::defaults(const PRM_Template *t) {
   for (; !t->name.empty(); ++t) {
+    options.types[t->name] = t->type == "ordinal" ? "integer" : t->type;
     if (t->type == "string")
       options.texts[t->name] = t->words.at(0);
     else
@@ -29,7 +30,23 @@ bool GAS_SubSolver::solve(SIM_Engine &e, SIM_Object *o, SIM_Time t, SIM_Time dt)
   return ok;
 }
 
-SIM_GeometryCopy *GAS_SubSolver::getGeometryCopy(SIM_Object *o, const char *parm) const {
-  auto at = o->data.find(options.getOptionS(parm).c_str());
-  return at == o->data.end() ? nullptr : at->second.get();
+SIM_GeometryCopy *GAS_SubSolver::getGeometryCopy(SIM_Object *o, const char *parm, bool silent) {
+  const std::string name = options.getOptionS(parm).c_str();
+  auto at = o->data.find(name);
+  if (at != o->data.end()) return at->second.get();
+  if (!silent && !name.empty()) {
+    o->messages.emplace_back(UT_ERROR_ABORT, "there is no data " + name);
+    standin::broken("data that is not there was asked for, and not silently", name);
+  }
+  return nullptr;
+}
+
+void GAS_SubSolver::getGeometryToWorld(UT_DMatrix4 &out, const SIM_Object *o, const char *parm) {
+  const SIM_Geometry *g = getGeometry(o, parm, true);
+  const UT_DMatrix4 first = g ? g->transform : UT_DMatrix4(1.0);
+  UT_DMatrix4 product;
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j)
+      for (int k = 0; k < 4; ++k) product.rows[i][j] += first.rows[i][k] * o->position.rows[k][j];
+  out = product;
 }

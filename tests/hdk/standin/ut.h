@@ -4,8 +4,10 @@
 // there. This part: numbers, strings, errors, interrupts, loops. SPDX-License-Identifier:
 // Apache-2.0
 #pragma once
+#ifndef STANDIN_SYNTAX_ONLY
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#endif
 
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -32,7 +35,11 @@
 #define SYS_VERSION_RELEASE STANDIN_TEXT(STANDIN_MAJOR) "." STANDIN_TEXT(STANDIN_MINOR)
 #define SYS_VERSION_FULL SYS_VERSION_RELEASE ".100"
 #define HDK_API_VERSION (STANDIN_MAJOR * 1000000 + STANDIN_MINOR * 10000 + 100)
+#ifdef _MSC_VER
+#define SYS_VISIBILITY_EXPORT __declspec(dllexport)
+#else
 #define SYS_VISIBILITY_EXPORT __attribute__((visibility("default")))
+#endif
 
 using fpreal = double;
 using fpreal32 = float;
@@ -54,9 +61,13 @@ struct World {
   int failures = 0;                   // contracts broken; each is printed
   bool drop_caches = false;           // a verb's cache does not outlive its cook
   bool compiled = false;              // verbs cook without a node
-  int open_locks = 0;
+  bool versions_with_time = false;    // a node's version changes with the time, too
+  int64 evaluations = 0;              // of parameters
+  bool threads = false;               // nodes cook on several threads at once
 };
 World &world();
+std::recursive_mutex &gate(); // of what nodes that cook on several threads share
+int64 new_id();               // a data id
 void broken(const char *what, const std::string &about);
 } // namespace standin
 
@@ -81,23 +92,50 @@ private:
 using UT_Vector3 = UT_Vector3T<fpreal32>;
 using UT_Vector3D = UT_Vector3T<fpreal64>;
 
-class UT_StringHolder {
+// Rows, as Houdini multiplies: a point is a row before the matrix.
+template <class T> class UT_Matrix4T {
 public:
-  UT_StringHolder() {}
-  UT_StringHolder(const char *s) : text(s ? s : "") {}
-  UT_StringHolder(const std::string &s) : text(s) {}
+  UT_Matrix4T() {}
+  explicit UT_Matrix4T(fpreal64 diagonal) {
+    for (int i = 0; i < 4; ++i) rows[i][i] = T(diagonal);
+  }
+  T operator()(unsigned row, unsigned column) const { return rows[row][column]; }
+  T &operator()(unsigned row, unsigned column) { return rows[row][column]; }
+  void identity() { *this = UT_Matrix4T(1.0); }
+  bool isIdentity() const {
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        if (rows[i][j] != T(i == j)) return false;
+    return true;
+  }
+  int invert(); // not 0 where there is no inverse
+
+  // The stand-in's own.
+  T rows[4][4] = {};
+};
+using UT_Matrix4D = UT_Matrix4T<fpreal64>;
+using UT_DMatrix4 = UT_Matrix4D;
+
+class UT_StringRef {
+public:
+  UT_StringRef() {}
+  UT_StringRef(const char *s) : text(s ? s : "") {}
   const char *c_str() const { return text.c_str(); }
   const char *buffer() const { return text.c_str(); }
   bool isstring() const { return !text.empty(); }
   bool operator==(const char *s) const { return text == s; }
-  bool operator==(const UT_StringHolder &s) const { return text == s.text; }
+  bool operator==(const UT_StringRef &s) const { return text == s.text; }
   bool operator!=(const char *s) const { return text != s; }
-  operator const char *() const { return text.c_str(); }
 
-private:
+  // The stand-in's own.
+protected:
   std::string text;
 };
-using UT_StringRef = UT_StringHolder;
+class UT_StringHolder : public UT_StringRef {
+public:
+  UT_StringHolder() {}
+  UT_StringHolder(const char *s) : UT_StringRef(s) {}
+};
 class UT_String {
 public:
   UT_String() {}
@@ -127,12 +165,17 @@ enum UT_ErrorSeverity {
 class UT_AutoInterrupt {
 public:
   explicit UT_AutoInterrupt(const char *) {
+    std::lock_guard<std::recursive_mutex> lock(standin::gate());
     ++standin::world().open;
     ++standin::world().starts;
   }
-  ~UT_AutoInterrupt() { --standin::world().open; }
+  ~UT_AutoInterrupt() {
+    std::lock_guard<std::recursive_mutex> lock(standin::gate());
+    --standin::world().open;
+  }
   UT_AutoInterrupt(const UT_AutoInterrupt &) = delete;
   bool wasInterrupted(int percent = -1) {
+    std::lock_guard<std::recursive_mutex> lock(standin::gate());
     auto &w = standin::world();
     if (percent < -1 || percent > 100) standin::broken("percent", std::to_string(percent));
     ++w.polls;
@@ -140,7 +183,22 @@ public:
   }
 };
 
+#ifdef STANDIN_SYNTAX_ONLY // where TBB's headers cannot be read (msvc.py)
+template <class T> class UT_BlockedRange {
+public:
+  UT_BlockedRange(T b, T e) : from(b), to(e) {}
+  T begin() const { return from; }
+  T end() const { return to; }
+
+private:
+  T from, to;
+};
+template <class Range, class Body> void UTparallelFor(const Range &range, const Body &body) {
+  body(range);
+}
+#else
 template <class T> using UT_BlockedRange = tbb::blocked_range<T>;
 template <class Range, class Body> void UTparallelFor(const Range &range, const Body &body) {
   tbb::parallel_for(range, body);
 }
+#endif

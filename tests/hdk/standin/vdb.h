@@ -1,6 +1,21 @@
 // VDB primitives hold a grid of the OpenVDB that the tests link, as Houdini's hold one of its own.
 #pragma once
+#ifdef STANDIN_SYNTAX_ONLY // where OpenVDB's headers cannot be read (msvc.py)
+#include <memory>
+#include <string>
+namespace openvdb {
+enum GridClass { GRID_UNKNOWN, GRID_LEVEL_SET, GRID_FOG_VOLUME };
+class GridBase {
+public:
+  using Ptr = std::shared_ptr<GridBase>;
+  using ConstPtr = std::shared_ptr<const GridBase>;
+  std::string getName() const;
+  GridClass getGridClass() const;
+};
+} // namespace openvdb
+#else
 #include <openvdb/Grid.h>
+#endif
 
 #include "geo.h"
 

@@ -1,0 +1,16 @@
+// Single numbers of a detail, and the hash of what an input carries.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "host.h"
+
+namespace oz {
+
+// One number of a detail, primitive or point, in that order of precedence: prim, point, detail.
+bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point,
+                 int components, double *out);
+void write_detail(GU_Detail &gdp, const char *name, int components, const float *values);
+// Of the points' attributes by these names, the primitives' points and types: equal inputs, equal
+// hash.
+uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names);
+
+} // namespace oz
