@@ -144,12 +144,12 @@ oz_v3 oz_march_normal(const oz_march *m, oz_v3 p) {
 }
 
 int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, int inside) {
+  if (!m->s || !(m->s->brick_count + m->s->inside_count)) return 0;
   float from[3] = {o.x, o.y, o.z}, dir[3] = {d.x, d.y, d.z}, inv[3], near = least, far = *t;
   float sign = inside ? -1.0f : 1.0f, voxel = m->s->voxel, last_t, last_f = 0.0f,
         nudge = 1e-3f * voxel;
   int a, k[3], steps, started = 0;
   float begin, inv_side = 0.125f * m->inv_voxel;
-  if (!m->s || !(m->s->brick_count + m->s->inside_count)) return 0;
   for (a = 0; a < 3; ++a) {
     float p, q;
     inv[a] = 1.0f / (dir[a] != 0.0f ? dir[a] : 1e-20f);
