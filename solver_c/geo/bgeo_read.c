@@ -1,5 +1,5 @@
-/* Houdini geometry: the outline of the file. One array of alternating keys and values; see hdk.md
- * section 5. SPDX-License-Identifier: Apache-2.0 */
+/* Houdini geometry: the outline of the file. One array of alternating keys and values.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bgeo_read.h"
 
 #include <stdio.h>

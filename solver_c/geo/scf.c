@@ -1,5 +1,5 @@
-/* .bgeo.sc: a .bgeo cut into blocks of 1 MiB, each packed by Blosc, with an index at the end
- * (hdk.md section 5): "scf1", i64 size of the metadata (0), chunks, index, i64 size of the index,
+/* .bgeo.sc: a .bgeo cut into blocks of 1 MiB, each packed by Blosc, with an index at the
+ * end: "scf1", i64 size of the metadata (0), chunks, index, i64 size of the index,
  * "1fcs"; numbers big endian. index: where chunk 2, 3, ... begin counted from the first, the block
  * size, the size of the last block. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"

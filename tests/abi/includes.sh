@@ -1,5 +1,5 @@
 #!/bin/sh
-# includes.sh ROOT: reads every #include line of the sources and checks who may include whom (DESIGN.md section 2).
+# includes.sh ROOT: reads every #include line of the sources and checks it against docs/dev/architecture.md.
 # Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
 root=$1
 cd "$root" || exit 1
