@@ -42,8 +42,7 @@ FNR == 1 {
   if (!(from in may)) { refuse("the folder " from " has no rule"); next }
 
   if (target ~ /^(tbb|oneapi)\//) {
-    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp" && FILENAME !~ /^solver_c\/surface\/vdb[^\/]*\.cpp$/)
-      refuse("only cpu/tasks_tbb.cpp meets TBB, and surface/vdb*.cpp, since OpenVDB runs on it")
+    if (FILENAME != "solver_c/base/tasks_tbb.cpp") refuse("only base/tasks_tbb.cpp meets TBB")
     next
   }
   if (target ~ /^openvdb\//) {
