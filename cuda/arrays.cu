@@ -1,11 +1,11 @@
-/* Where the particle arrays lie. All but those of optional fields, which have memory of their own,
- * are cut from one block, `capacity` items each.
+/* Memory layout of the particle arrays. All of them are cut from one block, `capacity` items each,
+ * but for the optional fields, which have memory of their own.
  *
- * Sorting gathers state into memory that is dead between substeps and then changes the two over:
- * there are two layouts (parities), each with the state where the other has work arrays of the same
- * size. So a sort costs one pass and no copy. Optional fields are gathered into other work arrays
- * and copied back, or in small scenes, where a launch costs more than memory, into memory of their
- * own (order.cu). */
+ * Sorting gathers state into work arrays that are dead between substeps, and then the two change
+ * roles: there are two layouts (parities), each with the state where the other has work arrays of
+ * the same size. So a sort costs one pass and no copy. Optional fields are gathered into other work
+ * arrays and copied back; in small scenes, where a launch costs more than memory, they are
+ * double-buffered (sort.cu). */
 #include "cuda/gpu.h"
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct array {
 };
 #define AT(m) offsetof(oz_frame, m)
 
-/* Pairs of regions that change places; in each the arrays in order. */
+/* Pairs of regions that swap places; the arrays of each in order. */
 struct region {
   array a[2];
 };
@@ -29,31 +29,32 @@ const region state_regions[] = {
 };
 const region work_regions[] = {
     {{{AT(y), 4}}},
-    {{{AT(mult), 4}}}, /* not p, which predict writes while others are still permuted (slots.cu) */
+    {{{AT(mult), 4}}}, /* p is no candidate: predict writes it while other particles are still
+                          permuted (wall_contacts.cu) */
     {{{AT(pp), 6}}},
     {{{AT(diag), 1}, {AT(gate), 1}}},
-    {{{(size_t)-1, 2}}}, /* slots of walls (4 bytes) and flags */
+    {{{(size_t)-1, 2}}}, /* wall contact of each particle (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
-/* Arrays that stay. Results of a substep are among them: they are read until the next sort. From dx
- * to pe: see spare_fields. Of pp and r the velocity phase uses 4 words; pp changes places with q,
- * and r is heat's (near_sum lies behind the 4). What lies behind the 4 of pp is calm.cu's. */
+/* Arrays with a fixed place. Results of a substep are among them, and are read until the next sort.
+ * The order from dx to pe matters to spare_fields. The velocity phase uses 4 words of pp and r: pp
+ * swaps places with q, near_sum lies in the rest of r, and static_cells.cu uses the rest of pp. */
 const array
     fixed[] =
         {
             {AT(lam), 6},    {AT(rho), 1}, {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1},
             {AT(sg), 3},     {AT(K), 6},   {AT(dx), 4}, {AT(A), 4},          {AT(B), 4},
             {AT(pu), 2},     {AT(pe), 3},  {AT(r), 6},  {AT(aq), 4},         {AT(p), 4},
-            {(size_t)-1, 4}, /* velocity and source as they were before the substep; last but one */
-            {(size_t)-1, 2}, /* places, packed; last */
+            {(size_t)-1, 4}, /* velocity and source at the beginning of the substep; last but one */
+            {(size_t)-1, 2}, /* packed start positions; last */
 };
-/* The velocity phase's arrays are dead when the position phase begins. */
+/* Arrays of the velocity phase are dead when the position phase begins; these lie over them. */
 const struct {
   size_t member, over;
   uint32_t words;
 } shared[] = {
-    /* so many words on */
+    /* offset, in words */
     {AT(sums), AT(aq), 0},     {AT(near_sum), AT(r), 4},   {AT(k_dens), AT(diag), 0},
     {AT(row_sum), AT(rho), 0}, {AT(rot), AT(r), 0},        {AT(soft_g), AT(r), 0},
     {AT(y2), AT(pp), 0},       {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0},
@@ -105,8 +106,8 @@ const field_array *field_of(oz_field field) { return &fields[field]; }
 float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->member); }
 void put_array(oz_frame *f, const field_array *a, float *p) { put(f, a->member, p); }
 
-/* A frame whose optional fields, those that are there, lie over work arrays that hold nothing while
- * particles are sorted: dx, A, B, pu and pe, which follow each other. */
+/* Points the optional fields of a frame, those that are set, at work arrays that are dead while
+ * particles are sorted: dx, A, B, pu and pe, which are adjacent. */
 void spare_fields(oz_frame *f) {
   float *at = f->dx;
   uint32_t used = 0;
@@ -142,7 +143,7 @@ uint32_t *places_of(float *at, uint32_t capacity) {
   return reinterpret_cast<uint32_t *>(at + (words_per_particle() - 2) * capacity);
 }
 
-/* The two words that go with the ids: slot of each particle's walls. */
+/* The two words beside the ids: wall contact of each particle. */
 uint32_t *slots_of(float *at, uint32_t capacity, uint32_t parity) {
   for (int k = 0; k + 1 < REGIONS; k++) at += 2 * (size_t)words_of(state_regions[k]) * capacity;
   return reinterpret_cast<uint32_t *>(parity ? at : at + 2 * (size_t)capacity);

@@ -1,17 +1,18 @@
-/* Cells: which particles lie in each, and around it. */
+/* Cells: the particles of each cell, and the cells around it. */
 #include "cuda/cells.h"
 
 namespace OZ_NAMESPACE {
 namespace {
 
-/* ---- a table of all cells ----
- * Where the box of the particles is small, a counter for every Morton code takes the place of a
- * sort: count, add up, put each particle into its cell, and within a cell (a few particles) look
- * how many have a lower id. The order is the same. */
+/* ---- counting sort over all cells ----
+ *
+ * Where the bounding box is small, a counter for every Morton code replaces the radix sort: count,
+ * exclusive sum, write each particle into its cell, and rank by id within a cell of a few
+ * particles. The order is the same. */
 
-struct tally_item {
+struct count_cell_item {
   key_item key;
-  counting to;
+  cell_counter to;
   OZ_D void operator()(uint32_t i) const {
     const uint32_t k = (uint32_t)key.of(i);
     to.cell[i] = k;
@@ -21,12 +22,12 @@ struct tally_item {
 struct fill_item {
   const uint32_t *start, *cell, *within, *rank;
   uint32_t *ranks;
-  /* for the search and the box that follow: on the way, so that they need no launch for it */
-  news *ready;
+  /* cleared on the way for the next search and the next box, which saves a launch */
+  device_status *ready;
   OZ_D void operator()(uint32_t i) const {
     ranks[start[cell[i]] + within[i]] = rank[i];
     if (i) return;
-    ready->clear_groups();
+    ready->clear_list_counters();
     ready->clear_box();
   }
 };
@@ -52,8 +53,8 @@ struct cell_item {
   const uint32_t *number; /* cell + 1 of each place */
   const uint32_t *order;
   uint32_t *cell_of; /* by particle */
-  /* record 4: current (w: particle) and start positions in cell order, or NULL where they are so
-   * anyway */
+  /* record 4: current (w: particle) and start positions in cell order, or NULL if they are in order
+   * already */
   float *sorted, *sorted_x;
   const float *at, *x;
   uint32_t *start, *hash;
@@ -72,7 +73,7 @@ struct cell_item {
       oz_st4(sorted_x, k, 4, 0, v);
     }
     if (k == n - 1) *cells = c + 1;
-    if (c >= capacity) { /* the host sees the number, makes room and comes again */
+    if (c >= capacity) { /* the host reads the count, makes room and repeats */
       if (c == capacity && (!k || number[k - 1] == c)) start[c] = k;
       return;
     }
@@ -91,7 +92,7 @@ struct motion_item {
   const uint32_t *start, *cells;
   uint32_t capacity;
   const float *sorted, *sorted_x;
-  motions to;
+  displacement_boxes to;
 #if defined(OZ_CUDA_HOST)
   enum { TEAM = 1 };
 #else
@@ -99,9 +100,9 @@ struct motion_item {
 #endif
   OZ_D void operator()(uint32_t t) const {
     const uint32_t c = t / TEAM, lane = t % TEAM;
-    if (c >= *cells || c >= capacity) return; /* all eight */
+    if (c >= *cells || c >= capacity) return; /* the whole team leaves */
     uint32_t w[3];
-    motions::none(w);
+    displacement_boxes::none(w);
     for (uint32_t k = start[c] + lane, end = start[c + 1]; k < end; k += TEAM) {
       oz_real p[4], x[4];
       oz_ld4(sorted, k, 4, 0, p);
@@ -111,22 +112,23 @@ struct motion_item {
 #if !defined(OZ_CUDA_HOST)
     const uint32_t team = 0xffu << (threadIdx.x & 24u);
     for (int d = 1; d < TEAM; d *= 2)
-      for (int k = 0; k < 3; k++) w[k] = motions::least(w[k], __shfl_xor_sync(team, w[k], d));
+      for (int k = 0; k < 3; k++)
+        w[k] = displacement_boxes::least(w[k], __shfl_xor_sync(team, w[k], d));
 #endif
     if (lane == 0) to.put(c, w);
   }
 };
 
-/* The particles of each block around each cell, as ranges. Cells are numbered along the curve, so
- * those of a block follow each other: one is looked up, the others stand beside it, and the cell
- * itself is one of the first block. */
+/* Particles of each block around each cell, as ranges. Cells are numbered along the curve, so those
+ * of a block are adjacent: one is looked up, the others follow it, and the cell itself is in the
+ * first block. */
 struct around_item {
   const uint32_t *start, *hash, *cells;
   const uint64_t *cell_key;
   uint32_t mask, capacity, last[3];
-  bool round; /* above `last` coordinates begin again at 0 */
+  bool round; /* coordinates wrap around at `last` */
   uint2 *around;
-  motions moves;
+  displacement_boxes moves;
   /* The cell with this key, or `none`. */
   OZ_D uint32_t find(uint64_t want, uint32_t none) const {
     for (uint32_t slot = hash_of(want, mask);; slot = (slot + 1) & mask) {
@@ -135,8 +137,8 @@ struct around_item {
       if (cell_key[c - 1] == want) return c - 1;
     }
   }
-  /* Of an axis: the cell's own pair, or the one that stands alone; all bits set: there is none (-1
-   * wraps to the largest). */
+  /* Of an axis: the cell's own pair, or the single cell beyond it; all bits set: outside (-1 wraps
+   * to the largest). */
   OZ_D uint64_t part(uint64_t key, uint32_t which, uint32_t most) const {
     const uint32_t v = (uint32_t)oz_gathered(key), at = which < 2 ? (v & ~1u) + which
                                                         : v & 1u  ? v + 1
@@ -145,7 +147,8 @@ struct around_item {
     return round ? oz_spread(at & most) : ~0ull;
   }
   OZ_D void operator()(uint32_t t) const {
-    const uint32_t c = t / AROUND, b = t % AROUND, known = *cells < capacity ? *cells : capacity;
+    const uint32_t c = t / BLOCKS_AROUND, b = t % BLOCKS_AROUND,
+                   known = *cells < capacity ? *cells : capacity;
     if (c >= known) return;
     uint32_t which[3], n;
     uint2 range = {0, 0};
@@ -163,10 +166,10 @@ struct around_item {
       if (low < high) range.x = start[low], range.y = start[high];
       if (moves.at && low < high) {
         uint32_t moved[3];
-        motions::none(moved);
+        displacement_boxes::none(moved);
         moves.join_cell(moved, c);
         for (uint32_t k = low; k < high; k++) moves.join_cell(moved, k);
-        if (motions::calm(moved)) range.y = range.x;
+        if (displacement_boxes::calm(moved)) range.y = range.x;
       }
     }
     around[t] = range;
@@ -181,8 +184,8 @@ uint32_t bits_for(const uint32_t last[3]) {
   return bits;
 }
 
-key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3],
-                const uint32_t last[3]) {
+key_item clamped_key(const float *at, const uint32_t *rank, float cell, const int low[3],
+                     const uint32_t last[3]) {
   key_item k = {at,
                 rank,
                 1.0f / cell,
@@ -196,87 +199,91 @@ key_item key_of(const float *at, const uint32_t *rank, float cell, const int low
                 nullptr};
   return k;
 }
-key_item key_round(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]) {
+key_item wrapped_key(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]) {
   const int from[3] = {0, 0, 0};
-  key_item k = key_of(at, rank, cell, from, bits);
+  key_item k = clamped_key(at, rank, cell, from, bits);
   k.round = 1;
   return k;
 }
-void rounds(const uint32_t last[3], uint32_t bits[3]) {
+void wrap_bits(const uint32_t last[3], uint32_t bits[3]) {
   for (int k = 0; k < 3; k++)
     for (bits[k] = 3; bits[k] < last[k];) bits[k] = 2 * bits[k] + 1;
 }
 
-/* Codes up to that of the far corner, where every coordinate may be the odd one of its pair. */
-uint64_t codes_of(const uint32_t last[3]) {
+/* Morton codes up to that of the far corner, where every coordinate may be the odd one of its pair.
+ */
+uint64_t morton_codes(const uint32_t last[3]) {
   uint64_t most = 0;
   for (uint32_t bit = 0; bit < 21; bit++)
     for (uint32_t axis = 0; axis < 3; axis++)
       most |= (uint64_t)((last[axis] | 1u) >> bit & 1u) << (3 * bit + axis);
   return most + 1;
 }
-/* A table is cleared and added up each time. */
-bool tabled(const gpu *g, const uint32_t last[3]) {
-  return !g->no_table && bits_for(last) <= TABLE_BITS &&
-         codes_of(last) <= 65536 + 16 * (uint64_t)g->count;
+/* A table pays where clearing and summing it costs less than a sort: up to 16 codes a particle. */
+bool uses_cell_table(const gpu *g, const uint32_t last[3]) {
+  return !disabled(g, DISABLE_CELL_TABLE) && bits_for(last) <= CELL_TABLE_BITS &&
+         morton_codes(last) <= 65536 + 16 * (uint64_t)g->count;
 }
-/* Beforehand, when the search is done with it. */
-ooze_result clear_table(gpu *g, ooze_message *why) {
-  g->table_clear = 0;
-  if (g->table_bytes) OZ_CUDA(cudaMemsetAsync(g->table.at, 0, g->table_bytes, g->stream), "cells");
-  g->table_clear = g->table_bytes;
+/* Clears the counters in advance, when the search no longer reads them. */
+ooze_result clear_cell_table(gpu *g, ooze_message *why) {
+  g->sorter.table_clear = 0;
+  if (g->sorter.table_bytes)
+    OZ_CUDA(cudaMemsetAsync(g->sorter.table.at, 0, g->sorter.table_bytes, g->stream), "cells");
+  g->sorter.table_clear = g->sorter.table_bytes;
   return OOZE_OK;
 }
-/* It has been cleared beforehand. */
-counting count_into(gpu *g, const uint32_t bits[3]) {
-  const uint64_t codes = codes_of(bits);
-  if (g->table_clear < (codes + 1) * 4) return counting{};
-  g->table_clear = 0;
-  return {as<uint32_t>(g->table),
-          as<uint32_t>(g->key[0]),
-          as<uint32_t>(g->key[1]),
+/* Only a table that was cleared in advance will do. */
+cell_counter cell_counter_for(gpu *g, const uint32_t bits[3]) {
+  const uint64_t codes = morton_codes(bits);
+  if (g->sorter.table_clear < (codes + 1) * 4) return cell_counter{};
+  g->sorter.table_clear = 0;
+  return {as<uint32_t>(g->sorter.table),
+          as<uint32_t>(g->sorter.key[0]),
+          as<uint32_t>(g->sorter.key[1]),
           {(int)bits[0], (int)bits[1], (int)bits[2]}};
 }
 ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out,
                         ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]},
-                 cells = (uint32_t)codes_of(last);
+                 cells = (uint32_t)morton_codes(last);
   const size_t bytes = ((size_t)cells + 1) * 4;
-  if (bytes > g->table.bytes) g->table_clear = 0;
-  OZ_TRY(grow(g, &g->table, bytes, "cells", why, true));
-  uint32_t *table = as<uint32_t>(g->table), *cell = as<uint32_t>(g->key[0]),
-           *within = as<uint32_t>(g->key[1]), *ranks = as<uint32_t>(g->order[0]);
+  if (bytes > g->sorter.table.bytes) g->sorter.table_clear = 0;
+  OZ_TRY(grow(g, &g->sorter.table, bytes, "cells", why, true));
+  uint32_t *table = as<uint32_t>(g->sorter.table), *cell = as<uint32_t>(g->sorter.key[0]),
+           *within = as<uint32_t>(g->sorter.key[1]), *ranks = as<uint32_t>(g->sorter.order[0]);
   if (!counted) {
-    if (g->table_clear < bytes) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
-    OZ_CUDA(each(g->stream, g->count, tally_item{key, {table, cell, within, {}}},
-                 in == ALONE ? ALONE : CHAIN_FIRST),
+    if (g->sorter.table_clear < bytes)
+      OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
+    OZ_CUDA(for_each(g->stream, g->count, count_cell_item{key, {table, cell, within, {}}},
+                     in == ALONE ? ALONE : CHAIN_FIRST),
             "cells");
   }
-  g->table_bytes = bytes, g->table_clear = 0;
-  OZ_TRY(sum_before(g, table, cells + 1, counted ? CHAIN_FIRST : in, why));
-  OZ_CUDA(each(g->stream, g->count, fill_item{table, cell, within, key.rank, ranks, device_news(g)},
-               in),
+  g->sorter.table_bytes = bytes, g->sorter.table_clear = 0;
+  OZ_TRY(exclusive_sum(g, table, cells + 1, counted ? CHAIN_FIRST : in, why));
+  OZ_CUDA(for_each(g->stream, g->count,
+                   fill_item{table, cell, within, key.rank, ranks, status_on_device(g)}, in),
           "cells");
-  g->groups_clear = g->box_clear = true;
+  g->mailbox.counters_clear = g->mailbox.box_clear = true;
   *out = {table, cell, ranks, key.rank};
   return OOZE_OK;
 }
 
 ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x,
-                       float *sorted, float *sorted_x, const motions &moves, ooze_message *why) {
-  cells *c = &g->grid;
-  keys key = {g->wide ? nullptr : as<uint32_t>(g->key[g->now]),
-              g->wide ? as<uint64_t>(g->key[g->now]) : nullptr};
-  uint32_t *number = as<uint32_t>(g->order[1 - g->now]);
-  uint32_t *count = &device_news(g)->cells;
+                       float *sorted, float *sorted_x, const displacement_boxes &moves,
+                       ooze_message *why) {
+  cell_grid *c = &g->sorter.grid;
+  keys key = {g->sorter.wide_keys ? nullptr : as<uint32_t>(g->sorter.key[g->sorter.current]),
+              g->sorter.wide_keys ? as<uint64_t>(g->sorter.key[g->sorter.current]) : nullptr};
+  uint32_t *number = as<uint32_t>(g->sorter.order[1 - g->sorter.current]);
+  uint32_t *count = &status_on_device(g)->cells;
   const uint32_t most = n < c->capacity ? n : c->capacity;
-  OZ_CUDA(each(g->stream, n, head_item{key, number}), "cells");
-  OZ_TRY(add_up(g, number, n, why));
+  OZ_CUDA(for_each(g->stream, n, head_item{key, number}), "cells");
+  OZ_TRY(inclusive_sum(g, number, n, why));
   OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
   cell_item item = {key,
                     number,
-                    as<uint32_t>(g->order[g->now]),
-                    as<uint32_t>(g->cell_of),
+                    as<uint32_t>(g->sorter.order[g->sorter.current]),
+                    as<uint32_t>(g->sorter.cell_of),
                     sorted,
                     sorted_x,
                     at,
@@ -288,11 +295,12 @@ ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *a
                     c->capacity,
                     c->hash_mask,
                     count};
-  OZ_CUDA(each(g->stream, n, item), "cells");
+  OZ_CUDA(for_each(g->stream, n, item), "cells");
   if (moves.at)
-    OZ_CUDA(each(g->stream, most * motion_item::TEAM,
+    OZ_CUDA(
+        for_each(g->stream, most * motion_item::TEAM,
                  motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}),
-            "cells");
+        "cells");
   const uint32_t all = (1u << c->bits) - 1u;
   around_item around = {as<uint32_t>(c->start),
                         as<uint32_t>(c->hash),
@@ -305,18 +313,18 @@ ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *a
                         as<uint2>(c->around),
                         moves};
   for (int k = 0; k < 3 && round; k++) around.last[k] = round[k];
-  OZ_CUDA(each(g->stream, most * AROUND, around), "cells");
+  OZ_CUDA(for_each(g->stream, most * BLOCKS_AROUND, around), "cells");
   return OOZE_OK;
 }
 
-ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why) {
-  cells *c = &g->grid;
+ooze_result reserve_cells(gpu *g, uint32_t wish, ooze_message *why) {
+  cell_grid *c = &g->sorter.grid;
   if (wish <= c->capacity) return OOZE_OK;
   uint32_t size = 64;
   while (size < 2 * (uint64_t)wish && size < 1u << 31) size *= 2;
   OZ_TRY(grow(g, &c->start, ((size_t)wish + 1) * 4, "cells", why, true));
   OZ_TRY(grow(g, &c->key, (size_t)wish * 8, "cells", why, true));
-  OZ_TRY(grow(g, &c->around, (size_t)wish * AROUND * sizeof(uint2), "cells", why, true));
+  OZ_TRY(grow(g, &c->around, (size_t)wish * BLOCKS_AROUND * sizeof(uint2), "cells", why, true));
   OZ_TRY(grow(g, &c->hash, (size_t)size * 4, "cells", why, true));
   c->capacity = wish;
   c->hash_mask = size - 1;

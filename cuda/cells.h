@@ -1,4 +1,4 @@
-/* Cells along a space-filling curve, as the sort, the cells and the searches see them. */
+/* Cells along a space-filling curve, for the sort and the searches. */
 #ifndef OZ_CUDA_CELLS_H
 #define OZ_CUDA_CELLS_H
 
@@ -13,15 +13,15 @@ namespace OZ_NAMESPACE {
 
 enum { CELL_LIMIT = (1 << 20) - 2 };
 
-/* Before a loop that lanes leave at different times: unrolled, each lane's rest would be one that
- * the others wait for. */
+/* For loops that lanes leave at different times: unrolled, the warp would run each lane's
+ * remainder. */
 #if defined(__CUDACC__)
-#define OZ_AS_IT_IS _Pragma("unroll 1")
+#define OZ_NO_UNROLL _Pragma("unroll 1")
 #else
-#define OZ_AS_IT_IS
+#define OZ_NO_UNROLL
 #endif
 
-/* Places of the lowest bit that is set, and how many are. */
+/* Index of the lowest set bit; number of set bits. */
 OZ_FN uint32_t lowest(uint32_t bits) {
 #if defined(__CUDACC__)
   return (uint32_t)__ffs((int)bits) - 1u;
@@ -39,7 +39,7 @@ OZ_FN uint32_t popcount(uint32_t bits) {
 OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) {
   return oz_spread(x) | oz_spread(y) << 1 | oz_spread(z) << 2;
 }
-/* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
+/* Cell coordinate along one axis; a far position, or NaN, shares the outermost cells. */
 OZ_FN int coordinate(float x, float inv) {
   float c = floorf(x * inv);
   if (!(c > -(float)CELL_LIMIT)) c = -(float)CELL_LIMIT;
@@ -50,15 +50,13 @@ OZ_FN float distance2(const float *a, const float *b) {
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return fmaf(x, x, fmaf(y, y, z * z));
 }
-/* A word whose uppermost bit tells whether a and b, which are numbers, are within the root of r2:
- * the sign of what the distance lacks. List C and the search that asks what is in it round alike.
- */
+/* A word whose sign bit is set if a and b are within the root of r2. The start list and the search
+ * that excludes its pairs round alike. */
 OZ_FN uint32_t nearness(const float *a, const float *b, float r2) {
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   return oz_bits_of(fmaf(z, z, fmaf(y, y, fmaf(x, x, -r2))));
 }
-/* Where entry r of a row is, from the row's beginning: four together, then those of the group's
- * other particles. */
+/* Offset of entry r in a row: fours, interleaved with those of the group's other particles. */
 OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
 OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
 OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
@@ -79,15 +77,15 @@ struct key_item {
   const uint32_t *rank;
   float inv;
   int low[3];
-  int last[3]; /* largest coordinates above low; what is beyond shares them */
-  /* 1: last are the bits of coordinates that count, from wherever, so that what leaves at one end
-   * comes in at the other (see rounds) */
+  int last[3]; /* largest coordinates above low, where positions beyond are clamped; or with
+                  `round`: */
+  /* `last` are the bits of a coordinate that count, so that coordinates wrap around (see wrap_bits)
+   */
   uint32_t round;
   uint32_t *key32;
-  uint64_t *key64; /* one of the two */
+  uint64_t *key64; /* one of the two is set */
   uint32_t *order;
-  /* Of some particles only: how many of those there are up to and with each; the others have no
-   * cell. NULL: all. */
+  /* Subset: inclusive count of its particles; the others have no cell. NULL: all particles. */
   const uint32_t *upto;
   uint32_t *cell_of;
   OZ_D void cell(const float *p, uint32_t c[3]) const {
@@ -106,7 +104,7 @@ struct key_item {
     return morton(c[0], c[1], c[2]);
   }
   OZ_D void operator()(uint32_t i) const {
-    /* by ascending id, so that a stable sort leaves (cell, id); or in the order they have */
+    /* by ascending id, so that a stable sort leaves (cell, id); or in the present order */
     uint32_t to = rank ? rank[i] : i;
     if (upto) {
       to = i ? upto[i - 1] : 0;
@@ -124,8 +122,8 @@ struct key_item {
   }
 };
 
-/* Returns how many were there before: for `within`. */
-OZ_D uint32_t count_in(const counting &to, uint32_t i, const int cell[3]) {
+/* Returns the count before: for `within`. */
+OZ_D uint32_t count_particle(const cell_counter &to, uint32_t i, const int cell[3]) {
   const uint32_t k =
       short_morton((uint32_t)(cell[0] & to.bits[0]), (uint32_t)(cell[1] & to.bits[1]),
                    (uint32_t)(cell[2] & to.bits[2]));
@@ -133,9 +131,9 @@ OZ_D uint32_t count_in(const counting &to, uint32_t i, const int cell[3]) {
   return oz_atomic_add(to.table + k, 1u);
 }
 
-enum { TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
+enum { CELL_TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
 
-/* Place of particle i in cell k: ranks of a cell stand together, in any order (fill_item). */
+/* Place of particle i in cell k: ranks of a cell are adjacent, in any order (fill_item). */
 struct placement {
   const uint32_t *start, *cell, *ranks, *rank;
   OZ_D uint32_t of(uint32_t i, uint32_t k) const {
@@ -146,18 +144,18 @@ struct placement {
   }
 };
 
-/* How the particles of a cell have moved since the start, for searches that leave out what is calm
- * (OZ_CALM): a box of their displacements, of each axis a word with the least and the least of the
- * negated in 16 bits each, rounded outward. */
-enum { CALM_UNITS = 32 };
-struct motions {
-  uint32_t *at;                 /* 4 words each, by cell. NULL: nobody asks */
-  float per;                    /* units a metre: CALM_UNITS are what is calm */
+/* Displacements of a cell's particles since the start, as a box, for searches that skip static
+ * cells (OZ_CALM): of each axis a word with the minimum and the minimum of the negated, 16 bits
+ * each, rounded outward. */
+enum { STATIC_UNITS = 32 };
+struct displacement_boxes {
+  uint32_t *at;                 /* 4 words each, by cell. NULL: not wanted */
+  float per;                    /* units a metre: STATIC_UNITS are the static limit */
   void set(const oz_frame *f) { /* y2 is free until the first conform_move */
     at = f->calm2 > 0.0f ? reinterpret_cast<uint32_t *>(f->y2) : nullptr;
-    per = at ? (float)CALM_UNITS / sqrtf(f->calm2) : 0.0f;
+    per = at ? (float)STATIC_UNITS / sqrtf(f->calm2) : 0.0f;
   }
-  static OZ_D uint32_t least(uint32_t a, uint32_t b) { /* of both halves, with their signs */
+  static OZ_D uint32_t least(uint32_t a, uint32_t b) { /* signed, of both halves */
 #if defined(__CUDACC__)
     return __vmins2(a, b);
 #else
@@ -173,7 +171,7 @@ struct motions {
   OZ_D void add(uint32_t w[3], const float *p, const float *x) const {
     for (int k = 0; k < 3; k++) {
       const float v = (p[k] - x[k]) * per;
-      int low = -32767, high = -32767; /* too far to say, or no number: never calm */
+      int low = -32767, high = -32767; /* too far for 16 bits, or NaN: never static */
       if (fabsf(v) < 32000.0f) low = (int)floorf(v), high = (int)floorf(-v);
       w[k] = least(w[k], (uint32_t)(low & 0xffff) | (uint32_t)high << 16);
     }
@@ -186,15 +184,15 @@ struct motions {
   OZ_D void put(uint32_t cell, const uint32_t w[3]) const {
     for (int k = 0; k < 3; k++) at[4 * (size_t)cell + k] = w[k];
   }
-  /* Whether no two of a box with such sides, 0 or more, can have moved apart by what is calm; 0.1
-   * units less, for what floats round. */
+  /* Whether no two particles of a box with these sides can have moved apart by the static limit;
+   * 0.1 units less, for rounding. */
   static OZ_D bool calm(int x, int y, int z) {
     const uint32_t a = no_more(x), b = no_more(y), c = no_more(z);
-    return a * a + b * b + c * c < CALM_UNITS * CALM_UNITS - 6; /* 31.9^2 = 1017.6 */
+    return a * a + b * b + c * c < STATIC_UNITS * STATIC_UNITS - 6; /* 31.9^2 = 1017.6 */
   }
-  /* whose squares fit; as good as any that is longer */
+  /* clamped so that squares fit */
   static OZ_D uint32_t no_more(int x) {
-    return (uint32_t)x < 2u * CALM_UNITS ? (uint32_t)x : 2u * CALM_UNITS;
+    return (uint32_t)x < 2u * STATIC_UNITS ? (uint32_t)x : 2u * STATIC_UNITS;
   }
   static OZ_D int side(uint32_t w) {
     return -(int)(int16_t)(w & 0xffffu) - (int)(int16_t)(w >> 16);
@@ -202,10 +200,10 @@ struct motions {
   static OZ_D bool calm(const uint32_t w[3]) { return calm(side(w[0]), side(w[1]), side(w[2])); }
 };
 
-/* The 27 cells around a cell, as 14 blocks of cells whose Morton codes follow each other, and so
- * their particles: along each axis two of the three cells are a pair (an even coordinate and the
- * next), the third stands alone. Of block b: which of an axis' three (even one of the pair, odd
- * one, single), for x, y and z, and how many cells. */
+/* The 27 cells around a cell, as 14 blocks of cells with consecutive Morton codes, hence
+ * consecutive particles: along each axis two of the three cells are a pair (an even coordinate and
+ * the next), the third is single. Of block b: which of an axis' three (even one of the pair, odd
+ * one, single), for x, y and z, and the number of cells. */
 OZ_FN void block_parts(uint32_t b, uint32_t *x, uint32_t *y, uint32_t *z, uint32_t *cells) {
   *x = b < 5 ? 0 : 2;
   *y = b < 2 ? 0 : b < 5 || b > 10 ? 2 : (b - 5) & 1u;
@@ -216,42 +214,41 @@ OZ_FN void block_parts(uint32_t b, uint32_t *x, uint32_t *y, uint32_t *z, uint32
                             : 2;
   *cells = b == 0 ? 8 : b == 1 ? 4 : b < 5 ? 2 : 1;
 }
-/* The same of cell k of the 27, block by block and within a block in Morton order. */
+/* The same of cell k of the 27, by block and by Morton code within a block. */
 OZ_FN void cell_parts(uint32_t k, uint32_t which[3]) {
   which[0] = k < 18 ? k & 1u : 2;
   which[1] = k < 12 ? k >> 1 & 1u : k < 18 || k > 23 ? 2 : k & 1u;
   which[2] = k < 8 ? k >> 2 : k < 12 ? 2 : k < 18 ? (k - 12) >> 1 : k < 24 ? (k - 18) >> 1 : k - 24;
 }
 
-/* The cells of the density list where a table holds them (stirred.cu): a slot for every cell of the
- * box, row after row; where that were too many, cells that are some power of two apart share one.
- * That makes boxes larger and lists longer, and no difference to rows: the 27 cells around a cell
- * have slots of their own.
+/* The table of moved cells (moved_cells.cu): a slot for every cell of the box, row after row; in a
+ * large box, cells that are a power of two apart share a slot. That enlarges boxes and lists, and
+ * changes no row: the 27 cells around a cell have distinct slots.
  *
- * The particles of a slot: of each 32 that follow each other in the order of list C those that lie
- * in it, as bits. The first few of these words, in the order in which they came, have a place of
- * their own, so that one trip to memory brings them; others are linked, ascending. */
+ * The particles of a slot: for each 32 consecutive particles a word of bits. The first words, in
+ * order of arrival, have places of their own, so that one trip to memory loads them; others are
+ * linked, ascending. */
 struct cell_table {
   enum : uint32_t {
-    /* words of a slot: the box of displacements, of each axis how far it goes below zero, then how
-       far above (end_of; 0: nobody was here) */
+    /* words of a slot: the box of displacements, of each axis its extent below zero, then above
+       (end_of; 0: empty) */
     ENDS = 6,
-    MANY = 6, /* words of its list */
-    /* 0, or the first of those that are linked: one more than the first of its particles */
-    FURTHER = 7,
+    MANY = 6, /* number of words on its list */
+    /* 0, or the first linked word: one more than the first of its particles */
+    LINKED = 7,
     WORDS = 8,
-    PLACES = 4, /* that words of a list have; 98% of honey's cells have no more */
-    NOBODY = 0xffffffffu
+    PLACES =
+        4, /* words with a place of their own; 98% of the cells of the honey scene have no more */
+    NO_CELL = 0xffffffffu
   };
   uint32_t *at; /* slots */
-  /* by slot: PLACES times which 32, which of them. Only what MANY counts is written */
+  /* by slot, PLACES times: number of the 32 particles, bits. Only MANY of them are valid */
   uint32_t *placed;
-  uint32_t *linked; /* by particle: the next or 0, which of the 32 */
-  uint32_t empty;   /* the slot behind the last, where nobody is */
-  /* greatest coordinate (of axes where slots are shared there is none), which of its bits count,
-   * slots from one to the next */
+  uint32_t *linked; /* by particle: the next or 0, bits */
+  uint32_t empty;   /* the slot behind the last, always empty */
+  /* greatest coordinate (none on an axis with shared slots), bits of it that count, stride */
   uint32_t last[3], bits[3], step[3];
-  /* Sets these for about `most` slots at the most; returns how many there are. */
+  /* Sets these for at most about `most` slots; returns the number of slots. */
   uint32_t fold(const int greatest[3], uint32_t most) {
     uint32_t size[3], n = 1;
     for (int k = 0; k < 3; k++)
@@ -259,7 +256,7 @@ struct cell_table {
     while ((uint64_t)size[0] * size[1] * size[2] > most) {
       int k = size[1] > size[0] ? 1 : 0;
       if (size[2] > size[k]) k = 2;
-      if (size[k] <= 4) break; /* the three around a cell differ */
+      if (size[k] <= 4) break; /* the three cells along an axis stay distinct */
       uint32_t half = 4;
       while (2 * half < size[k]) half *= 2;
       size[k] = half, bits[k] = half - 1, last[k] = 0xffffffffu;
@@ -275,8 +272,7 @@ struct cell_table {
   OZ_D uint32_t slot(uint32_t x, uint32_t y, uint32_t z) const {
     return (x & bits[0]) * step[0] + (y & bits[1]) * step[1] + (z & bits[2]) * step[2];
   }
-  /* Slot of the cell that is so many steps away from the one at c: below the lowest or above the
-   * greatest coordinate nobody is. */
+  /* Slot of a cell some steps away from c; the empty slot beyond the edge. */
   OZ_D uint32_t beside(const uint32_t c[3], uint32_t dx, uint32_t dy, uint32_t dz) const {
     const uint32_t x = c[0] + dx, y = c[1] + dy, z = c[2] + dz;
     return (x <= last[0]) & (y <= last[1]) & (z <= last[2]) ? slot(x, y, z) : empty; /* -1 wraps */
@@ -288,17 +284,17 @@ struct cell_table {
     const uint2 rest = load_two(of(slot) + 4);
     end[4] = rest.x, end[5] = rest.y;
   }
-  /* One end of an axis, 16 bits as `motions` has them: the greatest is the outermost, and all are
-   * above 0. */
+  /* One end of an axis, from 16 bits of displacement_boxes: the greatest is the outermost, and all
+   * are positive. */
   static OZ_D uint32_t end_of(uint32_t least) { return (uint32_t)(32768 - (int)(int16_t)least); }
-  /* Whether nobody of one of two cells can have moved by what is calm relative to anyone of both.
-   */
+  /* Whether no particle of two cells can have moved by the static limit relative to another of the
+   * two. */
   static OZ_D bool calm(const uint32_t *a, const uint32_t *b) {
     int side[3];
     for (int k = 0; k < 3; k++)
       side[k] =
           (int)((a[k] > b[k] ? a[k] : b[k]) + (a[k + 3] > b[k + 3] ? a[k + 3] : b[k + 3])) - 65536;
-    return motions::calm(side[0], side[1], side[2]);
+    return displacement_boxes::calm(side[0], side[1], side[2]);
   }
 
   /* ---- lists ---- */
@@ -309,8 +305,8 @@ struct cell_table {
     return e ? load_two(link(e)) : none;
   }
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
-  /* Puts a word on the list of a slot, at the place that was taken for it: which of 32 particles
-   * lie there, and the first of them. Others may be putting theirs. */
+  /* Adds a word to the list of a slot, at the place taken for it: bits of 32 particles, and the
+   * first of them. Concurrent with others. */
   OZ_D uint32_t take_place(uint32_t slot) const { return oz_atomic_add(of(slot) + MANY, 1u); }
   OZ_D void put(uint32_t slot, uint32_t place, uint32_t first, uint32_t which) const {
     if (place < PLACES) {
@@ -318,7 +314,7 @@ struct cell_table {
       to[0] = first / 32, to[1] = which;
       return;
     }
-    uint32_t *from = of(slot) + FURTHER, *mine = link(first + 1);
+    uint32_t *from = of(slot) + LINKED, *mine = link(first + 1);
     mine[1] = which;
     for (;;) {
       uint32_t next = now(from);
@@ -328,9 +324,9 @@ struct cell_table {
       if (oz_atomic_cas(from, next, first + 1) == next) return;
     }
   }
-  /* The list of a slot as one trip brings it. */
+  /* The list of a slot, loaded in one trip. */
   struct members {
-    uint32_t number[PLACES], which[PLACES]; /* ascending; behind the last NOBODY and 0 */
+    uint32_t number[PLACES], which[PLACES]; /* ascending; then NO_CELL and 0 */
     uint32_t further;
     OZ_D void in_order(uint32_t a, uint32_t b) {
       if (number[a] <= number[b]) return;
@@ -347,23 +343,23 @@ struct cell_table {
     for (uint32_t k = 0; k < 2 * PLACES; k += 4)
       oz_entries_ld(placed + 2 * (size_t)slot * PLACES + k, w + k);
     for (uint32_t k = 0; k < PLACES; k++)
-      m.number[k] = k < many ? w[2 * k] : (uint32_t)NOBODY,
+      m.number[k] = k < many ? w[2 * k] : (uint32_t)NO_CELL,
       m.which[k] = k < many ? w[2 * k + 1] : 0u;
     static_assert(PLACES == 4, "these are put in order here");
     m.in_order(0, 1), m.in_order(2, 3), m.in_order(0, 2), m.in_order(1, 3), m.in_order(1, 2);
     return m;
   }
-  /* Calls take(number, which) for each 32 that have particles there, ascending. */
+  /* Calls take(number, which) for each 32 with particles in the slot, ascending. */
   template <class TAKE> OZ_D void each_of(members m, TAKE take) const {
     uint32_t e = m.further;
     uint2 entry = load_link(e);
     for (;;) {
-      const uint32_t there = e ? (e - 1) / 32 : (uint32_t)NOBODY;
+      const uint32_t there = e ? (e - 1) / 32 : (uint32_t)NO_CELL;
       if (m.number[0] < there) {
         take(m.number[0], m.which[0]);
         for (uint32_t k = 1; k < PLACES; k++)
           m.number[k - 1] = m.number[k], m.which[k - 1] = m.which[k];
-        m.number[PLACES - 1] = NOBODY;
+        m.number[PLACES - 1] = NO_CELL;
       } else if (e) {
         take(there, entry.y);
         e = entry.x, entry = load_link(e);
@@ -373,45 +369,39 @@ struct cell_table {
   }
 };
 
-inline news *device_news(gpu *g) { return as<news>(g->device_news); }
-
-/* order.cu */
-/* each becomes the sum up to and with it */
-ooze_result add_up(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);
-/* and without */
-ooze_result sum_before(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why);
-/* Order of those n particles that get a key by cell; g->now tells in which of the two buffers it
- * ended. */
+/* ---- sort.cu ---- */
+/* Orders those n particles that have a key by cell, in buffer g->sorter.current. */
 ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why);
 
-/* cells.cu */
+/* ---- cells.cu ---- */
 uint32_t bits_for(const uint32_t last[3]); /* of a coordinate */
-/* Cells at positions `at`; within a cell by rank, or NULL: in the order that particles have. */
-key_item key_of(const float *at, const uint32_t *rank, float cell, const int low[3],
-                const uint32_t last[3]);
-/* The same of coordinates that go round: these bits of each count. */
-key_item key_round(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]);
-/* Cells of list C. Where the box of all lies does not matter, only how many bits its sides take:
- * coordinates are taken modulo a power of two, so that the order is known before the box is, unless
- * that grows or shrinks across one. What meets at the ends is far apart, and nobody's neighbour;
- * the three cells around one are three, because there are four. */
-void rounds(const uint32_t last[3], uint32_t bits[3]);
-bool tabled(const gpu *g, const uint32_t last[3]); /* whether a table of all cells is worth it */
-uint64_t codes_of(const uint32_t last[3]);         /* that it has then */
-/* Particles by cell, through a table. counted: by finish (counting). in: ALONE, or CHAINED, where
- * kernels of this kind follow. The order within each cell is left to a placement. */
+/* Cells at positions `at`; within a cell by rank, or NULL: in the present order. */
+key_item clamped_key(const float *at, const uint32_t *rank, float cell, const int low[3],
+                     const uint32_t last[3]);
+/* The same with coordinates that wrap around: these bits of each count. */
+key_item wrapped_key(const float *at, const uint32_t *rank, float cell, const uint32_t bits[3]);
+/* Cells of the start list: coordinates modulo a power of two, so that the order depends on the
+ * number of bits of the box's sides, and not on its position, and is known before the box is.
+ * Particles that meet at the ends are far apart, and no neighbours; with at least four cells an
+ * axis, the three around a cell are distinct. */
+void wrap_bits(const uint32_t last[3], uint32_t bits[3]);
+bool uses_cell_table(const gpu *g, const uint32_t last[3]); /* whether the counting sort pays */
+uint64_t morton_codes(const uint32_t last[3]);              /* size of its table */
+/* Particles by cell, by counting sort. counted: finish has filled the counters. in: ALONE, or
+ * CHAINED, where dependent launches follow. The order within a cell is left to a placement. */
 ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out,
                         ooze_message *why);
-/* Cells of the n particles as sorted last; round: by such a key, with these bits, or NULL. `sorted`
- * receives positions in cell order if it is given; blocks that are calm as seen from a cell are
- * then empty, if there are to be motions. */
+/* Cells of the n particles as sorted last; round: bits of a wrapped key, or NULL. `sorted`, if
+ * given, receives positions in cell order; with displacement boxes the blocks that are static as
+ * seen from a cell become empty. */
 ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x,
-                       float *sorted, float *sorted_x, const motions &moves, ooze_message *why);
-ooze_result cells_room(gpu *g, uint32_t wish, ooze_message *why);
+                       float *sorted, float *sorted_x, const displacement_boxes &moves,
+                       ooze_message *why);
+ooze_result reserve_cells(gpu *g, uint32_t wished_blocks, ooze_message *why);
 
-/* calm.cu: how many particles may have others to list that list C has not, and, for each, how many
- * of them there are up to and with it. Needs list C's cells; uses A and y2. */
-ooze_result sift(gpu *g, const oz_frame *f, const motions &moves, const uint32_t **upto,
+/* static_cells.cu: number of particles that may have pairs to add, and an inclusive count of them
+ * by particle. Needs the start list's cells; uses A and y2. */
+ooze_result sift(gpu *g, const oz_frame *f, const displacement_boxes &moves, const uint32_t **upto,
                  uint32_t *out, ooze_message *why);
 
 } // namespace OZ_NAMESPACE

@@ -1,20 +1,20 @@
 /* The whole backend as plain C++ on one thread: the same kernels and host code, for machines
  * without a GPU. */
 #define OZ_CUDA_HOST 1
-#include "cuda/gpu.cu"
+#include "cuda/backend.cu"
 
 #include "cuda/arrays.cu"
-#include "cuda/census.cu"
-#include "cuda/calm.cu"
+#include "cuda/queries.cu"
+#include "cuda/static_cells.cu"
 #include "cuda/cells.cu"
-#include "cuda/ahead.cu"
-#include "cuda/order.cu"
-#include "cuda/search.cu"
-#include "cuda/stirred.cu"
-#include "cuda/slots.cu"
-#include "cuda/spread.cu"
+#include "cuda/streams.cu"
+#include "cuda/sort.cu"
+#include "cuda/neighbour_lists.cu"
+#include "cuda/moved_cells.cu"
+#include "cuda/wall_contacts.cu"
+#include "cuda/row_order.cu"
 #include "cuda/links.cu"
-#include "cuda/queue.cu"
-#include "cuda/stages.cu"
+#include "cuda/stage_queue.cu"
+#include "cuda/stage_kernels.cu"
 
-#include "cuda/open.cu"
+#include "cuda/device.cu"

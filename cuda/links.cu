@@ -1,7 +1,7 @@
-/* Links on the GPU (physics/links.h): two sets of rows, one of which is remade from the other by a
- * rule. New rows of 32 particles lie interleaved, so that a warp reads whole lines; each particle
- * knows where its row begins, so that sorting moves no entries. Room is found by counting and
- * adding up: where a row lands depends on nothing but the links. */
+/* Links on the GPU (physics/links.h): two sets of rows, one of which is rebuilt from the other by a
+ * rule. New rows of 32 particles are interleaved, so that a warp's loads coalesce; each particle
+ * has the offset of its row, so that sorting moves no entries. Room comes from counting and a
+ * prefix sum: the place of a row depends on the links alone. */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"
@@ -14,7 +14,7 @@ namespace {
 
 const uint32_t NO_PARTICLE = 0xffffffffu;
 
-struct row_view { /* one set, as kernels see it */
+struct row_view { /* one set, for kernels */
   uint32_t *row, *j, *kind;
   uint16_t *len;
   float *rest, *spare;
@@ -35,7 +35,7 @@ row_view view(const link_rows &r) {
 /* ---- the rule ---- */
 
 struct relink {
-  oz_frame f; /* its link rows are the old ones */
+  oz_frame f; /* its link rows are those before the rule */
   uint32_t rule;
 
   /* Is there a link i - j? Rows are in ascending rank. */
@@ -65,14 +65,14 @@ struct relink {
     return r2 < oz_link_reach2(&f, rule) && !linked(i, j) && oz_link_room(&f, j) &&
            oz_link_seen(&f, i, j) && oz_link_make(&f, rule, i, l, r2);
   }
-  /* Calls take(link) for all that i has from now on: old ones in order, then new ones. */
+  /* Calls take(link) for all links of i after the rule: old ones in order, then new ones. */
   template <class T> OZ_D void all(uint32_t i, T &take) const {
     oz_link l;
     if (!oz_link_has_row(f.owner, i)) return;
     for (uint32_t m = 0; m < f.link_len[i]; m++)
       if (kept(i, m, &l)) take(l);
     if (!(oz_link_reach2(&f, rule) > 0.0f) || !oz_link_room(&f, i)) return;
-    /* what was near at the start, then what has come near since */
+    /* rows of the start list, then those of the density list */
     for (uint32_t m = 0; m < f.len_c[i]; m++)
       if (made(i, oz_neighbour(&f, i, m), &l)) take(l);
     const uint32_t *list = f.list_d[1] + (size_t)f.row_d[1][i / GROUP] * GROUP + i % GROUP * 4;
@@ -118,7 +118,7 @@ struct write_links {
   uint32_t n;
   OZ_D void operator()(const oz_link &l) {
     uint32_t t = n++;
-    for (; t > 0; t--) { /* new ones move down to their places */
+    for (; t > 0; t--) { /* a new link is inserted by rank */
       const oz_link before = to.get(first + (size_t)(t - 1) * GROUP);
       if (rank[before.j] < rank[l.j]) break;
       to.put(first + (size_t)t * GROUP, before);
@@ -129,7 +129,7 @@ struct write_links {
 struct write_item {
   relink s;
   row_view to;
-  const uint32_t *through; /* lines up to and with each group */
+  const uint32_t *through; /* inclusive sum of lines by group */
   OZ_D void operator()(uint32_t i) const {
     const uint32_t g = i / GROUP, line = g ? through[g - 1] : 0;
     write_links w = {to, s.f.rank, (size_t)line * GROUP + i % GROUP, 0};
@@ -138,7 +138,7 @@ struct write_item {
   }
 };
 
-/* ---- particles change places ---- */
+/* ---- permutation ---- */
 
 struct inverse_item {
   const uint32_t *order;
@@ -147,7 +147,7 @@ struct inverse_item {
 };
 struct move_item {
   const uint32_t *order, *to;
-  row_view now, next; /* next lends its row and len */
+  row_view now, next; /* `next` provides memory for row and len */
   OZ_D void operator()(uint32_t i) const {
     const uint32_t was = order[i], len = now.len[was];
     const size_t first = now.row[was];
@@ -164,7 +164,7 @@ struct move_item {
 
 /* ---- memory ---- */
 
-ooze_result lines_room(gpu *g, link_rows *r, uint64_t lines, ooze_message *why) {
+ooze_result reserve_lines(gpu *g, link_rows *r, uint64_t lines, ooze_message *why) {
   if (lines <= r->lines) return OOZE_OK;
   lines += lines / 8 + 256;
   if (lines * GROUP > UINT32_MAX)
@@ -176,25 +176,25 @@ ooze_result lines_room(gpu *g, link_rows *r, uint64_t lines, ooze_message *why) 
   return OOZE_OK;
 }
 
-ooze_result begin_links(gpu *g, ooze_message *why) {
-  if (g->has_links || !g->capacity) return OOZE_OK;
-  for (link_rows &r : g->links) {
+ooze_result open_links(gpu *g, ooze_message *why) {
+  if (g->links.present || !g->capacity) return OOZE_OK;
+  for (link_rows &r : g->links.rows) {
     OZ_TRY(grow(g, &r.row, (size_t)g->capacity * 4, "links", why)); /* fresh memory is zero */
     OZ_TRY(grow(g, &r.len, (size_t)g->capacity * 2, "links", why));
-    OZ_TRY(lines_room(g, &r, 1, why));
+    OZ_TRY(reserve_lines(g, &r, 1, why));
   }
-  OZ_TRY(grow(g, &g->link_width, ((size_t)g->capacity / GROUP + 1) * 4, "links", why, true));
-  g->has_links = true;
+  OZ_TRY(grow(g, &g->links.width, ((size_t)g->capacity / GROUP + 1) * 4, "links", why, true));
+  g->links.present = true;
   return OOZE_OK;
 }
 
 } // namespace
 
-/* Grown rows for `capacity` particles; before anything else of a reserve has changed. */
+/* Larger rows, before any other array of a reserve has changed. */
 ooze_result links_reserve(gpu *g, uint32_t capacity, ooze_message *why) {
-  if (!g->has_links) return OOZE_OK;
-  OZ_TRY(grow(g, &g->link_width, ((size_t)capacity / GROUP + 1) * 4, "links", why, true));
-  for (link_rows &r : g->links) {
+  if (!g->links.present) return OOZE_OK;
+  OZ_TRY(grow(g, &g->links.width, ((size_t)capacity / GROUP + 1) * 4, "links", why, true));
+  for (link_rows &r : g->links.rows) {
     buffer *part[] = {&r.row, &r.len};
     for (buffer *b : part) {
       buffer fresh = {};
@@ -212,40 +212,41 @@ ooze_result links_reserve(gpu *g, uint32_t capacity, ooze_message *why) {
 }
 
 void links_frame(const gpu *g, oz_frame *f) {
-  const row_view v = view(g->links[g->links_now]);
-  f->link_row = g->has_links ? v.row : nullptr, f->link_len = g->has_links ? v.len : nullptr;
+  const row_view v = view(g->links.rows[g->links.current]);
+  f->link_row = g->links.present ? v.row : nullptr,
+  f->link_len = g->links.present ? v.len : nullptr;
   f->link_j = v.j, f->link_rest = v.rest, f->link_kind = v.kind, f->link_spare = v.spare;
-  f->link_share = as<float>(g->links[g->links_now].share), f->link_all = nullptr;
+  f->link_share = as<float>(g->links.rows[g->links.current].share), f->link_all = nullptr;
 }
 
 void links_release(gpu *g) {
-  for (link_rows &r : g->links) {
+  for (link_rows &r : g->links.rows) {
     buffer *part[] = {&r.row, &r.len, &r.j, &r.rest, &r.kind, &r.spare, &r.share};
     for (buffer *b : part) drop(g, b, false);
   }
-  drop(g, &g->link_width, true);
+  drop(g, &g->links.width, true);
 }
 
-/* `order` tells where the first `kept` of `all` particles were; the keys that are not sorted are
- * free then. */
+/* `order` has the old places of the first `kept` of `all` particles; the unsorted keys serve as
+ * scratch. */
 ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t all,
                        ooze_message *why) {
-  if (!g->has_links) return OOZE_OK;
-  link_rows *now = &g->links[g->links_now], *next = &g->links[1 - g->links_now];
-  uint32_t *to = as<uint32_t>(g->key[1 - g->now]);
+  if (!g->links.present) return OOZE_OK;
+  link_rows *now = &g->links.rows[g->links.current], *next = &g->links.rows[1 - g->links.current];
+  uint32_t *to = as<uint32_t>(g->sorter.key[1 - g->sorter.current]);
   if (kept < all) OZ_CUDA(cudaMemsetAsync(to, 0xff, (size_t)all * 4, g->stream), "links");
-  OZ_CUDA(each(g->stream, kept, inverse_item{order, to}), "links");
-  OZ_CUDA(each(g->stream, kept, move_item{order, to, view(*now), view(*next)}), "links");
+  OZ_CUDA(for_each(g->stream, kept, inverse_item{order, to}), "links");
+  OZ_CUDA(for_each(g->stream, kept, move_item{order, to, view(*now), view(*next)}), "links");
   const buffer row = now->row, len = now->len;
   now->row = next->row, now->len = next->len;
   next->row = row, next->len = len;
   return OOZE_OK;
 }
 
-/* There are `count` particles now, g->count before; new ones have no links. */
+/* From g->count particles to `count`; new ones have no links. */
 ooze_result links_resize(gpu *g, uint32_t count, ooze_message *why) {
-  link_rows *r = &g->links[g->links_now];
-  if (!g->has_links) return OOZE_OK;
+  link_rows *r = &g->links.rows[g->links.current];
+  if (!g->links.present) return OOZE_OK;
   if (count > g->count) {
     OZ_CUDA(cudaMemsetAsync(as<uint16_t>(r->len) + g->count, 0, (size_t)(count - g->count) * 2,
                             g->stream),
@@ -255,7 +256,7 @@ ooze_result links_resize(gpu *g, uint32_t count, ooze_message *why) {
             "links");
   } else if (count == 0) {
     if (g->count) OZ_CUDA(cudaMemsetAsync(r->len.at, 0, (size_t)g->count * 2, g->stream), "links");
-  } /* particles that came and go again before a step have none */
+  } /* particles that were added and removed before a step have none */
   return OOZE_OK;
 }
 
@@ -263,24 +264,22 @@ ooze_result links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
-  OZ_TRY(begin_links(g, why));
+  OZ_TRY(open_links(g, why));
   links_frame(g, f);
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_LINKS);
-  link_rows *to = &g->links[1 - g->links_now];
+  link_rows *to = &g->links.rows[1 - g->links.current];
   const uint32_t groups = (g->count + GROUP - 1) / GROUP;
   relink s = {*f, rule};
-  uint32_t *width = as<uint32_t>(g->link_width);
-  OZ_CUDA(each(g->stream, g->count, count_item{s, as<uint16_t>(to->len)}), "links");
-  OZ_CUDA(each(g->stream, groups, width_item{as<uint16_t>(to->len), g->count, width}), "links");
-  OZ_TRY(add_up(g, width, groups, why));
-  OZ_CUDA(
-      each(g->stream, 1, total_item{width, groups, &static_cast<news *>(g->device_news.at)->links}),
-      "links");
-  OZ_TRY(bring_news(g, why));
-  OZ_TRY(lines_room(g, to, g->host_news->links, why));
-  OZ_CUDA(each(g->stream, g->count, write_item{s, view(*to), width}), "links");
-  g->links_now = 1 - g->links_now;
+  uint32_t *width = as<uint32_t>(g->links.width);
+  OZ_CUDA(for_each(g->stream, g->count, count_item{s, as<uint16_t>(to->len)}), "links");
+  OZ_CUDA(for_each(g->stream, groups, width_item{as<uint16_t>(to->len), g->count, width}), "links");
+  OZ_TRY(inclusive_sum(g, width, groups, why));
+  OZ_CUDA(for_each(g->stream, 1, total_item{width, groups, &status_on_device(g)->links}), "links");
+  OZ_TRY(fetch_status(g, why));
+  OZ_TRY(reserve_lines(g, to, g->mailbox.host->links, why));
+  OZ_CUDA(for_each(g->stream, g->count, write_item{s, view(*to), width}), "links");
+  g->links.current = 1 - g->links.current;
   links_frame(g, f);
   return OOZE_OK;
 }
@@ -288,7 +287,7 @@ ooze_result links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message
 /* ---- to and from the host ---- */
 
 namespace {
-struct host_block { /* memory of one call */
+struct host_block { /* freed at the end of the call */
   gpu *g;
   void *at;
   host_block(gpu *gg, size_t bytes) : g(gg), at(oz_alloc(gg->memory, bytes ? bytes : 1)) {}
@@ -304,11 +303,11 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
-  if (!g->has_links && !count) return OOZE_OK;
-  OZ_TRY(begin_links(g, why));
-  link_rows *to = &g->links[1 - g->links_now];
-  /* a first guess: how rows are spread is not known yet */
-  if (!at) return lines_room(g, to, 2 * count / GROUP, why);
+  if (!g->links.present && !count) return OOZE_OK;
+  OZ_TRY(open_links(g, why));
+  link_rows *to = &g->links.rows[1 - g->links.current];
+  /* a first guess, before the row lengths are known */
+  if (!at) return reserve_lines(g, to, 2 * count / GROUP, why);
   const size_t n = g->count;
   host_block hl(g, n * 2), hr(g, n * 4);
   uint16_t *len = static_cast<uint16_t *>(hl.at);
@@ -340,7 +339,7 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
     }
     lines += most;
   }
-  OZ_TRY(lines_room(g, to, lines, why));
+  OZ_TRY(reserve_lines(g, to, lines, why));
   const size_t entries = (size_t)lines * GROUP;
   host_block hj(g, entries * 4), hrest(g, entries * 4), hkind(g, entries * 4),
       hspare(g, entries * 4);
@@ -369,7 +368,7 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
       OZ_CUDA(cudaMemcpyAsync(p.to->at, p.from, p.bytes, cudaMemcpyHostToDevice, g->stream),
               "links");
   OZ_CUDA(cudaStreamSynchronize(g->stream), "links");
-  g->links_now = 1 - g->links_now;
+  g->links.current = 1 - g->links.current;
   return OOZE_OK;
 }
 
@@ -380,8 +379,8 @@ ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint
   OZ_TRY(flush(g, why));
   const uint64_t room = out ? *count : 0;
   *count = 0;
-  if (!g->has_links || !g->count) return OOZE_OK;
-  const link_rows *r = &g->links[g->links_now];
+  if (!g->links.present || !g->count) return OOZE_OK;
+  const link_rows *r = &g->links.rows[g->links.current];
   const size_t n = g->count, entries = (size_t)r->lines * GROUP;
   host_block hl(g, n * 2), hr(g, n * 4), hk(g, n * 4), hj(g, entries * 4), hrest(g, entries * 4),
       hkind(g, entries * 4), hspare(g, entries * 4);
@@ -411,7 +410,7 @@ ooze_result links_get(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint
     for (uint32_t k = 0; k < len[i]; k++) {
       const size_t e = row[i] + (size_t)k * GROUP;
       const uint32_t other = rank[j[e]];
-      if (other <= a) continue; /* the other end has told of it */
+      if (other <= a) continue; /* counted from the other end */
       if (m < room)
         out[m] =
             oz_link_pair{a, other, static_cast<float *>(hrest.at)[e],

@@ -1,4 +1,4 @@
-/* A particle's state on its way to where the sort puts it. */
+/* The permutation of the particles' state. */
 #ifndef OZ_CUDA_PERMUTE_H
 #define OZ_CUDA_PERMUTE_H
 
@@ -11,11 +11,11 @@
 namespace OZ_NAMESPACE {
 namespace {
 
-/* The state of one particle on its way. All of it is read before any is written: a thread waits
- * once, not once a field. */
+/* State of one particle. All of it is loaded before any is stored: a thread waits once, and not
+ * once a field. */
 template <class T>
 using plain = typename std::remove_cv<typename std::remove_reference<T>::type>::type;
-struct luggage {
+struct particle_state {
 #define HOLD_RECORD(member, words) float member[4];
 #define HOLD_PLANES(member, words) plain<decltype(*oz_frame::member)> member[words];
 #define HOLD_WIDE(member, words) uint64_t member[1];
@@ -35,13 +35,13 @@ struct luggage {
   for (int c = 0; c < words; c++) to.member[(size_t)c * to.stride + k] = s->member[c];
 #define PUT_WIDE(member, words) to.member[k] = s->member[0];
 
-struct permute_item : permuting {
+struct permute_item : pending_permutation {
   OZ_D void operator()(uint32_t k) const {
-    luggage s;
+    particle_state s;
     take(order[k], &s);
     put(k, &s);
   }
-  OZ_D void take(uint32_t i, luggage *s) const {
+  OZ_D void take(uint32_t i, particle_state *s) const {
 #define OZ_FIELD(name, member, words, layout) TAKE_##layout(member, words)
 #define OZ_OPTIONAL(name, member, words, layout, fallback) \
   if (from.member) TAKE_##layout(member, words)
@@ -49,8 +49,8 @@ struct permute_item : permuting {
 #undef OZ_FIELD
 #undef OZ_OPTIONAL
   }
-  OZ_D void put(uint32_t k, const luggage *s) const {
-    if (backup) { /* a substep changes these in place before it has all its memory */
+  OZ_D void put(uint32_t k, const particle_state *s) const {
+    if (backup) { /* for roll_back: a substep changes these before it has all its memory */
       const oz_real v[4] = {s->u[0], s->u[1], s->u[2],
                             oz_float_of(from.source ? s->source[0] : 0u)};
       oz_st4(backup, k, 4, 0, v);

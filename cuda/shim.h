@@ -1,6 +1,5 @@
-/* The words that the backend is written in. Under nvcc they are CUDA's. With OZ_CUDA_HOST they are
- * plain C++ on one thread, so that the same kernels and the same host code run, and are tested,
- * where there is no GPU. */
+/* CUDA under nvcc; with OZ_CUDA_HOST plain C++ on one thread, so that the same kernels and host
+ * code run, and are tested, without a GPU. */
 #ifndef OZ_CUDA_SHIM_H
 #define OZ_CUDA_SHIM_H
 
@@ -17,7 +16,7 @@ extern "C" {
 
 #if defined(OZ_CUDA_HOST)
 
-#define OZ_D inline /* of member functions and templates that run on the device */
+#define OZ_D inline /* for member functions and templates that run on the device */
 #define OZ_NAMESPACE oz_cuda_host
 #define OZ_CUDA_CREATE oz_cuda_host_backend_create
 enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorUnknown = 999 };
@@ -74,16 +73,16 @@ inline uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uint32_t v) {
   if (old == was) *p = v;
   return old;
 }
-inline void oz_fence() {} /* what was written before is seen before what is written after */
+inline void oz_fence() {} /* orders earlier writes before later ones */
 
 namespace OZ_NAMESPACE {
-template <class K> inline cudaError_t each(cudaStream_t, uint32_t n, const K &k) {
+template <class K> inline cudaError_t for_each(cudaStream_t, uint32_t n, const K &k) {
   for (uint32_t i = 0; i < n; i++) k(i);
   return cudaSuccess;
 }
 enum chain { ALONE, CHAIN_FIRST, CHAINED };
-template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k, chain) {
-  return each(stream, n, k);
+template <class K> inline cudaError_t for_each(cudaStream_t stream, uint32_t n, const K &k, chain) {
+  return for_each(stream, n, k);
 }
 } // namespace OZ_NAMESPACE
 
@@ -109,38 +108,39 @@ __device__ __forceinline__ uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uin
 __device__ __forceinline__ void oz_fence() { __threadfence(); }
 
 namespace OZ_NAMESPACE {
-/* queue.cu: whether kernels may be started before the one before is done (compute capability 9) */
-bool start_early();
-/* A kernel may be started while the one before it is still running, so that its launch costs
- * nothing; here it waits for what that one wrote, and lets the next one come. */
-__device__ __forceinline__ void let_the_next_come() {
+/* stage_queue.cu: whether dependent launches are used (compute capability 9) */
+bool dependent_launch_enabled();
+/* Programmatic dependent launch: a kernel may start while the one before it still runs, which hides
+ * the launch latency. The trigger lets the dependent kernel start; the wait blocks until the kernel
+ * before is done and its writes are visible. */
+__device__ __forceinline__ void launch_dependency_trigger() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
-__device__ __forceinline__ void await_the_last() {
+__device__ __forceinline__ void launch_dependency_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
-/* Before what a kernel reads that it need not wait for, because whoever let it come had waited for
- * that: nothing old is in the first-level cache then. */
-__device__ __forceinline__ void look_afresh() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-/* On its way into the first-level cache. */
-__device__ __forceinline__ void draw_near(const void *p) {
+/* Before reads that need no wait, because the kernel that triggered had waited for their writer: no
+ * stale line is in the first-level cache afterwards. */
+__device__ __forceinline__ void acquire_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+/* Into the first-level cache. */
+__device__ __forceinline__ void prefetch(const void *p) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
 }
-/* A table that all threads of a block look into, and which the host wrote before anything that one
- * might have to wait for: before the wait. */
-__device__ __forceinline__ void draw_all_near(const void *p, size_t bytes) {
+/* Prefetches a table that all threads of a block read, and that the host wrote before any kernel in
+ * flight: it may precede the wait. */
+__device__ __forceinline__ void prefetch_table(const void *p, size_t bytes) {
   const size_t at = 32u * threadIdx.x;
-  if (at < bytes) draw_near(static_cast<const char *>(p) + at);
+  if (at < bytes) prefetch(static_cast<const char *>(p) + at);
 }
-__device__ __forceinline__ void after_the_last() {
-  let_the_next_come();
-  await_the_last();
+__device__ __forceinline__ void launch_dependency_trigger_and_wait() {
+  launch_dependency_trigger();
+  launch_dependency_wait();
 }
-/* Launches a kernel that begins with after_the_last. */
+/* A dependent launch: the kernel has a launch dependency wait. */
 template <class... P>
 inline cudaError_t start_kernel(void (*kernel)(P...), uint32_t blocks, uint32_t threads,
                                 size_t memory, cudaStream_t stream, const P &...args) {
@@ -150,11 +150,11 @@ inline cudaError_t start_kernel(void (*kernel)(P...), uint32_t blocks, uint32_t 
   early.val.programmaticStreamSerializationAllowed = 1;
   c.gridDim = dim3(blocks), c.blockDim = dim3(threads), c.stream = stream,
   c.dynamicSmemBytes = memory;
-  c.attrs = &early, c.numAttrs = start_early() ? 1 : 0;
+  c.attrs = &early, c.numAttrs = dependent_launch_enabled() ? 1 : 0;
   return cudaLaunchKernelEx(&c, kernel, args...);
 }
-/* Every kernel asks for the same division of the first-level cache, as much shared memory as there
- * is: a multiprocessor that has to divide it anew waits until it is empty. */
+/* Every kernel asks for the same carve-out of the first-level cache, as much shared memory as
+ * possible: a multiprocessor that changes it waits until it is empty. */
 template <auto KERNEL> inline cudaError_t prepare() {
   int device = 0, most = 0;
   cudaFuncAttributes have;
@@ -177,30 +177,31 @@ inline cudaError_t start(uint32_t n, uint32_t threads, size_t memory, cudaStream
   if (ready != cudaSuccess) return ready;
   return start_kernel(KERNEL, n, threads, memory, stream, args...);
 }
-/* These and searches start when all before them is done, and let nobody come early: gathers read
- * lists before they wait (walk.h). (That of what is stirred starts early, and lets those come who
- * read its rows after they have waited.) */
+/* These kernels and searches are ordinary launches, without a trigger: gathers read lists before
+ * their wait (gather.h). The search of moved cells is the exception: its dependent kernel reads the
+ * rows after its wait. */
 template <class K>
-__global__ void __launch_bounds__(256) each_kernel(const __grid_constant__ K k, uint32_t n) {
+__global__ void __launch_bounds__(256) for_each_kernel(const __grid_constant__ K k, uint32_t n) {
   const uint32_t i = blockIdx.x * 256u + threadIdx.x;
   if (i < n) k(i);
 }
 /* Runs k(i) for every i below n. */
-template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k) {
-  if (n) each_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
+template <class K> inline cudaError_t for_each(cudaStream_t stream, uint32_t n, const K &k) {
+  if (n) for_each_kernel<K><<<(n + 255u) / 256u, 256, 0, stream>>>(k, n);
   return cudaGetLastError();
 }
-/* The same where one such kernel follows the other on a stream where nobody else does: each waits
- * for the one before it, having started early. */
+/* The same in a chain of such kernels on a stream of their own: dependent launches, each of which
+ * waits for the one before. */
 enum chain { ALONE, CHAIN_FIRST, CHAINED };
 template <class K>
 __global__ void __launch_bounds__(256) chained_kernel(const __grid_constant__ K k, uint32_t n) {
   const uint32_t i = blockIdx.x * 256u + threadIdx.x;
-  after_the_last();
+  launch_dependency_trigger_and_wait();
   if (i < n) k(i);
 }
-template <class K> inline cudaError_t each(cudaStream_t stream, uint32_t n, const K &k, chain in) {
-  if (in == ALONE || !n) return each(stream, n, k);
+template <class K>
+inline cudaError_t for_each(cudaStream_t stream, uint32_t n, const K &k, chain in) {
+  if (in == ALONE || !n) return for_each(stream, n, k);
   if (in == CHAINED) return start<chained_kernel<K>>((n + 255u) / 256u, 256, 0, stream, k, n);
   static const cudaError_t ready = prepare<chained_kernel<K>>();
   if (ready != cudaSuccess) return ready;

@@ -438,7 +438,7 @@ typedef struct oz_frame {
    * long it is), and the lists. */
   const uint16_t *near_c;
   /* GPU: the number of slots of the layer next to a wall, then which; NULL: nobody asks
-   * (cuda/mirror.h) */
+   * (cuda/mirror_pressure.h) */
   uint32_t *wall_near;
   const uint32_t *near_first, *near_j;
   /* the GPU's small scenes: halves, four an entry: ghat x, y, z, weight c */

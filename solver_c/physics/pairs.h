@@ -10,7 +10,7 @@
 typedef struct oz_group {
 #if OZ_GPU
   const uint32_t *j;
-  oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/walk.h) */
+  oz_v3 r;   /* x_i - x_j at the start, m: for stages that ask for it (cuda/gather.h) */
   oz_v3 way; /* ghat is s times this: for sums that have another factor besides */
   /* off: receives the sum of what A_j's first number was multiplied with, for oz_matrix_off */
   oz_real s, *off;

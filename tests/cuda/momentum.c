@@ -1,7 +1,7 @@
 /* What a fluid by itself does leaves its momentum and its spin as they are, though what particles
  * send has 13 bits on the GPU. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
-#include "cuda/both.h"
+#include "cuda/compare.h"
 
 #include "check.h"
 

@@ -11,7 +11,7 @@
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "physics/boundary.h"
 
-#include "cuda/both.h"
+#include "cuda/compare.h"
 
 #include "backend/grip.h"
 #include "check.h"
@@ -358,11 +358,12 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   setenv("OOZE_CUDA_LANES", "4", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   unsetenv("OOZE_CUDA_LANES");
-  setenv("OOZE_CUDA_LATE", "0", 1); /* lists are looked at as soon as they are made */
+  setenv("OOZE_CUDA_DEBUG_DISABLE", "deferred_checks",
+         1); /* lists are looked at as soon as they are made */
   stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "1", 1);
   stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
-  unsetenv("OOZE_CUDA_LANES"), unsetenv("OOZE_CUDA_LATE");
+  unsetenv("OOZE_CUDA_LANES"), unsetenv("OOZE_CUDA_DEBUG_DISABLE");
   /* sums of 240 opposing terms */
   stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran);
   /* explicit: what differs grows within the substep */
@@ -493,9 +494,12 @@ static state without_bodies(void) {
   return s;
 }
 static void same_bits(const char *lanes, int bodies) {
-  static const char *const ways[][2] = {{"OOZE_CUDA_JOIN", "0"},    {"OOZE_CUDA_SOON", "0"},
-                                        {"OOZE_CUDA_TABLE", "0"},   {"OOZE_CUDA_TWICE", "0"},
-                                        {"OOZE_CUDA_SHARE", "400"}, {"OOZE_CUDA_SHARE", "0"}};
+  static const char *const ways[][2] = {{"OOZE_CUDA_DEBUG_DISABLE", "fusion"},
+                                        {"OOZE_CUDA_DEBUG_DISABLE", "status_carriers"},
+                                        {"OOZE_CUDA_DEBUG_DISABLE", "cell_table"},
+                                        {"OOZE_CUDA_DEBUG_DISABLE", "field_copies"},
+                                        {"OOZE_CUDA_SHARE", "400"},
+                                        {"OOZE_CUDA_SHARE", "0"}};
   seed = 99;
   state s = bodies ? make(RANDOM) : without_bodies();
   float *first = malloc((size_t)s.n * 16), *now = malloc((size_t)s.n * 16);
@@ -525,36 +529,54 @@ static void nearly_the_same(const char *name, const char *const lanes[3], float 
     float *so = malloc((size_t)s.n * 16), *otherwise = malloc((size_t)s.n * 16), most = 0.0f,
           worst = 0.0f;
     run_so(&s, NULL, NULL, lanes[l], 1, so);
-    run_so(&s, name, "0", lanes[l], 1, otherwise);
+    run_so(&s, "OOZE_CUDA_DEBUG_DISABLE", name, lanes[l], 1, otherwise);
     for (size_t i = 0; i < 4 * (size_t)s.n; i++)
       if (i % 4 < 3)
         most = fmaxf(most, fabsf(otherwise[i])), worst = fmaxf(worst, fabsf(so[i] - otherwise[i]));
     printf("  %s threads: %.1e of %.3g m/s\n", lanes[l] ? lanes[l] : "8", (double)(worst / most),
            (double)most);
-    CHECK(worst > 0.0f, "%s=0 changes nothing", name);
-    CHECK(worst < tolerance * most, "%s=0: %g of %g m/s", name, (double)worst, (double)most);
+    CHECK(worst > 0.0f, "without %s nothing changes", name);
+    CHECK(worst < tolerance * most, "without %s: %g of %g m/s", name, (double)worst, (double)most);
     free(so), free(otherwise);
     drop_state(&s);
   }
 }
-/* A position iteration as two kernels (cuda/position.h) does what four do. */
+OZ_CASE(an_unknown_optimisation_is_refused_by_name) {
+  oz_memory memory;
+  oz_backend *b = NULL;
+  oz_backend_desc desc;
+  ooze_message why = {""};
+  ooze_hooks hooks;
+  ooze_hooks_default(&hooks);
+  oz_memory_init(&memory, &hooks);
+  memset(&desc, 0, sizeof desc);
+  desc.memory = &memory, desc.tasks = OOZE_TASKS_SERIAL, desc.threads = 1, desc.device = -1;
+  setenv("OOZE_CUDA_DEBUG_DISABLE", "graphs,cells", 1);
+  CHECK_EQ(oz_cuda_host_backend_create(&desc, &b, &why), OOZE_ERROR_ARGUMENT);
+  CHECK(strstr(why.text, "'cells'"), "%s", why.text);
+  setenv("OOZE_CUDA_DEBUG_DISABLE", "graphs,,cell_table", 1);
+  CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
+  unsetenv("OOZE_CUDA_DEBUG_DISABLE");
+  b->table->destroy(b);
+}
+/* A position iteration as two kernels does what four do. */
 OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
   static const char *const lanes[] = {NULL, "1", "2"};
-  nearly_the_same("OOZE_CUDA_BOTH", lanes, 5e-4f);
+  nearly_the_same("position_fusion", lanes, 5e-4f);
 }
-/* bound, velocity_start and residual in one kernel (cuda/velocity.h), where nothing relaxes.
+/* bound, velocity_start and residual in one kernel (cuda/fused_velocity.h), where nothing relaxes.
  * Eigenvalues of the preconditioner have 13 bits: after few iterations one more or less can be
  * seen. */
 OZ_CASE(a_projection_is_prepared_in_one_kernel_as_in_three) {
   static const char *const lanes[] = {"1", "2", "4"};
   relaxes = 0;
-  nearly_the_same("OOZE_CUDA_JOIN", lanes, 2e-3f);
+  nearly_the_same("fusion", lanes, 2e-3f);
   relaxes = 1;
 }
-/* Rows in an order that suits the banks of shared memory (cuda/spread.cu). */
+/* Rows in an order that suits the banks of shared memory (cuda/row_order.cu). */
 OZ_CASE(rows_that_were_put_in_order_have_the_same_neighbours) {
   static const char *const lanes[] = {"1", "2", "4"};
-  nearly_the_same("OOZE_CUDA_SPREAD", lanes, 5e-4f);
+  nearly_the_same("row_order", lanes, 5e-4f);
 }
 
 /* With ever more memory: until it is enough, the substep fails here or there and leaves velocities

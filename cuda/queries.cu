@@ -1,0 +1,220 @@
+/* Questions about all particles after a substep, answered on the device without a download: lost
+ * particles, loads on the walls, the greatest speed. */
+#include "cuda/gpu.h"
+
+#include "physics/lanes.h"
+
+#include "physics/wall.h"
+
+#include <cmath>
+
+namespace OZ_NAMESPACE {
+namespace {
+
+struct lost_item {
+  oz_frame f;
+  float limit;
+  int kill;
+  uint32_t *count;
+  OZ_D void operator()(uint32_t i) const {
+    const float *x = f.x + 4 * (size_t)i;
+    const bool in = fabsf(x[0]) <= limit && fabsf(x[1]) <= limit && fabsf(x[2]) <= limit;
+    if (!in || (kill && oz_wall_kill(&f, x))) oz_atomic_add(count, 1u);
+  }
+};
+
+enum { CHUNKS = 64 };
+
+/* Impulse (kg m/s) on collider c, and its moment about the collider's position, from chunk `part`
+ * of the contacts: as oz_colliders_collect (core/colliders.c), summed in a fixed order. */
+struct load_item {
+  oz_frame f;
+  const uint32_t *slots;
+  double *part; /* (collider, chunk, 6) */
+  OZ_D void add(uint32_t c, uint32_t slot, double *sum) const {
+    for (uint32_t k = 0; k < f.wall_planes[slot]; k++) {
+      const uint32_t plane = slot * f.slot_planes + k;
+      if (f.wall[plane].collider == c) give(c, slot, f.wall_impulse + 3 * (size_t)plane, sum);
+    }
+    for (uint32_t k = 0; f.load && k < f.load[slot].count; k++)
+      if (f.load[slot].handle[k] == f.collider[c].handle) give(c, slot, f.load[slot].sum[k], sum);
+  }
+  OZ_D void give(uint32_t c, uint32_t slot, const float *j, double *sum) const {
+    const float *x = f.x + 4 * (size_t)f.wall_particle[slot], *at = f.collider[c].p1;
+    if (!(fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) < 1e30f))
+      return; /* contained particles have NaN */
+    const double r[3] = {(double)x[0] - (double)at[0], (double)x[1] - (double)at[1],
+                         (double)x[2] - (double)at[2]};
+    const double g[3] = {(double)j[0], (double)j[1], (double)j[2]};
+    const double turn[3] = {r[1] * g[2] - r[2] * g[1], r[2] * g[0] - r[0] * g[2],
+                            r[0] * g[1] - r[1] * g[0]};
+    if (!(fabs(turn[0]) + fabs(turn[1]) + fabs(turn[2]) < 1e30)) return;
+    for (int k = 0; k < 3; k++) sum[k] += g[k], sum[3 + k] += turn[k];
+  }
+  OZ_D void range(uint32_t chunk, uint32_t *first, uint32_t *end) const {
+    const uint32_t all = *slots, each = (all + CHUNKS - 1) / CHUNKS;
+    *first = chunk * each < all ? chunk * each : all;
+    *end = *first + each < all ? *first + each : all;
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    double sum[6] = {0};
+    uint32_t first, end;
+    range(i % CHUNKS, &first, &end);
+    for (uint32_t k = first; k < end; k++) add(i / CHUNKS, k, sum);
+    for (int k = 0; k < 6; k++) part[6 * (size_t)i + k] += sum[k];
+  }
+#endif
+};
+#if defined(OZ_CUDA_HOST)
+cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) {
+  return for_each(stream, colliders * CHUNKS, l);
+}
+#else
+__global__ void __launch_bounds__(128) load_kernel(const __grid_constant__ load_item l) {
+  __shared__ double part[6][4];
+  double sum[6] = {0};
+  uint32_t first, end;
+  l.range(blockIdx.x % CHUNKS, &first, &end);
+  for (uint32_t k = first + threadIdx.x; k < end; k += 128) l.add(blockIdx.x / CHUNKS, k, sum);
+  for (int k = 0; k < 6; k++) {
+    for (int d = 16; d; d >>= 1) sum[k] += __shfl_xor_sync(0xffffffffu, sum[k], d);
+    if (threadIdx.x % 32 == 0) part[k][threadIdx.x / 32] = sum[k];
+  }
+  __syncthreads();
+  if (threadIdx.x < 6)
+    l.part[6 * (size_t)blockIdx.x + threadIdx.x] +=
+        part[threadIdx.x][0] + part[threadIdx.x][1] + part[threadIdx.x][2] + part[threadIdx.x][3];
+}
+cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) {
+  load_kernel<<<colliders * CHUNKS, 128, 0, stream>>>(l);
+  return cudaGetLastError();
+}
+#endif
+
+struct speed_item {
+  const float *u;
+  const uint32_t *owner; /* boundary particles do not count; or NULL */
+  uint32_t *fastest;     /* bits of a float that is not negative are ordered as integers */
+  OZ_D float of(uint32_t i) const {
+    const float *v = u + 4 * (size_t)i, s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    /* NaN counts as 0 */
+    return s > 0.0f && !(owner && owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) ? s : 0.0f;
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    const uint32_t s = oz_bits_of(of(i));
+    if (s > *fastest) *fastest = s;
+  }
+#endif
+};
+#if defined(OZ_CUDA_HOST)
+cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
+  return for_each(stream, n, s);
+}
+#else
+__global__ void __launch_bounds__(256)
+    speed_kernel(const __grid_constant__ speed_item s, uint32_t n) {
+  float most = 0.0f;
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u)
+    most = fmaxf(most, s.of(i));
+  for (int d = 16; d; d >>= 1) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, d));
+  if (threadIdx.x % 32 == 0) atomicMax(s.fastest, __float_as_uint(most));
+}
+cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
+  const uint32_t wish = (n + 1023u) / 1024u, blocks = wish < 1056u ? wish : 1056u;
+  speed_kernel<<<blocks, 256, 0, stream>>>(s, n);
+  return cudaGetLastError();
+}
+#endif
+
+} // namespace
+
+/* The greatest speed, m/s. */
+ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  *out = 0.0;
+  if (!g->count) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  uint32_t *most = &status_on_device(g)->fastest;
+  OZ_CUDA(cudaMemsetAsync(most, 0, sizeof *most, g->stream), "the greatest speed");
+  OZ_CUDA(speed_all(speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream),
+          "the greatest speed");
+  OZ_TRY(fetch_status(g, why));
+  float speed2;
+  memcpy(&speed2, &g->mailbox.host->fastest, sizeof speed2);
+  *out = sqrt((double)speed2);
+  return OOZE_OK;
+}
+
+ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  /* the cells' bounding box decides; NaN lies in the outermost cells */
+  if (!kill && g->sorter.box_known == BOX_KNOWN) {
+    bool in = true;
+    for (int k = 0; k < 3; k++)
+      in = in && (double)g->sorter.box[k] * (double)g->sorter.cell > -(double)limit &&
+           (1.0 - (double)g->sorter.box[3 + k]) * (double)g->sorter.cell < (double)limit;
+    *out = 0;
+    if (in) return OOZE_OK;
+  }
+  OZ_TRY(flush(g, why));
+  uint32_t *count = &status_on_device(g)->lost;
+  lost_item item;
+  b->table->frame(b, &item.f);
+  item.limit = limit, item.kill = kill, item.count = count;
+  item.f.d = 1.0f; /* the distance formulas need no more */
+  OZ_CUDA(cudaMemsetAsync(count, 0, sizeof *count, g->stream), "looking for lost particles");
+  OZ_CUDA(for_each(g->stream, g->count, item), "looking for lost particles");
+  OZ_TRY(fetch_status(g, why));
+  *out = g->mailbox.host->lost;
+  return OOZE_OK;
+}
+
+/* Without `out`: adds the loads of the last substep, on the device. With it: downloads the sums and
+ * starts again at zero. */
+ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  const size_t bytes = (size_t)g->scene.collider_count * CHUNKS * 6 * sizeof(double);
+  if (!out) {
+    if (!g->walls.count || !g->scene.collider_count) return OOZE_OK;
+    OZ_TRY(flush(g, why));
+    if (!g->walls.has_loads || g->walls.loads.bytes < bytes) {
+      OZ_TRY(grow(g, &g->walls.loads, bytes, "loads", why));
+      OZ_CUDA(cudaMemsetAsync(g->walls.loads.at, 0, bytes, g->stream), "loads");
+    }
+    g->walls.has_loads = true;
+    load_item item;
+    b->table->frame(b, &item.f);
+    item.slots = &status_on_device(g)->walls;
+    item.part = static_cast<double *>(g->walls.loads.at);
+    OZ_CUDA(load_all(item, g->scene.collider_count, g->stream), "loads");
+    return OOZE_OK;
+  }
+  memset(out, 0, (size_t)g->scene.collider_count * 6 * sizeof *out);
+  if (!g->walls.has_loads) return OOZE_OK;
+  g->walls.has_loads = false;
+  if (bytes > g->walls.host_loads_bytes) {
+    void *fresh = nullptr;
+    if (cudaMallocHost(&fresh, bytes) != cudaSuccess)
+      return fail_cuda(g, cudaErrorMemoryAllocation, "loads", why);
+    if (g->walls.host_loads) cudaFreeHost(g->walls.host_loads);
+    g->walls.host_loads = static_cast<double *>(fresh);
+    g->walls.host_loads_bytes = bytes;
+  }
+  OZ_CUDA(cudaMemcpyAsync(g->walls.host_loads, g->walls.loads.at, bytes, cudaMemcpyDeviceToHost,
+                          g->stream),
+          "loads");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "loads");
+  for (uint32_t c = 0; c < g->scene.collider_count; c++)
+    for (int part = 0; part < CHUNKS; part++)
+      for (int k = 0; k < 6; k++)
+        out[6 * c + (uint32_t)k] +=
+            g->walls.host_loads[6 * ((size_t)c * CHUNKS + (size_t)part) + (size_t)k];
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE

@@ -1,0 +1,507 @@
+/* The order of particles along a space-filling curve: bounding box, sort, permutation, roll-back.
+ */
+#include "cuda/block_scan.h"
+#include "cuda/cells.h"
+#include "cuda/permute.h"
+
+#if defined(OZ_CUDA_HOST)
+#include <algorithm>
+#include <cmath>
+#include <vector>
+#else
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace OZ_NAMESPACE {
+namespace {
+
+/* ---- bounding box of the cells ---- */
+
+struct box_item {
+  const float *at;
+  float inv;
+  int *box; /* least, minus greatest */
+  OZ_D void cell(uint32_t i, int c[6]) const {
+    for (int k = 0; k < 3; k++) {
+      c[k] = coordinate(at[4 * (size_t)i + k], inv);
+      c[3 + k] = -c[k];
+    }
+  }
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    int c[6];
+    cell(i, c);
+    for (int k = 0; k < 6; k++) oz_atomic_min(box + k, c[k]);
+  }
+#endif
+};
+#if !defined(OZ_CUDA_HOST)
+__device__ __forceinline__ int warp_min(int v) {
+  for (int d = 16; d; d >>= 1) v = min(v, __shfl_xor_sync(0xffffffffu, v, d));
+  return v;
+}
+__global__ void __launch_bounds__(256) box_kernel(const __grid_constant__ box_item b, uint32_t n) {
+  int least[6];
+  for (int k = 0; k < 6; k++) least[k] = NONE_U32;
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) {
+    int c[6];
+    b.cell(i, c);
+    for (int k = 0; k < 6; k++) least[k] = min(least[k], c[k]);
+  }
+  for (int k = 0; k < 6; k++) {
+    least[k] = warp_min(least[k]);
+    if (threadIdx.x % 32 == 0) atomicMin(b.box + k, least[k]);
+  }
+}
+#endif
+/* ---- sort and prefix sums ---- */
+
+#if defined(OZ_CUDA_HOST)
+template <class K> void host_sort(K *key, uint32_t *order, uint32_t n) {
+  std::vector<uint32_t> at(n), o(order, order + n);
+  std::vector<K> k(key, key + n);
+  for (uint32_t i = 0; i < n; i++) at[i] = i;
+  std::stable_sort(at.begin(), at.end(), [&](uint32_t a, uint32_t b) { return k[a] < k[b]; });
+  for (uint32_t i = 0; i < n; i++) key[i] = k[at[i]], order[i] = o[at[i]];
+}
+ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t, int *now, ooze_message *) {
+  if (wide)
+    host_sort(static_cast<uint64_t *>(g->sorter.key[0].at),
+              static_cast<uint32_t *>(g->sorter.order[0].at), n);
+  else
+    host_sort(static_cast<uint32_t *>(g->sorter.key[0].at),
+              static_cast<uint32_t *>(g->sorter.order[0].at), n);
+  *now = 0;
+  return OOZE_OK;
+}
+ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+  for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
+  return OOZE_OK;
+}
+ooze_result before_each(gpu *, uint32_t *v, uint32_t n, chain, ooze_message *) {
+  for (uint32_t i = 0, sum = 0; i < n; i++) {
+    const uint32_t here = v[i];
+    v[i] = sum, sum += here;
+  }
+  return OOZE_OK;
+}
+cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) { return for_each(g->stream, n, b); }
+#else
+template <class K>
+ooze_result sort_as(gpu *g, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
+  cub::DoubleBuffer<K> key(static_cast<K *>(g->sorter.key[0].at),
+                           static_cast<K *>(g->sorter.key[1].at));
+  cub::DoubleBuffer<uint32_t> order(static_cast<uint32_t *>(g->sorter.order[0].at),
+                                    static_cast<uint32_t *>(g->sorter.order[1].at));
+  size_t bytes = 0;
+  OZ_CUDA(
+      cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, order, (int)n, 0, (int)bits, g->stream),
+      "sorting");
+  OZ_TRY(grow(g, &g->sorter.temp, bytes, "sorting", why, true));
+  bytes = g->sorter.temp.bytes;
+  OZ_CUDA(cub::DeviceRadixSort::SortPairs(g->sorter.temp.at, bytes, key, order, (int)n, 0,
+                                          (int)bits, g->stream),
+          "sorting");
+  *now = key.selector;
+  if (order.selector != key.selector)
+    return oz_fail(why, OOZE_ERROR_DEVICE, "cuda: sorted keys and values are not together");
+  return OOZE_OK;
+}
+ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
+  return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
+}
+/* Prefix sums of up to SCAN_MAX numbers in one kernel; v is aligned to 16 bytes. */
+enum { SCAN_BLOCK = 512, SCAN_ITEMS = 8, SCAN_MAX = SCAN_BLOCK * SCAN_ITEMS * 512 };
+template <bool WITH>
+__global__ void __launch_bounds__(SCAN_BLOCK)
+    scan_kernel(uint32_t *v, uint32_t n, const scan_state sums, const chain in) {
+  constexpr uint32_t WARPS = SCAN_BLOCK / 32;
+  __shared__ uint32_t part[WARPS];
+  const uint32_t first = (blockIdx.x * (uint32_t)SCAN_BLOCK + threadIdx.x) * SCAN_ITEMS,
+                 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  uint32_t x[SCAN_ITEMS], own = 0, all = 0;
+  if (in != ALONE) launch_dependency_trigger_and_wait();
+  if (first + SCAN_ITEMS <= n)
+    for (int k = 0; k < SCAN_ITEMS; k += 4) {
+      const uint4 four = *reinterpret_cast<const uint4 *>(v + first + k);
+      x[k] = four.x, x[k + 1] = four.y, x[k + 2] = four.z, x[k + 3] = four.w;
+    }
+  else
+    for (int k = 0; k < SCAN_ITEMS; k++) x[k] = first + k < n ? v[first + k] : 0u;
+  for (int k = 0; k < SCAN_ITEMS; k++) own += x[k];
+  uint32_t sum = own;
+  for (uint32_t d = 1; d < 32; d *= 2) {
+    const uint32_t low = __shfl_up_sync(0xffffffffu, sum, d);
+    if (lane >= d) sum += low;
+  }
+  if (lane == 31) part[warp] = sum;
+  __syncthreads();
+  sum -= own;
+  for (uint32_t w = 0; w < WARPS; w++) {
+    if (w < warp) sum += part[w];
+    all += part[w];
+  }
+  sum += block_prefix<SCAN_BLOCK>(sums, all);
+  for (int k = 0; k < SCAN_ITEMS; k++) {
+    const uint32_t here = x[k];
+    x[k] = WITH ? sum + here : sum;
+    sum += here;
+  }
+  if (first + SCAN_ITEMS <= n)
+    for (int k = 0; k < SCAN_ITEMS; k += 4)
+      *reinterpret_cast<uint4 *>(v + first + k) = make_uint4(x[k], x[k + 1], x[k + 2], x[k + 3]);
+  else
+    for (int k = 0; k < SCAN_ITEMS; k++)
+      if (first + k < n) v[first + k] = x[k];
+}
+template <bool WITH>
+ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
+  if (n == 0) return OOZE_OK;
+  if (n <= SCAN_MAX && reinterpret_cast<uintptr_t>(v) % 16 == 0) {
+    scan_state sums;
+    const uint32_t blocks = (n + SCAN_BLOCK * SCAN_ITEMS - 1u) / (SCAN_BLOCK * SCAN_ITEMS);
+    OZ_TRY(next_scan(g, &sums, why));
+    if (in == CHAINED)
+      OZ_CUDA(start<scan_kernel<WITH>>(blocks, (uint32_t)SCAN_BLOCK, 0, g->stream, v, n, sums, in),
+              "adding up");
+    else
+      scan_kernel<WITH><<<blocks, SCAN_BLOCK, 0, g->stream>>>(v, n, sums, in);
+    OZ_CUDA(cudaGetLastError(), "adding up");
+    return OOZE_OK;
+  }
+  const auto scan = [&](void *room, size_t &bytes) {
+    return WITH ? cub::DeviceScan::InclusiveSum(room, bytes, v, v, (int)n, g->stream)
+                : cub::DeviceScan::ExclusiveSum(room, bytes, v, v, (int)n, g->stream);
+  };
+  size_t bytes = 0; /* CUB reports the scratch size first */
+  OZ_CUDA(scan(nullptr, bytes), "adding up");
+  OZ_TRY(grow(g, &g->sorter.temp, bytes, "adding up", why, true));
+  bytes = g->sorter.temp.bytes;
+  OZ_CUDA(scan(g->sorter.temp.at, bytes), "adding up");
+  return OOZE_OK;
+}
+ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  return add_all<true>(g, v, n, ALONE, why);
+}
+ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
+  return add_all<false>(g, v, n, in, why);
+}
+cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
+  const uint32_t wish = (n + 1023u) / 1024u, blocks = wish < 1056u ? wish : 1056u;
+  box_kernel<<<blocks, 256, 0, g->stream>>>(b, n);
+  return cudaGetLastError();
+}
+#endif
+
+/* ---- permutation ---- */
+
+/* Optional fields from the work arrays back to their own memory. */
+struct copy_back_item {
+  oz_frame from, to;
+  OZ_D void operator()(uint32_t k) const {
+    const uint32_t i = k;
+    particle_state all, *s = &all;
+#define OZ_RESULT(name, member, words, layout)
+#define OZ_FIELD(name, member, words, layout)
+#define OZ_OPTIONAL(name, member, words, layout, fallback) \
+  if (from.member) TAKE_##layout(member, words)
+#include "physics/fields.def"
+#undef OZ_OPTIONAL
+#define OZ_OPTIONAL(name, member, words, layout, fallback) \
+  if (from.member) PUT_##layout(member, words)
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
+#undef OZ_RESULT
+  }
+};
+
+struct roll_back_item {
+  oz_frame f;
+  const float *backup;
+  OZ_D void operator()(uint32_t i) const {
+    oz_real v[4], u[4];
+    oz_ld4(backup, i, 4, 0, v);
+    oz_ld4(f.u, i, 4, 0, u);
+    for (int c = 0; c < 3; c++) u[c] = v[c];
+    oz_st4(f.u, i, 4, 0, u);
+    if (f.source) f.source[i] = oz_bits_of(v[3]);
+  }
+};
+/* A permutation by the table of cells. */
+struct place_item {
+  permute_item p;
+  placement where;
+  uint32_t *cell_of, *order; /* order: the old place of each */
+  OZ_D void operator()(uint32_t i) const {
+    particle_state s;
+    const uint32_t cell = where.cell[i];
+    p.take(i, &s);
+    const uint32_t k = where.of(i, cell);
+    cell_of[k] = cell;
+    order[k] = i;
+    p.put(k, &s);
+  }
+};
+
+/* The new place of each particle, and a copy of its position there; the state itself is still being
+ * changed (streams.cu). */
+struct presort_item {
+  placement where;
+  uint32_t *cell_of, *order;
+  const float *from;
+  float *to;
+  OZ_D void operator()(uint32_t i) const {
+    const uint32_t cell = where.cell[i];
+    oz_real x[4];
+    oz_ld4(from, i, 4, 0, x);
+    const uint32_t k = where.of(i, cell);
+    cell_of[k] = cell;
+    order[k] = i;
+    oz_st4(to, k, 4, 0, x);
+  }
+};
+
+} // namespace
+
+ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
+  return running_sum(g, v, n, why);
+}
+ooze_result exclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
+  return before_each(g, v, n, in, why);
+}
+
+ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why) {
+  const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]},
+                 bits = bits_for(last);
+  key_item k = key;
+  g->sorter.grid.bits = bits;
+  g->sorter.wide_keys = 3 * bits > 32;
+  k.order = as<uint32_t>(g->sorter.order[0]);
+  if (g->sorter.wide_keys)
+    k.key64 = as<uint64_t>(g->sorter.key[0]);
+  else
+    k.key32 = as<uint32_t>(g->sorter.key[0]);
+  OZ_CUDA(for_each(g->stream, g->count, k), "cell keys");
+  return sort_pairs(g, g->sorter.wide_keys, n, 3 * bits, &g->sorter.current, why);
+}
+
+/* Small scenes double-buffer the optional fields. */
+enum { DOUBLE_BUFFER_MAX = 1 << 18 };
+static bool double_buffered(const gpu *g) {
+  return g->capacity <= DOUBLE_BUFFER_MAX && !disabled(g, DISABLE_FIELD_COPIES);
+}
+static ooze_result reserve_field_copies(gpu *g, ooze_message *why) {
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && double_buffered(g); k++)
+    if (g->field[k].at)
+      OZ_TRY(grow(g, &g->field_to[k], g->field[k].bytes, field_of((oz_field)k)->name, why));
+  return OOZE_OK;
+}
+static void point_fields_at(const gpu *g, const buffer *from, oz_frame *f) {
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
+    if (g->field[k].at) put_array(f, field_of((oz_field)k), as<float>(from[k]));
+}
+
+static permute_item make_permutation(gpu *g, const uint32_t *order, bool keep) {
+  permute_item item;
+  item.order = order;
+  item.backup = keep ? backup_of(static_cast<float *>(g->block.at), g->capacity) : nullptr;
+  item.from = item.to = g->arrays;
+  lay_out(&item.to, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
+  if (double_buffered(g))
+    point_fields_at(g, g->field_to, &item.to);
+  else
+    spare_fields(&item.to);
+  return item;
+}
+static ooze_result finish_permutation(gpu *g, const permute_item &item, uint32_t n,
+                                      ooze_message *why) {
+  bool some = false;
+  lay_out(&g->arrays, static_cast<float *>(g->block.at), g->capacity, 1 - g->parity);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++) {
+    if (!g->field[k].at) continue;
+    some = true;
+    if (!double_buffered(g)) continue;
+    const buffer was = g->field[k];
+    g->field[k] = g->field_to[k], g->field_to[k] = was;
+  }
+  point_fields_at(g, g->field, &g->arrays);
+  if (some && !double_buffered(g))
+    OZ_CUDA(for_each(g->stream, n, copy_back_item{item.to, g->arrays}), "sorting");
+  g->parity = 1 - g->parity;
+  g->walls.slot_of = slots_of(static_cast<float *>(g->block.at), g->capacity, g->parity);
+  return OOZE_OK;
+}
+ooze_result apply_pending_permutation(gpu *g, ooze_message *why) {
+  if (!g->sorter.permutation_pending) return OOZE_OK;
+  g->sorter.permutation_pending = false;
+  permute_item item;
+  static_cast<pending_permutation &>(item) = g->sorter.permutation;
+  /* no dependent kernel reads before its wait */
+  OZ_CUDA(for_each(g->stream, g->count, item, CHAINED), "sorting");
+  return OOZE_OK;
+}
+ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep, ooze_message *why) {
+  OZ_TRY(reserve_field_copies(g, why));
+  const permute_item item = make_permutation(g, order, keep);
+  OZ_CUDA(for_each(g->stream, n, item), "sorting");
+  return finish_permutation(g, item, n, why);
+}
+
+/* A little more than h, because coordinates are rounded. */
+static float sort_cell_size(const oz_frame *f) { return 1.01f * f->h; }
+
+float sort_cells_per_metre(const oz_frame *f) { return 1.0f / sort_cell_size(f); }
+ooze_result clear_box(gpu *g, ooze_message *why) {
+  if (!g->mailbox.box_clear) {
+    OZ_CUDA(cudaMemsetAsync(status_on_device(g)->box, 0x7f, sizeof(int) * 6, g->stream), "sorting");
+    OZ_CUDA(cudaMemsetAsync(&status_on_device(g)->reset, 0, 4, g->stream), "sorting");
+  }
+  g->mailbox.box_clear = false;
+  return OOZE_OK;
+}
+ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why) {
+  OZ_TRY(clear_box(g, why));
+  OZ_CUDA(box_all(g, box_item{f->x, sort_cells_per_metre(f), status_on_device(g)->box}, g->count),
+          "bounding box");
+  return OOZE_OK;
+}
+
+/* Velocities and sources of the substep's beginning, after a failure within it. */
+ooze_result roll_back(oz_backend *b, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  g->queue.count = g->queue.frame_count = 0; /* queued stages are dropped */
+  g->sorter.box_known = BOX_UNKNOWN;
+  g->mailbox.post = POST_NONE;
+  g->mailbox.pending = 0;
+  cancel_presort(g);
+  OZ_TRY(apply_pending_permutation(g, why));
+  if (g->streams.unjoined & (UNJOINED_CONTACTS | UNJOINED_LISTS)) OZ_TRY(join_streams(g, why));
+  if (!g->sorter.has_backup || !g->count) return OOZE_OK;
+  g->sorter.has_backup = false;
+  OZ_CUDA(for_each(
+              g->stream, g->count,
+              roll_back_item{g->arrays, backup_of(static_cast<float *>(g->block.at), g->capacity)}),
+          "undoing a substep");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "undoing a substep");
+  return OOZE_OK;
+}
+
+void keep_box(gpu *g) { memcpy(g->sorter.box, g->mailbox.host->box, sizeof g->sorter.box); }
+
+/* Sorts on the wall stream, into spare.x; the list stream waits for it, and join_sort precedes the
+ * permutation. */
+static ooze_result sort_on_wall_stream(gpu *g, const key_item &key, bool counted,
+                                       ooze_message *why) {
+  {
+    const on_stream there(g, true, &stream_set::walls);
+    placement where;
+    OZ_TRY(table_cells(g, key, counted, CHAINED, &where, why));
+    OZ_CUDA(for_each(g->stream, g->count,
+                     presort_item{where, as<uint32_t>(g->sorter.cell_of),
+                                  as<uint32_t>(g->sorter.order[1]), key.at,
+                                  as<float>(g->lists.spare.x)},
+                     CHAINED),
+            "sorting");
+  }
+  return record_sort(g, why);
+}
+/* The box is expected to take as many bits as the last one, for which there is a table. */
+bool may_presort(gpu *g, const oz_frame *f) {
+  if (!(g->sorter.cell > 0.0f) || f->x != g->arrays.x || !uses_cell_table(g, g->sorter.wrap) ||
+      g->sorter.table.bytes < (morton_codes(g->sorter.wrap) + 1) * 4 || !can_build_ahead(g, f))
+    return false;
+  return !(g->sorter.presort_pause && g->sorter.presort_pause--);
+}
+ooze_result presort(gpu *g, ooze_message *why) {
+  OZ_TRY(wait_for_finish(g, why));
+  OZ_EXPECT_STATE(g->sorter.presort == PRESORT_ALLOWED);
+  g->sorter.presort = PRESORT_STARTED;
+  if (g->mailbox.post ==
+      POST_DEFERRED) { /* the wall stream is idle here; before the sort, which clears the box */
+    const on_stream there(g, true, &stream_set::walls);
+    OZ_TRY(post_status_on_stream(g, why));
+  }
+  OZ_TRY(sort_on_wall_stream(
+      g, wrapped_key(g->arrays.x, g->arrays.rank, g->sorter.cell, g->sorter.wrap),
+      g->sorter.counted, why));
+  return clear_moved_cells_aside(g, why);
+}
+
+ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  g->sorter.has_backup = false;
+  g->mailbox.post = POST_NONE;
+  g->lists.prebuilt = PREBUILT_NONE;
+  g->walls.fork = FORK_NONE;
+  g->mailbox.pending = 0;
+  OZ_TRY(flush(g, why));
+  /* the last substep broke off */
+  if (g->streams.unjoined & (UNJOINED_CONTACTS | UNJOINED_LISTS | UNJOINED_SORT))
+    OZ_TRY(join_streams(g, why));
+  f->wall_count = g->walls.count = 0; /* contacts refer to the old order */
+  if (!g->count) return OOZE_OK;
+  timer t(g, TIMER_SORT);
+  /* the last finish has found the box */
+  const bool known = g->sorter.box_known == BOX_KNOWN && g->sorter.cell == sort_cell_size(f);
+  g->sorter.cell = sort_cell_size(f);
+  g->sorter.box_known = BOX_UNKNOWN;
+  if (!known) {
+    cancel_presort(g);
+    OZ_TRY(launch_box(g, f, why));
+    OZ_TRY(fetch_status(g, why));
+    keep_box(g);
+  }
+  for (int k = 0; k < 3; k++) {
+    g->sorter.grid.low[k] = g->sorter.box[k];
+    g->sorter.extent[k] = (uint32_t)(-g->sorter.box[3 + k] - g->sorter.box[k]);
+  }
+  uint32_t bits[3];
+  wrap_bits(g->sorter.extent, bits);
+  const key_item key = wrapped_key(f->x, f->rank, g->sorter.cell, bits);
+  const bool table = uses_cell_table(g, bits), ahead = table && known && can_build_ahead(g, f),
+             presorted = ahead && g->sorter.presort == PRESORT_STARTED &&
+                         memcmp(bits, g->sorter.wrap, sizeof bits) == 0;
+  g->sorter.cells = table ? CELLS_TABLE : CELLS_GRID;
+  memcpy(g->sorter.wrap, bits, sizeof bits);
+  g->sorter.presort = PRESORT_NONE;
+  if (table) {
+    placement where = {};
+    if (ahead && !presorted) {
+      OZ_TRY(sort_on_wall_stream(g, key, false, why));
+      OZ_TRY(join_sort(g, why));
+    }
+    if (!ahead) OZ_TRY(table_cells(g, key, false, ALONE, &where, why));
+    /* first: the critical path; other launches follow */
+    if (ahead && !g->scene.nozzle_count) OZ_TRY(build_start_list_ahead(g, f, why));
+    OZ_TRY(reserve_field_copies(g, why));
+    const permute_item item = make_permutation(g, as<uint32_t>(g->sorter.order[1]), true);
+    g->sorter.current = 1;
+    if (ahead)
+      g->sorter.permutation = item, g->sorter.permutation_pending = true;
+    else
+      OZ_CUDA(for_each(g->stream, g->count,
+                       place_item{item, where, as<uint32_t>(g->sorter.cell_of),
+                                  as<uint32_t>(g->sorter.order[1])}),
+              "sorting");
+    /* a kernel before predict reads the state */
+    if (ahead && (g->lists.prebuilt != PREBUILT_LIST || !double_buffered(g)))
+      OZ_TRY(apply_pending_permutation(g, why));
+    OZ_TRY(finish_permutation(g, item, g->count, why));
+    if (ahead && g->lists.prebuilt == PREBUILT_NONE) g->lists.prebuilt = PREBUILT_ORDER;
+  } else {
+    OZ_TRY(order_by_cell(g, key, g->count, why));
+    OZ_TRY(permute(g, as<uint32_t>(g->sorter.order[g->sorter.current]), g->count, true, why));
+  }
+  g->sorter.has_backup = true;
+  lay_out(f, static_cast<float *>(g->block.at), g->capacity, g->parity);
+  point_fields_at(g, g->field, f);
+  OZ_TRY(links_move(g, as<uint32_t>(g->sorter.order[g->sorter.current]), g->count, g->count, why));
+  links_frame(g, f);
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE

@@ -1,0 +1,508 @@
+/* Runs stages. They are queued until the host needs a result; then neighbours in the queue are
+ * fused (fusion.h, launch_plan.h), and a sequence that comes again is recorded as a graph and
+ * replayed. */
+#include "cuda/fusion.h"
+
+namespace OZ_NAMESPACE {
+
+#if defined(OZ_CUDA_HOST)
+#define OZ_PARTS_LIST(part) part(0)
+#else
+#define OZ_PARTS_LIST(part) part(0) part(1) part(2) part(3) part(4) part(5) part(6) part(7)
+#endif
+#define OZ_DECLARE(n) void fill_part_##n(stage_fn *table);
+OZ_PARTS_LIST(OZ_DECLARE)
+
+int lanes_for(const gpu *g) {
+  if (g->lanes_override && (uint64_t)g->count * (uint64_t)g->lanes_override / BLOCK <
+                               g->sums.partial.bytes / (sizeof(double) * MAX_SUMS))
+    return g->lanes_override;
+  /* as many as one wave holds. Two need more registers than one wave has: from 1,120 particles a
+   * multiprocessor / 2 on (75 thousand on the H200), one thread in a balanced wave is faster */
+  int lanes = 16;
+  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes >
+                          (lanes == 2 ? g->device.threads / 10 * 7 : g->device.threads))
+    lanes /= 2;
+  return lanes;
+}
+
+namespace {
+
+/* Shared memory that a block asks for, so that the multiprocessors are balanced: blocks of a
+ * dependent launch take any room that the kernel before leaves, and some multiprocessors would get
+ * eight, others three. 0: the blocks do not fit in one wave, or there are fewer than two a
+ * multiprocessor. fixed: static shared memory of the kernel, bytes. */
+uint32_t balanced_shared_memory(const gpu *g, uint32_t n, uint32_t spare, uint32_t fixed = 640) {
+  const uint32_t each = g->device.multiprocessors
+                            ? (n + g->device.multiprocessors - 1) / g->device.multiprocessors
+                            : 0;
+  /* 1,024 bytes a block are the device's own */
+  return each < 2 || each > 8 ? 0
+                              : (g->device.shared_memory / (each + spare) - 1024u - fixed) & ~127u;
+}
+
+enum {
+  ONE_WAVE_BLOCKS = 8,
+  MANY_WAVES = 16
+}; /* blocks a multiprocessor: one wave of maps; many waves, where a ticket would stall every block
+    */
+/* with one thread a particle */
+uint32_t block_count(const gpu *g) { return (g->count + BLOCK_PARTICLES - 1) / BLOCK_PARTICLES; }
+static_assert(BLOCK_PARTICLES == BLOCK, "gathers and maps have as many");
+bool many_blocks(const gpu *g, int lanes) {
+  return lanes == 1 && block_count(g) > MANY_WAVES * g->device.multiprocessors;
+}
+
+#define OZ_STAGE(name, kind, sums, reductions) \
+  static_assert(reductions <= MAX_SUMS, #name ": blocks have no room for its sums");
+#include "physics/stages.def"
+#undef OZ_STAGE
+const struct {
+  uint8_t kind, reductions;
+} info[] = {
+#define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
+#include "physics/stages.def"
+#undef OZ_STAGE
+};
+
+const stage_fn *table() {
+  static stage_fn all[OZ_STAGE_COUNT];
+  static const bool filled = [] {
+#define OZ_CALL_FILL(n) fill_part_##n(all);
+    OZ_PARTS_LIST(OZ_CALL_FILL)
+    return true;
+  }();
+  (void)filled;
+  return all;
+}
+
+#include "cuda/launch_plan.h"
+
+/* Whether the kernel can post the status of all earlier ones. */
+bool carries_status(const launch &l) {
+  return l.stage == OZ_STAGE_velocity_start || l.stage == OZ_STAGE_density_lambda ||
+         l.stage == OZ_STAGE_filter_gradient ||
+         (l.stage == OZ_STAGE_residual && (l.fused & FUSE_SECOND));
+}
+
+/* Whether the kernel begins with the rows of the start list, and then waits for the density list
+ * (stage_kernels.cu). */
+bool overlaps_density_list(const gpu *g, const launch &l) {
+  return l.stage == OZ_STAGE_density_lambda && (l.fused & FUSE_SECOND) &&
+         g->queue.frame[l.frame].near_c;
+}
+
+/* Three sets of exact sums: two in turn for deferred sums, of which cg_update clears the next one,
+ * and one for all other stages, whose reader clears it. */
+oz_exact_sums *exact_set(const gpu *g, uint32_t which) {
+  return reinterpret_cast<oz_exact_sums *>(static_cast<char *>(g->sums.ticket.at) + 256) + which;
+}
+oz_exact_sums *sums_of(gpu *g, const launch &l, int lanes) {
+  if (many_blocks(g, lanes) ||
+      ((uint64_t)g->count * (uint64_t)lanes + BLOCK - 1) / BLOCK > OZ_EXACT_TERMS)
+    return nullptr;
+  if (!l.defers_sums || l.stage == OZ_STAGE_residual) return exact_set(g, 2);
+  if (l.stage != OZ_STAGE_cg_update) g->sums.exact_turn = 1 - g->sums.exact_turn;
+  return exact_set(g, g->sums.exact_turn);
+}
+/* last: of the queue */
+cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
+  stage_args a;
+  const bool ends = g->sorter.at_finish != FINISH_ONLY &&
+                    (l.stage == OZ_STAGE_finish ||
+                     (l.stage == OZ_STAGE_conform_update && (l.fused & FUSE_SECOND)));
+  a.f = g->queue.frame[l.frame];
+  a.place = g->lists.place;
+  a.units.set(a.f);
+  a.block_room = g->lists.block_room;
+  a.balance = lanes == 1 ? balanced_shared_memory(g, block_count(g), 0, 160) : 0;
+  a.balance_map = lanes == 1 ? balanced_shared_memory(g, block_count(g), 1) : 0;
+  a.multiprocessors = g->device.multiprocessors;
+  a.slot_of = g->walls.slot_of;
+  a.wall_count = &status_on_device(g)->slots;
+  a.partial = static_cast<double *>(g->sums.partial.at);
+  a.tally = static_cast<uint32_t *>(g->sums.ticket.at) + 32;
+  a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->sums.ticket.at);
+  a.deferred_blocks = l.defers_sums ? block_count(g) : 0u;
+  /* residual keeps its partial sums here until cg_apply has left its own */
+  double *start = a.partial + (size_t)MAX_SUMS * a.deferred_blocks;
+  if (l.defers_sums && l.stage == OZ_STAGE_residual) a.partial = start;
+  a.start = l.first_update ? start : nullptr;
+  a.exact = sums_of(g, l, lanes), a.exact_next = exact_set(g, 1 - g->sums.exact_turn);
+  a.fused = l.fused;
+  a.flat = g->walls.flat;
+  a.packed = l.packed;
+  a.overlaps = l.overlaps || (g->lists.density_overlaps && overlaps_density_list(g, l));
+  g->lists.density_overlaps = false;
+  a.scalar_stage = l.scalar_stage;
+  a.box = ends ? status_on_device(g)->box : nullptr;
+  a.reset = ends ? &status_on_device(g)->reset : nullptr;
+  a.box_inv = sort_cells_per_metre(&a.f);
+  a.counter = cell_counter{};
+  if (ends && g->sorter.at_finish == FINISH_BOX_AND_COUNT)
+    a.counter = cell_counter_for(g, g->sorter.wrap), g->sorter.counted = a.counter.table != nullptr;
+  a.binning = last &&
+                      (l.stage == OZ_STAGE_advance ||
+                       (l.stage == OZ_STAGE_cg_update && (l.fused & FUSE_ADVANCE))) &&
+                      l.fused
+                  ? g->lists.binning
+                  : nullptr;
+  if (a.binning) g->lists.binning = nullptr;
+  a.status = {nullptr, nullptr, 0};
+  if (g->mailbox.post == POST_DEFERRED && carries_status(l)) {
+    g->mailbox.post = POST_NONE;
+    a.status = next_post(g);
+  }
+  return table()[l.stage](a, g->queue.frame[l.wall_frame], lanes, g->stream);
+}
+
+/* Whether wall contacts can be searched for from here on, on the wall stream. */
+bool forks_walls(const gpu *g, const launch &l, int lanes) {
+  const bool predicts =
+      l.stage == OZ_STAGE_predict || (l.stage == OZ_STAGE_material && (l.fused & FUSE_PREDICT));
+  return predicts && lanes <= COMPUTED_GRADIENT_LANES && g->scene.collider_count &&
+         !disabled(g, DISABLE_SIDE_STREAMS) && defers_checks(g, &g->queue.frame[l.frame]);
+}
+cudaError_t record_predicted(gpu *g) {
+#if defined(OZ_CUDA_HOST)
+  (void)g;
+  return cudaSuccess;
+#else
+  return cudaEventRecord(static_cast<cudaEvent_t>(g->streams.predicted), g->stream);
+#endif
+}
+
+cudaError_t launch_all(gpu *g, int lanes) {
+  launch all[QUEUE];
+  const uint32_t n = plan(g, lanes, all);
+  ooze_message ignored;
+  uint32_t first = 0;
+  /* the next kernel behind these carries the status */
+  const auto later = [](const launch &l) {
+    return l.on_wall_stream || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes ||
+           l.stage == OZ_STAGE_wall_hold;
+  };
+  while (first < n && later(all[first])) first++;
+  /* the kernel comes after the density list: a memset is never a dependent launch */
+  if (g->lists.density_overlaps && !overlaps_density_list(g, all[0])) {
+    g->lists.density_overlaps = false;
+    const cudaError_t e = cudaMemsetAsync(&status_on_device(g)->spare, 0, 4, g->stream);
+    if (e != cudaSuccess) return e;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    const launch &l = all[k];
+    if (k == first && g->mailbox.post == POST_DEFERRED && !carries_status(l) &&
+        post_status(g, &ignored) != OOZE_OK)
+      return cudaErrorUnknown;
+    /* maps read no list */
+    const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict;
+    if ((l.joins_streams || ((g->streams.unjoined & UNJOINED_LISTS) && !prepares)) &&
+        join_streams(g, &ignored) != OOZE_OK)
+      return cudaErrorUnknown;
+    /* before the last of two sweeps of the filter: the sort is done by then, and an event between
+     * the last sweep and the permutation would prevent a dependent launch */
+    if ((g->streams.unjoined & UNJOINED_SORT) && n >= 4 && k + 1 == n &&
+        join_sort(g, &ignored) != OOZE_OK)
+      return cudaErrorUnknown;
+    const on_stream there(g, l.on_wall_stream, &stream_set::walls);
+    if (l.on_wall_stream) g->streams.unjoined |= UNJOINED_WALL_KERNELS;
+    const bool fork = forks_walls(g, l, lanes),
+               votes = fork && l.stage == OZ_STAGE_material && !g->queue.frame[l.frame].loads;
+    if (!votes && apply_pending_permutation(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
+    cudaError_t e =
+        votes ? predict_with_votes(g, g->queue.frame[l.frame],
+                                   lanes == 1 ? balanced_shared_memory(g, block_count(g), 1) : 0u)
+              : launch_one(g, l, lanes, k + 1 == n);
+    if (e != cudaSuccess) return e;
+    const bool independent =
+        l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound;
+    if (!independent) g->walls.fork = FORK_NONE;
+    if (fork) {
+      g->walls.fork = votes ? FORK_WITH_VOTES : FORK_POSSIBLE;
+      e = record_predicted(g);
+      if (e != cudaSuccess) return e;
+    }
+  }
+  return cudaSuccess;
+}
+
+} // namespace
+
+#if defined(OZ_CUDA_HOST)
+
+timer::timer(gpu *gg, int w) : g(gg), which(w) { g->profile.calls[w]++; }
+timer::~timer() {}
+void forget_graphs(gpu *) {}
+static cudaError_t launch_queue(gpu *g, int lanes) { return launch_all(g, lanes); }
+
+#else
+
+bool dependent_launch_enabled() {
+  static const bool yes = [] {
+    uint32_t disabled = 0;
+    int device = 0, major = 0;
+    if (read_debug_disable(&disabled, nullptr) < 0 || (disabled & DISABLE_DEPENDENT_LAUNCH))
+      return false;
+    if (cudaGetDevice(&device) != cudaSuccess) return false;
+    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           major >= 9;
+  }();
+  return yes;
+}
+
+timer::timer(gpu *gg, int w) : g(gg), which(w) {
+  if (g->profile.on) cudaEventRecord(static_cast<cudaEvent_t>(g->profile.event[0]), g->stream);
+}
+timer::~timer() {
+  float ms = 0.0f;
+  if (!g->profile.on) return;
+  cudaEventRecord(static_cast<cudaEvent_t>(g->profile.event[1]), g->stream);
+  if (cudaEventSynchronize(static_cast<cudaEvent_t>(g->profile.event[1])) != cudaSuccess) return;
+  cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(g->profile.event[0]),
+                       static_cast<cudaEvent_t>(g->profile.event[1]));
+  g->profile.seconds[which] += 1e-3 * (double)ms;
+  g->profile.calls[which]++;
+}
+
+struct graph_entry {
+  uint64_t key, used;
+  uint32_t seen;
+  cudaGraphExec_t exec;
+};
+
+graph_entry *new_graph_cache(oz_memory *memory) {
+  return static_cast<graph_entry *>(oz_alloc(memory, GRAPHS * sizeof(graph_entry)));
+}
+void forget_graphs(gpu *g) {
+  for (int k = 0; g->graphs.entry && k < GRAPHS; k++) {
+    if (g->graphs.entry[k].exec) cudaGraphExecDestroy(g->graphs.entry[k].exec);
+    memset(&g->graphs.entry[k], 0, sizeof g->graphs.entry[k]);
+  }
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes) {
+  const unsigned char *p = static_cast<const unsigned char *>(data);
+  for (; bytes >= 8; bytes -= 8, p += 8) {
+    uint64_t w;
+    memcpy(&w, p, 8);
+    h = (h ^ w) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 29;
+  }
+  for (; bytes; bytes--, p++) h = (h ^ *p) * 0x9e3779b97f4a7c15ull;
+  return h;
+}
+
+static cudaError_t record(gpu *g, int lanes, cudaGraphExec_t *out) {
+  cudaGraph_t graph = nullptr;
+  cudaError_t e = cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal);
+  if (e != cudaSuccess) return e;
+  e = launch_all(g, lanes);
+  cudaError_t end = cudaStreamEndCapture(g->stream, &graph);
+  if (e == cudaSuccess) e = end;
+  if (e == cudaSuccess) e = cudaGraphInstantiate(out, graph, 0);
+  if (graph) cudaGraphDestroy(graph);
+  return e;
+}
+
+static cudaError_t profile_all(gpu *g, int lanes) {
+  launch all[QUEUE];
+  const uint32_t n = plan(g, lanes, all);
+  for (uint32_t k = 0; k < n; k++) {
+    timer t(g, all[k].stage);
+    cudaError_t e = launch_one(g, all[k], lanes, k + 1 == n);
+    if (e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+
+static cudaError_t launch_queue(gpu *g, int lanes) {
+  if (g->profile.on) return profile_all(g, lanes);
+  /* larger scenes gain nothing: their kernels take longer than a launch, and recording takes
+   * milliseconds */
+  if (!g->graphs.enabled || g->queue.count < 8 || lanes <= COMPUTED_GRADIENT_LANES)
+    return launch_all(g, lanes);
+  /* equal stages on equal frames are equal kernels */
+  uint64_t key =
+      hash_bytes(0x5eed + (uint64_t)lanes, g->queue.entry, g->queue.count * sizeof *g->queue.entry);
+  key = hash_bytes(key, g->queue.frame, g->queue.frame_count * sizeof *g->queue.frame);
+  graph_entry *slot = &g->graphs.entry[0];
+  for (int k = 0; k < GRAPHS; k++) {
+    graph_entry *e = &g->graphs.entry[k];
+    if (e->used && e->key == key) {
+      slot = e;
+      break;
+    }
+    if (e->used < slot->used) slot = e; /* least recently used */
+  }
+  if (!slot->used || slot->key != key) {
+    if (slot->exec) cudaGraphExecDestroy(slot->exec);
+    memset(slot, 0, sizeof *slot);
+    slot->key = key;
+  }
+  slot->used = ++g->graphs.clock;
+  /* recording costs a few launches: only for a sequence that has come before */
+  if (!slot->exec && slot->seen++ >= 1) {
+    cudaError_t e = record(g, lanes, &slot->exec);
+    if (e != cudaSuccess) {
+      slot->exec = nullptr;
+      cudaGetLastError();
+      g->graphs.enabled = 0; /* works without */
+    }
+  }
+  return slot->exec ? cudaGraphLaunch(slot->exec, g->stream) : launch_all(g, lanes);
+}
+
+#endif
+
+ooze_result flush(gpu *g, ooze_message *why) {
+  if (!g->queue.count) return apply_pending_permutation(g, why);
+  /* recorded kernels cannot carry posts */
+  if (g->mailbox.post == POST_DEFERRED && lanes_for(g) > COMPUTED_GRADIENT_LANES)
+    OZ_TRY(post_status(g, why));
+  if (!g->sums.exact_clear)
+    OZ_CUDA(cudaMemsetAsync(exact_set(g, 0), 0, EXACT_BYTES, g->stream), "running stages");
+  cudaError_t e = launch_queue(g, lanes_for(g));
+  g->queue.count = g->queue.frame_count = 0;
+  g->sums.exact_clear = e == cudaSuccess; /* a failed launch may have left sums behind */
+  if (e != cudaSuccess) return fail_cuda(g, e, "running stages", why);
+  return OOZE_OK;
+}
+
+bool advance_can_bin(const gpu *g, const oz_frame *f) {
+  const int lanes = lanes_for(g);
+  uint32_t at = g->queue.count;
+  while (at && fused_behind(OZ_STAGE_advance, g->queue.entry[at - 1].stage)) at--;
+  if (!at || at == g->queue.count || g->queue.entry[at - 1].stage != OZ_STAGE_advance ||
+      g->mailbox.post == POST_OWED)
+    return false;
+  const oz_frame &of = g->queue.frame[g->queue.entry[at - 1].frame];
+  return fuses_walls(g, lanes) && lanes <= COMPUTED_GRADIENT_LANES && of.p == f->p &&
+         of.x == f->x && of.A == f->A && of.count == g->count;
+}
+/* All but `bound`, if it is last: the search for wall contacts does not wait for it, and the stages
+ * behind the walls may be fused with it. */
+ooze_result flush_except_bound(gpu *g, ooze_message *why) {
+  const uint32_t last = g->queue.count - 1;
+  if (!g->queue.count || g->queue.entry[last].stage != OZ_STAGE_bound || !fuses_bound(g))
+    return flush(g, why);
+  const oz_frame f = g->queue.frame[g->queue.entry[last].frame];
+  g->queue.count = last;
+  OZ_TRY(flush(g, why));
+  g->queue.frame[0] = f, g->queue.frame_count = 1;
+  g->queue.entry[0] = {(uint16_t)OZ_STAGE_bound, 0}, g->queue.count = 1;
+  return OOZE_OK;
+}
+
+/* Size of a wall stage's launch: the number of contacts varies, and a rounded one keeps recorded
+ * graphs valid. */
+uint32_t rounded_launch(const gpu *g, uint32_t n) {
+  if (lanes_for(g) <= COMPUTED_GRADIENT_LANES)
+    return (n + 1023u) / 1024u * 1024u; /* large scenes record no graphs */
+  uint32_t room = n ? 1024 : 0;
+  while (room < n) room *= 2;
+  return room;
+}
+
+/* Sums of a stage, from the last post. */
+static ooze_result read_sums(gpu *g, int reductions, double *sums, ooze_message *why) {
+  OZ_TRY(await_status(g, why));
+  g->staging.used = 0;
+  if (g->sorter.box_known == BOX_POSTED) {
+    g->sorter.box_known = BOX_KNOWN;
+    keep_box(g);
+  }
+  for (int r = 0; r < reductions; r++) sums[r] = g->mailbox.host->scalar[OZ_SCALAR_SUM + r];
+  if (g->mailbox.counts_reset) sums[0] = (double)g->mailbox.host->reset;
+  g->mailbox.counts_reset = false;
+  return OOZE_OK;
+}
+
+ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (g->lost_result)
+    return oz_fail(why, g->lost_result, "cuda: the device failed before; make a new solver");
+  const int reductions = info[stage].reductions;
+  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) ||
+      ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_BOTH) && !f->link_row)) {
+    for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
+    return OOZE_OK;
+  }
+  g->lists.prebuilt = PREBUILT_NONE;
+  /* these change state that roll_back does not restore */
+  if (g->mailbox.pending && (stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update ||
+                             stage == OZ_STAGE_finish)) {
+    OZ_TRY(flush(g, why));
+    OZ_TRY(check_pending(g, why));
+  }
+  /* an iteration is queued as a whole */
+  const bool room = stage == OZ_STAGE_density_lambda
+                        ? g->queue.count + 16 < QUEUE && g->queue.frame_count + 2 < FRAMES
+                        : g->queue.count < QUEUE;
+  if (!room) OZ_TRY(flush(g, why));
+  /* of the stages behind `finish` only the rest filter leaves positions alone */
+  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move &&
+      stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag) {
+    g->sorter.box_known = BOX_UNKNOWN;
+    cancel_presort(g);
+  }
+  /* wall contacts, if any, have been searched for */
+  if (stage == OZ_STAGE_velocity_start) OZ_TRY(post_pending(g, why));
+  oz_frame copy = *f;
+  copy.wall_count = rounded_launch(g, f->wall_count);
+  if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* read by counted random numbers alone */
+  uint32_t k = 0;
+  while (k < g->queue.frame_count && memcmp(&g->queue.frame[k], &copy, sizeof copy) != 0) k++;
+  if (k == g->queue.frame_count) {
+    if (g->queue.frame_count == FRAMES) {
+      OZ_TRY(flush(g, why));
+      k = 0;
+    }
+    g->queue.frame[k] = copy;
+    g->queue.frame_count = k + 1;
+  }
+  g->queue.entry[g->queue.count].stage = (uint16_t)stage;
+  g->queue.entry[g->queue.count++].frame = (uint16_t)k;
+  /* the next sort needs the box, so it is found here */
+  const bool at_the_end = stage == OZ_STAGE_finish;
+  if (!sums && !at_the_end) return OOZE_OK;
+  const bool box = at_the_end && !disabled(g, DISABLE_STATUS_CARRIERS);
+  if (box) OZ_TRY(clear_box(g, why));
+  const bool presorts = at_the_end && !sums && may_presort(g, f);
+  if (presorts)
+    g->sorter.presort = PRESORT_ALLOWED;
+  else if (g->sorter.presort == PRESORT_ALLOWED)
+    g->sorter.presort = PRESORT_NONE;
+  /* the cell table is cleared on a side stream */
+  if (presorts && (g->streams.unjoined & (UNJOINED_CONTACTS | UNJOINED_LISTS)))
+    OZ_TRY(join_streams(g, why));
+  g->sorter.at_finish = !box ? FINISH_ONLY : presorts ? FINISH_BOX_AND_COUNT : FINISH_BOX;
+  g->sorter.counted = false;
+  const ooze_result flushed = flush(g, why);
+  g->sorter.at_finish = FINISH_ONLY;
+  OZ_TRY(flushed);
+  if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
+  if (box)
+    OZ_TRY(post_status_deferred(g, why)); /* by presort, or with the filter */
+  else
+    OZ_TRY(post_status(g, why));
+  g->sorter.box_known = at_the_end && g->sorter.cell > 0.0f ? BOX_POSTED : BOX_UNKNOWN;
+  g->mailbox.counts_reset = box;
+  if (presorts) OZ_TRY(record_finish(g, why));
+  return sums ? read_sums(g, reductions, sums, why) : OOZE_OK;
+}
+
+/* Stages behind `finish` are launched before the host waits for its sums. */
+ooze_result finished(oz_backend *b, double *sums, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  *sums = 0.0;
+  if (!g->count) return OOZE_OK;
+  if (g->sorter.presort == PRESORT_ALLOWED) OZ_TRY(presort(g, why));
+  OZ_TRY(flush(g, why));
+  OZ_TRY(join_sort(g, why));
+  return read_sums(g, info[OZ_STAGE_finish].reductions, sums, why);
+}
+
+} // namespace OZ_NAMESPACE

@@ -1,0 +1,106 @@
+/* Chooses who runs chunks; the kinds that need no threads of ours are here. */
+#include "base/tasks.h"
+
+#include <stddef.h>
+
+typedef struct oz_plain_tasks {
+  oz_tasks base;
+  oz_memory *memory;
+  uint32_t calls; /* shuffled: another order each time */
+} oz_plain_tasks;
+
+static void plain_destroy(oz_tasks *t) {
+  oz_plain_tasks *p = (oz_plain_tasks *)(void *)t;
+  oz_free(p->memory, p);
+}
+
+/* ---- one after the other ---- */
+
+static void serial_run(oz_tasks *t, uint32_t chunks, oz_chunk_fn fn, void *arg) {
+  (void)t;
+  for (uint32_t i = 0; i < chunks; ++i) fn(arg, i);
+}
+
+/* ---- one after the other in a scrambled order: what depends on order shows itself ---- */
+
+static uint32_t common_divisor(uint32_t a, uint32_t b) {
+  while (b) {
+    uint32_t r = a % b;
+    a = b;
+    b = r;
+  }
+  return a;
+}
+
+static void shuffled_run(oz_tasks *t, uint32_t chunks, oz_chunk_fn fn, void *arg) {
+  oz_plain_tasks *p = (oz_plain_tasks *)(void *)t;
+  if (!chunks) return;
+  /* i -> a i + b mod chunks visits each chunk once if a and chunks have no common divisor */
+  uint64_t random = (uint64_t)++p->calls * 0x9e3779b97f4a7c15u;
+  uint32_t a = (uint32_t)((random >> 33) % chunks), b = (uint32_t)((random >> 11) % chunks);
+  while (common_divisor(a, chunks) != 1) a = a + 1 < chunks ? a + 1 : 1;
+  for (uint32_t i = 0; i < chunks; ++i) fn(arg, (uint32_t)(((uint64_t)a * i + b) % chunks));
+}
+
+/* ---- the host's parallel_for ---- */
+
+typedef struct oz_host_call {
+  oz_chunk_fn fn;
+  void *arg;
+} oz_host_call;
+
+static void host_body(void *arg, uint32_t begin, uint32_t end) {
+  const oz_host_call *call = arg;
+  for (uint32_t i = begin; i < end; ++i) call->fn(call->arg, i);
+}
+
+static void host_run(oz_tasks *t, uint32_t chunks, oz_chunk_fn fn, void *arg) {
+  oz_plain_tasks *p = (oz_plain_tasks *)(void *)t;
+  oz_host_call call = {fn, arg};
+  if (chunks == 1) fn(arg, 0);
+  if (chunks > 1) p->memory->hooks.parallel_for(p->memory->hooks.user, chunks, host_body, &call);
+}
+
+static oz_tasks *plain_create(oz_memory *memory, const char *name, uint32_t threads,
+                              void (*run)(oz_tasks *, uint32_t, oz_chunk_fn, void *)) {
+  oz_plain_tasks *p = oz_alloc(memory, sizeof *p);
+  if (!p) return NULL;
+  p->base.run = run;
+  p->base.destroy = plain_destroy;
+  p->base.name = name;
+  p->base.threads = threads;
+  p->memory = memory;
+  return &p->base;
+}
+
+oz_tasks *oz_tasks_create(uint32_t kind, uint32_t threads, oz_memory *memory) {
+  if (kind == OOZE_TASKS_AUTO) {
+    if (memory->hooks.parallel_for)
+      kind = OOZE_TASKS_HOST;
+    else if (threads == 1)
+      kind = OOZE_TASKS_SERIAL;
+#if defined(OOZE_HAVE_TBB)
+    else
+      kind = OOZE_TASKS_TBB;
+#else
+    else
+      kind = OOZE_TASKS_POOL;
+#endif
+  }
+  switch (kind) {
+  case OOZE_TASKS_HOST:
+    return memory->hooks.parallel_for ? plain_create(memory, "host", threads, host_run) : NULL;
+  case OOZE_TASKS_SERIAL:
+    return plain_create(memory, "serial", 1, serial_run);
+  case OOZE_TASKS_SHUFFLED:
+    return plain_create(memory, "shuffled", 1, shuffled_run);
+  case OOZE_TASKS_POOL:
+    return oz_tasks_pool_create(threads, memory);
+#if defined(OOZE_HAVE_TBB)
+  case OOZE_TASKS_TBB:
+    return oz_tasks_tbb_create(threads, memory);
+#endif
+  default:
+    return NULL;
+  }
+}
