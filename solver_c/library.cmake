@@ -7,7 +7,13 @@ if(NOT WIN32)
   list(APPEND oz_links m)
 endif()
 
-add_subdirectory(cpu) # the stage builds and TBB: append to oz_parts and oz_links
+if(TARGET TBB::tbb)
+  target_sources(ooze_objects PRIVATE base/tasks_tbb.cpp)
+  target_compile_definitions(ooze_objects PRIVATE OOZE_HAVE_TBB)
+  target_link_libraries(ooze_objects PRIVATE TBB::tbb)
+  list(APPEND oz_links TBB::tbb)
+endif()
+add_subdirectory(cpu) # the stage builds: append to oz_parts
 if(OOZE_CUDA)
   include("${PROJECT_SOURCE_DIR}/cuda/cuda.cmake") # objects into oz_objects, and links
 endif()

@@ -4,6 +4,10 @@
 
 #include "ooze/ooze.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A function whose argument `f` is a printf format for those from `a` on. */
 #if defined(__MINGW32__)
 #define OZ_PRINTF(f, a) __attribute__((format(gnu_printf, f, a)))
@@ -13,7 +17,7 @@
 #define OZ_PRINTF(f, a)
 #endif
 
-/* Writes the sentence (printf style) and returns `r`. why may be NULL. */
+/* Writes the sentence (printf style) as one printable line and returns `r`. why may be NULL. */
 ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...) OZ_PRINTF(3, 4);
 
 #define OZ_TRY(call)                 \
@@ -21,5 +25,15 @@ ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...) O
     ooze_result oz_try_ = (call);    \
     if (oz_try_ < 0) return oz_try_; \
   } while (0)
+/* The same, which also leaves on news such as OOZE_CANCELLED. */
+#define OZ_TRY_OK(call)                     \
+  do {                                      \
+    ooze_result oz_try_ = (call);           \
+    if (oz_try_ != OOZE_OK) return oz_try_; \
+  } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,8 +13,8 @@ ooze_result geo_bad(const geo_lex *lex, const char *format, ...) {
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  return oz_io_fail(lex->source->why, OOZE_ERROR_FORMAT, "%s: byte %llu: %s", lex->source->name,
-                    (unsigned long long)(lex->at - lex->source->bytes), text);
+  return oz_fail(lex->source->why, OOZE_ERROR_FORMAT, "%s: byte %llu: %s", lex->source->name,
+                 (unsigned long long)(lex->at - lex->source->bytes), text);
 }
 
 static ooze_result short_file(const geo_lex *lex) {
@@ -106,7 +106,7 @@ static ooze_result take(geo_lex *lex, void *out, size_t bytes) {
 /* Lengths and token numbers: one byte up to 0xf0, else a mark and 2, 4 or 8 bytes. */
 static ooze_result take_length(geo_lex *lex, uint64_t *out) {
   uint8_t first = 0;
-  OZ_IO_TRY(take(lex, &first, 1));
+  OZ_TRY_OK(take(lex, &first, 1));
   *out = 0;
   if (first < 0xf1) {
     *out = first;
@@ -120,7 +120,7 @@ static ooze_result take_length(geo_lex *lex, uint64_t *out) {
 }
 
 static ooze_result take_text(geo_lex *lex, geo_span *out) {
-  OZ_IO_TRY(take_length(lex, &out->length));
+  OZ_TRY_OK(take_length(lex, &out->length));
   if (out->length > geo_left(lex)) return short_file(lex);
   out->text = (const char *)lex->at;
   lex->at += out->length;
@@ -131,8 +131,8 @@ static ooze_result take_text(geo_lex *lex, geo_span *out) {
 static ooze_result define_token(geo_lex *lex) {
   uint64_t number;
   geo_span span;
-  OZ_IO_TRY(take_length(lex, &number));
-  OZ_IO_TRY(take_text(lex, &span));
+  OZ_TRY_OK(take_length(lex, &number));
+  OZ_TRY_OK(take_text(lex, &span));
   /* Counted by definitions, not by the largest number: else a few bytes could ask for a table of
    * any size. */
   if (number > lex->definitions + 4096)
@@ -140,13 +140,12 @@ static ooze_result define_token(geo_lex *lex) {
   if (number >= lex->token_capacity) {
     uint64_t capacity = number + number / 2 + 64;
     if (capacity * sizeof(geo_span) > lex->source->limits.max_bytes)
-      return oz_io_fail(lex->source->why, OOZE_ERROR_LIMIT,
-                        "%s: its strings need more than the limit of %llu bytes", lex->source->name,
-                        (unsigned long long)lex->source->limits.max_bytes);
+      return oz_fail(lex->source->why, OOZE_ERROR_LIMIT,
+                     "%s: its strings need more than the limit of %llu bytes", lex->source->name,
+                     (unsigned long long)lex->source->limits.max_bytes);
     geo_span *moved = realloc(lex->tokens, (size_t)capacity * sizeof *moved);
     if (!moved)
-      return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
-                        lex->source->name);
+      return oz_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", lex->source->name);
     memset(moved + lex->token_capacity, 0,
            (size_t)(capacity - lex->token_capacity) * sizeof *moved);
     lex->tokens = moved;
@@ -159,8 +158,8 @@ static ooze_result define_token(geo_lex *lex) {
 }
 
 static ooze_result uniform(geo_lex *lex, geo_token *out) {
-  OZ_IO_TRY(take(lex, &out->type, 1));
-  OZ_IO_TRY(take_length(lex, &out->length));
+  OZ_TRY_OK(take(lex, &out->type, 1));
+  OZ_TRY_OK(take_length(lex, &out->length));
   uint32_t each = geo_type_bytes(out->type);
   uint64_t bytes;
   if (out->type == GEO_T_BOOL) {
@@ -206,7 +205,7 @@ static ooze_result next_binary(geo_lex *lex, geo_token *out) {
       return OOZE_OK;
     case GEO_T_BOOL: {
       uint8_t value = 0;
-      OZ_IO_TRY(take(lex, &value, 1));
+      OZ_TRY_OK(take(lex, &value, 1));
       out->kind = GEO_BOOL;
       out->integer = value != 0;
       return OOZE_OK;
@@ -218,7 +217,7 @@ static ooze_result next_binary(geo_lex *lex, geo_token *out) {
     case GEO_T_UINT8:
     case GEO_T_UINT16: {
       uint8_t raw[8];
-      OZ_IO_TRY(take(lex, raw, geo_type_bytes(type)));
+      OZ_TRY_OK(take(lex, raw, geo_type_bytes(type)));
       geo_convert(type, raw, 1, OOZE_INT64, &out->integer);
       out->kind = GEO_INT;
       out->real = (double)out->integer;
@@ -228,26 +227,26 @@ static ooze_result next_binary(geo_lex *lex, geo_token *out) {
     case GEO_T_REAL32:
     case GEO_T_REAL64: {
       uint8_t raw[8];
-      OZ_IO_TRY(take(lex, raw, geo_type_bytes(type)));
+      OZ_TRY_OK(take(lex, raw, geo_type_bytes(type)));
       geo_convert(type, raw, 1, OOZE_FLOAT64, &out->real);
       out->kind = GEO_REAL;
       return OOZE_OK;
     }
     case GEO_T_STRING: {
       geo_span span;
-      OZ_IO_TRY(take_text(lex, &span));
+      OZ_TRY_OK(take_text(lex, &span));
       out->kind = GEO_STRING;
       out->text = span.text;
       out->length = span.length;
       return OOZE_OK;
     }
     case GEO_T_TOKENDEF:
-      OZ_IO_TRY(define_token(lex));
+      OZ_TRY_OK(define_token(lex));
       continue;
     case GEO_T_TOKENREF:
     case GEO_T_TOKENUNDEF: {
       uint64_t number;
-      OZ_IO_TRY(take_length(lex, &number));
+      OZ_TRY_OK(take_length(lex, &number));
       if (number >= lex->token_count || !lex->tokens[number].text)
         return geo_bad(lex, "string number %llu is not defined", (unsigned long long)number);
       if (type == GEO_T_TOKENUNDEF) {
@@ -288,8 +287,7 @@ static ooze_result ascii_string(geo_lex *lex, geo_token *out) {
   if (out->length > lex->scratch_capacity) {
     char *moved = realloc(lex->scratch, (size_t)out->length);
     if (!moved)
-      return oz_io_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
-                        lex->source->name);
+      return oz_fail(lex->source->why, OOZE_ERROR_MEMORY, "%s: out of memory", lex->source->name);
     lex->scratch = moved;
     lex->scratch_capacity = (size_t)out->length;
   }
@@ -383,6 +381,6 @@ ooze_result geo_skip(geo_lex *lex, const geo_token *first) {
   if (first->kind != GEO_ARRAY && first->kind != GEO_MAP) return OOZE_OK;
   uint32_t outside = lex->depth - 1;
   geo_token token;
-  while (lex->depth > outside) OZ_IO_TRY(geo_next(lex, &token));
+  while (lex->depth > outside) OZ_TRY_OK(geo_next(lex, &token));
   return OOZE_OK;
 }

@@ -19,7 +19,7 @@ typedef enum geo_kind {
   GEO_UNIFORM /* binary only: an array of numbers of one type, as one block */
 } geo_kind;
 
-/* Type bytes of the binary form (hdk.md section 5), also used for uniform arrays. */
+/* Type bytes of the binary form, also used for uniform arrays. */
 enum {
   GEO_T_NULL = 0x00,
   GEO_T_BOOL = 0x10,

@@ -9,35 +9,35 @@ ooze_result geo_read_topology(geo_reader *reader) {
   geo_token key, token;
   bool done = false, inner = false;
   if (!reader->have_point_count) return geo_bad(&reader->lex, "topology before pointcount");
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "topology"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "topology"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) return OOZE_OK;
     if (!geo_is(&key, "pointref") || reader->vertices) {
-      OZ_IO_TRY(geo_skip_value(reader));
+      OZ_TRY_OK(geo_skip_value(reader));
       continue;
     }
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
-    OZ_IO_TRY(geo_open_pairs(reader, &token, "pointref"));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_open_pairs(reader, &token, "pointref"));
     for (;;) {
-      OZ_IO_TRY(geo_key(reader, &key, &inner));
+      OZ_TRY_OK(geo_key(reader, &key, &inner));
       if (inner) break;
       if (!geo_is(&key, "indices") || reader->vertices) {
-        OZ_IO_TRY(geo_skip_value(reader));
+        OZ_TRY_OK(geo_skip_value(reader));
         continue;
       }
       geo_numbers list;
-      OZ_IO_TRY(geo_numbers_open(reader, "indices", &list));
-      OZ_IO_TRY(geo_numbers_expect(reader, &list, reader->vertex_count));
-      OZ_IO_TRY(geo_budget(reader, reader->vertex_count * 4, "the topology"));
+      OZ_TRY_OK(geo_numbers_open(reader, "indices", &list));
+      OZ_TRY_OK(geo_numbers_expect(reader, &list, reader->vertex_count));
+      OZ_TRY_OK(geo_budget(reader, reader->vertex_count * 4, "the topology"));
       reader->vertices = malloc((size_t)reader->vertex_count * 4 + 4);
       if (!reader->vertices)
-        return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
-                          reader->source->name);
-      OZ_IO_TRY(
+        return oz_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                       reader->source->name);
+      OZ_TRY_OK(
           geo_numbers_pull(reader, &list, reader->vertex_count, OOZE_INT32, reader->vertices));
-      OZ_IO_TRY(geo_numbers_close(reader, &list));
+      OZ_TRY_OK(geo_numbers_close(reader, &list));
       for (uint64_t i = 0; i < reader->vertex_count; i++)
         if (reader->vertices[i] >= reader->point_count)
           return geo_bad(&reader->lex, "vertex %llu is at point %lld of %llu",
@@ -58,11 +58,11 @@ static ooze_result add_fan(geo_reader *reader, uint64_t first, uint64_t corners)
   if (corners < 3) return OOZE_OK;
   if (reader->triangle_count + corners > reader->triangle_capacity) {
     uint64_t capacity = reader->triangle_capacity + reader->triangle_capacity / 2 + corners + 1024;
-    OZ_IO_TRY(geo_budget(reader, (capacity - reader->triangle_capacity) * 12, "the triangles"));
+    OZ_TRY_OK(geo_budget(reader, (capacity - reader->triangle_capacity) * 12, "the triangles"));
     uint32_t *moved = realloc(reader->triangles, (size_t)capacity * 12);
     if (!moved)
-      return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
-                        reader->source->name);
+      return oz_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                     reader->source->name);
     reader->triangles = moved;
     reader->triangle_capacity = capacity;
   }
@@ -84,7 +84,7 @@ static ooze_result add_run(geo_reader *reader, uint64_t *at, int64_t corners, in
   if (corners > 0 && (uint64_t)repeat > (reader->vertex_count - *at) / (uint64_t)corners)
     return geo_bad(&reader->lex, "a run of polygons needs more vertices than there are");
   for (int64_t i = 0; i < repeat; i++, *at += (uint64_t)corners)
-    OZ_IO_TRY(add_fan(reader, *at, (uint64_t)corners));
+    OZ_TRY_OK(add_fan(reader, *at, (uint64_t)corners));
   *primitives += (uint64_t)repeat;
   return OOZE_OK;
 }
@@ -96,29 +96,29 @@ static ooze_result read_polygon_run(geo_reader *reader) {
   bool done = false;
   int64_t start = 0, expected = -1;
   uint64_t primitives = 0, at = 0;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "a run of polygons"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "a run of polygons"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) break;
     bool rle = geo_is(&key, "nvertices_rle") || geo_is(&key, "r_v");
     if (geo_is(&key, "startvertex") || geo_is(&key, "s_v")) {
-      OZ_IO_TRY(geo_int(reader, "startvertex", 0, (int64_t)reader->vertex_count, &start));
+      OZ_TRY_OK(geo_int(reader, "startvertex", 0, (int64_t)reader->vertex_count, &start));
       at = (uint64_t)start;
     } else if (geo_is(&key, "nprimitives") || geo_is(&key, "n_p")) {
-      OZ_IO_TRY(geo_int(reader, "nprimitives", 0, (int64_t)reader->vertex_count, &expected));
+      OZ_TRY_OK(geo_int(reader, "nprimitives", 0, (int64_t)reader->vertex_count, &expected));
     } else if (rle || geo_is(&key, "nvertices") || geo_is(&key, "n_v")) {
       geo_numbers list;
-      OZ_IO_TRY(geo_numbers_open(reader, "nvertices", &list));
+      OZ_TRY_OK(geo_numbers_open(reader, "nvertices", &list));
       while (primitives < (uint64_t)(expected < 0 ? 0 : expected)) {
         int64_t pair[2] = {0, 1};
         for (int k = 0; k < (rle ? 2 : 1); k++)
-          OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, OOZE_INT64, &pair[k]));
-        OZ_IO_TRY(add_run(reader, &at, pair[0], pair[1], &primitives));
+          OZ_TRY_OK(geo_numbers_pull(reader, &list, 1, OOZE_INT64, &pair[k]));
+        OZ_TRY_OK(add_run(reader, &at, pair[0], pair[1], &primitives));
       }
-      OZ_IO_TRY(geo_numbers_close(reader, &list));
+      OZ_TRY_OK(geo_numbers_close(reader, &list));
     } else {
-      OZ_IO_TRY(geo_skip_value(reader));
+      OZ_TRY_OK(geo_skip_value(reader));
     }
   }
   if (expected >= 0 && primitives != (uint64_t)expected)
@@ -132,22 +132,22 @@ static ooze_result read_polygon(geo_reader *reader) {
   geo_token key, token;
   bool done = false, closed = true;
   uint64_t first = 0, corners = 0;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "a polygon"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "a polygon"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) break;
     if (geo_is(&key, "vertex")) {
       geo_numbers list;
-      OZ_IO_TRY(geo_numbers_open(reader, "vertex", &list));
+      OZ_TRY_OK(geo_numbers_open(reader, "vertex", &list));
       corners = 0;
       for (;; corners++) { /* vertices of one polygon are numbered in a row */
         int64_t vertex;
         if (list.uniform ? list.taken == list.block.length : false) break;
         if (list.uniform) {
-          OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, OOZE_INT64, &vertex));
+          OZ_TRY_OK(geo_numbers_pull(reader, &list, 1, OOZE_INT64, &vertex));
         } else {
-          OZ_IO_TRY(geo_next(&reader->lex, &token));
+          OZ_TRY_OK(geo_next(&reader->lex, &token));
           if (token.kind == GEO_ARRAY_END) break;
           if (token.kind != GEO_INT) return geo_bad(&reader->lex, "a vertex is no integer");
           vertex = token.integer;
@@ -159,11 +159,11 @@ static ooze_result read_polygon(geo_reader *reader) {
                          (unsigned long long)reader->vertex_count);
       }
     } else if (geo_is(&key, "closed")) {
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       closed = token.integer != 0;
-      OZ_IO_TRY(geo_skip(&reader->lex, &token));
+      OZ_TRY_OK(geo_skip(&reader->lex, &token));
     } else {
-      OZ_IO_TRY(geo_skip_value(reader));
+      OZ_TRY_OK(geo_skip_value(reader));
     }
   }
   return closed ? add_fan(reader, first, corners) : OOZE_OK;
@@ -173,33 +173,33 @@ static ooze_result read_polygon(geo_reader *reader) {
 ooze_result geo_read_primitives(geo_reader *reader) {
   geo_token key, token;
   bool done = false;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind == GEO_UNIFORM && token.length == 0) return OOZE_OK;
   if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "primitives is no list");
   for (;;) {
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (token.kind == GEO_ARRAY_END) return OOZE_OK;
     if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "a primitive is no pair of lists");
     enum { OTHER, RUN, POLYGON } what = OTHER;
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
-    OZ_IO_TRY(geo_open_pairs(reader, &token, "a primitive's definition"));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_open_pairs(reader, &token, "a primitive's definition"));
     for (;;) {
-      OZ_IO_TRY(geo_key(reader, &key, &done));
+      OZ_TRY_OK(geo_key(reader, &key, &done));
       if (done) break;
       bool type = geo_is(&key, "type");
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (type)
         what = geo_is(&token, "Polygon_run") || geo_is(&token, "p_r") ? RUN
                : geo_is(&token, "Poly")                               ? POLYGON
                                                                       : OTHER;
-      OZ_IO_TRY(geo_skip(&reader->lex, &token));
+      OZ_TRY_OK(geo_skip(&reader->lex, &token));
     }
     if (what != OTHER && !reader->vertices)
       return geo_bad(&reader->lex, "polygons before the topology");
-    OZ_IO_TRY(what == RUN       ? read_polygon_run(reader)
+    OZ_TRY_OK(what == RUN       ? read_polygon_run(reader)
               : what == POLYGON ? read_polygon(reader)
                                 : geo_skip_value(reader));
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (token.kind != GEO_ARRAY_END)
       return geo_bad(&reader->lex, "a primitive has more than two parts");
   }

@@ -1,5 +1,5 @@
-/* Houdini geometry: the outline of the file. One array of alternating keys and values; see hdk.md
- * section 5. SPDX-License-Identifier: Apache-2.0 */
+/* Houdini geometry: the outline of the file. One array of alternating keys and values.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bgeo_read.h"
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what) {
   uint64_t most = reader->source->limits.max_bytes;
   if (bytes > most || reader->used > most - bytes)
-    return oz_io_fail(reader->source->why, OOZE_ERROR_LIMIT,
-                      "%s: %s needs %llu bytes more; the limit is %llu", reader->source->name, what,
-                      (unsigned long long)bytes, (unsigned long long)most);
+    return oz_fail(reader->source->why, OOZE_ERROR_LIMIT,
+                   "%s: %s needs %llu bytes more; the limit is %llu", reader->source->name, what,
+                   (unsigned long long)bytes, (unsigned long long)most);
   reader->used += bytes;
   return OOZE_OK;
 }
@@ -21,7 +21,7 @@ ooze_result geo_open_pairs(geo_reader *reader, const geo_token *first, const cha
 }
 
 ooze_result geo_key(geo_reader *reader, geo_token *key, bool *done) {
-  OZ_IO_TRY(geo_next(&reader->lex, key));
+  OZ_TRY_OK(geo_next(&reader->lex, key));
   *done = key->kind == GEO_ARRAY_END || key->kind == GEO_MAP_END;
   if (!*done && key->kind != GEO_STRING)
     return geo_bad(&reader->lex, "something else where a key belongs");
@@ -30,14 +30,14 @@ ooze_result geo_key(geo_reader *reader, geo_token *key, bool *done) {
 
 ooze_result geo_skip_value(geo_reader *reader) {
   geo_token token;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   return geo_skip(&reader->lex, &token);
 }
 
 ooze_result geo_int(geo_reader *reader, const char *what, int64_t low, int64_t high, int64_t *out) {
   geo_token token;
   *out = 0;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind != GEO_INT || token.integer < low || token.integer > high)
     return geo_bad(&reader->lex, "%s is %lld; expected %lld to %lld", what,
                    (long long)token.integer, (long long)low, (long long)high);
@@ -70,24 +70,24 @@ static uint32_t meaning_named(const geo_token *token) {
 static ooze_result read_options(geo_reader *reader, definition *out) {
   geo_token key, token;
   bool done = false;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "options"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "options"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) return OOZE_OK;
     bool type = geo_is(&key, "type");
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (!type || (token.kind != GEO_MAP && token.kind != GEO_ARRAY)) {
-      OZ_IO_TRY(geo_skip(&reader->lex, &token));
+      OZ_TRY_OK(geo_skip(&reader->lex, &token));
       continue;
     }
     for (;;) {
-      OZ_IO_TRY(geo_key(reader, &key, &done));
+      OZ_TRY_OK(geo_key(reader, &key, &done));
       if (done) break;
       bool value = geo_is(&key, "value");
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (value && token.kind == GEO_STRING) out->meaning = meaning_named(&token);
-      OZ_IO_TRY(geo_skip(&reader->lex, &token));
+      OZ_TRY_OK(geo_skip(&reader->lex, &token));
     }
   }
 }
@@ -97,17 +97,17 @@ static ooze_result read_definition(geo_reader *reader, definition *out) {
   bool done = false;
   memset(out, 0, sizeof *out);
   out->shared = true;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "an attribute's definition"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "an attribute's definition"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) break;
     if (geo_is(&key, "options")) {
-      OZ_IO_TRY(read_options(reader, out));
+      OZ_TRY_OK(read_options(reader, out));
       continue;
     }
     bool name = geo_is(&key, "name"), type = geo_is(&key, "type"), scope = geo_is(&key, "scope");
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (name && token.kind == GEO_STRING) {
       if (token.length < 1 || token.length > OZ_MAX_NAME)
         return geo_bad(&reader->lex, "an attribute's name has %llu letters",
@@ -118,7 +118,7 @@ static ooze_result read_definition(geo_reader *reader, definition *out) {
     }
     if (type) out->numeric = geo_is(&token, "numeric");
     if (scope) out->shared = geo_is(&token, "public");
-    OZ_IO_TRY(geo_skip(&reader->lex, &token));
+    OZ_TRY_OK(geo_skip(&reader->lex, &token));
   }
   return out->length ? OOZE_OK : geo_bad(&reader->lex, "an attribute has no name");
 }
@@ -152,7 +152,7 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
   definition def;
   geo_token key, token;
   bool done = false, found = false;
-  OZ_IO_TRY(read_definition(reader, &def));
+  OZ_TRY_OK(read_definition(reader, &def));
   bool position = strcmp(def.name, "P") == 0 && into == reader->points;
   bool wanted =
       def.numeric && def.shared &&
@@ -164,21 +164,21 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
                         1);
     return geo_skip_value(reader);
   }
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "an attribute's body"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "an attribute's body"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) break;
     if (!found && geo_is(&key, "values")) {
-      OZ_IO_TRY(geo_read_values(reader, into, def.name, def.length, def.meaning));
+      OZ_TRY_OK(geo_read_values(reader, into, def.name, def.length, def.meaning));
       found = true;
     } else {
-      OZ_IO_TRY(geo_skip_value(reader));
+      OZ_TRY_OK(geo_skip_value(reader));
     }
   }
   if (!found) return geo_bad(&reader->lex, "attribute '%s' has no values", def.name);
   oz_attribute *added = &into->attributes[into->attribute_count - 1];
-  if (position) OZ_IO_TRY(settle_position(reader, added, into->count));
+  if (position) OZ_TRY_OK(settle_position(reader, added, into->count));
   if (listed)
     oz_info_attribute(reader->source->info, def.name, def.length, oz_type_name(added->type),
                       added->components);
@@ -190,26 +190,26 @@ static ooze_result read_attributes(geo_reader *reader) {
   bool done = false;
   if (!reader->have_point_count) return geo_bad(&reader->lex, "attributes before pointcount");
   if (reader->points) return geo_bad(&reader->lex, "attributes are given twice");
-  OZ_IO_TRY(ooze_points_create(reader->point_count, &reader->points, reader->source->why));
-  OZ_IO_TRY(ooze_points_create(1, &reader->details, reader->source->why));
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "attributes"));
+  OZ_TRY_OK(ooze_points_create(reader->point_count, &reader->points, reader->source->why));
+  OZ_TRY_OK(ooze_points_create(1, &reader->details, reader->source->why));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "attributes"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) return OOZE_OK;
     bool of_points = geo_is(&key, "pointattributes"), of_all = geo_is(&key, "globalattributes");
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if ((!of_points && !of_all) || token.kind == GEO_UNIFORM) {
-      OZ_IO_TRY(geo_skip(&reader->lex, &token));
+      OZ_TRY_OK(geo_skip(&reader->lex, &token));
       continue;
     }
     if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "no list of attributes");
     for (;;) {
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (token.kind == GEO_ARRAY_END) break;
       if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "an attribute is no pair of lists");
-      OZ_IO_TRY(read_attribute(reader, of_points ? reader->points : reader->details, of_points));
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(read_attribute(reader, of_points ? reader->points : reader->details, of_points));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (token.kind != GEO_ARRAY_END)
         return geo_bad(&reader->lex, "an attribute has more than two parts");
     }
@@ -221,13 +221,13 @@ static ooze_result read_attributes(geo_reader *reader) {
 static ooze_result read_info(geo_reader *reader, double *time, bool *has_time) {
   geo_token key, token;
   bool done = false;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "info"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "info"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) return OOZE_OK;
     bool when = geo_is(&key, "time"), software = geo_is(&key, "software");
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (when && (token.kind == GEO_REAL || token.kind == GEO_INT)) {
       *time = token.real;
       *has_time = true;
@@ -235,7 +235,7 @@ static ooze_result read_info(geo_reader *reader, double *time, bool *has_time) {
     if (software && token.kind == GEO_STRING && reader->source->info)
       snprintf(reader->source->info->software, sizeof reader->source->info->software, "%.*s",
                token.length < 63 ? (int)token.length : 63, token.text);
-    OZ_IO_TRY(geo_skip(&reader->lex, &token));
+    OZ_TRY_OK(geo_skip(&reader->lex, &token));
   }
 }
 
@@ -244,44 +244,44 @@ static ooze_result read_file(geo_reader *reader) {
   bool done = false, has_time = false;
   double time = 0.0;
   int64_t count;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "the file"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "the file"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) break;
     if (geo_is(&key, "pointcount")) {
       if (reader->have_point_count) return geo_bad(&reader->lex, "pointcount is given twice");
       /* Half of what 64 bits hold keeps every product with a tuple size in range; the limits do the
        * rest. */
-      OZ_IO_TRY(geo_int(reader, "pointcount", 0, INT64_C(1) << 48, &count));
+      OZ_TRY_OK(geo_int(reader, "pointcount", 0, INT64_C(1) << 48, &count));
       reader->point_count = (uint64_t)count;
       reader->have_point_count = true;
     } else if (geo_is(&key, "vertexcount") && !reader->vertices) {
-      OZ_IO_TRY(geo_int(reader, "vertexcount", 0, INT64_C(1) << 48, &count));
+      OZ_TRY_OK(geo_int(reader, "vertexcount", 0, INT64_C(1) << 48, &count));
       reader->vertex_count = (uint64_t)count;
     } else if (geo_is(&key, "primitivecount")) {
-      OZ_IO_TRY(geo_int(reader, "primitivecount", 0, INT64_C(1) << 48, &count));
+      OZ_TRY_OK(geo_int(reader, "primitivecount", 0, INT64_C(1) << 48, &count));
       reader->primitive_count = (uint64_t)count;
     } else if (geo_is(&key, "info")) {
-      OZ_IO_TRY(read_info(reader, &time, &has_time));
+      OZ_TRY_OK(read_info(reader, &time, &has_time));
     } else if (geo_is(&key, "topology") && reader->want_mesh) {
-      OZ_IO_TRY(geo_read_topology(reader));
+      OZ_TRY_OK(geo_read_topology(reader));
     } else if (geo_is(&key, "attributes")) {
-      OZ_IO_TRY(read_attributes(reader));
+      OZ_TRY_OK(read_attributes(reader));
     } else if (geo_is(&key, "primitives") && reader->want_mesh) {
-      OZ_IO_TRY(geo_read_primitives(reader));
+      OZ_TRY_OK(geo_read_primitives(reader));
     } else {
-      OZ_IO_TRY(geo_skip_value(reader));
+      OZ_TRY_OK(geo_skip_value(reader));
     }
   }
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind != GEO_END)
     return geo_bad(&reader->lex, "something follows the end of the geometry");
   if (!reader->points)
     return geo_bad(&reader->lex, "no pointcount and attributes: this is JSON, but no geometry");
   if (!oz_points_find(reader->points, "P", 1)) return geo_bad(&reader->lex, "there is no P");
   if (has_time)
-    OZ_IO_TRY(ooze_points_detail_set(reader->points, "time", time, reader->source->why));
+    OZ_TRY_OK(ooze_points_detail_set(reader->points, "time", time, reader->source->why));
   for (uint32_t i = 0; i < reader->details->attribute_count; i++) {
     const oz_attribute *a = &reader->details->attributes[i];
     double value = a->type == OOZE_FLOAT32   ? (double)*(const float *)a->data
@@ -289,7 +289,7 @@ static ooze_result read_file(geo_reader *reader) {
                    : a->type == OOZE_INT32   ? (double)*(const int32_t *)a->data
                                              : (double)*(const int64_t *)a->data;
     if (a->components == 1)
-      OZ_IO_TRY(ooze_points_detail_set(reader->points, a->name, value, reader->source->why));
+      OZ_TRY_OK(ooze_points_detail_set(reader->points, a->name, value, reader->source->why));
   }
   return OOZE_OK;
 }
@@ -306,8 +306,8 @@ static ooze_result give_mesh(geo_reader *reader, ooze_mesh *out) {
        has_n = n && n->type == OOZE_FLOAT32 && n->components == 3,
        has_f = f && f->type == OOZE_FLOAT32 && f->components == 1,
        has_k = k && k->type == OOZE_FLOAT32 && k->components == 1;
-  OZ_IO_TRY(geo_budget(reader, reader->point_count * 44, "the mesh"));
-  OZ_IO_TRY(
+  OZ_TRY_OK(geo_budget(reader, reader->point_count * 44, "the mesh"));
+  OZ_TRY_OK(
       ooze_mesh_allocate(out, (uint32_t)reader->point_count, 0,
                          (has_v ? OOZE_MESH_VELOCITIES : 0u) | (has_n ? OOZE_MESH_NORMALS : 0u) |
                              (has_f ? OOZE_MESH_FRICTION : 0u) | (has_k ? OOZE_MESH_STICK : 0u),

@@ -19,7 +19,7 @@ ooze_result geo_numbers_begin(geo_reader *reader, const geo_token *first, const 
 
 ooze_result geo_numbers_open(geo_reader *reader, const char *what, geo_numbers *out) {
   geo_token first;
-  OZ_IO_TRY(geo_next(&reader->lex, &first));
+  OZ_TRY_OK(geo_next(&reader->lex, &first));
   return geo_numbers_begin(reader, &first, what, out);
 }
 
@@ -72,7 +72,7 @@ ooze_result geo_numbers_pull(geo_reader *reader, geo_numbers *numbers, uint64_t 
   }
   for (uint64_t i = 0; i < count; i++) {
     geo_token token;
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (token.kind == GEO_BOOL)
       token.real = (double)token.integer;
     else if (token.kind != GEO_INT && token.kind != GEO_REAL)
@@ -91,7 +91,7 @@ ooze_result geo_numbers_close(geo_reader *reader, geo_numbers *numbers) {
     return OOZE_OK;
   }
   geo_token token;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind != GEO_ARRAY_END) return geo_bad(&reader->lex, "a list of numbers is too long");
   return OOZE_OK;
 }
@@ -129,12 +129,12 @@ static uint64_t page_points(const layout *l, uint64_t page) {
 
 static ooze_result read_packing(geo_reader *reader, layout *l) {
   geo_numbers list;
-  OZ_IO_TRY(geo_numbers_open(reader, "packing", &list));
+  OZ_TRY_OK(geo_numbers_open(reader, "packing", &list));
   uint32_t sum = 0;
   l->parts = 0;
   while (sum < l->size) {
     int32_t width;
-    OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, OOZE_INT32, &width));
+    OZ_TRY_OK(geo_numbers_pull(reader, &list, 1, OOZE_INT32, &width));
     if (width < 1 || (uint32_t)width > l->size - sum)
       return geo_bad(&reader->lex, "packing does not add up to the tuple size");
     l->width[l->parts++] = (uint32_t)width;
@@ -145,38 +145,38 @@ static ooze_result read_packing(geo_reader *reader, layout *l) {
 
 static ooze_result read_flags(geo_reader *reader, layout *l) {
   geo_token token;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "constantpageflags is no list");
   for (uint32_t part = 0;; part++) {
-    OZ_IO_TRY(geo_next(&reader->lex, &token));
+    OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (token.kind == GEO_ARRAY_END) return OOZE_OK;
     if (part >= l->parts)
       return geo_bad(&reader->lex, "more lists of constant pages than parts of a tuple");
     geo_numbers list;
-    OZ_IO_TRY(geo_numbers_begin(reader, &token, "constantpageflags", &list));
+    OZ_TRY_OK(geo_numbers_begin(reader, &token, "constantpageflags", &list));
     if (list.uniform && list.block.length == 0) continue;
     if (!list.uniform) { /* an empty one means none */
       geo_lex before = reader->lex;
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (token.kind == GEO_ARRAY_END) continue;
       /* Only the place goes back: tables that the token may have grown stay. */
       reader->lex.at = before.at;
       reader->lex.depth = before.depth;
     }
     if (l->constant[part]) return geo_bad(&reader->lex, "constant pages are given twice");
-    OZ_IO_TRY(geo_numbers_expect(reader, &list, l->pages));
+    OZ_TRY_OK(geo_numbers_expect(reader, &list, l->pages));
     uint8_t *flags = malloc(l->pages ? (size_t)l->pages : 1);
     if (!flags)
-      return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
-                        reader->source->name);
+      return oz_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                     reader->source->name);
     l->constant[part] = flags;
     int32_t some[1024]; /* a multiple of 32, as bits are pulled by words */
     for (uint64_t page = 0; page < l->pages; page += 1024) {
       uint64_t n = l->pages - page < 1024 ? l->pages - page : 1024;
-      OZ_IO_TRY(geo_numbers_pull(reader, &list, n, OOZE_INT32, some));
+      OZ_TRY_OK(geo_numbers_pull(reader, &list, n, OOZE_INT32, some));
       for (uint64_t i = 0; i < n; i++) flags[page + i] = some[i] != 0;
     }
-    OZ_IO_TRY(geo_numbers_close(reader, &list));
+    OZ_TRY_OK(geo_numbers_close(reader, &list));
   }
 }
 
@@ -195,8 +195,8 @@ static ooze_result read_pages(geo_reader *reader, const layout *l, geo_numbers *
   if (plain) return geo_numbers_pull(reader, list, l->count * l->size, l->type, data);
   char *piece = malloc(PIECE * l->size * 8u);
   if (!piece)
-    return oz_io_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
-                      reader->source->name);
+    return oz_fail(reader->source->why, OOZE_ERROR_MEMORY, "%s: out of memory",
+                   reader->source->name);
   size_t stride = (size_t)l->size * oz_type_bytes(l->type);
   ooze_result result = OOZE_OK;
   for (uint64_t page = 0; page < l->pages && result == OOZE_OK; page++) {
@@ -238,11 +238,11 @@ static ooze_result add(geo_reader *reader, const layout *l, ooze_points *into, c
   size_t shown = length < 64 ? length : 64;
   memcpy(what, name, shown);
   what[shown] = 0;
-  OZ_IO_TRY(geo_budget(reader, l->count * l->size * oz_type_bytes(l->type), what));
+  OZ_TRY_OK(geo_budget(reader, l->count * l->size * oz_type_bytes(l->type), what));
   ooze_message inner;
   ooze_result result = oz_points_add(into, name, length, l->type, l->size, meaning, out, &inner);
   if (result == OOZE_ERROR_MEMORY || result == OOZE_ERROR_LIMIT)
-    return oz_io_fail(reader->source->why, result, "%s: %s", reader->source->name, inner.text);
+    return oz_fail(reader->source->why, result, "%s: %s", reader->source->name, inner.text);
   return result == OOZE_OK ? OOZE_OK : geo_bad(&reader->lex, "%s", inner.text);
 }
 
@@ -253,20 +253,20 @@ static ooze_result read_lists(geo_reader *reader, const layout *l, bool tuples, 
   uint64_t lists = tuples ? l->count : l->size;
   for (uint64_t i = 0; i < lists; i++) {
     geo_numbers list;
-    OZ_IO_TRY(geo_numbers_open(reader, tuples ? "a tuple" : "an array of values", &list));
+    OZ_TRY_OK(geo_numbers_open(reader, tuples ? "a tuple" : "an array of values", &list));
     if (tuples || l->size == 1) {
-      OZ_IO_TRY(geo_numbers_pull(reader, &list, tuples ? l->size : l->count, l->type,
+      OZ_TRY_OK(geo_numbers_pull(reader, &list, tuples ? l->size : l->count, l->type,
                                  data + (tuples ? i * l->size * each : 0)));
     } else {
       uint64_t one;
       for (uint64_t k = 0; k < l->count; k++) {
-        OZ_IO_TRY(geo_numbers_pull(reader, &list, 1, l->type, &one));
+        OZ_TRY_OK(geo_numbers_pull(reader, &list, 1, l->type, &one));
         memcpy(data + (k * l->size + i) * each, &one, each);
       }
     }
-    OZ_IO_TRY(geo_numbers_close(reader, &list));
+    OZ_TRY_OK(geo_numbers_close(reader, &list));
   }
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
   return token.kind == GEO_ARRAY_END ? OOZE_OK : geo_bad(&reader->lex, "more values than points");
 }
 
@@ -274,21 +274,21 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
                              size_t length, uint32_t meaning) {
   geo_token key, token;
   bool done = false, found = false, typed = false;
-  OZ_IO_TRY(geo_next(&reader->lex, &token));
-  OZ_IO_TRY(geo_open_pairs(reader, &token, "values"));
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  OZ_TRY_OK(geo_open_pairs(reader, &token, "values"));
   for (;;) {
-    OZ_IO_TRY(geo_key(reader, &key, &done));
+    OZ_TRY_OK(geo_key(reader, &key, &done));
     if (done) break;
     bool tuples = geo_is(&key, "tuples"), arrays = geo_is(&key, "arrays"),
          raw = geo_is(&key, "rawpagedata");
     if (geo_is(&key, "size")) {
       int64_t size;
-      OZ_IO_TRY(geo_int(reader, "the tuple size", 1, OZ_MAX_COMPONENTS, &size));
+      OZ_TRY_OK(geo_int(reader, "the tuple size", 1, OZ_MAX_COMPONENTS, &size));
       if (l->parts) return geo_bad(&reader->lex, "the tuple size is given twice");
       l->size = l->width[0] = (uint32_t)size;
       l->parts = 1;
     } else if (geo_is(&key, "storage")) {
-      OZ_IO_TRY(geo_next(&reader->lex, &token));
+      OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (found || !storage_type(&token, &l->type))
         return geo_bad(&reader->lex, "unknown storage '%.*s'",
                        token.kind == GEO_STRING && token.length < 32 ? (int)token.length : 0,
@@ -296,38 +296,38 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
       typed = true;
     } else if (geo_is(&key, "pagesize")) {
       int64_t size;
-      OZ_IO_TRY(geo_int(reader, "the page size", 1, 1 << 14, &size));
+      OZ_TRY_OK(geo_int(reader, "the page size", 1, 1 << 14, &size));
       if (l->page_size) return geo_bad(&reader->lex, "the page size is given twice");
       l->page_size = (uint64_t)size;
       l->pages = l->count / l->page_size + (l->count % l->page_size != 0);
     } else if (geo_is(&key, "packing")) {
       if (!l->parts || found || l->constant[0])
         return geo_bad(&reader->lex, "packing is out of place");
-      OZ_IO_TRY(read_packing(reader, l));
+      OZ_TRY_OK(read_packing(reader, l));
     } else if (geo_is(&key, "constantpageflags")) {
       if (!l->parts || !l->page_size || found)
         return geo_bad(&reader->lex, "constantpageflags is out of place");
-      OZ_IO_TRY(read_flags(reader, l));
+      OZ_TRY_OK(read_flags(reader, l));
     } else if (tuples || arrays || raw) {
       if (!l->parts || !typed || found || (raw && !l->page_size))
         return geo_bad(&reader->lex, "values are out of place");
       void *data;
       geo_numbers list;
-      OZ_IO_TRY(geo_numbers_open(reader, "values", &list));
+      OZ_TRY_OK(geo_numbers_open(reader, "values", &list));
       uint64_t expected = raw ? numbers_in_pages(l) : l->count * l->size;
       if (!raw && list.uniform && l->count > 0)
         return geo_bad(&reader->lex, "a block where lists belong");
-      OZ_IO_TRY(geo_numbers_expect(reader, &list, expected));
-      OZ_IO_TRY(add(reader, l, into, name, length, meaning, &data));
+      OZ_TRY_OK(geo_numbers_expect(reader, &list, expected));
+      OZ_TRY_OK(add(reader, l, into, name, length, meaning, &data));
       if (raw) {
-        OZ_IO_TRY(read_pages(reader, l, &list, data));
-        OZ_IO_TRY(geo_numbers_close(reader, &list));
+        OZ_TRY_OK(read_pages(reader, l, &list, data));
+        OZ_TRY_OK(geo_numbers_close(reader, &list));
       } else if (!list.uniform) {
-        OZ_IO_TRY(read_lists(reader, l, tuples, data));
+        OZ_TRY_OK(read_lists(reader, l, tuples, data));
       }
       found = true;
     } else {
-      OZ_IO_TRY(geo_skip_value(reader));
+      OZ_TRY_OK(geo_skip_value(reader));
     }
   }
   return found ? OOZE_OK : geo_bad(&reader->lex, "an attribute's values are in no known form");

@@ -59,7 +59,7 @@ static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count) 
       int32_t *ids = malloc(n ? (size_t)n * 4 : 1);
       if (!ids) {
         if (e->out->result == OOZE_OK)
-          e->out->result = oz_io_fail(e->out->why, OOZE_ERROR_MEMORY, "out of memory");
+          e->out->result = oz_fail(e->out->why, OOZE_ERROR_MEMORY, "out of memory");
         return;
       }
       for (uint64_t i = 0; i < n; i++) ids[i] = (int32_t)wide[i];
@@ -233,41 +233,40 @@ static ooze_result check(const char *path, oz_format format, const ooze_points *
                          ooze_message *why) {
   const oz_attribute *p = oz_points_find(points, "P", 1);
   if (!p || p->type != OOZE_FLOAT32 || p->components != 3)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats",
-                      path);
-  OZ_IO_TRY(oz_check_finite(path, "P", p->data, points->count, 3, why));
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats", path);
+  OZ_TRY_OK(oz_check_finite(path, "P", p->data, points->count, 3, why));
   for (uint32_t i = 0; i < points->attribute_count; i++) {
     const oz_attribute *a = &points->attributes[i];
     if (a->type == OOZE_UINT64 && !oz_fits_int64(a, points->count))
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold",
-                        path, a->name);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold",
+                     path, a->name);
     bool real = format == OZ_GEO && a->type <= OOZE_FLOAT64;
     for (uint64_t k = 0; real && k < points->count * a->components; k++)
       if (!isfinite(a->type == OOZE_FLOAT32 ? (double)((const float *)a->data)[k]
                                             : ((const double *)a->data)[k]))
-        return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                          "%s: attribute '%s' of point %llu is not finite, which ASCII JSON cannot "
-                          "hold; use .bgeo",
-                          path, a->name, (unsigned long long)(k / a->components));
+        return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                       "%s: attribute '%s' of point %llu is not finite, which ASCII JSON cannot "
+                       "hold; use .bgeo",
+                       path, a->name, (unsigned long long)(k / a->components));
   }
   for (uint32_t i = 0; i < points->detail_count; i++)
     if (!isfinite(points->details[i].value))
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: detail '%s' is not finite", path,
-                        points->details[i].name);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: detail '%s' is not finite", path,
+                     points->details[i].name);
   return OOZE_OK;
 }
 
 ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
                          const ooze_mesh *mesh, const ooze_write_options *options,
                          ooze_message *why) {
-  OZ_IO_TRY(check(path, format, points, why));
+  OZ_TRY_OK(check(path, format, points, why));
   uint32_t *vertices = NULL;
   if (mesh) { /* Houdini's polygons run clockwise seen from outside */
     if (mesh->triangle_count > INT32_MAX / 3)
-      return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: too many triangles for one file", path);
+      return oz_fail(why, OOZE_ERROR_LIMIT, "%s: too many triangles for one file", path);
     vertices = malloc((size_t)mesh->triangle_count * 12 + 4);
-    if (!vertices) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+    if (!vertices) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
     for (uint64_t i = 0; i < mesh->triangle_count * 3; i += 3) {
       vertices[i] = mesh->triangles[i];
       vertices[i + 1] = mesh->triangles[i + 2];

@@ -89,18 +89,17 @@ static ooze_result pack_all(const char *path, const uint8_t *memory, size_t byte
   *out_hash = XXH3_64bits_digest(&hashes);
   return result == OOZE_OK
              ? OOZE_OK
-             : oz_io_fail(why, result, "%s: out of memory for a checkpoint of %zu bytes", path,
-                          bytes);
+             : oz_fail(why, result, "%s: out of memory for a checkpoint of %zu bytes", path, bytes);
 }
 
 ooze_result ooze_checkpoint_write(const char *path, const void *memory, size_t bytes,
                                   const char *meta, ooze_message *why) {
   if (!path || (!memory && bytes))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no memory given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no memory given");
   size_t meta_bytes = meta ? strlen(meta) : 0;
   if (meta_bytes > MAX_META)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT,
-                      "%s: the text beside a checkpoint has more than 16 MiB", path);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: the text beside a checkpoint has more than 16 MiB",
+                   path);
   packed body = {NULL, 0, 0};
   uint64_t chunks, hash;
   ooze_result result = pack_all(path, memory, bytes, &body, &chunks, &hash, why);
@@ -143,7 +142,7 @@ static bool same_hash(uint64_t found, uint64_t expected) {
 }
 
 static ooze_result damaged(const char *name, ooze_message *why, const char *reason) {
-  return oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: %s", name, reason);
+  return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %s", name, reason);
 }
 
 static ooze_result unpack_all(const char *name, const uint8_t *at, const uint8_t *end,
@@ -162,14 +161,14 @@ static ooze_result unpack_all(const char *name, const uint8_t *at, const uint8_t
     bool stored = (head.packed & STORED) != 0;
     if (size > (uint64_t)(end - at) || head.raw != raw || (stored && size != raw) ||
         !same_hash(XXH3_64bits(at, size), head.hash))
-      return oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged", name,
-                        (unsigned long long)(i + 1), (unsigned long long)h->chunks);
+      return oz_fail(why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged", name,
+                     (unsigned long long)(i + 1), (unsigned long long)h->chunks);
     if (stored)
       memcpy(memory + done, at, size);
     else if (ZSTD_decompress(memory + done, (size_t)raw, at, size) != raw)
-      return oz_io_fail(why, OOZE_ERROR_FORMAT,
-                        "%s: chunk %llu of %llu does not unpack; it is damaged", name,
-                        (unsigned long long)(i + 1), (unsigned long long)h->chunks);
+      return oz_fail(why, OOZE_ERROR_FORMAT,
+                     "%s: chunk %llu of %llu does not unpack; it is damaged", name,
+                     (unsigned long long)(i + 1), (unsigned long long)h->chunks);
     XXH3_64bits_update(&hashes, &head.hash, 8);
     at += size;
     done += raw;
@@ -191,22 +190,21 @@ ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size
   if (out_memory) *out_memory = NULL;
   if (out_meta) *out_meta = NULL;
   if (out_bytes) *out_bytes = 0;
-  if (!name || (!file && count)) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
+  if (!name || (!file && count)) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
   if (count < 8 || memcmp(file, "OOZECKPT", 8) != 0)
     return damaged(name, why, "no checkpoint: it does not begin with OOZECKPT");
   if (count < HEADER + TRAILER)
     return damaged(name, why, "ends within its header; it is truncated");
   memcpy(&h, file, sizeof h);
   if (h.version != VERSION)
-    return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED,
-                      "%s: a checkpoint of version %u; this program reads %d", name, h.version,
-                      VERSION);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                   "%s: a checkpoint of version %u; this program reads %d", name, h.version,
+                   VERSION);
   if (!same_hash(XXH3_64bits(&h, HEADER - 8), h.hash))
     return damaged(name, why, "its header is damaged");
   if (!same_hash(h.file_bytes, count))
-    return oz_io_fail(why, OOZE_ERROR_FORMAT,
-                      "%s: has %zu bytes of %llu; it is truncated or damaged", name, count,
-                      (unsigned long long)h.file_bytes);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: has %zu bytes of %llu; it is truncated or damaged",
+                   name, count, (unsigned long long)h.file_bytes);
   if (h.meta_bytes > MAX_META || h.meta_bytes > count - HEADER - TRAILER || h.chunk_bytes == 0 ||
       h.chunk_bytes > (64u << 20))
     return damaged(name, why, "the sizes in its header are out of range; it is damaged");
@@ -215,8 +213,8 @@ ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size
   if (h.chunks != chunks || chunks > body / CHUNK_HEADER)
     return damaged(name, why, "it cannot hold the chunks that it declares; it is damaged");
   if (h.bytes > full.max_bytes || h.bytes >= SIZE_MAX)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: unpacks to %llu bytes; the limit is %llu", name,
-                      (unsigned long long)h.bytes, (unsigned long long)full.max_bytes);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: unpacks to %llu bytes; the limit is %llu", name,
+                   (unsigned long long)h.bytes, (unsigned long long)full.max_bytes);
   const uint8_t *at = (const uint8_t *)file + HEADER, *end = (const uint8_t *)file + count;
   if (!same_hash(XXH3_64bits(at, (size_t)h.meta_bytes), h.meta_hash))
     return damaged(name, why, "the text in it is damaged");
@@ -224,8 +222,8 @@ ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size
   char *meta = malloc((size_t)h.meta_bytes + 1);
   ooze_result result = memory && meta
                            ? OOZE_OK
-                           : oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes",
-                                        name, (unsigned long long)h.bytes);
+                           : oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes",
+                                     name, (unsigned long long)h.bytes);
   if (result == OOZE_OK) {
     memcpy(meta, at, (size_t)h.meta_bytes);
     meta[h.meta_bytes] = 0;
@@ -249,17 +247,17 @@ ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size
 ooze_result ooze_checkpoint_write(const char *path, const void *memory, size_t bytes,
                                   const char *meta, ooze_message *why) {
   (void)memory, (void)bytes, (void)meta;
-  return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED,
-                    "%s: this build has no zstd and xxHash and so no checkpoints on disk",
-                    path ? path : "");
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                 "%s: this build has no zstd and xxHash and so no checkpoints on disk",
+                 path ? path : "");
 }
 ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size_t count,
                                         const ooze_io_limits *limits, void **out_memory,
                                         size_t *out_bytes, char **out_meta, ooze_message *why) {
   (void)file, (void)count, (void)limits, (void)out_memory, (void)out_bytes, (void)out_meta;
-  return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED,
-                    "%s: this build has no zstd and xxHash and so no checkpoints on disk",
-                    name ? name : "");
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                 "%s: this build has no zstd and xxHash and so no checkpoints on disk",
+                 name ? name : "");
 }
 #endif
 
@@ -270,7 +268,7 @@ ooze_result ooze_checkpoint_read(const char *path, const ooze_io_limits *limits,
   size_t count;
   if (out_memory) *out_memory = NULL;
   if (out_meta) *out_meta = NULL;
-  OZ_IO_TRY(ooze_file_read(path, full.max_bytes, &file, &count, why));
+  OZ_TRY_OK(ooze_file_read(path, full.max_bytes, &file, &count, why));
   ooze_result result =
       ooze_checkpoint_read_memory(path, file, count, &full, out_memory, out_bytes, out_meta, why);
   ooze_io_free(file);

@@ -62,7 +62,7 @@ ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits
                                         ooze_line_fn line, void *user, char *out_path,
                                         size_t capacity, ooze_message *why) {
   if (!folder || !out_path || capacity == 0)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no folder or no place for the path given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no folder or no place for the path given");
   search s = {folder[0] ? folder : ".", NULL, 0, 0, false};
   out_path[0] = 0;
   int error = oz_os_list(s.folder, consider, &s);
@@ -70,26 +70,26 @@ ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_io_limits
   if (error) {
     char reason[160];
     oz_os_reason(error, reason, sizeof reason);
-    oz_io_fail(why, result, "%s: cannot list the folder: %s", s.folder, reason);
+    oz_fail(why, result, "%s: cannot list the folder: %s", s.folder, reason);
   } else if (s.failed) {
-    result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for the list of its checkpoints",
-                        s.folder);
+    result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for the list of its checkpoints",
+                     s.folder);
   } else {
     if (s.count) qsort(s.list, s.count, sizeof *s.list, newest_first);
-    oz_io_fail(why, result, "%s: holds no whole checkpoint (*.ozc)", s.folder);
+    oz_fail(why, result, "%s: holds no whole checkpoint (*.ozc)", s.folder);
     for (size_t i = 0; i < s.count && result == OOZE_ERROR_NOT_FOUND; i++) {
       ooze_message reason;
       ooze_result read = ooze_checkpoint_read(s.list[i].path, limits, NULL, NULL, NULL, &reason);
       if (read == OOZE_OK && strlen(s.list[i].path) >= capacity) {
-        result = oz_io_fail(why, OOZE_ERROR_LIMIT,
-                            "%s: the path is longer than the %zu bytes given for it",
-                            s.list[i].path, capacity);
+        result =
+            oz_fail(why, OOZE_ERROR_LIMIT, "%s: the path is longer than the %zu bytes given for it",
+                    s.list[i].path, capacity);
       } else if (read == OOZE_OK) {
         memcpy(out_path, s.list[i].path, strlen(s.list[i].path) + 1);
         result = OOZE_OK;
       } else if (read == OOZE_ERROR_LIMIT ||
                  read == OOZE_ERROR_MEMORY) { /* whole, perhaps: older ones are no way out */
-        result = oz_io_fail(why, read, "%s", reason.text);
+        result = oz_fail(why, read, "%s", reason.text);
       } else if (line) {
         char text[600];
         snprintf(text, sizeof text, "%s; skipped", reason.text);

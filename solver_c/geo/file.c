@@ -17,8 +17,8 @@ struct ooze_file {
 static ooze_result refused(ooze_message *why, const char *operation, const char *path, int error) {
   char reason[160];
   oz_os_reason(error, reason, sizeof reason);
-  return oz_io_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO,
-                    "%s: cannot %s: %s", path, operation, reason);
+  return oz_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO, "%s: cannot %s: %s",
+                 path, operation, reason);
 }
 
 static void forget(ooze_file *file) {
@@ -34,20 +34,20 @@ static void forget(ooze_file *file) {
 ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why) {
   static atomic_uint serial;
   if (out) *out = NULL;
-  if (!path || !path[0] || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  if (!path || !path[0] || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   size_t length = strlen(path), base = length;
   while (base > 0 && !oz_os_is_slash(path[base - 1])) base--;
   if (base == length)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: names a folder, not a file", path);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: names a folder, not a file", path);
   ooze_file *file = calloc(1, sizeof *file);
-  if (!file) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  if (!file) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   file->fd = -1;
   file->path = malloc(length + 1);
   file->temporary = malloc(length + 64);
   file->folder = malloc(base + 2);
   if (!file->path || !file->temporary || !file->folder) {
     forget(file);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   }
   memcpy(file->path, path, length + 1);
   if (base)
@@ -72,7 +72,7 @@ ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *wh
 const char *ooze_file_path(const ooze_file *file) { return file ? file->temporary : ""; }
 
 ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count, ooze_message *why) {
-  if (!file) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file");
+  if (!file) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file");
   int error = oz_os_write(file->fd, bytes, count);
   return error ? refused(why, "write", file->path, error) : OOZE_OK;
 }
@@ -85,7 +85,7 @@ void ooze_file_discard(ooze_file *file) {
 }
 
 ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why) {
-  if (!file) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file");
+  if (!file) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file");
   const char *operation = "sync";
   int error = sync ? oz_os_sync(file->fd) : 0;
   if (!error) {
@@ -145,7 +145,7 @@ ooze_result oz_is_file(const char *path, ooze_message *why) {
   uint64_t bytes;
   int error = oz_os_open(path, &fd, &bytes);
   if (error == EISDIR)
-    return oz_io_fail(why, OOZE_ERROR_IO, "%s: is a folder; expected a file in it", path);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: is a folder; expected a file in it", path);
   if (error) return refused(why, "open", path, error);
   oz_os_close(fd);
   return OOZE_OK;
@@ -159,23 +159,23 @@ ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, siz
                            ooze_message *why) {
   if (out) *out = NULL;
   if (!path || !path[0] || !out || !out_bytes)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   int fd;
   uint64_t bytes = 0;
   int error = oz_os_open(path, &fd, &bytes);
   if (error == EINVAL)
-    return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot read: not a regular file", path);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: cannot read: not a regular file", path);
   if (error) return refused(why, "open", path, error);
   if (bytes > max_bytes || bytes >= SIZE_MAX) {
     oz_os_close(fd);
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%s: has %llu bytes; the limit is %llu", path,
-                      (unsigned long long)bytes, (unsigned long long)max_bytes);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: has %llu bytes; the limit is %llu", path,
+                   (unsigned long long)bytes, (unsigned long long)max_bytes);
   }
   char *memory = malloc((size_t)bytes + 1);
   if (!memory) {
     oz_os_close(fd);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for its %llu bytes", path,
-                      (unsigned long long)bytes);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for its %llu bytes", path,
+                   (unsigned long long)bytes);
   }
   size_t have = 0;
   while (have < bytes && !error) {
@@ -188,7 +188,7 @@ ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, siz
   if (error || have != bytes) {
     free(memory);
     if (error) return refused(why, "read", path, error);
-    return oz_io_fail(why, OOZE_ERROR_IO, "%s: became shorter while it was read", path);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: became shorter while it was read", path);
   }
   memory[have] = 0;
   *out = memory;

@@ -38,15 +38,14 @@ ooze_result oz_folder_fits(const char *path, ooze_message *why) {
   size_t length = strlen(path);
   struct stat about;
   if (!length || length >= sizeof part)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
   for (size_t i = 1; i <= length; i++) {
     if (i < length && !oz_os_is_slash(path[i])) continue;
     memcpy(part, path, i);
     part[i] = 0;
     if (stat(part, &about) == 0 && !S_ISDIR(about.st_mode))
-      return oz_io_fail(why, OOZE_ERROR_IO,
-                        "%s: a file is where a folder is to be; expected a folder, or nothing",
-                        part);
+      return oz_fail(why, OOZE_ERROR_IO,
+                     "%s: a file is where a folder is to be; expected a folder, or nothing", part);
   }
   return OOZE_OK;
 }
@@ -55,7 +54,7 @@ ooze_result oz_make_folder(const char *path, ooze_message *why) {
   char part[4000];
   size_t length = strlen(path);
   if (!length || length >= sizeof part)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
   for (size_t i = 1; i <= length; i++) {
     if (i < length && !oz_os_is_slash(path[i])) continue;
     memcpy(part, path, i);
@@ -66,7 +65,7 @@ ooze_result oz_make_folder(const char *path, ooze_message *why) {
     if (i < length && (error == EACCES || error == EPERM || error == EROFS)) continue;
     char reason[160];
     oz_os_reason(error, reason, sizeof reason);
-    return oz_io_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", part, reason);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", part, reason);
   }
   return OOZE_OK;
 }

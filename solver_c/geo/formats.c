@@ -29,7 +29,7 @@ oz_format oz_format_of(const char *path) {
 }
 
 static ooze_result unknown(const char *path, const char *expected, ooze_message *why) {
-  return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: unknown ending; expected %s", path, expected);
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: unknown ending; expected %s", path, expected);
 }
 
 void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type,
@@ -89,14 +89,14 @@ static bool holds_points(oz_format f) {
 static ooze_result read_any(const char *path, const ooze_io_limits *limits, ooze_points **points,
                             ooze_mesh *mesh, ooze_file_info *info, ooze_message *why) {
   oz_format format = oz_format_of(path);
-  if (!path) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  if (!path) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   if (!holds_points(format) && !(mesh && format == OZ_OBJ)) {
-    OZ_IO_TRY(oz_is_file(path, why)); /* first things first */
+    OZ_TRY_OK(oz_is_file(path, why)); /* first things first */
     return unknown(path, points ? points_endings : mesh_endings, why);
   }
   oz_source source = {path, NULL, 0, oz_limits_of(limits), why, info};
   void *file;
-  OZ_IO_TRY(ooze_file_read(path, source.limits.max_bytes, &file, &source.count, why));
+  OZ_TRY_OK(ooze_file_read(path, source.limits.max_bytes, &file, &source.count, why));
   source.bytes = file;
   if (info) info->bytes = source.count;
   return parse(&source, format, file, points, mesh);
@@ -106,7 +106,7 @@ static ooze_result read_memory(const char *name, const void *bytes, size_t count
                                const ooze_io_limits *limits, ooze_points **points, ooze_mesh *mesh,
                                ooze_message *why) {
   oz_format format = oz_format_of(name);
-  if (!name || (!bytes && count)) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
+  if (!name || (!bytes && count)) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
   if (!holds_points(format) && !(mesh && format == OZ_OBJ))
     return unknown(name, points ? points_endings : mesh_endings, why);
   oz_source source = {name, bytes ? bytes : (const void *)"", count, oz_limits_of(limits), why,
@@ -118,7 +118,7 @@ static ooze_result read_memory(const char *name, const void *bytes, size_t count
 
 ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooze_points **out,
                              ooze_message *why) {
-  if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
   *out = NULL;
   return read_any(path, limits, out, NULL, NULL, why);
 }
@@ -126,15 +126,14 @@ ooze_result ooze_points_read(const char *path, const ooze_io_limits *limits, ooz
 ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count,
                                     const ooze_io_limits *limits, ooze_points **out,
                                     ooze_message *why) {
-  if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
   *out = NULL;
   return read_memory(name, bytes, count, limits, out, NULL, why);
 }
 
 ooze_result ooze_points_write(const char *path, const ooze_points *points,
                               const ooze_write_options *options, ooze_message *why) {
-  if (!path || !points)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no points given");
+  if (!path || !points) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no points given");
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
   if (!holds_points(format)) return unknown(path, points_endings, why);
@@ -151,16 +150,14 @@ static char name_p[] = "P", name_n[] = "N", name_v[] = "v", name_friction[] = "f
 ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out,
                            ooze_message *why) {
   if (!out || out->size < sizeof *out)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "no mesh given, or not filled by ooze_mesh_default");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   return read_any(path, limits, NULL, out, NULL, why);
 }
 
 ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t count,
                                   const ooze_io_limits *limits, ooze_mesh *out, ooze_message *why) {
   if (!out || out->size < sizeof *out)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "no mesh given, or not filled by ooze_mesh_default");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   return read_memory(name, bytes, count, limits, NULL, out, why);
 }
 
@@ -168,14 +165,14 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
                             const ooze_write_options *options, ooze_message *why) {
   if (!path || !mesh || (mesh->point_count && !mesh->positions) ||
       (mesh->triangle_count && !mesh->triangles))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no mesh given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no mesh given");
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
-  OZ_IO_TRY(oz_check_finite(path, "position", mesh->positions, mesh->point_count, 3, why));
+  OZ_TRY_OK(oz_check_finite(path, "position", mesh->positions, mesh->point_count, 3, why));
   for (uint64_t i = 0; i < mesh->triangle_count * 3; i++)
     if (mesh->triangles[i] >= mesh->point_count)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: triangle %llu is at point %u of %u", path,
-                        (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: triangle %llu is at point %u of %u", path,
+                     (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
   if (format == OZ_PLY) return oz_ply_write_mesh(path, mesh, &full, why);
   if (format == OZ_OBJ) return oz_obj_write(path, mesh, &full, why);
   if (!holds_points(format)) return unknown(path, mesh_endings, why);
@@ -215,14 +212,14 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
                                       "OBJ",
                                       "Ooze checkpoint",
                                       "OpenVDB"};
-  if (!path || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  if (!path || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   oz_format format = oz_format_of(path);
   ooze_file_info info;
   ooze_file_info_default(&info);
   snprintf(info.kind, sizeof info.kind, "%s", kinds[format]);
   if (holds_points(format)) {
     ooze_points *points = NULL;
-    OZ_IO_TRY(read_any(path, limits, &points, NULL, &info, why));
+    OZ_TRY_OK(read_any(path, limits, &points, NULL, &info, why));
     info.has_bounds = ooze_points_bounds(points, info.bounds) == OOZE_OK;
     info.detail_count = points->detail_count;
     for (uint32_t i = 0; i < points->detail_count && i < OOZE_FILE_DETAILS; i++) {
@@ -233,7 +230,7 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
   } else if (format == OZ_OBJ) {
     ooze_mesh mesh;
     ooze_mesh_default(&mesh);
-    OZ_IO_TRY(read_any(path, limits, NULL, &mesh, &info, why));
+    OZ_TRY_OK(read_any(path, limits, NULL, &mesh, &info, why));
     info.points = mesh.point_count;
     info.triangles = info.primitives = mesh.triangle_count;
     mesh_bounds(&mesh, &info);
@@ -244,7 +241,7 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
     size_t count, bytes = 0;
     char *meta = NULL;
     ooze_io_limits full = oz_limits_of(limits);
-    OZ_IO_TRY(ooze_file_read(path, full.max_bytes, &file, &count, why));
+    OZ_TRY_OK(ooze_file_read(path, full.max_bytes, &file, &count, why));
     ooze_result result =
         ooze_checkpoint_read_memory(path, file, count, &full, &memory, &bytes, &meta, why);
     ooze_io_free(file);
@@ -254,7 +251,7 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
     snprintf(info.meta, sizeof info.meta, "%s", meta ? meta : "");
     ooze_io_free(meta);
   } else {
-    OZ_IO_TRY(oz_is_file(path, why));
+    OZ_TRY_OK(oz_is_file(path, why));
     return unknown(path, ".bgeo, .bgeo.sc, .geo, .ply, .obj, .ozc, .vdb or .json", why);
   }
   return oz_struct_out(out, &info, sizeof info);

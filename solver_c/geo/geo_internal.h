@@ -20,14 +20,6 @@
 
 /* ---- Results (text.c) ----------------------------------------------------------------- */
 
-ooze_result oz_io_fail(ooze_message *why, ooze_result result, const char *format, ...)
-    OZ_PRINTF(3, 4);
-#define OZ_IO_TRY(call)                 \
-  do {                                  \
-    ooze_result oz_r_ = (call);         \
-    if (oz_r_ != OOZE_OK) return oz_r_; \
-  } while (0)
-
 /* Limits and options with every field set, whatever older or missing struct the caller gave. */
 ooze_io_limits oz_limits_of(const ooze_io_limits *given);
 ooze_write_options oz_options_of(const ooze_write_options *given);

@@ -46,8 +46,7 @@ void ooze_mesh_release(ooze_mesh *mesh) {
 ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t triangle_count,
                                uint32_t with, ooze_message *why) {
   if (!mesh || mesh->size < sizeof *mesh)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "no mesh given, or not filled by ooze_mesh_default");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   ooze_mesh made;
   ooze_mesh_default(&made);
   /* One element more, so that nothing is still something. */
@@ -63,9 +62,9 @@ ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t t
       ((with & OOZE_MESH_FRICTION) && !made.friction) ||
       ((with & OOZE_MESH_STICK) && !made.stick)) {
     ooze_mesh_release(&made);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY,
-                      "out of memory for a mesh of %u points and %llu triangles", point_count,
-                      (unsigned long long)triangle_count);
+    return oz_fail(why, OOZE_ERROR_MEMORY,
+                   "out of memory for a mesh of %u points and %llu triangles", point_count,
+                   (unsigned long long)triangle_count);
   }
   made.point_count = point_count;
   made.triangle_count = triangle_count;
@@ -130,8 +129,8 @@ static uint64_t count_corners(obj_line line) {
 }
 
 static ooze_result obj_bad(const oz_source *source, const obj_line *line, const char *reason) {
-  return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: line %llu: %s", source->name,
-                    (unsigned long long)line->number, reason);
+  return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: line %llu: %s", source->name,
+                 (unsigned long long)line->number, reason);
 }
 
 static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
@@ -184,8 +183,8 @@ static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
 ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
   const char *at = (const char *)source->bytes, *end = at + source->count;
   if (memchr(at, 0, source->count))
-    return oz_io_fail(source->why, OOZE_ERROR_FORMAT,
-                      "%s: no .obj: it holds bytes that are no text", source->name);
+    return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj: it holds bytes that are no text",
+                   source->name);
   obj_line line = {NULL, NULL, 0};
   uint64_t points = 0, triangles = 0, bytes;
   while (next_line(&at, end, &line)) {
@@ -195,15 +194,15 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
     triangles += corners > 2 ? corners - 2 : 0;
   }
   if (points == 0)
-    return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj, or one without vertices",
-                      source->name);
+    return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj, or one without vertices",
+                   source->name);
   if (points > UINT32_MAX || !oz_mul(points + triangles, 12, &bytes) ||
       bytes > source->limits.max_bytes)
-    return oz_io_fail(source->why, OOZE_ERROR_LIMIT,
-                      "%s: %llu points and %llu triangles need more than the limit of %llu bytes",
-                      source->name, (unsigned long long)points, (unsigned long long)triangles,
-                      (unsigned long long)source->limits.max_bytes);
-  OZ_IO_TRY(ooze_mesh_allocate(out, (uint32_t)points, triangles, 0, source->why));
+    return oz_fail(source->why, OOZE_ERROR_LIMIT,
+                   "%s: %llu points and %llu triangles need more than the limit of %llu bytes",
+                   source->name, (unsigned long long)points, (unsigned long long)triangles,
+                   (unsigned long long)source->limits.max_bytes);
+  OZ_TRY_OK(ooze_mesh_allocate(out, (uint32_t)points, triangles, 0, source->why));
   ooze_result result = fill(source, out);
   if (result != OOZE_OK) ooze_mesh_release(out);
   return result;
@@ -226,7 +225,7 @@ static void put_vectors(oz_out *out, const char *word, const float *values, uint
 ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
                          ooze_message *why) {
   oz_out out;
-  OZ_IO_TRY(oz_out_open(&out, path, why));
+  OZ_TRY_OK(oz_out_open(&out, path, why));
   oz_out_text(&out, "# written by %.70s\n", options->software);
   put_vectors(&out, "v", mesh->positions, mesh->point_count);
   if (mesh->normals) put_vectors(&out, "vn", mesh->normals, mesh->point_count);

@@ -94,8 +94,8 @@ static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float o
     }
     carry += 0.5 * sqrt(n2) / (spacing * spacing) * OZ_TRIES;
     if (!(carry < 1e12))
-      return oz_io_fail(why, OOZE_ERROR_LIMIT, "triangle %llu is too large for points %g m apart",
-                        (unsigned long long)i, spacing);
+      return oz_fail(why, OOZE_ERROR_LIMIT, "triangle %llu is too large for points %g m apart",
+                     (unsigned long long)i, spacing);
     for (; carry >= 1.0; carry -= 1.0) {
       /* the plastic number's: even in two dimensions */
       u += 0.7548776662466927, v += 0.5698402909980532;
@@ -106,10 +106,10 @@ static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float o
       place(m->positions, t, w, p);
       if (crowded(s, p, OZ_APART * spacing)) continue;
       if (s->out->count >= MOST)
-        return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d points %g m apart on a mesh", MOST,
-                          spacing);
+        return oz_fail(why, OOZE_ERROR_LIMIT, "more than %d points %g m apart on a mesh", MOST,
+                       spacing);
       if (s->out->count == s->room && !grow(s))
-        return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
+        return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
       const uint32_t at = s->out->count++;
       const uint32_t h = hash_of(s, (int64_t)floor(p[0] / s->cell), (int64_t)floor(p[1] / s->cell),
                                  (int64_t)floor(p[2] / s->cell));
@@ -121,19 +121,19 @@ static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float o
     }
   }
   if (s->out->count == first && m->triangle_count && offset == 0.0f)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has no area");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has no area");
   return OOZE_OK;
 }
 
 ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t layers,
                              ooze_mesh_samples *out, ooze_message *why) {
   if (!mesh || !out || !mesh->positions || !mesh->triangles || !(spacing > 0.0))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: no mesh, or a spacing of %g m",
-                      spacing);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: no mesh, or a spacing of %g m",
+                   spacing);
   for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
     if (mesh->triangles[i] >= mesh->point_count)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: a triangle has point %u of %u",
-                        (unsigned)mesh->triangles[i], (unsigned)mesh->point_count);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: a triangle has point %u of %u",
+                     (unsigned)mesh->triangles[i], (unsigned)mesh->point_count);
   sampler s;
   ooze_result result = OOZE_OK;
   memset(&s, 0, sizeof s);
@@ -142,7 +142,7 @@ ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t lay
   s.mask = (1u << 18) - 1;
   s.out = out;
   s.head = malloc(((size_t)s.mask + 1) * sizeof *s.head);
-  if (!s.head) result = oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
+  if (!s.head) result = oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
   if (layers == 0 && result == OOZE_OK) result = sheet(&s, mesh, spacing, 0.0f, why);
   for (uint32_t k = 0; k < layers && result == OOZE_OK; k++)
     result = sheet(&s, mesh, spacing, (float)(-(k + 0.5) * spacing), why);

@@ -10,7 +10,7 @@ ooze_result oz_out_open(oz_out *out, const char *path, ooze_message *why) {
   memset(out, 0, sizeof *out);
   out->why = why;
   out->buffer = malloc(OZ_BLOCK);
-  if (!out->buffer) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  if (!out->buffer) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   ooze_result result = ooze_file_create(path, &out->file, why);
   if (result != OOZE_OK) {
     free(out->buffer);
@@ -58,7 +58,7 @@ void oz_out_text(oz_out *out, const char *format, ...) {
   va_end(list);
   if (length < 0 || length >= (int)sizeof text) {
     if (out->result == OOZE_OK)
-      out->result = oz_io_fail(out->why, OOZE_ERROR_LIMIT, "a line of text is too long to write");
+      out->result = oz_fail(out->why, OOZE_ERROR_LIMIT, "a line of text is too long to write");
     return;
   }
   oz_out_put(out, text, (size_t)length);

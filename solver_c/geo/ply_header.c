@@ -12,7 +12,7 @@ ooze_result ply_bad(const oz_source *source, const char *format, ...) {
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, text);
+  return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, text);
 }
 
 uint32_t ply_type_bytes(ply_type type) {
@@ -155,9 +155,9 @@ ooze_result ply_read_header(oz_source *source, ply_header *h) {
       has_format = count == 3 && (h->ascii || h->big || is(words[1], "binary_little_endian"));
       if (!has_format) return ply_bad(source, "an unknown format line");
     } else if (is(words[0], "element")) {
-      OZ_IO_TRY(read_element(source, h, words, count));
+      OZ_TRY_OK(read_element(source, h, words, count));
     } else if (is(words[0], "property")) {
-      OZ_IO_TRY(read_property(source, h, words, count));
+      OZ_TRY_OK(read_property(source, h, words, count));
     } else if (is(words[0], "end_header")) {
       break;
     } else {
@@ -243,7 +243,7 @@ ooze_result ply_expect(const ply_walk *walk, const ply_element *element) {
 }
 
 ooze_result ply_skip_element(ply_walk *walk, const ply_element *element) {
-  OZ_IO_TRY(ply_expect(walk, element));
+  OZ_TRY_OK(ply_expect(walk, element));
   if (!walk->header->ascii && element->row) {
     walk->at += element->count * element->row;
     return OOZE_OK;

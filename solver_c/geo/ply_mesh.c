@@ -15,12 +15,10 @@ static ooze_result add_triangle(oz_source *source, triangles *t, uint32_t a, uin
     uint64_t capacity = t->capacity + t->capacity / 2 + 1024;
     if (capacity > room / 12) capacity = room / 12;
     if (capacity <= t->count)
-      return oz_io_fail(source->why, OOZE_ERROR_LIMIT,
-                        "%s: needs more than the limit of %llu bytes", source->name,
-                        (unsigned long long)source->limits.max_bytes);
+      return oz_fail(source->why, OOZE_ERROR_LIMIT, "%s: needs more than the limit of %llu bytes",
+                     source->name, (unsigned long long)source->limits.max_bytes);
     uint32_t *moved = realloc(t->at, (size_t)capacity * 12);
-    if (!moved)
-      return oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory", source->name);
+    if (!moved) return oz_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory", source->name);
     t->at = moved;
     t->capacity = capacity;
   }
@@ -34,7 +32,7 @@ static ooze_result add_triangle(oz_source *source, triangles *t, uint32_t a, uin
 static ooze_result read_faces(oz_source *source, ply_walk *walk, const ply_element *e,
                               uint64_t points, triangles *t, uint64_t room) {
   const ply_header *h = walk->header;
-  OZ_IO_TRY(ply_expect(walk, e));
+  OZ_TRY_OK(ply_expect(walk, e));
   for (uint64_t i = 0; i < e->count; i++)
     for (uint32_t k = 0; k < e->properties; k++) {
       const ply_property *p = &h->properties[e->first + k];
@@ -53,7 +51,7 @@ static ooze_result read_faces(oz_source *source, ply_walk *walk, const ply_eleme
         if (!(value >= 0.0 && value < (double)points) || value != (double)(uint32_t)value)
           return ply_bad(source, "face %llu: corner %.17g is no point; there are %llu",
                          (unsigned long long)i, value, (unsigned long long)points);
-        if (j >= 2.0) OZ_IO_TRY(add_triangle(source, t, first, last, (uint32_t)value, room));
+        if (j >= 2.0) OZ_TRY_OK(add_triangle(source, t, first, last, (uint32_t)value, room));
         if (j == 0.0) first = (uint32_t)value;
         last = (uint32_t)value;
       }
@@ -71,11 +69,11 @@ static const float *floats_of(const ooze_points *points, const char *name, uint3
 ooze_result oz_ply_read_mesh(oz_source *source, ooze_mesh *out) {
   ooze_points *points = NULL;
   triangles t = {NULL, 0, 0};
-  OZ_IO_TRY(oz_ply_read_points(source, &points));
+  OZ_TRY_OK(oz_ply_read_points(source, &points));
   ply_header *h = malloc(sizeof *h);
   ooze_result result =
       h ? ply_read_header(source, h)
-        : oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory", source->name);
+        : oz_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory", source->name);
   if (result == OOZE_OK && points->count > UINT32_MAX)
     result = ply_bad(source, "more points than a mesh can have");
   if (result == OOZE_OK) {
@@ -123,9 +121,9 @@ ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh,
   uint32_t wide = 3u + (mesh->normals ? 3u : 0u) + (mesh->velocities ? 3u : 0u) +
                   (mesh->friction ? 1u : 0u) + (mesh->stick ? 1u : 0u);
   oz_out out;
-  OZ_IO_TRY(oz_out_open(&out, path, why));
+  OZ_TRY_OK(oz_out_open(&out, path, why));
   uint8_t *faces = malloc(FACES * FACE);
-  if (!faces) out.result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  if (!faces) out.result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   oz_out_text(&out,
               "ply\nformat binary_little_endian 1.0\ncomment written by %.70s\nelement vertex %u\n"
               "property float x\nproperty float y\nproperty float z\n",

@@ -179,7 +179,7 @@ static ooze_result read_ascii_rows(ply_walk *walk, const ply_element *e, const c
 static ooze_result read_vertices(oz_source *source, ply_walk *walk, const ply_element *e,
                                  column_group *groups, void **data, ooze_points *points) {
   const ply_header *h = walk->header;
-  OZ_IO_TRY(ply_expect(walk, e));
+  OZ_TRY_OK(ply_expect(walk, e));
   for (uint32_t k = 0; k < e->properties; k++)
     if (h->properties[e->first + k].list)
       return ply_bad(source, "its vertices have a list property, which is not read");
@@ -190,16 +190,15 @@ static ooze_result read_vertices(oz_source *source, ply_walk *walk, const ply_el
     at += group_at(h, e, at, g);
     uint64_t bytes = e->count * g->components * oz_type_bytes(g->type);
     if (bytes > source->limits.max_bytes - used)
-      return oz_io_fail(source->why, OOZE_ERROR_LIMIT,
-                        "%s: needs more than the limit of %llu bytes", source->name,
-                        (unsigned long long)source->limits.max_bytes);
+      return oz_fail(source->why, OOZE_ERROR_LIMIT, "%s: needs more than the limit of %llu bytes",
+                     source->name, (unsigned long long)source->limits.max_bytes);
     used += bytes;
     ooze_message inner;
     ooze_result result = oz_points_add(points, g->name, strlen(g->name), g->type, g->components,
                                        OOZE_MEANING_NUMBER, &data[group_count], &inner);
     if (result != OOZE_OK)
-      return oz_io_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result,
-                        "%s: %s", source->name, inner.text);
+      return oz_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result,
+                     "%s: %s", source->name, inner.text);
     oz_info_attribute(source->info, g->name, strlen(g->name), oz_type_name(g->type), g->components);
     group_count++;
   }
@@ -237,7 +236,7 @@ ooze_result oz_ply_read_points(oz_source *source, ooze_points **out) {
   ooze_points *points = NULL;
   ooze_result result = OOZE_OK;
   if (!h || !groups || !data)
-    result = oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory", source->name);
+    result = oz_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory", source->name);
   if (result == OOZE_OK) result = ply_read_header(source, h);
   if (result == OOZE_OK) {
     ply_walk walk = {source, h, source->bytes + h->body, source->bytes + source->count};
@@ -261,8 +260,8 @@ ooze_result oz_ply_read_points(oz_source *source, ooze_points **out) {
       ooze_message inner;
       result = ooze_points_detail_set(points, h->details[i].name, h->details[i].value, &inner);
       if (result != OOZE_OK)
-        result = oz_io_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result,
-                            "%s: %s", source->name, inner.text);
+        result = oz_fail(source->why, result == OOZE_ERROR_ARGUMENT ? OOZE_ERROR_FORMAT : result,
+                         "%s: %s", source->name, inner.text);
     }
   }
   if (result == OOZE_OK)

@@ -63,11 +63,10 @@ ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
   enum { ROWS = 4096 };
   const oz_attribute *position = oz_points_find(points, "P", 1);
   if (!position || position->type != OOZE_FLOAT32 || position->components != 3)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats",
-                      path);
-  OZ_IO_TRY(oz_check_finite(path, "P", position->data, points->count, 3, why));
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats", path);
+  OZ_TRY_OK(oz_check_finite(path, "P", position->data, points->count, 3, why));
   column *columns = calloc(points->attribute_count, sizeof *columns);
-  if (!columns) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  if (!columns) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   uint32_t count = 0, stride = 0;
   for (uint32_t pass = 0; pass < 2; pass++) /* P first: some readers want x, y, z there */
     for (uint32_t i = 0; i < points->attribute_count; i++) {
@@ -85,7 +84,7 @@ ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
     return result;
   }
   uint8_t *rows = malloc((size_t)ROWS * stride);
-  if (!rows) out.result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  if (!rows) out.result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   oz_out_text(&out, "ply\nformat binary_little_endian 1.0\ncomment written by %.70s\n",
               options->software);
   for (uint32_t i = 0; i < points->detail_count; i++) {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 ooze_result ooze_points_create(uint64_t count, ooze_points **out, ooze_message *why) {
-  if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no place for the points given");
   *out = calloc(1, sizeof **out);
-  if (!*out) return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory");
+  if (!*out) return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory");
   (*out)->count = count;
   return OOZE_OK;
 }
@@ -85,25 +85,24 @@ ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, 
   if (out_data) *out_data = NULL;
   int shown = length < 64 ? (int)length : 64;
   if (!good_name(name, length))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "'%.*s' is no attribute name; expected 1 to %d letters, digits, _ . or :",
-                      shown, name, OZ_MAX_NAME);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "'%.*s' is no attribute name; expected 1 to %d letters, digits, _ . or :", shown,
+                   name, OZ_MAX_NAME);
   if (type > OOZE_UINT64 || meaning > OOZE_MEANING_OTHER)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s': no such type or meaning", shown,
-                      name);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s': no such type or meaning", shown,
+                   name);
   if (components < 1 || components > OZ_MAX_COMPONENTS)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "attribute '%.*s' has %u components; expected 1 to %d", shown, name,
-                      components, OZ_MAX_COMPONENTS);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' has %u components; expected 1 to %d",
+                   shown, name, components, OZ_MAX_COMPONENTS);
   if (oz_points_find(points, name, length))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' is there twice", shown, name);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%.*s' is there twice", shown, name);
   if (points->attribute_count >= OZ_MAX_ATTRIBUTES)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d attributes", OZ_MAX_ATTRIBUTES);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "more than %d attributes", OZ_MAX_ATTRIBUTES);
   uint64_t bytes;
   if (!oz_mul(points->count, (uint64_t)components * oz_type_bytes(type), &bytes) ||
       bytes >= SIZE_MAX)
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': %llu points are too many", shown,
-                      name, (unsigned long long)points->count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': %llu points are too many", shown,
+                   name, (unsigned long long)points->count);
   oz_attribute made = {copy_name(name, length), calloc(bytes ? (size_t)bytes : 1, 1), type,
                        components, meaning};
   if (!made.name || !made.data ||
@@ -111,8 +110,8 @@ ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, 
             sizeof made)) {
     free(made.name);
     free(made.data);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': out of memory for %llu bytes",
-                      shown, name, (unsigned long long)bytes);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': out of memory for %llu bytes", shown,
+                   name, (unsigned long long)bytes);
   }
   if (meaning == OOZE_MEANING_NUMBER) made.meaning = oz_meaning_of(made.name, components);
   points->attributes[points->attribute_count++] = made;
@@ -124,7 +123,7 @@ ooze_result ooze_points_add(ooze_points *points, const char *name, uint32_t type
                             uint32_t components, uint32_t meaning, void **out_data,
                             ooze_message *why) {
   if (!points || !name)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points or no attribute name given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points or no attribute name given");
   return oz_points_add(points, name, strlen(name), type, components, meaning, out_data, why);
 }
 
@@ -166,20 +165,19 @@ ooze_result ooze_points_find(const ooze_points *points, const char *name,
 ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value,
                                    ooze_message *why) {
   if (!points || !name || !good_name(name, strlen(name)))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points, or '%.64s' is no name",
-                      name ? name : "");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points, or '%.64s' is no name", name ? name : "");
   for (uint32_t i = 0; i < points->detail_count; i++)
     if (strcmp(points->details[i].name, name) == 0) {
       points->details[i].value = value;
       return OOZE_OK;
     }
   if (points->detail_count >= OZ_MAX_ATTRIBUTES)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "more than %d detail values", OZ_MAX_ATTRIBUTES);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "more than %d detail values", OZ_MAX_ATTRIBUTES);
   oz_detail made = {copy_name(name, strlen(name)), value};
   if (!made.name || !grow((void **)&points->details, points->detail_count, &points->detail_capacity,
                           sizeof made)) {
     free(made.name);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory");
+    return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory");
   }
   points->details[points->detail_count++] = made;
   return OOZE_OK;
@@ -238,8 +236,8 @@ ooze_result oz_check_finite(const char *file, const char *what, const float *val
   if (all_finite(values, count * components)) return OOZE_OK;
   uint64_t i = 0;
   while (isfinite(values[i])) i++;
-  return oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: %s of point %llu is not finite", file, what,
-                    (unsigned long long)(i / components));
+  return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %s of point %llu is not finite", file, what,
+                 (unsigned long long)(i / components));
 }
 
 ooze_result ooze_points_bounds(const ooze_points *points, double out[6]) {

@@ -6,7 +6,7 @@
 
 static ooze_result solver_failed(ooze_solver *s, ooze_result result, const char *name,
                                  ooze_message *why) {
-  return oz_io_fail(why, result, "attribute '%s': %s", name, ooze_solver_message(s));
+  return oz_fail(why, result, "attribute '%s': %s", name, ooze_solver_message(s));
 }
 
 /* ---- Out --------------------------------------------------------------------------------- */
@@ -19,16 +19,15 @@ static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_att
                                              : OOZE_INT32;
   uint32_t count = (uint32_t)points->count;
   void *data;
-  OZ_IO_TRY(
+  OZ_TRY_OK(
       ooze_points_add(points, info->name, type, info->components, OOZE_MEANING_NUMBER, &data, why));
   ooze_result result = count ? ooze_attribute_read(s, which, 0, count, 0, data) : OOZE_OK;
   if (result != OOZE_OK) return solver_failed(s, result, info->name, why);
   for (uint64_t i = 0; type == OOZE_INT32 && i < points->count * info->components; i++)
     if (((const int32_t *)data)[i] < 0)
-      return oz_io_fail(
-          why, OOZE_ERROR_UNSUPPORTED,
-          "attribute '%s' of particle %llu is above 2^31 - 1, which Houdini cannot hold",
-          info->name, (unsigned long long)(i / info->components));
+      return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                     "attribute '%s' of particle %llu is above 2^31 - 1, which Houdini cannot hold",
+                     info->name, (unsigned long long)(i / info->components));
   return OOZE_OK;
 }
 
@@ -55,29 +54,29 @@ static ooze_result fill(ooze_solver *s, ooze_points *points, ooze_message *why) 
   ooze_attribute_info info;
   for (int i = 0; i < 3; i++) {
     ooze_attribute_info_default(&info);
-    OZ_IO_TRY(ooze_attribute_describe(head[i], &info));
-    OZ_IO_TRY(take_out(s, head[i], &info, points, why));
+    OZ_TRY_OK(ooze_attribute_describe(head[i], &info));
+    OZ_TRY_OK(take_out(s, head[i], &info, points, why));
   }
   float *scale, separation = ooze_solver_separation(s);
-  OZ_IO_TRY(ooze_points_add(points, "pscale", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&scale,
+  OZ_TRY_OK(ooze_points_add(points, "pscale", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&scale,
                             why));
   for (uint64_t i = 0; i < points->count; i++) scale[i] = 0.5f * separation;
   for (int which = 0; which < OOZE_ATTRIBUTE_COUNT; which++) {
     if (which == OOZE_POSITION || which == OOZE_VELOCITY || which == OOZE_ID) continue;
     ooze_attribute_info_default(&info);
-    OZ_IO_TRY(ooze_attribute_describe((ooze_attribute)which, &info));
+    OZ_TRY_OK(ooze_attribute_describe((ooze_attribute)which, &info));
     if (info.is_state && !all_zero(s, (ooze_attribute)which, &info))
-      OZ_IO_TRY(take_out(s, (ooze_attribute)which, &info, points, why));
+      OZ_TRY_OK(take_out(s, (ooze_attribute)which, &info, points, why));
   }
-  OZ_IO_TRY(ooze_points_detail_set(points, "time", ooze_time(s), why));
+  OZ_TRY_OK(ooze_points_detail_set(points, "time", ooze_time(s), why));
   return ooze_points_detail_set(points, "separation", (double)separation, why);
 }
 
 ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why) {
-  if (!s || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no solver given");
+  if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no solver given");
   *out = NULL;
   ooze_points *points = NULL;
-  OZ_IO_TRY(ooze_points_create(ooze_particle_count(s), &points, why));
+  OZ_TRY_OK(ooze_points_create(ooze_particle_count(s), &points, why));
   ooze_result result = fill(s, points, why);
   if (result == OOZE_OK)
     *out = points;
@@ -110,16 +109,16 @@ static ooze_result ids_of(const ooze_points *points, order *list, bool *out_give
                     : id->type == OOZE_INT32 ? ((const int32_t *)id->data)[i]
                                              : ((const int64_t *)id->data)[i];
     if (value < 0 && !(*out_given && id->type == OOZE_UINT64))
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "point %u: id is %lld; expected 0 or more", i,
-                        (long long)value);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "point %u: id is %lld; expected 0 or more", i,
+                     (long long)value);
     list[i] = (order){(uint64_t)value, i, i};
     sorted &= i == 0 || list[i - 1].id <= list[i].id;
   }
   if (!sorted) qsort(list, (size_t)points->count, sizeof *list, by_id);
   for (uint32_t i = 1; i < points->count; i++)
     if (list[i].id == list[i - 1].id)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "points %u and %u have the same id %llu",
-                        list[i - 1].point, list[i].point, (unsigned long long)list[i].id);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "points %u and %u have the same id %llu",
+                     list[i - 1].point, list[i].point, (unsigned long long)list[i].id);
   return OOZE_OK;
 }
 
@@ -154,13 +153,13 @@ static ooze_result put_in(ooze_solver *s, ooze_attribute which, const ooze_attri
   const oz_attribute *from = oz_points_find(points, info->name, strlen(info->name));
   if (!from) return OOZE_OK; /* a file from elsewhere: the material's value stays */
   if (from->components != info->components)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%s' has %u components; expected %u",
-                      info->name, from->components, info->components);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "attribute '%s' has %u components; expected %u",
+                   info->name, from->components, info->components);
   uint32_t count = (uint32_t)points->count;
   size_t row = (size_t)info->components * info->element_bytes;
   if (row > MOST_ROW)
-    return oz_io_fail(why, OOZE_ERROR_UNSUPPORTED, "attribute '%s' is wider than %d bytes",
-                      info->name, MOST_ROW);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "attribute '%s' is wider than %d bytes", info->name,
+                   MOST_ROW);
   bool same = oz_type_bytes(from->type) == info->element_bytes &&
               (from->type >= OOZE_INT32) == (info->is_integer != 0);
   for (uint32_t i = 0; i < count; i++) {
@@ -192,29 +191,29 @@ static ooze_result put_all(ooze_solver *s, const ooze_points *points, const orde
       if (which == OOZE_ID || which == OOZE_POSITION || (which == OOZE_MATERIAL) != (pass == 0))
         continue;
       ooze_attribute_info_default(&info);
-      OZ_IO_TRY(ooze_attribute_describe((ooze_attribute)which, &info));
+      OZ_TRY_OK(ooze_attribute_describe((ooze_attribute)which, &info));
       if (info.is_state && info.writable)
-        OZ_IO_TRY(put_in(s, (ooze_attribute)which, &info, points, list, scratch, why));
+        OZ_TRY_OK(put_in(s, (ooze_attribute)which, &info, points, list, scratch, why));
     }
   return OOZE_OK;
 }
 
 ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s, ooze_message *why) {
-  if (!points || !s) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points or no solver given");
+  if (!points || !s) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points or no solver given");
   const oz_attribute *position = oz_points_find(points, "P", 1);
   if (!position || position->type != OOZE_FLOAT32 || position->components != 3)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats");
   if (points->count > UINT32_MAX)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%llu points are more than a solver holds",
-                      (unsigned long long)points->count);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu points are more than a solver holds",
+                   (unsigned long long)points->count);
   uint32_t count = (uint32_t)points->count;
   if (count == 0) return OOZE_OK;
   order *list = malloc(count * sizeof *list);
   uint64_t *ids = malloc((size_t)count * 8);
   float *scratch = malloc((size_t)count * MOST_ROW);
-  ooze_result result = list && ids && scratch ? OOZE_OK
-                                              : oz_io_fail(why, OOZE_ERROR_MEMORY,
-                                                           "out of memory for %u points", count);
+  ooze_result result = list && ids && scratch
+                           ? OOZE_OK
+                           : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u points", count);
   bool given = false, added = false;
   if (result == OOZE_OK) result = ids_of(points, list, &given, why);
   if (result == OOZE_OK) {
@@ -232,7 +231,7 @@ ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s, ooz
     particles.ids = given ? ids : NULL;
     result = ooze_particles_add(s, &particles, &first_id);
     if (result != OOZE_OK)
-      oz_io_fail(why, result, "the points could not be added: %s", ooze_solver_message(s));
+      oz_fail(why, result, "the points could not be added: %s", ooze_solver_message(s));
     added = result == OOZE_OK;
     for (uint32_t i = 0; i < count && added; i++) {
       if (!given) ids[i] = first_id + i;

@@ -1,5 +1,5 @@
-/* .bgeo.sc: a .bgeo cut into blocks of 1 MiB, each packed by Blosc, with an index at the end
- * (hdk.md section 5): "scf1", i64 size of the metadata (0), chunks, index, i64 size of the index,
+/* .bgeo.sc: a .bgeo cut into blocks of 1 MiB, each packed by Blosc, with an index at the
+ * end: "scf1", i64 size of the metadata (0), chunks, index, i64 size of the index,
  * "1fcs"; numbers big endian. index: where chunk 2, 3, ... begin counted from the first, the block
  * size, the size of the last block. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"
@@ -33,7 +33,7 @@ static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
     uint64_t capacity = p->capacity ? p->capacity * 2 : 64;
     uint64_t *moved = realloc(p->ends, (size_t)capacity * sizeof *moved);
     if (!moved)
-      return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
+      return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
     p->ends = moved;
     p->capacity = capacity;
   }
@@ -43,8 +43,7 @@ static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
       blosc_compress_ctx((int)p->options.compression, BLOSC_SHUFFLE, 4, count, bytes, p->packed,
                          OZ_BLOCK + BLOSC_MAX_OVERHEAD, "lz4", 0, (int)p->options.threads);
   if (size <= 0)
-    return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)",
-                      size);
+    return oz_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)", size);
   p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
   p->count++;
   p->last = count;
@@ -57,7 +56,7 @@ ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
   if (p) p->packed = malloc(OZ_BLOCK + BLOSC_MAX_OVERHEAD);
   if (!p || !p->packed) {
     free(p);
-    return oz_io_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
+    return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
   }
   p->options = *options;
   out->packer = p;
@@ -70,8 +69,7 @@ void oz_scf_finish(oz_out *out) {
   uint64_t entries = p->count + 1; /* count - 1 offsets and two sizes */
   uint8_t *index = malloc((size_t)entries * 8 + 12);
   if (!index) {
-    out->result =
-        oz_io_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
+    out->result = oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
     return;
   }
   for (uint64_t i = 0; i + 1 < p->count; i++) put_big64(index + i * 8, p->ends[i]);
@@ -95,7 +93,7 @@ void oz_scf_drop(oz_out *out) {
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 static ooze_result bad(const oz_source *source, const char *reason) {
-  return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, reason);
+  return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, reason);
 }
 
 ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
@@ -118,9 +116,9 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
     return bad(source, "the block sizes in its index are out of range; it is damaged");
   if (!oz_mul(chunks - 1, block, &total) || total > source->limits.max_bytes ||
       last > source->limits.max_bytes - total)
-    return oz_io_fail(source->why, OOZE_ERROR_LIMIT,
-                      "%s: unpacks to more than the limit of %llu bytes", source->name,
-                      (unsigned long long)source->limits.max_bytes);
+    return oz_fail(source->why, OOZE_ERROR_LIMIT,
+                   "%s: unpacks to more than the limit of %llu bytes", source->name,
+                   (unsigned long long)source->limits.max_bytes);
   total += last;
   /* Every chunk must be whole and of its size before there is memory for any. */
   for (uint64_t i = 0, at = 0; i < chunks; i++) {
@@ -129,23 +127,23 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
     size_t raw = 0;
     if (end <= at || end > packed || end - at < BLOSC_MIN_HEADER_LENGTH ||
         blosc_cbuffer_validate(file + begin + at, (size_t)(end - at), &raw) < 0 || raw != size)
-      return oz_io_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged",
-                        source->name, (unsigned long long)(i + 1), (unsigned long long)chunks);
+      return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged",
+                     source->name, (unsigned long long)(i + 1), (unsigned long long)chunks);
     at = end;
   }
   uint8_t *memory = malloc((size_t)total + 1);
   if (!memory)
-    return oz_io_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes",
-                      source->name, (unsigned long long)total);
+    return oz_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes", source->name,
+                   (unsigned long long)total);
   for (uint64_t i = 0, at = 0; i < chunks; i++) {
     uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed,
              size = i + 1 < chunks ? block : last;
     int done = blosc_decompress_ctx(file + begin + at, memory + i * block, (size_t)size, 1);
     if (done < 0 || (uint64_t)done != size) {
       free(memory);
-      return oz_io_fail(source->why, OOZE_ERROR_FORMAT,
-                        "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,
-                        (unsigned long long)(i + 1), (unsigned long long)chunks);
+      return oz_fail(source->why, OOZE_ERROR_FORMAT,
+                     "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,
+                     (unsigned long long)(i + 1), (unsigned long long)chunks);
     }
     at = end;
   }
@@ -159,15 +157,15 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
 
 ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
   (void)options;
-  return oz_io_fail(out->why, OOZE_ERROR_UNSUPPORTED,
-                    "this build has no Blosc and so no .bgeo.sc; use .bgeo");
+  return oz_fail(out->why, OOZE_ERROR_UNSUPPORTED,
+                 "this build has no Blosc and so no .bgeo.sc; use .bgeo");
 }
 void oz_scf_finish(oz_out *out) { (void)out; }
 void oz_scf_drop(oz_out *out) { (void)out; }
 ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
   *out = NULL;
   *out_count = 0;
-  return oz_io_fail(source->why, OOZE_ERROR_UNSUPPORTED,
-                    "%s: this build has no Blosc and so no .bgeo.sc", source->name);
+  return oz_fail(source->why, OOZE_ERROR_UNSUPPORTED,
+                 "%s: this build has no Blosc and so no .bgeo.sc", source->name);
 }
 #endif

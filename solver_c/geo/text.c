@@ -8,19 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-ooze_result oz_io_fail(ooze_message *why, ooze_result result, const char *format, ...) {
-  if (why) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(why->text, sizeof why->text, format, list);
-    va_end(list);
-    /* Names come from files: a message must stay one printable line whatever they hold. */
-    for (char *c = why->text; *c; c++)
-      if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
-  }
-  return result;
-}
-
 void ooze_io_free(void *memory) { free(memory); }
 
 const char *ooze_io_build_text(void) {

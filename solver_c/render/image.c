@@ -10,16 +10,15 @@
 #define MAX_SIDE 32768u
 
 ooze_result ooze_image_create(uint32_t width, uint32_t height, ooze_image *out, ooze_message *why) {
-  if (!out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_create: out is NULL");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_create: out is NULL");
   ooze_image_default(out);
   if (!width || !height || width > MAX_SIDE || height > MAX_SIDE)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                           "an image of %u x %u pixels; expected 1 to %u each", width, height,
-                           MAX_SIDE);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "an image of %u x %u pixels; expected 1 to %u each",
+                   width, height, MAX_SIDE);
   out->rgb = (uint8_t *)calloc((size_t)width * height, 3);
   if (!out->rgb)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for an image of %u x %u pixels",
-                           width, height);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for an image of %u x %u pixels", width,
+                   height);
   out->width = width;
   out->height = height;
   return OOZE_OK;
@@ -39,7 +38,7 @@ ooze_result ooze_image_write_png(const ooze_image *image, const char *path, ooze
   png_alloc_size_t size = 0;
   ooze_result r;
   if (!image || !image->rgb || !path)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_write_png: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_image_write_png: a pointer is NULL");
   memset(&png, 0, sizeof png);
   png.version = PNG_IMAGE_VERSION;
   png.width = image->width;
@@ -50,10 +49,10 @@ ooze_result ooze_image_write_png(const ooze_image *image, const char *path, ooze
    */
   size = PNG_IMAGE_PNG_SIZE_MAX(png);
   bytes = malloc(size);
-  if (!bytes) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to compress it", path);
+  if (!bytes) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to compress it", path);
   if (!png_image_write_to_memory(&png, bytes, &size, 0, image->rgb, 0, NULL)) {
     free(bytes);
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: %s", path, png.message);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: %s", path, png.message);
   }
   r = ooze_file_create(path, &file, why);
   if (!r) {
@@ -67,8 +66,7 @@ ooze_result ooze_image_write_png(const ooze_image *image, const char *path, ooze
   return r;
 #else
   (void)image;
-  return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no libpng",
-                         path ? path : "");
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no libpng", path ? path : "");
 #endif
 }
 
@@ -105,12 +103,11 @@ ooze_result ooze_image_sheet(const ooze_image *const *images, const char *const 
   uint32_t gap = 12, rows, row, i, height, total, tallest;
   ooze_result r;
   if (!images || !count || !columns || cell_width < 16 || cell_width > 8192 || count > 10000)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "a sheet of %u images in %u columns of %u pixels", count, columns,
-                           cell_width);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "a sheet of %u images in %u columns of %u pixels",
+                   count, columns, cell_width);
   for (i = 0; i < count; ++i)
     if (!images[i] || !images[i]->rgb)
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "image %u of the sheet is empty", i);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "image %u of the sheet is empty", i);
   if (columns > count) columns = count;
   rows = (count + columns - 1) / columns;
   for (total = gap, row = 0; row < rows; ++row) {

@@ -19,8 +19,8 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
   (void)height;
   (void)fps;
   (void)out;
-  return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED,
-                         "%s: movies are not written on this system; write frames", path);
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                 "%s: movies are not written on this system; write frames", path);
 }
 ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why) {
   (void)m;
@@ -70,15 +70,15 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
   ooze_movie *m;
   ooze_result r;
   if (!path || !out || !width || !height || !(fps > 0.0 && fps <= 1000.0))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "a movie of %u x %u pixels at %g frames a second", width, height, fps);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "a movie of %u x %u pixels at %g frames a second",
+                   width, height, fps);
   *out = NULL;
   if (!find_program("ffmpeg", program, sizeof program))
-    return oz_surface_fail(
-        why, OOZE_ERROR_UNSUPPORTED,
-        "%s: ffmpeg is not installed (not found in PATH); write .png frames instead", path);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                   "%s: ffmpeg is not installed (not found in PATH); write .png frames instead",
+                   path);
   m = (ooze_movie *)calloc(1, sizeof *m);
-  if (!m) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory", path);
+  if (!m) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory", path);
   m->width = width;
   m->height = height;
   r = ooze_file_create(path, &m->file, why);
@@ -90,7 +90,7 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
   /* A socket instead of a pipe: send() can be told not to raise SIGPIPE in the host when ffmpeg
    * dies. */
   if (!m->complaints || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) {
-    r = oz_surface_fail(why, OOZE_ERROR_IO, "%s: no socket for ffmpeg: %s", path, strerror(errno));
+    r = oz_fail(why, OOZE_ERROR_IO, "%s: no socket for ffmpeg: %s", path, strerror(errno));
     if (m->complaints) fclose(m->complaints);
     ooze_file_discard(m->file);
     free(m);
@@ -116,8 +116,7 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
   close(ends[1]);
   m->feed = ends[0];
   if (m->pid < 0) {
-    r = oz_surface_fail(why, OOZE_ERROR_IO, "%s: ffmpeg cannot be started: %s", path,
-                        strerror(errno));
+    r = oz_fail(why, OOZE_ERROR_IO, "%s: ffmpeg cannot be started: %s", path, strerror(errno));
     m->pid = 0;
     ooze_movie_abandon(m);
     return r;
@@ -130,17 +129,15 @@ ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message 
   size_t left;
   const uint8_t *p;
   if (!m || !frame || !frame->rgb)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_movie_add: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_movie_add: a pointer is NULL");
   if (frame->width != m->width || frame->height != m->height)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "a frame of %u x %u in a movie of %u x %u pixels", frame->width,
-                           frame->height, m->width, m->height);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "a frame of %u x %u in a movie of %u x %u pixels",
+                   frame->width, frame->height, m->width, m->height);
   p = frame->rgb;
   for (left = (size_t)m->width * m->height * 3; left;) {
     ssize_t n = send(m->feed, p, left, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      return oz_surface_fail(why, OOZE_ERROR_IO, "ffmpeg stopped reading at frame %u", m->frames);
+    if (n <= 0) return oz_fail(why, OOZE_ERROR_IO, "ffmpeg stopped reading at frame %u", m->frames);
     p += n;
     left -= (size_t)n;
   }
@@ -165,8 +162,8 @@ ooze_result ooze_movie_close(ooze_movie *m, ooze_message *why) {
     rewind(m->complaints);
     if (!fgets(line, sizeof line, m->complaints)) line[0] = 0;
     line[strcspn(line, "\r\n")] = 0;
-    r = oz_surface_fail(why, OOZE_ERROR_IO, "ffmpeg failed after %u frames (status %d): %s",
-                        m->frames, status, line);
+    r = oz_fail(why, OOZE_ERROR_IO, "ffmpeg failed after %u frames (status %d): %s", m->frames,
+                status, line);
     ooze_file_discard(m->file);
   } else {
     r = ooze_file_commit(m->file, 1, why);

@@ -119,22 +119,22 @@ static void finish_body(void *arg, uint32_t begin, uint32_t end) {
 
 /* In strips that overlap by the reach of the smoothing, so that a very large picture needs no more
  * memory than a usual one. */
-static ooze_result draw(picture *p, const oz_tasks *tasks, ooze_message *why) {
+static ooze_result draw(picture *p, const oz_loop *loop, ooze_message *why) {
   uint32_t width = p->image->width, height = p->image->height,
            strip = 2000000u / width + 2 * REACH + 1, done = 0;
   if (strip > height) strip = height;
   p->pixels = (pixel *)oz_allocate((size_t)width * strip, sizeof *p->pixels);
   if (!p->pixels)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels",
-                           width, height);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", width,
+                   height);
   p->tiles_x = (width + TILE - 1) / TILE;
   while (done < height) {
     p->first_row = done > REACH ? done - REACH : 0;
     p->rows = height - p->first_row < strip ? height - p->first_row : strip;
     p->from = done - p->first_row;
     p->to = p->first_row + p->rows == height ? p->rows : p->rows - REACH;
-    oz_tasks_run(tasks, p->tiles_x * ((p->rows + TILE - 1) / TILE), tile_body, p);
-    oz_tasks_run(tasks, p->to - p->from, finish_body, p);
+    oz_loop_run(loop, p->tiles_x * ((p->rows + TILE - 1) / TILE), tile_body, p);
+    oz_loop_run(loop, p->to - p->from, finish_body, p);
     done = p->first_row + p->to;
   }
   oz_release(p->pixels);
@@ -144,43 +144,40 @@ static ooze_result draw(picture *p, const oz_tasks *tasks, ooze_message *why) {
 ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message *why) {
   static const uint8_t ink[3] = {35, 37, 41};
   oz_scene scene;
-  oz_tasks tasks;
+  oz_loop loop;
   picture p;
   ooze_result r;
   int a;
-  if (!d || !out)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
+  if (!d || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
   if (d->size != sizeof *d)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "ooze_render_desc has size %u; fill it with its _default()", d->size);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "ooze_render_desc has size %u; fill it with its _default()", d->size);
   if (d->width < 16 || d->height < 16 || d->width > 8192 || d->height > 8192)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "a picture of %u x %u pixels; expected 16 to 8192", d->width, d->height);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "a picture of %u x %u pixels; expected 16 to 8192",
+                   d->width, d->height);
   if (d->samples < 1 || d->samples > 64)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "samples is %u; expected 1 to 64", d->samples);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "samples is %u; expected 1 to 64", d->samples);
   if (d->particle_count && !d->positions)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions",
-                           d->particle_count);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", d->particle_count);
   if (d->particle_count > 0x50000000u)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u particles; the limit is %u",
-                           d->particle_count, 0x50000000u);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%u particles; the limit is %u", d->particle_count,
+                   0x50000000u);
   if (!(d->particle_radius > 0.0f) || !isfinite(d->particle_radius))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0",
-                           d->particle_radius);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0",
+                   d->particle_radius);
   if (!(d->field_of_view > 1.0f && d->field_of_view < 160.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "field_of_view is %g degrees; expected 1 to 160", d->field_of_view);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "field_of_view is %g degrees; expected 1 to 160",
+                   d->field_of_view);
   for (a = 0; a < 3; ++a)
     if (!isfinite(d->eye[a]) || !isfinite(d->target[a]))
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the camera is not finite");
-  tasks.hooks = d->hooks;
-  tasks.threads = d->threads;
-  r = oz_scene_build(&scene, d, &tasks, why);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "the camera is not finite");
+  oz_loop_open(&loop, d->hooks, d->threads);
+  r = oz_scene_build(&scene, d, why);
   if (!r) r = ooze_image_create(d->width, d->height, out, why);
   if (!r) {
     p.s = &scene;
     p.image = out;
-    r = draw(&p, &tasks, why);
+    r = draw(&p, &loop, why);
     if (r) ooze_image_free(out);
   }
   if (!r) {
@@ -191,6 +188,7 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
       ooze_image_text(out, (int)(6 * scale), (int)(d->height - 14 * scale), scale, ink, d->caption);
     }
   }
+  oz_loop_close(&loop);
   oz_scene_free(&scene);
   return r;
 }

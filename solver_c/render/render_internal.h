@@ -134,8 +134,7 @@ typedef struct oz_scene {
   oz_v3 key;                     /* towards the key light */
   oz_v3 key_u, key_v;            /* across it */
 } oz_scene;
-ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks,
-                           ooze_message *why);
+ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, ooze_message *why);
 void oz_scene_free(oz_scene *s);
 void oz_scene_trace(const oz_scene *s, oz_v3 o, oz_v3 d, float far, oz_hit *hit);
 /* OZ_HIT_* of what is in the way, or 0 */

@@ -69,19 +69,17 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
   uint32_t i, k;
   int a;
   s->shapes = (oz_shape *)oz_allocate(d->shape_count, sizeof *s->shapes);
-  if (!s->shapes)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u shapes", d->shape_count);
+  if (!s->shapes) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u shapes", d->shape_count);
   for (i = 0; i < d->shape_count; ++i) {
     const ooze_render_shape *from = &d->shapes[i];
     oz_shape to;
     memset(&to, 0, sizeof to);
     if (from->size != sizeof *from)
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
     for (a = 0; a < 3; ++a)
       if (!isfinite(from->half[a]) || !isfinite(from->pose.position[a]) ||
           !isfinite(from->pose.rotation[a]))
-        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite",
-                               i);
+        return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite", i);
     to.kind = from->shape;
     to.invert = from->invert;
     memcpy(to.half, from->half, sizeof to.half);
@@ -91,22 +89,20 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     to.gloss = oz_clamp(from->gloss, 0.0f, 1.0f);
     if (from->triangle_count) {
       if (!from->points || !from->triangles)
-        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
+        return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
       for (k = 0; k < from->triangle_count * 3; ++k)
         if (from->triangles[k] >= from->point_count)
-          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                                 "shape %u: triangle %u names point %u of %u", i, k / 3,
-                                 from->triangles[k], from->point_count);
+          return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: triangle %u names point %u of %u", i,
+                         k / 3, from->triangles[k], from->point_count);
       for (k = 0; k < from->point_count * 3; ++k)
         if (!isfinite(from->points[k]))
-          return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i,
-                                 k / 3);
+          return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i, k / 3);
       to.kind = OOZE_SHAPE_SDF;
       if (!mesh_shape(&to, from)) {
         oz_bvh_free(&to.mesh);
         oz_release(to.normals);
-        return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the %u triangles of shape %u",
-                               from->triangle_count, i);
+        return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the %u triangles of shape %u",
+                       from->triangle_count, i);
       }
       grow(s, v3_of(to.mesh.nodes[0].lo), first);
       grow(s, v3_of(to.mesh.nodes[0].hi), first);
@@ -227,10 +223,10 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
   ooze_result r;
   for (i = 0; i < d->particle_count * 3u; ++i)
     if (!isfinite(d->positions[i]))
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "particle %u is not finite", i / 3);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "particle %u is not finite", i / 3);
   if (d->surface) {
     if (!oz_march_init(&s->march, d->surface))
-      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw the surface");
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory to draw the surface");
     lo = v3_of(d->surface->info.lower);
     hi = v3_of(d->surface->info.upper);
     if (d->particle_count &&
@@ -241,8 +237,7 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
     }
   } else if (d->particle_count) {
     if (!oz_bvh_spheres(&s->spheres, d->positions, d->particle_count, d->particle_radius))
-      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to draw %u particles",
-                             d->particle_count);
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory to draw %u particles", d->particle_count);
     lo = v3_of(s->spheres.nodes[0].lo);
     hi = v3_of(s->spheres.nodes[0].hi);
   } else {
@@ -265,8 +260,8 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
       percentiles(d->scalars, d->particle_count, 1, 0.02f, s->range);
     s->tints = (oz_v3 *)oz_allocate(d->particle_count, sizeof *s->tints);
     if (!s->tints)
-      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the colours of %u particles",
-                             d->particle_count);
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the colours of %u particles",
+                     d->particle_count);
     for (i = 0; i < d->particle_count; ++i)
       s->tints[i] = oz_colour_map(d->colour_map,
                                   s->range[1] != s->range[0]
@@ -282,15 +277,14 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
   uint32_t i;
   s->look_count = d->look_count ? d->look_count : 1;
   s->looks = (oz_look *)oz_allocate(s->look_count, sizeof *s->looks);
-  if (!s->looks)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u looks", s->look_count);
+  if (!s->looks) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u looks", s->look_count);
   ooze_look_default(&neutral);
   for (i = 0; i < s->look_count; ++i) {
     const ooze_look *l = d->look_count ? &d->looks[i] : &neutral;
     oz_look *to = &s->looks[i];
     float depth = l->depth > 0.0f ? l->depth : fmaxf(0.10f * s->fluid_size, 1e-6f);
     if (l->size != sizeof *l)
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "look %u: fill it with its _default()", i);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "look %u: fill it with its _default()", i);
     to->colour = oz_colour_linear(l->colour);
     to->absorb =
         v3(-logf(fmaxf(to->colour.x, 0.003f)) / depth, -logf(fmaxf(to->colour.y, 0.003f)) / depth,
@@ -306,12 +300,10 @@ static ooze_result add_looks(oz_scene *s, ooze_message *why) {
   return OOZE_OK;
 }
 
-ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, const oz_tasks *tasks,
-                           ooze_message *why) {
+ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, ooze_message *why) {
   int first = 1;
   float squares;
   ooze_result r;
-  (void)tasks;
   memset(s, 0, sizeof *s);
   s->desc = d;
   if ((r = add_fluid(s, &first, why)) || (r = add_looks(s, why)) ||

@@ -11,7 +11,7 @@ ooze_result oz_read_bodies(oz_reader *r) {
   size_t mark = oz_down(r, "bodies");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(oz_check_map(r, object, "{\"shape\": ...}"));
+  OZ_TRY_OK(oz_check_map(r, object, "{\"shape\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -21,20 +21,20 @@ ooze_result oz_read_bodies(oz_reader *r) {
     b->fill.name = oz_copy_text(key, strlen(key));
     if (!b->fill.name) return OZ_NO_MEMORY(r);
     s->body_count++;
-    OZ_IO_TRY(oz_check_keys(r, "body", value));
-    OZ_IO_TRY(oz_find_material(r, value, &b->fill.material));
-    OZ_IO_TRY(oz_read_shape(r, "body", value, &b->fill.shape));
-    OZ_IO_TRY(oz_read_still_pose(r, "body", value, &b->fill.pose));
-    OZ_IO_TRY(oz_read_copies(r, "body", value, &b->fill));
-    OZ_IO_TRY(oz_get_count(r, "body", value, "kind", &b->desc.kind));
-    OZ_IO_TRY(oz_get_float(r, "body", value, "friction", &b->desc.friction));
-    OZ_IO_TRY(oz_get_float(r, "body", value, "stretch_compliance", &b->desc.stretch_compliance));
-    OZ_IO_TRY(oz_get_float(r, "body", value, "volume_compliance", &b->desc.volume_compliance));
-    OZ_IO_TRY(oz_get_count(r, "body", value, "keep_volume", &b->desc.keep_volume));
-    OZ_IO_TRY(oz_get_float(r, "body", value, "damping", &b->desc.damping));
-    OZ_IO_TRY(oz_get_float(r, "body", value, "strain_limit", &b->desc.strain_limit));
-    OZ_IO_TRY(oz_get_vector(r, "body", value, "velocity", b->desc.velocity));
-    OZ_IO_TRY(oz_get_vector(r, "body", value, "spin", b->desc.spin));
+    OZ_TRY_OK(oz_check_keys(r, "body", value));
+    OZ_TRY_OK(oz_find_material(r, value, &b->fill.material));
+    OZ_TRY_OK(oz_read_shape(r, "body", value, &b->fill.shape));
+    OZ_TRY_OK(oz_read_still_pose(r, "body", value, &b->fill.pose));
+    OZ_TRY_OK(oz_read_copies(r, "body", value, &b->fill));
+    OZ_TRY_OK(oz_get_count(r, "body", value, "kind", &b->desc.kind));
+    OZ_TRY_OK(oz_get_float(r, "body", value, "friction", &b->desc.friction));
+    OZ_TRY_OK(oz_get_float(r, "body", value, "stretch_compliance", &b->desc.stretch_compliance));
+    OZ_TRY_OK(oz_get_float(r, "body", value, "volume_compliance", &b->desc.volume_compliance));
+    OZ_TRY_OK(oz_get_count(r, "body", value, "keep_volume", &b->desc.keep_volume));
+    OZ_TRY_OK(oz_get_float(r, "body", value, "damping", &b->desc.damping));
+    OZ_TRY_OK(oz_get_float(r, "body", value, "strain_limit", &b->desc.strain_limit));
+    OZ_TRY_OK(oz_get_vector(r, "body", value, "velocity", b->desc.velocity));
+    OZ_TRY_OK(oz_get_vector(r, "body", value, "spin", b->desc.spin));
     b->desc.material = b->fill.material + 1; /* 0 is the solver's own */
     oz_up(r, inner);
   }
@@ -54,13 +54,13 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
   f.count[0] = f.count[1] = f.count[2] = 1;
   f.turn = 0.0f;
   memset(&cloud, 0, sizeof cloud);
-  OZ_IO_TRY(oz_fill_fluid(fill, &f, NULL, NULL, &cloud, &cut, why));
+  OZ_TRY_OK(oz_fill_fluid(fill, &f, NULL, NULL, &cloud, &cut, why));
   ooze_result result = OOZE_OK;
   if (!cloud.count)
-    result = oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "%s: bodies.%s: not one particle fits in at a separation of %g m%s",
-                        s->file, b->fill.name, (double)s->separation,
-                        cut ? ": its room is taken by other bodies" : "");
+    result = oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "%s: bodies.%s: not one particle fits in at a separation of %g m%s", s->file,
+                     b->fill.name, (double)s->separation,
+                     cut ? ": its room is taken by other bodies" : "");
   for (uint32_t i = 0; i < cloud.count; i++) {
     double x[3] = {(double)cloud.x[i][0], (double)cloud.x[i][1], (double)cloud.x[i][2]}, local[3];
     oz_pose_unapply(&f.pose, x, local);
@@ -83,7 +83,7 @@ ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take,
     for (at[0] = 0; at[0] < b->fill.count[0]; at[0]++)
       for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
         for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++)
-          OZ_IO_TRY(one(s, fill, b, at, copy, take, user, why));
+          OZ_TRY_OK(one(s, fill, b, at, copy, take, user, why));
   }
   return OOZE_OK;
 }

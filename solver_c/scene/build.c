@@ -25,7 +25,7 @@ ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state 
 static ooze_result said(ooze_solver *solver, ooze_result result, const ooze_scene *s,
                         const char *what, const char *name, ooze_message *why) {
   if (result >= 0) return OOZE_OK;
-  return oz_io_fail(why, result, "%s: %s %s: %s", s->file, what, name, ooze_solver_message(solver));
+  return oz_fail(why, result, "%s: %s %s: %s", s->file, what, name, ooze_solver_message(solver));
 }
 
 /* Points that bring their state stand where they stood: lattices give way to them, in whatever
@@ -35,14 +35,14 @@ static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_messa
     ooze_points *points = NULL;
     ooze_points_attribute at;
     if (!s->fluids[i].keep_state) continue;
-    OZ_IO_TRY(ooze_points_read(s->fluids[i].shape.file, &s->limits, &points, why));
+    OZ_TRY_OK(ooze_points_read(s->fluids[i].shape.file, &s->limits, &points, why));
     ooze_points_attribute_default(&at);
     ooze_result result = OOZE_OK;
     if (ooze_points_find(points, "P", &at) == OOZE_OK && at.type == OOZE_FLOAT32 &&
         at.components == 3)
       result = oz_fill_reserve(fill, at.data, ooze_points_count(points), why);
     ooze_points_destroy(points);
-    OZ_IO_TRY(result);
+    OZ_TRY_OK(result);
   }
   return OOZE_OK;
 }
@@ -54,7 +54,7 @@ ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn bod
   oz_fill *fill = oz_fill_create((double)s->separation, most);
   ooze_result result = fill && solids
                            ? reserve_states(s, fill, why)
-                           : oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+                           : oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
   /* fluids keep off what bodies take */
   if (result == OOZE_OK) result = oz_scene_bodies(s, fill, body, user, why);
   for (uint32_t i = 0; i < s->fluid_count && result == OOZE_OK; i++) {
@@ -64,10 +64,10 @@ ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn bod
     if (!s->fluids[i].keep_state)
       result = oz_fill_fluid(fill, &s->fluids[i], oz_in_solid, solids, &cloud, &cut, why);
     if (result == OOZE_OK && !s->fluids[i].keep_state && !cloud.count)
-      result = oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                          "%s: fluids.%s: not one particle fits in at a separation of %g m%s",
-                          s->file, s->fluids[i].name, (double)s->separation,
-                          cut ? ": all its room is taken by colliders or other fluids" : "");
+      result = oz_fail(why, OOZE_ERROR_ARGUMENT,
+                       "%s: fluids.%s: not one particle fits in at a separation of %g m%s", s->file,
+                       s->fluids[i].name, (double)s->separation,
+                       cut ? ": all its room is taken by colliders or other fluids" : "");
     if (result == OOZE_OK) result = take(user, i, &cloud, why);
     oz_cloud_release(&cloud);
   }
@@ -93,7 +93,7 @@ static ooze_result add_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, 
   const oz_fluid *f = &a->scene->fluids[fluid];
   if (f->keep_state) {
     ooze_points *points = NULL;
-    OZ_IO_TRY(ooze_points_read(f->shape.file, &a->scene->limits, &points, why));
+    OZ_TRY_OK(ooze_points_read(f->shape.file, &a->scene->limits, &points, why));
     ooze_result result = ooze_points_to_solver(points, a->solver, why);
     ooze_points_destroy(points);
     return result;
@@ -139,9 +139,8 @@ static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *sol
   free(x);
   ooze_mesh_samples_release(&samples);
   ooze_mesh_release(&turned);
-  return result < 0
-             ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text)
-             : OOZE_OK;
+  return result < 0 ? oz_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text)
+                    : OOZE_OK;
 }
 
 /* Friction and stick that a mesh's file has for each of its points. */
@@ -169,56 +168,55 @@ static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solve
   }
   free(x);
   ooze_mesh_samples_release(&samples);
-  return result < 0
-             ? oz_io_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text)
-             : OOZE_OK;
+  return result < 0 ? oz_fail(why, result, "%s: collider %s: %s", s->file, item->name, inner.text)
+                    : OOZE_OK;
 }
 
 ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver,
                                     ooze_collider handle, ooze_message *why) {
-  OZ_IO_TRY(give_points(s, i, solver, handle, why));
+  OZ_TRY_OK(give_points(s, i, solver, handle, why));
   return give_grip(s, i, solver, handle, why);
 }
 
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids,
                                  ooze_collider *colliders, ooze_emitter *emitters,
                                  ooze_message *why) {
-  OZ_IO_TRY(
+  OZ_TRY_OK(
       said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
   for (uint32_t i = 0; i < s->material_count; i++) {
     uint32_t index = 0;
-    OZ_IO_TRY(said(solver, ooze_material_add(solver, &s->start.materials[i], &index), s, "material",
+    OZ_TRY_OK(said(solver, ooze_material_add(solver, &s->start.materials[i], &index), s, "material",
                    s->looks[i].name, why));
     if (index != i + 1)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "%s: the solver has materials already; a scene needs a new one", s->file);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "%s: the solver has materials already; a scene needs a new one", s->file);
   }
   for (uint32_t i = 0; i < s->collider_count; i++) {
     ooze_collider_desc desc;
     ooze_collider handle = 0;
-    OZ_IO_TRY(oz_collider_desc_of(s, i, &s->start, &desc));
-    OZ_IO_TRY(said(solver, ooze_collider_add(solver, &desc, &handle), s, "collider",
+    OZ_TRY_OK(oz_collider_desc_of(s, i, &s->start, &desc));
+    OZ_TRY_OK(said(solver, ooze_collider_add(solver, &desc, &handle), s, "collider",
                    s->colliders[i].name, why));
-    OZ_IO_TRY(oz_scene_dress_collider(s, i, solver, handle, why));
+    OZ_TRY_OK(oz_scene_dress_collider(s, i, solver, handle, why));
     if (colliders) colliders[i] = handle;
   }
   for (uint32_t i = 0; i < s->emitter_count; i++) {
     ooze_emitter_desc desc = s->start.emitters[i].desc;
     ooze_emitter handle = 0;
     desc.end = desc.start;
-    OZ_IO_TRY(said(solver, ooze_emitter_add(solver, &desc, &handle), s, "emitter",
+    OZ_TRY_OK(said(solver, ooze_emitter_add(solver, &desc, &handle), s, "emitter",
                    s->emitters[i].name, why));
     if (emitters) emitters[i] = handle;
   }
   adding a = {s, solver};
   uint64_t most = 1u << 30;
-  if (fluids && s->max_memory) OZ_IO_TRY(oz_scene_most_particles(s, &most, why));
+  if (fluids && s->max_memory) OZ_TRY_OK(oz_scene_most_particles(s, &most, why));
   return fluids ? oz_scene_fill_all(s, most, add_body, add_cloud, &a, why) : OOZE_OK;
 }
 
 ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine,
                              ooze_solver **out, ooze_message *why) {
-  if (!s || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
+  if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   ooze_solver_desc desc;
   ooze_solver_desc_default(&desc);
   if (machine && machine->size >= sizeof machine->size)
@@ -226,7 +224,7 @@ ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machin
   desc.size = (uint32_t)sizeof desc;
   desc.particle_separation = s->separation;
   *out = NULL;
-  OZ_IO_TRY(ooze_solver_create(&desc, out, why));
+  OZ_TRY_OK(ooze_solver_create(&desc, out, why));
   ooze_result result = oz_scene_fill_solver(s, *out, 1, NULL, NULL, why);
   if (result < 0) {
     ooze_solver_destroy(*out);

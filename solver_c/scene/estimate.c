@@ -64,11 +64,10 @@ static ooze_result measure(const ooze_scene *s, cost *out, ooze_message *why) {
   memset(out, 0, sizeof *out);
   ooze_solver_desc_default(&desc);
   desc.particle_separation = s->separation;
-  OZ_IO_TRY(ooze_solver_create(&desc, &solver, why));
+  OZ_TRY_OK(ooze_solver_create(&desc, &solver, why));
   ooze_result result = step_block(s, solver, out);
   if (result < 0)
-    oz_io_fail(why, result, "%s: a block to measure with: %s", s->file,
-               ooze_solver_message(solver));
+    oz_fail(why, result, "%s: a block to measure with: %s", s->file, ooze_solver_message(solver));
   ooze_solver_destroy(solver);
   return result < 0 ? result : OOZE_OK;
 }
@@ -80,7 +79,7 @@ static double all_bytes(const cost *c) { return c->bytes + 2.25 * c->saved; }
 
 ooze_result oz_scene_most_particles(const ooze_scene *s, uint64_t *out, ooze_message *why) {
   cost c;
-  OZ_IO_TRY(measure(s, &c, why));
+  OZ_TRY_OK(measure(s, &c, why));
   double most = (double)s->max_memory / all_bytes(&c);
   *out = most < (double)(1u << 30) ? (uint64_t)most : 1u << 30;
   return OOZE_OK;
@@ -105,7 +104,7 @@ static ooze_result count_cloud(void *user, uint32_t fluid, const oz_cloud *cloud
   c->count += cloud->count;
   if (c->scene->fluids[fluid].keep_state) {
     ooze_points *points = NULL;
-    OZ_IO_TRY(
+    OZ_TRY_OK(
         ooze_points_read(c->scene->fluids[fluid].shape.file, &c->scene->limits, &points, why));
     c->count += ooze_points_count(points);
     ooze_points_destroy(points);
@@ -115,22 +114,22 @@ static ooze_result count_cloud(void *user, uint32_t fluid, const oz_cloud *cloud
 
 ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *out,
                                     ooze_message *why) {
-  if (!s || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
+  if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   ooze_scene_estimate e;
   cost each;
   ooze_scene_estimate_default(&e);
   counting c = {s, 0};
-  OZ_IO_TRY(oz_scene_fill_all(s, 1u << 30, count_body, count_cloud, &c, why));
-  OZ_IO_TRY(measure(s, &each, why));
+  OZ_TRY_OK(oz_scene_fill_all(s, 1u << 30, count_body, count_cloud, &c, why));
+  OZ_TRY_OK(measure(s, &each, why));
   e.filled = c.count;
   oz_state state;
-  OZ_IO_TRY(oz_state_copy(s, &state, why));
+  OZ_TRY_OK(oz_state_copy(s, &state, why));
   double emitted = 0.0, d = (double)s->separation, steps = 0.0, work = 0.0;
   /* of each emitter: max_particles ends it */
   double *each_emitted = calloc(s->emitter_count + 1, sizeof *each_emitted);
   if (!each_emitted) {
     oz_state_release(&state);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
   }
   for (int32_t f = s->output.first; f < s->output.last; f++) {
     oz_state_at(s, oz_frame_time(s, f), &state);

@@ -154,8 +154,8 @@ typedef struct pour {
 } pour;
 
 static ooze_result no_memory(const pour *p) {
-  return oz_io_fail(p->why, OOZE_ERROR_MEMORY, "fluid %s: out of memory for its particles",
-                    p->fluid->name);
+  return oz_fail(p->why, OOZE_ERROR_MEMORY, "fluid %s: out of memory for its particles",
+                 p->fluid->name);
 }
 
 static ooze_result put(pour *p, const double x[3], const float *v) {
@@ -165,7 +165,7 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
     return OOZE_OK;
   }
   if (p->fill->total >= p->fill->most || c->count == UINT32_MAX)
-    return oz_io_fail(
+    return oz_fail(
         p->why, OOZE_ERROR_LIMIT,
         "fluid %s: more than the %llu particles that %s; expected a larger particle_separation%s",
         p->fluid->name, (unsigned long long)p->fill->most,
@@ -217,23 +217,23 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
   double low[3], high[3], d = p->fill->d, origin[3], cells = 1.0;
   uint32_t n[3];
   if (!oz_shape_bounds(s, low, high))
-    return oz_io_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled",
-                      p->fluid->name);
+    return oz_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled",
+                   p->fluid->name);
   for (int k = 0; k < 3; k++) {
     double fit = floor((high[k] - low[k]) / d + 1e-3);
     if (!(fit >= 0.0 && fit < 1e6))
-      return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
-                        "fluid %s: %g cells across; expected a larger particle_separation",
-                        p->fluid->name, fit);
+      return oz_fail(p->why, OOZE_ERROR_LIMIT,
+                     "fluid %s: %g cells across; expected a larger particle_separation",
+                     p->fluid->name, fit);
     if (fit < 1.0 && s->kind != OZ_SHAPE_BOX) fit = 1.0;
     n[k] = (uint32_t)fit;
     cells *= fit;
     origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
   }
   if (cells > 2e11 || cells > 200.0 * (double)p->fill->most)
-    return oz_io_fail(p->why, OOZE_ERROR_LIMIT,
-                      "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
-                      cells);
+    return oz_fail(p->why, OOZE_ERROR_LIMIT,
+                   "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
+                   cells);
   oz_rows w;
   memset(&w, 0, sizeof w);
   if (s->kind == OZ_SHAPE_MESH && !oz_rows_build(&w, &s->mesh, origin, d, n)) {
@@ -265,14 +265,13 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
 static ooze_result fill_points(pour *p, const ooze_pose *pose) {
   ooze_points *points = NULL;
   ooze_points_attribute at, v;
-  OZ_IO_TRY(ooze_points_read(p->fluid->shape.file, p->fluid->limits, &points, p->why));
+  OZ_TRY_OK(ooze_points_read(p->fluid->shape.file, p->fluid->limits, &points, p->why));
   ooze_points_attribute_default(&at);
   ooze_points_attribute_default(&v);
   ooze_result result = OOZE_OK;
   if (ooze_points_find(points, "P", &at) != OOZE_OK || at.type != OOZE_FLOAT32 ||
       at.components != 3)
-    result =
-        oz_io_fail(p->why, OOZE_ERROR_FORMAT, "%s: has no P of 3 floats", p->fluid->shape.file);
+    result = oz_fail(p->why, OOZE_ERROR_FORMAT, "%s: has no P of 3 floats", p->fluid->shape.file);
   int has_v =
       ooze_points_find(points, "v", &v) == OOZE_OK && v.type == OOZE_FLOAT32 && v.components == 3;
   ooze_pose turn = *pose;
@@ -320,7 +319,7 @@ ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t coun
   memset(&b, 0, sizeof b);
   if (!count) return OOZE_OK;
   if (count >= UINT32_MAX / 2)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "more points than a solver holds");
+    return oz_fail(why, OOZE_ERROR_LIMIT, "more points than a solver holds");
   for (int k = 0; k < 3; k++) b.low[k] = 1e300, b.high[k] = -1e300;
   float(*kept)[3] = malloc((size_t)count * sizeof *kept);
   for (uint64_t i = 0; kept && i < count; i++) {
@@ -333,8 +332,8 @@ ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t coun
   int room = kept && remember(fill, &b, kept, b.count);
   free(kept);
   if (room) return OOZE_OK;
-  return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %llu particles that are there",
-                    (unsigned long long)count);
+  return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for %llu particles that are there",
+                 (unsigned long long)count);
 }
 
 void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, ooze_pose *out) {
@@ -397,13 +396,12 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
 
 static ooze_result fill_check(const ooze_fill_desc *d, ooze_message *why) {
   if (!d || d->size != sizeof *d || (d->occupied_count && !d->occupied))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_desc: fill it with its _default()");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_desc: fill it with its _default()");
   if (!(d->separation > 1e-9f && d->separation < 1e6f))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
-                      (double)d->separation);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
+                   (double)d->separation);
   if (!(d->jitter >= 0.0f && d->jitter <= 0.3f))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "jitter is %g; expected 0 to 0.3",
-                      (double)d->jitter);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "jitter is %g; expected 0 to 0.3", (double)d->jitter);
   return OOZE_OK;
 }
 
@@ -413,14 +411,14 @@ ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, fl
   oz_cloud cloud = {NULL, NULL, 0};
   uint64_t cut = 0;
   if (!mesh || !out || !out_count)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_mesh: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_mesh: a pointer is NULL");
   *out = NULL;
   *out_count = 0;
-  OZ_IO_TRY(fill_check(desc, why));
+  OZ_TRY_OK(fill_check(desc, why));
   for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
     if (mesh->triangles[i] >= mesh->point_count)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "triangle %llu names point %u of %u",
-                        (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "triangle %llu names point %u of %u",
+                     (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
   if (mesh->triangle_count == 0) return OOZE_OK;
   char name[] = "mesh";
   memset(&fluid, 0, sizeof fluid);
@@ -434,7 +432,7 @@ ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, fl
   ooze_pose_default(&fluid.pose);
   oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles);
   ooze_result result = fill ? oz_fill_reserve(fill, desc->occupied, desc->occupied_count, why)
-                            : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory to fill a mesh");
+                            : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory to fill a mesh");
   if (result == OOZE_OK) result = oz_fill_fluid(fill, &fluid, NULL, NULL, &cloud, &cut, why);
   oz_fill_destroy(fill);
   if (result != OOZE_OK) return result;
@@ -449,8 +447,8 @@ ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uin
   const double all[2][3] = {{-1e300, -1e300, -1e300}, {1e300, 1e300, 1e300}};
   grid near;
   if ((count && !points) || !out_keep)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_apart: a pointer is NULL");
-  OZ_IO_TRY(fill_check(desc, why));
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_apart: a pointer is NULL");
+  OZ_TRY_OK(fill_check(desc, why));
   oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles);
   memset(&near, 0, sizeof near);
   int made = fill && oz_fill_reserve(fill, desc->occupied, desc->occupied_count, why) == OOZE_OK &&
@@ -463,6 +461,6 @@ ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uin
   grid_release(&near);
   oz_fill_destroy(fill);
   return made ? OOZE_OK
-              : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u particles that are there",
-                           desc->occupied_count);
+              : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u particles that are there",
+                        desc->occupied_count);
 }

@@ -156,13 +156,13 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
   int32_t first[3], last[3];
   double blocks = 1.0;
   if (!oz_shape_bounds(s, low, high) || !(v > 0.0))
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: has no distance field", who);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: has no distance field", who);
   for (int k = 0; k < 3; k++) {
     double a = floor((low[k] - outside) / (8.0 * v)), b = floor((high[k] + outside) / (8.0 * v));
     if (a < -100000.0 || b > 100000.0)
-      return oz_io_fail(why, OOZE_ERROR_LIMIT,
-                        "collider %s: a voxel of %g m is too small for its size; expected more",
-                        who, v);
+      return oz_fail(why, OOZE_ERROR_LIMIT,
+                     "collider %s: a voxel of %g m is too small for its size; expected more", who,
+                     v);
     first[k] = (int32_t)a;
     last[k] = (int32_t)b;
     blocks *= b - a + 1.0;
@@ -173,9 +173,9 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
                   : s->kind == OZ_SHAPE_CAPSULES ? s->capsule_count
                                                  : 1.0;
   if (blocks * pieces > WORK)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT,
-                      "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
-                      blocks, v);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
+                   blocks, v);
   size_t room = 0;
   ooze_sdf_default(out);
   out->voxel = voxel;
@@ -196,7 +196,7 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
                                       : NULL;
           if (!grown) {
             ooze_sdf_free(out);
-            return oz_io_fail(
+            return oz_fail(
                 why, OOZE_ERROR_LIMIT,
                 "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who,
                 v);
@@ -212,7 +212,7 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
           b->values[i] = (float)oz_shape_distance(s, x);
         }
       }
-  if (!out->brick_count) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: is empty", who);
+  if (!out->brick_count) return oz_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: is empty", who);
   return OOZE_OK;
 }
 
@@ -225,7 +225,7 @@ ooze_result oz_shape_tessellate(const oz_shape *s, ooze_mesh *out, ooze_message 
   for (uint32_t i = 0, j = n - 1; i < n; j = i++)
     area += (double)s->profile[j][0] * (double)s->profile[i][1] -
             (double)s->profile[i][0] * (double)s->profile[j][1];
-  OZ_IO_TRY(ooze_mesh_allocate(out, n * AROUND, (uint64_t)2 * n * AROUND, 0, why));
+  OZ_TRY_OK(ooze_mesh_allocate(out, n * AROUND, (uint64_t)2 * n * AROUND, 0, why));
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t a = 0; a < AROUND; a++) {
       double angle = 6.283185307179586 * a / AROUND;

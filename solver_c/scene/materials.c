@@ -68,8 +68,8 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   }
   free(preset);
   free(look);
-  OZ_IO_TRY(result);
-  OZ_IO_TRY(oz_get_fields(r, "material", OZ_MATERIAL, index, object, material_fields,
+  OZ_TRY_OK(result);
+  OZ_TRY_OK(oz_get_fields(r, "material", OZ_MATERIAL, index, object, material_fields,
                           sizeof material_fields / sizeof *material_fields, m, NULL));
   oz_warn_of_models(r, "material", object, s->start.params.model);
   static const char *const fixed[] = {"viscosity", "relaxation_time", "compliance"};
@@ -87,11 +87,11 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
       oz_up(r, mark);
     }
   }
-  OZ_IO_TRY(oz_get_vector(r, "material", object, "colour", l->look.colour));
-  OZ_IO_TRY(oz_get_float(r, "material", object, "clarity", &l->look.clarity));
-  OZ_IO_TRY(oz_get_float(r, "material", object, "depth", &l->look.depth));
-  OZ_IO_TRY(oz_get_float(r, "material", object, "gloss", &l->look.gloss));
-  OZ_IO_TRY(oz_get_float(r, "material", object, "softness", &l->look.softness));
+  OZ_TRY_OK(oz_get_vector(r, "material", object, "colour", l->look.colour));
+  OZ_TRY_OK(oz_get_float(r, "material", object, "clarity", &l->look.clarity));
+  OZ_TRY_OK(oz_get_float(r, "material", object, "depth", &l->look.depth));
+  OZ_TRY_OK(oz_get_float(r, "material", object, "gloss", &l->look.gloss));
+  OZ_TRY_OK(oz_get_float(r, "material", object, "softness", &l->look.softness));
   return oz_get_float(r, "material", object, "glow", &l->look.glow);
 }
 
@@ -124,11 +124,11 @@ ooze_result oz_read_materials(oz_reader *r) {
   size_t mark = oz_down(r, "materials");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(oz_check_map(r, object, "{\"viscosity\": ...}"));
+  OZ_TRY_OK(oz_check_map(r, object, "{\"viscosity\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
-    OZ_IO_TRY(make_material(r, key, value));
+    OZ_TRY_OK(make_material(r, key, value));
     oz_up(r, inner);
   }
   oz_up(r, mark);

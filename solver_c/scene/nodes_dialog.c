@@ -108,12 +108,12 @@ ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why) {
   ooze_node info;
   script s = {NULL, 0, 0, 0};
   char folder[48] = "";
-  if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_node_dialog: out is NULL");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_node_dialog: out is NULL");
   *out = NULL;
   ooze_node_default(&info);
   if (ooze_node_get(node, &info) != OOZE_OK)
-    return oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "there is no node %u; expected 0 to %u", node,
-                      ooze_node_count() - 1);
+    return oz_fail(why, OOZE_ERROR_NOT_FOUND, "there is no node %u; expected 0 to %u", node,
+                   ooze_node_count() - 1);
   put(&s, "{\n    name    parameters\n");
   for (uint32_t i = 0; i < info.parm_count; ++i) {
     ooze_node_parm p;
@@ -137,7 +137,7 @@ ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why) {
   put(&s, "%s}\n", folder[0] ? "    }\n" : "");
   if (s.failed) {
     free(s.text);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the dialog of %s", info.name);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for the dialog of %s", info.name);
   }
   *out = s.text;
   return OOZE_OK;

@@ -19,14 +19,14 @@ ooze_result oz_read_output(oz_reader *r) {
   o->checkpoint_keep = 2;
   if (object) {
     size_t mark = oz_down(r, "output");
-    OZ_IO_TRY(oz_check_keys(r, "output", object));
-    OZ_IO_TRY(oz_get_text(r, "output", object, "name", &o->name));
+    OZ_TRY_OK(oz_check_keys(r, "output", object));
+    OZ_TRY_OK(oz_get_text(r, "output", object, "name", &o->name));
     json_t *frames = json_object_get(object, "frames");
     double range[2] = {1, 100};
     if (json_is_integer(frames)) { /* 120 is [1, 120] */
       range[1] = json_number_value(frames);
     } else {
-      OZ_IO_TRY(oz_get_list(r, "output", object, "frames", 2, range, NULL));
+      OZ_TRY_OK(oz_get_list(r, "output", object, "frames", 2, range, NULL));
     }
     if (range[0] != floor(range[0]) || range[1] != floor(range[1]) || range[1] < range[0] ||
         range[1] > 1e6) {
@@ -37,19 +37,19 @@ ooze_result oz_read_output(oz_reader *r) {
     }
     o->first = (int32_t)range[0];
     o->last = (int32_t)range[1];
-    OZ_IO_TRY(oz_get_number(r, "output", object, "fps", &o->fps));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "points", &o->points));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "surface", &o->surface));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "mesh", &o->mesh));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_method", &o->method));
-    OZ_IO_TRY(oz_get_float(r, "output", object, "surface_threshold", &o->threshold));
-    OZ_IO_TRY(oz_get_float(r, "output", object, "surface_voxel", &o->voxel));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_smoothing", &o->smoothing));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_stress", &o->stress));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_strainrate", &o->strainrate));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "surface_temperature", &o->temperature));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "checkpoint_every", &o->checkpoint_every));
-    OZ_IO_TRY(oz_get_count(r, "output", object, "checkpoint_keep", &o->checkpoint_keep));
+    OZ_TRY_OK(oz_get_number(r, "output", object, "fps", &o->fps));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "points", &o->points));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "surface", &o->surface));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "mesh", &o->mesh));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "surface_method", &o->method));
+    OZ_TRY_OK(oz_get_float(r, "output", object, "surface_threshold", &o->threshold));
+    OZ_TRY_OK(oz_get_float(r, "output", object, "surface_voxel", &o->voxel));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "surface_smoothing", &o->smoothing));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "surface_stress", &o->stress));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "surface_strainrate", &o->strainrate));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "surface_temperature", &o->temperature));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "checkpoint_every", &o->checkpoint_every));
+    OZ_TRY_OK(oz_get_count(r, "output", object, "checkpoint_keep", &o->checkpoint_keep));
     if (o->name) {
       for (const char *c = o->name; *c; c++)
         if (strchr("/\\:*?\"<>|", *c) || (unsigned char)*c < 0x20 || (c == o->name && *c == '.')) {
@@ -148,11 +148,11 @@ ooze_result oz_read_solver(oz_reader *r) {
   if (!object)
     return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
                      "is missing; expected {\"particle_separation\": metres, ...}");
-  OZ_IO_TRY(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields,
+  OZ_TRY_OK(oz_get_fields(r, "solver", OZ_SOLVER, 0, object, solver_fields,
                           sizeof solver_fields / sizeof *solver_fields, &s->start.params, NULL));
   oz_warn_of_models(r, "solver", object, s->start.params.model);
   s->separation = 0.0f;
-  OZ_IO_TRY(oz_get_float(r, "solver", object, "particle_separation", &s->separation));
+  OZ_TRY_OK(oz_get_float(r, "solver", object, "particle_separation", &s->separation));
   if (!json_object_get(object, "particle_separation")) {
     oz_down(r, "particle_separation");
     return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
@@ -176,9 +176,9 @@ ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
 /* A pose without keyframes. */
 ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, ooze_pose *out) {
   oz_posed posed = {{0, 0, 0}, 0};
-  OZ_IO_TRY(oz_get_vector(r, group, object, "position", out->position));
-  OZ_IO_TRY(oz_both_turns(r, object, &posed));
-  OZ_IO_TRY(oz_get_vector(r, group, object, "rotate", posed.rotate));
+  OZ_TRY_OK(oz_get_vector(r, group, object, "position", out->position));
+  OZ_TRY_OK(oz_both_turns(r, object, &posed));
+  OZ_TRY_OK(oz_get_vector(r, group, object, "rotate", posed.rotate));
   if (posed.uses_rotate) oz_pose_rotate(posed.rotate, out->rotation);
   json_t *rotation = json_object_get(object, "rotation");
   if (!rotation) return OOZE_OK;
@@ -187,7 +187,7 @@ ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, 
   size_t mark = oz_down(r, "rotation");
   if (!oz_key_find(group, "rotation", &e))
     return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "has no entry");
-  OZ_IO_TRY(oz_numbers(r, &e, rotation, q));
+  OZ_TRY_OK(oz_numbers(r, &e, rotation, q));
   for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
   oz_up(r, mark);
   return OOZE_OK;
@@ -252,7 +252,7 @@ ooze_result oz_read_colliders(oz_reader *r) {
   size_t mark = oz_down(r, "colliders");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(oz_check_map(r, object, "{\"shape\": ...}"));
+  OZ_TRY_OK(oz_check_map(r, object, "{\"shape\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -264,14 +264,14 @@ ooze_result oz_read_colliders(oz_reader *r) {
     if (!item->name) return OZ_NO_MEMORY(r);
     item->colour[0] = 0.62f, item->colour[1] = 0.64f, item->colour[2] = 0.67f;
     s->collider_count++;
-    OZ_IO_TRY(oz_check_keys(r, "collider", value));
-    OZ_IO_TRY(oz_get_fields(r, "collider", OZ_COLLIDER, i, value, collider_fields,
+    OZ_TRY_OK(oz_check_keys(r, "collider", value));
+    OZ_TRY_OK(oz_get_fields(r, "collider", OZ_COLLIDER, i, value, collider_fields,
                             sizeof collider_fields / sizeof *collider_fields, state, &item->moves));
-    OZ_IO_TRY(oz_both_turns(r, value, &state->posed));
-    OZ_IO_TRY(oz_get_vector(r, "collider", value, "colour", item->colour));
-    OZ_IO_TRY(oz_get_count(r, "collider", value, "hidden", &item->hidden));
-    OZ_IO_TRY(oz_get_count(r, "collider", value, "shell", &item->shell));
-    OZ_IO_TRY(oz_read_shape(r, "collider", value, &item->shape));
+    OZ_TRY_OK(oz_both_turns(r, value, &state->posed));
+    OZ_TRY_OK(oz_get_vector(r, "collider", value, "colour", item->colour));
+    OZ_TRY_OK(oz_get_count(r, "collider", value, "hidden", &item->hidden));
+    OZ_TRY_OK(oz_get_count(r, "collider", value, "shell", &item->shell));
+    OZ_TRY_OK(oz_read_shape(r, "collider", value, &item->shape));
     memcpy(state->desc.half, item->shape.half, sizeof state->desc.half);
     if (item->shell &&
         (item->shape.kind != OZ_SHAPE_MESH || state->desc.boundary != OOZE_BOUNDARY_PARTICLES)) {
@@ -301,7 +301,7 @@ ooze_result oz_read_colliders(oz_reader *r) {
       if (item->shell || item->shape.sequence) {
         ooze_sdf_default(&item->sdf);
       } else {
-        OZ_IO_TRY(make_sdf(r, item, state->desc.voxel));
+        OZ_TRY_OK(make_sdf(r, item, state->desc.voxel));
         state->desc.voxel = item->sdf.voxel;
       }
     }
@@ -340,7 +340,7 @@ ooze_result oz_read_emitters(oz_reader *r) {
   size_t mark = oz_down(r, "emitters");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(oz_check_map(r, object, "{\"material\": ...}"));
+  OZ_TRY_OK(oz_check_map(r, object, "{\"material\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -350,13 +350,13 @@ ooze_result oz_read_emitters(oz_reader *r) {
     s->emitters[i].name = oz_copy_text(key, strlen(key));
     if (!s->emitters[i].name) return OZ_NO_MEMORY(r);
     s->emitter_count++;
-    OZ_IO_TRY(oz_check_keys(r, "emitter", value));
-    OZ_IO_TRY(oz_get_fields(r, "emitter", OZ_EMITTER, i, value, emitter_fields,
+    OZ_TRY_OK(oz_check_keys(r, "emitter", value));
+    OZ_TRY_OK(oz_get_fields(r, "emitter", OZ_EMITTER, i, value, emitter_fields,
                             sizeof emitter_fields / sizeof *emitter_fields, state,
                             &s->emitters[i].moves));
-    OZ_IO_TRY(oz_both_turns(r, value, &state->posed));
+    OZ_TRY_OK(oz_both_turns(r, value, &state->posed));
     uint32_t material = 0;
-    OZ_IO_TRY(oz_find_material(r, value, &material));
+    OZ_TRY_OK(oz_find_material(r, value, &material));
     state->desc.material = material + 1; /* 0 is the solver's own */
     oz_up(r, inner);
   }
@@ -370,10 +370,10 @@ ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_f
   uint32_t has;
   f->count[0] = f->count[1] = f->count[2] = 1;
   f->step[0] = f->step[1] = f->step[2] = 1.0f;
-  OZ_IO_TRY(oz_get_count(r, group, object, "seed", &f->seed));
-  OZ_IO_TRY(oz_get_vector(r, group, object, "step", f->step));
-  OZ_IO_TRY(oz_get_float(r, group, object, "turn", &f->turn));
-  OZ_IO_TRY(oz_get_list(r, group, object, "count", 3, count, &has));
+  OZ_TRY_OK(oz_get_count(r, group, object, "seed", &f->seed));
+  OZ_TRY_OK(oz_get_vector(r, group, object, "step", f->step));
+  OZ_TRY_OK(oz_get_float(r, group, object, "turn", &f->turn));
+  OZ_TRY_OK(oz_get_list(r, group, object, "count", 3, count, &has));
   for (int k = 0; has && k < 3; k++) f->count[k] = (uint32_t)count[k];
   return OOZE_OK;
 }
@@ -388,7 +388,7 @@ ooze_result oz_read_fluids(oz_reader *r) {
   size_t mark = oz_down(r, "fluids");
   const char *key;
   json_t *value;
-  OZ_IO_TRY(oz_check_map(r, object, "{\"shape\": ...}"));
+  OZ_TRY_OK(oz_check_map(r, object, "{\"shape\": ...}"));
   json_object_foreach(object, key, value) {
     if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
     size_t inner = oz_down(r, key);
@@ -398,14 +398,14 @@ ooze_result oz_read_fluids(oz_reader *r) {
     f->limits = &s->limits;
     s->fluid_count++;
     ooze_pose_default(&f->pose);
-    OZ_IO_TRY(oz_check_keys(r, "fluid", value));
-    OZ_IO_TRY(oz_find_material(r, value, &f->material));
-    OZ_IO_TRY(oz_read_shape(r, "fluid", value, &f->shape));
-    OZ_IO_TRY(oz_read_still_pose(r, "fluid", value, &f->pose));
-    OZ_IO_TRY(oz_get_vector(r, "fluid", value, "velocity", f->velocity));
-    OZ_IO_TRY(oz_get_float(r, "fluid", value, "jitter", &f->jitter));
-    OZ_IO_TRY(oz_get_count(r, "fluid", value, "keep_state", &f->keep_state));
-    OZ_IO_TRY(oz_read_copies(r, "fluid", value, f));
+    OZ_TRY_OK(oz_check_keys(r, "fluid", value));
+    OZ_TRY_OK(oz_find_material(r, value, &f->material));
+    OZ_TRY_OK(oz_read_shape(r, "fluid", value, &f->shape));
+    OZ_TRY_OK(oz_read_still_pose(r, "fluid", value, &f->pose));
+    OZ_TRY_OK(oz_get_vector(r, "fluid", value, "velocity", f->velocity));
+    OZ_TRY_OK(oz_get_float(r, "fluid", value, "jitter", &f->jitter));
+    OZ_TRY_OK(oz_get_count(r, "fluid", value, "keep_state", &f->keep_state));
+    OZ_TRY_OK(oz_read_copies(r, "fluid", value, f));
     if (f->keep_state && f->shape.kind != OZ_SHAPE_POINTS) {
       oz_down(r, "keep_state");
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"points\" alone");
@@ -437,29 +437,29 @@ ooze_result oz_read_picture(oz_reader *r) {
   p->field_of_view = 32.0f;
   if (!object) return OOZE_OK;
   size_t mark = oz_down(r, "picture");
-  OZ_IO_TRY(oz_check_keys(r, "picture", object));
+  OZ_TRY_OK(oz_check_keys(r, "picture", object));
   double list[6];
   uint32_t has;
-  OZ_IO_TRY(oz_get_list(r, "picture", object, "size", 2, list, &has));
+  OZ_TRY_OK(oz_get_list(r, "picture", object, "size", 2, list, &has));
   if (has) p->width = (uint32_t)list[0], p->height = (uint32_t)list[1];
-  OZ_IO_TRY(oz_get_count(r, "picture", object, "style", &p->style));
-  OZ_IO_TRY(oz_get_count(r, "picture", object, "colour_by", &p->colour_by));
-  OZ_IO_TRY(oz_get_list(r, "picture", object, "range", 2, list, &has));
+  OZ_TRY_OK(oz_get_count(r, "picture", object, "style", &p->style));
+  OZ_TRY_OK(oz_get_count(r, "picture", object, "colour_by", &p->colour_by));
+  OZ_TRY_OK(oz_get_list(r, "picture", object, "range", 2, list, &has));
   if (has) p->range[0] = (float)list[0], p->range[1] = (float)list[1];
-  OZ_IO_TRY(oz_get_count(r, "picture", object, "samples", &p->samples));
-  OZ_IO_TRY(oz_get_count(r, "picture", object, "surface_method", &p->surface_method));
-  OZ_IO_TRY(oz_get_count(r, "picture", object, "smoothing", &p->smoothing));
-  OZ_IO_TRY(oz_get_float(r, "picture", object, "azimuth", &p->azimuth));
-  OZ_IO_TRY(oz_get_float(r, "picture", object, "elevation", &p->elevation));
-  OZ_IO_TRY(oz_get_float(r, "picture", object, "zoom", &p->zoom));
-  OZ_IO_TRY(oz_get_vector(r, "picture", object, "eye", p->eye));
-  OZ_IO_TRY(oz_get_vector(r, "picture", object, "target", p->target));
+  OZ_TRY_OK(oz_get_count(r, "picture", object, "samples", &p->samples));
+  OZ_TRY_OK(oz_get_count(r, "picture", object, "surface_method", &p->surface_method));
+  OZ_TRY_OK(oz_get_count(r, "picture", object, "smoothing", &p->smoothing));
+  OZ_TRY_OK(oz_get_float(r, "picture", object, "azimuth", &p->azimuth));
+  OZ_TRY_OK(oz_get_float(r, "picture", object, "elevation", &p->elevation));
+  OZ_TRY_OK(oz_get_float(r, "picture", object, "zoom", &p->zoom));
+  OZ_TRY_OK(oz_get_vector(r, "picture", object, "eye", p->eye));
+  OZ_TRY_OK(oz_get_vector(r, "picture", object, "target", p->target));
   p->has_eye = json_object_get(object, "eye") != NULL;
   p->has_target = json_object_get(object, "target") != NULL;
-  OZ_IO_TRY(oz_get_float(r, "picture", object, "field_of_view", &p->field_of_view));
-  OZ_IO_TRY(oz_get_list(r, "picture", object, "bounds", 6, list, &has));
+  OZ_TRY_OK(oz_get_float(r, "picture", object, "field_of_view", &p->field_of_view));
+  OZ_TRY_OK(oz_get_list(r, "picture", object, "bounds", 6, list, &has));
   for (int i = 0; has && i < 6; i++) p->bounds[i] = (float)list[i];
-  OZ_IO_TRY(oz_get_text(r, "picture", object, "caption", &p->caption));
+  OZ_TRY_OK(oz_get_text(r, "picture", object, "caption", &p->caption));
   if (p->has_eye != p->has_target) {
     oz_down(r, p->has_eye ? "eye" : "target");
     return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands alone; expected eye and target together");

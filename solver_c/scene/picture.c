@@ -27,16 +27,16 @@ static float *values_of(const ooze_points *points, uint32_t source, ooze_message
   const float *v = floats(points, "v", 3), *q = floats(points, "conform", 6),
               *t = floats(points, "temperature", 1), *c = floats(points, "compression", 1);
   if ((source == 1 && !v) || (source == 2 && !q) || (source == 3 && !c) || (source == 4 && !t)) {
-    oz_io_fail(why, OOZE_ERROR_NOT_FOUND, "the points have no attribute %s to be coloured by",
-               source == 1   ? "v"
-               : source == 2 ? "conform"
-               : source == 3 ? "compression"
-                             : "temperature");
+    oz_fail(why, OOZE_ERROR_NOT_FOUND, "the points have no attribute %s to be coloured by",
+            source == 1   ? "v"
+            : source == 2 ? "conform"
+            : source == 3 ? "compression"
+                          : "temperature");
     return NULL;
   }
   float *out = malloc((size_t)(count + 1) * sizeof *out);
   if (!out) {
-    oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture's colours");
+    oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture's colours");
     return NULL;
   }
   for (uint64_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
   ooze_render_desc desc;
   oz_picture view;
   memset(&view, 0, sizeof view);
-  if (!points || !out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no points given");
+  if (!points || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points given");
   ooze_picture_options_default(&o);
   if (given && given->size >= sizeof given->size)
     memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
@@ -114,8 +114,7 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
   const float *x = floats(points, "P", 3), *v = floats(points, "v", 3),
               *radius = floats(points, "pscale", 1);
   if (!x || count > UINT32_MAX)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "the points have no P of 3 floats, or are too many");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
   double separation = 0.0;
   if (ooze_points_detail_get(points, "separation", &separation) != OOZE_OK || !(separation > 0.0))
     separation = scene             ? (double)scene->separation
@@ -158,10 +157,10 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
     for (source = 0; source < 5 && strcmp(sources[source], o.colour_by) != 0; source++) {
     }
     if (source == 5)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "there is no colouring by '%s'; one of material, speed, stretch, "
-                        "compression, temperature would fit",
-                        o.colour_by);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "there is no colouring by '%s'; one of material, speed, stretch, "
+                     "compression, temperature would fit",
+                     o.colour_by);
   }
   if (o.width) desc.width = o.width;
   if (o.height) desc.height = o.height;

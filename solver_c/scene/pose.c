@@ -120,8 +120,8 @@ ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, oo
                           float *out_error, ooze_message *why) {
   double a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, s[3][3] = {{0}}, n[4][4], v[4][4], worst = 0.0;
   if (!from || !to || !out || count == 0)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                      "ooze_pose_fit: a pointer is NULL or there is no point");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "ooze_pose_fit: a pointer is NULL or there is no point");
   for (uint32_t i = 0; i < count; i++)
     for (int k = 0; k < 3; k++)
       a[k] += (double)from[3 * (size_t)i + k], b[k] += (double)to[3 * (size_t)i + k];
@@ -133,7 +133,7 @@ ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t count, oo
             ((double)from[3 * (size_t)i + k] - a[k]) * ((double)to[3 * (size_t)i + l] - b[l]);
   for (int k = 0; k < 3; k++)
     if (!isfinite(a[k]) || !isfinite(b[k]) || !isfinite(s[k][0] + s[k][1] + s[k][2]))
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "ooze_pose_fit: a point is not finite");
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_pose_fit: a point is not finite");
   /* w first, as in the paper */
   n[0][0] = s[0][0] + s[1][1] + s[2][2];
   n[1][1] = s[0][0] - s[1][1] - s[2][2];

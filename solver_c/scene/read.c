@@ -58,7 +58,7 @@ ooze_result oz_refuse(oz_reader *r, ooze_result result, const char *format, ...)
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  return oz_io_fail(r->why, result, "%s: %s%s%s", place, r->path, r->path[0] ? ": " : "", text);
+  return oz_fail(r->why, result, "%s: %s%s%s", place, r->path, r->path[0] ? ": " : "", text);
 }
 
 void oz_warn(oz_reader *r, const char *format, ...) {
@@ -250,7 +250,7 @@ ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const
                           double *out) {
   double v[4];
   int has;
-  OZ_IO_TRY(member(r, group, object, key, v, &has));
+  OZ_TRY_OK(member(r, group, object, key, v, &has));
   if (has) *out = v[0];
   return OOZE_OK;
 }
@@ -258,7 +258,7 @@ ooze_result oz_get_number(oz_reader *r, const char *group, json_t *object, const
 ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const char *key,
                          float *out) {
   double v = (double)*out;
-  OZ_IO_TRY(oz_get_number(r, group, object, key, &v));
+  OZ_TRY_OK(oz_get_number(r, group, object, key, &v));
   *out = (float)v;
   return OOZE_OK;
 }
@@ -266,7 +266,7 @@ ooze_result oz_get_float(oz_reader *r, const char *group, json_t *object, const 
 ooze_result oz_get_count(oz_reader *r, const char *group, json_t *object, const char *key,
                          uint32_t *out) {
   double v = *out;
-  OZ_IO_TRY(oz_get_number(r, group, object, key, &v));
+  OZ_TRY_OK(oz_get_number(r, group, object, key, &v));
   *out = (uint32_t)v;
   return OOZE_OK;
 }
@@ -275,7 +275,7 @@ ooze_result oz_get_vector(oz_reader *r, const char *group, json_t *object, const
                           float out[3]) {
   double v[4];
   int has;
-  OZ_IO_TRY(member(r, group, object, key, v, &has));
+  OZ_TRY_OK(member(r, group, object, key, v, &has));
   for (int i = 0; has && i < 3; i++) out[i] = (float)v[i];
   return OOZE_OK;
 }
@@ -336,11 +336,11 @@ static void store(const oz_field *f, const double v[4], void *base) {
 static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_field *f,
                             oz_group group, uint32_t index, json_t *value, void *base) {
   ooze_scene *scene = r->scene;
-  OZ_IO_TRY(oz_check_keys(r, "keyframes", value));
+  OZ_TRY_OK(oz_check_keys(r, "keyframes", value));
   json_t *keys = json_object_get(value, "keys");
   size_t count = json_array_size(keys);
   double interpolation = 0.0;
-  OZ_IO_TRY(oz_get_number(r, "keyframes", value, "interpolation", &interpolation));
+  OZ_TRY_OK(oz_get_number(r, "keyframes", value, "interpolation", &interpolation));
   size_t mark = oz_down(r, "keys");
   if (!json_is_array(keys) || count == 0)
     return oz_refuse(r, OOZE_ERROR_ARGUMENT,
@@ -374,7 +374,7 @@ static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_f
     if (i && !(c->times[i] > c->times[i - 1]))
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s does not come after %g s", c->times[i],
                        c->times[i - 1]);
-    OZ_IO_TRY(oz_numbers(r, e, json_array_get(pair, 1), c->values[i]));
+    OZ_TRY_OK(oz_numbers(r, e, json_array_get(pair, 1), c->values[i]));
     oz_up(r, inner);
   }
   oz_up(r, mark);
@@ -385,7 +385,7 @@ static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_f
 ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index,
                           json_t *object, const oz_field *fields, size_t count, void *base,
                           uint32_t *moves) {
-  OZ_IO_TRY(oz_check_keys(r, group_name, object));
+  OZ_TRY_OK(oz_check_keys(r, group_name, object));
   for (size_t i = 0; i < count; i++) {
     const oz_field *f = &fields[i];
     json_t *value = json_object_get(object, f->name);
@@ -399,11 +399,11 @@ ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, 
       if (!f->animates)
         return oz_refuse(r, OOZE_ERROR_UNSUPPORTED,
                          "keyframes do not work here; this value is fixed");
-      OZ_IO_TRY(get_keys(r, &e, f, group, index, value, base));
+      OZ_TRY_OK(get_keys(r, &e, f, group, index, value, base));
       int pose = strcmp(f->name, "position") == 0 || f->kind == OZ_QUAT || f->kind == OZ_ROTATE;
       if (moves && pose) *moves = 1;
     } else {
-      OZ_IO_TRY(oz_numbers(r, &e, value, v));
+      OZ_TRY_OK(oz_numbers(r, &e, value, v));
       store(f, v, base);
     }
     oz_up(r, mark);

@@ -78,7 +78,6 @@ ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, 
 ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_fluid *f);
 ooze_result oz_check_slips(oz_reader *r); /* unit slips */
 
-#define OZ_NO_MEMORY(r) \
-  oz_io_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)
+#define OZ_NO_MEMORY(r) oz_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)
 
 #endif

@@ -61,8 +61,8 @@ static ooze_result read_wedges(oz_reader *r) {
   for (size_t i = 0; i < count; i++) {
     json_t *row = json_array_get(table, i);
     size_t inner = oz_down_index(r, i);
-    OZ_IO_TRY(oz_check_keys(r, "wedge", row));
-    OZ_IO_TRY(oz_get_text(r, "wedge", row, "name", &s->wedge_names[i]));
+    OZ_TRY_OK(oz_check_keys(r, "wedge", row));
+    OZ_TRY_OK(oz_get_text(r, "wedge", row, "name", &s->wedge_names[i]));
     if (!s->wedge_names[i]) {
       char number[24];
       snprintf(number, sizeof number, "%zu", i);
@@ -97,12 +97,12 @@ static ooze_result apply_wedge(oz_reader *r) {
   if (found == s->wedge_count) {
     const char *near = oz_nearest(wanted, (const char *const *)s->wedge_names, s->wedge_count);
     if (!s->wedge_count)
-      return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
-                        "%s: --wedge %s: the scene has no wedge table", s->file, wanted);
-    return oz_io_fail(r->why, OOZE_ERROR_NOT_FOUND,
-                      "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit",
-                      s->file, oz_json_line(r->text, r->bytes, "wedge"), wanted,
-                      near ? "did you mean " : "a name", near ? near : "", s->wedge_count - 1);
+      return oz_fail(r->why, OOZE_ERROR_NOT_FOUND, "%s: --wedge %s: the scene has no wedge table",
+                     s->file, wanted);
+    return oz_fail(r->why, OOZE_ERROR_NOT_FOUND,
+                   "%s:%d: --wedge %s: there is no such row; %s%s, or 0 to %u would fit", s->file,
+                   oz_json_line(r->text, r->bytes, "wedge"), wanted,
+                   near ? "did you mean " : "a name", near ? near : "", s->wedge_count - 1);
   }
   const char *key;
   json_t *value,
@@ -112,8 +112,8 @@ static ooze_result apply_wedge(oz_reader *r) {
     if (!oz_json_put(s->doc, key, json_deep_copy(value), error, sizeof error)) {
       char path[64];
       snprintf(path, sizeof path, "wedge.%u.set", found);
-      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT, "%s:%d: wedge %s: %s: %s", s->file,
-                        oz_json_line(r->text, r->bytes, path), s->wedge_names[found], key, error);
+      return oz_fail(r->why, OOZE_ERROR_ARGUMENT, "%s:%d: wedge %s: %s: %s", s->file,
+                     oz_json_line(r->text, r->bytes, path), s->wedge_names[found], key, error);
     }
   }
   r->wedge_index = found;
@@ -126,11 +126,11 @@ static ooze_result apply_sets(oz_reader *r) {
     const char *set = r->options.sets[i], *equals = strchr(set, '=');
     char path[256], error[160] = "";
     if (!equals || equals == set || (size_t)(equals - set) >= sizeof path)
-      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT,
-                        "--set %s: expected path=value, such as solver.substeps=10", set);
+      return oz_fail(r->why, OOZE_ERROR_ARGUMENT,
+                     "--set %s: expected path=value, such as solver.substeps=10", set);
     snprintf(path, sizeof path, "%.*s", (int)(equals - set), set);
     if (!oz_json_put(r->scene->doc, path, oz_json_value(equals + 1), error, sizeof error))
-      return oz_io_fail(r->why, OOZE_ERROR_ARGUMENT, "--set %s: %s", set, error);
+      return oz_fail(r->why, OOZE_ERROR_ARGUMENT, "--set %s: %s", set, error);
   }
   return OOZE_OK;
 }
@@ -163,19 +163,19 @@ static void iteration_defaults(ooze_scene *s) {
 
 static ooze_result read_all(oz_reader *r) {
   ooze_scene *s = r->scene;
-  OZ_IO_TRY(read_wedges(r));
-  OZ_IO_TRY(apply_wedge(r));
-  OZ_IO_TRY(apply_sets(r));
-  OZ_IO_TRY(oz_check_keys(r, "scene", s->doc));
-  OZ_IO_TRY(oz_get_text(r, "scene", s->doc, "about", &s->about));
-  OZ_IO_TRY(oz_read_output(r));
-  OZ_IO_TRY(oz_read_solver(r));
-  OZ_IO_TRY(oz_read_materials(r));
-  OZ_IO_TRY(oz_read_colliders(r));
-  OZ_IO_TRY(oz_read_emitters(r));
-  OZ_IO_TRY(oz_read_bodies(r));
-  OZ_IO_TRY(oz_read_fluids(r));
-  OZ_IO_TRY(oz_read_picture(r));
+  OZ_TRY_OK(read_wedges(r));
+  OZ_TRY_OK(apply_wedge(r));
+  OZ_TRY_OK(apply_sets(r));
+  OZ_TRY_OK(oz_check_keys(r, "scene", s->doc));
+  OZ_TRY_OK(oz_get_text(r, "scene", s->doc, "about", &s->about));
+  OZ_TRY_OK(oz_read_output(r));
+  OZ_TRY_OK(oz_read_solver(r));
+  OZ_TRY_OK(oz_read_materials(r));
+  OZ_TRY_OK(oz_read_colliders(r));
+  OZ_TRY_OK(oz_read_emitters(r));
+  OZ_TRY_OK(oz_read_bodies(r));
+  OZ_TRY_OK(oz_read_fluids(r));
+  OZ_TRY_OK(oz_read_picture(r));
   iteration_defaults(s);
   for (uint32_t i = 0; i < s->collider_count; i++)
     if (s->start.colliders[i].posed.uses_rotate)
@@ -183,8 +183,8 @@ static ooze_result read_all(oz_reader *r) {
   for (uint32_t i = 0; i < s->emitter_count; i++)
     if (s->start.emitters[i].posed.uses_rotate)
       oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
-  OZ_IO_TRY(oz_check_bodies(r));
-  OZ_IO_TRY(oz_check_slips(r));
+  OZ_TRY_OK(oz_check_bodies(r));
+  OZ_TRY_OK(oz_check_slips(r));
   json_t *run = json_deep_copy(s->doc);
   if (run) json_object_del(run, "wedge"); /* it has been applied */
   if (run && !json_object_get(run, "output")) json_object_set_new(run, "output", json_object());
@@ -199,8 +199,7 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
                                    ooze_message *why) {
   oz_reader r;
   memset(&r, 0, sizeof r);
-  if (!name || (!text && bytes) || !out)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
+  if (!name || (!text && bytes) || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
   *out = NULL;
   ooze_scene_options_default(&r.options);
   if (options && options->size >= sizeof options->size)
@@ -211,7 +210,7 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   r.text = text;
   r.bytes = bytes;
   r.scene = calloc(1, sizeof *r.scene);
-  if (!r.scene) return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
+  if (!r.scene) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   const char *slash = name;
   for (const char *c = name; *c; c++)
     if (oz_os_is_slash(*c)) slash = c + 1;
@@ -223,20 +222,20 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   json_error_t error;
   ooze_result result = OOZE_OK;
   if (!r.scene->file || !r.scene->folder) {
-    result = oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
+    result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   } else {
     const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
     r.scene->doc =
         zero ? NULL : json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
     if (zero)
-      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
-                          (size_t)(zero - r.text));
+      result = oz_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
+                       (size_t)(zero - r.text));
     else if (!r.scene->doc)
-      result = oz_io_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name,
-                          error.line, error.column, error.text);
+      result = oz_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name,
+                       error.line, error.column, error.text);
     else if (!json_is_object(r.scene->doc))
-      result = oz_io_fail(why, OOZE_ERROR_FORMAT,
-                          "%s:1: expected an object: {\"solver\": {...}, ...}", name);
+      result = oz_fail(why, OOZE_ERROR_FORMAT, "%s:1: expected an object: {\"solver\": {...}, ...}",
+                       name);
     else
       result = read_all(&r);
   }
@@ -253,9 +252,9 @@ ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options,
                             ooze_message *why) {
   void *text = NULL;
   size_t bytes = 0;
-  if (!out) return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no place for the scene given");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no place for the scene given");
   *out = NULL;
-  OZ_IO_TRY(ooze_file_read(path, SCENE_BYTES, &text, &bytes, why));
+  OZ_TRY_OK(ooze_file_read(path, SCENE_BYTES, &text, &bytes, why));
   ooze_result result = ooze_scene_load_memory(path, text, bytes, options, out, why);
   ooze_io_free(text);
   return result;

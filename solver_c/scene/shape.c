@@ -96,7 +96,7 @@ ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size
   int n = mark ? snprintf(out, room, "%.*s%0*d%s", before, pattern, digits, frame, mark + digits)
                : snprintf(out, room, "%s", pattern);
   if (n < 0 || (size_t)n >= room)
-    return oz_io_fail(why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", pattern);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", pattern);
   return OOZE_OK;
 }
 
@@ -104,14 +104,14 @@ ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t
                              ooze_mesh *out, ooze_message *why) {
   char path[4000];
   ooze_mesh_default(out);
-  OZ_IO_TRY(oz_sequence_path(shape->file, frame, path, sizeof path, why));
-  OZ_IO_TRY(ooze_mesh_read(path, &s->limits, out, why));
+  OZ_TRY_OK(oz_sequence_path(shape->file, frame, path, sizeof path, why));
+  OZ_TRY_OK(ooze_mesh_read(path, &s->limits, out, why));
   if (out->point_count != shape->mesh.point_count ||
       out->triangle_count != shape->mesh.triangle_count) {
     const uint32_t points = out->point_count;
     const unsigned long long triangles = (unsigned long long)out->triangle_count;
     ooze_mesh_release(out);
-    return oz_io_fail(
+    return oz_fail(
         why, OOZE_ERROR_FORMAT,
         "%s: has %u points and %llu triangles; expected %u and %llu, as the first frame's mesh has",
         path, points, triangles, shape->mesh.point_count,
@@ -162,7 +162,7 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
       return oz_refuse(r, OOZE_ERROR_ARGUMENT,
                        "#### stands for the frame's number in the meshes of a collider alone");
     out->sequence = 1;
-    OZ_IO_TRY(all_there(r, out));
+    OZ_TRY_OK(all_there(r, out));
   }
   if (oz_sequence_path(out->file, r->scene->output.first, path, sizeof path, &inner) < 0)
     return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
@@ -192,7 +192,7 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
   double kind = 0.0;
   const shape_row *row;
   if (!json_object_get(object, "shape")) return needs(r, "shape", "the form, such as \"box\"");
-  OZ_IO_TRY(oz_get_number(r, group, object, "shape", &kind));
+  OZ_TRY_OK(oz_get_number(r, group, object, "shape", &kind));
   row = row_named(json_string_value(json_object_get(object, "shape")));
   if (!row) return needs(r, "shape", "a form that this build knows");
   out->kind = row->kind;
@@ -213,11 +213,11 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
       has_height = json_object_get(object, "height") != NULL;
   out->scale = 1.0f;
   out->half[0] = out->half[1] = out->half[2] = 0.5f;
-  OZ_IO_TRY(oz_get_float(r, group, object, "scale", &out->scale));
-  OZ_IO_TRY(oz_get_vector(r, group, object, "half", out->half));
-  OZ_IO_TRY(oz_get_vector(r, group, object, "size", size));
-  OZ_IO_TRY(oz_get_float(r, group, object, "radius", &radius));
-  OZ_IO_TRY(oz_get_float(r, group, object, "height", &height));
+  OZ_TRY_OK(oz_get_float(r, group, object, "scale", &out->scale));
+  OZ_TRY_OK(oz_get_vector(r, group, object, "half", out->half));
+  OZ_TRY_OK(oz_get_vector(r, group, object, "size", size));
+  OZ_TRY_OK(oz_get_float(r, group, object, "radius", &radius));
+  OZ_TRY_OK(oz_get_float(r, group, object, "height", &height));
   if (has_half && (has_size || has_radius || has_height)) {
     oz_down(r, "half");
     return oz_refuse(r, OOZE_ERROR_ARGUMENT,
@@ -252,7 +252,7 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
     float *list = NULL;
     ooze_result result = rows_of(r, group, object, "profile", 2, 3, &list, &out->profile_count);
     out->profile = (float(*)[2])list;
-    OZ_IO_TRY(result);
+    OZ_TRY_OK(result);
     for (uint32_t i = 0; i < 2 * out->profile_count; i++) list[i] *= out->scale;
     break;
   }
@@ -260,14 +260,14 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
     float *list = NULL;
     ooze_result result = rows_of(r, group, object, "capsules", 7, 1, &list, &out->capsule_count);
     out->capsules = (float(*)[7])list;
-    OZ_IO_TRY(result);
+    OZ_TRY_OK(result);
     for (uint32_t i = 0; i < 7 * out->capsule_count; i++) list[i] *= out->scale;
     break;
   }
   case OZ_SHAPE_MESH:
   case OZ_SHAPE_VDB:
   case OZ_SHAPE_POINTS:
-    OZ_IO_TRY(find_file(r, group, object, out));
+    OZ_TRY_OK(find_file(r, group, object, out));
     break;
   case OZ_SHAPE_PLANE:
     break;

@@ -22,7 +22,7 @@ static ooze_result make_room(oz_shown *d, size_t shapes, size_t meshes, ooze_mes
   if (s) d->shapes = s;
   ooze_mesh *m = realloc(d->meshes, (d->mesh_count + meshes + 1) * sizeof *m);
   if (m) d->meshes = m;
-  return s && m ? OOZE_OK : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
+  return s && m ? OOZE_OK : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
 }
 
 /* A capsule between two points, stood up along its own axis. */
@@ -66,7 +66,7 @@ static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_
       if (shape->kind == OZ_SHAPE_REVOLVE || shape->sequence) {
         ooze_mesh *made = &d->meshes[d->mesh_count++];
         ooze_mesh_default(made);
-        OZ_IO_TRY(shape->sequence ? oz_sequence_mesh(s, shape, (int32_t)lround(frame), made, why)
+        OZ_TRY_OK(shape->sequence ? oz_sequence_mesh(s, shape, (int32_t)lround(frame), made, why)
                                   : oz_shape_tessellate(shape, made, why));
         mesh = made;
       }
@@ -81,7 +81,7 @@ static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_
 
 ooze_result oz_show_colliders(const ooze_scene *s, double frame, oz_shown *d, ooze_message *why) {
   oz_state state;
-  OZ_IO_TRY(oz_state_copy(s, &state, why));
+  OZ_TRY_OK(oz_state_copy(s, &state, why));
   oz_state_at(s, oz_frame_time(s, frame), &state);
   ooze_result result = OOZE_OK;
   for (uint32_t i = 0; i < s->collider_count && result >= 0; i++) {
@@ -134,10 +134,10 @@ static ooze_result put_soft(oz_shown *d, const ooze_render_shape *like, const fl
   sp.positions = x;
   ooze_mesh *mesh = &d->meshes[d->mesh_count];
   ooze_mesh_default(mesh);
-  OZ_IO_TRY(ooze_surface_build(&sd, &sp, &surface, why));
+  OZ_TRY_OK(ooze_surface_build(&sd, &sp, &surface, why));
   ooze_result result = ooze_surface_mesh(surface, 0.0, mesh, why);
   ooze_surface_destroy(surface);
-  OZ_IO_TRY(result);
+  OZ_TRY_OK(result);
   d->mesh_count++;
   ooze_render_shape *out = &d->shapes[d->count++];
   *out = *like;
@@ -165,7 +165,7 @@ static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *
   memcpy(like.colour, look->colour, sizeof like.colour);
   memcpy(like.half, shape->half, sizeof like.half);
   like.gloss = look->gloss;
-  OZ_IO_TRY(make_room(d, 1 + shape->capsule_count, 1, why));
+  OZ_TRY_OK(make_room(d, 1 + shape->capsule_count, 1, why));
   if (body->desc.kind == OOZE_BODY_SOFT || shape->kind == OZ_SHAPE_POINTS) {
     ooze_result result = put_soft(d, &like, x, count, separation, threads, why);
     /* a build that makes no meshes: it stays in the fluid's surface */
@@ -179,8 +179,8 @@ static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *
   static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX,
                                     OOZE_SHAPE_CAPSULE, OOZE_SHAPE_CYLINDER};
   like.shape = shape->kind <= OZ_SHAPE_CYLINDER ? shapes[shape->kind] : OOZE_SHAPE_SDF;
-  OZ_IO_TRY(ooze_pose_fit(rest, x, count, &like.pose, NULL, why));
-  OZ_IO_TRY(put(d, s, 0.0, shape, &like, why));
+  OZ_TRY_OK(ooze_pose_fit(rest, x, count, &like.pose, NULL, why));
+  OZ_TRY_OK(put(d, s, 0.0, shape, &like, why));
   *drawn = 1;
   return OOZE_OK;
 }
@@ -219,7 +219,7 @@ ooze_result oz_show_bodies(const ooze_scene *s, const ooze_points *points, doubl
   uint32_t *which = malloc(((size_t)n + 1) * sizeof *which), fluid = 0;
   ooze_result result = all && at && which
                            ? OOZE_OK
-                           : oz_io_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
+                           : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for the picture");
   for (uint32_t i = 0; i < n && result >= 0; i++) {
     all[i].handle = (uint32_t)owner[i] & 0x0fffffffu; /* above is the kind of body */
     all[i].index = i;

@@ -26,7 +26,7 @@ ooze_result oz_state_copy(const ooze_scene *s, oz_state *out, ooze_message *why)
   out->emitters = malloc((s->emitter_count + 1) * sizeof *out->emitters);
   if (!out->materials || !out->colliders || !out->emitters) {
     oz_state_release(out);
-    return oz_io_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
   }
   memcpy(out->materials, s->start.materials, s->material_count * sizeof *out->materials);
   memcpy(out->colliders, s->start.colliders, s->collider_count * sizeof *out->colliders);

@@ -25,7 +25,7 @@ void oz_session_deform_release(oz_session *s) {
 }
 
 static ooze_result place(oz_session *s, uint32_t i, int32_t frame, float *out, ooze_mesh *mesh) {
-  OZ_IO_TRY(oz_sequence_mesh(s->base, &s->base->colliders[i].shape, frame, mesh, s->why));
+  OZ_TRY_OK(oz_sequence_mesh(s->base, &s->base->colliders[i].shape, frame, mesh, s->why));
   return ooze_mesh_samples_place(&s->follow[i].samples, mesh->positions, mesh->triangles, out);
 }
 
@@ -36,14 +36,14 @@ static ooze_result follow_one(oz_session *s, uint32_t i) {
   ooze_mesh_default(&mesh);
   if (!f->from) {
     ooze_mesh_samples_default(&f->samples);
-    OZ_IO_TRY(ooze_mesh_sample(&item->shape.mesh, (double)s->base->separation, item->shell ? 0 : 2,
+    OZ_TRY_OK(ooze_mesh_sample(&item->shape.mesh, (double)s->base->separation, item->shell ? 0 : 2,
                                &f->samples, s->why));
     f->from = malloc(((size_t)f->samples.count + 1) * 12);
     f->to = malloc(((size_t)f->samples.count + 1) * 12);
     if (!f->from || !f->to)
-      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory for collider %s",
-                        s->base->file, item->name);
-    OZ_IO_TRY(place(s, i, s->stepping - 1, f->to, &mesh));
+      return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory for collider %s", s->base->file,
+                     item->name);
+    OZ_TRY_OK(place(s, i, s->stepping - 1, f->to, &mesh));
     ooze_mesh_release(&mesh);
     f->frame = s->stepping - 1;
   }
@@ -51,14 +51,14 @@ static ooze_result follow_one(oz_session *s, uint32_t i) {
     float *was = f->from;
     f->from = f->to;
     f->to = was;
-    OZ_IO_TRY(place(s, i, s->stepping, f->to, &mesh));
+    OZ_TRY_OK(place(s, i, s->stepping, f->to, &mesh));
     f->frame = s->stepping;
   }
   ooze_result result =
       ooze_collider_points(s->solver, s->colliders[i], f->samples.count, f->from, f->to);
   if (result < 0)
-    oz_io_fail(s->why, result, "%s: collider %s: %s", s->base->file, item->name,
-               ooze_solver_message(s->solver));
+    oz_fail(s->why, result, "%s: collider %s: %s", s->base->file, item->name,
+            ooze_solver_message(s->solver));
   ooze_mesh_release(&mesh);
   return result < 0 ? result : OOZE_OK;
 }
@@ -67,9 +67,8 @@ ooze_result oz_session_deform(oz_session *s) {
   for (uint32_t i = 0; i < s->base->collider_count; i++) {
     if (!s->base->colliders[i].shape.sequence) continue;
     if (!s->follow) s->follow = calloc(s->base->collider_count, sizeof *s->follow);
-    if (!s->follow)
-      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
-    OZ_IO_TRY(follow_one(s, i));
+    if (!s->follow) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+    OZ_TRY_OK(follow_one(s, i));
   }
   return OOZE_OK;
 }

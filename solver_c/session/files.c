@@ -13,12 +13,12 @@ ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame
   int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "",
                    s->base->output.name, frame, ending);
   if (n < 0 || (size_t)n >= room)
-    return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
+    return oz_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
   return OOZE_OK;
 }
 
 static ooze_result make_folder(const char *path, ooze_message *why) {
-  OZ_IO_TRY(oz_make_folder(path, why));
+  OZ_TRY_OK(oz_make_folder(path, why));
   ooze_file_sweep(path); /* what killed runs left */
   return OOZE_OK;
 }
@@ -39,15 +39,14 @@ static ooze_result each_folder(oz_session *s, ooze_result (*call)(const char *, 
     if (!folders[k].wanted) continue;
     snprintf(path, sizeof path, "%s%s%s", s->options.folder, folders[k].part[0] ? "/" : "",
              folders[k].part);
-    OZ_IO_TRY(call(path, s->why));
+    OZ_TRY_OK(call(path, s->why));
   }
   return OOZE_OK;
 }
 
 ooze_result oz_session_folder_fits(oz_session *s) {
   if (strlen(s->options.folder) > 2000)
-    return oz_io_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long",
-                      s->options.folder);
+    return oz_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", s->options.folder);
   return each_folder(s, oz_folder_fits);
 }
 ooze_result oz_session_folders(oz_session *s) { return each_folder(s, make_folder); }
@@ -56,7 +55,7 @@ ooze_result oz_session_write_scene(oz_session *s) {
   char path[3600];
   ooze_file *file = NULL;
   snprintf(path, sizeof path, "%s/scene.json", s->options.folder);
-  OZ_IO_TRY(ooze_file_create(path, &file, s->why));
+  OZ_TRY_OK(ooze_file_create(path, &file, s->why));
   ooze_result result = ooze_file_put(file, s->base->text, strlen(s->base->text), s->why);
   if (result >= 0) result = ooze_file_put(file, "\n", 1, s->why);
   if (result < 0) {
@@ -104,7 +103,7 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
     if (result >= 0) ooze_tensor_norms(six, count, stress);
     ooze_surface_scalar made = {"stress", stress, 0};
     scalars[in.scalar_count++] = made;
-    if (result < 0) oz_io_fail(s->why, result, "%s: no stress for the surface", s->base->file);
+    if (result < 0) oz_fail(s->why, result, "%s: no stress for the surface", s->base->file);
   }
   if (o->strainrate && count && in.velocities && result >= 0) {
     rate = malloc((size_t)count * sizeof *rate);
@@ -112,7 +111,7 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
       result = ooze_strain_rate(&desc, &in, rate, s->why);
     else
       result =
-          oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
+          oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
     ooze_surface_scalar made = {"strainrate", rate, 0};
     scalars[in.scalar_count++] = made;
   }
@@ -133,20 +132,20 @@ static ooze_result write_surfaces(oz_session *s, const ooze_points *points,
   const oz_output *o = &s->base->output;
   char path[3600];
   if ((!o->surface && !o->mesh) || !ooze_particle_count(s->solver)) return OOZE_OK;
-  OZ_IO_TRY(build_surface(s, points, surface));
+  OZ_TRY_OK(build_surface(s, points, surface));
   if (o->surface) {
-    OZ_IO_TRY(oz_session_path(s, "surface", s->frame, ".vdb", path, sizeof path));
-    OZ_IO_TRY(ooze_surface_write_vdb(*surface, path, NULL, s->why));
+    OZ_TRY_OK(oz_session_path(s, "surface", s->frame, ".vdb", path, sizeof path));
+    OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, NULL, s->why));
     wrote(s, path);
   }
   if (o->mesh) {
     ooze_mesh mesh;
     ooze_mesh_default(&mesh);
-    OZ_IO_TRY(oz_session_path(s, "mesh", s->frame, mesh_endings[o->mesh], path, sizeof path));
-    OZ_IO_TRY(ooze_surface_mesh(*surface, 0.0, &mesh, s->why));
+    OZ_TRY_OK(oz_session_path(s, "mesh", s->frame, mesh_endings[o->mesh], path, sizeof path));
+    OZ_TRY_OK(ooze_surface_mesh(*surface, 0.0, &mesh, s->why));
     ooze_result result = ooze_mesh_write(path, &mesh, NULL, s->why);
     ooze_mesh_release(&mesh);
-    OZ_IO_TRY(result);
+    OZ_TRY_OK(result);
     wrote(s, path);
   }
   return OOZE_OK;
@@ -157,15 +156,15 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points,
   ooze_picture_options options;
   ooze_image image;
   char path[3600];
-  OZ_IO_TRY(oz_session_path(s, "preview", s->frame, ".png", path, sizeof path));
+  OZ_TRY_OK(oz_session_path(s, "preview", s->frame, ".png", path, sizeof path));
   ooze_picture_options_default(&options);
   ooze_image_default(&image);
   if (s->options.machine) options.threads = s->options.machine->threads;
   (void)surface; /* the picture's own is smoother */
-  OZ_IO_TRY(ooze_scene_picture(s->scene, s->frame, points, NULL, &options, &image, s->why));
+  OZ_TRY_OK(ooze_scene_picture(s->scene, s->frame, points, NULL, &options, &image, s->why));
   ooze_result result = ooze_image_write_png(&image, path, s->why);
   ooze_image_free(&image);
-  OZ_IO_TRY(result);
+  OZ_TRY_OK(result);
   wrote(s, path);
   return OOZE_OK;
 }
@@ -174,12 +173,12 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points,
 static ooze_result add_compression(oz_session *s, ooze_points *points) {
   uint32_t count = ooze_particle_count(s->solver);
   float *data = NULL;
-  OZ_IO_TRY(ooze_points_add(points, "compression", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER,
+  OZ_TRY_OK(ooze_points_add(points, "compression", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER,
                             (void **)&data, s->why));
   ooze_result result =
       count ? ooze_attribute_read(s->solver, OOZE_COMPRESSION, 0, count, 0, data) : OOZE_OK;
   if (result < 0)
-    return oz_io_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
+    return oz_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
   return OOZE_OK;
 }
 
@@ -188,7 +187,7 @@ ooze_result oz_session_write_frame(oz_session *s) {
   ooze_points *points = NULL;
   ooze_surface *surface = NULL;
   char path[3600];
-  OZ_IO_TRY(ooze_points_from_solver(s->solver, &points, s->why));
+  OZ_TRY_OK(ooze_points_from_solver(s->solver, &points, s->why));
   ooze_result result = ooze_points_detail_set(points, "frame", s->frame, s->why);
   if (result >= 0) result = add_compression(s, points);
   if (result >= 0 && point_endings[o->points]) {

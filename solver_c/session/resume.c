@@ -62,15 +62,15 @@ ooze_result oz_session_snapshot(oz_session *s) {
     s->snapshot = malloc(s->snapshot_room);
     if (!s->snapshot) {
       s->snapshot_room = 0;
-      return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for a snapshot of %zu bytes",
-                        s->base->file, bytes);
+      return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for a snapshot of %zu bytes",
+                     s->base->file, bytes);
     }
   }
   if (result >= 0)
     result = ooze_checkpoint_save(s->solver, s->snapshot, s->snapshot_room, &s->snapshot_bytes);
   if (result < 0)
-    return oz_io_fail(s->why, result, "%s: snapshot: %s", s->base->file,
-                      ooze_solver_message(s->solver));
+    return oz_fail(s->why, result, "%s: snapshot: %s", s->base->file,
+                   ooze_solver_message(s->solver));
   return OOZE_OK;
 }
 
@@ -138,7 +138,7 @@ ooze_result oz_session_checkpoint(oz_session *s) {
   /* reals with all digits: they are compared */
   char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL;
   json_decref(meta);
-  if (!text) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  if (!text) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
   ooze_result result = oz_session_path(s, "checkpoints", s->frame, ".ozc", path, sizeof path);
   if (result == OOZE_OK)
     result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
@@ -149,7 +149,7 @@ ooze_result oz_session_checkpoint(oz_session *s) {
     s->why->text[0] = 0;
     return OOZE_OK;
   }
-  OZ_IO_TRY(result);
+  OZ_TRY_OK(result);
   snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", path);
   prune(s, s->base->output.checkpoint_keep);
   return OOZE_OK;
@@ -192,7 +192,7 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
     result = oz_collider_desc_of(scene, i, &scene->start, &desc);
     if (result >= 0) result = ooze_collider_add(s->solver, &desc, &s->colliders[i]);
     if (result >= 0)
-      OZ_IO_TRY(oz_scene_dress_collider(scene, i, s->solver, s->colliders[i], s->why));
+      OZ_TRY_OK(oz_scene_dress_collider(scene, i, s->solver, s->colliders[i], s->why));
   }
   for (uint32_t i = 0; i < scene->emitter_count && result >= 0; i++) {
     value = json_object_get(old_emitters, scene->emitters[i].name);
@@ -217,8 +217,7 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
       result = ooze_emitter_remove(s->solver, (ooze_emitter)json_integer_value(value));
   }
   if (result < 0)
-    return oz_io_fail(s->why, result, "%s: resume: %s", scene->file,
-                      ooze_solver_message(s->solver));
+    return oz_fail(s->why, result, "%s: resume: %s", scene->file, ooze_solver_message(s->solver));
   return OOZE_OK;
 }
 
@@ -227,7 +226,7 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   const ooze_scene *scene = s->base;
   const json_t *frame = json_object_get(meta, "frame"), *then = json_object_get(meta, "scene");
   if (!json_is_integer(frame) || !json_is_object(then))
-    return oz_io_fail(s->why, OOZE_ERROR_FORMAT, "%s: is a checkpoint of another program", path);
+    return oz_fail(s->why, OOZE_ERROR_FORMAT, "%s: is a checkpoint of another program", path);
   changes c = {s, 0, ""};
   json_t *now = motion_of(scene);
   /* through text, as the other one went */
@@ -235,29 +234,28 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   json_decref(now);
   now = text ? json_loads(text, 0, NULL) : NULL;
   free(text);
-  if (!now) return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
+  if (!now) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
   oz_json_differ(then, now, on_change, &c);
   json_decref(now);
   if (c.count && !s->options.accept_changes)
-    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
-                      "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes "
-                      "on with the new values, a "
-                      "run without --resume begins again",
-                      scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
+    return oz_fail(s->why, OOZE_ERROR_ARGUMENT,
+                   "%s: the scene has changed since %s (%u value%s: %s); --accept-changes goes "
+                   "on with the new values, a "
+                   "run without --resume begins again",
+                   scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
   ooze_result result = ooze_checkpoint_load(s->solver, memory, bytes);
-  if (result < 0) return oz_io_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
+  if (result < 0) return oz_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
   if (ooze_material_count(s->solver) > scene->material_count + 1)
-    return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT,
-                      "%s: has %u materials and the scene %u: materials can be added, not removed",
-                      path, ooze_material_count(s->solver) - 1, scene->material_count);
+    return oz_fail(s->why, OOZE_ERROR_ARGUMENT,
+                   "%s: has %u materials and the scene %u: materials can be added, not removed",
+                   path, ooze_material_count(s->solver) - 1, scene->material_count);
   for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++)
     if (ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL) < 0)
-      return oz_io_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path,
-                        ooze_solver_message(s->solver));
-  OZ_IO_TRY(match_parts(s, meta));
+      return oz_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path, ooze_solver_message(s->solver));
+  OZ_TRY_OK(match_parts(s, meta));
   s->frame = s->stepping = (int32_t)json_integer_value(frame);
   json_t *watch = json_object_get(meta, "watch");
-  if (json_is_object(watch)) OZ_IO_TRY(oz_session_use_values(s, json_incref(watch)));
+  if (json_is_object(watch)) OZ_TRY_OK(oz_session_use_values(s, json_incref(watch)));
   /* the last thing sent were the values of the frame before */
   s->sent_is_known = !c.count;
   oz_session_sent(s, &s->want);

@@ -59,8 +59,8 @@ static void on_log(void *user, int level, const char *text) {
 static ooze_result solver_said(oz_session *s, ooze_result result, const char *what,
                                const char *name) {
   if (result >= 0) return OOZE_OK;
-  return oz_io_fail(s->why, result, "%s: frame %d: %s %s: %s", s->base->file, s->stepping, what,
-                    name, ooze_solver_message(s->solver));
+  return oz_fail(s->why, result, "%s: frame %d: %s %s: %s", s->base->file, s->stepping, what, name,
+                 ooze_solver_message(s->solver));
 }
 
 /* ---- One frame --------------------------------------------------------------------------- */
@@ -77,15 +77,15 @@ static ooze_result apply(oz_session *s) {
   oz_state_at(scene, oz_frame_time(scene, s->stepping - 1), &s->want);
   oz_state_at(scene, oz_frame_time(scene, s->stepping), &s->next);
   if (!known || !same_bits(&s->want.params, &s->sent.params, sizeof s->want.params))
-    OZ_IO_TRY(solver_said(s, ooze_params_set(s->solver, &s->want.params), "solver", "parameters"));
+    OZ_TRY_OK(solver_said(s, ooze_params_set(s->solver, &s->want.params), "solver", "parameters"));
   for (uint32_t i = 0; i < scene->material_count; i++) {
     ooze_material has;
     ooze_material_default(&has);
     if (!known)
-      OZ_IO_TRY(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material",
+      OZ_TRY_OK(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material",
                             scene->looks[i].name));
     if (!same_bits(&s->want.materials[i], known ? &s->sent.materials[i] : &has, sizeof has))
-      OZ_IO_TRY(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]),
+      OZ_TRY_OK(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]),
                             "material", scene->looks[i].name));
   }
   for (uint32_t i = 0; i < scene->collider_count; i++) {
@@ -95,17 +95,17 @@ static ooze_result apply(oz_session *s) {
                   !same_bits(&now->start, &was->start, sizeof now->start);
     if (!changed && !scene->colliders[i].moves) continue;
     ooze_collider_desc desc, end;
-    OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->want, &desc));
-    OZ_IO_TRY(oz_collider_desc_of(scene, i, &s->next, &end));
+    OZ_TRY_OK(oz_collider_desc_of(scene, i, &s->want, &desc));
+    OZ_TRY_OK(oz_collider_desc_of(scene, i, &s->next, &end));
     desc.end = end.start;
     int moved_only = known && now->friction == was->friction && now->stick == was->stick &&
                      now->temperature == was->temperature;
     ooze_result result =
         moved_only ? ooze_collider_move(s->solver, s->colliders[i], &desc.start, &desc.end)
                    : ooze_collider_set(s->solver, s->colliders[i], &desc);
-    OZ_IO_TRY(solver_said(s, result, "collider", scene->colliders[i].name));
+    OZ_TRY_OK(solver_said(s, result, "collider", scene->colliders[i].name));
   }
-  OZ_IO_TRY(oz_session_deform(s));
+  OZ_TRY_OK(oz_session_deform(s));
   for (uint32_t i = 0; i < scene->emitter_count; i++) {
     ooze_emitter_desc now = s->want.emitters[i].desc;
     const ooze_emitter_desc *was = &s->sent.emitters[i].desc;
@@ -114,7 +114,7 @@ static ooze_result apply(oz_session *s) {
                   !same_bits(&now.start, &was->start, sizeof now.start);
     if (!changed && !scene->emitters[i].moves) continue;
     now.end = s->next.emitters[i].desc.start;
-    OZ_IO_TRY(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",
+    OZ_TRY_OK(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",
                           scene->emitters[i].name));
   }
   oz_session_sent(s, &s->want);
@@ -132,17 +132,17 @@ void oz_session_sent(oz_session *s, const oz_state *state) {
 static ooze_result step_frame(oz_session *s) {
   double began = oz_seconds();
   s->stepping = s->frame + 1;
-  OZ_IO_TRY(oz_session_watch(s));
-  OZ_IO_TRY(oz_session_snapshot(s));
-  OZ_IO_TRY(apply(s));
+  OZ_TRY_OK(oz_session_watch(s));
+  OZ_TRY_OK(oz_session_snapshot(s));
+  OZ_TRY_OK(apply(s));
   tell(s, 0.0, 0, NULL, 0.0);
   ooze_result result = ooze_step(s->solver, 1.0 / s->scene->output.fps);
   double stepped = oz_seconds();
   s->report.step_seconds += stepped - began;
   if (result == OOZE_CANCELLED) {
-    OZ_IO_TRY(oz_session_checkpoint(s));
-    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
-                      s->base->file, s->frame);
+    OZ_TRY_OK(oz_session_checkpoint(s));
+    return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                   s->base->file, s->frame);
   }
   ooze_stats stats;
   ooze_stats_default(&stats);
@@ -153,7 +153,7 @@ static ooze_result step_frame(oz_session *s) {
     snprintf(reason, sizeof reason, "%s", ooze_solver_message(s->solver));
     ooze_result kept = oz_session_checkpoint(s);
     (void)kept; /* the reason why it stopped says more than why that was not kept */
-    return oz_io_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->stepping, reason);
+    return oz_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->stepping, reason);
   }
   if (stats.contained) {
     s->report.contained += stats.contained;
@@ -164,29 +164,29 @@ static ooze_result step_frame(oz_session *s) {
   s->report.frame = s->frame;
   s->report.frames++;
   s->report.substeps += stats.substeps;
-  if (s->frame >= s->first) OZ_IO_TRY(oz_session_write_frame(s));
+  if (s->frame >= s->first) OZ_TRY_OK(oz_session_write_frame(s));
   int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
                                               : (int32_t)s->scene->output.checkpoint_every;
   int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
   int stopping = s->frame < s->last && stop_wanted(s);
   if (due || stopping || s->frame == s->last) {
-    OZ_IO_TRY(oz_session_snapshot(s));
-    OZ_IO_TRY(oz_session_checkpoint(s));
+    OZ_TRY_OK(oz_session_snapshot(s));
+    OZ_TRY_OK(oz_session_checkpoint(s));
   }
   tell(s, 1.0, 1, &stats, oz_seconds() - began);
   /* what emitters bring was not known when the fluids were counted */
   uint64_t held = stats.bytes + s->snapshot_room;
   if (s->base->max_memory && held > s->base->max_memory && s->frame < s->last) {
-    OZ_IO_TRY(oz_session_snapshot(s));
-    OZ_IO_TRY(oz_session_checkpoint(s));
-    return oz_io_fail(s->why, OOZE_ERROR_MEMORY,
-                      "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB",
-                      s->base->file, s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
-                      1e-9 * (double)s->base->max_memory);
+    OZ_TRY_OK(oz_session_snapshot(s));
+    OZ_TRY_OK(oz_session_checkpoint(s));
+    return oz_fail(s->why, OOZE_ERROR_MEMORY,
+                   "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB",
+                   s->base->file, s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
+                   1e-9 * (double)s->base->max_memory);
   }
   if (stopping)
-    return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
-                      s->base->file, s->frame);
+    return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                   s->base->file, s->frame);
   return OOZE_OK;
 }
 
@@ -208,47 +208,47 @@ static ooze_result open_solver(oz_session *s) {
   s->colliders = calloc(scene->collider_count + 1, sizeof *s->colliders);
   s->emitters = calloc(scene->emitter_count + 1, sizeof *s->emitters);
   if (!s->colliders || !s->emitters)
-    return oz_io_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
-  OZ_IO_TRY(oz_state_copy(scene, &s->sent, s->why));
-  OZ_IO_TRY(oz_state_copy(scene, &s->want, s->why));
-  OZ_IO_TRY(oz_state_copy(scene, &s->next, s->why));
-  OZ_IO_TRY(ooze_solver_create(&desc, &s->solver, s->why));
+    return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
+  OZ_TRY_OK(oz_state_copy(scene, &s->sent, s->why));
+  OZ_TRY_OK(oz_state_copy(scene, &s->want, s->why));
+  OZ_TRY_OK(oz_state_copy(scene, &s->next, s->why));
+  OZ_TRY_OK(ooze_solver_create(&desc, &s->solver, s->why));
   return ooze_collider_loads(s->solver, 0); /* no file tells them */
 }
 
 static ooze_result run(oz_session *s) {
   int found = 0;
-  OZ_IO_TRY(oz_session_folder_fits(s));
-  OZ_IO_TRY(open_solver(s));
-  if (s->options.resume) OZ_IO_TRY(oz_session_resume(s, &found));
+  OZ_TRY_OK(oz_session_folder_fits(s));
+  OZ_TRY_OK(open_solver(s));
+  if (s->options.resume) OZ_TRY_OK(oz_session_resume(s, &found));
   if (!found) {
-    OZ_IO_TRY(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
+    OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
     s->frame = s->stepping = s->base->output.first;
     s->sent_is_known = 1;
   }
   /* Nothing on disk has changed until here: what is refused leaves neither empty folders nor a run
    * without checkpoints. */
-  OZ_IO_TRY(oz_session_folders(s));
+  OZ_TRY_OK(oz_session_folders(s));
   if (!found) oz_session_forget(s);
-  OZ_IO_TRY(oz_session_write_scene(s));
+  OZ_TRY_OK(oz_session_write_scene(s));
   s->report.frame = s->frame;
   if (!found && s->frame >= s->first) { /* the first frame is the beginning itself */
     double began = oz_seconds();
     ooze_stats stats;
     ooze_stats_default(&stats);
-    OZ_IO_TRY(oz_session_write_frame(s));
+    OZ_TRY_OK(oz_session_write_frame(s));
     ooze_stats_get(s->solver, &stats);
     tell(s, 1.0, 1, &stats, oz_seconds() - began);
     s->report.frames++;
   }
   while (s->frame < s->last) {
     if (stop_wanted(s)) {
-      OZ_IO_TRY(oz_session_snapshot(s));
-      OZ_IO_TRY(oz_session_checkpoint(s));
-      return oz_io_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
-                        s->base->file, s->frame);
+      OZ_TRY_OK(oz_session_snapshot(s));
+      OZ_TRY_OK(oz_session_checkpoint(s));
+      return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                     s->base->file, s->frame);
     }
-    OZ_IO_TRY(step_frame(s));
+    OZ_TRY_OK(step_frame(s));
   }
   return OOZE_OK;
 }
@@ -259,11 +259,11 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   ooze_message unread = {""};
   memset(&s, 0, sizeof s);
   if (!scene || !options || options->size < sizeof options->size)
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no scene or no options given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no scene or no options given");
   ooze_run_options_default(&s.options);
   memcpy(&s.options, options, options->size < sizeof s.options ? options->size : sizeof s.options);
   if (!s.options.folder || !s.options.folder[0])
-    return oz_io_fail(why, OOZE_ERROR_ARGUMENT, "no folder for the outputs given");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no folder for the outputs given");
   ooze_run_report_default(&s.report);
   s.why = why ? why : &unread;
   s.why->text[0] = 0;
@@ -272,9 +272,9 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   s.last = scene->output.last;
   if (s.options.last_frame >= s.options.first_frame) {
     if (s.options.last_frame < scene->output.first)
-      return oz_io_fail(why, OOZE_ERROR_ARGUMENT,
-                        "frames %d to %d end before the scene's first frame, %d",
-                        s.options.first_frame, s.options.last_frame, scene->output.first);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "frames %d to %d end before the scene's first frame, %d",
+                     s.options.first_frame, s.options.last_frame, scene->output.first);
     s.first = s.options.first_frame;
     s.last = s.options.last_frame;
   }
@@ -284,8 +284,8 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   if (s.solver) {
     s.report.particles = ooze_particle_count(s.solver);
     if (result == OOZE_OK && ooze_state_hash(s.solver, &s.report.state_hash) < 0)
-      result = oz_io_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file,
-                          ooze_solver_message(s.solver));
+      result =
+          oz_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file, ooze_solver_message(s.solver));
     for (uint32_t k = 0; s.options.stage && k < ooze_profile_count(s.solver); k++) {
       ooze_stage_time time;
       ooze_stage_time_default(&time);

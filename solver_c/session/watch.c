@@ -27,7 +27,7 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
   size_t count = json_object_size(values), at = 0;
   char **sets = calloc(count + 1, sizeof *sets);
   ooze_result result =
-      sets ? OOZE_OK : oz_io_fail(s->why, OOZE_ERROR_MEMORY, "out of memory for watched values");
+      sets ? OOZE_OK : oz_fail(s->why, OOZE_ERROR_MEMORY, "out of memory for watched values");
   json_object_foreach(values, key, value) {
     char *text = result == OOZE_OK ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     size_t room = text ? strlen(key) + strlen(text) + 2 : 0;
@@ -43,9 +43,9 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
     result = ooze_scene_load_memory(s->base->file, s->base->text, strlen(s->base->text), &options,
                                     &scene, s->why);
   if (result == OOZE_OK && !same_parts(s->base, scene))
-    result = oz_io_fail(s->why, OOZE_ERROR_UNSUPPORTED,
-                        "materials, colliders, emitters, the separation and the frame rate cannot "
-                        "come or change in mid-run");
+    result = oz_fail(s->why, OOZE_ERROR_UNSUPPORTED,
+                     "materials, colliders, emitters, the separation and the frame rate cannot "
+                     "come or change in mid-run");
   for (size_t i = 0; i < at; i++) free(sets[i]);
   free(sets);
   oz_state want, next;

@@ -84,7 +84,7 @@ static void attribute_body(void *arg, uint32_t begin, uint32_t end) {
 }
 
 ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p,
-                               float separation, const oz_tasks *tasks, ooze_message *why) {
+                               float separation, const oz_loop *loop, ooze_message *why) {
   attribute_job job;
   uint32_t bricks, i, n, v = p->velocities ? 3 : 0;
   float *data;
@@ -125,11 +125,11 @@ ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_su
   /* From the band's outer edge back to the outermost particles; wide bands stop short, or cost
    * would grow with their cube. */
   job.radius = fminf(s->band + 1.1f * separation, fmaxf(4.0f * separation, 4.0f * s->voxel));
-  oz_tasks_run(tasks, bricks, attribute_body, &job);
+  oz_loop_run(loop, bricks, attribute_body, &job);
   oz_release(data);
   return OOZE_OK;
 memory:
   oz_release(data);
-  return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u attribute channels on %u bricks",
-                         job.channels, bricks);
+  return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u attribute channels on %u bricks",
+                 job.channels, bricks);
 }

@@ -86,9 +86,9 @@ ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *
     if (fabsf(p[0]) >= cell * (OZ_KEY_LIMIT - 2) || fabsf(p[1]) >= cell * (OZ_KEY_LIMIT - 2) ||
         fabsf(p[2]) >= cell * (OZ_KEY_LIMIT - 2)) {
       oz_cells_free(c);
-      return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                             "particle %u is at %g %g %g m; with cells of %g m the limit is %g m",
-                             i, p[0], p[1], p[2], cell, cell * (OZ_KEY_LIMIT - 2));
+      return oz_fail(why, OOZE_ERROR_LIMIT,
+                     "particle %u is at %g %g %g m; with cells of %g m the limit is %g m", i, p[0],
+                     p[1], p[2], cell, cell * (OZ_KEY_LIMIT - 2));
     }
     c->keys[kept] =
         oz_key((int)floorf(p[0] / cell), (int)floorf(p[1] / cell), (int)floorf(p[2] / cell));
@@ -112,5 +112,5 @@ ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *
   return OOZE_OK;
 memory:
   oz_cells_free(c);
-  return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to bin %u particles", count);
+  return oz_fail(why, OOZE_ERROR_MEMORY, "no memory to bin %u particles", count);
 }

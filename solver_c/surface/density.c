@@ -58,10 +58,10 @@ static void mark_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks,
+void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_loop *loop,
                      uint8_t *outer) {
   density_job job = {c, separation, threshold, outer};
-  oz_tasks_run(tasks, c->count, mark_body, &job);
+  oz_loop_run(loop, c->count, mark_body, &job);
 }
 
 typedef struct ball_job {
@@ -122,7 +122,7 @@ static void ball_body(void *arg, uint32_t begin, uint32_t end) {
 float oz_density_reach(float separation, float radius) { return fmaxf(radius, DEEP * separation); }
 
 void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel,
-                      float separation, float radius, const oz_tasks *tasks) {
+                      float separation, float radius, const oz_loop *loop) {
   ball_job job = {b, c, outer, voxel, radius, DEEP * separation};
-  oz_tasks_run(tasks, b->count, ball_body, &job);
+  oz_loop_run(loop, b->count, ball_body, &job);
 }

@@ -148,8 +148,7 @@ static void sweep_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
-                                ooze_message *why) {
+ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_loop *loop, ooze_message *why) {
   distance_job job;
   uint32_t i, *lists[2], counts[2] = {0, 0};
   int pass, colour;
@@ -168,10 +167,9 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
     oz_release(job.state);
     oz_release(lists[0]);
     oz_release(lists[1]);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the distance of %u bricks",
-                           b->count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the distance of %u bricks", b->count);
   }
-  oz_tasks_run(tasks, b->count, cross_body, &job);
+  oz_loop_run(loop, b->count, cross_body, &job);
   old = b->values;
   b->values = job.other;
   oz_release(old);
@@ -186,7 +184,7 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks,
   for (pass = 0; pass < 4 + (int)band; ++pass)
     for (colour = 0; colour < 2; ++colour) {
       job.list = lists[colour];
-      oz_tasks_run(tasks, counts[colour], sweep_body, &job);
+      oz_loop_run(loop, counts[colour], sweep_body, &job);
     }
   oz_release(job.fixed);
   oz_release(job.state);
@@ -215,7 +213,7 @@ static void filter_body(void *arg, uint32_t begin, uint32_t end) {
 /* A pass is a step of diffusion and a slightly larger one back (Taubin 1995): ripples of a few
  * voxels die, while curvature on the scale of a strand, which plain diffusion would shrink away,
  * comes back. */
-ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks,
+ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_loop *loop,
                                ooze_message *why) {
   distance_job job;
   uint32_t n;
@@ -225,12 +223,11 @@ ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const 
   job.band = band;
   job.within = 2.0f * band;
   job.other = (float *)oz_allocate(b->count, 512 * sizeof(float));
-  if (!job.other)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to smooth %u bricks", b->count);
+  if (!job.other) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory to smooth %u bricks", b->count);
   for (n = 0; n < 2 * passes; ++n) {
     float *t = b->values;
     job.factor = n % 2 ? -0.62f : 0.6f;
-    oz_tasks_run(tasks, b->count, filter_body, &job);
+    oz_loop_run(loop, b->count, filter_body, &job);
     b->values = job.other;
     job.other = t;
   }
@@ -242,7 +239,7 @@ ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const 
  * curved distance lie outside it: the strand that they show is thinner than the one that was
  * sampled, by a fifth at a radius of one voxel. Taking a twelfth of the second difference off each
  * sample cancels that error on average (the mean of t(1-t)/2). */
-ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out,
+ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_loop *loop, float **out,
                                 ooze_message *why) {
   distance_job job;
   memset(&job, 0, sizeof job);
@@ -251,9 +248,8 @@ ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks,
   job.within = band - 1.0f; /* the clamp at the band's edge is not curvature */
   job.factor = -0.5f;       /* of (mean of 6 - value), which is a sixth of the second differences */
   job.other = (float *)oz_allocate(b->count, 512 * sizeof(float));
-  if (!job.other)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
-  oz_tasks_run(tasks, b->count, filter_body, &job);
+  if (!job.other) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
+  oz_loop_run(loop, b->count, filter_body, &job);
   *out = job.other;
   return OOZE_OK;
 }

@@ -35,9 +35,9 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
       h = floor(((double)greatest + reach) / side);
       if (l < -(OZ_KEY_LIMIT - 2) || h > OZ_KEY_LIMIT - 2) {
         oz_map_free(&map);
-        return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                               "a particle lies %g m out; voxels of %g m reach to %g m",
-                               most * side, voxel, (double)side * (OZ_KEY_LIMIT - 2));
+        return oz_fail(why, OOZE_ERROR_LIMIT,
+                       "a particle lies %g m out; voxels of %g m reach to %g m", most * side, voxel,
+                       (double)side * (OZ_KEY_LIMIT - 2));
       }
       lo[a] = (int)l;
       hi[a] = (int)h;
@@ -50,7 +50,7 @@ ooze_result oz_bricks_cover(oz_bricks *b, const oz_cells *c, float voxel, float 
           n += (uint32_t)put;
           if ((uint64_t)n * 512 > max_voxels) {
             oz_map_free(&map);
-            return oz_surface_fail(
+            return oz_fail(
                 why, OOZE_ERROR_LIMIT,
                 "voxels of %g m need more than %llu samples (max_voxels); use larger voxels", voxel,
                 (unsigned long long)max_voxels);
@@ -87,7 +87,7 @@ memory:
   oz_release(order);
   oz_map_free(&map);
   oz_bricks_free(b);
-  return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n);
+  return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n);
 }
 
 typedef struct field_job {
@@ -166,7 +166,7 @@ static void field_body(void *arg, uint32_t begin, uint32_t end) {
 }
 
 void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel,
-                       float separation, float reach, const oz_tasks *tasks) {
+                       float separation, float reach, const oz_loop *loop) {
   field_job job;
   job.b = b;
   job.c = c;
@@ -174,5 +174,5 @@ void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels
   job.voxel = voxel;
   job.separation = separation;
   job.reach = reach;
-  oz_tasks_run(tasks, b->count, field_body, &job);
+  oz_loop_run(loop, b->count, field_body, &job);
 }

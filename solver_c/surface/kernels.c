@@ -363,7 +363,7 @@ static float widest(const oz_kernel *k, uint32_t count) {
   return w;
 }
 
-ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks,
+ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_loop *loop,
                             oz_kernel *kernels, float *out_reach, ooze_message *why) {
   kernel_job job;
   memset(&job, 0, sizeof job);
@@ -374,21 +374,20 @@ ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz
   job.shift = d->anisotropic ? (float *)oz_allocate(c->count, 3 * sizeof(float)) : NULL;
   job.failed = !job.volume || (d->anisotropic && !job.shift);
   if (!job.failed)
-    oz_tasks_run(tasks, c->cell_count, d->anisotropic ? covariance_body : round_body, &job);
+    oz_loop_run(loop, c->cell_count, d->anisotropic ? covariance_body : round_body, &job);
   if (!job.failed) {
     job.reach = widest(kernels, c->count);
     if (d->anisotropic && d->position_smoothing > 0.0f) {
-      oz_tasks_run(tasks, c->cell_count, smooth_body, &job);
+      oz_loop_run(loop, c->cell_count, smooth_body, &job);
       job.reach += MAX_SHIFT * d->separation; /* cells hold particles by their unmoved positions */
     }
-    oz_tasks_run(tasks, c->cell_count, weight_body, &job);
+    oz_loop_run(loop, c->cell_count, weight_body, &job);
     *out_reach = job.reach;
     for (uint32_t i = 0; i < c->count; ++i) kernels[i].weight = job.volume[i];
   }
   oz_release(job.volume);
   oz_release(job.shift);
   if (job.failed)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles",
-                           c->count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles", c->count);
   return OOZE_OK;
 }

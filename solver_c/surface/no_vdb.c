@@ -2,19 +2,12 @@
 #include "vdb.h"
 
 static ooze_result without(ooze_message *why) {
-  return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED,
-                         "this build has no OpenVDB (configure with OOZE_OPENVDB=ON)");
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                 "this build has no OpenVDB (configure with OOZE_OPENVDB=ON)");
 }
 
 int ooze_surface_has_vdb(void) { return 0; }
 void oz_vdb_prepare(void) {}
-int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) {
-  (void)threads;
-  (void)count;
-  (void)body;
-  (void)arg;
-  return 0; /* the caller's own threads then */
-}
 ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char *grid,
                         ooze_sdf *out, ooze_message *why) {
   (void)desc;

@@ -17,19 +17,17 @@ void ooze_sdf_free(ooze_sdf *sdf) {
 
 static ooze_result check_desc(const ooze_sdf_desc *d, ooze_message *why) {
   if (!d || d->size != sizeof *d)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_desc: fill it with its _default()");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_desc: fill it with its _default()");
   if (!(d->voxel > 0.0f) || !isfinite(d->voxel))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected above 0", d->voxel);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected above 0", d->voxel);
   if (!(d->exterior_band >= 1.0f && d->exterior_band <= 100.0f) ||
       !(d->interior_band >= 1.0f && d->interior_band <= 100.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "bands are %g and %g voxels; expected 1 to 100", d->exterior_band,
-                           d->interior_band);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "bands are %g and %g voxels; expected 1 to 100",
+                   d->exterior_band, d->interior_band);
   if (!(d->thickness >= 0.0f) || !isfinite(d->thickness))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "thickness is %g m; expected 0 or more",
-                           d->thickness);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "thickness is %g m; expected 0 or more", d->thickness);
   if (d->mode > OOZE_SDF_SHELL)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "mode is %u; expected OOZE_SDF_*", d->mode);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "mode is %u; expected OOZE_SDF_*", d->mode);
   return OOZE_OK;
 }
 
@@ -108,33 +106,33 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint3
   ooze_result r = check_desc(d, why);
   if (r) return r;
   if (!points || !triangles || !point_count || !triangle_count)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has %u points and %u triangles",
-                           point_count, triangle_count);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has %u points and %u triangles", point_count,
+                   triangle_count);
   if (triangle_count > d->max_triangles)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                           "the mesh has %u triangles; the limit is %u (max_triangles)",
-                           triangle_count, d->max_triangles);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "the mesh has %u triangles; the limit is %u (max_triangles)", triangle_count,
+                   d->max_triangles);
   for (i = 0; i < point_count; ++i)
     for (a = 0; a < 3; ++a) {
       float x = points[3 * (size_t)i + (size_t)a];
       if (!isfinite(x))
-        return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "point %u of the mesh is not finite", i);
+        return oz_fail(why, OOZE_ERROR_ARGUMENT, "point %u of the mesh is not finite", i);
       reach = fmax(reach, fabs(x));
     }
   if (reach / d->voxel > 1 << 23)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                           "the mesh reaches %g m out, %g voxels of %g m; the limit is %d voxels",
-                           reach, reach / d->voxel, d->voxel, 1 << 23);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "the mesh reaches %g m out, %g voxels of %g m; the limit is %d voxels", reach,
+                   reach / d->voxel, d->voxel, 1 << 23);
   for (i = 0; i < triangle_count; ++i) {
     const uint32_t *t = triangles + 3 * (size_t)i;
     const float *p, *q, *s;
     double u[3], v[3], c[3];
     if (t[0] >= point_count || t[1] >= point_count || t[2] >= point_count)
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "triangle %u names point %u of %u", i,
-                             t[0] >= point_count   ? t[0]
-                             : t[1] >= point_count ? t[1]
-                                                   : t[2],
-                             point_count);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "triangle %u names point %u of %u", i,
+                     t[0] >= point_count   ? t[0]
+                     : t[1] >= point_count ? t[1]
+                                           : t[2],
+                     point_count);
     p = points + 3 * (size_t)t[0];
     q = points + 3 * (size_t)t[1];
     s = points + 3 * (size_t)t[2];
@@ -152,15 +150,15 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint3
   bricks = area / ((double)d->voxel * d->voxel) / 64.0 *
            (1.0 + (d->exterior_band + d->interior_band) / 8.0);
   if (bricks > d->max_bricks)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                           "the mesh of %g m^2 needs about %.0f bricks at a voxel of %g m; the "
-                           "limit is %u (max_bricks)",
-                           area, bricks, d->voxel, d->max_bricks);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "the mesh of %g m^2 needs about %.0f bricks at a voxel of %g m; the "
+                   "limit is %u (max_bricks)",
+                   area, bricks, d->voxel, d->max_bricks);
   *out_closed = d->mode == OOZE_SDF_AUTO ? is_closed(points, point_count, triangles, triangle_count)
                                          : d->mode == OOZE_SDF_CLOSED;
   if (*out_closed < 0)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the edges of %u triangles",
-                           triangle_count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the edges of %u triangles",
+                   triangle_count);
   return OOZE_OK;
 }
 
@@ -172,23 +170,22 @@ static ooze_result check_file(const ooze_sdf_desc *d, const char *path, ooze_mes
   ooze_result r = check_desc(d, why);
   if (r) return r;
   if (!(d->max_seconds > 0.0f && d->max_seconds <= 86400.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_seconds is %g; expected 0 to 86400",
-                           (double)d->max_seconds);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "max_seconds is %g; expected 0 to 86400",
+                   (double)d->max_seconds);
   if (!ooze_surface_has_vdb())
-    return oz_surface_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no OpenVDB", path);
-  if (stat(path, &st)) return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no such file", path);
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: this build has no OpenVDB", path);
+  if (stat(path, &st)) return oz_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no such file", path);
   if ((st.st_mode & S_IFMT) != S_IFREG)
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: not a plain file", path);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: not a plain file", path);
   if ((uint64_t)st.st_size > d->max_file_bytes)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                           "%s: %llu bytes; the limit is %llu (max_file_bytes)", path,
-                           (unsigned long long)st.st_size, (unsigned long long)d->max_file_bytes);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: %llu bytes; the limit is %llu (max_file_bytes)",
+                   path, (unsigned long long)st.st_size, (unsigned long long)d->max_file_bytes);
   f = fopen(path, "rb");
-  if (!f) return oz_surface_fail(why, OOZE_ERROR_IO, "%s: cannot be opened", path);
+  if (!f) return oz_fail(why, OOZE_ERROR_IO, "%s: cannot be opened", path);
   n = fread(magic, 1, sizeof magic, f);
   fclose(f);
   if (n != sizeof magic || memcmp(magic, " BDV\0\0\0\0", 8))
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: not an OpenVDB file", path);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: not an OpenVDB file", path);
   return OOZE_OK;
 }
 
@@ -213,7 +210,7 @@ static ooze_result read_bricks(void *user, oz_parcel *out, ooze_message *why) {
 ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const char *grid,
                               ooze_sdf *out, ooze_message *why) {
   if (!path || !out)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_vdb: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_vdb: a pointer is NULL");
   ooze_sdf_default(out);
   ooze_result r = check_file(d, path, why);
   if (r) return r;
@@ -226,8 +223,7 @@ ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *d, const char *path, const ch
   out->bricks = (ooze_sdf_brick *)parcel.data;
   if (!out->brick_count || parcel.bytes != (uint64_t)out->brick_count * sizeof *out->bricks) {
     ooze_sdf_free(out);
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the process that read it sent nonsense",
-                           path);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: the process that read it sent nonsense", path);
   }
   return OOZE_OK;
 }
@@ -236,8 +232,7 @@ static ooze_result read_list(void *user, oz_parcel *out, ooze_message *why) {
   enum { MOST = 1024 };
   uint32_t count = 0;
   ooze_vdb_grid *grids = (ooze_vdb_grid *)calloc(MOST, sizeof *grids);
-  if (!grids)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", (const char *)user);
+  if (!grids) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", (const char *)user);
   ooze_result r = oz_vdb_list((const char *)user, grids, MOST, &count, why);
   memcpy(out->fixed, &count, sizeof count);
   out->data = grids;
@@ -251,7 +246,7 @@ ooze_result ooze_vdb_describe(const ooze_sdf_desc *given, const char *path, ooze
   ooze_sdf_desc_default(&defaults);
   const ooze_sdf_desc *d = given ? given : &defaults;
   if (!path || !out_count || (capacity && !out))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_vdb_describe: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_vdb_describe: a pointer is NULL");
   ooze_result r = check_file(d, path, why);
   if (r) return r;
   oz_parcel parcel;

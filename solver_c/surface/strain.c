@@ -76,16 +76,16 @@ static void strain_body(void *arg, uint32_t begin, uint32_t end) {
 ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_points *p,
                              float *out, ooze_message *why) {
   if (!desc || !p || desc->size != sizeof *desc || p->size != sizeof *p || (p->count && !out))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "ooze_strain_rate: fill the structs with their _default()");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "ooze_strain_rate: fill the structs with their _default()");
   if (!(desc->separation > 0.0f) || !isfinite(desc->separation))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
-                           (double)desc->separation);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
+                   (double)desc->separation);
   if (p->count && (!p->positions || !p->velocities))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions or velocities",
-                           p->count);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions or velocities",
+                   p->count);
   oz_cells c;
-  oz_tasks tasks = {desc->hooks, desc->threads};
+  oz_loop loop;
   strain_job job;
   size_t stride = p->velocity_stride ? p->velocity_stride : 3 * sizeof(float);
   /* also of particles that are nowhere */
@@ -97,8 +97,8 @@ ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_p
   float *v = (float *)oz_allocate(c.count, 3 * sizeof *v);
   if (!v) {
     oz_cells_free(&c);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for the strain rate of %u particles",
-                           p->count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the strain rate of %u particles",
+                   p->count);
   }
   for (uint32_t i = 0; i < c.count; ++i) {
     memcpy(v + 3 * (size_t)i, (const char *)p->velocities + c.order[i] * stride, 3 * sizeof *v);
@@ -108,7 +108,9 @@ ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_p
   job.c = &c;
   job.v = v;
   job.out = out;
-  oz_tasks_run(&tasks, c.count, strain_body, &job);
+  oz_loop_open(&loop, desc->hooks, desc->threads);
+  oz_loop_run(&loop, c.count, strain_body, &job);
+  oz_loop_close(&loop);
   oz_release(v);
   oz_cells_free(&c);
   return OOZE_OK;

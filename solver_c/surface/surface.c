@@ -21,46 +21,42 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
                          ooze_message *why) {
   uint32_t n;
   if (d->size != sizeof *d || p->size != sizeof *p)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "a surface struct has size %u or %u; fill it with its _default()",
-                           d->size, p->size);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "a surface struct has size %u or %u; fill it with its _default()", d->size,
+                   p->size);
   if (d->method > OOZE_SURFACE_DENSITY)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
-                           d->method);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
+                   d->method);
   if (!(d->threshold >= 0.0f && d->threshold <= 1.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "threshold is %g; expected 0 to 1",
-                           d->threshold);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "threshold is %g; expected 0 to 1", d->threshold);
   if (!(d->separation > 0.0f) || !isfinite(d->separation))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0",
-                           d->separation);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "separation is %g m; expected above 0", d->separation);
   if (!(d->radius >= 0.0f) || !isfinite(d->radius))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "radius is %g m; expected 0 or more",
-                           d->radius);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "radius is %g m; expected 0 or more", d->radius);
   if (!(d->voxel >= 0.0f) || !isfinite(d->voxel))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected 0 or more", d->voxel);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "voxel is %g m; expected 0 or more", d->voxel);
   if (!(d->half_width >= 2.0f && d->half_width <= 20.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "half_width is %g voxels; expected 2 to 20",
-                           d->half_width);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "half_width is %g voxels; expected 2 to 20",
+                   d->half_width);
   if (!(d->position_smoothing >= 0.0f && d->position_smoothing <= 1.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "position_smoothing is %g; expected 0 to 1",
-                           d->position_smoothing);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "position_smoothing is %g; expected 0 to 1",
+                   d->position_smoothing);
   if (!(d->max_stretch >= 1.0f && d->max_stretch <= 4.0f))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "max_stretch is %g; expected 1 to 4",
-                           d->max_stretch);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "max_stretch is %g; expected 1 to 4", d->max_stretch);
   if (d->smoothing > 100)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100",
-                           d->smoothing);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100",
+                   d->smoothing);
   if (p->count && !p->positions)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
   if (p->scalar_count > OZ_SURFACE_SCALARS)
-    return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count,
-                           OZ_SURFACE_SCALARS);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count,
+                   OZ_SURFACE_SCALARS);
   for (n = 0; n < p->scalar_count; ++n)
     if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] ||
         strlen(p->scalars[n].name) > 31)
-      return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                             "scalar %u needs values and a name of 1 to 31 characters", n);
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "scalar %u needs values and a name of 1 to 31 characters", n);
   return OOZE_OK;
 }
 
@@ -84,7 +80,7 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
   out->block = (float *)oz_allocate(c.cell_count, channels * sizeof(float));
   if (!out->block) {
     oz_cells_free(&c);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory to merge %u particles", p->count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory to merge %u particles", p->count);
   }
   for (i = 0; i < c.cell_count; ++i) {
     double sum[3 + 3 + OZ_SURFACE_SCALARS] = {0},
@@ -134,7 +130,7 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
   uint64_t *keys;
   uint32_t i, n = 0, inside = 0;
   int a, first = 1;
-  if (!kind) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
+  if (!kind) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
   for (i = 0; i < b->count; ++i) {
     const float *f = b->values + 512 * (size_t)i;
     int near = 0;
@@ -148,7 +144,7 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
   if (!keys || !s->values || !oz_map_init(&s->map, n + inside)) {
     oz_release(kind);
     oz_release(keys);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
   }
   s->keys = keys;
   for (i = 0; i < b->count; ++i) {
@@ -185,7 +181,7 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
   oz_release(kind);
   for (i = 0; i < n + inside; ++i)
     if (oz_map_put(&s->map, keys[i], i) < 0)
-      return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
   s->info.volume *= (double)s->voxel * s->voxel * s->voxel;
   s->info.area *= (double)s->voxel * s->voxel;
   return OOZE_OK;
@@ -193,39 +189,37 @@ static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, 
 
 /* The bricks near particles, with a field that is zero on the surface: of kernels, ... */
 static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, float separation,
-                              float band, const ooze_surface_desc *d, const oz_tasks *tasks,
+                              float band, const ooze_surface_desc *d, const oz_loop *loop,
                               ooze_message *why) {
   oz_kernel_desc kd;
   oz_kernel *kernels = (oz_kernel *)oz_allocate(c->count, sizeof *kernels);
   float reach = 0.0f;
   ooze_result r;
-  if (!kernels)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
+  if (!kernels) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
   kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
   kd.separation = separation;
   kd.position_smoothing = d->position_smoothing;
   kd.max_stretch = d->max_stretch;
-  r = oz_kernels_make(&kd, c, tasks, kernels, &reach, why);
+  r = oz_kernels_make(&kd, c, loop, kernels, &reach, why);
   if (!r)
     r = oz_bricks_cover(b, c, voxel,
                         fmaxf(reach, 1.1f * separation + band) - 0.5f * separation + 2.0f * voxel,
                         d->max_voxels, why);
-  if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, tasks);
+  if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, loop);
   oz_release(kernels);
   return r;
 }
 /* ... or of balls about those that are at the surface by their density. */
 static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, float separation,
                               float radius, float band, const ooze_surface_desc *d,
-                              const oz_tasks *tasks, ooze_message *why) {
+                              const oz_loop *loop, ooze_message *why) {
   uint8_t *outer = (uint8_t *)oz_allocate(c->count, 1);
   ooze_result r;
-  if (!outer)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles", c->count);
-  oz_density_mark(c, separation, d->threshold, tasks, outer);
+  if (!outer) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles", c->count);
+  oz_density_mark(c, separation, d->threshold, loop, outer);
   r = oz_bricks_cover(b, c, voxel, oz_density_reach(separation, radius) + band + 2.0f * voxel,
                       d->max_voxels, why);
-  if (!r) oz_density_field(b, c, outer, voxel, separation, radius, tasks);
+  if (!r) oz_density_field(b, c, outer, voxel, separation, radius, loop);
   oz_release(outer);
   return r;
 }
@@ -235,7 +229,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   double start = oz_seconds();
   merged_points merged;
   const ooze_surface_points *p = points;
-  oz_tasks tasks;
+  oz_loop loop;
   oz_cells c;
   oz_bricks b;
   float *sharp = NULL;
@@ -243,21 +237,20 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   float separation, voxel, radius;
   ooze_result r;
   if (!d || !points || !out)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_build: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_build: a pointer is NULL");
   *out = NULL;
   if ((r = check(d, points, why))) return r;
   memset(&merged, 0, sizeof merged);
   memset(&c, 0, sizeof c);
   memset(&b, 0, sizeof b);
-  tasks.hooks = d->hooks;
-  tasks.threads = d->threads;
   voxel = d->voxel > 0.0f ? d->voxel : 0.5f * d->separation;
   /* A ball of radius 0.87 voxel always holds a sample; a smaller one could slip between. */
   separation = (d->radius > 0.0f ? d->radius : OZ_LONE_RADIUS * d->separation) / OZ_LONE_RADIUS;
   separation = fmaxf(separation, 0.9f * voxel / OZ_LONE_RADIUS);
   s = (ooze_surface *)oz_allocate(1, sizeof *s);
-  if (!s) return oz_surface_fail(why, OOZE_ERROR_MEMORY, "no memory for a surface");
+  if (!s) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for a surface");
   memset(s, 0, sizeof *s);
+  oz_loop_open(&loop, d->hooks, d->threads);
   s->voxel = voxel;
   s->band = d->half_width * voxel;
   s->fill = d->attributes;
@@ -284,21 +277,21 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   if (d->method == OOZE_SURFACE_DENSITY) {
     radius = fmaxf(d->radius > 0.0f && !s->info.merged ? d->radius : OZ_DENSITY_RADIUS * separation,
                    0.9f * voxel);
-    r = by_density(&b, &c, voxel, separation, radius, s->band, d, &tasks, why);
+    r = by_density(&b, &c, voxel, separation, radius, s->band, d, &loop, why);
   } else {
-    r = by_kernels(&b, &c, voxel, separation, s->band, d, &tasks, why);
+    r = by_kernels(&b, &c, voxel, separation, s->band, d, &loop, why);
   }
   if (r) goto done;
-  if ((r = oz_distance_rebuild(&b, d->half_width, &tasks, why))) goto done;
-  if (d->smoothing && ((r = oz_distance_smooth(&b, d->smoothing, d->half_width, &tasks, why)) ||
-                       (r = oz_distance_rebuild(&b, d->half_width, &tasks, why))))
+  if ((r = oz_distance_rebuild(&b, d->half_width, &loop, why))) goto done;
+  if (d->smoothing && ((r = oz_distance_smooth(&b, d->smoothing, d->half_width, &loop, why)) ||
+                       (r = oz_distance_rebuild(&b, d->half_width, &loop, why))))
     goto done;
-  if ((r = oz_distance_sharpen(&b, d->half_width, &tasks, &sharp, why))) goto done;
+  if ((r = oz_distance_sharpen(&b, d->half_width, &loop, &sharp, why))) goto done;
   if ((r = keep_band(s, &b, sharp, d->half_width, why))) goto done;
   oz_release(sharp);
   sharp = NULL;
   oz_bricks_free(&b);
-  if ((r = oz_attributes_fill(s, &c, p, separation, &tasks, why))) goto done;
+  if ((r = oz_attributes_fill(s, &c, p, separation, &loop, why))) goto done;
   s->info.size = (uint32_t)sizeof s->info;
   s->info.bricks = s->brick_count;
   s->info.inside_bricks = s->inside_count;
@@ -313,6 +306,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   *out = s;
   s = NULL;
 done:
+  oz_loop_close(&loop);
   ooze_surface_destroy(s);
   oz_release(merged.block);
   oz_release(sharp);

@@ -1,34 +1,17 @@
-/* What the surface and picture files share: tasks, messages, the particle cell grid, the brick map
- * of a surface. */
+/* What the surface and picture files share: the particle cell grid, the brick map of a surface. */
 #ifndef OZ_SURFACE_INTERNAL_H
 #define OZ_SURFACE_INTERNAL_H
 
 #include "base/lattice.h"
 #include "base/memory.h"
+#include "base/result.h"
 #include "base/seconds.h"
+#include "base/tasks.h"
 #include "ooze/ooze_surface.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- Messages and tasks (tasks.c) ---- */
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-ooze_result
-oz_surface_fail(ooze_message *why, ooze_result r, const char *format, ...);
-
-typedef struct oz_tasks {
-  const ooze_hooks *hooks; /* parallel_for, or NULL */
-  uint32_t threads;        /* 0: all */
-} oz_tasks;
-/* Calls body over [0, count) split any way, on any threads. Bodies write to places of their own, so
- * that the split never shows in the result. */
-void oz_tasks_run(const oz_tasks *tasks, uint32_t count, ooze_range_fn body, void *arg);
-/* vdb.cpp: the same through TBB; returns 0 if this build has none. */
-int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg);
 
 /* ---- Four numbers at a time, or one where the compiler has no vector types (the bits then differ,
  * the results do not)
@@ -112,7 +95,7 @@ typedef struct oz_kernel_desc {
 } oz_kernel_desc;
 /* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle
  * was moved. */
-ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_tasks *tasks,
+ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_loop *loop,
                             oz_kernel *kernels, float *out_reach, ooze_message *why);
 #define OZ_ISO 0.5f /* the field's value on the surface */
 /* support over separation at which a lone particle has its own volume */
@@ -133,27 +116,27 @@ void oz_bricks_free(oz_bricks *b);
 /* Fills values with a number that is about the distance in voxels near the surface and has the
  * right sign elsewhere. */
 void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel,
-                       float separation, float reach, const oz_tasks *tasks);
+                       float separation, float reach, const oz_loop *loop);
 /* density.c: who is at the surface (1) by density below a share of a full lattice's; how
  * far from a particle the field goes; and the field itself, as oz_field_evaluate makes it: least
  * distance to balls of `radius` about those, and larger ones about the rest. */
-void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_tasks *tasks,
+void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_loop *loop,
                      uint8_t *outer);
 float oz_density_reach(float separation, float radius);
 void oz_density_field(oz_bricks *b, const oz_cells *c, const uint8_t *outer, float voxel,
-                      float separation, float radius, const oz_tasks *tasks);
+                      float separation, float radius, const oz_loop *loop);
 /* separations: of balls about surface particles; above 0.87 they leave no holes between a lattice's
  */
 #define OZ_DENSITY_RADIUS 0.9f
 /* Turns values into distances in voxels up to `band` on either side of the zero crossing, plus or
  * minus band beyond. */
-ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_tasks *tasks, ooze_message *why);
+ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_loop *loop, ooze_message *why);
 
 /* A filter on those distances; call rebuild again afterwards. */
-ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_tasks *tasks,
+ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_loop *loop,
                                ooze_message *why);
 /* The same distances made ready for readers that interpolate; b is left as it is. */
-ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_tasks *tasks, float **out,
+ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_loop *loop, float **out,
                                 ooze_message *why);
 
 /* ---- The surface ---- */
@@ -177,7 +160,7 @@ struct ooze_surface {
   ooze_surface_info info;
 };
 ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p,
-                               float separation, const oz_tasks *tasks, ooze_message *why);
+                               float separation, const oz_loop *loop, ooze_message *why);
 /* Trilinear distance (m) at p. */
 float oz_surface_distance(const ooze_surface *s, const float p[3]);
 

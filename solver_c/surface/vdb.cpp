@@ -1,13 +1,11 @@
-// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks, and
-// the loop through TBB. Each exported function has one try block; every exception becomes a result.
+// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks.
+// Each exported function has one try block; every exception becomes a result.
 // SPDX-License-Identifier: Apache-2.0
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/Interpolation.h>
 #include <openvdb/tools/MeshToVolume.h>
 #include <openvdb/tools/Prune.h>
 #include <openvdb/tools/VolumeToMesh.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <cmath>
 #include <cstdio>
@@ -19,15 +17,15 @@
 
 namespace {
 
-#define OZ_CATCH(why, subject)                                                        \
-  catch (const std::bad_alloc &) {                                                    \
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);     \
-  }                                                                                   \
-  catch (const std::exception &e) {                                                   \
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());      \
-  }                                                                                   \
-  catch (...) {                                                                       \
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); \
+#define OZ_CATCH(why, subject)                                                \
+  catch (const std::bad_alloc &) {                                            \
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);     \
+  }                                                                           \
+  catch (const std::exception &e) {                                           \
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());      \
+  }                                                                           \
+  catch (...) {                                                               \
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); \
   }
 
 openvdb::Coord origin_of(uint64_t key) {
@@ -135,15 +133,14 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
   const auto &tree = grid.tree();
   uint64_t count = tree.leafCount();
   if (count > max_bricks)
-    return oz_surface_fail(
-        why, OOZE_ERROR_LIMIT,
-        "%s: %llu bricks of 8x8x8; the limit is %u (max_bricks). Use larger voxels", what,
-        (unsigned long long)count, max_bricks);
-  if (!count) return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: no surface in it", what);
+    return oz_fail(why, OOZE_ERROR_LIMIT,
+                   "%s: %llu bricks of 8x8x8; the limit is %u (max_bricks). Use larger voxels",
+                   what, (unsigned long long)count, max_bricks);
+  if (!count) return oz_fail(why, OOZE_ERROR_FORMAT, "%s: no surface in it", what);
   out->bricks = (ooze_sdf_brick *)std::malloc(size_t(count) * sizeof(ooze_sdf_brick));
   if (!out->bricks)
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bricks", what,
-                           (unsigned long long)count);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bricks", what,
+                   (unsigned long long)count);
   openvdb::CoordBBox box;
   float bound = 0.0f, steep = 0.0f;
   for (auto leaf = tree.cbeginLeaf(); leaf; ++leaf) {
@@ -152,17 +149,16 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
     for (int a = 0; a < 3; ++a) {
       b.origin[a] = o[a];
       if (o[a] < -(1 << 24) || o[a] > (1 << 24))
-        return oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: a brick at voxel %d; the limit is %d",
-                               what, o[a], 1 << 24);
+        return oz_fail(why, OOZE_ERROR_LIMIT, "%s: a brick at voxel %d; the limit is %d", what,
+                       o[a], 1 << 24);
     }
     box.expand(o);
     box.expand(o.offsetBy(7));
     for (openvdb::Index n = 0; n < 512; ++n) {
       float v = leaf->getValue(n);
       if (!std::isfinite(v))
-        return oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                               "%s: a distance is not finite (brick %d %d %d)", what, o[0], o[1],
-                               o[2]);
+        return oz_fail(why, OOZE_ERROR_FORMAT, "%s: a distance is not finite (brick %d %d %d)",
+                       what, o[0], o[1], o[2]);
       bound = std::fmax(bound, std::fabs(v));
       b.values[n] = v - shift;
       if (n & 7 && leaf->isValueOn(n) && leaf->isValueOn(n - 1))
@@ -176,7 +172,7 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
   double span =
       box.extents().asVec3d().length() * voxel + 2.0 * std::fabs(double(grid.background()));
   if (bound > span || steep > 8.0f * voxel)
-    return oz_surface_fail(
+    return oz_fail(
         why, OOZE_ERROR_FORMAT,
         "%s: not a distance field: values up to %g m over %g m, neighbours differ by %g voxels",
         what, double(bound), span, double(steep / voxel));
@@ -193,23 +189,23 @@ ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, 
 ooze_result sdf_of(const openvdb::FloatGrid &grid, uint32_t max_bricks, ooze_sdf *out,
                    ooze_message *why, const char *what) {
   if (grid.getGridClass() == openvdb::GRID_FOG_VOLUME)
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                           "%s: grid %s is a fog volume; a collider needs a level set", what,
-                           grid.getName().c_str());
+    return oz_fail(why, OOZE_ERROR_FORMAT,
+                   "%s: grid %s is a fog volume; a collider needs a level set", what,
+                   grid.getName().c_str());
   if (!grid.transform().isLinear())
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", what);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not linear", what);
   openvdb::math::Mat4d m = grid.transform().baseMap()->getAffineMap()->getMat4();
   double voxel = m(0, 0);
   for (int a = 0; a < 3; ++a)
     for (int b = 0; b < 3; ++b)
       if (!(voxel > 0.0) || !(std::fabs(m(a, b) - (a == b ? voxel : 0.0)) <= 1e-5 * voxel))
-        return oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                               "%s: voxels are turned or not cubes; resample the grid first", what);
+        return oz_fail(why, OOZE_ERROR_FORMAT,
+                       "%s: voxels are turned or not cubes; resample the grid first", what);
   for (int a = 0; a < 3; ++a) out->offset[a] = float(m(3, a));
   if (!std::isfinite(out->offset[0] + out->offset[1] + out->offset[2]) || !(voxel < 1e6) ||
       !(voxel > 1e-9))
-    return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)",
-                           what, voxel);
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: its transform is not usable (voxel %g m)", what,
+                   voxel);
   out->closed = 1;
   return bricks_of(grid, float(voxel), 0.0f, max_bricks, out, why, what);
 }
@@ -235,30 +231,7 @@ bool range_of(const openvdb::GridBase &base, uint32_t components, ooze_vdb_grid 
   return true;
 }
 
-struct Body {
-  ooze_range_fn body;
-  void *arg;
-  void operator()(const tbb::blocked_range<uint32_t> &r) const { body(arg, r.begin(), r.end()); }
-};
-
 } // namespace
-
-int oz_tbb_run(uint32_t threads, uint32_t count, ooze_range_fn body, void *arg) {
-  try {
-    tbb::blocked_range<uint32_t> all(0, count, 1 + count / 512);
-    if (threads &&
-        int(threads) <
-            tbb::this_task_arena::max_concurrency()) { // asking TBB for more prints a warning
-      tbb::task_arena arena{int(threads)};
-      arena.execute([&] { tbb::parallel_for(all, Body{body, arg}); });
-    } else {
-      tbb::parallel_for(all, Body{body, arg});
-    }
-  } catch (...) { // no thread could be had; the bodies themselves are C and throw nothing
-    return 0;
-  }
-  return 1;
-}
 
 extern "C" int ooze_surface_has_vdb(void) { return 1; }
 
@@ -274,11 +247,10 @@ ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
   ooze_vdb_options defaults;
   ooze_vdb_options_default(&defaults);
   if (!s || !path)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_write_vdb: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_write_vdb: a pointer is NULL");
   if (!options) options = &defaults;
   if (options->size != sizeof *options || !options->surface_name || !options->velocity_name)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "ooze_vdb_options: fill it with its _default()");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_vdb_options: fill it with its _default()");
   ooze_file *file = nullptr;
   if (ooze_result r = ooze_file_create(path, &file, why)) return r;
   try {
@@ -297,10 +269,10 @@ ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
     out.close();
   } catch (const std::bad_alloc &) {
     ooze_file_discard(file);
-    return oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   } catch (const std::exception &e) {
     ooze_file_discard(file);
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: %s", path, e.what());
+    return oz_fail(why, OOZE_ERROR_IO, "%s: %s", path, e.what());
   }
   return ooze_file_commit(file, 1, why);
 }
@@ -308,9 +280,9 @@ ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
 ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out,
                               ooze_message *why) {
   if (!s || !out || !(adaptivity >= 0.0 && adaptivity <= 1.0))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT,
-                           "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1",
-                           adaptivity);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1",
+                   adaptivity);
   try {
     openvdb::initialize();
     std::vector<openvdb::Vec3s> points;
@@ -320,8 +292,8 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
     openvdb::tools::volumeToMesh(*grid, points, triangles, quads, 0.0, adaptivity,
                                  adaptivity > 0.0);
     if (points.size() > 0xfffffff0u || triangles.size() + 2 * quads.size() > 0xfffffff0u)
-      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
-                             points.size());
+      return oz_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
+                     points.size());
     uint32_t with = OOZE_MESH_NORMALS | (s->velocity ? OOZE_MESH_VELOCITIES : 0);
     if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()),
                                            triangles.size() + 2 * quads.size(), with, why))
@@ -365,7 +337,7 @@ ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, u
                                const uint32_t *triangles, uint32_t triangle_count, ooze_sdf *out,
                                ooze_message *why) {
   int closed = 0;
-  if (!out) return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_mesh: out is NULL");
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_from_mesh: out is NULL");
   ooze_sdf_default(out);
   if (ooze_result r =
           oz_sdf_check_mesh(desc, points, point_count, triangles, triangle_count, &closed, why))
@@ -414,16 +386,16 @@ ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char 
           (grid || head->getGridClass() == openvdb::GRID_LEVEL_SET))
         chosen = openvdb::gridPtrCast<openvdb::FloatGrid>(file.readGrid(*name));
       else if (grid)
-        return oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                               "%s: grid %s is of type %s; expected a level set of floats", path,
-                               grid, head->type().c_str());
+        return oz_fail(why, OOZE_ERROR_FORMAT,
+                       "%s: grid %s is of type %s; expected a level set of floats", path, grid,
+                       head->type().c_str());
     }
     file.close();
     if (!chosen && grid)
-      return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid,
-                             names.empty() ? "none" : names.c_str());
+      return oz_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no grid %s; there is %s", path, grid,
+                     names.empty() ? "none" : names.c_str());
     if (!chosen)
-      return oz_surface_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no level set of floats in it", path);
+      return oz_fail(why, OOZE_ERROR_NOT_FOUND, "%s: no level set of floats in it", path);
     return sdf_of(*chosen, desc->max_bricks, out, why, path);
   }
   OZ_CATCH(why, path)
@@ -432,17 +404,15 @@ ooze_result oz_vdb_read(const ooze_sdf_desc *desc, const char *path, const char 
 ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out,
                                ooze_message *why) {
   if (!desc || desc->size != sizeof *desc || !grid || !out)
-    return oz_surface_fail(
-        why, OOZE_ERROR_ARGUMENT,
-        "ooze_sdf_from_grid: a pointer is NULL, or the description is not filled");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "ooze_sdf_from_grid: a pointer is NULL, or the description is not filled");
   ooze_sdf_default(out);
   try {
     auto *base = static_cast<const openvdb::GridBase *>(grid);
     std::string name = base->getName().empty() ? "VDB" : base->getName();
     if (!base->isType<openvdb::FloatGrid>())
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                             "%s: it is of type %s; expected a level set of floats", name.c_str(),
-                             base->type().c_str());
+      return oz_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected a level set of floats",
+                     name.c_str(), base->type().c_str());
     ooze_result r = sdf_of(static_cast<const openvdb::FloatGrid &>(*base), desc->max_bricks, out,
                            why, name.c_str());
     if (r) ooze_sdf_free(out);
@@ -455,8 +425,7 @@ ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index,
                               const ooze_vdb_options *options, void *grid, ooze_message *why) {
   ooze_vdb_options defaults;
   ooze_vdb_options_default(&defaults);
-  if (!s || !grid)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_grid: a pointer is NULL");
+  if (!s || !grid) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_grid: a pointer is NULL");
   if (!options) options = &defaults;
   try {
     openvdb::initialize();
@@ -469,21 +438,20 @@ ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index,
 }
 
 ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_message *why) {
-  if (!grid || !out)
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_mesh: a pointer is NULL");
+  if (!grid || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_mesh: a pointer is NULL");
   try {
     auto *base = static_cast<const openvdb::GridBase *>(grid);
     if (!base->isType<openvdb::FloatGrid>())
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected floats",
-                             base->getName().c_str(), base->type().c_str());
+      return oz_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected floats",
+                     base->getName().c_str(), base->type().c_str());
     std::vector<openvdb::Vec3s> points;
     std::vector<openvdb::Vec3I> triangles;
     std::vector<openvdb::Vec4I> quads;
     const auto &field = static_cast<const openvdb::FloatGrid &>(*base);
     openvdb::tools::volumeToMesh(field, points, triangles, quads, iso, 0.0, false);
     if (points.size() > 0xfffffff0u)
-      return oz_surface_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
-                             points.size());
+      return oz_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
+                     points.size());
     if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()),
                                            triangles.size() + 2 * quads.size(), 0, why))
       return r;
@@ -509,13 +477,12 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
 ooze_result ooze_grid_sample(const void *grid, const float *points, uint32_t count, float *out,
                              ooze_message *why) {
   if (!grid || (count && (!points || !out)))
-    return oz_surface_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_sample: a pointer is NULL");
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_grid_sample: a pointer is NULL");
   try {
     auto *base = static_cast<const openvdb::GridBase *>(grid);
     if (!base->isType<openvdb::Vec3SGrid>())
-      return oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                             "%s: it is of type %s; expected vectors of floats",
-                             base->getName().c_str(), base->type().c_str());
+      return oz_fail(why, OOZE_ERROR_FORMAT, "%s: it is of type %s; expected vectors of floats",
+                     base->getName().c_str(), base->type().c_str());
     const auto &field = static_cast<const openvdb::Vec3SGrid &>(*base);
     auto values = field.getConstAccessor();
     const bool staggered = field.getGridClass() == openvdb::GRID_STAGGERED;

@@ -108,16 +108,15 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
   pid_t pid;
   memset(out, 0, sizeof *out);
   oz_vdb_prepare();
-  if (pipe(pipes))
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: no pipe: %s", path, strerror(errno));
+  if (pipe(pipes)) return oz_fail(why, OOZE_ERROR_IO, "%s: no pipe: %s", path, strerror(errno));
   fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
   fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
   pid = fork();
   if (pid < 0) {
     close(pipes[0]);
     close(pipes[1]);
-    return oz_surface_fail(why, OOZE_ERROR_IO, "%s: cannot start the process that reads it: %s",
-                           path, strerror(errno));
+    return oz_fail(why, OOZE_ERROR_IO, "%s: cannot start the process that reads it: %s", path,
+                   strerror(errno));
   }
   if (pid == 0) {
     close(pipes[0]);
@@ -128,16 +127,16 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
   got = read_all(pipes[0], &head, sizeof head, deadline);
   if (got == 1 && head.result != OOZE_OK) {
     head.why.text[sizeof head.why.text - 1] = 0;
-    r = oz_surface_fail(why, head.result, "%s", head.why.text);
+    r = oz_fail(why, head.result, "%s", head.why.text);
   } else if (got == 1) {
     memcpy(out->fixed, head.fixed, sizeof out->fixed);
     out->bytes = head.bytes;
     if (head.bytes > most) {
-      r = oz_surface_fail(why, OOZE_ERROR_FORMAT, "%s: the reader sent %llu bytes", path,
-                          (unsigned long long)head.bytes);
+      r = oz_fail(why, OOZE_ERROR_FORMAT, "%s: the reader sent %llu bytes", path,
+                  (unsigned long long)head.bytes);
     } else if (head.bytes && !(out->data = malloc((size_t)head.bytes))) {
-      r = oz_surface_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bytes", path,
-                          (unsigned long long)head.bytes);
+      r = oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory for %llu bytes", path,
+                  (unsigned long long)head.bytes);
     } else if (head.bytes) {
       got = read_all(pipes[0], out->data, (size_t)head.bytes, deadline);
     }
@@ -147,13 +146,12 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (!r && got == -1)
-    r = oz_surface_fail(why, OOZE_ERROR_LIMIT,
-                        "%s: not read within %g s (max_seconds); damaged, or larger than thought",
-                        path, d->max_seconds);
+    r = oz_fail(why, OOZE_ERROR_LIMIT,
+                "%s: not read within %g s (max_seconds); damaged, or larger than thought", path,
+                d->max_seconds);
   if (!r && got == 0)
-    r = oz_surface_fail(why, OOZE_ERROR_FORMAT,
-                        "%s: damaged: the process that read it ended by signal %d", path,
-                        WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    r = oz_fail(why, OOZE_ERROR_FORMAT, "%s: damaged: the process that read it ended by signal %d",
+                path, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
   if (r) {
     free(out->data);
     out->data = NULL;
@@ -167,7 +165,7 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *d, const char *path, oz_parcel_fn 
   (void)d;
   memset(out, 0, sizeof *out);
   ooze_result r = work(user, out, why);
-  if (!r && out->bytes > most) r = oz_surface_fail(why, OOZE_ERROR_LIMIT, "%s: too large", path);
+  if (!r && out->bytes > most) r = oz_fail(why, OOZE_ERROR_LIMIT, "%s: too large", path);
   if (r) {
     free(out->data);
     out->data = NULL;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# includes.sh ROOT: reads every #include line of the sources and checks who may include whom (DESIGN.md section 2).
+# includes.sh ROOT: reads every #include line of the sources and checks it against docs/dev/architecture.md.
 # Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
 root=$1
 cd "$root" || exit 1
@@ -42,8 +42,7 @@ FNR == 1 {
   if (!(from in may)) { refuse("the folder " from " has no rule"); next }
 
   if (target ~ /^(tbb|oneapi)\//) {
-    if (FILENAME != "solver_c/cpu/tasks_tbb.cpp" && FILENAME !~ /^solver_c\/surface\/vdb[^\/]*\.cpp$/)
-      refuse("only cpu/tasks_tbb.cpp meets TBB, and surface/vdb*.cpp, since OpenVDB runs on it")
+    if (FILENAME != "solver_c/base/tasks_tbb.cpp") refuse("only base/tasks_tbb.cpp meets TBB")
     next
   }
   if (target ~ /^openvdb\//) {

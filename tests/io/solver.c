@@ -58,10 +58,6 @@ const char *ooze_solver_message(const ooze_solver *s) {
   (void)s;
   return "the small solver says no";
 }
-const char *ooze_result_name(ooze_result r) {
-  (void)r;
-  return "";
-}
 float ooze_solver_separation(const ooze_solver *s) {
   (void)s;
   return 0.02f;

@@ -104,3 +104,42 @@ oz_tasks *oz_tasks_create(uint32_t kind, uint32_t threads, oz_memory *memory) {
     return NULL;
   }
 }
+
+/* ---- loops ---- */
+
+void oz_loop_open(oz_loop *loop, const ooze_hooks *hooks, uint32_t threads) {
+  ooze_hooks own = {0};
+  own.size = (uint32_t)sizeof own;
+  if (hooks) {
+    own.user = hooks->user;
+    own.parallel_for = hooks->parallel_for;
+  }
+  oz_memory_init(&loop->memory, &own);
+  loop->tasks = threads == 1 ? NULL : oz_tasks_create(OOZE_TASKS_AUTO, threads, &loop->memory);
+}
+
+void oz_loop_close(oz_loop *loop) {
+  if (loop->tasks) loop->tasks->destroy(loop->tasks);
+  loop->tasks = NULL;
+}
+
+typedef struct oz_ranges {
+  ooze_range_fn body;
+  void *arg;
+  uint32_t count, size;
+} oz_ranges;
+
+static void range_chunk(void *arg, uint32_t chunk) {
+  const oz_ranges *r = arg;
+  const uint32_t begin = chunk * r->size, left = r->count - begin;
+  r->body(r->arg, begin, begin + (left < r->size ? left : r->size));
+}
+
+void oz_loop_run(const oz_loop *loop, uint32_t count, ooze_range_fn body, void *arg) {
+  oz_ranges r = {body, arg, count, 1 + count / 512};
+  if (!count) return;
+  if (!loop->tasks || count == 1)
+    body(arg, 0, count);
+  else
+    loop->tasks->run(loop->tasks, (count - 1) / r.size + 1, range_chunk, &r);
+}

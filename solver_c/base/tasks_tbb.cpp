@@ -8,9 +8,7 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
-extern "C" {
 #include "base/tasks.h"
-}
 
 namespace {
 
