@@ -152,6 +152,44 @@ ooze_result ooze_collider_loads(ooze_solver *s, uint32_t on) {
   return OOZE_OK;
 }
 
+ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing,
+                               uint32_t count, const float *positions, const float *friction,
+                               const float *stick) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  const unsigned who = (unsigned)collider;
+  if (count && (!positions || !(friction || stick)))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "collider %u: %s; expected places and what they are like", who,
+                   positions ? "friction and stick are NULL" : "its places are NULL");
+  if (count > OZ_GRIP_POINTS_MAX)
+    return oz_fail(s->message, OOZE_ERROR_LIMIT,
+                   "collider %u: friction at %u places; expected at most %u", who, (unsigned)count,
+                   OZ_GRIP_POINTS_MAX);
+  if (count && !(spacing > 0.0f && spacing <= 1e6f))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "collider %u: places are %g m apart; expected more than 0", who,
+                   (double)spacing);
+  for (uint32_t i = 0; i < count; i++) {
+    for (int k = 0; k < 3; k++)
+      if (!(fabsf(positions[3 * (size_t)i + (size_t)k]) <= fminf(1e6f, 4e6f * spacing)))
+        return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                       "collider %u: place %u is not finite, or too far out for %g m", who,
+                       (unsigned)i, (double)spacing);
+    if (friction && !(friction[i] >= 0.0f && friction[i] <= 1.0f))
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                     "collider %u: friction of place %u is %g; expected 0 to 1", who, (unsigned)i,
+                     (double)friction[i]);
+    if (stick && !(stick[i] >= 0.0f && stick[i] <= 1e6f))
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                     "collider %u: stick of place %u is %g m/s^2; expected 0 to 1e6", who,
+                     (unsigned)i, (double)stick[i]);
+  }
+  OZ_TRY(oz_colliders_grip(&s->colliders, collider, (double)spacing, count, positions, friction,
+                           stick, s->message));
+  s->boundary.fresh = 0; /* its points, if it has any, have it too */
+  return OOZE_OK;
+}
+
 /* ---- emitters ---- */
 
 static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in,

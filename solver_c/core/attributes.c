@@ -2,10 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/hash.h"
-#include "core/links.h"
 #include "core/particles.h"
 #include "core/schema.h"
+#include "models/models.h"
 
 enum {
   OZ_CHECK_NONE = 0,
@@ -53,9 +52,10 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
-static size_t tight(ooze_attribute a) {
+size_t oz_attribute_bytes(ooze_attribute a) {
   return (size_t)attributes[a].components * element_bytes(a);
 }
+int oz_attribute_is_state(ooze_attribute a) { return attributes[a].state; }
 static int known(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
 
 ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out) {
@@ -85,11 +85,11 @@ static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_
                    (unsigned long long)first + count, (unsigned)oz_visible(s));
   if (count && !memory)
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
-  if (*stride == 0) *stride = tight(attribute);
-  if (*stride < tight(attribute))
+  if (*stride == 0) *stride = oz_attribute_bytes(attribute);
+  if (*stride < oz_attribute_bytes(attribute))
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                    "%s: stride is %zu bytes; expected 0, or %zu or more", name, *stride,
-                   tight(attribute));
+                   oz_attribute_bytes(attribute));
   return OOZE_OK;
 }
 
@@ -103,6 +103,16 @@ static void take_mean_off(unsigned char *tensor) {
   float mean = (v[0] + v[1] + v[2]) / 3.0f;
   for (int k = 0; k < 3; ++k) v[k] -= mean;
   memcpy(tensor, v, sizeof v);
+}
+
+/* SI stress of one multiplier, Pa: sigma = -Lam / (V0 dt^2), Lam = lam m_ref d^2. */
+static double stress_scale(const ooze_solver *s) {
+  if (!(s->particles.results_dt > 0)) return 0;
+  oz_frame f;
+  memset(&f, 0, sizeof f);
+  oz_frame_constants(&f, &s->params, s->separation, s->particles.results_dt, 0.0);
+  return -(double)f.m_ref * (double)f.d * (double)f.d /
+         ((double)f.V0 * (double)f.dt * (double)f.dt);
 }
 
 ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first,
@@ -132,7 +142,7 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
     return OOZE_OK;
   }
   float scale = attribute == OOZE_MASS     ? s->volume
-                : attribute == OOZE_STRESS ? (float)oz_stress_scale(s)
+                : attribute == OOZE_STRESS ? (float)stress_scale(s)
                                            : 1.0f;
   float less = attribute == OOZE_COMPRESSION ? 1.0f : 0.0f;
   int plain = a->state || a->integer;
@@ -215,14 +225,14 @@ ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, c
                                uint32_t count, size_t stride, const void *in, ooze_message *why) {
   const oz_attribute *a = &attributes[attribute];
   double low = 1, high = 0;
-  if (stride == 0) stride = tight(attribute);
+  if (stride == 0) stride = oz_attribute_bytes(attribute);
   if (a->check == OZ_CHECK_NONE) return OOZE_OK;
   /* once, not for each */
   if (a->check == OZ_CHECK_SCHEMA) oz_schema_limits(OZ_OWNER_material, a->range, &low, &high);
   for (uint32_t r = 0; r < count; ++r) {
     float value[6] = {0, 0, 0, 0, 0, 0};
     char text[128], shown[160];
-    memcpy(value, (const unsigned char *)in + r * stride, tight(attribute));
+    memcpy(value, (const unsigned char *)in + r * stride, oz_attribute_bytes(attribute));
     if ((double)value[0] >= low && (double)value[0] <= high) continue;
     const char *expected = fault(s, a, value, text, sizeof text);
     if (!expected) continue;
@@ -304,26 +314,5 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
   }
   OZ_TRY(oz_host_dirty(s));
   if (attribute == OOZE_RELAXATION_TIME) s->particles.tau_known = 0;
-  return OOZE_OK;
-}
-
-/* ---- the hash of all state ---- */
-
-ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash) {
-  if (!s) return OOZE_ERROR_ARGUMENT;
-  if (!out_hash) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "state hash: out is NULL");
-  oz_hash h;
-  oz_hash_begin(&h);
-  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
-    if (!attributes[a].state) continue;
-    unsigned char page[256 * 24];
-    for (uint32_t first = 0; first < oz_visible(s); first += 256) {
-      uint32_t n = oz_visible(s) - first < 256 ? oz_visible(s) - first : 256;
-      OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, first, n, 0, page));
-      oz_hash_add(&h, page, n * tight((ooze_attribute)a));
-    }
-  }
-  OZ_TRY(oz_links_hash(s, &h));
-  *out_hash = oz_hash_end(&h);
   return OOZE_OK;
 }

@@ -10,7 +10,9 @@
 
 #include "base/memory.h"
 #include "base/result.h"
+#include "core/bytes.h"
 #include "core/grip.h"
+#include "core/poses.h"
 #include "physics/frame.h"
 
 /* The substep at which a collider's friction is taken as given. At other substeps it is 1 - (1 -
@@ -96,21 +98,5 @@ size_t oz_colliders_bytes(const oz_colliders *c);
 void oz_colliders_write(const oz_colliders *c, void *out);
 ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used,
                               ooze_message *why);
-
-/* Shared with emitters: gives a checked pose a rotation of unit length; one that has it keeps its
- * bits. */
-void oz_pose_unit(ooze_pose *pose);
-/* The pose at fraction f from a to b; exactly a at 0 and b at 1. */
-void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose *out);
-
-/* A checkpoint's bytes: host order, read with a limit. */
-typedef struct oz_bytes {
-  const unsigned char *at;
-  size_t left;
-  int bad; /* asked for more than there was */
-} oz_bytes;
-void oz_bytes_take(oz_bytes *b, void *out, size_t bytes); /* zeros once bad */
-/* where the next goes */
-unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes);
 
 #endif

@@ -20,6 +20,14 @@ int oz_field_there(const ooze_solver *s, oz_field field) {
          s->backend->table->has(s->backend, field);
 }
 
+const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
+    {OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
+    {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
+    {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
+    {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
+    {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
+};
+
 /* What is of no material, as boundary particles are, has the first one's. */
 static uint32_t word_at(const ooze_material *materials, uint32_t count, uint32_t material,
                         size_t offset) {
@@ -48,40 +56,5 @@ ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out) {
   OZ_TRY(s->backend->table->download(s->backend, of_material ? OZ_FIELD_MATERIAL : field, 0,
                                      s->particles.count, out, s->message));
   if (of_material) values_of_materials(s, field, out);
-  return OOZE_OK;
-}
-
-ooze_result oz_field_provide(ooze_solver *s, oz_field field) {
-  void *copy;
-  if (oz_field_there(s, field)) return OOZE_OK;
-  if (oz_field_shapes[field].fallback != OZ_FALLBACK_MATTER || s->particles.count == 0)
-    return s->backend->table->provide(s->backend, field, s->message);
-  OZ_TRY(oz_host_copy(s, field, &copy));
-  OZ_TRY(s->backend->table->provide(s->backend, field, s->message));
-  return s->backend->table->upload(s->backend, field, 0, s->particles.count, copy, s->message);
-}
-
-/* What this step's stages write, or gather from neighbours. What bodies, boundaries, emitters and
- * hosts set comes with its values. */
-ooze_result oz_fields_for_step(ooze_solver *s, int relaxes) {
-  const uint32_t model = s->params.model;
-  const int blend = model == OOZE_MODEL_BLEND,
-            solids = s->bodies.count > 0 || s->particles.hidden > 0;
-  const struct {
-    int when;
-    oz_field field;
-  } needs[] = {
-      {s->has_ramps || s->mixing > 0, OZ_FIELD_TAU},
-      {s->has_ramps || s->mixing > 0 || blend, OZ_FIELD_VISCOSITY},
-      {s->mixing > 0, OZ_FIELD_DENSITY},
-      {s->mixing > 0, OZ_FIELD_COMPLIANCE},
-      {s->has_heat || model == OOZE_MODEL_LINKS, OZ_FIELD_TEMPERATURE},
-      {s->has_heat, OZ_FIELD_MELT},
-      {solids, OZ_FIELD_OWNER},
-      {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REST},
-      {relaxes && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_PRESSURE},
-  };
-  for (size_t k = 0; k < sizeof needs / sizeof *needs; ++k)
-    if (needs[k].when) OZ_TRY(oz_field_provide(s, needs[k].field));
   return OOZE_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/result.h"
+#include "core/bytes.h"
 #include "physics/frame.h"
 
 #define OZ_GRIP_POINTS_MAX (1u << 26)
@@ -28,8 +29,7 @@ ooze_result oz_grip_make(oz_memory *memory, const char *who, double voxel, uint3
 /* In a checkpoint: voxel, count, keys, values. */
 size_t oz_grip_bytes(const oz_grip *g);
 unsigned char *oz_grip_write(const oz_grip *g, unsigned char *out);
-struct oz_bytes;
-ooze_result oz_grip_read(oz_memory *memory, const char *who, struct oz_bytes *in, oz_grip *out,
+ooze_result oz_grip_read(oz_memory *memory, const char *who, oz_bytes *in, oz_grip *out,
                          ooze_message *why);
 
 #endif

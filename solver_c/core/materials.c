@@ -4,14 +4,6 @@
 #include "core/particles.h"
 #include "core/schema.h"
 
-const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
-    {OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
-    {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
-    {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
-    {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
-    {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
-};
-
 /* The eight points as one array. */
 static void oz_material_ramp(const ooze_material *m, float out[OZ_RAMP_POINTS][3]) {
   const float *const points[OZ_RAMP_POINTS] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4,

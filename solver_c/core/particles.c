@@ -9,80 +9,12 @@
 #include "core/boundary.h"
 #include "core/schema.h"
 
-static ooze_result short_of_memory(ooze_solver *s, size_t bytes) {
-  return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for %u particles", bytes,
-                 (unsigned)s->particles.count);
-}
-
-static ooze_result room(ooze_solver *s, void **p, size_t *capacity, size_t bytes, size_t keep) {
-  return oz_grow(&s->memory, p, capacity, bytes, keep) ? OOZE_OK : short_of_memory(s, bytes);
-}
-
-/* Half as much again as is there, so that a stream does not move its particles with each birth. */
-static size_t ahead(size_t capacity, size_t bytes) {
-  if (bytes <= capacity || capacity == 0) return bytes;
-  size_t more = capacity + capacity / 2;
-  return more > bytes ? more : bytes;
-}
-
-/* ---- one field on the host ---- */
-
-static ooze_result host_room(ooze_solver *s, oz_field field) {
-  oz_particles *p = &s->particles;
-  size_t bytes = (size_t)p->count * oz_field_shapes[field].words * 4;
-  OZ_TRY(oz_host_flush(s));
-  p->copy_valid = 0;
-  void *copy = p->copy;
-  OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, bytes), 0));
-  p->copy = copy;
-  return OOZE_OK;
-}
-
-ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out) {
-  oz_particles *p = &s->particles;
-  *out = p->copy;
-  if (p->count == 0 || (p->copy_valid && p->copy_field == field)) return OOZE_OK;
-  OZ_TRY(host_room(s, field));
-  OZ_TRY(oz_field_download(s, field, p->copy));
-  p->copy_field = field;
-  p->copy_valid = 1;
-  *out = p->copy;
-  return OOZE_OK;
-}
-
-ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out) {
-  oz_particles *p = &s->particles;
-  if (!(p->copy_valid && p->copy_field == field)) OZ_TRY(host_room(s, field));
-  p->copy_field = field;
-  p->copy_valid = 1;
-  *out = p->copy;
-  return OOZE_OK;
-}
-
-ooze_result oz_host_dirty(ooze_solver *s) {
-  const oz_field field = s->particles.copy_field;
-  /* all of it is in the copy */
-  if (!oz_field_there(s, field)) OZ_TRY(s->backend->table->provide(s->backend, field, s->message));
-  s->particles.copy_dirty = 1;
-  return OOZE_OK;
-}
-
-ooze_result oz_host_flush(ooze_solver *s) {
-  oz_particles *p = &s->particles;
-  if (!p->copy_dirty) return OOZE_OK;
-  OZ_TRY(s->backend->table->upload(s->backend, p->copy_field, 0, p->count, p->copy, s->message));
-  p->copy_dirty = 0;
-  return OOZE_OK;
-}
-
-ooze_result oz_host_look(ooze_solver *s, oz_field field, const void **out) {
-  void *copy = NULL;
-  OZ_TRY(oz_host_flush(s));
-  *out = s->backend->table->memory ? s->backend->table->memory(s->backend, field) : NULL;
-  if (*out) return OOZE_OK;
-  OZ_TRY(oz_host_copy(s, field, &copy));
-  *out = copy;
-  return OOZE_OK;
+int oz_position_ok(const ooze_solver *s, const float x[3]) {
+  double far = OZ_FAR_SEPARATIONS * (double)s->separation;
+  if (far > OZ_FAR_METRES) far = OZ_FAR_METRES;
+  for (int k = 0; k < 3; ++k)
+    if (!(fabs((double)x[k]) <= far)) return 0;
+  return 1;
 }
 
 void oz_particles_moved(ooze_solver *s) {
@@ -95,12 +27,12 @@ ooze_result oz_rank_map(ooze_solver *s) {
   if (p->at_known || p->count == 0) return OOZE_OK;
   size_t bytes = (size_t)p->count * sizeof *p->at;
   void *at = p->at, *scratch = p->scratch;
-  OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, bytes), 0));
+  OZ_TRY(oz_host_reserve(s, &at, &p->at_capacity, bytes, 0));
   p->at = at;
   const uint32_t *rank =
       s->backend->table->memory ? s->backend->table->memory(s->backend, OZ_FIELD_RANK) : NULL;
   if (!rank) { /* past the host copy, which may hold what the host wants next */
-    OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, bytes), 0));
+    OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, bytes, 0));
     p->scratch = scratch;
     OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, p->scratch,
                                        s->message));
@@ -129,16 +61,16 @@ ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count) {
   oz_particles *p = &s->particles;
   void *at = p->at, *scratch = p->scratch, *flags = p->flags, *copy = p->copy;
   size_t n = count;
-  OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, n * 4), p->at_capacity));
+  OZ_TRY(oz_host_reserve(s, &at, &p->at_capacity, n * 4, p->at_capacity));
   p->at = at;
   const int own = s->backend->table->memory == NULL; /* ranks and vectors have to be fetched */
-  if (own) OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, n * 4), 0));
+  if (own) OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, n * 4, 0));
   p->scratch = scratch;
-  OZ_TRY(room(s, &flags, &p->flags_capacity, ahead(p->flags_capacity, n + 1), 0));
+  OZ_TRY(oz_host_reserve(s, &flags, &p->flags_capacity, n + 1, 0));
   p->flags = flags;
   /* velocities, with sources: keep_backup */
   const size_t record = own || s->emitters.count || oz_field_there(s, OZ_FIELD_SOURCE) ? 16 : 12;
-  OZ_TRY(room(s, &copy, &p->copy_capacity, ahead(p->copy_capacity, n * record), p->copy_capacity));
+  OZ_TRY(oz_host_reserve(s, &copy, &p->copy_capacity, n * record, p->copy_capacity));
   p->copy = copy;
   return OOZE_OK;
 }
@@ -218,8 +150,7 @@ ooze_result oz_particles_rest_here(ooze_solver *s) {
   void *copy, *scratch = p->scratch;
   if (p->count == 0) return OOZE_OK;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_X, &copy));
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity, ahead(p->scratch_capacity, (size_t)p->count * 12),
-              0));
+  OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, (size_t)p->count * 12, 0));
   p->scratch = scratch;
   const float *x = copy;
   float *planes = scratch;
@@ -349,7 +280,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   uint64_t *fresh_ids = NULL;
   if (!a->ids && p->hidden) {
     fresh_ids = oz_alloc(&s->memory, n * sizeof *fresh_ids);
-    if (!fresh_ids) return short_of_memory(s, n * sizeof *fresh_ids);
+    if (!fresh_ids) return oz_host_no_memory(s, n * sizeof *fresh_ids);
     for (uint32_t i = 0; i < n; ++i) fresh_ids[i] = p->next_id + i;
     named_arrivals = *a;
     named_arrivals.ids = fresh_ids;
@@ -366,23 +297,21 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   oz_named *named = NULL;
   void *ids = p->ids, *scratch = p->scratch, *at = p->at, *copy = NULL;
   size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
-  OZ_TRY(room(s, &ids, &p->ids_capacity, ahead(p->ids_capacity, ids_bytes),
-              (size_t)old * sizeof *p->ids));
+  OZ_TRY(oz_host_reserve(s, &ids, &p->ids_capacity, ids_bytes, (size_t)old * sizeof *p->ids));
   p->ids = ids;
   const int behind = !a->ids || rising(p, a->ids, n);
   size_t block = (size_t)(n < OZ_BLOCK ? n : OZ_BLOCK) * 24, words = behind ? 0 : (size_t)n * 4;
-  OZ_TRY(room(s, &scratch, &p->scratch_capacity,
-              ahead(p->scratch_capacity, block > words ? block : words), 0));
+  OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, block > words ? block : words, 0));
   p->scratch = scratch;
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(reserve(s, old + n));
   if (!behind) {
-    OZ_TRY(room(s, &at, &p->at_capacity, ahead(p->at_capacity, (size_t)old * sizeof *p->at), 0));
+    OZ_TRY(oz_host_reserve(s, &at, &p->at_capacity, (size_t)old * sizeof *p->at, 0));
     p->at = at;
     p->at_known = 0;
     OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
     named = oz_alloc(&s->memory, (size_t)n * sizeof *named);
-    if (!named) return short_of_memory(s, (size_t)n * sizeof *named);
+    if (!named) return oz_host_no_memory(s, (size_t)n * sizeof *named);
     for (uint32_t i = 0; i < n; ++i) named[i] = (oz_named){a->ids[i], i};
     qsort(named, n, sizeof *named, by_id);
     for (uint32_t i = 0; i < n; ++i) {
@@ -429,7 +358,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
 ooze_result oz_particles_flags(ooze_solver *s) {
   oz_particles *p = &s->particles;
   void *flags = p->flags;
-  OZ_TRY(room(s, &flags, &p->flags_capacity, ahead(p->flags_capacity, (size_t)p->count + 1), 0));
+  OZ_TRY(oz_host_reserve(s, &flags, &p->flags_capacity, (size_t)p->count + 1, 0));
   p->flags = flags;
   memset(p->flags, 1, p->count);
   return OOZE_OK;

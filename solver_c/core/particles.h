@@ -15,10 +15,6 @@ extern const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT];
 
 /* fields.c */
 int oz_field_there(const ooze_solver *s, oz_field field);
-/* from now on it is there, with what it read as */
-ooze_result oz_field_provide(ooze_solver *s, oz_field field);
-/* those that the next substep changes; in a warm step they are there */
-ooze_result oz_fields_for_step(ooze_solver *s, int relaxes);
 /* of all particles, there or not */
 ooze_result oz_field_download(ooze_solver *s, oz_field field, void *out);
 /* A material's value of such a field; 0 of all other fields. */
@@ -31,7 +27,8 @@ static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_
   return shape.planes ? (size_t)k * n + i : (size_t)i * shape.words + k;
 }
 
-/* The field in the backend's order; valid until the next call that touches particles. */
+/* host_copy.c: the field in the backend's order; valid until the next call that touches particles.
+ */
 ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out);
 /* The same for writing all of it: what is there need not be fetched. */
 ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out);
@@ -41,6 +38,12 @@ ooze_result oz_host_flush(ooze_solver *s); /* to the backend, before it does any
 /* The same to read, where it need not be fetched; otherwise the host's copy. Fields of one record
  * or one plane. */
 ooze_result oz_host_look(ooze_solver *s, oz_field field, const void **out);
+/* From now on the field is there, with the values that it read as. */
+ooze_result oz_field_provide(ooze_solver *s, oz_field field);
+/* As oz_grow, for memory that grows with particles, and its failure. */
+ooze_result oz_host_reserve(ooze_solver *s, void **p, size_t *capacity, size_t bytes, size_t keep);
+ooze_result oz_host_no_memory(ooze_solver *s, size_t bytes);
+
 /* s->particles.at is right. */
 ooze_result oz_rank_map(ooze_solver *s);
 /* The backend has moved or changed particles: host copies and the map are out of date. */
@@ -76,7 +79,10 @@ void oz_particles_release(ooze_solver *s);
 
 /* rank of an id; 0 if there is no such id */
 int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
-/* attributes.c: values that may be written; ids name the offender. stride 0: tight */
+/* attributes.c */
+size_t oz_attribute_bytes(ooze_attribute attribute); /* of one particle */
+int oz_attribute_is_state(ooze_attribute attribute);
+/* Values that may be written; ids name the offender. stride 0: tight */
 ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids,
                                uint32_t count, size_t stride, const void *in, ooze_message *why);
 /* What the host sees. */

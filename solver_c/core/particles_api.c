@@ -4,14 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-int oz_position_ok(const ooze_solver *s, const float x[3]) {
-  double far = OZ_FAR_SEPARATIONS * (double)s->separation;
-  if (far > OZ_FAR_METRES) far = OZ_FAR_METRES;
-  for (int k = 0; k < 3; ++k)
-    if (!(fabs((double)x[k]) <= far)) return 0;
-  return 1;
-}
-
 ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
                                uint64_t *out_first_id) {
   if (!s) return OOZE_ERROR_ARGUMENT;

@@ -1,5 +1,4 @@
-/* Poses between poses, and the bytes of a checkpoint: shared by colliders, emitters and bodies. */
-#include "core/colliders.h"
+#include "core/poses.h"
 
 #include <math.h>
 
@@ -44,20 +43,4 @@ void oz_pose_between(const ooze_pose *a, const ooze_pose *b, double f, ooze_pose
     q[k] = wa * (double)a->rotation[k] + side * wb * (double)b->rotation[k];
   unit4(q);
   for (int k = 0; k < 4; k++) out->rotation[k] = (float)q[k];
-}
-
-void oz_bytes_take(oz_bytes *b, void *out, size_t bytes) {
-  if (b->bad || bytes > b->left) {
-    b->bad = 1;
-    memset(out, 0, bytes);
-    return;
-  }
-  memcpy(out, b->at, bytes);
-  b->at += bytes;
-  b->left -= bytes;
-}
-
-unsigned char *oz_bytes_put(unsigned char *at, const void *in, size_t bytes) {
-  memcpy(at, in, bytes);
-  return at + bytes;
 }

@@ -124,7 +124,7 @@ ooze_result oz_boundary_before_step(ooze_solver *s);
 ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 /* materials.c: the physics' table, where it changed */
 ooze_result oz_materials_to_backend(ooze_solver *s);
-/* materials.c: the values that a material gives to its particles, one word each */
+/* fields.c: the values that a material gives to its particles, one word each */
 enum { OZ_MATERIAL_VALUES = 5 };
 typedef struct oz_material_value {
   oz_field field;
@@ -132,8 +132,5 @@ typedef struct oz_material_value {
 } oz_material_value;
 extern const oz_material_value oz_material_values[OZ_MATERIAL_VALUES];
 ooze_result oz_material_check(const ooze_material *material, const char *who, ooze_message *why);
-
-/* step.c: SI stress of one multiplier, Pa (sigma = -Lam / (V0 dt^2), Lam = lam m_ref d^2) */
-double oz_stress_scale(const ooze_solver *s);
 
 #endif

@@ -6,15 +6,6 @@
 #include "models/models.h"
 #include "physics/wall.h"
 
-double oz_stress_scale(const ooze_solver *s) {
-  if (!(s->particles.results_dt > 0)) return 0;
-  oz_frame f;
-  memset(&f, 0, sizeof f);
-  oz_frame_constants(&f, &s->params, s->separation, s->particles.results_dt, 0.0);
-  return -(double)f.m_ref * (double)f.d * (double)f.d /
-         ((double)f.V0 * (double)f.dt * (double)f.dt);
-}
-
 /* ---- how long the next substep is ---- */
 
 /* Of what the host sees: boundary particles have the velocity that the last substep gave them,
@@ -63,6 +54,31 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
 }
 
 /* ---- before the model ---- */
+
+/* What this step's stages write, or gather from neighbours. What bodies, boundaries, emitters and
+ * hosts set comes with its values. */
+static ooze_result provide_fields(ooze_solver *s, int relaxes) {
+  const uint32_t model = s->params.model;
+  const int blend = model == OOZE_MODEL_BLEND,
+            solids = s->bodies.count > 0 || s->particles.hidden > 0;
+  const struct {
+    int when;
+    oz_field field;
+  } needs[] = {
+      {s->has_ramps || s->mixing > 0, OZ_FIELD_TAU},
+      {s->has_ramps || s->mixing > 0 || blend, OZ_FIELD_VISCOSITY},
+      {s->mixing > 0, OZ_FIELD_DENSITY},
+      {s->mixing > 0, OZ_FIELD_COMPLIANCE},
+      {s->has_heat || model == OOZE_MODEL_LINKS, OZ_FIELD_TEMPERATURE},
+      {s->has_heat, OZ_FIELD_MELT},
+      {solids, OZ_FIELD_OWNER},
+      {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REST},
+      {relaxes && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_PRESSURE},
+  };
+  for (size_t k = 0; k < sizeof needs / sizeof *needs; ++k)
+    if (needs[k].when) OZ_TRY(oz_field_provide(s, needs[k].field));
+  return OOZE_OK;
+}
 
 static ooze_result any_relaxation(ooze_solver *s) {
   oz_particles *p = &s->particles;
@@ -310,7 +326,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
   const uint32_t relaxes = s->particles.has_tau || s->has_yield || s->ramps_relax;
-  OZ_TRY(oz_fields_for_step(s, (int)relaxes));
+  OZ_TRY(provide_fields(s, (int)relaxes));
   keep_backup(s);
   memset(step, 0, sizeof *step);
   step->backend = s->backend;

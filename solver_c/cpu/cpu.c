@@ -33,8 +33,6 @@ static const struct {
 #undef OZ_STAGE
 };
 
-uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) { return count / size + (count % size != 0); }
-
 /* ---- running stages ---------------------------------------------------------------------- */
 
 typedef struct run_job {

@@ -99,7 +99,9 @@ typedef struct oz_cpu {
   uint64_t calls[OZ_TIMER_COUNT];
 } oz_cpu;
 
-uint32_t oz_cpu_chunks(uint32_t count, uint32_t size);
+static inline uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) {
+  return count / size + (count % size != 0);
+}
 
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
