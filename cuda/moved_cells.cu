@@ -8,7 +8,7 @@
  * one cell have the same candidates, in the same order. */
 #include "cuda/moved_cells.h"
 
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 #include "physics/pairs.h"
 
 namespace OZ_NAMESPACE {

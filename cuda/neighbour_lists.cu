@@ -16,7 +16,7 @@
 #include "cuda/row_order.h"
 #include "cuda/moved_cells.h"
 
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 #include "physics/pairs.h"
 
 #include <type_traits>

@@ -3,7 +3,7 @@
 #include "cuda/cells.h"
 #include "cuda/permute.h"
 
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 #include "physics/motion.h"
 #include "physics/wall.h"
 

@@ -9,6 +9,18 @@
 
 #include "base/result.h"
 
+struct verify {
+  const verify_desc *desc;
+  const verify_check *check;
+  const char *filter; /* only rows whose names begin with it; NULL: all */
+  verify_result result;
+  size_t capacity;
+  int pending;  /* the last row is not told yet: a note may follow */
+  int left_out; /* the filter dropped the row just given */
+  double mark;  /* when the time of the next row began */
+};
+void verify_tell(verify *v); /* hands out the last row: its note, if any, is there */
+
 verify_level verify_at(const verify *v);
 const kit_machine *verify_machine(const verify *v);
 /* 0 if no row that begins with `part` was asked for: its run can be left out */

@@ -1,9 +1,6 @@
-/* Runs checks and keeps their rows. SPDX-License-Identifier: Apache-2.0 */
+/* The list of checks, and runs of it. SPDX-License-Identifier: Apache-2.0 */
 #include "verify.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,138 +14,6 @@ const verify_check verify_checks[] = {
 #undef CHECK
 };
 const uint32_t verify_check_count = sizeof verify_checks / sizeof verify_checks[0];
-
-struct verify {
-  const verify_desc *desc;
-  const verify_check *check;
-  const char *filter; /* only rows whose names begin with it; NULL: all */
-  verify_result result;
-  size_t capacity;
-  int pending;  /* the last row is not told yet: a note may follow */
-  int left_out; /* the filter dropped the row just given */
-  double mark;  /* when the time of the next row began */
-};
-
-verify_level verify_at(const verify *v) { return v->desc->level; }
-const kit_machine *verify_machine(const verify *v) { return &v->desc->machine; }
-
-int verify_wants(const verify *v, const char *part) {
-  char name[96];
-  if (!v->filter) return 1;
-  snprintf(name, sizeof name, "%s.%s", v->check->name, part);
-  size_t n = strlen(name), m = strlen(v->filter);
-  return strncmp(name, v->filter, n < m ? n : m) == 0;
-}
-
-/* ---- rows ---- */
-
-static void tell_pending(verify *v) {
-  if (v->pending && v->desc->row) v->desc->row(v->desc->user, &v->result.rows[v->result.count - 1]);
-  v->pending = 0;
-}
-
-/* Comparisons are written so that a measured NaN fails. */
-static int passes(const verify_row *r) {
-  switch (r->relation) {
-  case VERIFY_AT_MOST:
-    return r->measured <= r->expected;
-  case VERIFY_AT_LEAST:
-    return r->measured >= r->expected;
-  case VERIFY_WITHIN:
-    return fabs(r->measured - r->expected) <= r->tolerance * fabs(r->expected);
-  case VERIFY_REPORTED:
-    break;
-  }
-  return 1;
-}
-
-static int make_room(verify *v) {
-  if (v->result.count < v->capacity) return 1;
-  size_t capacity = v->capacity ? 2 * v->capacity : 128;
-  verify_row *grown = realloc(v->result.rows, capacity * sizeof *grown);
-  if (!grown) return 0;
-  v->result.rows = grown;
-  v->capacity = capacity;
-  return 1;
-}
-
-static void add_row(verify *v, verify_relation is, double measured, double expected,
-                    double tolerance, const char *unit, const char *format, va_list args)
-    OZ_PRINTF(7, 0);
-static void add_row(verify *v, verify_relation is, double measured, double expected,
-                    double tolerance, const char *unit, const char *format, va_list args) {
-  verify_row r;
-  double now = oz_seconds();
-  memset(&r, 0, sizeof r);
-  int n = snprintf(r.name, sizeof r.name, "%s.", v->check->name);
-  vsnprintf(r.name + n, sizeof r.name - (size_t)n, format, args);
-  v->left_out = v->filter && strncmp(r.name, v->filter, strlen(v->filter)) != 0;
-  if (v->left_out) return;
-  tell_pending(v);
-  snprintf(r.unit, sizeof r.unit, "%s", unit);
-  r.measured = measured;
-  r.expected = expected;
-  r.tolerance = tolerance;
-  r.relation = is;
-  r.seconds = now - v->mark;
-  r.pass = passes(&r);
-  v->mark = now;
-  if (!make_room(v)) {
-    v->result.out_of_memory = 1;
-    return;
-  }
-  v->result.rows[v->result.count++] = r;
-  v->pending = 1;
-  if (is == VERIFY_REPORTED)
-    v->result.reported++;
-  else if (r.pass)
-    v->result.passed++;
-  else
-    v->result.failed++;
-}
-
-#define EMIT(is, expected, tolerance)                                \
-  do {                                                               \
-    va_list args;                                                    \
-    va_start(args, name);                                            \
-    add_row(v, is, measured, expected, tolerance, unit, name, args); \
-    va_end(args);                                                    \
-  } while (0)
-
-void verify_at_most(verify *v, double measured, double limit, const char *unit, const char *name,
-                    ...) {
-  EMIT(VERIFY_AT_MOST, limit, 0.0);
-}
-void verify_at_least(verify *v, double measured, double limit, const char *unit, const char *name,
-                     ...) {
-  EMIT(VERIFY_AT_LEAST, limit, 0.0);
-}
-void verify_within(verify *v, double measured, double expected, double share, const char *unit,
-                   const char *name, ...) {
-  EMIT(VERIFY_WITHIN, expected, share);
-}
-void verify_report(verify *v, double measured, double expected, const char *unit, const char *name,
-                   ...) {
-  EMIT(VERIFY_REPORTED, expected, 0.0);
-}
-
-void verify_note(verify *v, const char *format, ...) {
-  va_list args;
-  if (!v->pending || v->left_out) return;
-  verify_row *r = &v->result.rows[v->result.count - 1];
-  va_start(args, format);
-  vsnprintf(r->note, sizeof r->note, format, args);
-  va_end(args);
-}
-
-int verify_ran(verify *v, const kit *k) {
-  if (kit_good(k) || k->result <= OOZE_LOST_DIVERGED) return 1;
-  verify_at_most(v, (double)NAN, 0.0, "", "%s", "run");
-  verify_note(v, "%s (%s)", k->message, ooze_result_name(k->result));
-  return 0;
-}
-
-/* ---- a run ---- */
 
 int verify_asked_for(const verify_check *check, const char *name) {
   if (!name) return 1;
@@ -179,7 +44,7 @@ void verify_run(const verify_desc *desc, verify_result *out) {
     time->name = check->name;
     time->seconds = -v.mark;
     check->run(&v);
-    tell_pending(&v);
+    verify_tell(&v);
     time->seconds += oz_seconds();
     time->processor = (double)(clock() - worked) / CLOCKS_PER_SEC;
   }

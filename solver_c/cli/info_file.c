@@ -17,13 +17,6 @@ static int ends_with(const char *path, const char *ending) {
 }
 #endif
 
-void cli_sweep_beside(const char *path) {
-  char folder[4096];
-  const char *slash = strrchr(path, '/');
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-  ooze_file_sweep(folder);
-}
-
 static void print_bytes(uint64_t bytes, char *out, size_t room) {
   static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
   double x = (double)bytes;

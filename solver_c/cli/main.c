@@ -1,12 +1,7 @@
 /* The program `ooze`: one subcommand each. SPDX-License-Identifier: Apache-2.0 */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#endif
 
 #include "cli.h"
 #include "options.h"
@@ -24,38 +19,6 @@ static const cli_command commands[] = {
     {"info", "describe a file or a scene, or this build and machine", cli_info},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
-
-uint32_t cli_processors(void) {
-#ifdef _SC_NPROCESSORS_ONLN
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n > 0 ? (uint32_t)n : 0u;
-#else
-  return 0u;
-#endif
-}
-
-int cli_exit_code(ooze_result result) {
-  if (result == OOZE_CANCELLED) return CLI_STOPPED;
-  if (result >= 0) return CLI_DONE;
-  if (result == OOZE_ERROR_MEMORY) return CLI_MEMORY;
-  if (result <= OOZE_LOST_DIVERGED) return CLI_DIVERGED;
-  return CLI_BAD_INPUT;
-}
-
-void cli_error(const char *format, ...) {
-  va_list args;
-  fflush(stdout);
-  fputs("ooze: ", stderr);
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  va_end(args);
-  fputc('\n', stderr);
-}
-
-void cli_warning(void *user, const char *line) {
-  (void)user;
-  cli_error("%s", line);
-}
 
 static void help(FILE *out) {
   fputs("usage: ooze COMMAND [ARGUMENT...]\n\n"

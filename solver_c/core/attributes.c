@@ -56,10 +56,10 @@ size_t oz_attribute_bytes(ooze_attribute a) {
   return (size_t)attributes[a].components * element_bytes(a);
 }
 int oz_attribute_is_state(ooze_attribute a) { return attributes[a].state; }
-static int known(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
+static int is_attribute(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
 
 ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out) {
-  if (!known(attribute)) return OOZE_ERROR_NOT_FOUND;
+  if (!is_attribute(attribute)) return OOZE_ERROR_NOT_FOUND;
   const oz_attribute *a = &attributes[attribute];
   ooze_attribute_info info;
   ooze_attribute_info_default(&info);
@@ -75,7 +75,7 @@ ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_inf
 /* The range of ranks and the stride make sense; an unset stride becomes the tight one. */
 static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_t first,
                                uint32_t count, size_t *stride, const void *memory) {
-  if (!known(attribute))
+  if (!is_attribute(attribute))
     return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "there is no attribute %d; expected 0 to %d",
                    (int)attribute, OOZE_ATTRIBUTE_COUNT - 1);
   const char *name = attributes[attribute].name;

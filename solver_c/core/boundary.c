@@ -4,7 +4,7 @@
 
 #include "core/links.h"
 #include "core/particles.h"
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 
 enum { MAGIC = 0x42425a4f, VERSION = 1 }; /* "OZBB" */
 

@@ -5,7 +5,7 @@
 #include "core/schema.h"
 #include "core/solver.h"
 
-/* cpu/cpu.c */
+/* cpu/backend.c */
 ooze_result oz_cpu_backend_create(const oz_backend_desc *desc, oz_backend **out, ooze_message *why);
 #if defined(OOZE_HAVE_CUDA)
 /* cuda/ */

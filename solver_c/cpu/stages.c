@@ -6,7 +6,7 @@
 
 #include "physics/arrive.h"
 #include "physics/body.h"
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 #include "physics/conformation.h"
 #include "physics/density.h"
 #include "physics/filter.h"

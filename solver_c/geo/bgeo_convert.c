@@ -2,6 +2,26 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bgeo_lex.h"
 
+uint32_t geo_type_bytes(uint8_t type) {
+  switch (type) {
+  case GEO_T_INT8:
+  case GEO_T_UINT8:
+    return 1;
+  case GEO_T_INT16:
+  case GEO_T_UINT16:
+  case GEO_T_REAL16:
+    return 2;
+  case GEO_T_INT32:
+  case GEO_T_REAL32:
+    return 4;
+  case GEO_T_INT64:
+  case GEO_T_REAL64:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
 /* IEEE half to float, by way of the bits. */
 static float half_to_float(uint16_t half) {
   uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = (half >> 10) & 31u,

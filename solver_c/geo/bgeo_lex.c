@@ -76,26 +76,6 @@ static ooze_result leave(geo_lex *lex, geo_token *out, char bracket) {
 
 /* ---- Binary ------------------------------------------------------------------------------ */
 
-uint32_t geo_type_bytes(uint8_t type) {
-  switch (type) {
-  case GEO_T_INT8:
-  case GEO_T_UINT8:
-    return 1;
-  case GEO_T_INT16:
-  case GEO_T_UINT16:
-  case GEO_T_REAL16:
-    return 2;
-  case GEO_T_INT32:
-  case GEO_T_REAL32:
-    return 4;
-  case GEO_T_INT64:
-  case GEO_T_REAL64:
-    return 8;
-  default:
-    return 0;
-  }
-}
-
 static ooze_result take(geo_lex *lex, void *out, size_t bytes) {
   if (geo_left(lex) < bytes) return short_file(lex);
   memcpy(out, lex->at, bytes);

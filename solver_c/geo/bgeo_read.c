@@ -5,46 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what) {
-  uint64_t most = reader->source->limits.max_bytes;
-  if (bytes > most || reader->used > most - bytes)
-    return oz_fail(reader->source->why, OOZE_ERROR_LIMIT,
-                   "%s: %s needs %llu bytes more; the limit is %llu", reader->source->name, what,
-                   (unsigned long long)bytes, (unsigned long long)most);
-  reader->used += bytes;
-  return OOZE_OK;
-}
-
-ooze_result geo_open_pairs(geo_reader *reader, const geo_token *first, const char *what) {
-  if (first->kind == GEO_ARRAY || first->kind == GEO_MAP) return OOZE_OK;
-  return geo_bad(&reader->lex, "%s is no list of keys and values", what);
-}
-
-ooze_result geo_key(geo_reader *reader, geo_token *key, bool *done) {
-  OZ_TRY_OK(geo_next(&reader->lex, key));
-  *done = key->kind == GEO_ARRAY_END || key->kind == GEO_MAP_END;
-  if (!*done && key->kind != GEO_STRING)
-    return geo_bad(&reader->lex, "something else where a key belongs");
-  return OOZE_OK;
-}
-
-ooze_result geo_skip_value(geo_reader *reader) {
-  geo_token token;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  return geo_skip(&reader->lex, &token);
-}
-
-ooze_result geo_int(geo_reader *reader, const char *what, int64_t low, int64_t high, int64_t *out) {
-  geo_token token;
-  *out = 0;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  if (token.kind != GEO_INT || token.integer < low || token.integer > high)
-    return geo_bad(&reader->lex, "%s is %lld; expected %lld to %lld", what,
-                   (long long)token.integer, (long long)low, (long long)high);
-  *out = token.integer;
-  return OOZE_OK;
-}
-
 /* ---- Attributes -------------------------------------------------------------------------- */
 
 typedef struct definition {

@@ -20,7 +20,7 @@ typedef struct geo_reader {
   uint64_t used;    /* bytes asked for, against limits.max_bytes */
 } geo_reader;
 
-/* Asks the budget for memory that is about to be allocated. */
+/* bgeo_pairs.c: asks the budget for memory that is about to be allocated. */
 ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what);
 
 /* Alternating keys and values, in an array or a map. Call geo_key until it gives *done. */

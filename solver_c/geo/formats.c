@@ -32,18 +32,6 @@ static ooze_result unknown(const char *path, const char *expected, ooze_message 
   return oz_fail(why, OOZE_ERROR_UNSUPPORTED, "%s: unknown ending; expected %s", path, expected);
 }
 
-void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type,
-                       uint32_t components) {
-  if (!info) return;
-  if (info->attribute_count < OOZE_FILE_ATTRIBUTES) {
-    ooze_file_attribute *a = &info->attributes[info->attribute_count];
-    snprintf(a->name, sizeof a->name, "%.*s", length < 63 ? (int)length : 63, name);
-    snprintf(a->type, sizeof a->type, "%s", type);
-    a->components = components;
-  }
-  info->attribute_count++;
-}
-
 /* Unpacks where that is needed, and lets the packed bytes go before the parsing begins if they are
  * ours. */
 static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_points **points,

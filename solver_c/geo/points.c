@@ -3,6 +3,7 @@
 #include "geo_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 ooze_result ooze_points_create(uint64_t count, ooze_points **out, ooze_message *why) {
@@ -258,4 +259,16 @@ ooze_result ooze_points_bounds(const ooze_points *points, double out[6]) {
     out[k + 3] = (double)high[k];
   }
   return OOZE_OK;
+}
+
+void oz_info_attribute(ooze_file_info *info, const char *name, size_t length, const char *type,
+                       uint32_t components) {
+  if (!info) return;
+  if (info->attribute_count < OOZE_FILE_ATTRIBUTES) {
+    ooze_file_attribute *a = &info->attributes[info->attribute_count];
+    snprintf(a->name, sizeof a->name, "%.*s", length < 63 ? (int)length : 63, name);
+    snprintf(a->type, sizeof a->type, "%s", type);
+    a->components = components;
+  }
+  info->attribute_count++;
 }

@@ -13,7 +13,7 @@
 #ifndef OZ_PHYSICS_LOAD_H
 #define OZ_PHYSICS_LOAD_H
 
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 #include "physics/conformation.h"
 #include "physics/mps.h"
 #include "physics/paper.h"

@@ -18,7 +18,7 @@
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
 
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 #include "physics/density.h"
 #include "physics/links.h"
 

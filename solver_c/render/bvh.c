@@ -1,7 +1,7 @@
 /* A tree of boxes over spheres or triangles: items sorted along a Morton curve, then halved. It is
  * built in the time of a sort, and since neighbours on the curve are neighbours in space its boxes
  * are good enough. */
-#include "render_internal.h"
+#include "rays.h"
 
 enum { LEAF = 4 };
 

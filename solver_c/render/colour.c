@@ -1,5 +1,5 @@
 /* Colours: maps for attributes, the looks of the material presets, and the legend. */
-#include "render_internal.h"
+#include "rays.h"
 
 #include <stdio.h>
 

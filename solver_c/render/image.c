@@ -1,5 +1,5 @@
 /* Images in memory, PNG files and contact sheets. */
-#include "surface/surface_internal.h"
+#include "surface/level_set.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Rays through the bricks of a level set: empty bricks are crossed in one step, full ones by steps
  * of the distance. Where a few particles have flown far off, so are empty blocks of 16 or 256
  * bricks a side. */
-#include "render_internal.h"
+#include "rays.h"
 
 static const int coarse_shift[OZ_MARCH_LEVELS] = {8, 4};
 

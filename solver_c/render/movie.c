@@ -4,7 +4,7 @@
 #if !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
-#include "surface/surface_internal.h"
+#include "surface/level_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The picture: tiles of pixels, samples on a turned grid, tone curve, legend and caption. */
-#include "render_internal.h"
+#include "rays.h"
 
 enum { TILE = 16, REACH = 3 };
 

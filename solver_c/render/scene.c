@@ -1,7 +1,7 @@
 /* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and what
  * each thing looks like.
  */
-#include "render_internal.h"
+#include "rays.h"
 
 #include <stdlib.h>
 

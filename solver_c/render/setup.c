@@ -1,5 +1,5 @@
 /* From the description to a scene ready for rays: trees, looks, ground, framing. */
-#include "render_internal.h"
+#include "rays.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Light: one key light with a soft edge, a bright sky all around with what stands in its way, two
  * soft boxes that only glossy things see, and fluid that light passes through. All colours here are
  * linear. */
-#include "render_internal.h"
+#include "rays.h"
 
 #define KEY 1.15f /* strength of the key light on a surface that faces it */
 /* radians: half the angle that it fills; its shadows soften with distance */

@@ -1,6 +1,6 @@
 /* A 5x7 face for legends and captions, drawn for this project: seven rows of five dots, the
  * leftmost dot is bit 4. */
-#include "surface/surface_internal.h"
+#include "surface/level_set.h"
 
 static const uint8_t glyphs[95][7] = {{0, 0, 0, 0, 0, 0, 0},                       /* space */
                                       {0x04, 0x04, 0x04, 0x04, 0x04, 0x00, 0x04},  /* ! */

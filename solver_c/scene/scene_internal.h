@@ -152,6 +152,7 @@ ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take,
 /* that of time 0 */
 ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why);
 void oz_state_release(oz_state *state);
+void oz_state_assign(const ooze_scene *scene, oz_state *to, const oz_state *from); /* to a copy */
 /* Numbers of a value where it is kept. */
 void oz_store(oz_kind kind, const double v[4], void *at);
 void oz_state_at(const ooze_scene *scene, double time, oz_state *state); /* into a copy */
@@ -169,7 +170,14 @@ typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cl
                                   ooze_message *why);
 ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take,
                               void *user, ooze_message *why);
-/* How many the scene's max_memory holds. */
+/* What a particle of the scene costs (cost.c), and how many its max_memory holds. */
+typedef struct oz_cost {
+  double bytes;   /* a particle, in the solver */
+  double saved;   /* a particle, in a checkpoint */
+  double seconds; /* a particle and substep */
+} oz_cost;
+ooze_result oz_scene_cost(const ooze_scene *scene, oz_cost *out, ooze_message *why);
+double oz_cost_bytes(const oz_cost *cost); /* of a run, a particle */
 ooze_result oz_scene_most_particles(const ooze_scene *scene, uint64_t *out, ooze_message *why);
 ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,
                                 ooze_collider_desc *out);

@@ -97,3 +97,10 @@ void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
     if (state->emitters[i].posed.uses_rotate)
       oz_pose_rotate(state->emitters[i].posed.rotate, state->emitters[i].desc.start.rotation);
 }
+
+void oz_state_assign(const ooze_scene *scene, oz_state *to, const oz_state *from) {
+  to->params = from->params;
+  memcpy(to->materials, from->materials, scene->material_count * sizeof *to->materials);
+  memcpy(to->colliders, from->colliders, scene->collider_count * sizeof *to->colliders);
+  memcpy(to->emitters, from->emitters, scene->emitter_count * sizeof *to->emitters);
+}

@@ -258,7 +258,7 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   if (json_is_object(watch)) OZ_TRY_OK(oz_session_use_values(s, json_incref(watch)));
   /* the last thing sent were the values of the frame before */
   s->sent_is_known = !c.count;
-  oz_session_sent(s, &s->want);
+  oz_state_assign(s->scene, &s->sent, &s->want);
   if (s->frame > scene->output.first)
     oz_state_at(s->scene, oz_frame_time(scene, s->frame - 1), &s->sent);
   s->report.resumed = 1;

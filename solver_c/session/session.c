@@ -8,19 +8,8 @@
 #include "base/seconds.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void oz_session_say(oz_session *s, const char *format, ...) {
-  char text[1024];
-  va_list list;
-  if (!s->options.line) return;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  s->options.line(s->options.user, text);
-}
 
 static int stop_wanted(oz_session *s) {
   return s->options.stop && s->options.stop(s->options.user);
@@ -117,16 +106,9 @@ static ooze_result apply(oz_session *s) {
     OZ_TRY_OK(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",
                           scene->emitters[i].name));
   }
-  oz_session_sent(s, &s->want);
+  oz_state_assign(s->scene, &s->sent, &s->want);
   s->sent_is_known = 1;
   return OOZE_OK;
-}
-
-void oz_session_sent(oz_session *s, const oz_state *state) {
-  s->sent.params = state->params;
-  memcpy(s->sent.materials, state->materials, s->scene->material_count * sizeof *state->materials);
-  memcpy(s->sent.colliders, state->colliders, s->scene->collider_count * sizeof *state->colliders);
-  memcpy(s->sent.emitters, state->emitters, s->scene->emitter_count * sizeof *state->emitters);
 }
 
 static ooze_result step_frame(oz_session *s) {

@@ -29,12 +29,11 @@ typedef struct oz_session {
   ooze_message *why;
 } oz_session;
 
+/* messages.c: a line for the host */
 void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
 /* folder/part/name.0012.ending; part may be "". */
 ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
                             const char *ending, char *out, size_t room);
-
-void oz_session_sent(oz_session *s, const oz_state *state); /* what the solver has now */
 
 /* deform.c: the points of colliders with a mesh for each frame, for the step to `stepping`
  */

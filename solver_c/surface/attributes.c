@@ -1,7 +1,7 @@
 /* Velocity and scalars on the bricks of a surface: the mean of the particles around each sample,
  * weighted by a kernel that reaches from beyond the band back to the fluid, so that motion blur
  * finds a velocity wherever it finds a distance. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

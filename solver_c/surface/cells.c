@@ -1,7 +1,7 @@
 /* Particles binned into cubic cells: a sort by (cell, input order) and a table from cell to range.
  * Time and memory are linear in particles whatever their spread, since only occupied cells exist.
  */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

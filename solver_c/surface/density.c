@@ -4,7 +4,7 @@
  * result is a solid with one surface. The radius must be large enough that balls about a lattice's
  * outermost layer leave no holes (0.87 separations): the surface stands that far out, and shows
  * each particle's ball. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

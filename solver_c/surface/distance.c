@@ -1,6 +1,6 @@
 /* From any function with the right zero crossing to signed distance in a narrow band, and a filter
  * on it. Both work in voxels. A brick reads its six neighbours through a padded copy. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* The bricks near particles, and the field on them. Each brick gathers the particles that reach it,
  * in cell order, into a block of its own: no two tasks write to one place, so any number of threads
  * makes the same bits. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

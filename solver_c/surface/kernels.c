@@ -8,7 +8,7 @@
  * to the fluid's shape and clamped, and centres moved to take out noise. Their smoothing pulls the
  * whole surface inwards; here the mean pull of the particles alongside is taken out again (after
  * Vollmer's HC smoothing of meshes), so only the noise goes. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

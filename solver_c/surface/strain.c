@@ -5,7 +5,7 @@
  * arrangement, at a free surface too, where a plain SPH gradient misses half of its neighbours.
  * What counts is its symmetric part D: sqrt(2 D:D) is the rate of a simple shear, and the shear
  * rate that a shear-thinning viscosity is given for. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

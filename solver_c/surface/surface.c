@@ -1,7 +1,7 @@
 /* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it
  * into distance, keep the band. The steps are in cells.c, kernels.c,
  * field.c, distance.c, attributes.c. */
-#include "surface_internal.h"
+#include "level_set.h"
 
 #include <math.h>
 

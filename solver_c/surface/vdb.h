@@ -2,7 +2,7 @@
 #ifndef OZ_SURFACE_VDB_H
 #define OZ_SURFACE_VDB_H
 
-#include "surface_internal.h"
+#include "level_set.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,7 @@ ooze_result oz_vdb_child(const ooze_sdf_desc *desc, const char *path, oz_parcel_
                          uint64_t most, oz_parcel *out, ooze_message *why);
 
 /* sdf.c: the checks that need no OpenVDB. */
+ooze_result oz_sdf_check(const ooze_sdf_desc *d, ooze_message *why);
 ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *desc, const float *points, uint32_t point_count,
                               const uint32_t *triangles, uint32_t triangle_count, int *out_closed,
                               ooze_message *why);

@@ -4,7 +4,7 @@
 #define OZ_TESTS_GRIP_H
 
 #include "base/backend.h"
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 
 #include "check.h"
 

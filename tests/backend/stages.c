@@ -7,7 +7,7 @@
  * gradients stored with them, are each build's own: their padding differs.
  */
 #include "check.h"
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 
 #include "backend/grip.h"
 #include "backend/stage_scenes.h"

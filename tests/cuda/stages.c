@@ -9,7 +9,7 @@
  * each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest may stand at one of
  * the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
 #define _DEFAULT_SOURCE 1 /* setenv */
-#include "physics/boundary.h"
+#include "physics/boundary_particles.h"
 
 #include "cuda/compare.h"
 

@@ -1,6 +1,6 @@
 /* What the surface and picture files share: the particle cell grid, the brick map of a surface. */
-#ifndef OZ_SURFACE_INTERNAL_H
-#define OZ_SURFACE_INTERNAL_H
+#ifndef OZ_SURFACE_LEVEL_SET_H
+#define OZ_SURFACE_LEVEL_SET_H
 
 #include "base/lattice.h"
 #include "base/memory.h"

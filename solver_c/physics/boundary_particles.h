@@ -2,8 +2,8 @@
  * surface that are in the fluid's sums, held where the collider is. `rest` is a point's place in
  * the collider's frame at the start of the step and `force`, which held particles have no use for,
  * how far it moves there during the step: a mesh that deforms. */
-#ifndef OZ_PHYSICS_BOUNDARY_H
-#define OZ_PHYSICS_BOUNDARY_H
+#ifndef OZ_PHYSICS_BOUNDARY_PARTICLES_H
+#define OZ_PHYSICS_BOUNDARY_PARTICLES_H
 
 #include "physics/contact.h"
 #include "physics/pairs.h"

@@ -1,8 +1,8 @@
 /* What the ray caster's files share: vectors, the scene, hits. */
-#ifndef OZ_RENDER_INTERNAL_H
-#define OZ_RENDER_INTERNAL_H
+#ifndef OZ_RENDER_RAYS_H
+#define OZ_RENDER_RAYS_H
 
-#include "surface/surface_internal.h"
+#include "surface/level_set.h"
 
 #include <math.h>
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void oz_session_say(oz_session *s, const char *format, ...) {
+  char text[1024];
+  va_list list;
+  if (!s->options.line) return;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  s->options.line(s->options.user, text);
+}
