@@ -326,8 +326,7 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     ooze_attribute_info info = describe(a);
     bool asked =
-        (a == OOZE_MASS && output.mass) ||
-        (output.stress && (a == OOZE_STRESS || a == OOZE_COMPRESSION || a == OOZE_NEIGHBOURS));
+        a == OOZE_MASS ? output.mass : output.stress; // the toggle Stress is for all other results
     if (a == OOZE_ID || (!info.is_state && !asked)) continue;
     GA_Attribute *to = quiet(ooze_attribute(a)) && !gdp.findPointAttribute(info.name)
                            ? nullptr

@@ -7,6 +7,39 @@
 
 /* ---- Output ------------------------------------------------------------------------------ */
 
+/* `channels`: results of the last substep by their names, with blanks between. State is always in
+ * caches and is no channel. */
+static ooze_result read_channels(oz_reader *r, json_t *object, uint32_t *out) {
+  const char *text = json_string_value(json_object_get(object, "channels"));
+  const char *names[OOZE_ATTRIBUTE_COUNT];
+  size_t count = 0, length;
+  uint32_t bit[OOZE_ATTRIBUTE_COUNT];
+  char all[160] = "", word[64];
+  _Static_assert(OOZE_ATTRIBUTE_COUNT <= 32, "channels are bits of a word");
+  if (!json_object_get(object, "channels")) return OOZE_OK;
+  const size_t mark = oz_down(r, "channels");
+  if (!text) return oz_refuse(r, OOZE_ERROR_ARGUMENT, "expected a text of names");
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; a++) {
+    ooze_attribute_info info;
+    ooze_attribute_info_default(&info);
+    if (ooze_attribute_describe((ooze_attribute)a, &info) < 0 || info.is_state) continue;
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", count ? ", " : "", info.name);
+    names[count] = info.name, bit[count++] = 1u << a;
+  }
+  for (*out = 0; *(text += strspn(text, " ")); text += length) {
+    size_t k = 0;
+    length = strcspn(text, " ");
+    snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
+    while (k < count && strcmp(names[k], word) != 0) k++;
+    if (k == count)
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no channel %s; expected some of %s", word,
+                       all);
+    *out |= bit[k];
+  }
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
 ooze_result oz_read_output(oz_reader *r) {
   ooze_scene *s = r->scene;
   oz_output *o = &s->output;
@@ -17,6 +50,7 @@ ooze_result oz_read_output(oz_reader *r) {
   o->threshold = 0.85f;
   o->checkpoint_every = 10;
   o->checkpoint_keep = 2;
+  o->channels = 1u << OOZE_COMPRESSION;
   if (object) {
     size_t mark = oz_down(r, "output");
     OZ_TRY_OK(oz_check_keys(r, "output", object));
@@ -39,6 +73,7 @@ ooze_result oz_read_output(oz_reader *r) {
     o->last = (int32_t)range[1];
     OZ_TRY_OK(oz_get_number(r, "output", object, "fps", &o->fps));
     OZ_TRY_OK(oz_get_count(r, "output", object, "points", &o->points));
+    OZ_TRY_OK(read_channels(r, object, &o->channels));
     OZ_TRY_OK(oz_get_count(r, "output", object, "surface", &o->surface));
     OZ_TRY_OK(oz_get_count(r, "output", object, "mesh", &o->mesh));
     OZ_TRY_OK(oz_get_count(r, "output", object, "surface_method", &o->method));

@@ -97,6 +97,7 @@ typedef struct oz_output {
   uint32_t points, surface, mesh, method, smoothing, stress, strainrate, temperature,
       checkpoint_every, checkpoint_keep;
   float voxel, threshold;
+  uint32_t channels; /* bits by ooze_attribute: results of the last substep that caches carry */
 } oz_output;
 
 struct ooze_scene {

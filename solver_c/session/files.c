@@ -169,16 +169,23 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points,
   return OOZE_OK;
 }
 
-/* How far each particle's density is from rest: no state, but what a picture may be coloured by. */
-static ooze_result add_compression(oz_session *s, ooze_points *points) {
-  uint32_t count = ooze_particle_count(s->solver);
-  float *data = NULL;
-  OZ_TRY_OK(ooze_points_add(points, "compression", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER,
-                            (void **)&data, s->why));
-  ooze_result result =
-      count ? ooze_attribute_read(s->solver, OOZE_COMPRESSION, 0, count, 0, data) : OOZE_OK;
-  if (result < 0)
-    return oz_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
+/* Results of the last substep that the scene asks for (output.channels): no state, but what a
+ * picture may be coloured by, and what other programs want to know. */
+static ooze_result add_channels(oz_session *s, ooze_points *points) {
+  const uint32_t count = ooze_particle_count(s->solver);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; a++) {
+    ooze_attribute_info info;
+    void *data = NULL;
+    if (!(s->base->output.channels >> a & 1u)) continue;
+    ooze_attribute_info_default(&info);
+    OZ_TRY_OK(ooze_attribute_describe((ooze_attribute)a, &info));
+    OZ_TRY_OK(ooze_points_add(points, info.name, info.is_integer ? OOZE_INT32 : OOZE_FLOAT32,
+                              info.components, OOZE_MEANING_NUMBER, &data, s->why));
+    ooze_result result =
+        count ? ooze_attribute_read(s->solver, (ooze_attribute)a, 0, count, 0, data) : OOZE_OK;
+    if (result < 0)
+      return oz_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
+  }
   return OOZE_OK;
 }
 
@@ -189,7 +196,7 @@ ooze_result oz_session_write_frame(oz_session *s) {
   char path[3600];
   OZ_TRY_OK(ooze_points_from_solver(s->solver, &points, s->why));
   ooze_result result = ooze_points_detail_set(points, "frame", s->frame, s->why);
-  if (result >= 0) result = add_compression(s, points);
+  if (result >= 0) result = add_channels(s, points);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
     /* one thread packs: more would put equal points into other bytes */

@@ -325,6 +325,10 @@ OZ_CASE(keyframes_give_values_between_and_beyond) {
   refused(MINIMAL(""), "solver.time_scale={\"keys\": [[1, 1], [0, 2]]}", "does not come after");
   refused(MINIMAL(""), "solver.time_scale={\"keys\": [[0, -1]]}", "-1 is out of range");
   refused(MINIMAL(""), "solver.time_scale={\"keys\": [], \"x\": 1}", "there is no such key");
+  refused(
+      MINIMAL(""), "output.channels=\"stress strain\"",
+      "output.channels: there is no channel strain; expected some of mass, compression, stress, "
+      "neighbours");
 }
 
 OZ_CASE(iterations_follow_what_is_poured) {

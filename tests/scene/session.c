@@ -200,6 +200,27 @@ OZ_CASE(a_mesh_for_each_frame_pushes_what_lies_on_it) {
   }
 }
 
+OZ_CASE(caches_carry_the_channels_that_are_asked_for) {
+  ooze_scene *s = load("output.channels=\"stress neighbours\"");
+  ooze_run_report report;
+  ooze_points *points = NULL;
+  ooze_points_attribute a;
+  double most = 0.0;
+  CHECK(run(s, RUN_FOLDER "/channels", 0, -1, NULL, &report) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_points_read(RUN_FOLDER "/channels/points/small.0012.bgeo.sc", NULL, &points, &why) ==
+            OOZE_OK,
+        "%s", why.text);
+  ooze_points_attribute_default(&a);
+  CHECK(ooze_points_find(points, "compression", &a) < 0, "it was not asked for");
+  CHECK(ooze_points_find(points, "neighbours", &a) == OOZE_OK && a.type == OOZE_INT32);
+  CHECK(ooze_points_find(points, "stress", &a) == OOZE_OK && a.components == 6);
+  for (uint64_t k = 0; k < 6 * ooze_points_count(points); k++)
+    most = fmax(most, fabs((double)((const float *)a.data)[k]));
+  CHECK(most > 1.0 && most < 1e6, "a block that falls is stressed: %g Pa", most);
+  ooze_points_destroy(points);
+  ooze_scene_destroy(s);
+}
+
 OZ_CASE(what_cannot_be_written_is_an_error_not_a_crash) {
   ooze_scene *s = load(NULL);
   ooze_run_report r;
