@@ -185,7 +185,7 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   if (!queued(g, k, OZ_STAGE_velocity_start)) return 0;
   const uint32_t frame = q[k++].frame;
   const oz_frame &f = g->queue.frame[frame];
-  if (f.relaxing || f.yielding || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
+  if (f.has_relaxation_time || f.yielding || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
   if (planes) n = add_hold(g, q[k++].frame, aside, out, n);
   if (!queued(g, k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
   launch *l = &out[n];
@@ -206,7 +206,7 @@ uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
   out[n++].on_wall_stream = true;
   ++*at;
   if (!queued(g, *at, OZ_STAGE_velocity_start) || !queued(g, *at + 1, OZ_STAGE_wall_hold) ||
-      f.relaxing || f.yielding)
+      f.has_relaxation_time || f.yielding)
     return n;
   n = add_hold(g, q[*at + 1].frame, true, out, n);
   out[n++] = one_stage(OZ_STAGE_velocity_start, q[*at].frame);

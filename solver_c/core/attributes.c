@@ -30,7 +30,7 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_POSITION] = {"P", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_X, NULL},
     [OOZE_VELOCITY] = {"v", 3, 0, 1, 1, OZ_CHECK_VELOCITY, OZ_FIELD_U, NULL},
     [OOZE_CONFORMATION] = {"conform", 6, 0, 1, 1, OZ_CHECK_TENSOR, OZ_FIELD_Q, NULL},
-    [OOZE_RELAXATION_TIME] = {"relaxtime", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_TAU,
+    [OOZE_RELAXATION_TIME] = {"relaxtime", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_RELAXATION_TIME,
                               "relaxation_time"},
     [OOZE_COMPLIANCE] = {"compliance", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_COMPLIANCE,
                          "compliance"},
@@ -267,7 +267,7 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
     }
     OZ_TRY(oz_host_dirty(s));
   }
-  s->particles.tau_known = 0;
+  s->particles.relaxation_time_known = 0;
   return OOZE_OK;
 }
 
@@ -313,6 +313,6 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     for (uint32_t k = 0; k < a->components; ++k) memcpy(to + k * plane, from + 4 * k, 4);
   }
   OZ_TRY(oz_host_dirty(s));
-  if (attribute == OOZE_RELAXATION_TIME) s->particles.tau_known = 0;
+  if (attribute == OOZE_RELAXATION_TIME) s->particles.relaxation_time_known = 0;
   return OOZE_OK;
 }

@@ -46,7 +46,7 @@ static const struct {
     {OOZE_POSITION, OZ_FIELD_X, 3},
     {OOZE_VELOCITY, OZ_FIELD_U, 3},
     {OOZE_CONFORMATION, OZ_FIELD_Q, 6},
-    {OOZE_RELAXATION_TIME, OZ_FIELD_TAU, 1},
+    {OOZE_RELAXATION_TIME, OZ_FIELD_RELAXATION_TIME, 1},
     {OOZE_COMPLIANCE, OZ_FIELD_COMPLIANCE, 1},
     {OOZE_VISCOSITY, OZ_FIELD_VISCOSITY, 1},
     {OOZE_DENSITY, OZ_FIELD_DENSITY, 1},
@@ -498,7 +498,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   p->next_id = in->header.next_id;
   p->results = 0;
   p->results_dt = 0;
-  p->tau_known = 0;
+  p->relaxation_time_known = 0;
   s->params = in->params;
   ooze_material *old_materials = s->materials;
   s->materials = in->materials;

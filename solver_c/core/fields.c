@@ -21,7 +21,7 @@ int oz_field_there(const ooze_solver *s, oz_field field) {
 }
 
 const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
-    {OZ_FIELD_TAU, offsetof(ooze_material, relaxation_time)},
+    {OZ_FIELD_RELAXATION_TIME, offsetof(ooze_material, relaxation_time)},
     {OZ_FIELD_COMPLIANCE, offsetof(ooze_material, compliance)},
     {OZ_FIELD_VISCOSITY, offsetof(ooze_material, viscosity)},
     {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},

@@ -30,12 +30,12 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter)
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
-  s->has_tension = s->has_yield = s->has_heat = s->has_ramps = s->ramps_relax = 0;
+  s->has_tension = s->has_yield = s->has_heat = s->has_ramps = s->ramps_have_relaxation_time = 0;
   s->diffusivity = s->mixing = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
     const ooze_material *m = &s->materials[i];
     matter[i].density = m->density;
-    matter[i].tau = m->relaxation_time;
+    matter[i].relaxation_time = m->relaxation_time;
     matter[i].compliance = m->compliance;
     matter[i].viscosity = m->viscosity;
     matter[i].temperature = m->temperature;
@@ -61,7 +61,7 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     for (uint32_t k = 0; k < OZ_RAMP_POINTS && ramp[k][0] > 0; ++k, ++matter[i].ramp_count) {
       memcpy(matter[i].ramp[k], ramp[k], sizeof ramp[k]);
       s->has_ramps = 1;
-      s->ramps_relax |= ramp[k][2] > 0;
+      s->ramps_have_relaxation_time |= ramp[k][2] > 0;
     }
   }
   ooze_result r = s->backend->table->matter(s->backend, matter, s->material_count, s->message);
@@ -133,7 +133,7 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   s->materials[index] = in;
   s->matter_known = 0;
   s->boundary.fresh = 0; /* their weights were where the compliance went */
-  s->particles.tau_known = 0;
+  s->particles.relaxation_time_known = 0;
   return OOZE_OK;
 }
 

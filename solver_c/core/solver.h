@@ -45,7 +45,7 @@ typedef struct oz_particles {
   /* what the last substep left: valid for the first `results` particles of the backend's order */
   uint32_t results;
   float results_dt;            /* s, of that substep; 0: there has been none */
-  uint32_t tau_known, has_tau; /* whether any relaxation time is above 0 */
+  uint32_t relaxation_time_known, has_relaxation_time; /* whether any relaxation time is above 0 */
 } oz_particles;
 
 /* All links by rank, as far as the host has asked for them: those between particles that it sees,
@@ -90,7 +90,7 @@ struct ooze_solver {
   /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation
    * time among those; the greatest diffusivity of heat and of what is mixed (m^2/s). Known when
    * matter_known is. */
-  uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_relax;
+  uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_have_relaxation_time;
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
   uint32_t material_count;

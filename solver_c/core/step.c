@@ -65,7 +65,7 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
     int when;
     oz_field field;
   } needs[] = {
-      {s->has_ramps || s->mixing > 0, OZ_FIELD_TAU},
+      {s->has_ramps || s->mixing > 0, OZ_FIELD_RELAXATION_TIME},
       {s->has_ramps || s->mixing > 0 || blend, OZ_FIELD_VISCOSITY},
       {s->mixing > 0, OZ_FIELD_DENSITY},
       {s->mixing > 0, OZ_FIELD_COMPLIANCE},
@@ -80,22 +80,22 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
   return OOZE_OK;
 }
 
-static ooze_result any_relaxation(ooze_solver *s) {
+static ooze_result find_relaxation_time(ooze_solver *s) {
   oz_particles *p = &s->particles;
   void *copy;
-  if (p->tau_known) return OOZE_OK;
+  if (p->relaxation_time_known) return OOZE_OK;
   /* or some material has one? Otherwise nothing need be fetched */
-  uint32_t some = oz_field_there(s, OZ_FIELD_TAU);
+  uint32_t some = oz_field_there(s, OZ_FIELD_RELAXATION_TIME);
   for (uint32_t m = 0; m < s->material_count; ++m) some |= s->materials[m].relaxation_time > 0;
   if (!some) {
-    p->has_tau = 0, p->tau_known = 1;
+    p->has_relaxation_time = 0, p->relaxation_time_known = 1;
     return OOZE_OK;
   }
-  OZ_TRY(oz_host_copy(s, OZ_FIELD_TAU, &copy));
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_RELAXATION_TIME, &copy));
   const float *tau = copy;
-  p->has_tau = 0;
-  for (uint32_t i = 0; i < p->count && !p->has_tau; ++i) p->has_tau = tau[i] > 0;
-  p->tau_known = 1;
+  p->has_relaxation_time = 0;
+  for (uint32_t i = 0; i < p->count && !p->has_relaxation_time; ++i) p->has_relaxation_time = tau[i] > 0;
+  p->relaxation_time_known = 1;
   return OOZE_OK;
 }
 
@@ -325,7 +325,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
-  const uint32_t relaxes = s->particles.has_tau || s->has_yield || s->ramps_relax;
+  const uint32_t relaxes = s->particles.has_relaxation_time || s->has_yield || s->ramps_have_relaxation_time;
   OZ_TRY(provide_fields(s, (int)relaxes));
   keep_backup(s);
   memset(step, 0, sizeof *step);
@@ -340,7 +340,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->diffusivity = s->diffusivity;
   step->has_mixing = s->mixing > 0;
   step->mixing = s->mixing;
-  step->has_relaxation = relaxes;
+  step->has_relaxation_time = relaxes;
   step->has_walls =
       (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE) || s->particles.hidden > 0;
   step->has_nozzles = s->emitters.count > 0;
@@ -384,7 +384,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   oz_particles *p = &s->particles;
   oz_births *b = &s->births;
   double t0 = s->time, f0 = *fraction;
-  uint32_t count = p->count, has_tau = p->has_tau;
+  uint32_t count = p->count, has_relaxation_time = p->has_relaxation_time;
   uint64_t next_id = p->next_id;
   b->count = 0;
   if (s->emitters.count)
@@ -393,8 +393,8 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(oz_particles_prepare(s, b->count < s->max_particles - count ? count + b->count
                                                                      : s->max_particles));
-  for (uint32_t i = 0; i < b->count && !p->has_tau; ++i)
-    p->has_tau = s->materials[b->material[i]].relaxation_time > 0;
+  for (uint32_t i = 0; i < b->count && !p->has_relaxation_time; ++i)
+    p->has_relaxation_time = s->materials[b->material[i]].relaxation_time > 0;
   oz_arrivals a = {b->count,    b->position, 0, b->velocity, 0, NULL,
                    b->material, b->source,   0, 0,           0, NULL};
   ooze_result r = oz_particles_append(s, &a);
@@ -403,9 +403,9 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
     r = model(s, t0, f0, f1, dt, &step);
     if (r < 0) unbear(s, count, next_id);
   }
-  p->tau_known = 1;
+  p->relaxation_time_known = 1;
   if (r < 0) {
-    p->has_tau = has_tau;
+    p->has_relaxation_time = has_relaxation_time;
     return r;
   }
   if (s->emitters.count) oz_emitters_accept(&s->emitters);
@@ -435,7 +435,7 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   memset(&s->run, 0, sizeof s->run);
   if (!(whole > 0)) return OOZE_OK;
   OZ_TRY(oz_boundary_before_step(s));
-  OZ_TRY(any_relaxation(s));
+  OZ_TRY(find_relaxation_time(s));
 
   ooze_result r = OOZE_OK;
   const ooze_hooks *hooks = &s->memory.hooks;
@@ -466,7 +466,7 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
   if (r <= OOZE_LOST_DIVERGED && hooks->log)
     hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
   /* the last elastic particle may be gone: a resumed run would know */
-  if (s->run.killed) s->particles.tau_known = 0;
+  if (s->run.killed) s->particles.relaxation_time_known = 0;
   if (r != OOZE_OK) return r;
   OZ_TRY(remove_lost(s, 0, 1));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);

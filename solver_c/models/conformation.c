@@ -24,7 +24,7 @@ static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
  * phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   const uint32_t iterations = s->params->velocity_iterations;
-  if (s->has_relaxation) { /* start from the elastic stress that the particles carry */
+  if (s->has_relaxation_time) { /* start from the elastic stress that the particles carry */
     RUN(force);
     OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(kick);
@@ -163,7 +163,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
     WALLS(wall_project);
     OZ_TRY(oz_bodies_project(b, f, k, why));
   }
-  if (s->has_relaxation) {
+  if (s->has_relaxation_time) {
     RUN(paper_sync);
     RUN(paper_update);
   }
@@ -181,7 +181,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress &&
                                                                  !positions_only && !printed &&
                                                                  s->params->velocity_iterations;
-  f->relaxing = s->has_relaxation;
+  f->has_relaxation_time = s->has_relaxation_time;
   f->in_turn = f->body_count != 0;
   f->carried = !f->in_turn && !s->has_boundary && !explicit_stress && !printed;
   f->yielding = s->has_yield;
@@ -238,7 +238,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* conformation and velocity at the end of the step */
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
-  if (s->has_relaxation && !printed) RUN(conform_update);
+  if (s->has_relaxation_time && !printed) RUN(conform_update);
   /* bodies, which have no part in it, float 0.3% of their draught higher beside a fluid that two
    * sweeps have calmed than with three (floating) */
   const uint32_t sweeps = printed                                        ? 0

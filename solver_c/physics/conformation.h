@@ -215,7 +215,7 @@ typedef struct {
   oz_real om, hg;
 } oz_gradient_own;
 OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
-  oz_real a = oz_ld(f->a, i), tau = oz_tau(f, i), rho = oz_density(f, i),
+  oz_real a = oz_ld(f->a, i), tau = oz_relaxation_time(f, i), rho = oz_density(f, i),
           load = a * (f->V0 * f->dt / f->m_ref) * rho;
   o->om = oz_ld(f->omega, i);
   o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load),
@@ -474,7 +474,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   oz_s3 e, r, stretch;
   oz_corotate(f, i, acc, &o->at, &rot, &R, &F, &S);
   e = oz_m3_sym(&S);
-  if (f->relaxing) {
+  if (f->has_relaxation_time) {
     oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
     Q = oz_s3_rotate(&Q, &R);
     stretch = oz_stretch(f, &Q, oz_inv_q_ld(f, i));
@@ -583,7 +583,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_turned_own own;
   oz_turned_take(f, i, &own);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
-  oz_real tau = oz_tau(f, i);
+  oz_real tau = oz_relaxation_time(f, i);
   oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
   oz_s3 Q0 = Q;

@@ -40,8 +40,8 @@ OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
   for (uint32_t k = 0; k < OZ_LANES; k++) m[k] = oz_matter_of(f, i + k);
   return oz_gather1(member, m, OZ_MATTER_FLOATS);
 }
-OZ_FN oz_real oz_tau(const oz_frame *f, uint32_t i) {
-  return f->tau ? oz_ld(f->tau, i) : oz_of_matter(f, i, &f->matter->tau);
+OZ_FN oz_real oz_relaxation_time(const oz_frame *f, uint32_t i) {
+  return f->relaxation_time ? oz_ld(f->relaxation_time, i) : oz_of_matter(f, i, &f->matter->relaxation_time);
 }
 OZ_FN oz_real oz_compliance(const oz_frame *f, uint32_t i) {
   return f->compliance ? oz_ld(f->compliance, i) : oz_of_matter(f, i, &f->matter->compliance);
@@ -53,8 +53,8 @@ OZ_FN oz_real oz_density(const oz_frame *f, uint32_t i) {
   return f->density ? oz_ld(f->density, i) : oz_of_matter(f, i, &f->matter->density);
 }
 /* of one particle */
-OZ_FN float oz_tau_of(const oz_frame *f, uint32_t i) {
-  return f->tau ? f->tau[i] : f->matter[oz_matter_of(f, i)].tau;
+OZ_FN float oz_relaxation_time_of(const oz_frame *f, uint32_t i) {
+  return f->relaxation_time ? f->relaxation_time[i] : f->matter[oz_matter_of(f, i)].relaxation_time;
 }
 OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) {
   return f->compliance ? f->compliance[i] : f->matter[oz_matter_of(f, i)].compliance;

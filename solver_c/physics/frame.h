@@ -114,7 +114,7 @@ typedef struct oz_nozzle {
 typedef struct oz_matter {
   float density; /* kg/m^3 at rest */
   /* s; 1/Pa; Pa s; K: of particles that have none of their own (fields.h) */
-  float tau, compliance, viscosity, temperature;
+  float relaxation_time, compliance, viscosity, temperature;
   float yield_stress;  /* Pa; 0: none */
   float conductivity;  /* W/(m K); 0: none */
   float heat_share;    /* m^3 K/J: 1 / (density heat capacity) */
@@ -324,7 +324,7 @@ typedef struct oz_frame {
   uint32_t scheme, corotation, gradient_correction, split, wall_density;
   float a_min;       /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
   float beta;        /* relaxation: 1.9 bounded form, 5 paper's */
-  uint32_t relaxing; /* some particle has a relaxation time: Q is not I everywhere */
+  uint32_t has_relaxation_time; /* some particle has a relaxation time: Q is not I everywhere */
   uint32_t yielding; /* some material has a yield stress */
   uint32_t conforms; /* the model is conformation: multipliers are its own */
   /* velocities are projected before positions: walls hold in them already */
@@ -364,7 +364,7 @@ typedef struct oz_frame {
    * be reset (predict) */
   float *u;
   float *q;                      /* planes 6: conformation tensor, identity at rest */
-  float *tau;                    /* s, relaxation time */
+  float *relaxation_time;                    /* s, relaxation time */
   float *compliance, *viscosity; /* 1/Pa; Pa s */
   float *density;                /* kg/m^3 at rest */
   float *temperature;            /* K */

@@ -177,6 +177,6 @@ OZ_FN void oz_ramp_item(const oz_frame *f, uint32_t i) {
   float t = b[0] > a[0] ? (T - a[0]) / (b[0] - a[0]) : 0.0f;
   t = t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;
   f->viscosity[i] = oz_ramp_between(a[1], b[1], t);
-  f->tau[i] = oz_ramp_between(a[2], b[2], t);
+  f->relaxation_time[i] = oz_ramp_between(a[2], b[2], t);
 }
 #endif

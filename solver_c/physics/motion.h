@@ -15,7 +15,7 @@ OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
  * SI). */
 OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_real tau = oz_tau(f, i), mu = oz_viscosity(f, i), zero = oz_set(0.0f);
+  oz_real tau = oz_relaxation_time(f, i), mu = oz_viscosity(f, i), zero = oz_set(0.0f);
   oz_real alpha =
       oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_compliance(f, i));
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
@@ -151,7 +151,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   red[0] = oz_select(good, zero, one);
   /* where the next substep's multipliers start: what lasts of the pressure. That of an impact goes
    * by */
-  if (f->relaxing) {
+  if (f->has_relaxation_time) {
     oz_real now = oz_s3_trace(&lam) * (oz_pressure_unit(f) / 3.0f), was = oz_ld(f->pressure, i);
     oz_st(f->pressure, i,
           oz_select(oz_solid(f, i) & free & good, was + OZ_PRESSURE_RATE * (now - was), zero));

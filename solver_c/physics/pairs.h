@@ -549,6 +549,6 @@ OZ_FN oz_real oz_filter_weight(const oz_frame *f, uint32_t i) {
 /* Lanes that remember their shape. */
 OZ_FN oz_mask oz_solid(const oz_frame *f, uint32_t i) {
   oz_real zero = oz_set(0.0f);
-  return ((oz_tau(f, i) > zero) | (oz_yield(f, i) > zero)) & oz_enough(f, i);
+  return ((oz_relaxation_time(f, i) > zero) | (oz_yield(f, i) > zero)) & oz_enough(f, i);
 }
 #endif

@@ -284,7 +284,7 @@ OZ_FN void oz_paper_update_end(const oz_frame *f, uint32_t i, const oz_real *acc
   (void)red;
   oz_m3 L = oz_paper_gradient(f, i, acc);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
-  oz_real tau = oz_tau(f, i), size = oz_set(0.0f);
+  oz_real tau = oz_relaxation_time(f, i), size = oz_set(0.0f);
   oz_mask relaxes = tau > oz_set(0.0f);
   Q = oz_paper_solve(&L, &Q, f->dt / oz_select(relaxes, tau, oz_set(1.0f)));
   for (int c = 0; c < 6; c++) size = oz_max(size, oz_abs(Q.s[c]));

@@ -39,7 +39,7 @@ typedef struct oz_hold {
 /* Does it remember its shape, and give way? Without compliance there is no stress to be kept in
  * balance. */
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
-  return (oz_tau_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
+  return (oz_relaxation_time_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
          (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 /* m: where the particle starts from, measured from where the wall starts. */
@@ -219,7 +219,7 @@ OZ_FN void oz_gripped_ld(const oz_frame *f, size_t i, oz_gripped *g) {
   for (int a = 0; a < 3; a++) g->u[a] = u[a];
   g->omega = f->omega[i];
   g->a = f->a[i];
-  g->tau = oz_tau_of(f, (uint32_t)i);
+  g->tau = oz_relaxation_time_of(f, (uint32_t)i);
   g->yield = f->yielding ? f->matter[f->material[i]].yield_stress : 0.0f;
   g->leaves = oz_wall_leaves(f, i);
   g->solid = oz_wall_solid(f, i);

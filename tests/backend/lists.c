@@ -75,7 +75,7 @@ static void fill(machine *m, const uint32_t *order) {
     for (uint32_t c = 0; c < 6; ++c) wide[c * n + k] = (float)(id[k] + 10000 * c);
   UP(Q, wide);
   UP(FORCE, wide); /* its three planes */
-  static const oz_field single[] = {OZ_FIELD_TAU, OZ_FIELD_COMPLIANCE, OZ_FIELD_VISCOSITY,
+  static const oz_field single[] = {OZ_FIELD_RELAXATION_TIME, OZ_FIELD_COMPLIANCE, OZ_FIELD_VISCOSITY,
                                     OZ_FIELD_DENSITY, OZ_FIELD_TEMPERATURE};
   for (uint32_t s = 0; s < sizeof single / sizeof *single; ++s) {
     for (uint32_t k = 0; k < n; ++k) wide[k] = (float)(id[k] + s);
@@ -416,13 +416,13 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
     for (uint32_t i = 0; i < m.f.count; ++i) {
       for (uint32_t c = 0; c < 6; ++c) m.f.q[(size_t)c * m.f.stride + i] = c < 3;
       for (uint32_t c = 0; c < 3; ++c) m.f.force[(size_t)c * m.f.stride + i] = 0;
-      m.f.tau[i] = 0.1f, m.f.compliance[i] = 1e-4f, m.f.viscosity[i] = 0, m.f.density[i] = 1000,
+      m.f.relaxation_time[i] = 0.1f, m.f.compliance[i] = 1e-4f, m.f.viscosity[i] = 0, m.f.density[i] = 1000,
       m.f.source[i] = 0;
     }
     step.backend = &m.cpu->base;
     step.params = &params;
     step.separation = separation;
-    step.has_relaxation = 1;
+    step.has_relaxation_time = 1;
     for (int n = 0; n < 3; ++n) {
       ooze_result r = oz_conformation_substep(&step, 0.002f, &why);
       CHECK(r == OOZE_OK && step.bad < 30, "%s: %s, %g particles went non-finite", name(&m),
@@ -481,13 +481,13 @@ static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
     for (uint32_t c = 0; c < 6; ++c) m->f.q[(size_t)c * m->f.stride + i] = c < 3;
     for (uint32_t c = 0; c < 3; ++c)
       m->f.u[4 * (size_t)i + c] = 5.0f * m->f.x[4 * (size_t)i + (c + 1) % 3];
-    m->f.tau[i] = 0.1f, m->f.compliance[i] = 1e-4f, m->f.viscosity[i] = 0, m->f.density[i] = 1000;
+    m->f.relaxation_time[i] = 0.1f, m->f.compliance[i] = 1e-4f, m->f.viscosity[i] = 0, m->f.density[i] = 1000;
     if (m->f.force)
       for (uint32_t c = 0; c < 3; ++c) m->f.force[(size_t)c * m->f.stride + i] = 0;
     if (m->f.source) m->f.source[i] = 0;
   }
   step.backend = &m->cpu->base, step.params = &params, step.separation = separation,
-  step.has_relaxation = 1;
+  step.has_relaxation_time = 1;
   for (int n = 0; n < 4; ++n)
     CHECK(oz_conformation_substep(&step, 0.002f, &why) == OOZE_OK && step.bad == 0, "%s", why.text);
   m->cpu->base.table->frame(&m->cpu->base, &m->f);
@@ -616,7 +616,7 @@ OZ_CASE(the_order_is_by_cell_and_id_whatever_it_was_before) {
           CHECK(f->q[(size_t)c * f->stride + i] == (float)(id + 10000 * c));
         for (uint32_t c = 0; c < 3; ++c)
           CHECK(f->force[(size_t)c * f->stride + i] == (float)(id + 10000 * c));
-        CHECK(f->tau[i] == (float)id && f->compliance[i] == (float)(id + 1) &&
+        CHECK(f->relaxation_time[i] == (float)id && f->compliance[i] == (float)(id + 1) &&
               f->viscosity[i] == (float)(id + 2) && f->density[i] == (float)(id + 3) &&
               f->temperature[i] == (float)(id + 4));
         CHECK(f->material[i] == (uint32_t)id + 1 && f->source[i] == (uint32_t)id + 2);

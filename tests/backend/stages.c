@@ -152,7 +152,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.backend = &t->base;
   step.params = &p;
   step.separation = separation;
-  step.has_relaxation = relaxation;
+  step.has_relaxation_time = relaxation;
   step.has_yield = relaxation;
   step.has_heat = 1;
   step.has_tension = 1;

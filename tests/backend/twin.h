@@ -67,7 +67,7 @@ static const array arrays[] = {
     {AT(melt), 1, PLANES, PURE, 0, SUMS},
     {AT(pressure), 1, PLANES, PURE, 0, INVERSE},
     {AT(rest), 3, PLANES, PURE, 0, INVERSE},
-    {AT(tau), 1, PLANES, PURE, 0, SUMS},
+    {AT(relaxation_time), 1, PLANES, PURE, 0, SUMS},
     {AT(viscosity), 1, PLANES, PURE, 0, SUMS},
     {AT(density), 1, PLANES, PURE, 0, SUMS},
     {AT(compliance), 1, PLANES, PURE, 0, SUMS},

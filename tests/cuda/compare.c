@@ -27,7 +27,7 @@ static const array arrays[] = {
     {AT(rot), 4, 4, 2, 0},        {AT(k_dens), 1, 1, 6, 0},    {AT(rho), 1, 1, 6, 0},
     {AT(diag), 1, 1, 5, 1},       {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0},
     {AT(near_sum), 1, 1, 7, 1},   {AT(gate), 1, 1, 0, 1},      {AT(wall_term), 4, 0, 2, 0},
-    {AT(tau), 1, 1, 0, 0},        {AT(viscosity), 1, 1, 0, 0}, {AT(temperature), 1, 1, 0, 0},
+    {AT(relaxation_time), 1, 1, 0, 0},        {AT(viscosity), 1, 1, 0, 0}, {AT(temperature), 1, 1, 0, 0},
     {AT(melt), 1, 1, 0, 0},       {AT(pressure), 1, 1, 0, 0},  {AT(density), 1, 1, 0, 0},
     {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},      {AT(soft_g), 4, 0, 3, 0},
 };

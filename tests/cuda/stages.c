@@ -147,7 +147,7 @@ static void load(oz_backend *b, const state *s) {
   const void *of[OZ_FIELD_STATE_COUNT] = {[OZ_FIELD_X] = s->x,
                                           [OZ_FIELD_U] = s->u,
                                           [OZ_FIELD_Q] = s->q,
-                                          [OZ_FIELD_TAU] = s->tau,
+                                          [OZ_FIELD_RELAXATION_TIME] = s->tau,
                                           [OZ_FIELD_COMPLIANCE] = s->compliance,
                                           [OZ_FIELD_VISCOSITY] = s->viscosity,
                                           [OZ_FIELD_DENSITY] = s->density,
@@ -294,7 +294,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   step.has_mixing = model == OOZE_MODEL_LINKS;
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
-  step.has_relaxation = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary =
+  step.has_relaxation_time = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary =
       step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
   /* the density's push is carried by matrices */
@@ -451,7 +451,7 @@ static ooze_result substep(oz_backend *b, ooze_message *why) {
   memset(&step, 0, sizeof step);
   step.backend = b, step.params = &params, step.separation = D;
   step.has_walls = step.has_nozzles = 1;
-  step.has_relaxation = relaxes != 0;
+  step.has_relaxation_time = relaxes != 0;
   return oz_conformation_substep(&step, 1.0f / 240.0f, why);
 }
 /* Four words a particle of a field, by rank. */
