@@ -286,7 +286,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   gpu *g = GPU(b);
   *f = g->arrays;
   f->count = f->fluid = g->count;
-  f->seen_at = f->x;
+  f->start_list_x = f->x;
   f->scalar = status_on_device(g)->scalar;
   f->collider = static_cast<const oz_collider *>(g->scene.collider.at);
   f->collider_count = g->scene.collider_count;

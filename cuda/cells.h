@@ -145,15 +145,15 @@ struct placement {
 };
 
 /* Displacements of a cell's particles since the start, as a box, for searches that skip static
- * cells (OZ_CALM): of each axis a word with the minimum and the minimum of the negated, 16 bits
+ * cells (OZ_MIN_APPROACH): of each axis a word with the minimum and the minimum of the negated, 16 bits
  * each, rounded outward. */
 enum { STATIC_UNITS = 32 };
 struct displacement_boxes {
   uint32_t *at;                 /* 4 words each, by cell. NULL: not wanted */
   float per;                    /* units a metre: STATIC_UNITS are the static limit */
   void set(const oz_frame *f) { /* y2 is free until the first conform_move */
-    at = f->calm2 > 0.0f ? reinterpret_cast<uint32_t *>(f->y2) : nullptr;
-    per = at ? (float)STATIC_UNITS / sqrtf(f->calm2) : 0.0f;
+    at = f->min_approach2 > 0.0f ? reinterpret_cast<uint32_t *>(f->y2) : nullptr;
+    per = at ? (float)STATIC_UNITS / sqrtf(f->min_approach2) : 0.0f;
   }
   static OZ_D uint32_t least(uint32_t a, uint32_t b) { /* signed, of both halves */
 #if defined(__CUDACC__)

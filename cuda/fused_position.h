@@ -28,7 +28,7 @@ OZ_D float oz_second_half(float v) {
 /* ---- density_lambda and strain ---- */
 
 struct stage_density_strain {
-  static constexpr int KIND = KIND_C, SUMS = 10, REDS = 0, STAGE = OZ_STAGE_density_lambda;
+  static constexpr int KIND = KIND_START, SUMS = 10, REDS = 0, STAGE = OZ_STAGE_density_lambda;
   struct self {
     oz_v3 y;
   };
@@ -52,7 +52,7 @@ struct stage_density_strain {
   }
   /* rows that the density list adds */
   struct further {
-    static constexpr int KIND = KIND_D;
+    static constexpr int KIND = KIND_DENSITY;
     typedef oz_density_lambda_self self;
     static OZ_D void begin(const oz_frame *f, uint32_t i, self *s) {
       oz_density_lambda_begin(f, i, s);
@@ -66,7 +66,7 @@ struct stage_density_strain {
 /* ---- conform_move and density_move ---- */
 
 struct stage_position_move {
-  static constexpr int KIND = KIND_C, SUMS = 7, REDS = 0, STAGE = OZ_STAGE_conform_move;
+  static constexpr int KIND = KIND_START, SUMS = 7, REDS = 0, STAGE = OZ_STAGE_conform_move;
   struct self {
     float y[3], w, pull;
   }; /* pull: factor that n->c lacks (gather.h); w includes it */
@@ -104,7 +104,7 @@ struct stage_position_move {
     oz_vec_st(f->p, i, p, oz_weight(f, i));
   }
   struct further { /* p is being written: old positions come from x and dx */
-    static constexpr int KIND = KIND_D;
+    static constexpr int KIND = KIND_DENSITY;
     struct self {
       oz_v3 p;
       float lam;

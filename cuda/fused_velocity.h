@@ -21,7 +21,7 @@ OZ_D float force_held(const oz_frame *f, uint32_t i, const oz_real *acc, const W
 }
 
 struct stage_bound_residual {
-  static constexpr int KIND = KIND_C, SUMS = 15, REDS = stage_residual::REDS,
+  static constexpr int KIND = KIND_START, SUMS = 15, REDS = stage_residual::REDS,
                        STAGE = OZ_STAGE_residual;
   /* first sum of bound; its sums are linear in the length of a gradient */
   enum { BOUND = 9 };

@@ -82,7 +82,7 @@ template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
 /* A block's copies: records, then start positions, then numbers; `room` of each. */
 template <class S> struct shared_copies {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
-  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_C && !gathers_only_starts<S>;
+  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_START && !gathers_only_starts<S>;
   static constexpr int PLACE = !PLACED ? 0 : unpacked<S> ? 4 : 2; /* words of a start position */
   /* bytes a neighbour */
   static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE;
@@ -226,12 +226,12 @@ OZ_D void visit_pair(const array_view &v, oz_place here, uint32_t j, const uint1
   oz_group m;
   m.j = &j;
   if constexpr (matrix<S>) m.off = acc + S::SUMS - 1;
-  if (S::KIND == KIND_C && STORED) {
+  if (S::KIND == KIND_START && STORED) {
     m.g.x = oz_ld_half(g), m.g.y = oz_ld_half(g + 1), m.g.z = oz_ld_half(g + 2);
     m.c = oz_ld_half(g + 3);
     m.way = m.g, m.s = oz_set(1.0f), m.far = oz_length(m.g);
     if (needs_separation<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
-  } else if (S::KIND == KIND_C) {
+  } else if (S::KIND == KIND_START) {
     oz_frame k; /* the members that oz_spiky_within reads */
     if constexpr (unpacked<S>) {
       oz_real q[4];
@@ -430,7 +430,7 @@ template <class S, int T, class ENTRY> struct strip {
 /* A row of numbers with stored gradients for 8 threads or more; each takes two entries a round. */
 template <class S, int T> struct stored_strip {
   static constexpr uint32_t STEP = T / 4 * (4 * GROUP);
-  static constexpr bool READ = S::KIND == KIND_C;
+  static constexpr bool READ = S::KIND == KIND_START;
   const uint32_t *row;
   const uint16_t *ghat;
   uint32_t n, j[2];
@@ -465,7 +465,7 @@ template <class S, int T> struct stored_strip {
 };
 /* Whether a stage walks the density list; kind BOTH walks the links after it. */
 template <class S> OZ_D constexpr bool walks_density_list() {
-  return S::KIND == KIND_D || S::KIND == KIND_BOTH || density_rows_of<S>::OTHER;
+  return S::KIND == KIND_DENSITY || S::KIND == KIND_DENSITY_LINK || density_rows_of<S>::OTHER;
 }
 /* Stages of kind LATE skip the start list, where a fused stage has walked it. */
 template <class S> constexpr bool density_only = false;
@@ -496,7 +496,7 @@ OZ_D void walk_links(const oz_frame *f, uint32_t i, uint32_t lane, const typenam
                      oz_real *acc) {
   for (uint32_t k = lane; k < f->link_len[i]; k += T) {
     const oz_links n = link_entry(f, i, k);
-    if constexpr (S::KIND == KIND_BOTH)
+    if constexpr (S::KIND == KIND_DENSITY_LINK)
       S::link(f, self, &n, acc);
     else
       S::pair(f, self, &n, acc);
@@ -510,10 +510,10 @@ template <class S, int T, int KIND = S::KIND> struct walker {
   OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
     const oz_frame *f = &a.f;
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    const size_t c = (size_t)f->row_c[g] * GROUP + at;
-    near.open(f->list_c + c, f->ghat + 4 * c, f->len_c[i], lane);
+    const size_t c = (size_t)f->start_row[g] * GROUP + at;
+    near.open(f->start_list + c, f->ghat + 4 * c, f->start_length[i], lane);
     if (walks_density_list<S>()) /* the start list, then the rows that the density list adds */
-      further.open(f->list_d[1] + (size_t)f->row_d[1][g] * GROUP + at, nullptr, f->len_d[1][i],
+      further.open(f->density_list[1] + (size_t)f->density_row[1][g] * GROUP + at, nullptr, f->density_length[1][i],
                    lane);
   }
   OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self,
@@ -524,7 +524,7 @@ template <class S, int T, int KIND = S::KIND> struct walker {
     if (walks_start_list<S>(&a.f)) near.walk(v, nowhere, lane, self, acc);
     if constexpr (walks_density_list<S>())
       walk_density_rows<S>(further, &a.f, i, self, acc, v, nowhere, lane);
-    if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, i, lane, self, acc);
+    if constexpr (S::KIND == KIND_DENSITY_LINK) walk_links<S, T>(&a.f, i, lane, self, acc);
     (void)i;
   }
 };
@@ -545,22 +545,22 @@ template <class S, int T> struct shared_walker {
     const oz_frame *f = &a.f;
     own = i;
     const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    if (S::KIND == KIND_C && !gathers_only_starts<S>) here = place_of<S>(a, i);
-    near.open(f->near_c + (size_t)f->row_c[g] * GROUP + at, f->len_c[i], lane);
+    if (S::KIND == KIND_START && !gathers_only_starts<S>) here = place_of<S>(a, i);
+    near.open(f->start_entries + (size_t)f->start_row[g] * GROUP + at, f->start_length[i], lane);
   }
   /* For stages that walk the density list; before the walk, or behind it while that list is still
    * being built. */
   OZ_D void open_density(const stage_args &a, uint32_t lane) {
     const oz_frame *f = &a.f;
-    further.open(f->list_d[1] + (size_t)f->row_d[1][own / GROUP] * GROUP + own % GROUP * 4,
-                 f->len_d[1][own], lane);
+    further.open(f->density_list[1] + (size_t)f->density_row[1][own / GROUP] * GROUP + own % GROUP * 4,
+                 f->density_length[1][own], lane);
   }
   /* first: of the block's list; copies: of the first a.block_room of that list; all: of the whole
    * list */
   OZ_D void walk(const stage_args &a, uint32_t first, bool all, const shared_copies<S> &copies,
                  uint32_t lane, const typename S::self *self, oz_real *acc) {
     const array_view direct = {&a.f, places_of<S>(a), &a.units, {}};
-    const uint32_t *map = a.f.near_j + first;
+    const uint32_t *map = a.f.share_list + first;
     /* positions may have been written by the kernel right before */
     if (gathers_only_starts<S>) here = place_of<S>(a, own);
     if (!walks_start_list<S>(&a.f)) { /* a fused stage has */
@@ -583,7 +583,7 @@ template <class S, int T> struct shared_walker {
     const array_view direct = {&a.f, places_of<S>(a), &a.units, {}};
     if constexpr (walks_density_list<S>())
       walk_density_rows<S>(further, &a.f, own, self, acc, direct, here, lane);
-    if constexpr (S::KIND == KIND_BOTH) walk_links<S, T>(&a.f, own, lane, self, acc);
+    if constexpr (S::KIND == KIND_DENSITY_LINK) walk_links<S, T>(&a.f, own, lane, self, acc);
   }
 };
 #endif

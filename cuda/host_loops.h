@@ -32,7 +32,7 @@ void loop_share(const stage_args &a, uint32_t i, bool copied, const shared_copie
   for (uint32_t lane = 0; lane < T; lane++) {
     shared_walker<S, T> w;
     w.open(a, i, lane);
-    w.walk(a, a.f.near_first[2 * (i / BLOCK_PARTICLES)], copied, copies, lane, self, acc);
+    w.walk(a, a.f.share_first[2 * (i / BLOCK_PARTICLES)], copied, copies, lane, self, acc);
     if (walks_density_list<S>()) w.open_density(a, lane);
     w.walk_density(a, lane, self, acc);
   }
@@ -40,7 +40,7 @@ void loop_share(const stage_args &a, uint32_t i, bool copied, const shared_copie
 /* The content of shared memory. */
 template <class S>
 void fill_copies(const stage_args &a, uint32_t block, const shared_copies<S> &to) {
-  const uint32_t *j = a.f.near_j + a.f.near_first[2 * block], many = a.f.near_first[2 * block + 1],
+  const uint32_t *j = a.f.share_list + a.f.share_first[2 * block], many = a.f.share_first[2 * block + 1],
                  n = many < a.block_room ? many : a.block_room;
   oz_frame f = a.f;
   for (uint32_t p = 0; p < n; p++) {
@@ -68,16 +68,16 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
     typename S::self self;
     oz_real acc[S::SUMS], red[S::REDS + 1];
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
-    if (a.f.near_c && i % BLOCK_PARTICLES == 0) {
+    if (a.f.start_entries && i % BLOCK_PARTICLES == 0) {
       copied =
-          shared_copies<S>::SHARES && a.f.near_first[2 * (i / BLOCK_PARTICLES) + 1] <= a.block_room;
+          shared_copies<S>::SHARES && a.f.share_first[2 * (i / BLOCK_PARTICLES) + 1] <= a.block_room;
       if (shared_copies<S>::SHARES) fill_copies(a, i / BLOCK_PARTICLES, copies);
     }
     S::begin(&a.f, i, &self);
-    set_pull<S>(&self, a.f.near_c ? a.units.pull : 1.0f);
+    set_pull<S>(&self, a.f.start_entries ? a.units.pull : 1.0f);
     if constexpr (S::KIND == KIND_LINK)
       loop<S, 1>(a, i, &self, acc);
-    else if (!a.f.near_c)
+    else if (!a.f.start_entries)
       loop<S, 8>(a, i, &self, acc);
     else if (lanes == 1)
       loop_share<S, 1>(a, i, copied, copies, &self, acc);
@@ -88,8 +88,8 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
     if constexpr (mirrors<S>)
       if ((a.fused & FUSE_MIRROR) && a.slot_of[i]) {
         const uint32_t slot = a.slot_of[i] - 1,
-                       first = a.f.near_c ? a.f.near_first[2 * (i / BLOCK_PARTICLES)] : 0u;
-        if (!a.f.near_c)
+                       first = a.f.start_entries ? a.f.share_first[2 * (i / BLOCK_PARTICLES)] : 0u;
+        if (!a.f.start_entries)
           mirror_in<S, 8>(a, nullptr, 0, true, i, slot, 0);
         else if (lanes == 1)
           mirror_in<S, 1>(a, &copies, first, copied, i, slot, 0);
@@ -98,7 +98,7 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
         else
           mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
-    if (S::KIND != KIND_LINK) finish_sums<S>(a, a.f.near_c != nullptr, acc);
+    if (S::KIND != KIND_LINK) finish_sums<S>(a, a.f.start_entries != nullptr, acc);
     if (walls_of<S>::ANY && (a.fused & ~FUSE_SECOND))
       end_with_walls<S>(&a.f, &g, i, a.slot_of[i],
                         a.slot_of[i] ? a.f.wall_planes[a.slot_of[i] - 1] : 0u, a.fused, acc, red);
@@ -112,7 +112,7 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
 }
 static void mirror_slots(const stage_args &a, uint32_t slot, int lanes) {
   if (mirrors_rows(a)) return mirror_row<false>(a, slot, 0);
-  switch (a.f.near_c ? mirror_lanes(a, lanes) : 8) {
+  switch (a.f.start_entries ? mirror_lanes(a, lanes) : 8) {
   case 2:
     return mirror_slot<2>(a, slot, 0);
   case 4:

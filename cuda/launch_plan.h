@@ -44,7 +44,7 @@ bool defers_sums(const gpu *g, uint32_t at, int lanes) {
   const queue_entry *q = g->queue.entry;
   if (!queued(g, at, OZ_STAGE_cg_apply) && !queued(g, at, OZ_STAGE_cg_last)) return false;
   if (!queued(g, at + 1, OZ_STAGE_cg_steps)) return false;
-  if (disabled(g, DISABLE_DEFERRED_SUMS) || !g->queue.frame[q[at].frame].near_c ||
+  if (disabled(g, DISABLE_DEFERRED_SUMS) || !g->queue.frame[q[at].frame].start_entries ||
       !fuses_walls(g, lanes) || block_count(g) > ONE_WAVE_BLOCKS * g->device.multiprocessors)
     return false;
   if (q[at].stage == OZ_STAGE_cg_last) {
@@ -101,7 +101,7 @@ iteration iteration_at(const gpu *g, uint32_t at) {
 uint32_t launch_iteration(const gpu *g, uint32_t *at, const iteration &it, int lanes, launch *out) {
   const queue_entry *q = g->queue.entry;
   const uint32_t frame = q[*at].frame;
-  const bool walls = fuses_walls(g, lanes), shared = g->queue.frame[frame].near_c != nullptr,
+  const bool walls = fuses_walls(g, lanes), shared = g->queue.frame[frame].start_entries != nullptr,
              overlap = shared && !disabled(g, DISABLE_OVERLAP);
   /* with shared memory a block waits for its slowest particle, and mirror pressure is another walk
    * over its row: it has a kernel of its own */

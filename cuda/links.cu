@@ -73,10 +73,10 @@ struct relink {
       if (kept(i, m, &l)) take(l);
     if (!(oz_link_reach2(&f, rule) > 0.0f) || !oz_link_room(&f, i)) return;
     /* rows of the start list, then those of the density list */
-    for (uint32_t m = 0; m < f.len_c[i]; m++)
+    for (uint32_t m = 0; m < f.start_length[i]; m++)
       if (made(i, oz_neighbour(&f, i, m), &l)) take(l);
-    const uint32_t *list = f.list_d[1] + (size_t)f.row_d[1][i / GROUP] * GROUP + i % GROUP * 4;
-    for (uint32_t m = 0; m < f.len_d[1][i]; m++)
+    const uint32_t *list = f.density_list[1] + (size_t)f.density_row[1][i / GROUP] * GROUP + i % GROUP * 4;
+    for (uint32_t m = 0; m < f.density_length[1][i]; m++)
       if (made(i, list[(m >> 2) * (4 * GROUP) + (m & 3u)], &l)) take(l);
   }
 };
@@ -216,7 +216,7 @@ void links_frame(const gpu *g, oz_frame *f) {
   f->link_row = g->links.present ? v.row : nullptr,
   f->link_len = g->links.present ? v.len : nullptr;
   f->link_j = v.j, f->link_rest = v.rest, f->link_kind = v.kind, f->link_spare = v.spare;
-  f->link_share = as<float>(g->links.rows[g->links.current].share), f->link_all = nullptr;
+  f->link_share = as<float>(g->links.rows[g->links.current].share), f->link_fused_length = nullptr;
 }
 
 void links_release(gpu *g) {

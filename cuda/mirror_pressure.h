@@ -6,7 +6,7 @@
 
 /* Mirror images of the neighbours behind one plane, as a pair function; dx has positions. */
 struct mirror_pairs {
-  static constexpr int KIND = KIND_D;
+  static constexpr int KIND = KIND_DENSITY;
   static constexpr bool PACKED = false;
   typedef oz_mirror self;
   static OZ_D void pair(const oz_frame *f, const self *m, const oz_group *n, oz_real *acc) {
@@ -17,7 +17,7 @@ struct mirror_pairs {
 };
 /* dx has displacements (fused_position.h), and self.at the particle's own. */
 struct mirror_pairs_packed {
-  static constexpr int KIND = KIND_C;
+  static constexpr int KIND = KIND_START;
   static constexpr bool PACKED = true;
   typedef oz_mirror self;
   static OZ_D void pair(const oz_frame *f, const self *m, const oz_group *n, oz_real *acc) {
@@ -44,16 +44,16 @@ OZ_D void mirror_sums(const stage_args &a, const mirror_view &s, uint32_t i, uin
                       const oz_mirror *m, oz_real *acc) {
   const oz_frame *f = &a.f;
   const uint32_t at = i % GROUP * 4;
-  const size_t row = (size_t)f->row_c[i / GROUP] * GROUP + at;
+  const size_t row = (size_t)f->start_row[i / GROUP] * GROUP + at;
   if constexpr (T >= 8) {
     stored_strip<I, T> w;
     const oz_place nowhere = {0, 0, 0};
-    w.open(f->list_c + row, f->ghat + 4 * row, f->len_c[i], lane);
+    w.open(f->start_list + row, f->ghat + 4 * row, f->start_length[i], lane);
     w.walk(s.plain, nowhere, lane, m, acc);
   } else {
     strip<I, T, uint16_t> w;
     const oz_place here = oz_place_ld(a.place, i);
-    w.open(f->near_c + row, f->len_c[i], lane);
+    w.open(f->start_entries + row, f->start_length[i], lane);
     if (s.all)
       w.walk(s.copies, here, lane, m, acc);
     else
@@ -114,9 +114,9 @@ struct mirror_row_walk {
   }
   OZ_D void open(const stage_args &a, uint32_t k) {
     const oz_frame *f = &a.f;
-    i = k, length = f->len_c[i], here = oz_place_ld(a.place, i);
-    row = f->near_c + ((size_t)f->row_c[i / GROUP] * GROUP + i % GROUP * 4);
-    map = f->near_j + f->near_first[2 * (i / BLOCK_PARTICLES)];
+    i = k, length = f->start_length[i], here = oz_place_ld(a.place, i);
+    row = f->start_entries + ((size_t)f->start_row[i / GROUP] * GROUP + i % GROUP * 4);
+    map = f->share_list + f->share_first[2 * (i / BLOCK_PARTICLES)];
   }
   static OZ_D void add(const stage_args &a, oz_place here, oz_place there, const oz_real d[4],
                        const oz_mirror *seen, oz_real *sum) {
@@ -206,7 +206,7 @@ OZ_D void mirror_in(const stage_args &a, const shared_copies<S> *copies, uint32_
   oz_frame f = a.f;
   f.dx = copies->copy(shared_copies<S>::ARRAYS - 1); /* the last array */
   s.copies = {&f, shared_copies<S>::PLACED ? copies->places() : a.place, &a.units, {}};
-  s.map = a.f.near_j + first, s.room = a.block_room, s.all = all;
+  s.map = a.f.share_list + first, s.room = a.block_room, s.all = all;
   mirror<I, T>(a, s, i, slot, lane);
 }
 /* In a kernel of its own, for thread `lane` of contact `slot`. */
@@ -214,17 +214,17 @@ template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint3
   const uint32_t i = a.f.wall_particle[slot];
   const array_view plain = {&a.f, a.place, &a.units, {}};
   const mirror_view s = {plain, plain,
-                         T < 8 ? a.f.near_j + a.f.near_first[2 * (i / BLOCK_PARTICLES)] : nullptr,
+                         T < 8 ? a.f.share_list + a.f.share_first[2 * (i / BLOCK_PARTICLES)] : nullptr,
                          0, false};
   if constexpr (T >= 8)
     if (a.packed) return mirror<mirror_pairs_packed, T>(a, s, i, slot, lane);
   mirror<mirror_pairs, T>(a, s, i, slot, lane);
 }
-inline bool mirrors_rows(const stage_args &a) { return a.packed && a.f.near_c; }
+inline bool mirrors_rows(const stage_args &a) { return a.packed && a.f.start_entries; }
 /* As many threads as gathers have, so that both ways give the same bits; where it is never fused,
  * enough to hide latency. */
 inline int mirror_lanes(const stage_args &a, int lanes) {
-  if (!a.f.near_c) return lanes == 16 ? 16 : 8;
+  if (!a.f.start_entries) return lanes == 16 ? 16 : 8;
   return lanes > 1 || a.balance ? lanes : 4;
 }
 #endif

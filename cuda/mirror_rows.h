@@ -183,7 +183,7 @@ __device__ __forceinline__ void mirror_teams(const stage_args &a, uint32_t block
   for (uint32_t k = begin; more && k < many; k += blocks * EACH) {
     const uint32_t slot = f->wall_near[1 + k];
     if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->slot_planes].dense ||
-        f->len_c[f->wall_particle[slot]] > mirror_team::T * mirror_team::AHEAD)
+        f->start_length[f->wall_particle[slot]] > mirror_team::T * mirror_team::AHEAD)
       mirror_row<true>(a, slot, threadIdx.x % mirror_team::T);
   }
 }

@@ -1,5 +1,5 @@
 /* Rows that the density list adds to the start list, where a table holds the cells: only moved
- * cells are searched (OZ_CALM), and the host need not know their number.
+ * cells are searched (OZ_MIN_APPROACH), and the host need not know their number.
  *
  * Each particle merges its displacement into the box of its current cell, and joins that cell's
  * list (moved_cells.h). A cell is static if no displacement within the 27 cells around it differs
@@ -22,7 +22,7 @@ struct moved_search {
   const float *p, *x; /* records of 4: positions now and at the start */
   /* a pair is added if it is within the first now, was outside the second at the start, and has
    * moved by more than the third */
-  float radius2, skip2, calm2;
+  float radius2, skip2, min_approach2;
   float per;                    /* units of the boxes a metre */
   bool beside;                  /* the first gather of the position phase overlaps this kernel */
   const uint32_t *owner, *slip; /* as in neighbour_search.h */
@@ -65,7 +65,7 @@ struct moved_search {
   OZ_D bool moved(const float *p, const float *x, const float *q, const float *z) const {
     const oz_v3 a = {p[0], p[1], p[2]}, b = {x[0], x[1], x[2]}, c = {q[0], q[1], q[2]},
                 d = {z[0], z[1], z[2]};
-    return !(calm2 > 0.0f) || oz_moved2(a, b, c, d) > calm2;
+    return !(min_approach2 > 0.0f) || oz_moved2(a, b, c, d) > min_approach2;
   }
   /* A cell's box of displacements, in its units. */
   struct span {
@@ -539,7 +539,7 @@ ooze_result moved_rows(gpu *g, const bin_item &from, bool binned, const oz_frame
   g->mailbox.counters_clear = false, g->mailbox.box_clear = true;
   moved_search s = {};
   s.in = from.to, s.all = !from.moves.at, s.n = from.n, s.cell = from.cell, s.p = f->p, s.x = f->x;
-  s.radius2 = radius * radius, s.skip2 = f->h2, s.calm2 = f->calm2, s.per = from.moves.per,
+  s.radius2 = radius * radius, s.skip2 = f->h2, s.min_approach2 = f->min_approach2, s.per = from.moves.per,
   s.beside = beside;
   s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
   s.entries = as<uint32_t>(g->lists.density.entries), s.row = as<uint32_t>(g->lists.density.group),

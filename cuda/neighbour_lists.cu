@@ -3,7 +3,7 @@
  * One search a substep, at the start positions, builds the start list. The density constraint walks
  * the same rows (a pair that has moved apart adds nothing) and then rows of pairs that have come
  * near since, found at the current positions; there is no margin, and no pair is listed twice.
- * Where a model skips static cells (OZ_CALM), so does the search.
+ * Where a model skips static cells (OZ_MIN_APPROACH), so does the search.
  *
  * A search tests the same cells twice: the first pass counts, the group of 32 takes room for its
  * rows, the second pass fills. The lines of memory that a group gets may differ from run to run,
@@ -67,7 +67,7 @@ void search_block(const S &s, uint32_t first, uint32_t members, BOOK *book) {
     for (uint32_t u = 0; u < book->many && fits && !book->full; u++) {
       const uint32_t p = book->used[u];
       for (uint32_t b = book->of[p].bits; b; b &= b - 1)
-        s.near_j[book->first + book->place(p, lowest(b))] = (book->key[p] - 1) * 32 + lowest(b);
+        s.share_list[book->first + book->place(p, lowest(b))] = (book->key[p] - 1) * 32 + lowest(b);
     }
   }
   for (uint32_t k = 0; k < members; k++) {
@@ -93,7 +93,7 @@ template <class BOOK, class S> void search_blocks(const S &s) {
 }
 template <bool DENSITY>
 cudaError_t launch_search(const search<DENSITY> &s, cudaStream_t, bool = false) {
-  if (!DENSITY && s.near_j)
+  if (!DENSITY && s.share_list)
     search_blocks<pages>(s);
   else
     search_blocks<no_list>(s);
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(TEAM *P, PREFETCH    ? MIN_BLOCKS_PREFETCH
       for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
         const uint32_t p = book.used[u], bits = book.of[p].bits, bit = threadIdx.x % 32;
         if (bits >> bit & 1u)
-          s.near_j[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
+          s.share_list[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
       }
   } else
     __syncthreads();
@@ -244,7 +244,7 @@ cudaError_t launch_search(const search<DENSITY> &s, cudaStream_t stream, bool ea
   /* large scenes fill the machine with one thread a particle */
   const int team = s.n <= 40000 ? 8 : s.n <= 400000 ? 4 : 1;
   if constexpr (!DENSITY)
-    if (s.near_j) {
+    if (s.share_list) {
       if (early && deep(s.n))
         return start_kernel(search_kernel<1, BLOCK_PARTICLES, pages, false, true>, blocks,
                             (uint32_t)BLOCK_PARTICLES, 0, stream, s);
@@ -283,16 +283,16 @@ struct ghat_item { /* one thread an entry of a line of 32 * 4 */
   uint16_t *ghat;
   place_units u;
   OZ_D void operator()(uint32_t t) const {
-    const uint32_t i = t / 4, lane = t % 4, g = i / GROUP, len = f.len_c[i];
+    const uint32_t i = t / 4, lane = t % 4, g = i / GROUP, len = f.start_length[i];
     const oz_place here = oz_place_ld(place, i);
     oz_frame units; /* the members that oz_spiky reads */
     units.h = place_units::H, units.h2 = place_units::H * place_units::H,
     units.grad_norm = u.grad_norm, units.hour_norm = u.hour_norm, units.inv_d = u.inv_d;
-    size_t at = (size_t)f.row_c[g] * GROUP + i % GROUP * 4 + lane;
+    size_t at = (size_t)f.start_row[g] * GROUP + i % GROUP * 4 + lane;
     for (uint32_t k = lane; k < ((len + 3u) & ~3u); k += 4, at += 4 * GROUP) {
       float r[3];
       oz_real c;
-      oz_place_difference(here, oz_place_ld(place, f.list_c[at]), r);
+      oz_place_difference(here, oz_place_ld(place, f.start_list[at]), r);
       const oz_v3 way = {r[0], r[1], r[2]};
       const oz_v3 v = oz_spiky(&units, way, &c);
       uint16_t *to = ghat + 4 * at;
@@ -410,7 +410,7 @@ static ooze_result build_start_list(gpu *g, const oz_frame *f, bool ahead, ooze_
   s.entries = g->lists.start.entries.at, s.group = as<uint32_t>(g->lists.start.group),
   s.len = as<uint16_t>(g->lists.start.len), s.lines = row_lines(&g->lists.start, shared ? 2 : 4);
   if (shared) {
-    s.near_first = as<uint32_t>(g->lists.block_first), s.near_j = as<uint32_t>(g->lists.block_j),
+    s.share_first = as<uint32_t>(g->lists.block_first), s.share_list = as<uint32_t>(g->lists.block_j),
     s.near_room = g->lists.block_j.bytes / 4,
     s.step = disabled(g, DISABLE_ROW_ORDER) ? 0 : (uint32_t)lanes_for(g);
     s.shared = &status_on_device(g)->shared, s.widest = &status_on_device(g)->widest,
@@ -481,10 +481,10 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   else
     g->streams.unjoined &= ~UNJOINED_LISTS;
   if (!table) g->sorter.cells = CELLS_GRID_OF_START_LIST;
-  f->row_c = as<uint32_t>(g->lists.start.group), f->len_c = as<uint16_t>(g->lists.start.len);
-  f->list_c = shared ? nullptr : as<uint32_t>(g->lists.start.entries);
-  f->near_c = shared ? as<uint16_t>(g->lists.start.entries) : nullptr;
-  f->near_first = as<uint32_t>(g->lists.block_first), f->near_j = as<uint32_t>(g->lists.block_j);
+  f->start_row = as<uint32_t>(g->lists.start.group), f->start_length = as<uint16_t>(g->lists.start.len);
+  f->start_list = shared ? nullptr : as<uint32_t>(g->lists.start.entries);
+  f->start_entries = shared ? as<uint16_t>(g->lists.start.entries) : nullptr;
+  f->share_first = as<uint32_t>(g->lists.block_first), f->share_list = as<uint32_t>(g->lists.block_j);
   /* neighbours without room are gathered from global memory */
   const uint32_t wide = (g->lists.widest_block + (late ? 95u : 31u)) & ~31u,
                  most = (g->lists.block_limit + 31u) & ~31u;
@@ -570,7 +570,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
       if (!binned) OZ_TRY(prepare_bins(g, to.key, f, to.moves, &bins, why));
       /* the fused position gather, which posts the status, can begin with the rows of the start
        * list */
-      const bool beside = late && f->carried && f->near_c &&
+      const bool beside = late && f->carried && f->start_entries &&
                           !disabled(g, DISABLE_POSITION_FUSION) && !disabled(g, DISABLE_OVERLAP) &&
                           !disabled(g, DISABLE_STATUS_CARRIERS) && !g->profile.on;
       OZ_TRY(
@@ -585,7 +585,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
       s.cell_of = as<uint32_t>(g->sorter.cell_of), s.around = as<uint2>(g->sorter.grid.around);
       s.n = g->count, s.capacity = g->sorter.grid.capacity;
       s.radius2 = to.radius * to.radius;
-      s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.calm2 = f->calm2;
+      s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.min_approach2 = f->min_approach2;
       s.entries = g->lists.density.entries.at, s.group = as<uint32_t>(g->lists.density.group),
       s.len = as<uint16_t>(g->lists.density.len), s.lines = row_lines(&g->lists.density, 4);
       s.asked = &status_on_device(g)->groups[1], s.total = &status_on_device(g)->neighbours;
@@ -602,10 +602,10 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_TRY(check_density_list(g, &fits, why));
     if (fits) break;
   }
-  f->list_d[0] = f->list_c, f->row_d[0] = f->row_c, f->len_d[0] = f->len_c;
-  f->list_d[1] = as<uint32_t>(g->lists.density.entries),
-  f->row_d[1] = as<uint32_t>(g->lists.density.group),
-  f->len_d[1] = as<uint16_t>(g->lists.density.len);
+  f->density_list[0] = f->start_list, f->density_row[0] = f->start_row, f->density_length[0] = f->start_length;
+  f->density_list[1] = as<uint32_t>(g->lists.density.entries),
+  f->density_row[1] = as<uint32_t>(g->lists.density.group),
+  f->density_length[1] = as<uint16_t>(g->lists.density.len);
   return OOZE_OK;
 }
 

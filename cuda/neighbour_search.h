@@ -172,9 +172,9 @@ struct search_args {
    * particles. */
   const float *x, *sorted_x;
   float skip2;
-  float calm2;   /* pairs that have moved by no more than this are skipped; 0: none are */
+  float min_approach2;   /* pairs that have moved by no more than this are skipped; 0: none are */
   void *entries; /* of 32 bits, or 16 with lists of blocks: */
-  uint32_t *near_first, *near_j;
+  uint32_t *share_first, *share_list;
   uint64_t near_room;
   uint32_t step; /* threads a particle in gathers, for the bank order of rows (row_order.h); 0: as
                     found */
@@ -298,12 +298,12 @@ template <bool DENSITY> struct search : search_args {
   /* Whether the particles at place k and at p, from xi, have moved relative to each other by more
    * than the static limit. */
   OZ_D bool stirred(const float *p, const float *xi, uint32_t k, const float *x) const {
-    if (!(calm2 > 0.0f)) return true;
+    if (!(min_approach2 > 0.0f)) return true;
     oz_real q[4];
     oz_ld4(at, k, 4, 0, q);
     const oz_v3 a = {p[0], p[1], p[2]}, b = {xi[0], xi[1], xi[2]}, c = {q[0], q[1], q[2]},
                 d = {x[0], x[1], x[2]};
-    return oz_moved2(a, b, c, d) > calm2;
+    return oz_moved2(a, b, c, d) > min_approach2;
   }
   /* Removes the particle itself, pairs of the start list, static pairs. */
   OZ_D uint32_t exclude(uint32_t i, const float *p, const float *xi, uint32_t m,
@@ -457,7 +457,7 @@ template <bool DENSITY> struct search : search_args {
   OZ_D void fill(uint32_t i, uint32_t lane, found of, const piece *kept, pages *book,
                  uint32_t start, size_t begin, uint32_t r, uint32_t all) const {
     uint16_t *row = static_cast<uint16_t *>(entries) + begin;
-    uint32_t *own_places = near_j + book->first + start;
+    uint32_t *own_places = share_list + book->first + start;
     const bool full = book->full != 0;
     if (full || of.crowded())
       for_candidates<TEAM>(i, lane, [&](uint32_t m, uint32_t bits) {
@@ -537,8 +537,8 @@ template <bool DENSITY> struct search : search_args {
   }
   /* Of a block's list: first entry, length. */
   OZ_D void store_block_list(uint32_t block, const pages *book, bool fits) const {
-    near_first[2 * (size_t)block] = book->first,
-                   near_first[2 * (size_t)block + 1] = fits ? book->total : 0;
+    share_first[2 * (size_t)block] = book->first,
+                   share_first[2 * (size_t)block + 1] = fits ? book->total : 0;
     if (book->total <= most) oz_atomic_max(widest, book->total);
   }
 };

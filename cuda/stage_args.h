@@ -9,8 +9,8 @@ namespace OZ_NAMESPACE {
 
 /* Kinds of stages.def. */
 enum stage_kind {
-  KIND_C,
-  KIND_D,
+  KIND_START,
+  KIND_DENSITY,
   KIND_MAP,
   KIND_ITEM,
   KIND_WALL,
@@ -18,11 +18,11 @@ enum stage_kind {
   KIND_MEMBER,
   KIND_ONE,
   KIND_LINK,
-  KIND_BOTH,
-  KIND_OUTER = KIND_C,
-  KIND_MATRIX = KIND_C,
-  KIND_SPARE = KIND_C,
-  KIND_LATE = KIND_D
+  KIND_DENSITY_LINK,
+  KIND_OUTER = KIND_START,
+  KIND_MATRIX = KIND_START,
+  KIND_SPARE = KIND_START,
+  KIND_LATE = KIND_DENSITY
 };
 enum {
   GROUP = 32,         /* particles whose rows are interleaved, so that a warp's loads coalesce */

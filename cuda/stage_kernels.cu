@@ -176,8 +176,8 @@ template <class S, int T, bool WALLS>
 __device__ __forceinline__ void shared_gather_body(const stage_args &a, const oz_frame *g) {
   constexpr uint32_t THREADS = BLOCK_PARTICLES * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
   extern __shared__ float memory[];
-  const uint32_t lane = threadIdx.x % T, first = a.f.near_first[2 * blockIdx.x],
-                 many = a.f.near_first[2 * blockIdx.x + 1];
+  const uint32_t lane = threadIdx.x % T, first = a.f.share_first[2 * blockIdx.x],
+                 many = a.f.share_first[2 * blockIdx.x + 1];
   uint32_t i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x / T;
   bool there = i < a.f.count;
   oz_real acc[S::SUMS], red[S::REDS + 1];
@@ -187,7 +187,7 @@ __device__ __forceinline__ void shared_gather_body(const stage_args &a, const oz
   const bool fits = shared_copies<S>::SHARES && many <= a.block_room;
   /* the rest is gathered from global memory */
   const uint32_t have = !shared_copies<S>::SHARES ? 0 : fits ? many : a.block_room;
-  const uint32_t *near = a.f.near_j + first;
+  const uint32_t *near = a.f.share_list + first;
   /* the first indices stay in registers, so that all copies are in flight at once */
   uint32_t j[AHEAD];
   for (uint32_t u = 0; u < AHEAD; u++) {
@@ -477,7 +477,7 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
            : lanes >= 2 ? start_gather<S, 2>(a, g, stream)
                         : start_gather<S, 1>(a, g, stream);
   else {
-    if (!a.f.near_c)
+    if (!a.f.start_entries)
       return lanes == 16 ? start_gather<S, 16>(a, g, stream) : start_gather<S, 8>(a, g, stream);
     if (lanes == 4) return start_shared_gather<S, 4>(a, g, stream);
     if (lanes == 2) return start_shared_gather<S, 2>(a, g, stream);
@@ -577,14 +577,14 @@ cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t 
 }
 #endif
 
-#define OZ_LAUNCH_C launch_gather
-#define OZ_LAUNCH_D launch_gather
+#define OZ_LAUNCH_START launch_gather
+#define OZ_LAUNCH_DENSITY launch_gather
 #define OZ_LAUNCH_LATE launch_gather
 #define OZ_LAUNCH_OUTER launch_gather
 #define OZ_LAUNCH_MATRIX launch_gather
 #define OZ_LAUNCH_SPARE launch_gather
 #define OZ_LAUNCH_LINK launch_gather
-#define OZ_LAUNCH_BOTH launch_gather
+#define OZ_LAUNCH_DENSITY_LINK launch_gather
 #define OZ_LAUNCH_MAP launch_map
 #define OZ_LAUNCH_ITEM launch_map
 #define OZ_LAUNCH_WALL launch_map

@@ -89,7 +89,7 @@ bool carries_status(const launch &l) {
  * (stage_kernels.cu). */
 bool overlaps_density_list(const gpu *g, const launch &l) {
   return l.stage == OZ_STAGE_density_lambda && (l.fused & FUSE_SECOND) &&
-         g->queue.frame[l.frame].near_c;
+         g->queue.frame[l.frame].start_entries;
 }
 
 /* Three sets of exact sums: two in turn for deferred sums, of which cg_update clears the next one,
@@ -425,7 +425,7 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     return oz_fail(why, g->lost_result, "cuda: the device failed before; make a new solver");
   const int reductions = info[stage].reductions;
   if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) ||
-      ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_BOTH) && !f->link_row)) {
+      ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_DENSITY_LINK) && !f->link_row)) {
     for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
     return OOZE_OK;
   }

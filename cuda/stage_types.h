@@ -50,20 +50,20 @@ namespace {
       oz_##name##_end(f, i, acc, red);                                                             \
     }                                                                                              \
   };
-#define OZ_TYPE_C(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_C, oz_group, nsum, nred)
-#define OZ_TYPE_D(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_D, oz_group, nsum, nred)
-#define OZ_TYPE_LATE OZ_TYPE_D /* gather.h: density_only */
+#define OZ_TYPE_START(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_START, oz_group, nsum, nred)
+#define OZ_TYPE_DENSITY(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_DENSITY, oz_group, nsum, nred)
+#define OZ_TYPE_LATE OZ_TYPE_DENSITY /* gather.h: density_only */
 #define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_LINK, oz_links, nsum, nred)
-#define OZ_TYPE_BOTH(name, nsum, nred)                                                         \
-  OZ_TYPE_GATHER(name##_near, name, KIND_BOTH, oz_group, nsum, nred)                           \
+#define OZ_TYPE_DENSITY_LINK(name, nsum, nred)                                                         \
+  OZ_TYPE_GATHER(name##_near, name, KIND_DENSITY_LINK, oz_group, nsum, nred)                           \
   struct stage_##name : stage_##name##_near {                                                  \
     static OZ_D void link(const oz_frame *f, const self *s, const oz_links *n, oz_real *acc) { \
       oz_##name##_link(f, s, n, acc);                                                          \
     }                                                                                          \
   };
-#define OZ_TYPE_OUTER OZ_TYPE_C /* one lane: plain sums */
+#define OZ_TYPE_OUTER OZ_TYPE_START /* one lane: plain sums */
 /* the last sum is for oz_matrix_off */
-#define OZ_TYPE_MATRIX(name, nsum, nred) OZ_TYPE_C(name, (nsum) + 1, nred)
+#define OZ_TYPE_MATRIX(name, nsum, nred) OZ_TYPE_START(name, (nsum) + 1, nred)
 #define OZ_TYPE_SPARE OZ_TYPE_MATRIX
 #define OZ_TYPE_MAP(name, nsum, nred)                                           \
   struct stage_##name {                                                         \
@@ -125,14 +125,14 @@ constexpr bool ends_substep =
 
 /* Stages of kind ONE, by number: in a kernel of their own, or in the last block of the stage
  * before. */
-#define OZ_ONE_C(name)
-#define OZ_ONE_D(name)
+#define OZ_ONE_START(name)
+#define OZ_ONE_DENSITY(name)
 #define OZ_ONE_LATE(name)
 #define OZ_ONE_OUTER(name)
 #define OZ_ONE_MATRIX(name)
 #define OZ_ONE_SPARE(name)
 #define OZ_ONE_LINK(name)
-#define OZ_ONE_BOTH(name)
+#define OZ_ONE_DENSITY_LINK(name)
 #define OZ_ONE_MAP(name)
 #define OZ_ONE_ITEM(name)
 #define OZ_ONE_WALL(name)
@@ -319,7 +319,7 @@ template <> struct flat_of<stage_wall_planes> {
   /* with wall_hold behind it, whose loads are in flight while planes are found */
   template <bool FLAT> struct with_hold : stage_wall_planes {
     static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) {
-      const uint32_t i = f->wall_particle[slot], length = f->len_c[i];
+      const uint32_t i = f->wall_particle[slot], length = f->start_length[i];
       oz_gripped g;
       oz_gripped_ld(f, i, &g);
       find_planes(f, slot, i, FLAT);

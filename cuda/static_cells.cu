@@ -1,4 +1,4 @@
-/* Static cells (OZ_CALM): particles that the density list need not search for, found before
+/* Static cells (OZ_MIN_APPROACH): particles that the density list need not search for, found before
  * anything is sorted. In large scenes sort and cells cost more than the search, and little of the
  * fluid moves.
  *

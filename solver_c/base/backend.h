@@ -104,7 +104,8 @@ typedef struct oz_backend_table {
   ooze_result (*sort)(oz_backend *b, oz_frame *f, ooze_message *why);
   ooze_result (*lists)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
   /* Makes the density list valid at positions f->p: what was within h at the start, and what has
-   * come within f->reach since and has moved by more than f->calm2 relative to each other. */
+   * come within f->reach since and has moved by more than f->min_approach2 relative to each other.
+   */
   ooze_result (*density_list)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
   /* Fills the wall slots: particles within reach of a collider, at positions f->p. */
   ooze_result (*walls)(oz_backend *b, oz_frame *f, ooze_message *why);

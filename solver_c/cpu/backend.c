@@ -10,14 +10,14 @@ const char *const oz_stage_names[] = {
     "sort", "lists", "density_list", "walls", "links"};
 
 enum {
-  KIND_C,
+  KIND_START,
   KIND_OUTER,
   KIND_MATRIX,
   KIND_SPARE,
-  KIND_D,
+  KIND_DENSITY,
   KIND_LATE,
   KIND_LINK,
-  KIND_BOTH,
+  KIND_DENSITY_LINK,
   KIND_MAP,
   KIND_ITEM,
   KIND_WALL,
@@ -63,7 +63,7 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   if (kind == KIND_WALL) job.count = f->wall_count;
   if (kind == KIND_MEMBER) job.count = f->member_count;
   if (kind == KIND_BODY) job.count = f->body_count, job.chunk = 1;
-  if ((kind == KIND_LINK || kind == KIND_BOTH) && !f->link_row) job.count = 0;
+  if ((kind == KIND_LINK || kind == KIND_DENSITY_LINK) && !f->link_row) job.count = 0;
   if (kind == KIND_ONE)
     job.fn(f, 0, 1, NULL);
   else if (job.count) {

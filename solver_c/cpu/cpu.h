@@ -66,7 +66,7 @@ typedef struct oz_cpu {
   oz_link_rows links[2];
   uint32_t links_now; /* which of the two is theirs */
   int has_links;      /* there is memory for them */
-  uint16_t *link_all;
+  uint16_t *link_fused_length;
   float *link_share;
   size_t link_all_bytes, link_share_bytes;
 
@@ -112,7 +112,7 @@ uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const flo
                       float cell);
 /* Size of a cell: no larger than rows reach, where there is no margin. */
 static inline float oz_cpu_cell(const oz_frame *f) {
-  return f->foresee ? 1.005f * f->reach : f->cell;
+  return f->single_search ? 1.005f * f->reach : f->cell;
 }
 /* The cells of the order just made. */
 ooze_result oz_cpu_cells(oz_cpu *cpu, oz_cells *cells, ooze_message *why);

@@ -53,7 +53,9 @@ typedef struct oz_motion {
 } oz_motion;
 /* Whether what is no further apart than that, squared, is calm for certain, whatever floats round.
  */
-static inline int oz_calm(float apart2, float calm2) { return apart2 < 0.999f * calm2; }
+static inline int oz_calm(float apart2, float min_approach2) {
+  return apart2 < 0.999f * min_approach2;
+}
 
 typedef struct oz_search {
   const oz_frame *f;
@@ -70,7 +72,7 @@ typedef struct oz_search {
   int weights;          /* main rows have them */
   uint32_t narrow;      /* distances below this have 16 bits: OZ_NARROW, or less in tests */
   const oz_rows *wide;  /* rows of C, where main is to hold what they lack; or NULL */
-  oz_motion *moved;     /* (cells), and main leaves out what is calm (f->calm2); or NULL */
+  oz_motion *moved;     /* (cells), and main leaves out what is calm (f->min_approach2); or NULL */
   uint32_t *neighbours; /* true count of main rows, or NULL */
   float *pad_weight;
   _Atomic uint32_t overflow; /* pages that were missing */

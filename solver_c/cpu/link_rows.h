@@ -70,9 +70,9 @@ static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row
                           uint32_t *near[2], float *r2[2]) {
   const oz_frame *f = s->f;
   const uint32_t kept = n;
-  const int room = oz_link_room(f, i), both = oz_link_both(s->rule);
-  for (uint32_t part = 0; part < 2 && f->near_d[part]; part++) {
-    for (uint32_t m = 0; m < f->len_d[part][i]; m++) {
+  const int room = oz_link_room(f, i), both = oz_link_fused(s->rule);
+  for (uint32_t part = 0; part < 2 && f->density_entries[part]; part++) {
+    for (uint32_t m = 0; m < f->density_length[part][i]; m++) {
       oz_link l = {near[part][m], 0.0f, 0, 0.0f};
       if (!(r2[part][m] < 0.0f) || *known_find(k, l.j)) continue;
       if (room && oz_link_room(f, l.j) && oz_link_seen(f, i, l.j) &&
@@ -121,7 +121,7 @@ static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint3
                            const float *r2, new_row *row) {
   const oz_frame *f = s->f;
   const oz_link_rows *from = s->from;
-  const int both = oz_link_both(s->rule);
+  const int both = oz_link_fused(s->rule);
   const int grouped = s->rule == OZ_RULE_LINKS; /* most rows lose none */
   const oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   float gone[OZ_ROW_MOST];
@@ -163,10 +163,10 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   known k;
   float r2[OZ_LINKS_MAX + OZ_WORD], near_r2[2][OZ_MAX_NEIGHBOURS + OZ_WORD];
   float *away[2] = {near_r2[0], near_r2[1]};
-  uint32_t near_j[2][OZ_MAX_NEIGHBOURS + OZ_WORD], *near[2] = {near_j[0], near_j[1]};
+  uint32_t share_list[2][OZ_MAX_NEIGHBOURS + OZ_WORD], *near[2] = {share_list[0], share_list[1]};
   uint32_t at = 0, left = 0;
   const float reach2 = oz_link_reach2(f, s->rule);
-  const int both = oz_link_both(s->rule);
+  const int both = oz_link_fused(s->rule);
   for (uint32_t i = begin; i < end; i++) {
     /* has none and gets none */
     if (!oz_link_has_row(f->owner, i) || (from->len[i] == 0 && !(reach2 > 0.0f))) {
@@ -181,10 +181,10 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
      * make */
     uint32_t all = 0;
     const int looks = reach2 > 0.0f && (both || oz_link_room(f, i));
-    for (uint32_t part = 0; looks && part < 2 && f->near_d[part]; part++) {
-      const oz_row from_row = oz_row_of(f->near_d[part], f->row_d[part], i);
-      oz_row_j(&from_row, 0, f->len_d[part][i], near[part]);
-      all += distances(f, i, near[part], f->len_d[part][i], reach2, away[part], &none_far);
+    for (uint32_t part = 0; looks && part < 2 && f->density_entries[part]; part++) {
+      const oz_row from_row = oz_row_of(f->density_entries[part], f->density_row[part], i);
+      oz_row_j(&from_row, 0, f->density_length[part][i], near[part]);
+      all += distances(f, i, near[part], f->density_length[part][i], reach2, away[part], &none_far);
     }
     if (both && all == linked && !far && !f->body_count) {
       const uint32_t pn = padded(old);

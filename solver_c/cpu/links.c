@@ -20,8 +20,8 @@ static ooze_result rows_of_particles(oz_cpu *cpu, uint32_t capacity, ooze_messag
                  r->len_bytes))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the links of %u particles", capacity);
   }
-  if (!oz_grow(cpu->memory, (void **)&cpu->link_all, &cpu->link_all_bytes,
-               capacity * sizeof *cpu->link_all, 0))
+  if (!oz_grow(cpu->memory, (void **)&cpu->link_fused_length, &cpu->link_all_bytes,
+               capacity * sizeof *cpu->link_fused_length, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the links of %u particles", capacity);
   return OOZE_OK;
 }
@@ -56,7 +56,7 @@ void oz_cpu_links_release(oz_cpu *cpu) {
     void *all[] = {r->row, r->len, r->j, r->rest, r->kind, r->spare};
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) oz_free(cpu->memory, all[m]);
   }
-  oz_free(cpu->memory, cpu->link_all);
+  oz_free(cpu->memory, cpu->link_fused_length);
   oz_free(cpu->memory, cpu->link_share);
 }
 
@@ -65,7 +65,8 @@ void oz_cpu_links_frame(const oz_cpu *cpu, oz_frame *f) {
   const int any = cpu->has_links;
   f->link_row = any ? r->row : NULL, f->link_len = any ? r->len : NULL;
   f->link_j = r->j, f->link_rest = r->rest, f->link_kind = r->kind, f->link_spare = r->spare;
-  f->link_share = cpu->link_share ? cpu->link_share : r->spare, f->link_all = cpu->link_all;
+  f->link_share = cpu->link_share ? cpu->link_share : r->spare,
+  f->link_fused_length = cpu->link_fused_length;
 }
 
 /* ---- particles come, go and change places ---- */
@@ -174,7 +175,7 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
   if (!cpu->has_links) return OOZE_OK;
   oz_cpu_links_frame(cpu, f);
   oz_link_rows *from = &cpu->links[cpu->links_now], *to = &cpu->links[1 - cpu->links_now];
-  oz_relink s = {f, rule, from, to, cpu->link_all, NULL, 0};
+  oz_relink s = {f, rule, from, to, cpu->link_fused_length, NULL, 0};
   relink_job job = {cpu, &s};
   uint64_t pages = first ? pages_for(cpu, (uint64_t)cpu->count * 40) : from->pages;
   for (;;) {

@@ -3,9 +3,9 @@
  * the margin, as long as nothing has moved further than that; otherwise what C lacks is searched
  * for at the current positions, in the margin's place.
  *
- * Where a model leaves out what is calm (OZ_CALM), there is no margin: rows of C do as long as no
- * two displacements differ by more, and the search at the current positions passes over cells of
- * which the same can be said. */
+ * Where a model leaves out what is calm (OZ_MIN_APPROACH), there is no margin: rows of C do as long
+ * as no two displacements differ by more, and the search at the current positions passes over cells
+ * of which the same can be said. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_seconds();
   OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, why));
-  OZ_TRY(rows_begin(cpu, &cpu->c, &cpu->c_bytes, f->plain_rows ? 30 : 60, why));
+  OZ_TRY(rows_begin(cpu, &cpu->c, &cpu->c_bytes, f->rows_without_gradients ? 30 : 60, why));
   oz_search s;
   memset(&s, 0, sizeof s);
   s.f = f;
@@ -143,9 +143,9 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask, s.cell_kinds = cpu->cells.kinds;
   s.radius2 = f->h2;
   /* no margin rows where velocities already tell that they would not do, or that none is needed */
-  const int calms = f->calm2 > 0.0f;
-  const float spread = f->foresee || calms ? 0.0f : spread_of(cpu, f, f->u, NULL) * f->dt;
-  cpu->foreseen = f->foresee != 0;
+  const int calms = f->min_approach2 > 0.0f;
+  const float spread = f->single_search || calms ? 0.0f : spread_of(cpu, f, f->u, NULL) * f->dt;
+  cpu->foreseen = f->single_search != 0;
   cpu->still = cpu->foreseen || (!calms && spread <= 0.75f * OZ_STILL * f->h);
   cpu->has_margin = !cpu->still && !calms && spread <= 0.67f * f->margin;
   /* A has room for them before the sort's keys, and no stage of such a model writes it */
@@ -155,7 +155,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     s.at = f->A;
     s.radius2 = f->reach * f->reach;
   }
-  f->seen_at = s.at, f->seen2 = s.radius2;
+  f->start_list_x = s.at, f->start_list_radius2 = s.radius2;
   s.pad_weight = cpu->pad_weight_d;
   cpu->pad_is_c = 1;
   if (cpu->has_margin) {
@@ -163,11 +163,11 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_TRY(rows_begin(cpu, &cpu->x, &cpu->x_bytes, 12, why));
   }
   s.main = &cpu->c, s.rest = &cpu->x;
-  s.weights = !f->plain_rows;
+  s.weights = !f->rows_without_gradients;
   s.narrow = cpu->narrow;
   s.neighbours = f->neighbours;
   OZ_TRY(search_all(cpu, &s, &cpu->c_bytes, &cpu->x_bytes, why));
-  f->near_c = cpu->c.words, f->row_c = cpu->c.row, f->len_c = cpu->c.len;
+  f->start_entries = cpu->c.words, f->start_row = cpu->c.row, f->start_length = cpu->c.len;
   f->start = f->x;
   uint64_t sum = 0;
   for (uint32_t i = 0; i < cpu->count; i++) sum += f->neighbours[i];
@@ -225,7 +225,7 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
                                 ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   const double t0 = oz_seconds();
-  const int calms = f->calm2 > 0.0f;
+  const int calms = f->min_approach2 > 0.0f;
   const float spread = calms           ? spread_of(cpu, f, f->p, f->x)
                        : cpu->foreseen ? spread_of(cpu, f, f->p, f->A)
                                        : spread_of(cpu, f, f->y, NULL);
@@ -239,13 +239,14 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond
    * it can be within reach */
   const int still =
-      calms ? oz_calm(spread * spread, f->calm2)
+      calms ? oz_calm(spread * spread, f->min_approach2)
             : cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h
                                                      : OZ_STILL * f->h);
   const int narrow = !still && cpu->has_margin && spread <= f->h + f->margin - f->reach;
   out->rebuilt = !still && !narrow;
-  f->near_d[0] = cpu->c.words, f->row_d[0] = cpu->c.row, f->len_d[0] = cpu->c.len;
-  f->near_d[1] = NULL, f->row_d[1] = NULL, f->len_d[1] = NULL;
+  f->density_entries[0] = cpu->c.words, f->density_row[0] = cpu->c.row,
+  f->density_length[0] = cpu->c.len;
+  f->density_entries[1] = NULL, f->density_row[1] = NULL, f->density_length[1] = NULL;
   f->pad_weight = cpu->pad_weight_d;
   if (still)
     pad_weight_of_c(cpu, f);
@@ -259,10 +260,11 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     list_job job = {cpu, &s};
     s.wide = &cpu->c;
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), narrow_chunk, &job);
-    f->near_d[1] = cpu->x.words, f->row_d[1] = cpu->x.row, f->len_d[1] = cpu->x.len;
+    f->density_entries[1] = cpu->x.words, f->density_row[1] = cpu->x.row,
+    f->density_length[1] = cpu->x.len;
   } else if (!still) {
     oz_cpu_order(cpu, f, f->p, NULL, 0.0f, oz_cpu_cell(f));
-    const int anew = f->seen_at != f->x; /* where C was looked for is about to be forgotten */
+    const int anew = f->start_list_x != f->x; /* where C was looked for is about to be forgotten */
     cpu->foreseen = 0;
     if (!anew) s.wide = &cpu->c;
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));
@@ -284,7 +286,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     s.cell_kinds = cpu->cells_d.kinds;
     OZ_TRY(search_all(cpu, &s, &cpu->x_bytes, NULL, why));
     const int part = !anew;
-    f->near_d[part] = cpu->x.words, f->row_d[part] = cpu->x.row, f->len_d[part] = cpu->x.len;
+    f->density_entries[part] = cpu->x.words, f->density_row[part] = cpu->x.row,
+    f->density_length[part] = cpu->x.len;
   }
   cpu->seconds[OZ_TIMER_DENSITY_LIST] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_DENSITY_LIST]++;

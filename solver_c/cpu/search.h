@@ -91,14 +91,14 @@ static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, ui
 
 /* Whether no particle of one has moved as far relative to any of the other as a pair has to that is
  * to be listed. */
-static int calm_cells(const oz_motion *a, const oz_motion *b, float calm2) {
+static int calm_cells(const oz_motion *a, const oz_motion *b, float min_approach2) {
   float sum = 0.0f;
   for (int c = 0; c < 3; c++) {
     const float low = a->low[c] < b->low[c] ? a->low[c] : b->low[c],
                 high = a->high[c] > b->high[c] ? a->high[c] : b->high[c];
     sum += (high - low) * (high - low);
   }
-  return oz_calm(sum, calm2);
+  return oz_calm(sum, min_approach2);
 }
 
 /* Looks the 27 cells up; every particle of the cell in the middle will run along what they hold. */
@@ -120,7 +120,7 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
         for (uint32_t kind = 0; kind < s->cell_kinds; kind++) {
           const uint32_t found = here[kind];
           if (!found ||
-              (s->moved && calm_cells(s->moved + cell, s->moved + found - 1, s->f->calm2)))
+              (s->moved && calm_cells(s->moved + cell, s->moved + found - 1, s->f->min_approach2)))
             continue;
           const uint32_t first = s->cell_start[found - 1];
           uint32_t m = s->cell_start[found] - first;
@@ -225,10 +225,10 @@ static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_
       }
       memcpy(&lacks, m, sizeof lacks);
     }
-    if (f->calm2 > 0.0f) {
+    if (f->min_approach2 > 0.0f) {
       if (!oz_any(lacks)) continue;
       lacks = lacks & (oz_moved2(p, x, oz_vec_gather(f->p, row + k), oz_vec_gather(f->x, row + k)) >
-                       oz_set(f->calm2));
+                       oz_set(f->min_approach2));
     }
     kept += oz_pack(row + kept, lacks & oz_index_ne(row + k, i), row + k);
   }

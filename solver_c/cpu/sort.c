@@ -209,7 +209,7 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   (void)why;
   const double t0 = oz_seconds();
   const float cell = oz_cpu_cell(f);
-  const uint32_t sorted = oz_cpu_order(cpu, f, f->x, f->foresee ? f->u : NULL, f->dt, cell);
+  const uint32_t sorted = oz_cpu_order(cpu, f, f->x, f->single_search ? f->u : NULL, f->dt, cell);
   uint32_t moved = 0;
   for (uint32_t i = 0; i < sorted && !moved; i++) moved = cpu->order[i] != i;
   if (moved) {

@@ -51,49 +51,49 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
   for (uint32_t l = 0; l < OZ_LANES; l++) n->j[l] = row->i + (uint32_t)oz_row_far(row, wide, k + l);
 #endif
 }
-#define OZ_ROW_C(name, wide)                               \
+#define OZ_ROW_START(name, wide)                           \
   for (uint32_t k = 0; k < length; k += OZ_LANES) {        \
     oz_group n;                                            \
     row_group(&row, wide, k, &n);                          \
     oz_group_gradients(f, i, oz_ld_half(weights + k), &n); \
     oz_##name##_pair(f, &self, &n, acc);                   \
   }
-#define OZ_ROWS_C(name)                                 \
-  const oz_row row = oz_row_of(f->near_c, f->row_c, i); \
-  const uint32_t length = f->len_c[i];                  \
-  const uint16_t *weights = row.e + length;             \
-  if (!row.wide)                                        \
-    OZ_ROW_C(name, 0)                                   \
-  else {                                                \
-    weights += length;                                  \
-    OZ_ROW_C(name, 1)                                   \
+#define OZ_ROWS_START(name)                                        \
+  const oz_row row = oz_row_of(f->start_entries, f->start_row, i); \
+  const uint32_t length = f->start_length[i];                      \
+  const uint16_t *weights = row.e + length;                        \
+  if (!row.wide)                                                   \
+    OZ_ROW_START(name, 0)                                          \
+  else {                                                           \
+    weights += length;                                             \
+    OZ_ROW_START(name, 1)                                          \
   }
-#define OZ_ROW_D(name, part, wide)                                              \
-  for (uint32_t k = 0, length = f->len_d[part][i]; k < length; k += OZ_LANES) { \
-    oz_group n;                                                                 \
-    memset(&n, 0, sizeof n);                                                    \
-    row_group(&row, wide, k, &n);                                               \
-    oz_##name##_pair(f, &self, &n, acc);                                        \
+#define OZ_ROW_DENSITY(name, part, wide)                                                 \
+  for (uint32_t k = 0, length = f->density_length[part][i]; k < length; k += OZ_LANES) { \
+    oz_group n;                                                                          \
+    memset(&n, 0, sizeof n);                                                             \
+    row_group(&row, wide, k, &n);                                                        \
+    oz_##name##_pair(f, &self, &n, acc);                                                 \
   }
-#define OZ_ROWS_D_START(name)                                                              \
+#define OZ_ROWS_DENSITY_FIRST(name)                                                        \
   {                                                                                        \
-    const oz_row row = oz_row_of(f->near_d[0], f->row_d[0], i);                            \
+    const oz_row row = oz_row_of(f->density_entries[0], f->density_row[0], i);             \
     __builtin_prefetch(row.e + 320),                                                       \
         __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */ \
     if (!row.wide)                                                                         \
-      OZ_ROW_D(name, 0, 0)                                                                 \
+      OZ_ROW_DENSITY(name, 0, 0)                                                           \
     else                                                                                   \
-      OZ_ROW_D(name, 0, 1)                                                                 \
+      OZ_ROW_DENSITY(name, 0, 1)                                                           \
   }
-#define OZ_ROWS_D_SINCE(name)                                   \
-  if (f->near_d[1] && f->len_d[1][i]) { /* few have more */     \
-    const oz_row row = oz_row_of(f->near_d[1], f->row_d[1], i); \
-    OZ_ROW_D(name, 1, row.wide)                                 \
+#define OZ_ROWS_DENSITY_SECOND(name)                                           \
+  if (f->density_entries[1] && f->density_length[1][i]) { /* few have more */  \
+    const oz_row row = oz_row_of(f->density_entries[1], f->density_row[1], i); \
+    OZ_ROW_DENSITY(name, 1, row.wide)                                          \
   }
-#define OZ_ROWS_D(name) OZ_ROWS_D_START(name) OZ_ROWS_D_SINCE(name)
-#define OZ_ROWS_LATE(name)               \
-  if (!f->carried) OZ_ROWS_D_START(name) \
-  OZ_ROWS_D_SINCE(name)
+#define OZ_ROWS_DENSITY(name) OZ_ROWS_DENSITY_FIRST(name) OZ_ROWS_DENSITY_SECOND(name)
+#define OZ_ROWS_LATE(name)                     \
+  if (!f->carried) OZ_ROWS_DENSITY_FIRST(name) \
+  OZ_ROWS_DENSITY_SECOND(name)
 #define OZ_ROWS_LINK(name)                                                                        \
   for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                       \
     const size_t e = oz_link_at(f, i, k);                                                         \
@@ -101,11 +101,11 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
                   f->link_share + e};                                                             \
     oz_##name##_pair(f, &self, &n, acc);                                                          \
   }
-#define OZ_ROWS_BOTH(name)                                                                        \
+#define OZ_ROWS_DENSITY_LINK(name)                                                                \
   const float *records = oz_##name##_records(f);                                                  \
   oz_real next[4];                                                                                \
   oz_gather4(records, f->link_j + oz_link_at(f, i, 0), 4, 0, next);                               \
-  for (uint32_t k = 0, all = f->link_all[i]; k < all; k += OZ_LANES) {                            \
+  for (uint32_t k = 0, all = f->link_fused_length[i]; k < all; k += OZ_LANES) {                   \
     const size_t e = oz_link_at(f, i, k);                                                         \
     oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, \
                   f->link_share + e};                                                             \
@@ -114,14 +114,16 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
     __builtin_prefetch(f->link_share + e + 128);                                                  \
     const oz_real v[4] = {next[0], next[1], next[2], next[3]};                                    \
     oz_gather4(records, n.j + (k + OZ_LANES < all ? OZ_LANES : 0), 4, 0, next);                   \
-    oz_##name##_both(f, &self, v, &n, acc);                                                       \
+    oz_##name##_fused(f, &self, v, &n, acc);                                                      \
   }
 /* Rows with nothing in them, those of boundary particles above all, add nothing. */
-#define OZ_NONE_C (!f->len_c[i])
-#define OZ_NONE_D (!f->len_d[0][i] && !(f->near_d[1] && f->len_d[1][i]))
-#define OZ_NONE_LATE ((f->carried || !f->len_d[0][i]) && !(f->near_d[1] && f->len_d[1][i]))
+#define OZ_NONE_START (!f->start_length[i])
+#define OZ_NONE_DENSITY \
+  (!f->density_length[0][i] && !(f->density_entries[1] && f->density_length[1][i]))
+#define OZ_NONE_LATE \
+  ((f->carried || !f->density_length[0][i]) && !(f->density_entries[1] && f->density_length[1][i]))
 #define OZ_NONE_LINK (!f->link_len[i])
-#define OZ_NONE_BOTH (!f->link_all[i])
+#define OZ_NONE_DENSITY_LINK (!f->link_fused_length[i])
 #define OZ_FOLD_PLAIN(nsum) \
   for (uint32_t s = 0; s < nsum; s++) kept[s * BLOCK + i - b] = oz_sum(acc[s]);
 #define OZ_UNFOLD_PLAIN(nsum) \
@@ -170,22 +172,27 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
     }                                                                                         \
     (void)sums;                                                                               \
   }
-#define OZ_KIND_C(name, nsum, nred) \
-  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_OUTER(name, nsum, nred) \
-  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_OUTER, OZ_UNFOLD_OUTER, OZ_KEPT(nsum), nsum, nred)
-#define OZ_KIND_MATRIX(name, nsum, nred) \
-  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_MATRIX, OZ_UNFOLD_MATRIX, OZ_KEPT(nsum), nsum, nred)
-#define OZ_KIND_SPARE(name, nsum, nred) \
-  OZ_GATHER(name, OZ_ROWS_C, OZ_NONE_C, OZ_FOLD_SPARE, OZ_UNFOLD_SPARE, OZ_KEPT(nsum), nsum, nred)
-#define OZ_KIND_D(name, nsum, nred) \
-  OZ_GATHER(name, OZ_ROWS_D, OZ_NONE_D, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_START(name, nsum, nred) \
+  OZ_GATHER(name, OZ_ROWS_START, OZ_NONE_START, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_OUTER(name, nsum, nred)                                                        \
+  OZ_GATHER(name, OZ_ROWS_START, OZ_NONE_START, OZ_FOLD_OUTER, OZ_UNFOLD_OUTER, OZ_KEPT(nsum), \
+            nsum, nred)
+#define OZ_KIND_MATRIX(name, nsum, nred)                                                         \
+  OZ_GATHER(name, OZ_ROWS_START, OZ_NONE_START, OZ_FOLD_MATRIX, OZ_UNFOLD_MATRIX, OZ_KEPT(nsum), \
+            nsum, nred)
+#define OZ_KIND_SPARE(name, nsum, nred)                                                        \
+  OZ_GATHER(name, OZ_ROWS_START, OZ_NONE_START, OZ_FOLD_SPARE, OZ_UNFOLD_SPARE, OZ_KEPT(nsum), \
+            nsum, nred)
+#define OZ_KIND_DENSITY(name, nsum, nred)                                                       \
+  OZ_GATHER(name, OZ_ROWS_DENSITY, OZ_NONE_DENSITY, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, \
+            nred)
 #define OZ_KIND_LATE(name, nsum, nred) \
   OZ_GATHER(name, OZ_ROWS_LATE, OZ_NONE_LATE, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
 #define OZ_KIND_LINK(name, nsum, nred) \
   OZ_GATHER(name, OZ_ROWS_LINK, OZ_NONE_LINK, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
-#define OZ_KIND_BOTH(name, nsum, nred) \
-  OZ_GATHER(name, OZ_ROWS_BOTH, OZ_NONE_BOTH, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, nsum, nsum, nred)
+#define OZ_KIND_DENSITY_LINK(name, nsum, nred)                                                \
+  OZ_GATHER(name, OZ_ROWS_DENSITY_LINK, OZ_NONE_DENSITY_LINK, OZ_FOLD_PLAIN, OZ_UNFOLD_PLAIN, \
+            nsum, nsum, nred)
 #define OZ_KIND_MAP(name, nsum, nred)                                                     \
   static void run_##name(const oz_frame *f, uint32_t begin, uint32_t end, double *sums) { \
     for (uint32_t i = begin; i < end; i += OZ_LANES) {                                    \

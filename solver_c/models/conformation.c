@@ -195,7 +195,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more
    * at 2.236 d, just beyond */
-  if (!printed) f->reach = 1.01f * f->h, f->calm2 = OZ_CALM * OZ_CALM * f->h2;
+  if (!printed)
+    f->reach = 1.01f * f->h, f->min_approach2 = OZ_MIN_APPROACH * OZ_MIN_APPROACH * f->h2;
   if (printed) f->split = 0, f->gradient_correction = 0;
 
   OZ_TRY(oz_find_neighbours(s, f, why));

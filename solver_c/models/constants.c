@@ -90,7 +90,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->margin = (float)(0.08 * h);
   f->cell = (float)(1.08 * h);
   f->reach = (float)(1.02 * h);
-  f->calm2 = 0.0f; /* a model that can do without tells so */
+  f->min_approach2 = 0.0f; /* a model that can do without tells so */
   f->V0 = (float)V0;
   f->Vm = (float)Vm;
   f->m_ref = (float)(1000.0 * Vm);
@@ -125,9 +125,9 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->split = params->split_compliance;
   f->beta = 1.9f;
   f->time = (float)time;
-  f->foresee = 0;
+  f->single_search = 0;
   f->boundary = 0; /* a model that runs the stages of boundary.h says so */
-  f->plain_rows = 0;
+  f->rows_without_gradients = 0;
   blend_constants(f, params);
   cauchy_constants(f, params);
 }

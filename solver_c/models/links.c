@@ -38,9 +38,9 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   f->boundary = s->has_boundary;
   f->loads = s->has_loads;
   f->slips = s->has_slip;
-  f->plain_rows = !(s->has_heat || s->has_mixing);
+  f->rows_without_gradients = !(s->has_heat || s->has_mixing);
   /* these are about the start positions */
-  f->foresee = !(s->has_heat || s->has_mixing || s->has_tension);
+  f->single_search = !(s->has_heat || s->has_mixing || s->has_tension);
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
 
   OZ_TRY(oz_find_neighbours(s, f, why));
@@ -97,7 +97,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 21 to 23 */
   /* where gradients are wanted still, the start positions of all */
-  f->skip_boundary = f->plain_rows;
+  f->skip_boundary = f->rows_without_gradients;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
   f->start = f->p;
   f->skip_boundary = 0;

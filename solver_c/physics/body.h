@@ -225,7 +225,7 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
   double sum[3] = {0.0, 0.0, 0.0};
   float many = 0.0f;
-  const uint32_t length = f->len_c[i];
+  const uint32_t length = f->start_length[i];
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
     /* a boundary does not give way */

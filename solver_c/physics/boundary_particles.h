@@ -15,7 +15,7 @@ OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) {
 /* Does any row of C that i has hold a boundary particle? Such a particle has a wall slot, whether
  * or not a wall is near. */
 OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
-  const uint32_t length = f->len_c[i];
+  const uint32_t length = f->start_length[i];
   if (!f->loads) return 0;
   for (uint32_t m = 0; m < length; m++)
     if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;

@@ -97,7 +97,7 @@ OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_sel
 }
 OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
 #if OZ_GPU /* two rows, each padded to a multiple of four */
-  return (float)((-f->len_d[0][i] & 3) + (-f->len_d[1][i] & 3)) * f->w_self;
+  return (float)((-f->density_length[0][i] & 3) + (-f->density_length[1][i] & 3)) * f->w_self;
 #else
   return oz_ld(f->pad_weight, i);
 #endif

@@ -265,7 +265,7 @@ typedef struct oz_tension {
  * density at the very most and 1e-5 mostly; the next substep has them in list C. Most of what
  * crosses h in a substep is of that kind, and where nothing else can be, nobody need look. The same
  * from either end, so momentum is kept. */
-#define OZ_CALM 0.1f
+#define OZ_MIN_APPROACH 0.1f
 
 /* Relaxation factor of sweep k of n of the rest filter (filter.h), and of the wall drag that goes
  * with it. Three sweeps of 0.8 (NUMERICS.md part 3) leave (1 - 0.8 l)^3 of a mode of eigenvalue l;
@@ -301,7 +301,7 @@ typedef struct oz_frame {
   float reach;
   /* m^2: pairs beyond h at the start that have moved by no more than this, squared, are not among
    * them; 0: all are */
-  float calm2;
+  float min_approach2;
   float V0; /* m^3: d^3 */
   /* m^3: volume of one particle in the density sum, 1 / sum over the lattice of W */
   float Vm;
@@ -322,11 +322,11 @@ typedef struct oz_frame {
   float sweep;
   float zero_energy; /* strength, 0.8 */
   uint32_t scheme, corotation, gradient_correction, split, wall_density;
-  float a_min;       /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
-  float beta;        /* relaxation: 1.9 bounded form, 5 paper's */
+  float a_min;                  /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
+  float beta;                   /* relaxation: 1.9 bounded form, 5 paper's */
   uint32_t has_relaxation_time; /* some particle has a relaxation time: Q is not I everywhere */
-  uint32_t yielding; /* some material has a yield stress */
-  uint32_t conforms; /* the model is conformation: multipliers are its own */
+  uint32_t yielding;            /* some material has a yield stress */
+  uint32_t conforms;            /* the model is conformation: multipliers are its own */
   /* velocities are projected before positions: walls hold in them already */
   uint32_t projects;
   /* density and conformation move one after the other (models/conformation.c) */
@@ -339,16 +339,16 @@ typedef struct oz_frame {
   uint32_t turns;
   /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float heat_norm, heat_sum, heat_moment;
-  float mix_weight;           /* of an exchange between fluids that mix (models/mixing.c) */
-  float heat_nu, heat_weight; /* of a stage of conduction (models/heat.c) */
-  uint32_t boundary;          /* there are boundary particles */
-  uint32_t boundary_still;    /* they are where the last substep had them, and stay there */
-  uint32_t loads;             /* and what is put on them is added up */
-  uint32_t slips;             /* and some of them let fluid slip: those have rows */
-  uint32_t plain_rows;        /* the model uses no stored gradients (ghat): rows go without */
+  float mix_weight;                /* of an exchange between fluids that mix (models/mixing.c) */
+  float heat_nu, heat_weight;      /* of a stage of conduction (models/heat.c) */
+  uint32_t boundary;               /* there are boundary particles */
+  uint32_t boundary_still;         /* they are where the last substep had them, and stay there */
+  uint32_t loads;                  /* and what is put on them is added up */
+  uint32_t slips;                  /* and some of them let fluid slip: those have rows */
+  uint32_t rows_without_gradients; /* the model uses no stored gradients (ghat): rows go without */
   /* the model evaluates its kernels anew: a backend may look for neighbours once, where particles
    * are headed */
-  uint32_t foresee;
+  uint32_t single_search;
   float time; /* s, for random numbers only */
   oz_spring_constants springs;
   oz_link_constants links;
@@ -364,7 +364,7 @@ typedef struct oz_frame {
    * be reset (predict) */
   float *u;
   float *q;                      /* planes 6: conformation tensor, identity at rest */
-  float *relaxation_time;                    /* s, relaxation time */
+  float *relaxation_time;        /* s, relaxation time */
   float *compliance, *viscosity; /* 1/Pa; Pa s */
   float *density;                /* kg/m^3 at rest */
   float *temperature;            /* K */
@@ -427,20 +427,21 @@ typedef struct oz_frame {
   uint32_t *neighbours; /* (count) within h at the start */
 
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself,
-   * and lie in near_c and near_d as physics/rows.h says; list_c and list_d are the GPU's. ---- */
+   * and lie in start_entries and density_entries as physics/rows.h says; start_list and
+   * density_list are the GPU's. ---- */
   /* within h at the start positions; entries, first entry of each row */
-  const uint32_t *list_c, *row_c;
-  const uint16_t *len_c; /* padded length */
-  const float *seen_at;  /* record 4: m, the positions at which rows of C were made */
-  float seen2;           /* m^2: and the distance within which, squared */
+  const uint32_t *start_list, *start_row;
+  const uint16_t *start_length; /* padded length */
+  const float *start_list_x;    /* record 4: m, the positions at which rows of C were made */
+  float start_list_radius2;     /* m^2: and the distance within which, squared */
   /* CPU: the rows. The GPU's large scenes keep rows of C as places in a list of all the neighbours
-   * of OZ_SHARE particles (list_c is then NULL): the places, where each such list begins (and how
-   * long it is), and the lists. */
-  const uint16_t *near_c;
+   * of OZ_SHARE particles (start_list is then NULL): the places, where each such list begins (and
+   * how long it is), and the lists. */
+  const uint16_t *start_entries;
   /* GPU: the number of slots of the layer next to a wall, then which; NULL: nobody asks
    * (cuda/mirror_pressure.h) */
   uint32_t *wall_near;
-  const uint32_t *near_first, *near_j;
+  const uint32_t *share_first, *share_list;
   /* the GPU's small scenes: halves, four an entry: ghat x, y, z, weight c */
   uint16_t *ghat;
   /* record 4: m, positions at the start of the substep, of which gradients are to its end: x, and p
@@ -448,9 +449,9 @@ typedef struct oz_frame {
   const float *start;
   /* density: within h and a little more at the current positions. A backend may keep its rows in
    * two parts; where there is one, the second is NULL. */
-  const uint32_t *list_d[2], *row_d[2];
-  const uint16_t *len_d[2];
-  const uint16_t *near_d[2];
+  const uint32_t *density_list[2], *density_row[2];
+  const uint16_t *density_length[2];
+  const uint16_t *density_entries[2];
 
   /* ---- links (physics/links.h): rows padded like neighbours', in ascending id of the other end;
    * link_row NULL: there are none ---- */
@@ -462,7 +463,7 @@ typedef struct oz_frame {
   float *link_share; /* what a stage notes beside each entry, for the substep */
   /* (count) padded length with the near particles behind the links that have none (CPU; see BOTH)
    */
-  const uint16_t *link_all;
+  const uint16_t *link_fused_length;
 
   /* ---- walls, compact: only particles near one ---- */
   uint32_t wall_count;

@@ -45,13 +45,13 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
  * neither end. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
 #if OZ_GPU
-  if (f->list_d[0] != f->list_c || f->list_d[1]) return 1;
+  if (f->density_list[0] != f->start_list || f->density_list[1]) return 1;
 #else
-  if (f->near_d[0] != f->near_c || f->near_d[1]) return 1;
+  if (f->density_entries[0] != f->start_entries || f->density_entries[1]) return 1;
 #endif
-  const float *a = f->seen_at + 4 * (size_t)i, *b = f->seen_at + 4 * (size_t)j;
+  const float *a = f->start_list_x + 4 * (size_t)i, *b = f->start_list_x + 4 * (size_t)j;
   const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-  return x * x + y * y + z * z < OZ_LINK_INSIDE * f->seen2;
+  return x * x + y * y + z * z < OZ_LINK_INSIDE * f->start_list_radius2;
 }
 
 /* Boundary particles are held and gather nothing: a link to one is in the other end's row alone. */
@@ -62,7 +62,8 @@ OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) {
 /* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row
  * can overflow, and where neither list of neighbours is cut short. */
 OZ_FN int oz_link_room(const oz_frame *f, uint32_t i) {
-  return f->link_len[i] <= OZ_LINKS_MAX - OZ_MAX_NEIGHBOURS && f->len_d[0][i] < OZ_MAX_NEIGHBOURS &&
-         (!f->len_d[1] || f->len_d[1][i] < OZ_MAX_NEIGHBOURS);
+  return f->link_len[i] <= OZ_LINKS_MAX - OZ_MAX_NEIGHBOURS &&
+         f->density_length[0][i] < OZ_MAX_NEIGHBOURS &&
+         (!f->density_length[1] || f->density_length[1][i] < OZ_MAX_NEIGHBOURS);
 }
 #endif

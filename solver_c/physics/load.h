@@ -62,7 +62,7 @@ OZ_FN void oz_load_start_item(const oz_frame *f, uint32_t slot) {
 /* ---- rows ---- */
 
 OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) {
-  return oz_dense_part(f, part) ? f->len_d[part][i] : 0;
+  return oz_dense_part(f, part) ? f->density_length[part][i] : 0;
 }
 
 /* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat,
@@ -83,7 +83,7 @@ OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
       l->near[2 * part + (int)(bit >> 5)] |= (uint32_t)1 << (bit & 31u);
     }
   }
-  const uint32_t length = f->len_c[i];
+  const uint32_t length = f->start_length[i];
   const oz_v3 x = oz_vec_of(f->x, i);
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
@@ -119,7 +119,7 @@ enum { /* how many sums the gathers have */
     float *sum = oz_load_of(f, l, j[k]);                               \
     OZ_LOAD_GIVE                                                       \
   }
-#define OZ_LOAD_ROW_D(stage)                                                                    \
+#define OZ_LOAD_ROW_DENSITY(stage)                                                              \
   for (int part = 0; part < 2; part++)                                                          \
     for (int word = 0; word < 2; word++)                                                        \
       for (uint32_t bits = l->near[2 * part + word], bit = 32u * (uint32_t)word; bits;          \
@@ -131,14 +131,14 @@ enum { /* how many sums the gathers have */
           for (uint32_t k = 0; k < OZ_LANES; k++) j[k] = oz_dense_neighbour(f, part, i, m + k); \
           OZ_LOAD_LANES(stage)                                                                  \
         }
-#define OZ_LOAD_ROW_C(stage)                                            \
-  for (uint32_t m = 0, end = f->len_c[i]; m < end; m += OZ_LANES) {     \
-    uint32_t j[OZ_LANES];                                               \
-    int any = 0;                                                        \
-    for (uint32_t k = 0; k < OZ_LANES; k++)                             \
-      j[k] = oz_neighbour(f, i, m + k), any |= oz_is_boundary(f, j[k]); \
-    if (!any) continue;                                                 \
-    OZ_LOAD_LANES(stage)                                                \
+#define OZ_LOAD_ROW_START(stage)                                           \
+  for (uint32_t m = 0, end = f->start_length[i]; m < end; m += OZ_LANES) { \
+    uint32_t j[OZ_LANES];                                                  \
+    int any = 0;                                                           \
+    for (uint32_t k = 0; k < OZ_LANES; k++)                                \
+      j[k] = oz_neighbour(f, i, m + k), any |= oz_is_boundary(f, j[k]);    \
+    if (!any) continue;                                                    \
+    OZ_LOAD_LANES(stage)                                                   \
   }
 
 /* ---- any model ---- */
@@ -154,7 +154,7 @@ OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
   const float scale = 6.0f * f->w_norm * f->d * f->d * f->inv_dt * f->m_ref;
   oz_tension_self self;
   oz_tension_begin(f, i, &self);
-  OZ_LOAD_ROW_C(tension)
+  OZ_LOAD_ROW_START(tension)
 }
 
 /* ---- conformation ---- */
@@ -184,7 +184,7 @@ OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->d * f->inv_dt * oz_density_scale(f);
   oz_density_move_self self;
   oz_density_move_begin(f, i, &self);
-  OZ_LOAD_ROW_D(density_move)
+  OZ_LOAD_ROW_DENSITY(density_move)
 }
 /* The matrix that particle i sends, times a vector. */
 OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float out[3]) {
@@ -219,7 +219,7 @@ OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->d * f->inv_dt;
   oz_link_move_self self;
   oz_link_move_begin(f, i, &self);
-  OZ_LOAD_ROW_D(link_move)
+  OZ_LOAD_ROW_DENSITY(link_move)
 }
 OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -258,7 +258,7 @@ OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref / f->omega[i] * f->inv_dt;
   oz_spring_relax_self self;
   oz_spring_relax_begin(f, i, &self);
-  OZ_LOAD_ROW_D(spring_relax)
+  OZ_LOAD_ROW_DENSITY(spring_relax)
 }
 
 /* ---- cauchy ---- */
@@ -270,7 +270,7 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t slot) {
   const float scale = -0.5f * f->cauchy.lambda * f->m_ref / f->omega[i] * f->inv_dt;
   oz_mps_move_self self;
   oz_mps_move_begin(f, i, &self);
-  OZ_LOAD_ROW_D(mps_move)
+  OZ_LOAD_ROW_DENSITY(mps_move)
 }
 
 #undef OZ_LOAD_GIVE
@@ -289,7 +289,7 @@ OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm, viscous = oz_mps_viscous(f);
   oz_mps_force_self self;
   oz_mps_force_begin(f, i, &self);
-  OZ_LOAD_ROW_C(mps_force)
+  OZ_LOAD_ROW_START(mps_force)
 }
 #undef OZ_LOAD_GIVE
 
@@ -306,7 +306,7 @@ OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t slot) {
   const float scale = f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->gate[i], 1.0f));
   oz_paper_force_self self;
   oz_paper_force_begin(f, i, &self);
-  OZ_LOAD_ROW_D(paper_force)
+  OZ_LOAD_ROW_DENSITY(paper_force)
 }
 #undef OZ_LOAD_GIVE
 #endif

@@ -165,7 +165,7 @@ OZ_FN oz_v3 oz_sub(oz_v3 a, oz_v3 b) {
   return r;
 }
 /* m^2: how far particles have moved relative to each other, from x to p and from z to q (see
- * OZ_CALM). */
+ * OZ_MIN_APPROACH). */
 OZ_FN oz_real oz_moved2(oz_v3 p, oz_v3 x, oz_v3 q, oz_v3 z) {
   oz_v3 y = oz_sub(oz_sub(q, z), oz_sub(p, x));
   return oz_dot(y, y);

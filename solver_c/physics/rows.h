@@ -54,10 +54,11 @@ OZ_FN size_t oz_row_entry(const uint32_t *starts, size_t i, uint32_t m) {
  * drivers walk rows in their own way. */
 OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #if OZ_GPU
-  const size_t e = oz_row_entry(f->row_c, i, m);
-  return f->near_c ? f->near_j[f->near_first[2 * (i / OZ_SHARE)] + f->near_c[e]] : f->list_c[e];
+  const size_t e = oz_row_entry(f->start_row, i, m);
+  return f->start_entries ? f->share_list[f->share_first[2 * (i / OZ_SHARE)] + f->start_entries[e]]
+                          : f->start_list[e];
 #else
-  const oz_row r = oz_row_of(f->near_c, f->row_c, (uint32_t)i);
+  const oz_row r = oz_row_of(f->start_entries, f->start_row, (uint32_t)i);
   uint32_t j;
   oz_row_j(&r, m, 1, &j);
   return j;
@@ -65,9 +66,9 @@ OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 }
 OZ_FN uint32_t oz_dense_neighbour(const oz_frame *f, int part, uint32_t i, uint32_t m) {
 #if OZ_GPU
-  return part ? f->list_d[1][oz_row_entry(f->row_d[1], i, m)] : oz_neighbour(f, i, m);
+  return part ? f->density_list[1][oz_row_entry(f->density_row[1], i, m)] : oz_neighbour(f, i, m);
 #else
-  const oz_row r = oz_row_of(f->near_d[part], f->row_d[part], i);
+  const oz_row r = oz_row_of(f->density_entries[part], f->density_row[part], i);
   uint32_t j;
   oz_row_j(&r, m, 1, &j);
   return j;
@@ -76,9 +77,9 @@ OZ_FN uint32_t oz_dense_neighbour(const oz_frame *f, int part, uint32_t i, uint3
 /* Whether there is a first or second part of it. */
 OZ_FN int oz_dense_part(const oz_frame *f, int part) {
 #if OZ_GPU
-  return part == 0 || f->list_d[1] != NULL;
+  return part == 0 || f->density_list[1] != NULL;
 #else
-  return f->near_d[part] != NULL;
+  return f->density_entries[part] != NULL;
 #endif
 }
 #endif

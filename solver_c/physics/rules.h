@@ -18,7 +18,7 @@ OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
 
 /* Whether stages of kind BOTH will run: near particles that have no link then stand behind those
  * that have one. */
-OZ_FN int oz_link_both(uint32_t rule) { return rule == OZ_RULE_LINKS; }
+OZ_FN int oz_link_fused(uint32_t rule) { return rule == OZ_RULE_LINKS; }
 
 /* What becomes of link l of particle i: 0 drops it. r2: squared distance now, m^2. What is not of
  * the rule's own kind is left alone, but soft bodies tear in any model. Where lanes are links,

@@ -252,8 +252,8 @@ OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, cons
   oz_link_along(&a, -oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
 OZ_FN const float *oz_link_move_records(const oz_frame *f) { return f->dx; }
-OZ_FN void oz_link_move_both(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4],
-                             const oz_links *n, oz_real *acc) {
+OZ_FN void oz_link_move_fused(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4],
+                              const oz_links *n, oz_real *acc) {
   oz_link_apart a = oz_link_apart_from(f, s, v);
   oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }

@@ -177,7 +177,7 @@ OZ_FN void oz_mirror_close(const oz_frame *f, size_t i, const float move[3]) {
 }
 OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
   const size_t i = f->wall_particle[slot];
-  const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
+  const uint32_t planes = f->wall_planes[slot], length = f->start_length[i];
   const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   float move[3] = {0.0f, 0.0f, 0.0f}, sum[OZ_MIRROR_SUMS];
   oz_mirror m;

@@ -39,7 +39,8 @@ typedef struct oz_hold {
 /* Does it remember its shape, and give way? Without compliance there is no stress to be kept in
  * balance. */
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
-  return (oz_relaxation_time_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
+  return (oz_relaxation_time_of(f, (uint32_t)i) > 0.0f &&
+          oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
          (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 /* m: where the particle starts from, measured from where the wall starts. */
@@ -318,7 +319,7 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_
   for (size_t a = 0; a < 3; a++) f->u[4 * i + a] = u[a];
 }
 OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
-  const uint32_t planes = f->wall_planes[slot], length = f->len_c[i];
+  const uint32_t planes = f->wall_planes[slot], length = f->start_length[i];
   oz_gripped g;
   oz_gripped_ld(f, i, &g);
   oz_wall_held(f, slot, planes, i, length, g, flat);

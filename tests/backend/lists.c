@@ -75,8 +75,8 @@ static void fill(machine *m, const uint32_t *order) {
     for (uint32_t c = 0; c < 6; ++c) wide[c * n + k] = (float)(id[k] + 10000 * c);
   UP(Q, wide);
   UP(FORCE, wide); /* its three planes */
-  static const oz_field single[] = {OZ_FIELD_RELAXATION_TIME, OZ_FIELD_COMPLIANCE, OZ_FIELD_VISCOSITY,
-                                    OZ_FIELD_DENSITY, OZ_FIELD_TEMPERATURE};
+  static const oz_field single[] = {OZ_FIELD_RELAXATION_TIME, OZ_FIELD_COMPLIANCE,
+                                    OZ_FIELD_VISCOSITY, OZ_FIELD_DENSITY, OZ_FIELD_TEMPERATURE};
   for (uint32_t s = 0; s < sizeof single / sizeof *single; ++s) {
     for (uint32_t k = 0; k < n; ++k) wide[k] = (float)(id[k] + s);
     CHECK(b->table->upload(b, single[s], 0, n, wide, &why) == OOZE_OK, "%s", why.text);
@@ -195,9 +195,9 @@ static void check_weights(const machine *m, uint32_t i) {
   const oz_frame *f = &m->f;
   const double h = (double)f->h, d = (double)f->d,
                norm = 45.0 / (3.14159265358979 * pow(h, 6)) * pow(d, 5);
-  const oz_row row = oz_row_of(f->near_c, f->row_c, i);
-  const uint16_t *weights = row.e + (row.wide ? 2 : 1) * (size_t)f->len_c[i];
-  for (uint32_t k = 0; k < f->len_c[i]; ++k) {
+  const oz_row row = oz_row_of(f->start_entries, f->start_row, i);
+  const uint16_t *weights = row.e + (row.wide ? 2 : 1) * (size_t)f->start_length[i];
+  for (uint32_t k = 0; k < f->start_length[i]; ++k) {
     uint32_t j;
     oz_row_j(&row, k, 1, &j);
     double r = sqrt(distance2(f->x, i, j)), want = r > 1e-4 * h ? norm * (h - r) * (h - r) / r : 0,
@@ -215,7 +215,7 @@ static void check_lists(machine *m, double loose) {
   const double h = (double)f->h, wide = h + (double)f->margin;
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t others = 0, pad;
-    pad = mark(m, i, f->near_c, f->row_c, f->len_c, 1, &others);
+    pad = mark(m, i, f->start_entries, f->start_row, f->start_length, 1, &others);
     check_row(m, f->x, i, h * (1 - 1e-5), h * (1 + 1e-5), "list");
     CHECK_EQ(f->neighbours[i], others);
     CHECK(pad < m->cpu->isa->lanes, "%s: row %u: %u entries of padding", name(m), i, pad);
@@ -226,7 +226,7 @@ static void check_lists(machine *m, double loose) {
       mark(m, i, m->cpu->x.words, m->cpu->x.row, m->cpu->x.len, 0, &others);
     }
     (void)pad;
-    mark(m, i, f->near_c, f->row_c, f->len_c, 0, &others);
+    mark(m, i, f->start_entries, f->start_row, f->start_length, 0, &others);
   }
 }
 
@@ -239,16 +239,16 @@ static void check_density_list(machine *m, uint32_t rebuilt) {
   CHECK_EQ(news.rebuilt, rebuilt);
   for (uint32_t i = 0; i < f->count; ++i) {
     uint32_t others = 0, pad = 0;
-    for (int k = 0; k < 2 && f->near_d[k]; ++k)
-      pad += mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 1, &others);
+    for (int k = 0; k < 2 && f->density_entries[k]; ++k)
+      pad += mark(m, i, f->density_entries[k], f->density_row[k], f->density_length[k], 1, &others);
     /* what is further than h adds nothing, so more may be in it */
     check_row(m, f->p, i, (double)f->h, rebuilt ? (double)INFINITY : 1.3 * (double)f->h,
               rebuilt ? "density, what C lacks" : "density");
     CHECK_NEAR(f->pad_weight[i], (double)pad * (double)f->w_self,
                1e-5 * (double)f->w_self * (pad + 1),
                "the density sum takes the padding away again");
-    for (int k = 0; k < 2 && f->near_d[k]; ++k)
-      mark(m, i, f->near_d[k], f->row_d[k], f->len_d[k], 0, &others);
+    for (int k = 0; k < 2 && f->density_entries[k]; ++k)
+      mark(m, i, f->density_entries[k], f->density_row[k], f->density_length[k], 0, &others);
   }
 }
 
@@ -383,12 +383,12 @@ static void check_pile(uint32_t count, float half) {
     uint32_t full = 0;
     for (uint32_t i = 0; i < f->count; ++i) {
       uint32_t others = 0, ignored = 0;
-      mark(&m, i, f->near_c, f->row_c, f->len_c, 1, &others);
+      mark(&m, i, f->start_entries, f->start_row, f->start_length, 1, &others);
       check_row(&m, f->x, i, 0, (double)f->h * (1 + 1e-5), "pile");
       CHECK(others <= OZ_MAX_NEIGHBOURS && others == f->neighbours[i],
             "%s: particle %u: %u neighbours, %u in the row", name(&m), i, f->neighbours[i], others);
       full += others == OZ_MAX_NEIGHBOURS;
-      mark(&m, i, f->near_c, f->row_c, f->len_c, 0, &ignored);
+      mark(&m, i, f->start_entries, f->start_row, f->start_length, 0, &ignored);
     }
     CHECK(full >= count, "%s: %u rows are full", name(&m), full);
     machine_end(&m);
@@ -416,8 +416,8 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
     for (uint32_t i = 0; i < m.f.count; ++i) {
       for (uint32_t c = 0; c < 6; ++c) m.f.q[(size_t)c * m.f.stride + i] = c < 3;
       for (uint32_t c = 0; c < 3; ++c) m.f.force[(size_t)c * m.f.stride + i] = 0;
-      m.f.relaxation_time[i] = 0.1f, m.f.compliance[i] = 1e-4f, m.f.viscosity[i] = 0, m.f.density[i] = 1000,
-      m.f.source[i] = 0;
+      m.f.relaxation_time[i] = 0.1f, m.f.compliance[i] = 1e-4f, m.f.viscosity[i] = 0,
+      m.f.density[i] = 1000, m.f.source[i] = 0;
     }
     step.backend = &m.cpu->base;
     step.params = &params;
@@ -440,7 +440,7 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
 
 static uint32_t wide_rows(const oz_frame *f) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < f->count; ++i) n += (f->row_c[i] & OZ_WIDE) != 0;
+  for (uint32_t i = 0; i < f->count; ++i) n += (f->start_row[i] & OZ_WIDE) != 0;
   return n;
 }
 
@@ -481,7 +481,8 @@ static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
     for (uint32_t c = 0; c < 6; ++c) m->f.q[(size_t)c * m->f.stride + i] = c < 3;
     for (uint32_t c = 0; c < 3; ++c)
       m->f.u[4 * (size_t)i + c] = 5.0f * m->f.x[4 * (size_t)i + (c + 1) % 3];
-    m->f.relaxation_time[i] = 0.1f, m->f.compliance[i] = 1e-4f, m->f.viscosity[i] = 0, m->f.density[i] = 1000;
+    m->f.relaxation_time[i] = 0.1f, m->f.compliance[i] = 1e-4f, m->f.viscosity[i] = 0,
+    m->f.density[i] = 1000;
     if (m->f.force)
       for (uint32_t c = 0; c < 3; ++c) m->f.force[(size_t)c * m->f.stride + i] = 0;
     if (m->f.source) m->f.source[i] = 0;
@@ -491,7 +492,7 @@ static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
   for (int n = 0; n < 4; ++n)
     CHECK(oz_conformation_substep(&step, 0.002f, &why) == OOZE_OK && step.bad == 0, "%s", why.text);
   m->cpu->base.table->frame(&m->cpu->base, &m->f);
-  m->f.row_c = m->cpu->c.row;
+  m->f.start_row = m->cpu->c.row;
   *out_wide = wide_rows(&m->f);
 }
 OZ_CASE(wide_rows_have_the_same_bits_as_narrow_ones) {
@@ -553,7 +554,7 @@ OZ_CASE(more_particles_than_16_bits_count) {
           want += x * x + y * y + z * z <= 4 && (x || y || z) && at[0] + x >= 0 &&
                   at[0] + x < SIDE && at[1] + y >= 0 && at[1] + y < SIDE && at[2] + z >= 0 &&
                   at[2] + z < SIDE;
-    for (uint32_t k = 0; k < m.f.len_c[i]; ++k) {
+    for (uint32_t k = 0; k < m.f.start_length[i]; ++k) {
       const uint32_t j = oz_neighbour(&m.f, i, k);
       CHECK(j < ALL && distance2(m.f.x, i, j) < (double)m.f.h2, "row %u names %u", i, j);
       got += j != i;

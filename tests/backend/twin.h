@@ -135,11 +135,13 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
     memcpy((char *)g + optional[k], (const char *)&t->vector->arrays + optional[k],
            sizeof(float *));
   const oz_frame *own = &t->lists;
-  g->seen_at = f->seen_at == f->A ? g->A : g->x;
+  g->start_list_x = f->start_list_x == f->A ? g->A : g->x;
   g->start = f->start == f->p ? g->p : g->x;
-  g->near_c = own->near_c, g->row_c = own->row_c, g->len_c = own->len_c;
+  g->start_entries = own->start_entries, g->start_row = own->start_row,
+  g->start_length = own->start_length;
   for (int k = 0; k < 2; ++k)
-    g->near_d[k] = own->near_d[k], g->row_d[k] = own->row_d[k], g->len_d[k] = own->len_d[k];
+    g->density_entries[k] = own->density_entries[k], g->density_row[k] = own->density_row[k],
+    g->density_length[k] = own->density_length[k];
   g->pad_weight = own->pad_weight;
   oz_cpu_links_frame(t->vector, g);
   g->scalar = t->vector->scalar;
@@ -445,19 +447,19 @@ static int move_off_the_edge(const oz_frame *f, const oz_frame *g) {
   uint32_t one[1024], two[1024];
   for (uint32_t i = 0; i < f->count; ++i) {
     if (f->neighbours[i] == g->neighbours[i]) continue;
-    const uint32_t n = row(i, f->near_c, f->row_c, f->len_c, one, 0),
-                   m = row(i, g->near_c, g->row_c, g->len_c, two, 0);
+    const uint32_t n = row(i, f->start_entries, f->start_row, f->start_length, one, 0),
+                   m = row(i, g->start_entries, g->start_row, g->start_length, two, 0);
     uint32_t *more = n > m ? one : two, *less = n > m ? two : one, k = 0;
     qsort(one, n, sizeof *one, by_number);
     qsort(two, m, sizeof *two, by_number);
     /* the first that the shorter one lacks */
     while (k < (n < m ? n : m) && more[k] == less[k]) ++k;
-    float *a = (float *)(uintptr_t)(f->seen_at + 4 * (size_t)i);
-    const float *c = f->seen_at + 4 * (size_t)more[k];
+    float *a = (float *)(uintptr_t)(f->start_list_x + 4 * (size_t)i);
+    const float *c = f->start_list_x + 4 * (size_t)more[k];
     const double r2 = pow(a[0] - c[0], 2) + pow(a[1] - c[1], 2) + pow(a[2] - c[2], 2);
-    CHECK(fabs(r2 / f->seen2 - 1.0) < 1e-5,
+    CHECK(fabs(r2 / f->start_list_radius2 - 1.0) < 1e-5,
           "particles %u and %u are %g of the reach apart, and one build lists them", i, more[k],
-          sqrt(r2 / f->seen2));
+          sqrt(r2 / f->start_list_radius2));
     a[0] += 1e-3f * f->d;
     return 1;
   }
@@ -478,8 +480,8 @@ static ooze_result twin_lists(oz_backend *b, oz_frame *f, oz_build_result *out, 
   t->lists = g;
   for (uint32_t i = 0; i < f->count; ++i) {
     CHECK_EQ(f->neighbours[i], g.neighbours[i]);
-    compare_rows("list", i, one, row(i, f->near_c, f->row_c, f->len_c, one, 0), two,
-                 row(i, g.near_c, g.row_c, g.len_c, two, 0));
+    compare_rows("list", i, one, row(i, f->start_entries, f->start_row, f->start_length, one, 0),
+                 two, row(i, g.start_entries, g.start_row, g.start_length, two, 0));
   }
   CHECK_NEAR(other.mean_neighbours, out->mean_neighbours, 0, "the same lists");
   return OOZE_OK;
@@ -520,10 +522,10 @@ static ooze_result twin_density_list(oz_backend *b, oz_frame *f, oz_build_result
   t->rebuilt += out->rebuilt, t->filtered += !out->rebuilt;
   t->lists = g;
   for (uint32_t i = 0; i < f->count; ++i) {
-    uint32_t na = row(i, f->near_d[0], f->row_d[0], f->len_d[0], one, 0),
-             nb = row(i, g.near_d[0], g.row_d[0], g.len_d[0], two, 0);
-    na = row(i, f->near_d[1], f->row_d[1], f->len_d[1], one, na),
-    nb = row(i, g.near_d[1], g.row_d[1], g.len_d[1], two, nb);
+    uint32_t na = row(i, f->density_entries[0], f->density_row[0], f->density_length[0], one, 0),
+             nb = row(i, g.density_entries[0], g.density_row[0], g.density_length[0], two, 0);
+    na = row(i, f->density_entries[1], f->density_row[1], f->density_length[1], one, na),
+    nb = row(i, g.density_entries[1], g.density_row[1], g.density_length[1], two, nb);
     compare_reach(f, i, one, na, two, nb);
   }
   return OOZE_OK;

@@ -17,19 +17,45 @@ typedef struct array {
 } array;
 #define AT(m) #m, offsetof(oz_frame, m)
 static const array arrays[] = {
-    {AT(x), 4, 0, 0, 0},          {AT(u), 4, 0, 0, 0},         {AT(q), 6, 1, 0, 0},
-    {AT(source), 1, 1, 0, 0},     {AT(omega), 1, 1, 0, 0},     {AT(a), 1, 1, 0, 0},
-    {AT(y), 4, 0, 0, 0},          {AT(y2), 4, 0, 2, 0},        {AT(p), 4, 0, 0, 0},
-    {AT(dx), 4, 0, 0, 0},         {AT(u2), 4, 0, 0, 0},        {AT(A), 9, 0, 0, 0},
-    {AT(K), 6, 2, 0, 1},          {AT(B), 6, 3, 0, 1},         {AT(sg), 3, 2, 0, 1},
-    {AT(pu), 4, 4, 0, 0},         {AT(pe), 4, 5, 0, 0},        {AT(lam), 6, 1, 0, 0},
-    {AT(r), 6, 3, 1, 0},          {AT(pp), 6, 3, 1, 0},        {AT(aq), 6, 3, 1, 0},
-    {AT(rot), 4, 4, 2, 0},        {AT(k_dens), 1, 1, 6, 0},    {AT(rho), 1, 1, 6, 0},
-    {AT(diag), 1, 1, 5, 1},       {AT(row_sum), 1, 1, 5, 1},   {AT(sums), 1, 1, 4, 0},
-    {AT(near_sum), 1, 1, 7, 1},   {AT(gate), 1, 1, 0, 1},      {AT(wall_term), 4, 0, 2, 0},
-    {AT(relaxation_time), 1, 1, 0, 0},        {AT(viscosity), 1, 1, 0, 0}, {AT(temperature), 1, 1, 0, 0},
-    {AT(melt), 1, 1, 0, 0},       {AT(pressure), 1, 1, 0, 0},  {AT(density), 1, 1, 0, 0},
-    {AT(compliance), 1, 1, 0, 0}, {AT(rest), 3, 1, 0, 0},      {AT(soft_g), 4, 0, 3, 0},
+    {AT(x), 4, 0, 0, 0},
+    {AT(u), 4, 0, 0, 0},
+    {AT(q), 6, 1, 0, 0},
+    {AT(source), 1, 1, 0, 0},
+    {AT(omega), 1, 1, 0, 0},
+    {AT(a), 1, 1, 0, 0},
+    {AT(y), 4, 0, 0, 0},
+    {AT(y2), 4, 0, 2, 0},
+    {AT(p), 4, 0, 0, 0},
+    {AT(dx), 4, 0, 0, 0},
+    {AT(u2), 4, 0, 0, 0},
+    {AT(A), 9, 0, 0, 0},
+    {AT(K), 6, 2, 0, 1},
+    {AT(B), 6, 3, 0, 1},
+    {AT(sg), 3, 2, 0, 1},
+    {AT(pu), 4, 4, 0, 0},
+    {AT(pe), 4, 5, 0, 0},
+    {AT(lam), 6, 1, 0, 0},
+    {AT(r), 6, 3, 1, 0},
+    {AT(pp), 6, 3, 1, 0},
+    {AT(aq), 6, 3, 1, 0},
+    {AT(rot), 4, 4, 2, 0},
+    {AT(k_dens), 1, 1, 6, 0},
+    {AT(rho), 1, 1, 6, 0},
+    {AT(diag), 1, 1, 5, 1},
+    {AT(row_sum), 1, 1, 5, 1},
+    {AT(sums), 1, 1, 4, 0},
+    {AT(near_sum), 1, 1, 7, 1},
+    {AT(gate), 1, 1, 0, 1},
+    {AT(wall_term), 4, 0, 2, 0},
+    {AT(relaxation_time), 1, 1, 0, 0},
+    {AT(viscosity), 1, 1, 0, 0},
+    {AT(temperature), 1, 1, 0, 0},
+    {AT(melt), 1, 1, 0, 0},
+    {AT(pressure), 1, 1, 0, 0},
+    {AT(density), 1, 1, 0, 0},
+    {AT(compliance), 1, 1, 0, 0},
+    {AT(rest), 3, 1, 0, 0},
+    {AT(soft_g), 4, 0, 3, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
 
@@ -555,7 +581,7 @@ static ooze_result both_lists(oz_backend *o, oz_frame *f, oz_build_result *out, 
   double sum = 0.0;
   /* where a model looks ahead, the CPU counts at other places than the GPU */
   for (uint32_t r = 0; r < t->n; r++) {
-    if (!f->foresee) t->list_differences += a[t->a.at[r]] != b[t->b.at[r]];
+    if (!f->single_search) t->list_differences += a[t->a.at[r]] != b[t->b.at[r]];
     sum += b[t->b.at[r]];
   }
   CHECK_NEAR(other.mean_neighbours, sum / t->n, 1e-9, "the mean is that of the counts");
@@ -671,7 +697,7 @@ static ooze_result both_links_update(oz_backend *o, oz_frame *f, uint32_t rule, 
   t->b.f.link_row = fresh.link_row, t->b.f.link_len = fresh.link_len, t->b.f.link_j = fresh.link_j;
   t->b.f.link_rest = fresh.link_rest, t->b.f.link_kind = fresh.link_kind,
   t->b.f.link_spare = fresh.link_spare;
-  t->b.f.link_share = fresh.link_share, t->b.f.link_all = fresh.link_all;
+  t->b.f.link_share = fresh.link_share, t->b.f.link_fused_length = fresh.link_fused_length;
   free(a), free(b);
   *f = t->a.f;
   return OOZE_OK;

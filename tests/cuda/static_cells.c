@@ -1,5 +1,5 @@
-/* What density rows leave out (OZ_CALM): on the CPU and as CUDA's loops, with a table of cells and
- * by sorting. SPDX-License-Identifier: Apache-2.0 */
+/* What density rows leave out (OZ_MIN_APPROACH): on the CPU and as CUDA's loops, with a table of
+ * cells and by sorting. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "physics/rows.h"
 
@@ -101,7 +101,8 @@ static void look(machine *m, int way, int calm) {
   m->b->table->frame(m->b, f);
   ooze_params_default(&params);
   oz_frame_constants(f, &params, D, 1.0f / 240.0f, 0.0);
-  f->reach = 1.01f * f->h, f->calm2 = calm ? OZ_CALM * OZ_CALM * f->h2 : 0.0f;
+  f->reach = 1.01f * f->h,
+  f->min_approach2 = calm ? OZ_MIN_APPROACH * OZ_MIN_APPROACH * f->h2 : 0.0f;
   CHECK(m->b->table->sort(m->b, f, &why) >= 0 && m->b->table->lists(m->b, f, &built, &why) >= 0,
         "%s", why.text);
   CHECK(m->b->table->download(m->b, OZ_FIELD_RANK, 0, count, rank, &why) >= 0, "%s", why.text);
@@ -116,20 +117,22 @@ static void look(machine *m, int way, int calm) {
 static uint32_t entry(const machine *m, int further, uint32_t i, uint32_t k) {
   const oz_frame *f = &m->f;
   if (!m->loops) {
-    const oz_row row =
-        further ? oz_row_of(f->near_d[1], f->row_d[1], i) : oz_row_of(f->near_c, f->row_c, i);
+    const oz_row row = further ? oz_row_of(f->density_entries[1], f->density_row[1], i)
+                               : oz_row_of(f->start_entries, f->start_row, i);
     uint32_t j;
     oz_row_j(&row, k, 1, &j);
     return j;
   }
-  const uint32_t *starts = further ? f->row_d[1] : f->row_c;
+  const uint32_t *starts = further ? f->density_row[1] : f->start_row;
   const size_t e = ((size_t)starts[i / 32] + (k & ~3u)) * 32 + (i & 31u) * 4 + (k & 3u);
-  if (further) return f->list_d[1][e];
-  return f->near_c ? f->near_j[f->near_first[2 * (i / OZ_SHARE)] + f->near_c[e]] : f->list_c[e];
+  if (further) return f->density_list[1][e];
+  return f->start_entries ? f->share_list[f->share_first[2 * (i / OZ_SHARE)] + f->start_entries[e]]
+                          : f->start_list[e];
 }
 static uint32_t length(const machine *m, int further, uint32_t i) {
-  if (further && !(m->loops ? (const void *)m->f.list_d[1] : m->f.near_d[1])) return 0;
-  return (further ? m->f.len_d[1] : m->f.len_c)[i];
+  if (further && !(m->loops ? (const void *)m->f.density_list[1] : m->f.density_entries[1]))
+    return 0;
+  return (further ? m->f.density_length[1] : m->f.start_length)[i];
 }
 /* How often particle `other` is in the row of `one` (ranks). */
 static uint32_t listed(const machine *m, int further, uint32_t one, uint32_t other) {
@@ -242,7 +245,7 @@ OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
         const float a[3] = {to[i][0] - place[i][0], to[i][1] - place[i][1], to[i][2] - place[i][2]};
         const float b[3] = {to[j][0] - place[j][0], to[j][1] - place[j][1], to[j][2] - place[j][2]};
         const double was = apart(place[i], place[j]) / h, is = apart(to[i], to[j]) / (1.01 * h),
-                     moved = apart(a, b) / ((double)OZ_CALM * h);
+                     moved = apart(a, b) / ((double)OZ_MIN_APPROACH * h);
         const uint32_t n = row[m.at[j]];
         if (i == j || was < 1.0 - 1e-5 || is > 1.0 + 1e-5 || moved < 1.0 - 1e-4) {
           if (way == 0 && i != j && was >= 1.0 && is <= 1.0) calm++;

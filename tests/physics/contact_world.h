@@ -41,7 +41,7 @@ static UNUSED_OK world *make(uint32_t particles, uint32_t colliders) {
   f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term,
   f->omega = w.omega, f->owner = w.owner;
   f->relaxation_time = w.tau, f->a = w.a;
-  f->near_c = w.list, f->row_c = w.row, f->len_c = w.len;
+  f->start_entries = w.list, f->start_row = w.row, f->start_length = w.len;
   f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall,
   f->wall_planes = w.planes, f->slot_planes = OZ_PLANES;
   f->wall_impulse = w.impulse, f->collider = w.c, f->collider_count = colliders;
