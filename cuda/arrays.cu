@@ -29,23 +29,23 @@ const region state_regions[] = {
 };
 const region work_regions[] = {
     {{{AT(y), 4}}},
-    {{{AT(mult), 4}}}, /* p is no candidate: predict writes it while other particles are still
+    {{{AT(lam_packed), 4}}}, /* p is no candidate: predict writes it while other particles are still
                           permuted (wall_contacts.cu) */
-    {{{AT(pp), 6}}},
-    {{{AT(diag), 1}, {AT(gate), 1}}},
+    {{{AT(cg_direction), 6}}},
+    {{{AT(density_diagonal), 1}, {AT(zero_energy_gate), 1}}},
     {{{(size_t)-1, 2}}}, /* wall contact of each particle (4 bytes) and flags */
 };
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays with a fixed place. Results of a substep are among them, and are read until the next sort.
- * The order from dx to pe matters to spare_fields. The velocity phase uses 4 words of pp and r: pp
- * swaps places with q, near_sum lies in the rest of r, and static_cells.cu uses the rest of pp. */
+ * The order from dx to precond_eigenvalues matters to spare_fields. The velocity phase uses 4 words of pp and r: pp
+ * swaps places with q, density_near_sum lies in the rest of r, and static_cells.cu uses the rest of pp. */
 const array
     fixed[] =
         {
             {AT(lam), 6},    {AT(rho), 1}, {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1},
-            {AT(sg), 3},     {AT(K), 6},   {AT(dx), 4}, {AT(A), 4},          {AT(B), 4},
-            {AT(pu), 2},     {AT(pe), 3},  {AT(r), 6},  {AT(aq), 4},         {AT(p), 4},
+            {AT(gradient_sum), 3},     {AT(K), 6},   {AT(dx), 4}, {AT(A), 4},          {AT(B), 4},
+            {AT(precond_rotation), 2},     {AT(precond_eigenvalues), 3},  {AT(cg_residual), 6},  {AT(cg_applied), 4},         {AT(p), 4},
             {(size_t)-1, 4}, /* velocity and source at the beginning of the substep; last but one */
             {(size_t)-1, 2}, /* packed start positions; last */
 };
@@ -55,9 +55,9 @@ const struct {
   uint32_t words;
 } shared[] = {
     /* offset, in words */
-    {AT(sums), AT(aq), 0},     {AT(near_sum), AT(r), 4},   {AT(k_dens), AT(diag), 0},
-    {AT(row_sum), AT(rho), 0}, {AT(rot), AT(r), 0},        {AT(soft_g), AT(r), 0},
-    {AT(y2), AT(pp), 0},       {AT(wall_term), AT(aq), 0}, {AT(u2), AT(dx), 0},
+    {AT(bound_sum), AT(cg_applied), 0},     {AT(density_near_sum), AT(cg_residual), 4},   {AT(density_relaxation), AT(density_diagonal), 0},
+    {AT(density_row_sum), AT(rho), 0}, {AT(rotation), AT(cg_residual), 0},        {AT(soft_gradient), AT(cg_residual), 0},
+    {AT(y2), AT(cg_direction), 0},       {AT(wall_term), AT(cg_applied), 0}, {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {
@@ -107,7 +107,7 @@ float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->mem
 void put_array(oz_frame *f, const field_array *a, float *p) { put(f, a->member, p); }
 
 /* Points the optional fields of a frame, those that are set, at work arrays that are dead while
- * particles are sorted: dx, A, B, pu and pe, which are adjacent. */
+ * particles are sorted: dx, A, B, precond_rotation and precond_eigenvalues, which are adjacent. */
 void spare_fields(oz_frame *f) {
   float *at = f->dx;
   uint32_t used = 0;

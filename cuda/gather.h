@@ -37,7 +37,7 @@ template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS =
     static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; } \
   };
 OZ_GATHERS_RECORD(gradient, x)
-OZ_GATHERS_BOTH(bound_sums, A, row_sum)
+OZ_GATHERS_BOTH(bound_sums, A, density_row_sum)
 OZ_GATHERS_NUMBER(bound, sums)
 OZ_GATHERS_RECORD(force, A)
 OZ_GATHERS_RECORD(force_last, A)
@@ -236,14 +236,14 @@ OZ_D void visit_pair(const array_view &v, oz_place here, uint32_t j, const uint1
     if constexpr (unpacked<S>) {
       oz_real q[4];
       oz_ld4(reinterpret_cast<const float *>(v.place), j, 4, 0, q);
-      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm, k.hour_norm = v.f->hour_norm,
+      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm, k.zero_energy_norm = v.f->zero_energy_norm,
       k.inv_d = v.f->inv_d;
       m.way.x = oz_float_of(here.x) - q[0], m.way.y = oz_float_of(here.y) - q[1],
       m.way.z = oz_float_of(here.z) - q[2];
     } else {
       float r[3];
       k.h = place_units::H, k.h2 = place_units::H * place_units::H,
-      k.grad_norm = v.units->grad_norm, k.hour_norm = v.units->hour_norm, k.inv_d = v.units->inv_d;
+      k.grad_norm = v.units->grad_norm, k.zero_energy_norm = v.units->zero_energy_norm, k.inv_d = v.units->inv_d;
       oz_place_difference(here, oz_place_ld(v.place, j), r);
       m.way.x = r[0], m.way.y = r[1], m.way.z = r[2];
     }
@@ -257,7 +257,7 @@ OZ_D void visit_pair(const array_view &v, oz_place here, uint32_t j, const uint1
       m.s = oz_steepness_within(&k, m.way), m.far = oz_far_within(&k, m.way);
       m.g.x = m.s * m.way.x, m.g.y = m.s * m.way.y, m.g.z = m.s * m.way.z;
       m.c = (scales_pull<S> || pull_scaled_from<S> > 0 ? 1.0f
-             : unpacked<S>                             ? v.f->hour_norm / v.f->grad_norm
+             : unpacked<S>                             ? v.f->zero_energy_norm / v.f->grad_norm
                                                        : v.units->pull) *
             oz_min(m.s, oz_set(OZ_STEEPEST * k.h));
       /* as oz_spiky_within */

@@ -287,7 +287,7 @@ struct ghat_item { /* one thread an entry of a line of 32 * 4 */
     const oz_place here = oz_place_ld(place, i);
     oz_frame units; /* the members that oz_spiky reads */
     units.h = place_units::H, units.h2 = place_units::H * place_units::H,
-    units.grad_norm = u.grad_norm, units.hour_norm = u.hour_norm, units.inv_d = u.inv_d;
+    units.grad_norm = u.grad_norm, units.zero_energy_norm = u.zero_energy_norm, units.inv_d = u.inv_d;
     size_t at = (size_t)f.start_row[g] * GROUP + i % GROUP * 4 + lane;
     for (uint32_t k = lane; k < ((len + 3u) & ~3u); k += 4, at += 4 * GROUP) {
       float r[3];

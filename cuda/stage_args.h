@@ -83,15 +83,15 @@ struct pending_permutation {
 /* Constants of oz_spiky for lengths in the units of packed positions (oz_place): h / 2^29. */
 struct place_units {
   static constexpr float H = 536870912.0f;   /* h */
-  float grad_norm, hour_norm, inv_d, metres; /* metres: of a unit */
-  float pull;                                /* hour_norm / grad_norm */
+  float grad_norm, zero_energy_norm, inv_d, metres; /* metres: of a unit */
+  float pull;                                /* zero_energy_norm / grad_norm */
   void set(const oz_frame &f) {
     const double unit = (double)f.h / H;
     metres = (float)unit;
     grad_norm = (float)((double)f.grad_norm * unit * unit);
-    hour_norm = (float)((double)f.hour_norm * unit);
+    zero_energy_norm = (float)((double)f.zero_energy_norm * unit);
     inv_d = (float)((double)f.inv_d * unit);
-    pull = (float)((double)f.hour_norm / ((double)f.grad_norm * unit));
+    pull = (float)((double)f.zero_energy_norm / ((double)f.grad_norm * unit));
   }
 };
 

@@ -36,19 +36,35 @@ static const array fields[OZ_FIELD_COUNT] = {
  * position phase, and what comes before (predicted positions, soft bodies) and after (heat, in r
  * itself). */
 static const array work[] = {
-    {AT(omega), 1, PLANES, 0}, {AT(y), 4, RECORD, 0},    {AT(dx), 4, RECORD, 0},
-    {AT(A), 12, RECORD, 0},    {AT(K), 6, BLOCKS, 0},    {AT(B), 6, BLOCKS, 0},
-    {AT(sg), 3, BLOCKS, 0},    {AT(pu), 4, BLOCKS, 0},   {AT(pe), 4, BLOCKS, 0},
-    {AT(r), 6, BLOCKS, 0},     {AT(pp), 6, BLOCKS, 0},   {AT(aq), 6, BLOCKS, 0},
-    {AT(gate), 1, PLANES, 0},  {AT(diag), 1, PLANES, 0}, {AT(near_sum), 1, PLANES, 0},
+    {AT(omega), 1, PLANES, 0},
+    {AT(y), 4, RECORD, 0},
+    {AT(dx), 4, RECORD, 0},
+    {AT(A), 12, RECORD, 0},
+    {AT(K), 6, BLOCKS, 0},
+    {AT(B), 6, BLOCKS, 0},
+    {AT(gradient_sum), 3, BLOCKS, 0},
+    {AT(precond_rotation), 4, BLOCKS, 0},
+    {AT(precond_eigenvalues), 4, BLOCKS, 0},
+    {AT(cg_residual), 6, BLOCKS, 0},
+    {AT(cg_direction), 6, BLOCKS, 0},
+    {AT(cg_applied), 6, BLOCKS, 0},
+    {AT(zero_energy_gate), 1, PLANES, 0},
+    {AT(density_diagonal), 1, PLANES, 0},
+    {AT(density_near_sum), 1, PLANES, 0},
 };
 static const struct {
   size_t member, over;
   uint32_t words;
 } shared[] = {
-    {AT(sums), AT(r), 0}, {AT(k_dens), AT(diag), 0},  {AT(row_sum), AT(rho), 0},
-    {AT(rot), AT(r), 0},  {AT(soft_g), AT(r), 0},     {AT(y2), AT(r), 6},
-    {AT(p), AT(r), 10},   {AT(wall_term), AT(r), 14}, {AT(u2), AT(dx), 0},
+    {AT(bound_sum), AT(cg_residual), 0},
+    {AT(density_relaxation), AT(density_diagonal), 0},
+    {AT(density_row_sum), AT(rho), 0},
+    {AT(rotation), AT(cg_residual), 0},
+    {AT(soft_gradient), AT(cg_residual), 0},
+    {AT(y2), AT(cg_residual), 6},
+    {AT(p), AT(cg_residual), 10},
+    {AT(wall_term), AT(cg_residual), 14},
+    {AT(u2), AT(dx), 0},
 };
 
 static float *get(const oz_frame *f, size_t member) {

@@ -131,9 +131,11 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 #if OZ_ARMS
 #define OZ_FOLD_OUTER(nsum) oz_outer_fold(acc, f->inv_d, kept, i - b);
 #define OZ_UNFOLD_OUTER(nsum) oz_outer_unfold(kept, i - b, acc);
-#define OZ_FOLD_MATRIX(nsum) oz_matrix_fold(acc, f->inv_d, f->hour_arm * f->inv_d, kept, i - b);
+#define OZ_FOLD_MATRIX(nsum) \
+  oz_matrix_fold(acc, f->inv_d, f->zero_energy_arm * f->inv_d, kept, i - b);
 #define OZ_UNFOLD_MATRIX(nsum) oz_matrix_unfold(kept, i - b, acc);
-#define OZ_FOLD_SPARE(nsum) oz_spare_fold(acc, f->inv_d, f->hour_arm * f->inv_d, kept, i - b);
+#define OZ_FOLD_SPARE(nsum) \
+  oz_spare_fold(acc, f->inv_d, f->zero_energy_arm * f->inv_d, kept, i - b);
 #define OZ_UNFOLD_SPARE(nsum) oz_spare_unfold(kept, i - b, acc);
 #else
 #define OZ_KEPT(nsum) nsum

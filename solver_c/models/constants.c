@@ -99,8 +99,8 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->w_self = (float)(Vm * w_scale);
   f->dens_grad = (float)(Vm / V0);
   /* zero-energy weights of the lattice add up to those of poly6 */
-  f->hour_norm = (float)(sum_w_others / sum_c);
-  f->hour_arm = (float)(sum_w_others / sum_c / -(V0 * d * g_scale));
+  f->zero_energy_norm = (float)(sum_w_others / sum_c);
+  f->zero_energy_arm = (float)(sum_w_others / sum_c / -(V0 * d * g_scale));
   /* c (T_j - T_i) of a square: sum of c x^2 / d^2 is a third of the moment, and the second
    * derivative wants 2 */
   f->heat_sum = (float)sum_w_others;

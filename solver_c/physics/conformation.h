@@ -133,27 +133,27 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
  * and eigenvalues are rounded up, so that the bound stays one. And 1 / max(1, largest eigenvalue of
  * Q), a float on both. */
 #if OZ_GPU
-OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) {
-  return oz_three_get(f->pe->v, i, p);
+OZ_FN oz_mask oz_preconditioner_eigenvalues(const oz_frame *f, uint32_t i, oz_real p[3]) {
+  return oz_three_get(f->precond_eigenvalues->v, i, p);
 }
-OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
-  oz_turn_st(f->pu, f->stride, i, q);
-  oz_three_put(f->pe->v, i, p, oz_enough(f, i));
+OZ_FN void oz_preconditioner_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
+  oz_turn_st(f->precond_rotation, f->stride, i, q);
+  oz_three_put(f->precond_eigenvalues->v, i, p, oz_enough(f, i));
 }
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
-  return f->pe->v + 2 * (size_t)f->stride + i;
+  return f->precond_eigenvalues->v + 2 * (size_t)f->stride + i;
 }
 #else
-OZ_FN oz_mask oz_frame_values(const oz_frame *f, uint32_t i, oz_real p[3]) {
-  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->pe, 4, c, f->stride, i);
+OZ_FN oz_mask oz_preconditioner_eigenvalues(const oz_frame *f, uint32_t i, oz_real p[3]) {
+  for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->precond_eigenvalues, 4, c, f->stride, i);
   return oz_enough(f, i);
 }
-OZ_FN void oz_frame_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
-  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->pe, 4, c, f->stride, i, p[c]);
-  oz_turn_st(f->pu, f->stride, i, q);
+OZ_FN void oz_preconditioner_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
+  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->precond_eigenvalues, 4, c, f->stride, i, p[c]);
+  oz_turn_st(f->precond_rotation, f->stride, i, q);
 }
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
-  return oz_block_at(f->pe, 4, 3, f->stride, i);
+  return oz_block_at(f->precond_eigenvalues, 4, 3, f->stride, i);
 }
 #endif
 OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
@@ -240,10 +240,10 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   }
   oz_block6_st(f->K, f->stride, i, &K);
   oz_six_st(f->B, f->stride, i, &B);
-  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->sg, 3, c, f->stride, i, acc[6 + c]);
+  for (uint32_t c = 0; c < 3; c++) oz_block_st(f->gradient_sum, 3, c, f->stride, i, acc[6 + c]);
   /* crowded neighbourhoods: 3.5's essential normalisation */
   oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]);
-  oz_st(f->gate, i, thin);
+  oz_st(f->zero_energy_gate, i, thin);
   /* what is held pulls as its fluid would */
   oz_real hg = o->hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
@@ -252,8 +252,8 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_v3 own = {acc[6], acc[7], acc[8]};
   oz_m3 send = oz_s3_full(&B);
   oz_real row = om * f->dens_grad * (acc[10] + oz_sqrt(oz_dot(own, own)));
-  oz_st(f->diag, i, acc[11]);
-  oz_st(f->row_sum, i, row);
+  oz_st(f->density_diagonal, i, acc[11]);
+  oz_st(f->density_row_sum, i, row);
   oz_matrix_st_spare(f->A, i, &send, row);
 }
 OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -278,7 +278,7 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
                               oz_real *acc) {
   (void)s;
   oz_m3 m;
-  oz_real scale, k, row = oz_matrix_gather_spare(f->A, f->row_sum, n->j, &m, &scale);
+  oz_real scale, k, row = oz_matrix_gather_spare(f->A, f->density_row_sum, n->j, &m, &scale);
   oz_s3 B = {{m.m[0], m.m[4], m.m[8], m.m[3], m.m[6], m.m[7]}};
   oz_v3 v = oz_s3_v(&B, oz_along(n, &k));
   acc[0] += k * scale * oz_root(oz_square_above(v, oz_set(1e-30f)));
@@ -290,13 +290,13 @@ typedef struct {
 } oz_bound_sums_own;
 OZ_FN void oz_bound_sums_take(const oz_frame *f, uint32_t i, oz_bound_sums_own *o) {
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
-  oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->sg, f->stride, i));
+  oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->gradient_sum, f->stride, i));
   o->om = oz_ld(f->omega, i), o->own = oz_sqrt(oz_dot(v, v));
 }
 OZ_FN void oz_bound_sums_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                               const oz_bound_sums_own *o) {
-  oz_st(f->sums, i, o->om * (acc[0] + o->own));
-  oz_st(f->near_sum, i, acc[1]);
+  oz_st(f->bound_sum, i, o->om * (acc[0] + o->own));
+  oz_st(f->density_near_sum, i, acc[1]);
 }
 OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_bound_sums_own own;
@@ -327,14 +327,15 @@ OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_gro
                          oz_real *acc) {
   oz_real k;
   oz_v3 way = oz_along(n, &k);
-  oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->sums, n->j, 1));
+  oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->bound_sum, n->j, 1));
 }
 /* The frame, and its eigenvalues. */
-OZ_FN oz_q4 oz_bound_frame(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B,
+OZ_FN oz_q4 oz_bound_eigen(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B,
                            oz_real w[3]) {
   oz_real sum[6];
   for (int c = 0; c < 6; c++) sum[c] = acc[c];
-  oz_bound_add(sum, oz_s3_v(B, oz_block3_ld(f->sg, f->stride, i)), oz_ld(f->sums, i));
+  oz_bound_add(sum, oz_s3_v(B, oz_block3_ld(f->gradient_sum, f->stride, i)),
+               oz_ld(f->bound_sum, i));
   oz_s3 P;
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;
@@ -345,8 +346,8 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   (void)red;
   oz_real w[3];
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
-  oz_q4 turn = oz_bound_frame(f, i, acc, &B, w);
-  oz_frame_st(f, i, w, turn);
+  oz_q4 turn = oz_bound_eigen(f, i, acc, &B, w);
+  oz_preconditioner_st(f, i, w, turn);
 }
 
 /* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2); dx.w: dx
@@ -368,7 +369,7 @@ OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_gro
 OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 A;
   oz_matrix_ld(f->A, i, &A);
-  oz_v3 own = oz_m3_v(&A, oz_block3_ld(f->sg, f->stride, i));
+  oz_v3 own = oz_m3_v(&A, oz_block3_ld(f->gradient_sum, f->stride, i));
   oz_real om = oz_ld(f->omega, i);
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;
@@ -390,13 +391,14 @@ OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
 typedef struct {
   oz_s3 B;
   oz_real y[4]; /* displacement, zero-energy strength */
-  oz_v3 sg;
+  oz_v3 gradient_sum;
   oz_q4 rot;
 } oz_turned_own;
 OZ_FN void oz_turned_take(const oz_frame *f, uint32_t i, oz_turned_own *o) {
   oz_ld4(f->y, i, 4, 0, o->y);
-  o->B = oz_six_ld(f->B, f->stride, i), o->sg = oz_block3_ld(f->sg, f->stride, i);
-  o->rot = oz_turn_ld(f->rot, f->stride, i);
+  o->B = oz_six_ld(f->B, f->stride, i),
+  o->gradient_sum = oz_block3_ld(f->gradient_sum, f->stride, i);
+  o->rot = oz_turn_ld(f->rotation, f->stride, i);
 }
 /* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y
  * B and S = (M - R K) B R^T. Where K B = I, which is everywhere but in thin neighbourhoods, S = F
@@ -405,7 +407,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
                        oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
   const oz_s3 *B = &o->B;
   const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
-  oz_m3 Y = oz_difference(acc, y, o->sg);
+  oz_m3 Y = oz_difference(acc, y, o->gradient_sum);
   *F = oz_m3_mul_s(&Y, B);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f;
@@ -459,8 +461,9 @@ typedef struct {
   oz_mask on;
 } oz_strain_own;
 OZ_FN void oz_strain_take_rest(const oz_frame *f, uint32_t i, oz_strain_own *o) {
-  o->lam = oz_lam_ld(f, i), o->a = oz_ld(f->a, i), o->on = oz_frame_values(f, i, o->p);
-  o->turn = oz_turn_ld(f->pu, f->stride, i);
+  o->lam = oz_lam_ld(f, i), o->a = oz_ld(f->a, i),
+  o->on = oz_preconditioner_eigenvalues(f, i, o->p);
+  o->turn = oz_turn_ld(f->precond_rotation, f->stride, i);
 }
 OZ_FN void oz_strain_take(const oz_frame *f, uint32_t i, oz_strain_own *o) {
   oz_turned_take(f, i, &o->at);
@@ -500,7 +503,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_lam_st(f, i, &lam);
-  if (f->corotation) oz_turn_st(f->rot, f->stride, i, rot);
+  if (f->corotation) oz_turn_st(f->rotation, f->stride, i, rot);
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy
    * control in one matrix, because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
@@ -508,7 +511,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   F.m[0] -= 1.0f;
   F.m[4] -= 1.0f;
   F.m[8] -= 1.0f;
-  oz_real kh = f->hour_arm * o->at.y[3];
+  oz_real kh = f->zero_energy_arm * o->at.y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is
    * dens_grad ghat: two more multiples of the identity, and nothing to be gathered for it. It is a

@@ -33,9 +33,9 @@ typedef struct {
   oz_real om, diag, near, row;
 } oz_density_own; /* of the start */
 OZ_FN void oz_density_bound_take(const oz_frame *f, uint32_t i, oz_density_own *o) {
-  o->g = oz_block3_ld(f->sg, f->stride, i);
-  o->om = oz_ld(f->omega, i), o->diag = oz_ld(f->diag, i), o->near = oz_ld(f->near_sum, i),
-  o->row = oz_ld(f->row_sum, i);
+  o->g = oz_block3_ld(f->gradient_sum, f->stride, i);
+  o->om = oz_ld(f->omega, i), o->diag = oz_ld(f->density_diagonal, i),
+  o->near = oz_ld(f->density_near_sum, i), o->row = oz_ld(f->density_row_sum, i);
 }
 /* w: wall_term */
 OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_own *o,
@@ -48,7 +48,7 @@ OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_o
   oz_real D = c * c * o->diag + o->om * oz_max(oz_dot(own, own), oz_dot(own, push));
   oz_real row = c * o->near + o->row * oz_length(own);
   oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
-  oz_st(f->k_dens, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
+  oz_st(f->density_relaxation, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
 }
 OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
@@ -104,7 +104,7 @@ OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
 }
 /* sum: of weights. Returns the multiplier; the density goes to *rho. */
 OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, oz_real *rho) {
-  oz_real w[4], k = oz_ld(f->k_dens, i);
+  oz_real w[4], k = oz_ld(f->density_relaxation, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
   /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad
    * selves to take away */

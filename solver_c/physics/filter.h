@@ -24,18 +24,19 @@ OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_s
 }
 typedef struct {
   oz_real u[4];
-  oz_v3 sg;
+  oz_v3 gradient_sum;
   oz_s3 B;
 } oz_filter_gradient_own;
 OZ_FN void oz_filter_gradient_take(const oz_frame *f, uint32_t i, oz_filter_gradient_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
-  o->sg = oz_block3_ld(f->sg, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+  o->gradient_sum = oz_block3_ld(f->gradient_sum, f->stride, i),
+  o->B = oz_six_ld(f->B, f->stride, i);
 }
 OZ_FN void oz_filter_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                                    const oz_filter_gradient_own *o) {
   oz_v3 v = {o->u[0], o->u[1], o->u[2]};
-  oz_m3 M = oz_difference(acc, v, o->sg), L = oz_m3_mul_s(&M, &o->B);
-  oz_real k = (-0.5f * f->hour_arm * f->inv_d) * o->u[3];
+  oz_m3 M = oz_difference(acc, v, o->gradient_sum), L = oz_m3_mul_s(&M, &o->B);
+  oz_real k = (-0.5f * f->zero_energy_arm * f->inv_d) * o->u[3];
   for (int c = 0; c < 9; c++) L.m[c] *= k;
   oz_matrix_st_spare(f->A, i, &L, o->u[3]);
 }
@@ -72,8 +73,8 @@ OZ_FN void oz_filter_move_take(const oz_frame *f, uint32_t i, oz_filter_move_own
 OZ_FN void oz_filter_move_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                                const oz_filter_move_own *o) {
   oz_real u[4] = {o->u[0], o->u[1], o->u[2], o->u[3]};
-  oz_v3 sg = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
-  oz_v3 own = oz_m3_v(&o->A, sg);      /* has g_i already */
+  oz_v3 gradient_sum = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
+  oz_v3 own = oz_m3_v(&o->A, gradient_sum);      /* has g_i already */
   oz_real k = f->sweep * o->om, g = oz_max(u[3], oz_set(0.0f));
   oz_v3 du = {k * (g * (acc[0] + acc[6]) + own.x), k * (g * (acc[1] + acc[7]) + own.y),
               k * (g * (acc[2] + acc[8]) + own.z)};

@@ -305,17 +305,17 @@ typedef struct oz_frame {
   float V0; /* m^3: d^3 */
   /* m^3: volume of one particle in the density sum, 1 / sum over the lattice of W */
   float Vm;
-  float m_ref;        /* kg: mass of a particle of 1000 kg/m^3: 1000 Vm */
-  float grad_norm;    /* ghat = grad_norm (h - r)^2 r_ij / r; negative */
-  float w_norm;       /* Vm W(r) = w_norm (h2 - r2)^3 (poly6) */
-  float dens_grad;    /* Vm / V0: turns ghat into the density's gradient */
-  float w_self;       /* Vm W(0) */
-  float hour_norm;    /* zero-energy pair weight c = hour_norm (h - r)^2 / r */
-  float hour_arm;     /* m: c x0_ji = hour_arm ghat_ij: hour_norm / -grad_norm */
-  float t_ref, d_ref; /* lattice values of the diagonal of the two operators, for floors */
-  float gravity[3];   /* m/s^2 */
-  float max_speed;    /* m/s, 0: none */
-  float wall_gap;     /* m: how near a particle's centre comes to a wall */
+  float m_ref;            /* kg: mass of a particle of 1000 kg/m^3: 1000 Vm */
+  float grad_norm;        /* ghat = grad_norm (h - r)^2 r_ij / r; negative */
+  float w_norm;           /* Vm W(r) = w_norm (h2 - r2)^3 (poly6) */
+  float dens_grad;        /* Vm / V0: turns ghat into the density's gradient */
+  float w_self;           /* Vm W(0) */
+  float zero_energy_norm; /* zero-energy pair weight c = zero_energy_norm (h - r)^2 / r */
+  float zero_energy_arm;  /* m: c x0_ji = zero_energy_arm ghat_ij: zero_energy_norm / -grad_norm */
+  float t_ref, d_ref;     /* lattice values of the diagonal of the two operators, for floors */
+  float gravity[3];       /* m/s^2 */
+  float max_speed;        /* m/s, 0: none */
+  float wall_gap;         /* m: how near a particle's centre comes to a wall */
   /* m/s: 0.5 |g| dt, below which walls hold what is still (NUMERICS.md part 3) */
   float rest_speed;
   /* relaxation factor of a sweep of the rest filter, of its wall drag too (OZ_FILTER_FACTOR) */
@@ -391,39 +391,40 @@ typedef struct oz_frame {
   float *u2;       /* record 4: m/s, ping-pong of u in the rest filter (shares memory with dx) */
   float *A;        /* record 12: what a particle sends to its neighbours: 3x3, a column every 4 */
   oz_block *K, *B; /* blocks 6, sixes: moment of the kernel gradient, and its bounded inverse */
-  oz_block *sg;    /* blocks 3: sum of ghat */
-  oz_block *pu;    /* blocks 4: frame of the preconditioner, quaternion; GPU: oz_turn_ld */
+  oz_block *gradient_sum; /* blocks 3: sum of ghat */
+  oz_block
+      *precond_rotation; /* blocks 4: frame of the preconditioner, quaternion; GPU: oz_turn_ld */
   /* blocks 4: its eigenvalues; 1 / max(1, largest eigenvalue of Q). On the GPU less: oz_frame_* of
    * conformation.h */
-  oz_block *pe;
-  float *lam;     /* planes 6: multiplier, accumulated through both phases */
-  oz_block *mult; /* sixes, GPU: where it is until finish tells it (oz_lam_* of pairs.h) */
+  oz_block *precond_eigenvalues;
+  float *lam;           /* planes 6: multiplier, accumulated through both phases */
+  oz_block *lam_packed; /* sixes, GPU: where it is until finish tells it (oz_lam_* of pairs.h) */
   /* sixes: of conjugate gradients: residual, direction, operator times direction. Of conformation
    * the first and the last are preconditioned, and in the preconditioner's frame */
-  oz_block *r, *pp, *aq;
+  oz_block *cg_residual, *cg_direction, *cg_applied;
   /* blocks 4: rotation of the neighbourhood since the start, quaternion; GPU: oz_turn_ld */
-  oz_block *rot;
+  oz_block *rotation;
   /* (count) omega_k S_k, from bound_sums to bound (shares memory with r, on the GPU with aq) */
-  float *sums;
+  float *bound_sum;
   /* (count) relaxation over diagonal of the density constraint (shares memory with diag, which it
    * is made of) */
-  float *k_dens;
-  /* (count) density over rest density (shares memory with row_sum, of which nothing is asked once
-   * densities are) */
+  float *density_relaxation;
+  /* (count) density over rest density (shares memory with density_row_sum, of which nothing is
+   * asked once densities are) */
   float *rho;
   /* (count) of the density operator at the start: sum omega_j |ghat|^2; omega_i S_i */
-  float *diag, *row_sum;
+  float *density_diagonal, *density_row_sum;
   /* (count) sum over neighbours of row_sum_j |ghat|, from bound_sums to density_bound */
-  float *near_sum;
+  float *density_near_sum;
   /* (count) 1 / max(1, sum of zero-energy weights, of heavier neighbours more), written by gradient
    */
-  float *gate;
+  float *zero_energy_gate;
   /* (count) what the padding of the density rows adds to the density, written with the lists */
   const float *pad_weight;
   /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for
    * particles without a slot (advance clears it), written by wall_density */
   float *wall_term;
-  float *soft_g;        /* record 4: of soft bodies' solve (physics/soft.h) */
+  float *soft_gradient; /* record 4: of soft bodies' solve (physics/soft.h) */
   uint32_t *neighbours; /* (count) within h at the start */
 
   /* ---- neighbour lists. On the CPU rows are padded to the vector width with the particle itself,

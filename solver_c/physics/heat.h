@@ -23,10 +23,10 @@
 enum { OZ_HEAT_START, OZ_HEAT_BEFORE, OZ_HEAT_NOW, OZ_HEAT_WALL, OZ_HEAT_WALL_T, OZ_HEAT_SHARE };
 
 OZ_FN oz_real oz_heat_ld(const oz_frame *f, uint32_t word, uint32_t i) {
-  return oz_block_ld(f->r, 6, word, f->stride, i);
+  return oz_block_ld(f->cg_residual, 6, word, f->stride, i);
 }
 OZ_FN void oz_heat_st(const oz_frame *f, uint32_t word, uint32_t i, oz_real v) {
-  oz_block_st(f->r, 6, word, f->stride, i, v);
+  oz_block_st(f->cg_residual, 6, word, f->stride, i, v);
 }
 
 /* Temperature and melt of theta. `step` is latent heat over heat capacity, in K; melts: there is a
@@ -56,7 +56,8 @@ OZ_FN void oz_heat_begin_pair(const oz_frame *f, const oz_heat_begin_self *s, co
   (void)s;
   oz_real g2 = oz_dot(n->g, n->g);
   acc[0] += n->c;
-  acc[1] += g2 * (f->hour_arm * f->hour_arm * f->inv_d * f->inv_d) / oz_max(n->c, oz_set(1e-6f));
+  acc[1] += g2 * (f->zero_energy_arm * f->zero_energy_arm * f->inv_d * f->inv_d) /
+            oz_max(n->c, oz_set(1e-6f));
 }
 OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -103,8 +104,8 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t slot) {
     sum += g;
     warm += g * c->temperature;
   }
-  *oz_block_at(f->r, 6, OZ_HEAT_WALL, f->stride, (uint32_t)i) = sum;
-  *oz_block_at(f->r, 6, OZ_HEAT_WALL_T, f->stride, (uint32_t)i) = warm;
+  *oz_block_at(f->cg_residual, 6, OZ_HEAT_WALL, f->stride, (uint32_t)i) = sum;
+  *oz_block_at(f->cg_residual, 6, OZ_HEAT_WALL_T, f->stride, (uint32_t)i) = warm;
 }
 
 /* ---- heat_flow: one stage: theta_now = mu theta_now + nu theta_before + weight dt / (rho c d^2)

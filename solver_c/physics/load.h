@@ -303,7 +303,8 @@ OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   oz_load *l = oz_load_at(f, slot, &i);
   if (!l) return;
-  const float scale = f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->gate[i], 1.0f));
+  const float scale =
+      f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->zero_energy_gate[i], 1.0f));
   oz_paper_force_self self;
   oz_paper_force_begin(f, i, &self);
   OZ_LOAD_ROW_DENSITY(paper_force)

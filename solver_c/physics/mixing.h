@@ -25,7 +25,7 @@ OZ_FN void oz_mix_begin_pair(const oz_frame *f, const oz_mix_begin_self *s, cons
                              oz_real *acc) {
   (void)s;
   acc[0] += n->c;
-  acc[1] += oz_dot(n->g, n->g) * (f->hour_arm * f->hour_arm * f->inv_d * f->inv_d) /
+  acc[1] += oz_dot(n->g, n->g) * (f->zero_energy_arm * f->zero_energy_arm * f->inv_d * f->inv_d) /
             oz_max(n->c, oz_set(1e-6f));
 }
 OZ_FN void oz_mix_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {

@@ -93,7 +93,7 @@ OZ_FN void oz_advance_to(const oz_frame *f, uint32_t i, const oz_advance_own *o)
 OZ_FN void oz_advance_begin(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_q4 rest = {zero, zero, zero, one};
-  oz_turn_st(f->rot, f->stride, i, rest);
+  oz_turn_st(f->rotation, f->stride, i, rest);
   oz_v3 none = {zero, zero, zero};
   oz_vec_st(f->wall_term, i, none, zero);
 }

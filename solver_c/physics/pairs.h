@@ -250,9 +250,11 @@ OZ_FN oz_s3 oz_six_of(oz_block *a, uint32_t stride, uint32_t i) {
 /* The multiplier of conformation. While a substep runs it is a six on the GPU; what finish tells
  * lies in planes on both. */
 #if OZ_GPU
-OZ_FN oz_s3 oz_lam_ld(const oz_frame *f, uint32_t i) { return oz_six_ld(f->mult, f->stride, i); }
+OZ_FN oz_s3 oz_lam_ld(const oz_frame *f, uint32_t i) {
+  return oz_six_ld(f->lam_packed, f->stride, i);
+}
 OZ_FN void oz_lam_st(const oz_frame *f, uint32_t i, const oz_s3 *v) {
-  oz_six_st(f->mult, f->stride, i, v);
+  oz_six_st(f->lam_packed, f->stride, i, v);
 }
 OZ_FN oz_s3 oz_lam_of(const oz_frame *f, uint32_t i) { return oz_lam_ld(f, i); }
 OZ_FN oz_s3 oz_lam_told(const oz_frame *f, uint32_t i) {
@@ -414,7 +416,7 @@ OZ_FN oz_real oz_far_within(const oz_frame *f, oz_v3 r) {
 OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
   oz_real s = oz_steepness(f, r), k = f->grad_norm * s;
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
-  *out_c = f->hour_norm * oz_min(s, oz_set(OZ_STEEPEST * f->h));
+  *out_c = f->zero_energy_norm * oz_min(s, oz_set(OZ_STEEPEST * f->h));
   return g;
 }
 #if OZ_GPU
@@ -423,8 +425,8 @@ OZ_FN oz_v3 oz_spiky(const oz_frame *f, oz_v3 r, oz_real *out_c) {
 OZ_FN oz_v3 oz_spiky_within(const oz_frame *f, oz_v3 r, oz_real *out_c) {
   oz_real s = oz_steepness_within(f, r), k = f->grad_norm * s;
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
-  *out_c = f->hour_norm * oz_select(s < oz_set(7.07e4f * f->h),
-                                    oz_min(s, oz_set(OZ_STEEPEST * f->h)), oz_set(0.0f));
+  *out_c = f->zero_energy_norm * oz_select(s < oz_set(7.07e4f * f->h),
+                                           oz_min(s, oz_set(OZ_STEEPEST * f->h)), oz_set(0.0f));
   return g;
 }
 #endif
@@ -460,7 +462,7 @@ OZ_FN void oz_group_gradients(const oz_frame *f, uint32_t i, oz_real w, oz_group
                 near = oz_min(w, oz_set(-f->grad_norm * f->d * OZ_STEEPEST * f->h));
   oz_near4(f->start, n, v);
   n->g.x = k * (v[0] - x[0]), n->g.y = k * (v[1] - x[1]), n->g.z = k * (v[2] - x[2]);
-  n->c = (f->hour_arm * f->inv_d) * near;
+  n->c = (f->zero_energy_arm * f->inv_d) * near;
 #if OZ_ARMS
   n->arms.x = x, n->arms.own = oz_own_record(x), n->arms.w = w, n->arms.near = near;
 #endif
@@ -468,17 +470,17 @@ OZ_FN void oz_group_gradients(const oz_frame *f, uint32_t i, oz_real w, oz_group
 #endif
 /* sum_j v_j ghat^T - v_i (sum_j ghat)^T = sum_j v_ji ghat^T: v_i and the sum of ghat leave the
  * loop. */
-OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 sg) {
+OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 gradient_sum) {
   oz_m3 m;
-  m.m[0] = acc[0] - v.x * sg.x;
-  m.m[1] = acc[1] - v.x * sg.y;
-  m.m[2] = acc[2] - v.x * sg.z;
-  m.m[3] = acc[3] - v.y * sg.x;
-  m.m[4] = acc[4] - v.y * sg.y;
-  m.m[5] = acc[5] - v.y * sg.z;
-  m.m[6] = acc[6] - v.z * sg.x;
-  m.m[7] = acc[7] - v.z * sg.y;
-  m.m[8] = acc[8] - v.z * sg.z;
+  m.m[0] = acc[0] - v.x * gradient_sum.x;
+  m.m[1] = acc[1] - v.x * gradient_sum.y;
+  m.m[2] = acc[2] - v.x * gradient_sum.z;
+  m.m[3] = acc[3] - v.y * gradient_sum.x;
+  m.m[4] = acc[4] - v.y * gradient_sum.y;
+  m.m[5] = acc[5] - v.y * gradient_sum.z;
+  m.m[6] = acc[6] - v.z * gradient_sum.x;
+  m.m[7] = acc[7] - v.z * gradient_sum.y;
+  m.m[8] = acc[8] - v.z * gradient_sum.z;
   return m;
 }
 OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
@@ -544,7 +546,7 @@ OZ_FN oz_mask oz_thick(const oz_frame *f, uint32_t i) {
  * omega_i g_i sum_j g_j c is 1 at most, whatever the masses, and the filter's eigenvalues stay what
  * they are in one fluid. */
 OZ_FN oz_real oz_filter_weight(const oz_frame *f, uint32_t i) {
-  return oz_ld(f->gate, i) * oz_rsqrt(oz_max(oz_ld(f->omega, i), oz_set(1.0f)));
+  return oz_ld(f->zero_energy_gate, i) * oz_rsqrt(oz_max(oz_ld(f->omega, i), oz_set(1.0f)));
 }
 /* Lanes that remember their shape. */
 OZ_FN oz_mask oz_solid(const oz_frame *f, uint32_t i) {

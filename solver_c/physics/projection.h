@@ -86,7 +86,8 @@ typedef struct {
 } oz_residual_own;
 OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u,
                           const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
-  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->sg, f->stride, i)), U = oz_q4_matrix(own->turn);
+  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
+        U = oz_q4_matrix(own->turn);
   oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, own->a, &own->lam, oz_set(-1.0f), &r);
@@ -97,10 +98,10 @@ OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_metric m = oz_metric_of(f, own->p, own->a);
   oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
-  oz_six_st(f->r, f->stride, i, &z);
+  oz_six_st(f->cg_residual, f->stride, i, &z);
   red[0] = oz_s3_dot(&e, &z);
   z = oz_s3_rotate(&z, &U);
-  oz_six_st(f->pp, f->stride, i, &z);
+  oz_six_st(f->cg_direction, f->stride, i, &z);
   oz_send(f, i, &z, B);
 }
 OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -109,8 +110,8 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   own.Q = oz_planes6_ld(f->q, f->stride, i), own.lam = oz_lam_ld(f, i);
   own.a = oz_ld(f->a, i), own.inv_q = oz_inv_q_ld(f, i);
-  own.on = oz_frame_values(f, i, own.p);
-  own.turn = oz_turn_ld(f->pu, f->stride, i);
+  own.on = oz_preconditioner_eigenvalues(f, i, own.p);
+  own.turn = oz_turn_ld(f->precond_rotation, f->stride, i);
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
 /* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so
@@ -123,10 +124,10 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
   own.Q = oz_planes6_ld(f->q, f->stride, i);
   own.a = oz_ld(f->a, i), own.inv_q = oz_set(1.0f);
   for (int c = 0; c < 6; c++) own.lam.s[c] = oz_set(0.0f);
-  oz_q4 turn = oz_bound_frame(f, i, acc_bound, &B, own.p);
-  oz_frame_st(f, i, own.p, turn);
-  own.on = oz_frame_values(f, i, own.p);
-  own.turn = oz_turn_ld(f->pu, f->stride, i);
+  oz_q4 turn = oz_bound_eigen(f, i, acc_bound, &B, own.p);
+  oz_preconditioner_st(f, i, own.p, turn);
+  own.on = oz_preconditioner_eigenvalues(f, i, own.p);
+  own.turn = oz_turn_ld(f->precond_rotation, f->stride, i);
   oz_lam_st(f, i, &own.lam);
   oz_st(oz_inv_q(f, i), 0, own.inv_q);
   oz_residual_of(f, i, acc, u, &B, &own, red);
@@ -154,12 +155,12 @@ OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const 
   oz_outer(acc, f->dx, n);
 }
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->sg, f->stride, i));
-  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->pp, f->stride, i),
-        z = oz_six_ld(f->r, f->stride, i);
+  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->gradient_sum, f->stride, i));
+  oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->cg_direction, f->stride, i),
+        z = oz_six_ld(f->cg_residual, f->stride, i);
   oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
-  oz_mask on = oz_frame_values(f, i, e);
-  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->pu, f->stride, i));
+  oz_mask on = oz_preconditioner_eigenvalues(f, i, e);
+  oz_m3 U = oz_q4_matrix(oz_turn_ld(f->precond_rotation, f->stride, i));
   oz_metric m = oz_metric_of(f, e, a);
   oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
   oz_comply(f, a, &p, oz_set(1.0f), &q);
@@ -168,7 +169,7 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   red[1] = oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and so is w */
   q = oz_s3_rotate_back(&q, &U);
   w = oz_metric_solve(f, &m, q);
-  oz_six_st(f->aq, f->stride, i, &w);
+  oz_six_st(f->cg_applied, f->stride, i, &w);
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
 }
@@ -180,9 +181,9 @@ typedef struct {
   oz_real e[3], a;
 } oz_cg_last_own;
 OZ_FN void oz_cg_last_take(const oz_frame *f, uint32_t i, oz_cg_last_own *o) {
-  o->p = oz_six_ld(f->pp, f->stride, i), o->z = oz_six_ld(f->r, f->stride, i);
+  o->p = oz_six_ld(f->cg_direction, f->stride, i), o->z = oz_six_ld(f->cg_residual, f->stride, i);
   o->a = oz_ld(f->a, i);
-  (void)oz_frame_values(f, i, o->e); /* p and z are 0 where there is no constraint */
+  (void)oz_preconditioner_eigenvalues(f, i, o->e); /* p and z are 0 where there is no constraint */
 }
 OZ_FN void oz_cg_last_of(const oz_frame *f, const oz_cg_last_own *o, oz_real work, oz_real *red) {
   oz_metric m = oz_metric_of(f, o->e, o->a);
@@ -218,21 +219,21 @@ typedef struct {
 /* all but what the stage before writes: cg_apply, or of the last step force */
 OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
-  o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->pp, f->stride, i);
+  o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->cg_direction, f->stride, i);
   if (f->last) { /* nobody asks for the rest */
     const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
     o->z = o->w = o->B = o->p, o->turn = none;
     return;
   }
   o->dx = oz_vec_ld(f->dx, i);
-  o->z = oz_six_ld(f->r, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
-  o->turn = oz_turn_ld(f->pu, f->stride, i);
+  o->z = oz_six_ld(f->cg_residual, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
+  o->turn = oz_turn_ld(f->precond_rotation, f->stride, i);
 }
 OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   if (f->last)
     o->dx = oz_vec_ld(f->dx, i);
   else
-    o->w = oz_six_ld(f->aq, f->stride, i);
+    o->w = oz_six_ld(f->cg_applied, f->stride, i);
 }
 OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA],
@@ -248,10 +249,10 @@ OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_m3 U = oz_q4_matrix(o->turn);
   oz_s3 z = o->z, p;
   for (int c = 0; c < 6; c++) z.s[c] -= al * o->w.s[c];
-  oz_six_st(f->r, f->stride, i, &z);
+  oz_six_st(f->cg_residual, f->stride, i, &z);
   z = oz_s3_rotate(&z, &U);
   for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * o->p.s[c];
-  oz_six_st(f->pp, f->stride, i, &p);
+  oz_six_st(f->cg_direction, f->stride, i, &p);
   oz_send(f, i, &p, &o->B);
 }
 OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {

@@ -24,9 +24,9 @@
  * Walls take part in the solve: what presses against one keeps its distance from it (soft_hold), so
  * that the load goes through the whole body at once.
  *
- * Working memory, free before `velocity_start`: soft_g, y2, wall_term have G's rows; their fourth
- * words are det F - 1, the bound, and the pressure (N m). dx and p have the velocity of this and of
- * the last iteration, in turns. */
+ * Working memory, free before `velocity_start`: soft_gradient, y2, wall_term have G's rows; their
+ * fourth words are det F - 1, the bound, and the pressure (N m). dx and p have the velocity of this
+ * and of the last iteration, in turns. */
 #ifndef OZ_PHYSICS_SOFT_H
 #define OZ_PHYSICS_SOFT_H
 
@@ -88,7 +88,7 @@ OZ_FN oz_v3 oz_soft_times(const float G[9], oz_v3 v) {
   return r;
 }
 OZ_FN float *oz_soft_matrix(const oz_frame *f, uint32_t i, int r) {
-  return (r == 0 ? f->soft_g : r == 1 ? f->y2 : f->wall_term) + 4 * (size_t)i;
+  return (r == 0 ? f->soft_gradient : r == 1 ? f->y2 : f->wall_term) + 4 * (size_t)i;
 }
 OZ_FN void oz_soft_matrix_ld(const oz_frame *f, uint32_t i, float G[9]) {
   for (int r = 0; r < 3; r++)
@@ -253,7 +253,7 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
           push = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
     if (b->bulk > 0.0f) { /* (P_i G_i + P_j G_j) X */
       oz_real a[4], c[4], d[4];
-      oz_gather4(f->soft_g, n.j, 4, 0, a);
+      oz_gather4(f->soft_gradient, n.j, 4, 0, a);
       oz_gather4(f->y2, n.j, 4, 0, c);
       oz_gather4(f->wall_term, n.j, 4, 0, d);
       limit = c[3];

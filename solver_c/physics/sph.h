@@ -86,7 +86,7 @@ OZ_FN void oz_clear_conformation(const oz_frame *f, uint32_t i) {
   oz_planes6_st(f->lam, f->stride, i, &none);
   oz_block6_st(f->K, f->stride, i, &none);
   oz_six_st(f->B, f->stride, i, &none);
-  oz_st(f->gate, i, zero);
+  oz_st(f->zero_energy_gate, i, zero);
   oz_vec_st(f->wall_term, i, still, zero);
 }
 OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
@@ -134,7 +134,8 @@ OZ_FN void oz_sph_density_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_vec_st(f->dx, i, oz_vec_ld(f->u, i), p / (rho * rho));
 }
 
-/* ---- sph_force: acceleration by pressure (1) and viscosity (2) and outside forces, to sg ---- */
+/* ---- sph_force: acceleration by pressure (1) and viscosity (2) and outside forces, to
+ * gradient_sum ---- */
 
 typedef struct {
   oz_v3 x, u;
@@ -175,7 +176,7 @@ OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real lap = (-f->grad_norm * f->dens_grad * f->inv_d) * inv,
           mu = oz_min(oz_viscosity(f, i), oz_set(f->blend.most_viscous));
   for (int c = 0; c < 3; c++)
-    oz_block_st(f->sg, 3, (uint32_t)c, f->stride, i,
+    oz_block_st(f->gradient_sum, 3, (uint32_t)c, f->stride, i,
                 press * acc[c] + wall * w[c] + 0.5f * lap * (mu * acc[3 + c] + acc[6 + c]));
 }
 
@@ -281,7 +282,7 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_ld4(f->u, i, 4, 0, u);
   oz_v3 p = oz_vec_ld(f->p, i), x = oz_vec_ld(f->x, i), own = oz_blend_turn(q, p),
         t = oz_vec_ld(f->y2, i);
-  oz_v3 force = oz_force(f, i), a = oz_block3_ld(f->sg, f->stride, i);
+  oz_v3 force = oz_force(f, i), a = oz_block3_ld(f->gradient_sum, f->stride, i);
   oz_real pull[3] = {k * (acc[0] + own.x + t.x) - x.x, k * (acc[1] + own.y + t.y) - x.y,
                      k * (acc[2] + own.z + t.z) - x.z};
   oz_real outside[3] = {f->gravity[0] + force.x, f->gravity[1] + force.y, f->gravity[2] + force.z},

@@ -48,8 +48,8 @@ OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   const uint32_t owner = oz_word(f->owner, i);
   const float weight =
       f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? oz_compliance_of(f, i) : 1.0f;
-  f->gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
-  f->diag[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
+  f->zero_energy_gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
+  f->density_diagonal[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
 
 /* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is
@@ -66,7 +66,7 @@ OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, 
                                oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n)), u = oz_vec_near(f->u, n);
   oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  oz_real w = oz_gather1(f->gate, n->j, 1) * (f->w_norm * t * t * t);
+  oz_real w = oz_gather1(f->zero_energy_gate, n->j, 1) * (f->w_norm * t * t * t);
   acc[0] += w * (u.x - s->u.x);
   acc[1] += w * (u.y - s->u.y);
   acc[2] += w * (u.z - s->u.z);
@@ -80,13 +80,14 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in row_sum.
- * Boundary particles, which no iteration moves, send what they always send (below) ---- */
+/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in
+ * density_row_sum. Boundary particles, which no iteration moves, send what they always send (below)
+ * ---- */
 
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   const float share = f->links.stiffness *
                       oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
-  f->row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
+  f->density_row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
   if (!f->boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
   f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_compliance_of(f, i);
@@ -97,12 +98,12 @@ typedef struct {
   oz_real share;
 } oz_link_weigh_self;
 OZ_FN void oz_link_weigh_begin(const oz_frame *f, uint32_t i, oz_link_weigh_self *s) {
-  s->share = oz_set(f->row_sum[i]);
+  s->share = oz_set(f->density_row_sum[i]);
 }
 OZ_FN void oz_link_weigh_pair(const oz_frame *f, const oz_link_weigh_self *s, const oz_links *n,
                               oz_real *acc) {
   (void)acc;
-  oz_real w = oz_min(s->share, oz_gather1(f->row_sum, n->j, 1)) * f->inv_d;
+  oz_real w = oz_min(s->share, oz_gather1(f->density_row_sum, n->j, 1)) * f->inv_d;
   oz_st(n->share, 0, oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w));
 }
 OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -121,7 +122,7 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   if (f->slips) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho);
   oz_real C = rho - 1.0f, most = oz_set(0.25f * OZ_LINK_SOLID);
   C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
-  oz_real lam = oz_max(oz_min(C * oz_ld(f->k_dens, i), most), -most);
+  oz_real lam = oz_max(oz_min(C * oz_ld(f->density_relaxation, i), most), -most);
   if (f->boundary) lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_compliance(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
@@ -155,7 +156,7 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
   oz_real D = acc[3] + oz_dot(own, own);
-  oz_st(f->k_dens, i, -OZ_LINK_DENSITY / oz_max(D, oz_set(0.2f * f->d_ref)));
+  oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / oz_max(D, oz_set(0.2f * f->d_ref)));
   oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
 /* link_lambda: densities and multipliers of the other iterations. */
@@ -269,8 +270,8 @@ OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
  * that it is linked to. */
 OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
                               const uint32_t *kind, oz_real r2, oz_real *rest) {
-  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->diag[i]),
-                b = oz_gather1(f->diag, j, 1), sum = a + b;
+  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->density_diagonal[i]),
+                b = oz_gather1(f->density_diagonal, j, 1), sum = a + b;
   /* one is 0 where one is not fluid */
   const oz_real factor = oz_select(a * b > zero, 0.5f * sum, oz_select(sum > zero, sum, one));
   const oz_real weak = (1.0f - f->links.slack) * *rest;

@@ -46,21 +46,21 @@ static const array arrays[] = {
     {AT(A), 12, RECORD, METRES, 0, INVERSE},
     {AT(K), 6, BLOCKS, PURE, 0, SUMS},
     {AT(B), 6, BLOCKS, PURE, 0, INVERSE},
-    {AT(sg), 3, BLOCKS, PURE, 0, SUMS},
+    {AT(gradient_sum), 3, BLOCKS, PURE, 0, SUMS},
     {AT(lam), 6, PLANES, PURE, 0, INVERSE},
-    {AT(r), 6, BLOCKS, PURE, 1, INVERSE},
-    {AT(pp), 6, BLOCKS, PURE, 1, INVERSE},
-    {AT(aq), 6, BLOCKS, PURE, 1, INVERSE},
-    {AT(rot), 4, BLOCKS, PURE, 1, INVERSE},
-    {AT(soft_g), 4, RECORD, PURE, 1, INVERSE},
+    {AT(cg_residual), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(cg_direction), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(cg_applied), 6, BLOCKS, PURE, 1, INVERSE},
+    {AT(rotation), 4, BLOCKS, PURE, 1, INVERSE},
+    {AT(soft_gradient), 4, RECORD, PURE, 1, INVERSE},
     {AT(wall_term), 4, RECORD, PURE, 1, SUMS},
-    {AT(k_dens), 1, PLANES, PURE, 0, SUMS},
-    {AT(sums), 1, PLANES, PURE, 1, SUMS},
+    {AT(density_relaxation), 1, PLANES, PURE, 0, SUMS},
+    {AT(bound_sum), 1, PLANES, PURE, 1, SUMS},
     {AT(rho), 1, PLANES, PURE, 0, SUMS},
-    {AT(diag), 1, PLANES, PURE, 0, SUMS},
-    {AT(row_sum), 1, PLANES, PURE, 0, SUMS},
-    {AT(gate), 1, PLANES, PURE, 0, SUMS},
-    {AT(pe), 4, BLOCKS, PURE, 0, INVERSE},
+    {AT(density_diagonal), 1, PLANES, PURE, 0, SUMS},
+    {AT(density_row_sum), 1, PLANES, PURE, 0, SUMS},
+    {AT(zero_energy_gate), 1, PLANES, PURE, 0, SUMS},
+    {AT(precond_eigenvalues), 4, BLOCKS, PURE, 0, INVERSE},
     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
     {AT(temperature), 1, PLANES, PURE, 0, 1e-5,
      "a hundredth of it is exchanged, by stored weights"},
@@ -72,18 +72,48 @@ static const array arrays[] = {
     {AT(density), 1, PLANES, PURE, 0, SUMS},
     {AT(compliance), 1, PLANES, PURE, 0, SUMS},
 };
-/* Moved from one build to the other, not compared as they are: pu and the first three planes of pe
- * are compared as the matrix that they stand for; the others no stage writes. */
-static const array carried[] = {{AT(pu), 4, BLOCKS, PURE, 0, BITS},
+/* Moved from one build to the other, not compared as they are: precond_rotation and the first three
+ * planes of precond_eigenvalues are compared as the matrix that they stand for; the others no stage
+ * writes. */
+static const array carried[] = {{AT(precond_rotation), 4, BLOCKS, PURE, 0, BITS},
                                 {AT(force), 3, PLANES, PURE, 0, BITS}};
 enum { ARRAYS = sizeof arrays / sizeof *arrays, CARRIED = sizeof carried / sizeof *carried };
 /* All pointers to particle arrays, to be translated from one build to the other. */
 static const size_t pointers[] = {
 #define P(m) offsetof(oz_frame, m)
-    P(x),    P(u),       P(q),    P(material),  P(rank),       P(id),    P(omega),  P(a),    P(y),
-    P(y2),   P(p),       P(dx),   P(u2),        P(A),          P(K),     P(B),      P(sg),   P(pu),
-    P(pe),   P(lam),     P(r),    P(pp),        P(aq),         P(rot),   P(k_dens), P(sums), P(rho),
-    P(diag), P(row_sum), P(gate), P(wall_term), P(neighbours), P(soft_g)};
+    P(x),
+    P(u),
+    P(q),
+    P(material),
+    P(rank),
+    P(id),
+    P(omega),
+    P(a),
+    P(y),
+    P(y2),
+    P(p),
+    P(dx),
+    P(u2),
+    P(A),
+    P(K),
+    P(B),
+    P(gradient_sum),
+    P(precond_rotation),
+    P(precond_eigenvalues),
+    P(lam),
+    P(r),
+    P(pp),
+    P(aq),
+    P(rot),
+    P(density_relaxation),
+    P(sums),
+    P(rho),
+    P(diag),
+    P(density_row_sum),
+    P(gate),
+    P(wall_term),
+    P(neighbours),
+    P(soft_gradient)};
 /* Those of optional fields, which are not in the block and change places with none. */
 static const size_t optional[] = {
 #define OZ_FIELD(name, member, words, layout)
@@ -194,8 +224,8 @@ static double block(const oz_block *a, int words, int c, uint32_t i) {
 /* The preconditioner's matrix U diag(e) U^T: the frame alone is not unique. */
 static double frame_matrix(const oz_frame *f, uint32_t i, int r, int c) {
   double q[4], e[3];
-  for (int k = 0; k < 4; ++k) q[k] = block(f->pu, 4, k, i);
-  for (int k = 0; k < 3; ++k) e[k] = block(f->pe, 4, k, i);
+  for (int k = 0; k < 4; ++k) q[k] = block(f->precond_rotation, 4, k, i);
+  for (int k = 0; k < 3; ++k) e[k] = block(f->precond_eigenvalues, 4, k, i);
   double x = q[0], y = q[1], z = q[2], w = q[3];
   double m[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
                     {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
@@ -222,7 +252,8 @@ static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c)
     uint32_t first, words, blocks;
   } over[] = {{0, 1, 0}, {0, 6, 1}, {6, 6, 1},  {12, 6, 1}, {0, 4, 1},
               {0, 4, 0}, {6, 4, 0}, {10, 4, 0}, {14, 4, 0}};
-  const float *from = (const float *)(const void *)f->r, *here = pointer(f, a->member) + at;
+  const float *from = (const float *)(const void *)f->cg_residual,
+              *here = pointer(f, a->member) + at;
   /* y and y2 change places */
   if (here < from || here >= from + 18 * (size_t)f->stride) return (ptrdiff_t)at;
   for (size_t k = 0; k < sizeof over / sizeof *over; ++k) {
@@ -253,7 +284,7 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
       CHECK(memcmp(p + i, q + i, 4) == 0, "%s, %s: %s[%u] differs", t->scene, name, a->name, i);
     return;
   }
-  int frames = a->member == offsetof(oz_frame, pe);
+  int frames = a->member == offsetof(oz_frame, precond_eigenvalues);
   int tensor = a->member == offsetof(oz_frame, q);
 #define EACH_WRITTEN_WORD                                                                   \
   for (uint32_t c = frames ? 3 : 0; c < a->words; ++c)                                      \
@@ -365,10 +396,11 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
     for (uint32_t i = 0; i < f->count; ++i)
       for (int c = 0; c < 9; ++c) {
         double one = frame_matrix(f, i, c / 3, c % 3), other = frame_matrix(g, i, c / 3, c % 3);
-        double size =
-            fabs(block(f->pe, 4, 0, i)) + fabs(block(f->pe, 4, 1, i)) + fabs(block(f->pe, 4, 2, i));
-        compare(t, name, "pu pe", i, (uint32_t)c, one, other, fmax(size, 0.04 * (double)f->t_ref),
-                1e-3, "a frame found by iteration", worst);
+        double size = fabs(block(f->precond_eigenvalues, 4, 0, i)) +
+                      fabs(block(f->precond_eigenvalues, 4, 1, i)) +
+                      fabs(block(f->precond_eigenvalues, 4, 2, i));
+        compare(t, name, "precond_rotation precond_eigenvalues", i, (uint32_t)c, one, other,
+                fmax(size, 0.04 * (double)f->t_ref), 1e-3, "a frame found by iteration", worst);
       }
   /* hundreds of particles on one point have their rows cut short, each build where its own order
    * says */

@@ -31,21 +31,21 @@ static const array arrays[] = {
     {AT(A), 9, 0, 0, 0},
     {AT(K), 6, 2, 0, 1},
     {AT(B), 6, 3, 0, 1},
-    {AT(sg), 3, 2, 0, 1},
-    {AT(pu), 4, 4, 0, 0},
-    {AT(pe), 4, 5, 0, 0},
+    {AT(gradient_sum), 3, 2, 0, 1},
+    {AT(precond_rotation), 4, 4, 0, 0},
+    {AT(precond_eigenvalues), 4, 5, 0, 0},
     {AT(lam), 6, 1, 0, 0},
-    {AT(r), 6, 3, 1, 0},
-    {AT(pp), 6, 3, 1, 0},
-    {AT(aq), 6, 3, 1, 0},
-    {AT(rot), 4, 4, 2, 0},
-    {AT(k_dens), 1, 1, 6, 0},
+    {AT(cg_residual), 6, 3, 1, 0},
+    {AT(cg_direction), 6, 3, 1, 0},
+    {AT(cg_applied), 6, 3, 1, 0},
+    {AT(rotation), 4, 4, 2, 0},
+    {AT(density_relaxation), 1, 1, 6, 0},
     {AT(rho), 1, 1, 6, 0},
-    {AT(diag), 1, 1, 5, 1},
-    {AT(row_sum), 1, 1, 5, 1},
-    {AT(sums), 1, 1, 4, 0},
-    {AT(near_sum), 1, 1, 7, 1},
-    {AT(gate), 1, 1, 0, 1},
+    {AT(density_diagonal), 1, 1, 5, 1},
+    {AT(density_row_sum), 1, 1, 5, 1},
+    {AT(bound_sum), 1, 1, 4, 0},
+    {AT(density_near_sum), 1, 1, 7, 1},
+    {AT(zero_energy_gate), 1, 1, 0, 1},
     {AT(wall_term), 4, 0, 2, 0},
     {AT(relaxation_time), 1, 1, 0, 0},
     {AT(viscosity), 1, 1, 0, 0},
@@ -55,7 +55,7 @@ static const array arrays[] = {
     {AT(density), 1, 1, 0, 0},
     {AT(compliance), 1, 1, 0, 0},
     {AT(rest), 3, 1, 0, 0},
-    {AT(soft_g), 4, 0, 3, 0},
+    {AT(soft_gradient), 4, 0, 3, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
 
@@ -205,7 +205,7 @@ static size_t place(const side *s, const array *a, uint32_t i, uint32_t c) {
 
 /* Where the side has it now: the GPU's multipliers are in `mult` until finish. */
 static const array *as_it_lies(const both *t, const side *s, const array *a) {
-  static const array mult = {AT(mult), 6, 3, 0, 0};
+  static const array mult = {AT(lam_packed), 6, 3, 0, 0};
   return s->gpu && t->multiplied && !strcmp(a->name, "lam") ? &mult : a;
 }
 /* One array by rank: out[rank * MOST + word]. */
@@ -382,12 +382,14 @@ static void compare(both *t, oz_stage stage) {
   double *difference = malloc(((size_t)n + 1) * sizeof *difference);
   for (int k = 0; k < ARRAYS; k++) {
     const array *r = &arrays[k];
-    if (!live(t, r) || !strcmp(r->name, "pu")) continue;
+    if (!live(t, r) || !strcmp(r->name, "precond_rotation")) continue;
     if (t->own_gradients && r->sums && !t->ran_gradient) continue;
     read_array(t, &t->a, r, a);
     read_array(t, &t->b, r, b);
     uint32_t words = r->words;
-    if (!strcmp(r->name, "pe")) { /* a frame is not unique, the matrix that it stands for is */
+    if (!strcmp(
+            r->name,
+            "precond_eigenvalues")) { /* a frame is not unique, the matrix that it stands for is */
       for (int side_of = 0; side_of < 2; side_of++) {
         float *m = side_of ? b : a, *q = side_of ? pb : pa;
         read_array(t, side_of ? &t->b : &t->a, &arrays[k - 1], q);

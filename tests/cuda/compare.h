@@ -51,13 +51,14 @@ typedef struct both {
   int summed;             /* bound_sums has run, and only bound since */
   int multiplied;         /* velocity_start has run, and finish not yet */
   int near;               /* bound_sums has run, and density_bound not yet */
-  int bounded;            /* density_bound has: diag and row_sum have become k_dens and rho */
-  int ran_gradient;       /* in this substep */
-  int scratch;            /* A and dx hold nothing at present */
-  int keys;               /* A holds the CPU's sort keys: until gradient */
-  int paper;              /* scheme: paper */
-  int no_matrices;        /* a model that writes no A at all */
-  int other, sent;        /* another model than conformation; it has written A */
+  int bounded; /* density_bound has: diag and density_row_sum have become density_relaxation and rho
+                */
+  int ran_gradient; /* in this substep */
+  int scratch;      /* A and dx hold nothing at present */
+  int keys;         /* A holds the CPU's sort keys: until gradient */
+  int paper;        /* scheme: paper */
+  int no_matrices;  /* a model that writes no A at all */
+  int other, sent;  /* another model than conformation; it has written A */
   int verbose;
   uint32_t ran[OZ_STAGE_COUNT];
   finding found[OZ_STAGE_COUNT];               /* of the worst array */
