@@ -87,7 +87,7 @@ struct stage_cg_advance : stage_cg_update {
   static OZ_D void item(const oz_frame *of, uint32_t i, uint32_t slot, uint32_t which) {
     oz_frame f = *of;
     own o;
-    f.last = 1; /* a constant for the compiler */
+    f.last_iteration = 1; /* a constant for the compiler */
     take(&f, i, &o);
     oz_cg_answer(&f, i, &o.cg);
     go(&f, i, slot, which, &o);

@@ -471,7 +471,7 @@ template <class S> OZ_D constexpr bool walks_density_list() {
 template <class S> constexpr bool density_only = false;
 template <> constexpr bool density_only<stage_density_move> = true;
 template <class S> OZ_D bool walks_start_list(const oz_frame *f) {
-  return !density_only<S> || !f->carried;
+  return !density_only<S> || !f->fused_density;
 }
 /* Rows that the density list adds. */
 template <class S, class STRIP, class... ARGS>

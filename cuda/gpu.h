@@ -325,7 +325,7 @@ ooze_result fetch_status(gpu *g, ooze_message *why);
  * substep that has to be repeated costs it more. 1,515 particles a multiprocessor of the H200. */
 enum { DEFERRED_MAX_PARTICLES = 200000 };
 inline bool defers_checks(const gpu *g, const oz_frame *f) {
-  return f->repeated && !disabled(g, DISABLE_DEFERRED_CHECKS) && g->count <= DEFERRED_MAX_PARTICLES;
+  return f->restartable && !disabled(g, DISABLE_DEFERRED_CHECKS) && g->count <= DEFERRED_MAX_PARTICLES;
 }
 
 /* ---- sort.cu ---- */

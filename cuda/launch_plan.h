@@ -84,7 +84,7 @@ iteration iteration_at(const gpu *g, uint32_t at) {
   iteration it = {0, 0, 0, false, false};
   if (!queued(g, at, OZ_STAGE_density_lambda)) return it;
   const oz_frame &f = g->queue.frame[q[at].frame];
-  if (!f.carried || disabled(g, DISABLE_POSITION_FUSION)) return it;
+  if (!f.fused_density || disabled(g, DISABLE_POSITION_FUSION)) return it;
   uint32_t k = at + 1;
   it.press = queued(g, k, OZ_STAGE_wall_press);
   k += it.press;
@@ -141,9 +141,9 @@ uint32_t fuse_advance(const gpu *g, uint32_t at, launch *l) {
   const queue_entry *q = g->queue.entry;
   const bool clamp = queued(g, at, OZ_STAGE_wall_clamp);
   oz_frame f = g->queue.frame[l->frame];
-  if (!f.last || !queued(g, at + clamp, OZ_STAGE_advance)) return at;
+  if (!f.last_iteration || !queued(g, at + clamp, OZ_STAGE_advance)) return at;
   const uint32_t frame = q[at + clamp].frame;
-  f.last = 0;
+  f.last_iteration = 0;
   if (q[at].frame != frame || memcmp(&f, &g->queue.frame[frame], sizeof f) != 0) return at;
   at += 1u + clamp;
   uint32_t bits = clamp ? fuse_bit(OZ_STAGE_wall_clamp, OZ_STAGE_advance) : 0u, last = 1;
@@ -185,7 +185,7 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   if (!queued(g, k, OZ_STAGE_velocity_start)) return 0;
   const uint32_t frame = q[k++].frame;
   const oz_frame &f = g->queue.frame[frame];
-  if (f.has_relaxation_time || f.yielding || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
+  if (f.has_relaxation_time || f.has_yield || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
   if (planes) n = add_hold(g, q[k++].frame, aside, out, n);
   if (!queued(g, k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
   launch *l = &out[n];
@@ -206,7 +206,7 @@ uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
   out[n++].on_wall_stream = true;
   ++*at;
   if (!queued(g, *at, OZ_STAGE_velocity_start) || !queued(g, *at + 1, OZ_STAGE_wall_hold) ||
-      f.has_relaxation_time || f.yielding)
+      f.has_relaxation_time || f.has_yield)
     return n;
   n = add_hold(g, q[*at + 1].frame, true, out, n);
   out[n++] = one_stage(OZ_STAGE_velocity_start, q[*at].frame);

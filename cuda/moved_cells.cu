@@ -541,7 +541,7 @@ ooze_result moved_rows(gpu *g, const bin_item &from, bool binned, const oz_frame
   s.in = from.to, s.all = !from.moves.at, s.n = from.n, s.cell = from.cell, s.p = f->p, s.x = f->x;
   s.radius2 = radius * radius, s.skip2 = f->h2, s.min_approach2 = f->min_approach2, s.per = from.moves.per,
   s.beside = beside;
-  s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
+  s.owner = f->has_boundary ? f->owner : nullptr, s.slip = f->has_slip ? f->material : nullptr;
   s.entries = as<uint32_t>(g->lists.density.entries), s.row = as<uint32_t>(g->lists.density.group),
   s.len = as<uint16_t>(g->lists.density.len), s.lines = lines;
   s.asked = &status_on_device(g)->groups[1], s.total = &status_on_device(g)->neighbours;

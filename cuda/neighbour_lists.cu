@@ -418,7 +418,7 @@ static ooze_result build_start_list(gpu *g, const oz_frame *f, bool ahead, ooze_
   }
   s.asked = &status_on_device(g)->groups[0], s.total = &status_on_device(g)->neighbours;
   s.neighbours = f->neighbours, s.place = g->lists.place, s.h = f->h,
-  s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
+  s.owner = f->has_boundary ? f->owner : nullptr, s.slip = f->has_slip ? f->material : nullptr;
   OZ_CUDA(launch_search(s, g->stream, ahead), "neighbour search");
   if (shared && !disabled(g, DISABLE_ROW_ORDER) && !in_order(s))
     OZ_CUDA(order_rows(g, s.group, s.len, static_cast<uint16_t *>(s.entries), ahead),
@@ -570,7 +570,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
       if (!binned) OZ_TRY(prepare_bins(g, to.key, f, to.moves, &bins, why));
       /* the fused position gather, which posts the status, can begin with the rows of the start
        * list */
-      const bool beside = late && f->carried && f->start_entries &&
+      const bool beside = late && f->fused_density && f->start_entries &&
                           !disabled(g, DISABLE_POSITION_FUSION) && !disabled(g, DISABLE_OVERLAP) &&
                           !disabled(g, DISABLE_STATUS_CARRIERS) && !g->profile.on;
       OZ_TRY(
@@ -589,7 +589,7 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
       s.entries = g->lists.density.entries.at, s.group = as<uint32_t>(g->lists.density.group),
       s.len = as<uint16_t>(g->lists.density.len), s.lines = row_lines(&g->lists.density, 4);
       s.asked = &status_on_device(g)->groups[1], s.total = &status_on_device(g)->neighbours;
-      s.owner = f->boundary ? f->owner : nullptr, s.slip = f->slips ? f->material : nullptr;
+      s.owner = f->has_boundary ? f->owner : nullptr, s.slip = f->has_slip ? f->material : nullptr;
       OZ_CUDA(launch_search(s, g->stream), "neighbour search");
     }
     if (late) {

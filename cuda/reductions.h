@@ -180,7 +180,7 @@ template <class S> __device__ __forceinline__ void step_body(const stage_args &a
   oz_frame f = a.f;
   double rz0[1] = {0.0};
   f.scalar = scalar;
-  if (ADVANCES) f.last = 1; /* a constant for the compiler */
+  if (ADVANCES) f.last_iteration = 1; /* a constant for the compiler */
   launch_dependency_trigger();
   acquire_fence();
   if constexpr (ADVANCES) {

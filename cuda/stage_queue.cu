@@ -207,7 +207,7 @@ cudaError_t launch_all(gpu *g, int lanes) {
     const on_stream there(g, l.on_wall_stream, &stream_set::walls);
     if (l.on_wall_stream) g->streams.unjoined |= UNJOINED_WALL_KERNELS;
     const bool fork = forks_walls(g, l, lanes),
-               votes = fork && l.stage == OZ_STAGE_material && !g->queue.frame[l.frame].loads;
+               votes = fork && l.stage == OZ_STAGE_material && !g->queue.frame[l.frame].has_loads;
     if (!votes && apply_pending_permutation(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
     cudaError_t e =
         votes ? predict_with_votes(g, g->queue.frame[l.frame],

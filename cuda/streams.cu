@@ -23,8 +23,8 @@ namespace OZ_NAMESPACE {
  * there is memory for a second set. Boundary particles, bodies and links take the ordinary way, as
  * does a scene that waits for the size of its lists. */
 bool can_build_ahead(gpu *g, const oz_frame *f) {
-  if (disabled(g, DISABLE_SIDE_STREAMS) || g->profile.on || g->links.present || f->boundary ||
-      f->slips || f->body_count)
+  if (disabled(g, DISABLE_SIDE_STREAMS) || g->profile.on || g->links.present || f->has_boundary ||
+      f->has_slip || f->body_count)
     return false;
   if (!defers_checks(g, f) || !g->lists.start_fits || lanes_for(g) > COMPUTED_GRADIENT_LANES)
     return false;

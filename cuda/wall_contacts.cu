@@ -231,7 +231,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
                             g->walls.room,
                             as<uint32_t>(g->walls.near)};
       const bool aside = late && at_once && g->walls.fork != FORK_NONE &&
-                         !disabled(g, DISABLE_SIDE_STREAMS) && !f->loads;
+                         !disabled(g, DISABLE_SIDE_STREAMS) && !f->has_loads;
       if (aside)
         g->streams.unjoined |= UNJOINED_CONTACTS;
       else
@@ -262,7 +262,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       }
       if (fits) break;
     }
-    if (f->loads && g->walls.capacity * sizeof(oz_load) > g->walls.load.bytes)
+    if (f->has_loads && g->walls.capacity * sizeof(oz_load) > g->walls.load.bytes)
       OZ_TRY(
           grow(g, &g->walls.load, g->walls.capacity * sizeof(oz_load), "loads of boundaries", why));
   }
@@ -271,7 +271,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->wall_near = as<uint32_t>(g->walls.near);
   f->wall_planes = as<uint32_t>(g->walls.plane_count),
   f->wall_impulse = as<float>(g->walls.impulse);
-  g->walls.has_load = f->loads != 0;
+  g->walls.has_load = f->has_loads != 0;
   f->load = as<oz_load>(g->walls.load);
   return OOZE_OK;
 }

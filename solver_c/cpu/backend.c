@@ -121,7 +121,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
                  room * sizeof(uint32_t), 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
   }
-  if (f->loads && n * sizeof *cpu->load > cpu->load_bytes &&
+  if (f->has_loads && n * sizeof *cpu->load > cpu->load_bytes &&
       !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes,
                ((size_t)n + n / 4 + 128) * sizeof *cpu->load, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
@@ -135,7 +135,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse,
   f->slot_planes = (uint32_t)planes;
-  cpu->has_load = f->loads != 0;
+  cpu->has_load = f->has_loads != 0;
   f->load = cpu->load;
   cpu->seconds[OZ_TIMER_WALLS] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_WALLS]++;

@@ -250,7 +250,7 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
     int looked = 0;
     for (uint32_t k = first; k < s->cell_start[cell + 1]; k++) {
       const uint32_t i = s->index ? s->index[k] : k;
-      if (f->boundary && oz_boundary_idle(f, i)) { /* they gather nothing */
+      if (f->has_boundary && oz_boundary_idle(f, i)) { /* they gather nothing */
         s->main->row[i] = 0, s->main->len[i] = 0;
         if (s->rest) s->rest->row[i] = 0, s->rest->len[i] = 0;
         if (s->neighbours) s->neighbours[i] = 0;

@@ -91,8 +91,8 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
     OZ_ROW_DENSITY(name, 1, row.wide)                                          \
   }
 #define OZ_ROWS_DENSITY(name) OZ_ROWS_DENSITY_FIRST(name) OZ_ROWS_DENSITY_SECOND(name)
-#define OZ_ROWS_LATE(name)                     \
-  if (!f->carried) OZ_ROWS_DENSITY_FIRST(name) \
+#define OZ_ROWS_LATE(name)                           \
+  if (!f->fused_density) OZ_ROWS_DENSITY_FIRST(name) \
   OZ_ROWS_DENSITY_SECOND(name)
 #define OZ_ROWS_LINK(name)                                                                        \
   for (uint32_t k = 0; k < f->link_len[i]; k += OZ_LANES) {                                       \
@@ -120,8 +120,9 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 #define OZ_NONE_START (!f->start_length[i])
 #define OZ_NONE_DENSITY \
   (!f->density_length[0][i] && !(f->density_entries[1] && f->density_length[1][i]))
-#define OZ_NONE_LATE \
-  ((f->carried || !f->density_length[0][i]) && !(f->density_entries[1] && f->density_length[1][i]))
+#define OZ_NONE_LATE                                 \
+  ((f->fused_density || !f->density_length[0][i]) && \
+   !(f->density_entries[1] && f->density_length[1][i]))
 #define OZ_NONE_LINK (!f->link_len[i])
 #define OZ_NONE_DENSITY_LINK (!f->link_fused_length[i])
 #define OZ_FOLD_PLAIN(nsum) \

@@ -41,7 +41,7 @@ ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, 
   RUN(body_place);
   /* the first time the contacts are only counted */
   for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) {
-    f->cold = pass == 0;
+    f->first_iteration = pass == 0;
     RUN(body_touch);
     if (f->wall_count) RUN(body_wall);
     RUN(body_shift);

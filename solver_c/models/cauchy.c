@@ -9,8 +9,8 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   b->table->frame(b, f);
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, s->params, s->separation, dt, s->time);
-  f->boundary = s->has_boundary;
-  f->loads = s->has_loads;
+  f->has_boundary = s->has_boundary;
+  f->has_loads = s->has_loads;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);

@@ -10,9 +10,9 @@
     if (f->wall_count) RUN(stage); \
   } while (0)
 /* What boundary particles carry (physics/load.h). */
-#define LOADS(stage)                           \
-  do {                                         \
-    if (f->loads && f->wall_count) RUN(stage); \
+#define LOADS(stage)                               \
+  do {                                             \
+    if (f->has_loads && f->wall_count) RUN(stage); \
   } while (0)
 
 /* Sorts, puts what is held where it belongs, and finds neighbours at the start positions. */

@@ -40,7 +40,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   double first = 0.0, sum[4] = {0.0};
   OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, looks ? &first : NULL, why));
   RUN(cg_start);
-  for (uint32_t k = 0; k < iterations && !f->last; k++) {
+  for (uint32_t k = 0; k < iterations && !f->last_iteration; k++) {
     RUN(force);
     WALLS(wall_filter);
     OZ_TRY(oz_bodies_filter(b, f, why));
@@ -50,16 +50,16 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     else
       OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
     RUN(cg_steps);
-    f->last = k + 1 == iterations;
+    f->last_iteration = k + 1 == iterations;
     if (looks) { /* what this step will leave is known before it is made */
       const double rz = sum[0] > 0.0 ? OZ_CG_NEXT(sum, sum[1] / sum[0]) : 0.0;
       s->residual = first > 0.0 ? sqrt(fmax(rz, 0.0) / first) : 0.0;
-      if (s->residual <= s->params->velocity_tolerance) f->last = 1;
+      if (s->residual <= s->params->velocity_tolerance) f->last_iteration = 1;
     }
     WALLS(wall_load);
     RUN(cg_update);
   }
-  f->last = 0;
+  f->last_iteration = 0;
   WALLS(wall_clamp);
   return OOZE_OK;
 }
@@ -102,28 +102,29 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   s->rebuilt += built.rebuilt;
   /* known only by now */
   if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours;
-  if (f->slips) RUN(boundary_slide);
+  if (f->has_slip) RUN(boundary_slide);
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
     /* Both constraints look at the same positions and then move together: half the passes over
      * neighbours of one after the other, where a backend joins them, and it converges as well (ooze
-     * verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the other (f->in_turn) with
-     * bodies, which float 0.6% of their draught higher otherwise (floating). Without bodies and
-     * boundary particles conform_move does most of the density's move as well (f->carried: strain).
+     * verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the other (f->sequential)
+     * with bodies, which float 0.6% of their draught higher otherwise (floating). Without bodies
+     * and boundary particles conform_move does most of the density's move as well
+     * (f->fused_density: strain).
      */
-    f->cold = k == 0;
+    f->first_iteration = k == 0;
     OZ_TRY(ask_density(b, f, k, why));
-    if (f->in_turn) OZ_TRY(move_by_density(b, f, why));
+    if (f->sequential) OZ_TRY(move_by_density(b, f, why));
     if (conformation) {
       RUN(strain);
       RUN(conform_move);
       swap(&f->y, &f->y2);
-      if (f->in_turn) WALLS(wall_project);
+      if (f->sequential) WALLS(wall_project);
       LOADS(load_conform);
     }
-    if (!f->in_turn) OZ_TRY(move_by_density(b, f, why)); /* adds to what conform_move wrote */
+    if (!f->sequential) OZ_TRY(move_by_density(b, f, why)); /* adds to what conform_move wrote */
     OZ_TRY(oz_bodies_project(b, f, k, why));
   }
   return OOZE_OK;
@@ -182,22 +183,22 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
                                                                  !positions_only && !printed &&
                                                                  s->params->velocity_iterations;
   f->has_relaxation_time = s->has_relaxation_time;
-  f->in_turn = f->body_count != 0;
-  f->carried = !f->in_turn && !s->has_boundary && !explicit_stress && !printed;
-  f->yielding = s->has_yield;
-  f->projects = projects != 0;
-  f->conforms = 1;
-  f->boundary = s->has_boundary;
-  f->loads = s->has_loads;
-  f->slips = s->has_slip && !printed;
-  f->cold = 1;
-  f->last = 0;
-  f->repeated = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
+  f->sequential = f->body_count != 0;
+  f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;
+  f->has_yield = s->has_yield;
+  f->projects_velocity = projects != 0;
+  f->is_conformation = 1;
+  f->has_boundary = s->has_boundary;
+  f->has_loads = s->has_loads;
+  f->has_slip = s->has_slip && !printed;
+  f->first_iteration = 1;
+  f->last_iteration = 0;
+  f->restartable = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
   /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more
    * at 2.236 d, just beyond */
   if (!printed)
     f->reach = 1.01f * f->h, f->min_approach2 = OZ_MIN_APPROACH * OZ_MIN_APPROACH * f->h2;
-  if (printed) f->split = 0, f->gradient_correction = 0;
+  if (printed) f->volume_split = 0, f->gradient_correction = 0;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
 
@@ -205,7 +206,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_heat_ramps(s, b, f, why));
   RUN(material);
   RUN(predict);
-  if (f->slips) RUN(boundary_slip);
+  if (f->has_slip) RUN(boundary_slip);
   RUN(gradient);
   RUN(bound_sums);
   if (!explicit_stress && !printed) RUN(bound);
@@ -232,7 +233,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     } else if (projects)
       OZ_TRY(project_velocities(s, b, f, why));
     RUN(advance);
-    if (f->slips) RUN(boundary_hold);
+    if (f->has_slip) RUN(boundary_hold);
     OZ_TRY(oz_bodies_drive(b, f, why));
     OZ_TRY(project_positions(s, b, f, !explicit_stress, explicit_stress || projects, why));
   }
@@ -247,20 +248,20 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
                                                                          : s->params->rest_filter;
   /* boundary particles and bodies have no part in the filter, so that it would not bring their
    * velocities back */
-  f->turns = sweeps % 2 && !s->has_boundary && !f->body_count;
+  f->finish_to_u2 = sweeps % 2 && !s->has_boundary && !f->body_count;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
-  if (f->turns) swap(&f->u, &f->u2);
+  if (f->finish_to_u2) swap(&f->u, &f->u2);
   f->start = f->p;
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   for (uint32_t k = 0; k < sweeps; k++) { /* from u to u2, and back with the next */
-    f->sweep = OZ_FILTER_FACTOR(k, sweeps);
+    f->filter_factor = OZ_FILTER_FACTOR(k, sweeps);
     RUN(filter_gradient);
     RUN(filter_move);
     swap(&f->u, &f->u2);
     WALLS(wall_drag);
   }
-  if (sweeps % 2 && !f->turns) {
+  if (sweeps % 2 && !f->finish_to_u2) {
     swap(&f->u, &f->u2);
     RUN(settle);
   }

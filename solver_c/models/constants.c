@@ -117,16 +117,16 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->wall_density = params->wall_density;
   /* a wall that counts in the density keeps its own distance */
   f->wall_gap = (params->wall_density ? 0.25f : 0.5f) * f->d;
-  f->sweep = OZ_FILTER_SWEEP;
+  f->filter_factor = OZ_FILTER_SWEEP;
   f->zero_energy = params->zero_energy;
   f->scheme = params->scheme;
   f->corotation = params->corotation;
   f->gradient_correction = params->gradient_correction;
-  f->split = params->split_compliance;
+  f->volume_split = params->split_compliance;
   f->beta = 1.9f;
   f->time = (float)time;
   f->single_search = 0;
-  f->boundary = 0; /* a model that runs the stages of boundary.h says so */
+  f->has_boundary = 0; /* a model that runs the stages of boundary.h says so */
   f->rows_without_gradients = 0;
   blend_constants(f, params);
   cauchy_constants(f, params);

@@ -35,9 +35,9 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
-  f->boundary = s->has_boundary;
-  f->loads = s->has_loads;
-  f->slips = s->has_slip;
+  f->has_boundary = s->has_boundary;
+  f->has_loads = s->has_loads;
+  f->has_slip = s->has_slip;
   f->rows_without_gradients = !(s->has_heat || s->has_mixing);
   /* these are about the start positions */
   f->single_search = !(s->has_heat || s->has_mixing || s->has_tension);
@@ -47,7 +47,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 3 to 8: XSPH, forces, predicted positions */
   RUN(material);
-  if (f->slips) RUN(boundary_slip);
+  if (f->has_slip) RUN(boundary_slip);
   RUN(link_begin);
   f->skip_boundary = 1;
   if (f->links.smooth > 0.0f || f->links.smooth_solid > 0.0f) {
@@ -60,7 +60,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));
   RUN(advance);
-  if (f->slips) RUN(boundary_hold);
+  if (f->has_slip) RUN(boundary_hold);
   OZ_TRY(oz_bodies_drive(b, f, why));
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));

@@ -62,7 +62,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->count == 0) return OOZE_OK;
   oz_frame_constants(f, p, s->separation, dt, s->time);
   constants(f, p, dt);
-  f->loads = s->has_loads;
+  f->has_loads = s->has_loads;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
 

@@ -275,7 +275,7 @@ OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
                     share, J);
     for (int a = 0; a < 3; a++) {
       dx[a] += (float)(J[a] * me.inv_mass);
-      if (!f->cold) impulse[3 * k + (uint32_t)a] -= (float)(J[a] * (double)f->inv_dt);
+      if (!f->first_iteration) impulse[3 * k + (uint32_t)a] -= (float)(J[a] * (double)f->inv_dt);
     }
   }
 }
@@ -291,7 +291,7 @@ OZ_FN void oz_body_shift_end(const oz_frame *f, uint32_t b, const double *acc) {
   double w[3], by[4], sum = 0.0;
   for (int k = 0; k < 6; k++) sum += fabs(acc[k]);
   if (!s->live || !(sum < 1e100)) return;
-  if (!f->cold) {
+  if (!f->first_iteration) {
     oz_body_turned(s, by);
     oz_body_spin(s, by, acc + 3, w);
     for (int k = 0; k < 3; k++) s->c[k] += acc[k] / s->mass;

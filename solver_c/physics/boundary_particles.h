@@ -16,7 +16,7 @@ OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) {
  * or not a wall is near. */
 OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
   const uint32_t length = f->start_length[i];
-  if (!f->loads) return 0;
+  if (!f->has_loads) return 0;
   for (uint32_t m = 0; m < length; m++)
     if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;
   return 0;
@@ -29,7 +29,7 @@ OZ_FN uint32_t oz_slip_word(float slip) {
 }
 OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
   const uint32_t word = f->material[i];
-  return f->slips && word >= OZ_SLIP_WORD && oz_is_boundary(f, i)
+  return f->has_slip && word >= OZ_SLIP_WORD && oz_is_boundary(f, i)
              ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f)
              : 0.0f;
 }
@@ -139,7 +139,7 @@ OZ_FN void oz_boundary_slide_item(const oz_frame *f, uint32_t i) {
  * bits. */
 OZ_FN void oz_boundary_end_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);
-  if (c && (f->slips || !oz_boundary_still(f, c, i)))
+  if (c && (f->has_slip || !oz_boundary_still(f, c, i)))
     oz_boundary_place(f, c, i, 1, f->x + 4 * (size_t)i);
 }
 

@@ -11,7 +11,7 @@
 /* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that what
  * is stretched thins (part 2, 1). Without the split, a on everything. */
 OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sign, oz_s3 *out) {
-  oz_real a_vol = f->split ? oz_min(oz_set(f->a_min), a) : a;
+  oz_real a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a;
   oz_real t = (a_vol - a) * oz_s3_trace(lam) * (1.0f / 3.0f);
   for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
 }
@@ -23,7 +23,7 @@ typedef struct {
 } oz_metric;
 OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
-  oz_metric m = {{oz_set(0.0f)}, a, f->split ? oz_min(oz_set(f->a_min), a) : a};
+  oz_metric m = {{oz_set(0.0f)}, a, f->volume_split ? oz_min(oz_set(f->a_min), a) : a};
   oz_real floor = oz_set(0.04f * f->t_ref);
   for (int c = 0; c < 6; c++) m.p[c] = oz_max(p[I[c]] + p[J[c]], floor);
   return m;
@@ -39,7 +39,7 @@ OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
     }
     e.s[c] *= inv;
   }
-  if (f->split) {
+  if (f->volume_split) {
     oz_real k = (m->a - m->a_vol) * (e.s[0] + e.s[1] + e.s[2]) / den;
     for (int c = 0; c < 3; c++) e.s[c] += k * D[c];
   }
@@ -61,7 +61,7 @@ OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, c
 
 /* dev(Q) / q: what the stored stretch asks for; without the split Q - I. */
 OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
-  oz_real mean = f->split ? oz_s3_trace(q) * (1.0f / 3.0f) : oz_set(1.0f);
+  oz_real mean = f->volume_split ? oz_s3_trace(q) * (1.0f / 3.0f) : oz_set(1.0f);
   oz_s3 r;
   for (int c = 0; c < 6; c++) r.s[c] = (q->s[c] - (c < 3 ? mean : oz_set(0.0f))) * inv_q;
   return r;
@@ -416,7 +416,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   *rot = o->rot;
   if (f->corotation) { /* warm: each iteration goes on from the last */
     *rot = oz_polar(F, *rot, 1);
-    if (f->cold) *rot = oz_polar(F, *rot, 1);
+    if (f->first_iteration) *rot = oz_polar(F, *rot, 1);
   }
   *R = oz_q4_matrix(*rot);
   *S = oz_m3_mul_t(F, R);
@@ -484,7 +484,8 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   } else
     for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
   oz_real tr = oz_s3_trace(&e), shift = oz_set(0.0f);
-  if (f->split) { /* the volume part: 2/3 (tr S + second order of the determinant), part 2 (1) */
+  if (f->volume_split) { /* the volume part: 2/3 (tr S + second order of the determinant), part 2
+                            (1) */
     oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
     shift = (2.0f / 3.0f) * second;
   }
@@ -519,7 +520,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
    * that x cross u is x_start cross u. Where boundary particles are hit, and bodies, positions of
    * the moment are needed (ooze verify boundary.shell.impact): density_move does all of it there.
    */
-  if (f->carried) {
+  if (f->fused_density) {
     oz_real push = (f->d * f->dens_grad) * oz_min(press, oz_set(0.0f)); /* and a number */
     A.m[0] += push, A.m[4] += push, A.m[8] += push;
   }
@@ -558,7 +559,7 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_ld4(f->y, i, 4, 0, y);
   oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
   oz_st4(f->y2, i, 4, 0, y);
-  if (f->in_turn) {
+  if (f->sequential) {
     oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + y[0], x.y + y[1], x.z + y[2]};
     oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
   }
@@ -591,7 +592,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   Q = oz_s3_rotate(&Q, &R);
   oz_s3 Q0 = Q;
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);
-  if (f->yielding) { /* strain at the yield stress: times compliance, a being a / q by now */
+  if (f->has_yield) { /* strain at the yield stress: times compliance, a being a / q by now */
     oz_real yield = oz_yield(f, i), unit = oz_set(f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d));
     oz_real strain = yield * unit * oz_ld(f->a, i) / oz_inv_q_ld(f, i);
     oz_real kept;

@@ -85,7 +85,7 @@ OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lam
 OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s,
                                   const oz_group *n, oz_real *acc) {
   /* a sheet of points stands for the wall behind it: each has a weight */
-  if (OZ_RARELY(f->boundary)) {
+  if (OZ_RARELY(f->has_boundary)) {
     oz_real v[4];
     oz_near4(f->p, n, v);
     oz_v3 b = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
@@ -110,10 +110,10 @@ OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, 
    * selves to take away */
   *rho = f->w_norm * sum - oz_pad_weight(f, i) + f->w_self + w[3];
   /* nobody asks; and their padding has their weight */
-  if (f->slips) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho);
+  if (f->has_slip) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho);
   oz_real over = oz_max(*rho - 1.0f, oz_set(0.0f));
   /* what rests and has a yield stress bears particles that stand too close: see OZ_STILL_MOST */
-  if (f->yielding) {
+  if (f->has_yield) {
     oz_v3 u = oz_vec_ld(f->u, i);
     oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)),
             still = oz_min(over, oz_set(OZ_STILL_MOST));
@@ -127,14 +127,14 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_v3 p = oz_vec_ld(f->p, i);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes
    * their weight */
-  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
+  if (f->has_boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
 
 /* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C, at the current positions. Where
- * f->carried, of pairs that were beyond h at the start alone: strain and conform_move have moved
- * the others, with the gradients of the start ---- */
+ * f->fused_density, of pairs that were beyond h at the start alone: strain and conform_move have
+ * moved the others, with the gradients of the start ---- */
 
 typedef struct {
   oz_v3 p;
@@ -149,7 +149,7 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
   oz_real v[4];
   oz_near4(f->dx, n, v);
   oz_real k = s->lam + v[3];
-  if (OZ_RARELY(f->boundary)) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
+  if (OZ_RARELY(f->has_boundary)) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
 #if OZ_LANES == 1
   /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
   if (!(k < 0.0f)) return;

@@ -75,7 +75,7 @@ OZ_FN void oz_filter_move_made(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_real u[4] = {o->u[0], o->u[1], o->u[2], o->u[3]};
   oz_v3 gradient_sum = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
   oz_v3 own = oz_m3_v(&o->A, gradient_sum);      /* has g_i already */
-  oz_real k = f->sweep * o->om, g = oz_max(u[3], oz_set(0.0f));
+  oz_real k = f->filter_factor * o->om, g = oz_max(u[3], oz_set(0.0f));
   oz_v3 du = {k * (g * (acc[0] + acc[6]) + own.x), k * (g * (acc[1] + acc[7]) + own.y),
               k * (g * (acc[2] + acc[8]) + own.z)};
   oz_add_sane(u, du, OZ_SANE_SPEED);

@@ -296,7 +296,7 @@ typedef struct oz_frame {
   float cell, margin;
   /* until conform_update and finish nothing changes but velocities and sources: a device need not
    * wait (OZ_AGAIN) */
-  uint32_t repeated;
+  uint32_t restartable;
   /* m: of the density rows: h and a little more, for what comes together while iterations run */
   float reach;
   /* m^2: pairs beyond h at the start that have moved by no more than this, squared, are not among
@@ -319,32 +319,32 @@ typedef struct oz_frame {
   /* m/s: 0.5 |g| dt, below which walls hold what is still (NUMERICS.md part 3) */
   float rest_speed;
   /* relaxation factor of a sweep of the rest filter, of its wall drag too (OZ_FILTER_FACTOR) */
-  float sweep;
+  float filter_factor;
   float zero_energy; /* strength, 0.8 */
-  uint32_t scheme, corotation, gradient_correction, split, wall_density;
+  uint32_t scheme, corotation, gradient_correction, volume_split, wall_density;
   float a_min;                  /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
   float beta;                   /* relaxation: 1.9 bounded form, 5 paper's */
   uint32_t has_relaxation_time; /* some particle has a relaxation time: Q is not I everywhere */
-  uint32_t yielding;            /* some material has a yield stress */
-  uint32_t conforms;            /* the model is conformation: multipliers are its own */
+  uint32_t has_yield;           /* some material has a yield stress */
+  uint32_t is_conformation;     /* the model is conformation: multipliers are its own */
   /* velocities are projected before positions: walls hold in them already */
-  uint32_t projects;
+  uint32_t projects_velocity;
   /* density and conformation move one after the other (models/conformation.c) */
-  uint32_t in_turn;
+  uint32_t sequential;
   /* what strain sends pushes pairs of list C for the density, too (strain) */
-  uint32_t carried;
-  uint32_t cold; /* first position iteration: rotations start from none */
-  uint32_t last; /* last velocity iteration: no further direction is asked for */
+  uint32_t fused_density;
+  uint32_t first_iteration; /* first position iteration: rotations start from none */
+  uint32_t last_iteration;  /* last velocity iteration: no further direction is asked for */
   /* finish leaves velocities in u2: an odd number of sweeps of the rest filter brings them back */
-  uint32_t turns;
+  uint32_t finish_to_u2;
   /* of the exchange of heat: scale, and lattice sums of c and c r^2 / d^2 */
   float heat_norm, heat_sum, heat_moment;
   float mix_weight;                /* of an exchange between fluids that mix (models/mixing.c) */
   float heat_nu, heat_weight;      /* of a stage of conduction (models/heat.c) */
-  uint32_t boundary;               /* there are boundary particles */
+  uint32_t has_boundary;           /* there are boundary particles */
   uint32_t boundary_still;         /* they are where the last substep had them, and stay there */
-  uint32_t loads;                  /* and what is put on them is added up */
-  uint32_t slips;                  /* and some of them let fluid slip: those have rows */
+  uint32_t has_loads;              /* and what is put on them is added up */
+  uint32_t has_slip;               /* and some of them let fluid slip: those have rows */
   uint32_t rows_without_gradients; /* the model uses no stored gradients (ghat): rows go without */
   /* the model evaluates its kernels anew: a backend may look for neighbours once, where particles
    * are headed */

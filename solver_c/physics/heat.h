@@ -133,7 +133,7 @@ OZ_FN void oz_heat_flow_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real wall = oz_heat_ld(f, OZ_HEAT_WALL_T, i) - oz_heat_ld(f, OZ_HEAT_WALL, i) * v[0];
   oz_real rate = oz_heat_ld(f, OZ_HEAT_SHARE, i) * (f->heat_norm * acc[0] + wall);
   /* walls stay as warm as they are */
-  if (f->slips) rate = oz_select(oz_at_boundary(f, i), oz_set(0.0f), rate);
+  if (f->has_slip) rate = oz_select(oz_at_boundary(f, i), oz_set(0.0f), rate);
   oz_real next = now + f->heat_nu * (before - now) + f->heat_weight * rate; /* mu = 1 - nu */
   oz_heat_st(f, OZ_HEAT_BEFORE, i, now);
   oz_heat_st(f, OZ_HEAT_NOW, i, next);

@@ -22,7 +22,8 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below
    * about 500 */
   a = oz_max(a, oz_set(f->a_min));
-  a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) & (oz_set((float)f->split) > oz_set(0.5f)),
+  a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) &
+                    (oz_set((float)f->volume_split) > oz_set(0.5f)),
                 oz_max(a, oz_set(2e-3f)), a);
   /* softer than this is nothing at all, and its square must stay a float */
   a = oz_min(a, oz_set(1e8f));
@@ -168,7 +169,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 was = {x[0], x[1], x[2]};
   oz_vec_st(f->p, i, was, zero); /* f->start from now on */
   oz_vec_st(f->x, i, at, zero);
-  oz_vec_st(f->turns ? f->u2 : f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
+  oz_vec_st(f->finish_to_u2 ? f->u2 : f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
 }
 
 /* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */

@@ -134,7 +134,7 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   for (int c = 0; c < 9; c++) A.m[c] *= norm;
   oz_matrix_st(f->A, i, &A);
   oz_ld4(f->u, i, 4, 0, u);
-  u[3] = f->boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), eta) : eta;
+  u[3] = f->has_boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), eta) : eta;
   /* free until mps_density: velocity and viscosity, of solids minus their weight */
   oz_st4(f->dx, i, 4, 0, u);
 }
@@ -213,8 +213,8 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_st4(f->y, i, 4, 0, y);
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, p,
-            f->boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), oz_set(1.0f))
-                        : oz_set(1.0f));
+            f->has_boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), oz_set(1.0f))
+                            : oz_set(1.0f));
 }
 
 /* ---- pressure: sum_j w (P_i - P_j) = pull (n - n0) / n0, P = 6 dt^2 p / (rho lambda n0): the
@@ -314,7 +314,8 @@ OZ_FN void oz_mps_pressure_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real v[4];
   oz_ld4(f->dx, i, 4, 0, v);
   v[3] = oz_mps_ld(f, i, OZ_MPS_P);
-  if (f->boundary) v[3] = oz_select(oz_at_boundary(f, i), -OZ_MPS_SOLID * oz_weight(f, i), v[3]);
+  if (f->has_boundary)
+    v[3] = oz_select(oz_at_boundary(f, i), -OZ_MPS_SOLID * oz_weight(f, i), v[3]);
   oz_st4(f->dx, i, 4, 0, v);
 }
 

@@ -258,7 +258,7 @@ OZ_FN void oz_lam_st(const oz_frame *f, uint32_t i, const oz_s3 *v) {
 }
 OZ_FN oz_s3 oz_lam_of(const oz_frame *f, uint32_t i) { return oz_lam_ld(f, i); }
 OZ_FN oz_s3 oz_lam_told(const oz_frame *f, uint32_t i) {
-  if (!f->conforms) return oz_planes6_ld(f->lam, f->stride, i);
+  if (!f->is_conformation) return oz_planes6_ld(f->lam, f->stride, i);
   oz_s3 v = oz_lam_ld(f, i);
   oz_planes6_st(f->lam, f->stride, i, &v);
   return v;
@@ -484,7 +484,7 @@ OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 gradient_sum) {
   return m;
 }
 OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
-  return f->yielding ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
+  return f->has_yield ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
 }
 /* Pa: of a multiplier. */
 OZ_FN float oz_pressure_unit(const oz_frame *f) {
@@ -506,12 +506,12 @@ OZ_FN oz_mask oz_at_boundary(const oz_frame *f, uint32_t i) {
  * compliance: it holds this weight. */
 OZ_FN oz_real oz_weight(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f);
-  return f->boundary ? oz_select(oz_at_boundary(f, i), oz_compliance(f, i), one) : one;
+  return f->has_boundary ? oz_select(oz_at_boundary(f, i), oz_compliance(f, i), one) : one;
 }
 /* Where a particle that has moved to p is: boundary particles along which fluid slips stay where
  * they are (boundary.h). */
 OZ_FN oz_v3 oz_held_place(const oz_frame *f, uint32_t i, oz_v3 p) {
-  if (!f->slips) return p;
+  if (!f->has_slip) return p;
   oz_v3 was = oz_vec_ld(f->p, i);
   oz_mask held = oz_at_boundary(f, i);
   oz_v3 r = {oz_select(held, was.x, p.x), oz_select(held, was.y, p.y), oz_select(held, was.z, p.z)};
@@ -528,7 +528,7 @@ OZ_FN oz_mask oz_whole(const oz_frame *f, const oz_s3 *B) {
   oz_s3 less;
   for (int c = 0; c < 6; c++) less.s[c] = -B->s[c];
   return oz_s3_above(&less, -3.3f) &
-         (oz_set((float)(f->gradient_correction & f->conforms)) > oz_set(0.5f));
+         (oz_set((float)(f->gradient_correction & f->is_conformation)) > oz_set(0.5f));
 }
 /* Lanes with neighbours all around, so that the gradient is to be trusted: thin sheets and spray
  * are not among them. */

@@ -16,7 +16,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mask elastic = oz_solid(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
   oz_mask stretched = elastic & (far > oz_set(0.05f));
-  if (f->split && oz_any(stretched)) {
+  if (f->volume_split && oz_any(stretched)) {
     oz_real w[3];
     oz_m3 U;
     oz_s3_eigen(&Q, 4, w, &U);
@@ -27,7 +27,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real yield = oz_yield(f, i), part = oz_min(oz_set(1.0f), 10.0f * a),
           unit = oz_set(1.0f / oz_pressure_unit(f));
   oz_s3 dev = oz_stretch(f, &Q, 1.0f / a);
-  if (f->yielding) {
+  if (f->has_yield) {
     oz_real size = oz_sqrt(0.5f * oz_s3_dot(&dev, &dev)), most = yield * unit;
     oz_real held = oz_select(size > most, most / oz_max(size, oz_set(1e-20f)), oz_set(1.0f));
     oz_mask yields = yield > oz_set(0.0f);
@@ -39,7 +39,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   /* a thousand separations in a substep: no pressure */
   pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f));
   oz_mask start =
-      f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->split) > oz_set(0.5f));
+      f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->volume_split) > oz_set(0.5f));
   if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
     for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
   for (int c = 0; c < 6; c++)
@@ -220,7 +220,7 @@ typedef struct {
 OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
   o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->cg_direction, f->stride, i);
-  if (f->last) { /* nobody asks for the rest */
+  if (f->last_iteration) { /* nobody asks for the rest */
     const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
     o->z = o->w = o->B = o->p, o->turn = none;
     return;
@@ -230,7 +230,7 @@ OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   o->turn = oz_turn_ld(f->precond_rotation, f->stride, i);
 }
 OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) {
-  if (f->last)
+  if (f->last_iteration)
     o->dx = oz_vec_ld(f->dx, i);
   else
     o->w = oz_six_ld(f->cg_applied, f->stride, i);
@@ -245,7 +245,7 @@ OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   for (int c = 0; c < 6; c++) o->lam.s[c] += al * o->p.s[c];
   oz_st4(f->u, i, 4, 0, o->u);
   oz_lam_st(f, i, &o->lam);
-  if (f->last) return;
+  if (f->last_iteration) return;
   oz_m3 U = oz_q4_matrix(o->turn);
   oz_s3 z = o->z, p;
   for (int c = 0; c < 6; c++) z.s[c] -= al * o->w.s[c];

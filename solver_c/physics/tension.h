@@ -42,7 +42,7 @@ OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self 
                                  const oz_group *n, oz_real *acc) {
   oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x);
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f)), w = q * q * q;
-  if (f->boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
+  if (f->has_boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
     oz_real v[4];
     oz_near4(f->p, n, v);
     w *= v[3];
@@ -81,7 +81,7 @@ OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz
   oz_near4(f->dx, n, v);
   oz_v3 r = {v[0] - s->x.x, v[1] - s->x.y, v[2] - s->x.z};
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)), k = (s->pull + v[3]) * q * q;
-  if (f->boundary) {
+  if (f->has_boundary) {
     oz_real w[4];
     oz_near4(f->p, n, w);
     k *= w[3];

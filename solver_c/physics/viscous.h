@@ -46,8 +46,9 @@ OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
 }
 OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   const uint32_t owner = oz_word(f->owner, i);
-  const float weight =
-      f->boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY ? oz_compliance_of(f, i) : 1.0f;
+  const float weight = f->has_boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY
+                           ? oz_compliance_of(f, i)
+                           : 1.0f;
   f->zero_energy_gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
   f->density_diagonal[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
@@ -88,7 +89,7 @@ OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   const float share = f->links.stiffness *
                       oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
   f->density_row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
-  if (!f->boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
+  if (!f->has_boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
   f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_compliance_of(f, i);
 }
@@ -119,11 +120,12 @@ OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 
 OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_v3 p = oz_vec_ld(f->p, i);
-  if (f->slips) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho);
+  if (f->has_slip) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho);
   oz_real C = rho - 1.0f, most = oz_set(0.25f * OZ_LINK_SOLID);
   C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
   oz_real lam = oz_max(oz_min(C * oz_ld(f->density_relaxation, i), most), -most);
-  if (f->boundary) lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_compliance(f, i), lam);
+  if (f->has_boundary)
+    lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_compliance(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
@@ -226,7 +228,7 @@ OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const 
   oz_real t = oz_max(f->h - a->r2 * a->ir, oz_set(0.0f)),
           press = f->links.pressure * (q4 * q4 * q4);
   oz_real k = s->lam + a->lam - press;
-  if (f->boundary) {
+  if (f->has_boundary) {
     oz_real weight = a->lam - OZ_LINK_SOLID;
     k = oz_select(a->lam > oz_set(0.5f * OZ_LINK_SOLID), weight * (2.0f * s->lam - press), k);
   }
@@ -286,7 +288,7 @@ OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (oz_word(f->owner, i) && oz_word(f->owner, l->j)) return 0;
   /* what slips is not tied */
-  if (f->slips && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0;
+  if (f->has_slip && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0;
   if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j]))
     return 0;
   l->kind = OZ_LINK_VISCOUS;

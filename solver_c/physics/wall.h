@@ -43,7 +43,7 @@ OZ_FN float oz_wall_rest(const oz_frame *f, const oz_wall *w) {
  * the density want it. */
 OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float now) {
   const float start = oz_maxf(oz_wall_start(f, w), f->wall_gap);
-  if (!f->projects || !oz_wall_solid(f, i)) return oz_minf(now, start);
+  if (!f->projects_velocity || !oz_wall_solid(f, i)) return oz_minf(now, start);
   if (w->active != OZ_WALL_STUCK && w->active != OZ_WALL_STANDS) return now;
   return oz_maxf(oz_minf(now, f->wall_density && w->dense ? oz_maxf(start, 0.5f * f->d) : start),
                  start);
@@ -115,7 +115,7 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, uint32_t planes, si
   float rel[3], q;
   for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a] / total;
   q = oz_dot3f(rel, rel) / (f->rest_speed * f->rest_speed + 1e-30f);
-  float k = f->sweep * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
+  float k = f->filter_factor * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
 OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {

@@ -47,7 +47,7 @@ OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, uint32_t planes,
     /* where pairs are pushed with the gradients of the start (strain), the wall pushes so, too: it
      * is relatively too strong otherwise, and a third more of a light fluid stays on the floor
      * under a heavy one (ooze verify fluids.heavy-on-light) */
-    const float at = f->carried && wall[k].s < f->h ? wall[k].s * inv_h : q;
+    const float at = f->fused_density && wall[k].s < f->h ? wall[k].s * inv_h : q;
     press[k] = on ? f->d * inv_h * oz_half_space_slope(at) : 0.0f;
     empty *= 1.0f - value[k];
   }

@@ -41,7 +41,7 @@ typedef struct oz_hold {
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
   return (oz_relaxation_time_of(f, (uint32_t)i) > 0.0f &&
           oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
-         (f->yielding && f->matter[f->material[i]].yield_stress > 0.0f);
+         (f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 /* m: where the particle starts from, measured from where the wall starts. */
 OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) {
@@ -221,7 +221,7 @@ OZ_FN void oz_gripped_ld(const oz_frame *f, size_t i, oz_gripped *g) {
   g->omega = f->omega[i];
   g->a = f->a[i];
   g->tau = oz_relaxation_time_of(f, (uint32_t)i);
-  g->yield = f->yielding ? f->matter[f->material[i]].yield_stress : 0.0f;
+  g->yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f;
   g->leaves = oz_wall_leaves(f, i);
   g->solid = oz_wall_solid(f, i);
 }
@@ -240,7 +240,7 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_gripped *
   float keep = 1.0f / (1.0f + eta);
   /* and a yield stress holds it up to that: what pulls at it is what its velocity has become
    * without */
-  if (f->yielding) {
+  if (f->has_yield) {
     const float rel[3] = {g->u[0] - w->u[0], g->u[1] - w->u[1], g->u[2] - w->u[2]},
                 along = oz_dot3f(rel, w->n);
     const float slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));

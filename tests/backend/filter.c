@@ -28,7 +28,7 @@ static void shake(oz_frame *f, float *to) {
 }
 static void sweep(oz_backend *b, oz_frame *f, float factor) {
   ooze_message why = {""};
-  f->sweep = factor;
+  f->filter_factor = factor;
   CHECK(probe.table->run(b, f, OZ_STAGE_filter_gradient, NULL, &why) == OOZE_OK, "%s", why.text);
   CHECK(probe.table->run(b, f, OZ_STAGE_filter_move, NULL, &why) == OOZE_OK, "%s", why.text);
   float *u = f->u;

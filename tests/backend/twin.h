@@ -198,7 +198,7 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   memcpy(t->planes, f->wall_planes, f->wall_count * sizeof *f->wall_planes);
   memcpy(t->particle, f->wall_particle, f->wall_count * sizeof *f->wall_particle);
   /* but for the groups of rows, which each build has its own */
-  for (uint32_t k = 0; f->loads && f->load && g->load && k < f->wall_count; ++k) {
+  for (uint32_t k = 0; f->has_loads && f->load && g->load && k < f->wall_count; ++k) {
     uint32_t own[4];
     memcpy(own, g->load[k].near, sizeof own);
     g->load[k] = f->load[k];
@@ -358,7 +358,7 @@ static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
  */
 static void compare_loads(twin *t, const oz_frame *f, const oz_frame *g, oz_stage stage) {
   double most[OZ_LOAD_SUMS] = {0};
-  if (!f->loads || stage < OZ_STAGE_load_start || stage > OZ_STAGE_load_mps_move) return;
+  if (!f->has_loads || stage < OZ_STAGE_load_start || stage > OZ_STAGE_load_mps_move) return;
   for (uint32_t k = 0; k < f->wall_count; ++k) {
     CHECK(f->load[k].count == g->load[k].count,
           "%s, %s: slot %u touches %u boundaries, %u in the vector build", t->scene,

@@ -302,7 +302,7 @@ static wall_copy read_walls(const side *s) {
     get(s, w.wall, s->f.wall, n * s->f.slot_planes * sizeof *w.wall);
     get(s, w.planes, s->f.wall_planes, n * 4);
     get(s, w.impulse, s->f.wall_impulse, n * s->f.slot_planes * 12);
-    if (s->f.loads) get(s, w.load, s->f.load, n * sizeof *w.load);
+    if (s->f.has_loads) get(s, w.load, s->f.load, n * sizeof *w.load);
   }
   return w;
 }
@@ -351,7 +351,7 @@ static void sync_walls(const both *t) {
   CHECK(t->b.copy(t->b.b, t->b.f.wall, b.wall, n * room * sizeof *b.wall));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_planes, b.planes, n * 4));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * room * 12));
-  if (t->b.f.loads) CHECK(t->b.copy(t->b.b, t->b.f.load, b.load, n * sizeof *b.load));
+  if (t->b.f.has_loads) CHECK(t->b.copy(t->b.b, t->b.f.load, b.load, n * sizeof *b.load));
   free_walls(&a), free_walls(&b);
 }
 
@@ -478,7 +478,7 @@ static void compare(both *t, oz_stage stage) {
         if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], 1.0), worst[1] / scale[1]);
       }
     judge(t, stage, "walls", difference, m, 1.0);
-    if (t->a.f.loads && stage >= OZ_STAGE_load_start && stage <= OZ_STAGE_load_mps_move) {
+    if (t->a.f.has_loads && stage >= OZ_STAGE_load_start && stage <= OZ_STAGE_load_mps_move) {
       double size[2] = {1e-30, 1e-30};
       m = 0;
       for (int pass = 0; pass < 2; pass++)

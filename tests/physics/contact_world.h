@@ -37,7 +37,7 @@ static UNUSED_OK world *make(uint32_t particles, uint32_t colliders) {
   f->d = D, f->inv_d = 1.0f / D, f->h = 2.2f * D, f->h2 = f->h * f->h;
   f->m_ref = 1e-3f, f->wall_gap = 0.25f * D, f->wall_density = 1,
   f->rest_speed = 0.5f * 9.81f / 240.0f;
-  f->sweep = OZ_FILTER_SWEEP;
+  f->filter_factor = OZ_FILTER_SWEEP;
   f->x = w.x, f->u = w.u, f->y = w.y, f->p = w.p, f->dx = w.dx, f->wall_term = w.term,
   f->omega = w.omega, f->owner = w.owner;
   f->relaxation_time = w.tau, f->a = w.a;
