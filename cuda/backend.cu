@@ -292,8 +292,8 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->collider_count = g->scene.collider_count;
   f->brick_key = static_cast<const uint64_t *>(g->scene.brick_key.at);
   f->brick_values = static_cast<const float *>(g->scene.brick_values.at);
-  f->grip_key = static_cast<const uint64_t *>(g->scene.grip_key.at);
-  f->grip_values = static_cast<const float *>(g->scene.grip_values.at);
+  f->friction_map_key = static_cast<const uint64_t *>(g->scene.friction_map_key.at);
+  f->friction_map_values = static_cast<const float *>(g->scene.friction_map_values.at);
   f->nozzle = static_cast<const oz_nozzle *>(g->scene.nozzle.at);
   f->nozzle_count = g->scene.nozzle_count;
   f->matter = static_cast<const oz_matter *>(g->scene.matter.at);
@@ -454,13 +454,13 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
       g->walls.flat &= OZ_IS_FLAT(c + k) != 0, g->walls.planar &= c[k].shape == OZ_SHAPE_PLANE;
   return OOZE_OK;
 }
-static ooze_result grips(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks,
+static ooze_result friction_maps(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks,
                          ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
-  OZ_TRY(put(g, &g->scene.grip_key, keys, bricks * sizeof *keys, "colliders' friction", why));
-  return put(g, &g->scene.grip_values, values, (size_t)bricks * OZ_GRIP_FLOATS * sizeof *values,
+  OZ_TRY(put(g, &g->scene.friction_map_key, keys, bricks * sizeof *keys, "colliders' friction", why));
+  return put(g, &g->scene.friction_map_values, values, (size_t)bricks * OZ_FRICTION_MAP_FLOATS * sizeof *values,
              "colliders' friction", why);
 }
 static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
@@ -541,8 +541,8 @@ static void destroy(oz_backend *b) {
                       &g->scene.collider,
                       &g->scene.brick_key,
                       &g->scene.brick_values,
-                      &g->scene.grip_key,
-                      &g->scene.grip_values,
+                      &g->scene.friction_map_key,
+                      &g->scene.friction_map_values,
                       &g->scene.nozzle,
                       &g->scene.matter,
                       &g->scene.body,
@@ -618,7 +618,7 @@ static constexpr oz_backend_table make_table() {
   t.undo = roll_back;
   t.fastest = fastest;
   t.finished = finished;
-  t.grips = grips;
+  t.friction_maps = friction_maps;
   t.has = has;
   t.provide = provide;
   return t;

@@ -86,7 +86,7 @@ const fusion fusions[] = {
     OZ_FUSE(bound, residual, residual, FUSE_SECOND, WHEN_PREPARED),
     /* The last step of the solver and the positions after it: stage_cg_advance. */
     OZ_FUSE(cg_update, advance, cg_update, FUSE_ADVANCE, WHEN_LAST_UPDATE),
-    /* Planes of a contact and its grip, while the particle's record is on its way. */
+    /* Planes of a contact and its friction_map, while the particle's record is on its way. */
     OZ_FUSE(wall_planes, wall_hold, wall_planes, FUSE_HOLD, WHEN_ASIDE),
 };
 #undef OZ_FUSE

@@ -220,7 +220,7 @@ struct wall_contacts {
 
 /* Colliders, nozzles, materials and bodies as the device has them. */
 struct scene_data {
-  buffer collider, brick_key, brick_values, grip_key, grip_values;
+  buffer collider, brick_key, brick_values, friction_map_key, friction_map_values;
   buffer nozzle, matter, body, body_state, member;
   uint32_t collider_count, nozzle_count, matter_count, body_count, member_count;
   void *collider_copy; /* the host's, to skip uploads of colliders at rest */

@@ -320,8 +320,8 @@ template <> struct flat_of<stage_wall_planes> {
   template <bool FLAT> struct with_hold : stage_wall_planes {
     static OZ_D void item(const oz_frame *f, uint32_t slot, oz_real *) {
       const uint32_t i = f->wall_particle[slot], length = f->start_length[i];
-      oz_gripped g;
-      oz_gripped_ld(f, i, &g);
+      oz_wall_inputs g;
+      oz_wall_inputs_ld(f, i, &g);
       find_planes(f, slot, i, FLAT);
       oz_wall_held(f, slot, f->wall_planes[slot], i, length, g, FLAT);
     }

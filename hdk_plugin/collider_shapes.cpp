@@ -78,8 +78,8 @@ bool Colliders::sample(const Piece &piece, bool shell, const ColliderSettings &s
 
 // Friction and stick between points that differ in them: places on the mesh, about a separation
 // apart.
-bool Colliders::grip(const Piece &piece, const ColliderSettings &settings,
-                     const std::vector<float> &points, Placed &out, Report &report) {
+bool Colliders::friction_map(const Piece &piece, const ColliderSettings &settings,
+                             const std::vector<float> &points, Placed &out, Report &report) {
   if (piece.friction.empty() && piece.stick.empty()) return true;
   bool fresh = false;
   Mesh mesh;
@@ -151,7 +151,7 @@ bool Colliders::deform(const Piece &piece, const ColliderSettings &settings, Pla
   out.desc.shape = OOZE_SHAPE_SDF;
   out.desc.voxel = settings.voxel;
   const std::vector<float> &body = piece.first.empty() ? piece.now : piece.first;
-  return grip(piece, settings, about(piece.before, c), out, report) &&
+  return friction_map(piece, settings, about(piece.before, c), out, report) &&
          sample(piece, is_shell(piece, report), settings, body, about(piece.before, c),
                 about(piece.now, c), out, report);
 }
@@ -184,7 +184,7 @@ bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &ou
       report.warn("collider %s is called rigid but bends by %g m", piece.name.c_str(),
                   double(std::max(error[0], error[1])));
   }
-  if (!grip(piece, settings, local, out, report)) return false;
+  if (!friction_map(piece, settings, local, out, report)) return false;
   bool shell = particles && is_shell(piece, report);
   if (particles && !sample(piece, shell, settings, local, local, {}, out, report)) return false;
   if (shell) { // a sheet of points has no inside

@@ -150,9 +150,10 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
     static const Placed none{};
     const Placed &had = same_count ? myPlaced[i] : none;
     if (r >= 0 && (w.places != had.places || w.friction != had.friction || w.stick != had.stick))
-      r = ooze_collider_grip(s, w.handle, w.apart, uint32_t(w.places.size() / 3), w.places.data(),
-                             w.friction.empty() ? nullptr : w.friction.data(),
-                             w.stick.empty() ? nullptr : w.stick.data());
+      r = ooze_collider_friction_map(s, w.handle, w.apart, uint32_t(w.places.size() / 3),
+                                     w.places.data(),
+                                     w.friction.empty() ? nullptr : w.friction.data(),
+                                     w.stick.empty() ? nullptr : w.stick.data());
     if (r >= 0 && w.desc.boundary == OOZE_BOUNDARY_PARTICLES)
       r = ooze_collider_points(s, w.handle, uint32_t(w.start.size() / 3), w.start.data(),
                                w.end.empty() ? nullptr : w.end.data());

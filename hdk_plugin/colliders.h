@@ -69,8 +69,8 @@ private:
   bool sample(const Piece &piece, bool shell, const ColliderSettings &settings,
               const std::vector<float> &body, const std::vector<float> &start,
               const std::vector<float> &end, Placed &out, Report &report);
-  bool grip(const Piece &piece, const ColliderSettings &settings, const std::vector<float> &points,
-            Placed &out, Report &report);
+  bool friction_map(const Piece &piece, const ColliderSettings &settings,
+                    const std::vector<float> &points, Placed &out, Report &report);
   bool deform(const Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
   bool hand_over(ooze_solver *s, std::vector<Placed> &want, Report &report);
 

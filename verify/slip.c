@@ -48,7 +48,8 @@ static int halves(verify *v, uint32_t boundary, double viscosity, double angle, 
     friction[i] = i % SIDE < SIDE / 2 ? 0.0f : 1.0f;
   }
   if (kit_good(&k))
-    k.result = ooze_collider_grip(k.solver, slope, (float)d, SIDE * SIDE, place[0], friction, NULL);
+    k.result = ooze_collider_friction_map(k.solver, slope, (float)d, SIDE * SIDE, place[0],
+                                          friction, NULL);
   for (int side = 0; side < 2; ++side) {
     const double low[3] = {-12 * d, 0.0, (side ? 6 : -12) * d};
     kit_block(&k, kit_fluid(&k, viscosity, 0.0), n, low);

@@ -150,10 +150,10 @@ typedef struct oz_backend_table {
   /* What the stage `finish` delivered, if it was run without sums: so that the device has something
    * to do while the host waits. */
   ooze_result (*finished)(oz_backend *b, double *sums, ooze_message *why);
-  /* Friction and stick from place to place, of all colliders: OZ_GRIP_FLOATS a brick. After
+  /* Friction and stick from place to place, of all colliders: OZ_FRICTION_MAP_FLOATS a brick. After
    * `colliders`, when they changed. */
-  ooze_result (*grips)(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks,
-                       ooze_message *why);
+  ooze_result (*friction_maps)(oz_backend *b, const uint64_t *keys, const float *values,
+                               uint32_t bricks, ooze_message *why);
   /* Fields that are optional. has: whether it is there; where it is not, download gives zeros.
    * provide: from now on it is, and all zeros at first; upload to one that is not there provides
    * it. */

@@ -152,7 +152,7 @@ ooze_result ooze_collider_loads(ooze_solver *s, uint32_t on) {
   return OOZE_OK;
 }
 
-ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing,
+ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider collider, float spacing,
                                uint32_t count, const float *positions, const float *friction,
                                const float *stick) {
   if (!s) return OOZE_ERROR_ARGUMENT;
@@ -161,10 +161,10 @@ ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spa
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                    "collider %u: %s; expected places and what they are like", who,
                    positions ? "friction and stick are NULL" : "its places are NULL");
-  if (count > OZ_GRIP_POINTS_MAX)
+  if (count > OZ_FRICTION_MAP_POINTS_MAX)
     return oz_fail(s->message, OOZE_ERROR_LIMIT,
                    "collider %u: friction at %u places; expected at most %u", who, (unsigned)count,
-                   OZ_GRIP_POINTS_MAX);
+                   OZ_FRICTION_MAP_POINTS_MAX);
   if (count && !(spacing > 0.0f && spacing <= 1e6f))
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                    "collider %u: places are %g m apart; expected more than 0", who,
@@ -184,7 +184,7 @@ ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spa
                      "collider %u: stick of place %u is %g m/s^2; expected 0 to 1e6", who,
                      (unsigned)i, (double)stick[i]);
   }
-  OZ_TRY(oz_colliders_grip(&s->colliders, collider, (double)spacing, count, positions, friction,
+  OZ_TRY(oz_colliders_friction_map(&s->colliders, collider, (double)spacing, count, positions, friction,
                            stick, s->message));
   s->boundary.fresh = 0; /* its points, if it has any, have it too */
   return OOZE_OK;

@@ -239,14 +239,15 @@ static ooze_result place(ooze_solver *s) {
 /* How freely fluid slips at one point, as a word. */
 static uint32_t slip_at(const oz_collider_slot *slot, const float local[3]) {
   float friction = slot->desc.friction, stick;
-  if (slot->grip.count) {
+  if (slot->friction_map.count) {
     oz_frame f;
     oz_collider c;
     memset(&f, 0, sizeof f);
     memset(&c, 0, sizeof c);
-    f.grip_key = slot->grip.key, f.grip_values = slot->grip.values;
-    c.grip_voxel = slot->grip.voxel, c.grip_count = slot->grip.count;
-    (void)oz_grip_at(&f, &c, local, &friction, &stick);
+    f.friction_map_key = slot->friction_map.key, f.friction_map_values = slot->friction_map.values;
+    c.friction_map_voxel = slot->friction_map.voxel,
+    c.friction_map_count = slot->friction_map.count;
+    (void)oz_friction_map_at(&f, &c, local, &friction, &stick);
   }
   return oz_slip_word(1.0f - friction);
 }

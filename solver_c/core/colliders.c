@@ -97,9 +97,10 @@ void oz_colliders_init(oz_colliders *c, oz_memory *memory) {
 }
 
 void oz_colliders_destroy(oz_colliders *c) {
-  for (uint32_t i = 0; i < c->count; i++) oz_grip_release(c->memory, &c->slot[i].grip);
-  oz_free(c->memory, c->grip_key);
-  oz_free(c->memory, c->grip_values);
+  for (uint32_t i = 0; i < c->count; i++)
+    oz_friction_map_release(c->memory, &c->slot[i].friction_map);
+  oz_free(c->memory, c->friction_map_key);
+  oz_free(c->memory, c->friction_map_values);
   oz_free(c->memory, c->slot);
   oz_free(c->memory, c->key);
   oz_free(c->memory, c->values);
@@ -266,8 +267,8 @@ ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *
   oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
   uint32_t first = slot->brick_first, n = slot->desc.brick_count, at = (uint32_t)(slot - c->slot);
-  c->grips_changed |= slot->grip.count > 0;
-  oz_grip_release(c->memory, &slot->grip);
+  c->friction_maps_changed |= slot->friction_map.count > 0;
+  oz_friction_map_release(c->memory, &slot->friction_map);
   memmove(slot, slot + 1, (c->count - at - 1) * sizeof *slot);
   c->count--;
   drop_bricks(c, first, n);
@@ -283,44 +284,45 @@ ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float forc
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_grip(oz_colliders *c, uint32_t handle, double spacing, uint32_t count,
-                              const float *positions, const float *friction, const float *stick,
-                              ooze_message *why) {
+ooze_result oz_colliders_friction_map(oz_colliders *c, uint32_t handle, double spacing,
+                                      uint32_t count, const float *positions, const float *friction,
+                                      const float *stick, ooze_message *why) {
   char who[32];
   oz_collider_slot *slot = find(c, handle);
   if (!slot) return not_found(handle, why);
   snprintf(who, sizeof who, "collider %u", handle);
   if (count)
-    OZ_TRY(oz_grip_make(c->memory, who, spacing, count, positions, friction, slot->desc.friction,
-                        stick, slot->desc.stick, &slot->grip, why));
+    OZ_TRY(oz_friction_map_make(c->memory, who, spacing, count, positions, friction,
+                                slot->desc.friction, stick, slot->desc.stick, &slot->friction_map,
+                                why));
   else
-    oz_grip_release(c->memory, &slot->grip);
-  c->grips_changed = 1;
+    oz_friction_map_release(c->memory, &slot->friction_map);
+  c->friction_maps_changed = 1;
   return OOZE_OK;
 }
 
-ooze_result oz_colliders_join_grips(oz_colliders *c, ooze_message *why) {
+ooze_result oz_colliders_gather_friction_maps(oz_colliders *c, ooze_message *why) {
   size_t all = 0;
-  for (uint32_t i = 0; i < c->count; i++) all += c->slot[i].grip.count;
-  if (all > OZ_GRIP_BRICKS_MAX)
+  for (uint32_t i = 0; i < c->count; i++) all += c->slot[i].friction_map.count;
+  if (all > OZ_FRICTION_MAP_BRICKS_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT,
                    "%zu bricks for friction that differs from place to place; expected at most %u",
-                   all, OZ_GRIP_BRICKS_MAX);
-  if (!oz_grow(c->memory, (void **)&c->grip_key, &c->grip_key_capacity, all * sizeof *c->grip_key,
-               0) ||
-      !oz_grow(c->memory, (void **)&c->grip_values, &c->grip_value_capacity,
-               all * OZ_GRIP_FLOATS * sizeof(float), 0))
+                   all, OZ_FRICTION_MAP_BRICKS_MAX);
+  if (!oz_grow(c->memory, (void **)&c->friction_map_key, &c->friction_map_key_capacity,
+               all * sizeof *c->friction_map_key, 0) ||
+      !oz_grow(c->memory, (void **)&c->friction_map_values, &c->friction_map_value_capacity,
+               all * OZ_FRICTION_MAP_FLOATS * sizeof(float), 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %zu bricks of friction", all);
   all = 0;
   for (uint32_t i = 0; i < c->count; i++) {
-    const oz_grip *g = &c->slot[i].grip;
+    const oz_friction_map *g = &c->slot[i].friction_map;
     if (!g->count) continue;
-    memcpy(c->grip_key + all, g->key, g->count * sizeof *g->key);
-    memcpy(c->grip_values + all * OZ_GRIP_FLOATS, g->values,
-           (size_t)g->count * OZ_GRIP_FLOATS * sizeof(float));
+    memcpy(c->friction_map_key + all, g->key, g->count * sizeof *g->key);
+    memcpy(c->friction_map_values + all * OZ_FRICTION_MAP_FLOATS, g->values,
+           (size_t)g->count * OZ_FRICTION_MAP_FLOATS * sizeof(float));
     all += g->count;
   }
-  c->grip_bricks = (uint32_t)all;
+  c->friction_map_bricks = (uint32_t)all;
   return OOZE_OK;
 }
 
@@ -341,7 +343,7 @@ int oz_colliders_have(const oz_colliders *c, uint32_t role) {
  */
 
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out) {
-  uint32_t grips = 0;
+  uint32_t friction_maps = 0;
   for (uint32_t i = 0; i < c->count; i++, out++) {
     const ooze_collider_desc *d = &c->slot[i].desc;
     ooze_pose from, to;
@@ -361,12 +363,14 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     out->stick = d->stick;
     out->temperature = d->temperature;
     out->contact = d->contact;
-    out->grip_voxel = c->slot[i].grip.voxel;
-    out->grip_first = grips, out->grip_count = c->slot[i].grip.count;
-    out->grip_power = (float)(dt / OZ_FRICTION_STEP);
-    grips += c->slot[i].grip.count;
+    out->friction_map_voxel = c->slot[i].friction_map.voxel;
+    out->friction_map_first = friction_maps,
+    out->friction_map_count = c->slot[i].friction_map.count;
+    out->friction_map_power = (float)(dt / OZ_FRICTION_STEP);
+    friction_maps += c->slot[i].friction_map.count;
     /* a guard behind its particles: what slides they hold, what comes off it does */
-    if (d->boundary && c->particles) out->friction = out->grip_power = 0.0f, out->wall_density = 0;
+    if (d->boundary && c->particles)
+      out->friction = out->friction_map_power = 0.0f, out->wall_density = 0;
     memcpy(out->p0, from.position, sizeof out->p0);
     memcpy(out->q0, from.rotation, sizeof out->q0);
     memcpy(out->p1, to.position, sizeof out->p1);

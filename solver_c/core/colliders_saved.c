@@ -22,7 +22,7 @@ typedef struct saved_head {
 size_t oz_colliders_bytes(const oz_colliders *c) {
   size_t bytes = sizeof(saved_head) + c->count * sizeof(saved_collider) +
                  (size_t)c->bricks * sizeof(ooze_sdf_brick);
-  for (uint32_t i = 0; i < c->count; i++) bytes += oz_grip_bytes(&c->slot[i].grip);
+  for (uint32_t i = 0; i < c->count; i++) bytes += oz_friction_map_bytes(&c->slot[i].friction_map);
   return bytes;
 }
 
@@ -51,7 +51,7 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
       at = oz_bytes_put(at, origin, sizeof origin);
       at = oz_bytes_put(at, c->values + ((size_t)slot->brick_first + b) * 512, 512 * sizeof(float));
     }
-    at = oz_grip_write(&slot->grip, at);
+    at = oz_friction_map_write(&slot->friction_map, at);
   }
 }
 
@@ -95,7 +95,7 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT;
   memcpy(c->slot[c->count - 1].force, s.force, sizeof s.force);
   memcpy(c->slot[c->count - 1].torque, s.torque, sizeof s.torque);
-  return oz_grip_read(c->memory, who, in, &c->slot[c->count - 1].grip, why);
+  return oz_friction_map_read(c->memory, who, in, &c->slot[c->count - 1].friction_map, why);
 }
 
 ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, size_t *used,
@@ -117,7 +117,7 @@ ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, siz
       return r;
     }
   }
-  fresh.bricks_changed = fresh.grips_changed = 1;
+  fresh.bricks_changed = fresh.friction_maps_changed = 1;
   oz_colliders_destroy(c);
   *c = fresh;
   *used = bytes - from.left;

@@ -121,11 +121,11 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
                                       c->bricks_changed ? c->key : NULL,
                                       c->bricks_changed ? c->values : NULL, c->bricks, s->message));
   c->bricks_changed = 0;
-  if (c->grips_changed) {
-    OZ_TRY(oz_colliders_join_grips(c, s->message));
-    OZ_TRY(s->backend->table->grips(s->backend, c->grip_key, c->grip_values, c->grip_bricks,
+  if (c->friction_maps_changed) {
+    OZ_TRY(oz_colliders_gather_friction_maps(c, s->message));
+    OZ_TRY(s->backend->table->friction_maps(s->backend, c->friction_map_key, c->friction_map_values, c->friction_map_bricks,
                                     s->message));
-    c->grips_changed = 0;
+    c->friction_maps_changed = 0;
   }
   OZ_TRY(oz_materials_to_backend(s));
   OZ_TRY(oz_bodies_to_backend(s));

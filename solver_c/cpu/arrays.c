@@ -257,8 +257,8 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->collider_count = cpu->collider_count;
   f->brick_key = cpu->brick_key;
   f->brick_values = cpu->brick_values;
-  f->grip_key = cpu->grip_key;
-  f->grip_values = cpu->grip_values;
+  f->friction_map_key = cpu->friction_map_key;
+  f->friction_map_values = cpu->friction_map_values;
   f->nozzle = cpu->nozzle;
   f->nozzle_count = cpu->nozzle_count;
   f->matter = cpu->matter;

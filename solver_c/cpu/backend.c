@@ -165,18 +165,18 @@ static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t c
   return OOZE_OK;
 }
 
-static ooze_result cpu_grips(oz_backend *b, const uint64_t *keys, const float *values,
-                             uint32_t bricks, ooze_message *why) {
+static ooze_result cpu_friction_maps(oz_backend *b, const uint64_t *keys, const float *values,
+                                     uint32_t bricks, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  const size_t floats = (size_t)bricks * OZ_GRIP_FLOATS;
-  if (!oz_grow(cpu->memory, (void **)&cpu->grip_key, &cpu->grip_key_bytes, bricks * sizeof *keys,
-               0) ||
-      !oz_grow(cpu->memory, (void **)&cpu->grip_values, &cpu->grip_value_bytes,
+  const size_t floats = (size_t)bricks * OZ_FRICTION_MAP_FLOATS;
+  if (!oz_grow(cpu->memory, (void **)&cpu->friction_map_key, &cpu->friction_map_key_bytes,
+               bricks * sizeof *keys, 0) ||
+      !oz_grow(cpu->memory, (void **)&cpu->friction_map_values, &cpu->friction_map_value_bytes,
                floats * sizeof *values, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks of friction", bricks);
   if (bricks)
-    memcpy(cpu->grip_key, keys, bricks * sizeof *keys),
-        memcpy(cpu->grip_values, values, floats * sizeof *values);
+    memcpy(cpu->friction_map_key, keys, bricks * sizeof *keys),
+        memcpy(cpu->friction_map_values, values, floats * sizeof *values);
   return OOZE_OK;
 }
 
@@ -237,15 +237,40 @@ static void cpu_profile_reset(oz_backend *b) {
 static void cpu_destroy(oz_backend *b) {
   oz_cpu *cpu = OZ_CPU(b);
   oz_memory *m = cpu->memory;
-  void *all[] = {cpu->block,         cpu->histogram,    cpu->boundary_key,  cpu->c.words,
-                 cpu->c.row,         cpu->c.len,        cpu->x.words,       cpu->x.row,
-                 cpu->x.len,         cpu->pad_weight_d, cpu->flag,          cpu->partial,
-                 cpu->cells.key,     cpu->cells.start,  cpu->cells.hash,    cpu->cells_d.key,
-                 cpu->cells_d.start, cpu->cells_d.hash, cpu->cells_d.moved, cpu->wall,
-                 cpu->wall_particle, cpu->wall_planes,  cpu->wall_impulse,  cpu->load,
-                 cpu->collider,      cpu->brick_key,    cpu->brick_values,  cpu->grip_key,
-                 cpu->grip_values,   cpu->nozzle,       cpu->matter,        cpu->body,
-                 cpu->body_state,    cpu->member};
+  void *all[] = {cpu->block,
+                 cpu->histogram,
+                 cpu->boundary_key,
+                 cpu->c.words,
+                 cpu->c.row,
+                 cpu->c.len,
+                 cpu->x.words,
+                 cpu->x.row,
+                 cpu->x.len,
+                 cpu->pad_weight_d,
+                 cpu->flag,
+                 cpu->partial,
+                 cpu->cells.key,
+                 cpu->cells.start,
+                 cpu->cells.hash,
+                 cpu->cells_d.key,
+                 cpu->cells_d.start,
+                 cpu->cells_d.hash,
+                 cpu->cells_d.moved,
+                 cpu->wall,
+                 cpu->wall_particle,
+                 cpu->wall_planes,
+                 cpu->wall_impulse,
+                 cpu->load,
+                 cpu->collider,
+                 cpu->brick_key,
+                 cpu->brick_values,
+                 cpu->friction_map_key,
+                 cpu->friction_map_values,
+                 cpu->nozzle,
+                 cpu->matter,
+                 cpu->body,
+                 cpu->body_state,
+                 cpu->member};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) oz_free(m, all[k]);
   oz_cpu_fields_release(cpu);
   oz_cpu_links_release(cpu);
@@ -282,7 +307,7 @@ static const oz_backend_table table = {"cpu",
                                        NULL,
                                        NULL,
                                        NULL,
-                                       cpu_grips,
+                                       cpu_friction_maps,
                                        oz_cpu_has,
                                        oz_cpu_provide,
                                        oz_cpu_memory};

@@ -80,9 +80,9 @@ typedef struct oz_cpu {
   int has_load; /* the last slots have them */
   size_t wall_particle_bytes, wall_planes_bytes, wall_bytes, wall_impulse_bytes;
   oz_collider *collider;
-  uint64_t *brick_key, *grip_key;
-  float *brick_values, *grip_values;
-  size_t grip_key_bytes, grip_value_bytes;
+  uint64_t *brick_key, *friction_map_key;
+  float *brick_values, *friction_map_values;
+  size_t friction_map_key_bytes, friction_map_value_bytes;
   oz_nozzle *nozzle;
   oz_matter *matter;
   oz_body *body;

@@ -190,9 +190,9 @@ OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float 
 /* ---- Friction and stick from place to place ---- */
 
 /* Those at a local point, between the samples around it that are known; 0 if none is. */
-OZ_FN int oz_grip_at(const oz_frame *f, const oz_collider *c, const float local[3], float *friction,
-                     float *stick) {
-  float t[3], sum[3] = {0.0f, 0.0f, 0.0f}, inv = 1.0f / c->grip_voxel;
+OZ_FN int oz_friction_map_at(const oz_frame *f, const oz_collider *c, const float local[3],
+                             float *friction, float *stick) {
+  float t[3], sum[3] = {0.0f, 0.0f, 0.0f}, inv = 1.0f / c->friction_map_voxel;
   int32_t i[3];
   for (int k = 0; k < 3; k++) {
     const float v = local[k] * inv, base = floorf(v);
@@ -202,16 +202,17 @@ OZ_FN int oz_grip_at(const oz_frame *f, const oz_collider *c, const float local[
   for (int k = 0; k < 8; k++) {
     const int32_t x = i[0] + (k >> 2), y = i[1] + ((k >> 1) & 1), z = i[2] + (k & 1);
     const uint64_t key = oz_brick_key((x - (x & 7)) / 8, (y - (y & 7)) / 8, (z - (z & 7)) / 8);
-    uint32_t lo = c->grip_first, hi = c->grip_first + c->grip_count;
+    uint32_t lo = c->friction_map_first, hi = c->friction_map_first + c->friction_map_count;
     while (lo < hi) {
       const uint32_t mid = lo + (hi - lo) / 2;
-      if (f->grip_key[mid] < key)
+      if (f->friction_map_key[mid] < key)
         lo = mid + 1;
       else
         hi = mid;
     }
-    if (lo >= c->grip_first + c->grip_count || f->grip_key[lo] != key) continue;
-    const float *at = f->grip_values + (size_t)lo * OZ_GRIP_FLOATS +
+    if (lo >= c->friction_map_first + c->friction_map_count || f->friction_map_key[lo] != key)
+      continue;
+    const float *at = f->friction_map_values + (size_t)lo * OZ_FRICTION_MAP_FLOATS +
                       2 * (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)));
     const float w = (k >> 2 ? t[0] : 1.0f - t[0]) * ((k >> 1) & 1 ? t[1] : 1.0f - t[1]) *
                     (k & 1 ? t[2] : 1.0f - t[2]);

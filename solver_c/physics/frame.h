@@ -56,13 +56,14 @@ typedef struct oz_collider {
   float f0, f1;
   float reach; /* m: no fluid further than this from p1 can touch it; 0 for planes */
   /* m: friction and stick that differ from place to place, in bricks of their own; */
-  float grip_voxel;
-  /* range in grip_key / grip_values, sorted by key; none: friction and stick as above */
-  uint32_t grip_first, grip_count;
-  float grip_power; /* friction as given to that of the substep: 1 - (1 - friction)^power */
+  float friction_map_voxel;
+  /* range in friction_map_key / friction_map_values, sorted by key; none: friction and stick as
+   * above */
+  uint32_t friction_map_first, friction_map_count;
+  float friction_map_power; /* friction as given to that of the substep: 1 - (1 - friction)^power */
 } oz_collider;
 /* of a brick: friction and stick of each voxel; friction below 0: not known there */
-#define OZ_GRIP_FLOATS 1024u
+#define OZ_FRICTION_MAP_FLOATS 1024u
 
 /* A wall as one particle sees it: a plane through its neighbourhood. */
 enum { OZ_WALL_FREE = 0, OZ_WALL_HELD = 1, OZ_WALL_STUCK = 2, OZ_WALL_STANDS = 3 };
@@ -480,8 +481,8 @@ typedef struct oz_frame {
   uint32_t collider_count;
   const uint64_t *brick_key; /* sorted within a collider */
   const float *brick_values; /* 512 a brick */
-  const uint64_t *grip_key;
-  const float *grip_values; /* OZ_GRIP_FLOATS a brick */
+  const uint64_t *friction_map_key;
+  const float *friction_map_values; /* OZ_FRICTION_MAP_FLOATS a brick */
   const oz_nozzle *nozzle;
   uint32_t nozzle_count;
   const oz_matter *matter; /* by material number */

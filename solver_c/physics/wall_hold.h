@@ -211,11 +211,11 @@ OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32
 }
 
 /* What a wall's hold on a particle depends on, read at once. */
-typedef struct oz_gripped {
+typedef struct oz_wall_inputs {
   float u[3], omega, a, tau, yield;
   int leaves, solid;
-} oz_gripped;
-OZ_FN void oz_gripped_ld(const oz_frame *f, size_t i, oz_gripped *g) {
+} oz_wall_inputs;
+OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   const float *u = f->u + 4 * i;
   for (int a = 0; a < 3; a++) g->u[a] = u[a];
   g->omega = f->omega[i];
@@ -231,7 +231,7 @@ OZ_FN void oz_gripped_ld(const oz_frame *f, size_t i, oz_gripped *g) {
  * - u_w) / s; implicitly, that is a factor 1 / (1 + eta). So a channel has its no-slip plane at the
  * wall, not at the first particles, and thin fluids, whose boundary layer is finer than a particle,
  * are not held at all. Friction scales it: 0 slides whatever the viscosity. */
-OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_gripped *g) {
+OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inputs *g) {
   const float s0 = oz_wall_start(f, w);
   if (g->leaves || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
@@ -255,8 +255,8 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_gripped *
  * plane, and explodes (NUMERICS.md 3.6); the position phase deals with the rest. Touching is
  * measured where the wall is now, not where it will be: a wall that moves fast into the fluid must
  * not pin all the layers that it will have passed. */
-OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i, const oz_gripped *g,
-                              float floor, uint32_t length, int flat) {
+OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
+                              const oz_wall_inputs *g, float floor, uint32_t length, int flat) {
   if (g->leaves) return OZ_WALL_FREE;
   const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
   if (!(ends < floor)) { /* not into it: away, and stuck? */
@@ -272,7 +272,7 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i, con
 /* i: the slot's particle, of which g was read; length: of its row; flat: no collider is curved, as
  * the caller knows. All is read before anything is written. */
 OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
-                        uint32_t length, oz_gripped g, int flat) {
+                        uint32_t length, oz_wall_inputs g, int flat) {
   oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
   uint32_t active = 0; /* two bits a plane: an array would not stay in registers */
   float keep[OZ_PLANES];
@@ -320,8 +320,8 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_
 }
 OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
   const uint32_t planes = f->wall_planes[slot], length = f->start_length[i];
-  oz_gripped g;
-  oz_gripped_ld(f, i, &g);
+  oz_wall_inputs g;
+  oz_wall_inputs_ld(f, i, &g);
   oz_wall_held(f, slot, planes, i, length, g, flat);
 }
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {

@@ -126,8 +126,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
   if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
   w.friction = c->friction;
   w.stick = c->stick;
-  if (c->grip_count && oz_grip_at(f, c, foot, &w.friction, &w.stick))
-    w.friction = 1.0f - powf(oz_maxf(1.0f - w.friction, 0.0f), c->grip_power);
+  if (c->friction_map_count && oz_friction_map_at(f, c, foot, &w.friction, &w.stick))
+    w.friction = 1.0f - powf(oz_maxf(1.0f - w.friction, 0.0f), c->friction_map_power);
   w.collider = collider;
   w.active = 0;
   w.dense = c->wall_density;

@@ -144,8 +144,8 @@ static ooze_result give_points(const ooze_scene *s, uint32_t i, ooze_solver *sol
 }
 
 /* Friction and stick that a mesh's file has for each of its points. */
-static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solver,
-                             ooze_collider handle, ooze_message *why) {
+static ooze_result give_friction_map(const ooze_scene *s, uint32_t i, ooze_solver *solver,
+                                     ooze_collider handle, ooze_message *why) {
   const oz_collider_item *item = &s->colliders[i];
   const ooze_mesh *mesh = &item->shape.mesh;
   ooze_mesh_samples samples;
@@ -162,8 +162,9 @@ static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solve
     if (mesh->friction)
       (void)ooze_mesh_samples_values(&samples, mesh->friction, mesh->triangles, friction);
     if (mesh->stick) (void)ooze_mesh_samples_values(&samples, mesh->stick, mesh->triangles, stick);
-    result = ooze_collider_grip(solver, handle, s->separation, samples.count, x,
-                                mesh->friction ? friction : NULL, mesh->stick ? stick : NULL);
+    result =
+        ooze_collider_friction_map(solver, handle, s->separation, samples.count, x,
+                                   mesh->friction ? friction : NULL, mesh->stick ? stick : NULL);
     if (result < 0) snprintf(inner.text, sizeof inner.text, "%s", ooze_solver_message(solver));
   }
   free(x);
@@ -175,7 +176,7 @@ static ooze_result give_grip(const ooze_scene *s, uint32_t i, ooze_solver *solve
 ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver *solver,
                                     ooze_collider handle, ooze_message *why) {
   OZ_TRY_OK(give_points(s, i, solver, handle, why));
-  return give_grip(s, i, solver, handle, why);
+  return give_friction_map(s, i, solver, handle, why);
 }
 
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids,

@@ -53,7 +53,7 @@ static void put_block(scene *s, int nx, int ny, int nz, float spacing, float jit
 static oz_collider *put_collider(scene *s, uint32_t shape, float half) {
   oz_collider *c = &s->collider[s->colliders++];
   memset(c, 0, sizeof *c);
-  c->grip_voxel = 0.1f, c->grip_count = 8, c->grip_power = 0.5f;
+  c->friction_map_voxel = 0.1f, c->friction_map_count = 8, c->friction_map_power = 0.5f;
   c->shape = shape;
   c->half[0] = c->half[1] = c->half[2] = half;
   c->q0[3] = c->q1[3] = 1;

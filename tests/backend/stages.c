@@ -9,7 +9,7 @@
 #include "check.h"
 #include "physics/boundary_particles.h"
 
-#include "backend/grip.h"
+#include "backend/friction_map.h"
 #include "backend/stage_scenes.h"
 #include "backend/twin.h"
 
@@ -83,7 +83,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP(FORCE, force);
   CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s",
         why.text);
-  grip(b);
+  friction_map(b);
   oz_nozzle z;
   memset(&z, 0, sizeof z);
   z.handle = 7;

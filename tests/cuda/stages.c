@@ -13,7 +13,7 @@
 
 #include "cuda/compare.h"
 
-#include "backend/grip.h"
+#include "backend/friction_map.h"
 #include "check.h"
 
 static uint32_t seed;
@@ -218,9 +218,10 @@ static void surround(oz_backend *b) {
   c[3].shape = OOZE_SHAPE_CYLINDER, c[3].half[0] = 0.02f, c[3].half[1] = 0.01f,
   c[3].p0[0] = c[3].p1[0] = 0.05f, c[3].p0[1] = c[3].p1[1] = 0.142f;
   c[3].reach = 0.03f, c[3].q1[2] = 0.02f, c[3].q1[3] = 0.9998f;
-  for (int k = 0; k < 2; k++) c[k].grip_voxel = 0.15f, c[k].grip_count = 8, c[k].grip_power = 0.5f;
+  for (int k = 0; k < 2; k++)
+    c[k].friction_map_voxel = 0.15f, c[k].friction_map_count = 8, c[k].friction_map_power = 0.5f;
   CHECK(b->table->colliders(b, c, 4, NULL, NULL, 0, &why) >= 0, "%s", why.text);
-  grip(b);
+  friction_map(b);
   oz_nozzle z;
   memset(&z, 0, sizeof z);
   z.handle = 1, z.q0[3] = z.q1[3] = 1.0f, z.p0[1] = z.p1[1] = 6.0f, z.speed = 0.05f,
@@ -294,8 +295,8 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   step.has_mixing = model == OOZE_MODEL_LINKS;
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
-  step.has_relaxation_time = step.has_yield = step.has_walls = step.has_nozzles = step.has_boundary =
-      step.has_loads = step.has_slip = 1;
+  step.has_relaxation_time = step.has_yield = step.has_walls = step.has_nozzles =
+      step.has_boundary = step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
   /* the density's push is carried by matrices */
   if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0;

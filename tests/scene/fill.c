@@ -57,12 +57,12 @@ OZ_CASE(a_mesh_file_tells_friction_point_by_point) {
       }
     CHECK_EQ(k, 60);
     ooze_mesh_face_out(&m);
-    CHECK(ooze_mesh_write("grip_plate.ply", &m, NULL, &why) == OOZE_OK, "%s", why.text);
+    CHECK(ooze_mesh_write("friction_map_plate.ply", &m, NULL, &why) == OOZE_OK, "%s", why.text);
     ooze_mesh_release(&m);
     char text[600];
     snprintf(text, sizeof text,
              "\"materials\": {\"thick\": {\"viscosity\": 1000}}, \"colliders\": {\"plate\": "
-             "{\"shape\": \"mesh\", \"file\": \"grip_plate.ply\", \"boundary\": \"%s\"}}, "
+             "{\"shape\": \"mesh\", \"file\": \"friction_map_plate.ply\", \"boundary\": \"%s\"}}, "
              "\"fluids\": {\"a\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, "
              "0.04, 0.06], \"position\": [0, 0.02, -0.1]}, "
              "\"b\": {\"shape\": \"box\", \"material\": \"thick\", \"size\": [0.06, 0.04, 0.06], "

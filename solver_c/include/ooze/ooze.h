@@ -482,9 +482,10 @@ OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider
  * (ooze_mesh_sample finds such places on a mesh). What touches it takes those of the places around,
  * contact and boundary particles alike. friction or stick NULL: the collider's own. They stay until
  * they are given anew; count 0 takes them back. */
-OOZE_API ooze_result ooze_collider_grip(ooze_solver *s, ooze_collider collider, float spacing,
-                                        uint32_t count, const float *positions,
-                                        const float *friction, const float *stick);
+OOZE_API ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider collider,
+                                                float spacing, uint32_t count,
+                                                const float *positions, const float *friction,
+                                                const float *stick);
 /* Mean force (N) and torque about its position (N m) that the fluid put on it, on its surface and
  * on its boundary particles, during the last ooze_step. (What the models links and springs smooth
  * of velocities at boundary particles is not in it.) */

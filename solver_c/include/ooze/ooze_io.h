@@ -134,7 +134,7 @@ typedef struct ooze_mesh {
   uint32_t *triangles; /* 3 a triangle, counter-clockwise seen from outside */
   float *normals;      /* 3 a point, or NULL */
   float *velocities;   /* 3 a point, m/s, or NULL */
-  float *friction;     /* 1 a point, 0 to 1, or NULL: of a collider (ooze_collider_grip) */
+  float *friction;     /* 1 a point, 0 to 1, or NULL: of a collider (ooze_collider_friction_map) */
   float *stick;        /* 1 a point, m/s^2, or NULL */
 } ooze_mesh;
 

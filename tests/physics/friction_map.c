@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/grip.h"
+#include "core/friction_map.h"
 #include "physics/contact.h"
 
 static const float D = 0.05f;
@@ -34,35 +34,35 @@ OZ_CASE(between_places_it_is_between_them_and_far_off_there_is_none) {
   static float x[SIDE * SIDE][3], friction[SIDE * SIDE], stick[SIDE * SIDE];
   ooze_hooks hooks;
   oz_memory memory;
-  oz_grip g = {0};
+  oz_friction_map g = {0};
   oz_frame f;
   oz_collider c;
   ooze_hooks_default(&hooks);
   oz_memory_init(&memory, &hooks);
   places(x, friction, stick);
-  CHECK_EQ(oz_grip_make(&memory, "it", (double)D, SIDE * SIDE, x[0], friction, 0.5f, NULL, 7.0f, &g,
-                        NULL),
+  CHECK_EQ(oz_friction_map_make(&memory, "it", (double)D, SIDE * SIDE, x[0], friction, 0.5f, NULL,
+                                7.0f, &g, NULL),
            OOZE_OK);
   memset(&f, 0, sizeof f);
   memset(&c, 0, sizeof c);
-  f.grip_key = g.key, f.grip_values = g.values;
-  c.grip_voxel = g.voxel, c.grip_count = g.count;
+  f.friction_map_key = g.key, f.friction_map_values = g.values;
+  c.friction_map_voxel = g.voxel, c.friction_map_count = g.count;
   float a = -1.0f, b = -1.0f, last = -1.0f;
   const float left[3] = {-0.31f, 0.01f, 0.13f}, right[3] = {0.4f, -0.02f, -0.2f},
               off[3] = {0.1f, 0.3f, 0.1f};
-  CHECK(oz_grip_at(&f, &c, left, &a, &b));
+  CHECK(oz_friction_map_at(&f, &c, left, &a, &b));
   CHECK_NEAR(a, 0.0, 1e-6, "slippery");
   CHECK_NEAR(b, 7.0, 1e-5, "the collider's own where none is given");
-  CHECK(oz_grip_at(&f, &c, right, &a, &b));
+  CHECK(oz_friction_map_at(&f, &c, right, &a, &b));
   CHECK_NEAR(a, 1.0, 1e-6, "and not");
-  CHECK(!oz_grip_at(&f, &c, off, &a, &b), "six separations above it");
+  CHECK(!oz_friction_map_at(&f, &c, off, &a, &b), "six separations above it");
   for (int k = 0; k <= 40; k++) { /* across the edge it rises, without a gap */
     const float at[3] = {-3.0f * D + 0.15f * D * (float)k, 0.0f, 0.02f};
-    CHECK(oz_grip_at(&f, &c, at, &a, &b), "a gap at %g", (double)at[0]);
+    CHECK(oz_friction_map_at(&f, &c, at, &a, &b), "a gap at %g", (double)at[0]);
     CHECK(a >= last - 1e-6f, "%g after %g", (double)a, (double)last);
     last = a;
   }
-  oz_grip_release(&memory, &g);
+  oz_friction_map_release(&memory, &g);
   CHECK_EQ(memory.bytes, 0);
 }
 
@@ -73,17 +73,17 @@ OZ_CASE(what_cannot_be_is_refused_by_name) {
   const float x[3] = {0, 0, 0}, bad[3] = {NAN, 0, 0}, one = 1.0f, two = 2.0f, less = -1.0f;
   ooze_collider_desc_default(&d);
   CHECK_EQ(ooze_collider_add(s, &d, &c), OOZE_OK);
-  CHECK_EQ(ooze_collider_grip(s, c + 1, D, 1, x, &one, NULL), OOZE_ERROR_NOT_FOUND);
-  CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, NULL, NULL), OOZE_ERROR_ARGUMENT);
-  CHECK_EQ(ooze_collider_grip(s, c, D, 1, NULL, &one, NULL), OOZE_ERROR_ARGUMENT);
-  CHECK_EQ(ooze_collider_grip(s, c, 0.0f, 1, x, &one, NULL), OOZE_ERROR_ARGUMENT);
-  CHECK_EQ(ooze_collider_grip(s, c, D, 1, bad, &one, NULL), OOZE_ERROR_ARGUMENT);
-  CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, &two, NULL), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_collider_friction_map(s, c + 1, D, 1, x, &one, NULL), OOZE_ERROR_NOT_FOUND);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 1, x, NULL, NULL), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 1, NULL, &one, NULL), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_collider_friction_map(s, c, 0.0f, 1, x, &one, NULL), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 1, bad, &one, NULL), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 1, x, &two, NULL), OOZE_ERROR_ARGUMENT);
   CHECK(strstr(ooze_solver_message(s), "friction of place 0 is 2") != NULL, "%s",
         ooze_solver_message(s));
-  CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, NULL, &less), OOZE_ERROR_ARGUMENT);
-  CHECK_EQ(ooze_collider_grip(s, c, D, 1, x, &one, &one), OOZE_OK);
-  CHECK_EQ(ooze_collider_grip(s, c, D, 0, NULL, NULL, NULL), OOZE_OK);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 1, x, NULL, &less), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 1, x, &one, &one), OOZE_OK);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, 0, NULL, NULL, NULL), OOZE_OK);
   ooze_solver_destroy(s);
 }
 
@@ -106,7 +106,7 @@ static void drops(ooze_solver *s, uint32_t boundary) {
   d.half[0] = d.half[2] = 0.5f * SIDE * D;
   CHECK_EQ(ooze_collider_add(s, &d, &c), OOZE_OK);
   places(x, friction, stick);
-  CHECK_EQ(ooze_collider_grip(s, c, D, SIDE * SIDE, x[0], friction, stick), OOZE_OK);
+  CHECK_EQ(ooze_collider_friction_map(s, c, D, SIDE * SIDE, x[0], friction, stick), OOZE_OK);
   for (int i = 0; i < 54; i++) {
     at[i][0] = D * ((float)(i % 3) - 1.0f) + (i < 27 ? -6.0f : 6.0f) * D;
     at[i][1] = D * ((float)(i / 3 % 3) + 0.5f), at[i][2] = D * ((float)(i / 9 % 3) - 6.0f);
