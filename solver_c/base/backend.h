@@ -145,7 +145,7 @@ typedef struct oz_backend_table {
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
   /* undo: velocities and sources as they were before the last sort; what a substep that failed half
    * way needs. fastest: the greatest speed, m/s. */
-  ooze_result (*undo)(oz_backend *b, ooze_message *why);
+  ooze_result (*roll_back)(oz_backend *b, ooze_message *why);
   ooze_result (*fastest)(oz_backend *b, double *out, ooze_message *why);
   /* What the stage `finish` delivered, if it was run without sums: so that the device has something
    * to do while the host waits. */

@@ -256,7 +256,8 @@ static void keep_backup(ooze_solver *s) {
 
 static void restore_backup(ooze_solver *s) {
   const oz_particles *p = &s->particles;
-  if (p->count && s->backend->table->undo && s->backend->table->undo(s->backend, NULL) < 0)
+  if (p->count && s->backend->table->roll_back &&
+      s->backend->table->roll_back(s->backend, NULL) < 0)
     s->lost = OOZE_LOST_DEVICE;
   if (s->backend_kind != OOZE_BACKEND_CPU || p->count == 0) return;
   const float *backup = p->copy;
@@ -273,7 +274,7 @@ static void restore_backup(ooze_solver *s) {
 
 /* What was born in this substep goes again: the last ranks before the boundary's; there were
  * `count` particles. */
-static void unbear(ooze_solver *s, uint32_t count, uint64_t next_id) {
+static void roll_back_births(ooze_solver *s, uint32_t count, uint64_t next_id) {
   oz_particles *p = &s->particles;
   if (p->count == count || oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return;
   for (uint32_t r = count - p->hidden; r < oz_visible(s); ++r) p->flags[p->at[r]] = 0;
@@ -401,7 +402,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   oz_step step;
   if (r >= 0) {
     r = model(s, t0, f0, f1, dt, &step);
-    if (r < 0) unbear(s, count, next_id);
+    if (r < 0) roll_back_births(s, count, next_id);
   }
   p->relaxation_time_known = 1;
   if (r < 0) {

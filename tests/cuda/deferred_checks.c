@@ -85,7 +85,7 @@ static int run(float *out, float yield_stress, float apart) {
     ooze_result r = oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why);
     while (r == OZ_AGAIN && again < 20) {
       again++;
-      CHECK(b->table->undo(b, &why) >= 0, "%s", why.text);
+      CHECK(b->table->roll_back(b, &why) >= 0, "%s", why.text);
       r = oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why);
     }
     CHECK(r >= 0, "substep %d: %s", k, why.text);

@@ -606,7 +606,7 @@ OZ_CASE(a_substep_that_runs_out_of_memory_has_not_happened) {
         by_rank(b, OZ_FIELD_U, s.n, 4, after);
         for (uint32_t i = 0; i < s.n; i++)
           half_way += memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12) != 0;
-        CHECK(b->table->undo(b, &why) >= 0, "%s", why.text);
+        CHECK(b->table->roll_back(b, &why) >= 0, "%s", why.text);
         by_rank(b, OZ_FIELD_U, s.n, 4, after);
         for (uint32_t i = 0; i < s.n; i++)
           CHECK(!memcmp(before + 4 * (size_t)i, after + 4 * (size_t)i, 12),
