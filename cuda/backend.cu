@@ -307,7 +307,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->wall = static_cast<oz_wall *>(g->walls.contact.at);
   f->wall_planes = static_cast<uint32_t *>(g->walls.plane_count.at);
   f->wall_impulse = static_cast<float *>(g->walls.impulse.at);
-  f->slot_planes = g->walls.slot_planes ? g->walls.slot_planes : 1;
+  f->contact_planes = g->walls.contact_planes ? g->walls.contact_planes : 1;
   f->load = g->walls.has_load ? static_cast<oz_load *>(g->walls.load.at) : nullptr;
   links_frame(g, f);
 }
@@ -440,11 +440,11 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
                "colliders", why));
   }
   const uint32_t planes = oz_planes_of(c, count);
-  if (planes > g->walls.slot_planes) { /* larger contacts; the old ones are of the last substep */
+  if (planes > g->walls.contact_planes) { /* larger contacts; the old ones are of the last substep */
     OZ_TRY(grow(g, &g->walls.contact, (size_t)g->walls.capacity * planes * sizeof(oz_wall), "walls",
                 why));
     OZ_TRY(grow(g, &g->walls.impulse, (size_t)g->walls.capacity * planes * 12, "walls", why));
-    g->walls.slot_planes = planes;
+    g->walls.contact_planes = planes;
     g->walls.count = 0;
   }
   g->scene.collider_count = count;

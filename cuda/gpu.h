@@ -199,7 +199,7 @@ struct link_lists {
 enum wall_fork { FORK_NONE, FORK_POSSIBLE, FORK_WITH_VOTES };
 struct wall_contacts {
   buffer contact, near, particle, plane_count, impulse;
-  uint32_t slot_planes;     /* planes a contact has room for; never shrinks */
+  uint32_t contact_planes;     /* planes a contact has room for; never shrinks */
   uint32_t count, capacity; /* contacts */
   uint32_t last_count;      /* of the last substep whose count is known */
   uint32_t room;            /* contacts that this substep has */

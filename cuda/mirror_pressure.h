@@ -65,7 +65,7 @@ template <class I, int T>
 OZ_D void mirror(const stage_args &a, mirror_view s, uint32_t i, uint32_t slot, uint32_t lane) {
   const oz_frame *f = &a.f;
   const uint32_t planes = f->wall_planes[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  const oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
   float move[3] = {0.0f, 0.0f, 0.0f};
   oz_mirror m, seen;
   if (!oz_mirror_open(f, i, &m)) return;
@@ -95,7 +95,7 @@ OZ_D void mirror(const stage_args &a, mirror_view s, uint32_t i, uint32_t slot, 
     }
     if (lane == 0)
       oz_mirror_apply(f, &m, wall[k].press, others, sum,
-                      f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+                      f->wall_impulse + ((size_t)slot * f->contact_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }
@@ -158,7 +158,7 @@ OZ_D int mirror_turn(const oz_frame *f, const float x[3], const oz_wall *w, oz_m
 template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, uint32_t lane) {
   const oz_frame *f = &a.f;
   const uint32_t i = f->wall_particle[slot], planes = f->wall_planes[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  const oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
   float move[3] = {0.0f, 0.0f, 0.0f};
   const oz_v3 start = oz_vec_of(f->x, i);
   const float x[3] = {start.x, start.y, start.z};
@@ -190,7 +190,7 @@ template <bool TEAM> OZ_D void mirror_row(const stage_args &a, uint32_t slot, ui
     }
     if (lane == 0)
       oz_mirror_apply(f, &m, wall[k].press, others, sum,
-                      f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+                      f->wall_impulse + ((size_t)slot * f->contact_planes + k) * 3, move);
   }
   if (lane == 0) oz_mirror_close(f, i, move);
 }

@@ -16,7 +16,7 @@ struct mirror_contact {
   bool on, plain; /* on: it has images; plain: from one plane */
   OZ_D void open(const stage_args &a, uint32_t slot) {
     const oz_frame *f = &a.f;
-    const oz_wall *from = f->wall + (size_t)slot * f->slot_planes;
+    const oz_wall *from = f->wall + (size_t)slot * f->contact_planes;
     const uint32_t planes = f->wall_planes[slot], dense = from->dense;
     oz_real v[4], w[4];
     static_assert(offsetof(oz_wall, n) == 0 && offsetof(oz_wall, s) == 12 &&
@@ -46,7 +46,7 @@ struct mirror_team {
   /* Whether the contact has images, from one plane, and a row of ordinary length. */
   OZ_D bool open(const stage_args &a, uint32_t slot, copy_view &kept) {
     const oz_frame *f = &a.f;
-    const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+    const oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
     const uint32_t lane = threadIdx.x % T, planes = f->wall_planes[slot], dense = wall->dense;
     static_assert(offsetof(oz_wall, n) == 0 && offsetof(oz_wall, s) == 12 &&
                       sizeof(oz_wall) % 16 == 0,
@@ -78,7 +78,7 @@ struct mirror_team {
     const oz_frame *f = &a.f;
     /* the first three threads take an axis each */
     const uint32_t lane = threadIdx.x % T, axis = lane < 3 ? lane : 2;
-    const size_t plane = (size_t)slot * f->slot_planes;
+    const size_t plane = (size_t)slot * f->contact_planes;
     oz_real own[4] = {0.0f, 0.0f, 0.0f, 0.0f}, d[AT_ONCE][4], sum[OZ_MIRROR_SUMS];
     float y = 0.0f, impulse = 0.0f, press = 0.0f, omega = 0.0f, move = 0.0f;
     for (uint32_t m = 0; m < AT_ONCE; m++)
@@ -129,7 +129,7 @@ struct mirror_team {
 __device__ __forceinline__ bool mirror_own(const stage_args &a, uint32_t slot,
                                            const mirror_contact &at, bool there) {
   const oz_frame *f = &a.f;
-  const size_t plane = (size_t)slot * f->slot_planes;
+  const size_t plane = (size_t)slot * f->contact_planes;
   oz_real own[4] = {0.0f, 0.0f, 0.0f, 0.0f}, y[4] = {0.0f, 0.0f, 0.0f, 0.0f};
   float impulse[3] = {0.0f, 0.0f, 0.0f}, move[3] = {0.0f, 0.0f, 0.0f}, press = 0.0f;
   if (there) {
@@ -162,12 +162,12 @@ __device__ __forceinline__ void mirror_teams(const stage_args &a, uint32_t block
   __shared__ mirror_team::copy_view kept;
   constexpr uint32_t EACH = BLOCK / mirror_team::T;
   const oz_frame *f = &a.f;
-  const uint32_t many = *f->wall_near, begin = blockIdx.x * EACH + threadIdx.x / mirror_team::T;
+  const uint32_t many = *f->near_wall_contacts, begin = blockIdx.x * EACH + threadIdx.x / mirror_team::T;
   bool waits = true, more = false;
   for (uint32_t k = begin;; k += blocks * EACH) {
     /* of the warp's first contact; the launch has room for that many, and the count need not be
      * known */
-    const uint32_t slot = k < f->wall_count ? f->wall_near[1 + k] : 0u, first = k & ~7u;
+    const uint32_t slot = k < f->wall_count ? f->near_wall_contacts[1 + k] : 0u, first = k & ~7u;
     bool there = k < many;
     mirror_team team;
     if (first >= many && (!waits || mirror_idle())) break;
@@ -181,8 +181,8 @@ __device__ __forceinline__ void mirror_teams(const stage_args &a, uint32_t block
     team.make(a, slot, kept, there);
   }
   for (uint32_t k = begin; more && k < many; k += blocks * EACH) {
-    const uint32_t slot = f->wall_near[1 + k];
-    if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->slot_planes].dense ||
+    const uint32_t slot = f->near_wall_contacts[1 + k];
+    if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->contact_planes].dense ||
         f->start_length[f->wall_particle[slot]] > mirror_team::T * mirror_team::AHEAD)
       mirror_row<true>(a, slot, threadIdx.x % mirror_team::T);
   }

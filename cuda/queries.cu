@@ -33,7 +33,7 @@ struct load_item {
   double *part; /* (collider, chunk, 6) */
   OZ_D void add(uint32_t c, uint32_t slot, double *sum) const {
     for (uint32_t k = 0; k < f.wall_planes[slot]; k++) {
-      const uint32_t plane = slot * f.slot_planes + k;
+      const uint32_t plane = slot * f.contact_planes + k;
       if (f.wall[plane].collider == c) give(c, slot, f.wall_impulse + 3 * (size_t)plane, sum);
     }
     for (uint32_t k = 0; f.load && k < f.load[slot].count; k++)

@@ -157,9 +157,9 @@ __device__ __forceinline__ void copy_async(shared_address to, const void *from) 
 /* Prefetches the data of a contact at once, since each address depends on the load before. The
  * first plane only; few contacts have more. */
 __device__ __forceinline__ void prefetch_wall(const oz_frame *f, uint32_t slot, uint32_t i) {
-  const char *wall = reinterpret_cast<const char *>(f->wall + (size_t)slot * f->slot_planes);
+  const char *wall = reinterpret_cast<const char *>(f->wall + (size_t)slot * f->contact_planes);
   for (uint32_t at = 0; at < sizeof(oz_wall); at += 32) prefetch(wall + at);
-  prefetch(f->wall_impulse + (size_t)slot * f->slot_planes * 3);
+  prefetch(f->wall_impulse + (size_t)slot * f->contact_planes * 3);
   prefetch(f->omega + i), prefetch(f->wall_term + 4 * (size_t)i);
 }
 __device__ __forceinline__ void copies_wait() { /* copies of this thread */

@@ -247,7 +247,7 @@ template <> constexpr bool mirrors<stage_position_move> = true;
 OZ_D bool in_wall_layer(const oz_frame *f, uint32_t slot, uint32_t planes) {
   bool some = false;
   for (uint32_t k = 0; k < planes; k++) {
-    const oz_wall *w = f->wall + (size_t)slot * f->slot_planes + k;
+    const oz_wall *w = f->wall + (size_t)slot * f->contact_planes + k;
     some |= w->dense && w->s < 0.6f * f->h;
   }
   return some;
@@ -255,8 +255,8 @@ OZ_D bool in_wall_layer(const oz_frame *f, uint32_t slot, uint32_t planes) {
 OZ_D void find_planes(const oz_frame *f, uint32_t slot, uint32_t i, int flat) {
   oz_wall_planes_of(f, slot, i, flat);
   if (!in_wall_layer(f, slot, f->wall_planes[slot])) return;
-  const uint32_t k = oz_atomic_add(f->wall_near, 1u); /* in any order */
-  f->wall_near[1 + k] = slot;
+  const uint32_t k = oz_atomic_add(f->near_wall_contacts, 1u); /* in any order */
+  f->near_wall_contacts[1 + k] = slot;
 }
 
 /* Stages fused with a MAP: before or behind the particle's own item. FLAT: no collider is curved,

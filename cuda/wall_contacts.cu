@@ -195,8 +195,8 @@ ooze_result check_walls(gpu *g, bool *fits, ooze_message *why) {
   const size_t room = (size_t)n + n / (g->count <= DEFERRED_MAX_PARTICLES ? 2 : 8) +
                       1024; /* as in check_start_list */
   OZ_TRY(grow(g, &g->walls.plane_count, room * 4, "walls", why));
-  OZ_TRY(grow(g, &g->walls.contact, room * g->walls.slot_planes * sizeof(oz_wall), "walls", why));
-  OZ_TRY(grow(g, &g->walls.impulse, room * g->walls.slot_planes * 12, "walls", why));
+  OZ_TRY(grow(g, &g->walls.contact, room * g->walls.contact_planes * sizeof(oz_wall), "walls", why));
+  OZ_TRY(grow(g, &g->walls.impulse, room * g->walls.contact_planes * 12, "walls", why));
   OZ_TRY(grow(g, &g->walls.particle, room * 4, "walls", why));
   OZ_TRY(grow(g, &g->walls.near, (room + 1) * 4, "walls", why));
   g->walls.capacity = (uint32_t)room;
@@ -268,7 +268,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   }
   f->wall_count = g->walls.count;
   f->wall_particle = as<uint32_t>(g->walls.particle), f->wall = as<oz_wall>(g->walls.contact);
-  f->wall_near = as<uint32_t>(g->walls.near);
+  f->near_wall_contacts = as<uint32_t>(g->walls.near);
   f->wall_planes = as<uint32_t>(g->walls.plane_count),
   f->wall_impulse = as<float>(g->walls.impulse);
   g->walls.has_load = f->has_loads != 0;

@@ -407,7 +407,7 @@ void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, const oz_fr
   for (uint32_t s = 0; s < f->wall_count; s++) {
     const float *x = f->x + 4 * (size_t)f->wall_particle[s];
     for (uint32_t k = 0; k < f->wall_planes[s]; k++) {
-      const size_t plane = (size_t)s * f->slot_planes + k;
+      const size_t plane = (size_t)s * f->contact_planes + k;
       give(c, frame, f->wall[plane].collider, f->wall_impulse + 3 * plane, x);
     }
     for (uint32_t k = 0; f->load && k < f->load[s].count; k++) {

@@ -270,7 +270,7 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes;
   f->wall_impulse = cpu->wall_impulse;
-  f->slot_planes = cpu->slot_planes ? cpu->slot_planes : 1;
+  f->contact_planes = cpu->contact_planes ? cpu->contact_planes : 1;
   f->load = cpu->has_load ? cpu->load : NULL;
   oz_cpu_links_frame(cpu, f);
 }

@@ -106,7 +106,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), wall_chunk, &job);
     for (uint32_t i = 0; i < cpu->count; i++) n += cpu->flag[i];
   }
-  const size_t planes = cpu->slot_planes ? cpu->slot_planes : 1;
+  const size_t planes = cpu->contact_planes ? cpu->contact_planes : 1;
   if (n * sizeof(uint32_t) > cpu->wall_particle_bytes ||
       n * planes * sizeof(oz_wall) > cpu->wall_bytes || n * planes * 12 > cpu->wall_impulse_bytes ||
       !cpu->wall_impulse) {
@@ -134,7 +134,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->wall_count = n;
   f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse,
-  f->slot_planes = (uint32_t)planes;
+  f->contact_planes = (uint32_t)planes;
   cpu->has_load = f->has_loads != 0;
   f->load = cpu->load;
   cpu->seconds[OZ_TIMER_WALLS] += oz_seconds() - t0;
@@ -160,8 +160,8 @@ static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t c
   }
   cpu->collider_count = count;
   /* the last substep's slots lie otherwise: they are gone */
-  if (oz_planes_of(c, count) > cpu->slot_planes)
-    cpu->slot_planes = oz_planes_of(c, count), cpu->wall_count = 0;
+  if (oz_planes_of(c, count) > cpu->contact_planes)
+    cpu->contact_planes = oz_planes_of(c, count), cpu->wall_count = 0;
   return OOZE_OK;
 }
 

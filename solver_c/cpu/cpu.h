@@ -91,7 +91,7 @@ typedef struct oz_cpu {
   size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes, body_bytes,
       body_state_bytes, member_bytes;
   uint32_t collider_count, nozzle_count, matter_count, body_count, member_count, wall_count;
-  uint32_t slot_planes; /* that slots have room for; never less than before */
+  uint32_t contact_planes; /* that slots have room for; never less than before */
 
   double *partial; /* chunks * OZ_REDUCTIONS */
   double scalar[OZ_SCALAR_COUNT];

@@ -259,8 +259,9 @@ OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
   const uint32_t i = f->wall_particle[slot];
   oz_toucher me = oz_toucher_none();
   if (!oz_toucher_of(f, i, &me)) return;
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *dx = f->dx + 4 * (size_t)i, *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+  const oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
+  float *dx = f->dx + 4 * (size_t)i,
+        *impulse = f->wall_impulse + (size_t)slot * f->contact_planes * 3;
   const float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
   const double share = me.rigid && me.share > 1.0 ? me.share : 1.0;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {

@@ -442,7 +442,7 @@ typedef struct oz_frame {
   const uint16_t *start_entries;
   /* GPU: the number of slots of the layer next to a wall, then which; NULL: nobody asks
    * (cuda/mirror_pressure.h) */
-  uint32_t *wall_near;
+  uint32_t *near_wall_contacts;
   const uint32_t *share_first, *share_list;
   /* the GPU's small scenes: halves, four an entry: ghat x, y, z, weight c */
   uint16_t *ghat;
@@ -471,10 +471,10 @@ typedef struct oz_frame {
   uint32_t wall_count;
   uint32_t *wall_particle; /* (wall_count) */
   /* planes that a slot has room for, at most OZ_PLANES: as many as the colliders can offer */
-  uint32_t slot_planes;
-  oz_wall *wall;         /* (wall_count * slot_planes) */
+  uint32_t contact_planes;
+  oz_wall *wall;         /* (wall_count * contact_planes) */
   uint32_t *wall_planes; /* (wall_count) how many of them */
-  /* (wall_count * slot_planes * 3) kg m/s given to the wall in this substep */
+  /* (wall_count * contact_planes * 3) kg m/s given to the wall in this substep */
   float *wall_impulse;
   oz_load *load; /* (wall_count) where `loads` */
   const oz_collider *collider;

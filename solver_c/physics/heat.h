@@ -89,12 +89,12 @@ OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
  * it, s away, in series with the contact: 1 / (s / k + 1 / contact) over an area d^2. As k / d, in
  * units of what pairs exchange ---- */
 
-OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
   const float k = f->dx[4 * i + 1];
   float sum = 0.0f, warm = 0.0f;
-  for (uint32_t m = 0; m < f->wall_planes[slot]; m++) {
-    const oz_wall *w = f->wall + (size_t)slot * f->slot_planes + m;
+  for (uint32_t m = 0; m < f->wall_planes[contact]; m++) {
+    const oz_wall *w = f->wall + (size_t)contact * f->contact_planes + m;
     const oz_collider *c = f->collider + w->collider;
     /* the layer at half a separation fully, none beyond one */
     const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s);

@@ -3,11 +3,11 @@
  *
  * A particle that a boundary particle moves by dx in a substep was given the momentum m dx / dt,
  * and the collider gave it. The parts of the gathers that come of boundary particles are therefore
- * taken once more, for the particles near them alone (wall slots), neighbour by neighbour, by the
- * gathers' own `pair`, and go to the collider of each. The velocity solve is linear and its
+ * taken once more, for the particles near them alone (wall contacts), neighbour by neighbour, by
+ * the gathers' own `pair`, and go to the collider of each. The velocity solve is linear and its
  * gradients stand still, so that there the sum of all multipliers is enough, once.
  *
- * Order in a substep: load_start after the wall slots are found; load_rows whenever the density
+ * Order in a substep: load_start after the wall contacts are found; load_rows whenever the density
  * rows are new; load_stress between the velocity and the position phase; the others behind the
  * stage whose name they have, while what that one gathered (dx, A, y of before) is still there. */
 #ifndef OZ_PHYSICS_LOAD_H
@@ -49,14 +49,14 @@ OZ_FN float oz_first(oz_real v) { /* of numbers that are the same in every lane 
   return lane[0];
 }
 /* Nothing where the particle is held. */
-OZ_FN oz_load *oz_load_at(const oz_frame *f, uint32_t slot, uint32_t *i) {
-  *i = f->wall_particle[slot];
-  return f->omega[*i] > 0.0f ? f->load + slot : NULL;
+OZ_FN oz_load *oz_load_at(const oz_frame *f, uint32_t contact, uint32_t *i) {
+  *i = f->wall_particle[contact];
+  return f->omega[*i] > 0.0f ? f->load + contact : NULL;
 }
 
-OZ_FN void oz_load_start_item(const oz_frame *f, uint32_t slot) {
-  f->load[slot].count = 0;
-  for (int k = 0; k < 4; k++) f->load[slot].near[k] = 0;
+OZ_FN void oz_load_start_item(const oz_frame *f, uint32_t contact) {
+  f->load[contact].count = 0;
+  for (int k = 0; k < 4; k++) f->load[contact].near[k] = 0;
 }
 
 /* ---- rows ---- */
@@ -67,9 +67,9 @@ OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) {
 
 /* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat,
  * c, c y. */
-OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   for (int k = 0; k < 4; k++) l->near[k] = 0;
   for (uint32_t k = 0; k < l->count; k++)
@@ -147,9 +147,9 @@ enum { /* how many sums the gathers have */
 #define OZ_LOAD_GIVE \
   for (int c = 0; c < 3; c++) sum[c] -= scale * lane[c][k];
 
-OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   const float scale = 6.0f * f->w_norm * f->d * f->d * f->inv_dt * f->m_ref;
   oz_tension_self self;
@@ -161,9 +161,9 @@ OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t slot) {
 
 /* All that the velocity phase did: A = -d Lam B with the multipliers that it has left, dx = omega A
  * sum of ghat. Boundary particles have no multiplier of their own. */
-OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l || !l->count) return;
   oz_s3 lam = oz_lam_of(f, i), B = oz_six_of(f->B, f->stride, i);
   const oz_m3 A = oz_s3_mul_s(&lam, &B);
@@ -177,9 +177,9 @@ OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t slot) {
         sum[2] += scale * oz_first(v.z);
   }
 }
-OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l || f->dx[4 * (size_t)i + 3] == 0.0f) return;
   const float scale = f->m_ref * f->d * f->inv_dt * oz_density_scale(f);
   oz_density_move_self self;
@@ -197,9 +197,9 @@ OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float o
 }
 /* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), y being that of before, which lies in
  * y2 by now. */
-OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   const float *y = f->y2 + 4 * (size_t)i, half_h = 0.5f * y[3], scale = f->m_ref * f->inv_dt;
   for (uint32_t k = 0; k < l->count; k++) {
@@ -212,18 +212,18 @@ OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- links ---- */
 
-OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   const float scale = f->m_ref * f->d * f->inv_dt;
   oz_link_move_self self;
   oz_link_move_begin(f, i, &self);
   OZ_LOAD_ROW_DENSITY(link_move)
 }
-OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l || !f->link_row) return;
   const float scale = f->m_ref * f->d * f->inv_dt;
   oz_link_move_self self;
@@ -251,9 +251,9 @@ OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- springs: displacements, not yet by mass ---- */
 
-OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   const float scale = f->m_ref / f->omega[i] * f->inv_dt;
   oz_spring_relax_self self;
@@ -263,9 +263,9 @@ OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- cauchy ---- */
 
-OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   const float scale = -0.5f * f->cauchy.lambda * f->m_ref / f->omega[i] * f->inv_dt;
   oz_mps_move_self self;
@@ -281,9 +281,9 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t slot) {
   oz_load_sent(f, i, v, own);                                \
   for (int c = 0; c < 3; c++)                                \
     sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k] + viscous * lane[9 + c][k]);
-OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   /* m / rho = Vm */
   const float scale = f->Vm * f->dt, pull = f->cauchy.pair / f->Vm, viscous = oz_mps_viscous(f);
@@ -299,9 +299,9 @@ OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t slot) {
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
   oz_load_sent(f, i, v, own);                                \
   for (int c = 0; c < 3; c++) sum[c] -= scale * (f->y2[4 * (size_t)i + 3] * lane[c][k] + own[c]);
-OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
-  oz_load *l = oz_load_at(f, slot, &i);
+  oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
   const float scale =
       f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->zero_energy_gate[i], 1.0f));

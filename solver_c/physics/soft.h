@@ -288,7 +288,7 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
 OZ_FN void oz_soft_hold_item(const oz_frame *f, uint32_t slot) {
   const uint32_t i = f->wall_particle[slot];
   if (oz_owner_kind(oz_word(f->owner, i)) != OZ_OWNER_SOFT || !(f->omega[i] > 0.0f)) return;
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
   const float *now = oz_soft_now(f) + 4 * (size_t)i;
   float *next = oz_soft_next(f) + 4 * (size_t)i;
   for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {

@@ -287,14 +287,14 @@ OZ_FN void oz_spring_relax_end(const oz_frame *f, uint32_t i, const oz_real *acc
 /* ---- stickiness (12): walls draw what is within d_stick of the collision surface, most at half of
  * that ---- */
 
-OZ_FN void oz_spring_stick_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+OZ_FN void oz_spring_stick_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *y = f->y + 4 * i, *p = f->p + 4 * i,
-        *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+        *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3;
   const float *x = f->x + 4 * i, reach = f->springs.stick_distance;
   if (oz_wall_leaves(f, i)) return;
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
+  for (uint32_t k = 0; k < f->wall_planes[contact]; k++) {
     const float away = wall[k].s + oz_dot3f(wall[k].n, y) - f->wall_gap;
     if (!(away > 0.0f && away < reach)) continue;
     /* never past the wall */

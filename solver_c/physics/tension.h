@@ -102,14 +102,14 @@ OZ_FN void oz_tension_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
 /* ---- tension_wall: walls pull what lacks density, after wall_density (press is the gradient of
  * what they fill) ---- */
 
-OZ_FN void oz_tension_wall_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_tension_wall_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
   const oz_matter *m = f->matter + oz_matter_of(f, (uint32_t)i);
   const float pull = m->adhesion * f->dx[4 * i + 3], om = f->omega[i];
   if (!(om > 0.0f) || !(pull > 0.0f)) return;
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
-    const oz_wall *w = f->wall + (size_t)slot * f->slot_planes + k;
-    float *impulse = f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3;
+  for (uint32_t k = 0; k < f->wall_planes[contact]; k++) {
+    const oz_wall *w = f->wall + (size_t)contact * f->contact_planes + k;
+    float *impulse = f->wall_impulse + ((size_t)contact * f->contact_planes + k) * 3;
     const float speed = f->d * f->inv_dt * pull * w->press; /* over omega */
     for (size_t c = 0; c < 3; c++) {
       f->u[4 * i + c] -= om * speed * w->n[c];

@@ -52,10 +52,10 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
  * corners has no friction, so that what friction holds cannot end inside another wall. A sticky
  * wall keeps what touched it and would leave with less acceleration than `stick`. */
 /* 1 if y, the displacement of particle i, is another */
-OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                             float y[3]) {
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3;
   int moved = 0;
   if (planes == 0 || oz_wall_leaves(f, i)) return 0;
   const float to_wall = -f->m_ref / f->omega[i] * f->inv_dt;
@@ -90,21 +90,21 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t slot, uint32_t planes, s
     }
   return moved;
 }
-OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t slot, size_t i) {
+OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t contact, size_t i) {
   float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
-  if (oz_wall_projected(f, slot, f->wall_planes[slot], i, y))
+  if (oz_wall_projected(f, contact, f->wall_planes[contact], i, y))
     for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
-OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_project_of(f, slot, f->wall_particle[slot]);
+OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_project_of(f, contact, f->wall_particle[contact]);
 }
 
 /* ---- Rest ---- */
 
 /* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as
  * far as it presses: the walls' part of a sweep of the rest filter, so with its factor. */
-OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i) {
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i) {
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
   if (oz_wall_leaves(f, i)) return;
   for (uint32_t k = 0; k < planes; k++) {
@@ -118,8 +118,8 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t slot, uint32_t planes, si
   float k = f->filter_factor * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
-OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_drag_of(f, slot, f->wall_planes[slot], f->wall_particle[slot]);
+OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_drag_of(f, contact, f->wall_planes[contact], f->wall_particle[contact]);
 }
 
 #endif

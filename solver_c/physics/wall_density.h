@@ -29,10 +29,10 @@ OZ_FN float oz_half_space_slope(float q) {
 }
 /* Two walls that meet overlap behind their edge: what they fill together is 1 - product of (1 - V),
  * exact for square corners through the particle and good to 0.02 beyond. The gradient follows. */
-/* i: the slot's particle, here and in what follows; y: its displacement */
-OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+/* i: the contact's particle, here and in what follows; y: its displacement */
+OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                               const float y[3]) {
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float value[OZ_PLANES], press[OZ_PLANES], n[OZ_PLANES][3] = {{0.0f}},
                                             term[4] = {0.0f, 0.0f, 0.0f, 0.0f}, empty = 1.0f,
                                             inv_h = 1.0f / f->h;
@@ -61,18 +61,19 @@ OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t slot, uint32_t planes,
   }
   for (int a = 0; a < 4; a++) f->wall_term[4 * i + (size_t)a] = term[a];
 }
-OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t slot, size_t i) {
+OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t contact, size_t i) {
   const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
-  oz_wall_density_at(f, slot, f->wall_planes[slot], i, y);
+  oz_wall_density_at(f, contact, f->wall_planes[contact], i, y);
 }
-OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_density_of(f, slot, f->wall_particle[slot]);
+OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_density_of(f, contact, f->wall_particle[contact]);
 }
 /* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts
  * on it. The particle is moved by d omega lambda times the wall's gradient, so its mass cancels. */
-OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float lam) {
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
+OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
+                           float lam) {
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3, now[OZ_PLANES * 3];
   float scale = f->m_ref * f->d * f->inv_dt * lam;
   /* nobody pushes */
   if (!(f->omega[i] > 0.0f) || scale == 0.0f) return;
@@ -87,11 +88,11 @@ OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t slot, uint32_t planes, si
   }
 }
 
-OZ_FN void oz_wall_press_of(const oz_frame *f, uint32_t slot, size_t i) {
-  oz_wall_pressed(f, slot, f->wall_planes[slot], i, f->dx[4 * i + 3]);
+OZ_FN void oz_wall_press_of(const oz_frame *f, uint32_t contact, size_t i) {
+  oz_wall_pressed(f, contact, f->wall_planes[contact], i, f->dx[4 * i + 3]);
 }
-OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_press_of(f, slot, f->wall_particle[slot]);
+OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_press_of(f, contact, f->wall_particle[contact]);
 }
 
 /* Fluid near a wall has its image behind it. density_move knows the wall by the particle's own
@@ -175,10 +176,10 @@ OZ_FN void oz_mirror_close(const oz_frame *f, size_t i, const float move[3]) {
   const float omega = f->omega[i], now[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = oz_mirror_moved(f, omega, now[a], move[a]);
 }
-OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
-  const uint32_t planes = f->wall_planes[slot], length = f->start_length[i];
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
+  const uint32_t planes = f->wall_planes[contact], length = f->start_length[i];
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float move[3] = {0.0f, 0.0f, 0.0f}, sum[OZ_MIRROR_SUMS];
   oz_mirror m;
   if (!oz_mirror_open(f, i, &m)) return;
@@ -197,7 +198,7 @@ OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t slot) {
     }
     for (int s = 0; s < OZ_MIRROR_SUMS; s++) sum[s] = oz_sum(acc[s]);
     oz_mirror_apply(f, &m, wall[k].press, others, sum,
-                    f->wall_impulse + ((size_t)slot * f->slot_planes + k) * 3, move);
+                    f->wall_impulse + ((size_t)contact * f->contact_planes + k) * 3, move);
   }
   oz_mirror_close(f, i, move);
 }

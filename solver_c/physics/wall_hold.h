@@ -269,11 +269,11 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
     return OZ_WALL_FREE;
   return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
-/* i: the slot's particle, of which g was read; length: of its row; flat: no collider is curved, as
- * the caller knows. All is read before anything is written. */
-OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+/* i: the contact's particle, of which g was read; length: of its row; flat: no collider is curved,
+ * as the caller knows. All is read before anything is written. */
+OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                         uint32_t length, oz_wall_inputs g, int flat) {
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   uint32_t active = 0; /* two bits a plane: an array would not stay in registers */
   float keep[OZ_PLANES];
   oz_hold h;
@@ -295,7 +295,7 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_
     if (k >= planes) break;
     wall[k].active = active >> 2 * k & 3u, wall[k].keep = keep[k];
   }
-  float *u = g.u, rel[3], *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3,
+  float *u = g.u, rel[3], *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3,
         mass = f->m_ref / g.omega;
   if (h.shear < 0 && !h.count) return;
   if (h.shear >= 0) {
@@ -318,23 +318,23 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t slot, uint32_t planes, size_
   }
   for (size_t a = 0; a < 3; a++) f->u[4 * i + a] = u[a];
 }
-OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
-  const uint32_t planes = f->wall_planes[slot], length = f->start_length[i];
+OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t contact, size_t i, int flat) {
+  const uint32_t planes = f->wall_planes[contact], length = f->start_length[i];
   oz_wall_inputs g;
   oz_wall_inputs_ld(f, i, &g);
-  oz_wall_held(f, slot, planes, i, length, g, flat);
+  oz_wall_held(f, contact, planes, i, length, g, flat);
 }
-OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_hold_of(f, slot, f->wall_particle[slot], 0);
+OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_hold_of(f, contact, f->wall_particle[contact], 0);
 }
 
 /* dx <- P dx: what the velocity solve may move, and dx.w with it (oz_force_work). What each wall
  * took is kept until the length of the step is known. */
 /* v: dx, which may not be where it belongs yet */
-OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i,
+OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                             float v[3]) {
   oz_hold h;
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float took[OZ_PLANES * 3];
   for (int k = 0; k < OZ_PLANES * 3; k++) took[k] = 0.0f;
   oz_wall_basis(f, i, wall, planes, &h);
@@ -344,20 +344,20 @@ OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t slot, uint32_t planes, s
     for (uint32_t a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + a];
   }
 }
-OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t slot) {
-  const size_t i = f->wall_particle[slot];
+OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
   float *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
   const float was[3] = {v[0], v[1], v[2]}, om = f->omega[i];
-  oz_wall_filtered(f, slot, f->wall_planes[slot], i, v);
+  oz_wall_filtered(f, contact, f->wall_planes[contact], i, v);
   for (int a = 0; a < 3; a++) dx[a] = v[a];
   dx[3] = oz_dot3f(v, was) / (om > 0.0f ? om : 1.0f);
 }
 
 /* After cg_steps: the wall's share of this iteration's step. */
-OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t slot, size_t i) {
-  const oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3, now[OZ_PLANES * 3];
-  const uint32_t planes = f->wall_planes[slot];
+OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t contact, size_t i) {
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3, now[OZ_PLANES * 3];
+  const uint32_t planes = f->wall_planes[contact];
   if (!(f->omega[i] > 0.0f)) return;
   const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
   for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all is read before anything is written */
@@ -369,16 +369,17 @@ OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t slot, size_t i) {
     for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
   }
 }
-OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_load_of(f, slot, f->wall_particle[slot]);
+OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_load_of(f, contact, f->wall_particle[contact]);
 }
 
 /* After the velocity solve: no active plane is penetrated, and its friction is done with. (The
  * solve keeps both to rounding; planes that added no direction of their own are put right here.) */
 /* 1 if u, the velocity of particle i, may be another */
-OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t slot, uint32_t planes, size_t i, float u[3]) {
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
+                          float u[3]) {
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3;
   if (!(f->omega[i] > 0.0f)) return 0;
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {
@@ -410,13 +411,13 @@ OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t slot, uint32_t planes, siz
       for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
   return 1;
 }
-OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t slot, size_t i) {
+OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t contact, size_t i) {
   float *own = f->u + 4 * i, u[3] = {own[0], own[1], own[2]};
-  if (oz_wall_clamped(f, slot, f->wall_planes[slot], i, u))
+  if (oz_wall_clamped(f, contact, f->wall_planes[contact], i, u))
     for (int a = 0; a < 3; a++) own[a] = u[a];
 }
-OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_clamp_of(f, slot, f->wall_particle[slot]);
+OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_clamp_of(f, contact, f->wall_particle[contact]);
 }
 
 #endif

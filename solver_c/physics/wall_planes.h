@@ -135,19 +135,19 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
   w.press = 0.0f;
   w.keep = 1.0f;
   for (int k = 0; k < 3; k++) w.took[k] = 0.0f;
-  oz_wall_offer(wall, rank, count, f->slot_planes, &w, face->dist + np);
+  oz_wall_offer(wall, rank, count, f->contact_planes, &w, face->dist + np);
 }
 
-/* i: the slot's particle; flat: no collider is curved, as the caller knows. */
-OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int flat) {
+/* i: the contact's particle; flat: no collider is curved, as the caller knows. */
+OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int flat) {
   const float *own = f->x + 4 * i, *end = f->p + 4 * i, x[3] = {own[0], own[1], own[2]},
               p[3] = {end[0], end[1], end[2]};
-  oz_wall *wall = f->wall + (size_t)slot * f->slot_planes;
-  float *impulse = f->wall_impulse + (size_t)slot * f->slot_planes * 3;
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3;
   float rank[OZ_PLANES] = {0.0f, 0.0f, 0.0f};
   uint32_t count = 0;
-  for (uint32_t k = 0; k < f->slot_planes * 3; k++) impulse[k] = 0.0f;
-  f->wall_planes[slot] = 0;
+  for (uint32_t k = 0; k < f->contact_planes * 3; k++) impulse[k] = 0.0f;
+  f->wall_planes[contact] = 0;
   if (!oz_finite3f(x) || !oz_finite3f(p)) return;
   for (uint32_t k = 0; k < f->collider_count; k++) {
     const oz_collider *c = f->collider + k;
@@ -188,10 +188,10 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t slot, size_t i, int fla
     else if (face.dist < OZ_FAR)
       oz_wall_plane(f, c, k, b, &face, x, p, reach, wall, rank, &count);
   }
-  f->wall_planes[slot] = count;
+  f->wall_planes[contact] = count;
 }
-OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t slot) {
-  oz_wall_planes_of(f, slot, f->wall_particle[slot], 0);
+OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t contact) {
+  oz_wall_planes_of(f, contact, f->wall_particle[contact], 0);
 }
 
 #endif

@@ -193,8 +193,9 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
   if (f->body_count) memcpy(g->body_state, f->body_state, f->body_count * sizeof *f->body_state);
   if (f->member_count) memcpy(g->member, f->member, f->member_count * sizeof *f->member);
   if (!f->wall_count) return;
-  memcpy(t->wall, f->wall, f->wall_count * f->slot_planes * sizeof *f->wall);
-  memcpy(t->impulse, f->wall_impulse, f->wall_count * f->slot_planes * 3 * sizeof *f->wall_impulse);
+  memcpy(t->wall, f->wall, f->wall_count * f->contact_planes * sizeof *f->wall);
+  memcpy(t->impulse, f->wall_impulse,
+         f->wall_count * f->contact_planes * 3 * sizeof *f->wall_impulse);
   memcpy(t->planes, f->wall_planes, f->wall_count * sizeof *f->wall_planes);
   memcpy(t->particle, f->wall_particle, f->wall_count * sizeof *f->wall_particle);
   /* but for the groups of rows, which each build has its own */
@@ -331,7 +332,7 @@ static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
     CHECK(f->wall_planes[k] == g->wall_planes[k],
           "%s, %s: slot %u has %u walls, %u in the vector build", t->scene, name, k,
           f->wall_planes[k], g->wall_planes[k]);
-    for (uint32_t m = k * f->slot_planes; m < k * f->slot_planes + f->wall_planes[k]; ++m) {
+    for (uint32_t m = k * f->contact_planes; m < k * f->contact_planes + f->wall_planes[k]; ++m) {
       const oz_wall *a = &f->wall[m], *b = &g->wall[m];
       CHECK(a->collider == b->collider && a->active == b->active && a->dense == b->dense,
             "%s, %s: slot %u: collider %u, active %u, dense %u; %u, %u, %u in the vector build",

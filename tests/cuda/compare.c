@@ -299,9 +299,9 @@ static wall_copy read_walls(const side *s) {
   wall_copy w = {calloc(n + 1, sizeof *w.load), calloc(n * OZ_PLANES + 1, sizeof *w.wall),
                  calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4)};
   if (n) {
-    get(s, w.wall, s->f.wall, n * s->f.slot_planes * sizeof *w.wall);
+    get(s, w.wall, s->f.wall, n * s->f.contact_planes * sizeof *w.wall);
     get(s, w.planes, s->f.wall_planes, n * 4);
-    get(s, w.impulse, s->f.wall_impulse, n * s->f.slot_planes * 12);
+    get(s, w.impulse, s->f.wall_impulse, n * s->f.contact_planes * 12);
     if (s->f.has_loads) get(s, w.load, s->f.load, n * sizeof *w.load);
   }
   return w;
@@ -332,8 +332,8 @@ static void compare_load(const oz_load *a, const oz_load *b, double size[2], dou
 static void sync_walls(const both *t) {
   if (!t->a.f.wall_count || !t->b.f.wall_count) return;
   wall_copy a = read_walls(&t->a), b = read_walls(&t->b);
-  const size_t room = t->a.f.slot_planes;
-  CHECK_EQ(t->b.f.slot_planes, room);
+  const size_t room = t->a.f.contact_planes;
+  CHECK_EQ(t->b.f.contact_planes, room);
   for (uint32_t r = 0; r < t->n; r++) {
     const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
     if (!sa || !sb) continue;
@@ -442,8 +442,8 @@ static void compare(both *t, oz_stage stage) {
         if (!sa || !sb) continue;
         if (wa.planes[sa - 1] != wb.planes[sb - 1]) worst[0] = 1e30;
         for (uint32_t k = 0; k < wa.planes[sa - 1] && worst[0] < 1e30; k++) {
-          const oz_wall *x = wa.wall + (size_t)(sa - 1) * t->a.f.slot_planes + k,
-                        *y = wb.wall + (size_t)(sb - 1) * t->b.f.slot_planes + k;
+          const oz_wall *x = wa.wall + (size_t)(sa - 1) * t->a.f.contact_planes + k,
+                        *y = wb.wall + (size_t)(sb - 1) * t->b.f.contact_planes + k;
           const float vx[10] = {x->n[0],
                                 x->n[1],
                                 x->n[2],
@@ -469,8 +469,8 @@ static void compare(both *t, oz_stage stage) {
             worst[0] = fmax(worst[0], fabs((double)vx[c] - (double)vy[c]));
           }
           for (int c = 0; c < 3; c++) {
-            float ja = wa.impulse[((size_t)(sa - 1) * t->a.f.slot_planes + k) * 3 + (size_t)c],
-                  jb = wb.impulse[((size_t)(sb - 1) * t->b.f.slot_planes + k) * 3 + (size_t)c];
+            float ja = wa.impulse[((size_t)(sa - 1) * t->a.f.contact_planes + k) * 3 + (size_t)c],
+                  jb = wb.impulse[((size_t)(sb - 1) * t->b.f.contact_planes + k) * 3 + (size_t)c];
             scale[1] = fmax(scale[1], fabs((double)ja));
             worst[1] = fmax(worst[1], fabs((double)ja - (double)jb));
           }

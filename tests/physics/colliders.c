@@ -251,7 +251,7 @@ OZ_CASE(loads_are_mean_force_and_torque) {
     oz_colliders_frame(&c, 0.25 * k, 0.25 * (k + 1), 0.01, frame);
     oz_frame f;
     memset(&f, 0, sizeof f);
-    f.wall_count = 2, f.wall_particle = particle, f.wall = wall, f.slot_planes = OZ_PLANES,
+    f.wall_count = 2, f.wall_particle = particle, f.wall = wall, f.contact_planes = OZ_PLANES,
     f.wall_planes = planes, f.wall_impulse = impulse, f.x = p;
     oz_colliders_collect(&c, frame, &f, 0.01);
   }

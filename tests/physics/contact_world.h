@@ -43,7 +43,7 @@ static UNUSED_OK world *make(uint32_t particles, uint32_t colliders) {
   f->relaxation_time = w.tau, f->a = w.a;
   f->start_entries = w.list, f->start_row = w.row, f->start_length = w.len;
   f->wall_count = particles, f->wall_particle = w.particle, f->wall = w.wall,
-  f->wall_planes = w.planes, f->slot_planes = OZ_PLANES;
+  f->wall_planes = w.planes, f->contact_planes = OZ_PLANES;
   f->wall_impulse = w.impulse, f->collider = w.c, f->collider_count = colliders;
   f->brick_key = w.key, f->brick_values = w.values;
   for (uint32_t i = 0; i < particles; i++) {
