@@ -46,7 +46,7 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_STRESS] = {"stress", 6, 0, 0, 0, OZ_CHECK_NONE, OZ_FIELD_LAM, NULL},
     [OOZE_NEIGHBOURS] = {"neighbours", 1, 1, 0, 0, OZ_CHECK_NONE, OZ_FIELD_NEIGHBOURS, NULL},
     [OOZE_OWNER] = {"owner", 1, 1, 1, 1, OZ_CHECK_NONE, OZ_FIELD_OWNER, NULL},
-    [OOZE_REST] = {"bodyrest", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_REST, NULL},
+    [OOZE_REST] = {"bodyrest", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_REFERENCE, NULL},
     [OOZE_MELT] = {"melt", 1, 0, 1, 1, OZ_CHECK_FRACTION, OZ_FIELD_MELT, NULL},
     [OOZE_PRESSURE] = {"pressure", 1, 0, 1, 1, OZ_CHECK_PRESSURE, OZ_FIELD_PRESSURE, NULL},
 };

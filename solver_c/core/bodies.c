@@ -282,7 +282,7 @@ ooze_result ooze_body_state_get(ooze_solver *s, ooze_body handle, ooze_body_stat
   }
   if (oz_body_solve(acc, &state)) {
     double t[3];
-    oz_turn3(state.q0, state.rest, t);
+    oz_turn3(state.q0, state.rest_centre, t);
     full.mass = (float)state.mass;
     for (int k = 0; k < 3; ++k) {
       full.pose.position[k] = (float)(state.c0[k] - t[k]);

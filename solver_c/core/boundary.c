@@ -263,7 +263,7 @@ static int deforms(const ooze_solver *s) {
 /* What each point needs besides: its weight where fluid has its compliance, its way where that has
  * a force, its collider's temperature. */
 static ooze_result fill(ooze_solver *s) {
-  static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REST,
+  static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REFERENCE,
                                     OZ_FIELD_TEMPERATURE, OZ_FIELD_MATERIAL};
   oz_particles *p = &s->particles;
   s->boundary.slips = 0;
@@ -291,7 +291,7 @@ static ooze_result fill(ooze_solver *s) {
         } else
           for (uint32_t c = 0; c < 3; c++)
             to[oz_field_at(fields[f], p->count, at, c)] =
-                (fields[f] == OZ_FIELD_REST ? set->rest : set->way)[3 * (size_t)k + c];
+                (fields[f] == OZ_FIELD_REFERENCE ? set->rest : set->way)[3 * (size_t)k + c];
       }
     }
   }

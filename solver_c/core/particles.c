@@ -142,7 +142,7 @@ static ooze_result put_rest(ooze_solver *s, const oz_arrivals *a, uint32_t first
     memcpy(x, (const unsigned char *)a->positions + (size_t)(first + i) * stride, sizeof x);
     for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * n + i] = x[k];
   }
-  return put(s, OZ_FIELD_REST, first, n);
+  return put(s, OZ_FIELD_REFERENCE, first, n);
 }
 
 ooze_result oz_particles_rest_here(ooze_solver *s) {
@@ -158,13 +158,13 @@ ooze_result oz_particles_rest_here(ooze_solver *s) {
     for (uint32_t k = 0; k < 3; ++k) planes[(size_t)k * p->count + i] = x[4 * (size_t)i + k];
   OZ_TRY(oz_host_flush(s));
   p->copy_valid = 0;
-  return s->backend->table->upload(s->backend, OZ_FIELD_REST, 0, p->count, planes, s->message);
+  return s->backend->table->upload(s->backend, OZ_FIELD_REFERENCE, 0, p->count, planes, s->message);
 }
 
 ooze_result oz_particles_rest_nowhere(ooze_solver *s) {
   const oz_particles *p = &s->particles;
   void *copy;
-  if (p->count == 0 || !oz_field_there(s, OZ_FIELD_REST)) return OOZE_OK;
+  if (p->count == 0 || !oz_field_there(s, OZ_FIELD_REFERENCE)) return OOZE_OK;
   OZ_TRY(oz_host_copy(s, OZ_FIELD_OWNER, &copy));
   size_t bytes = (size_t)p->count * 4; /* the copy holds one field at a time */
   uint32_t *owner = oz_alloc(&s->memory, bytes);
@@ -172,10 +172,10 @@ ooze_result oz_particles_rest_nowhere(ooze_solver *s) {
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for reference shapes",
                    bytes);
   memcpy(owner, copy, bytes);
-  ooze_result r = oz_host_copy(s, OZ_FIELD_REST, &copy);
+  ooze_result r = oz_host_copy(s, OZ_FIELD_REFERENCE, &copy);
   for (uint32_t i = 0; i < p->count && r >= 0; ++i)
     for (uint32_t k = 0; k < 3 && owner[i] == 0; ++k)
-      ((float *)copy)[oz_field_at(OZ_FIELD_REST, p->count, i, k)] = 0.0f;
+      ((float *)copy)[oz_field_at(OZ_FIELD_REFERENCE, p->count, i, k)] = 0.0f;
   if (r >= 0) r = oz_host_dirty(s);
   oz_free(&s->memory, owner);
   return r;
@@ -203,7 +203,7 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
     for (uint32_t i = 0; i < n; ++i)
       for (uint32_t k = 0; k < 3; ++k)
         planes[(size_t)k * n + i] = a->rests[3 * (size_t)(first + i) + k];
-    OZ_TRY(put(s, OZ_FIELD_REST, first, n));
+    OZ_TRY(put(s, OZ_FIELD_REFERENCE, first, n));
   }
   memset(planes, 0, (size_t)n * 24);
   OZ_TRY(put(s, OZ_FIELD_FORCE, first, n));

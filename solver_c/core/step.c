@@ -72,7 +72,7 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
       {s->has_heat || model == OOZE_MODEL_LINKS, OZ_FIELD_TEMPERATURE},
       {s->has_heat, OZ_FIELD_MELT},
       {solids, OZ_FIELD_OWNER},
-      {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REST},
+      {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REFERENCE},
       {relaxes && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_PRESSURE},
   };
   for (size_t k = 0; k < sizeof needs / sizeof *needs; ++k)

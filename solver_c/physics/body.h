@@ -44,7 +44,7 @@ OZ_FN double oz_body_mass_of(const oz_frame *f, uint32_t i) {
   return f->omega[i] > 0.0f ? (double)f->m_ref / (double)f->omega[i] : 0.0;
 }
 OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
-  for (int k = 0; k < 3; k++) out[k] = (double)f->rest[(size_t)k * f->stride + i];
+  for (int k = 0; k < 3; k++) out[k] = (double)f->owner_place[(size_t)k * f->stride + i];
 }
 
 /* ---- who is where: slot of each particle of a body, by id ---- */
@@ -140,7 +140,8 @@ OZ_FN void oz_body_match_pair(const oz_frame *f, uint32_t b, uint32_t i, double 
   for (int k = 0; k < 3; k++) {
     const double p = (double)f->p[4 * (size_t)i + (size_t)k] - f->body_state[b].c0[k];
     acc[k] += m * p;
-    for (int c = 0; c < 3; c++) acc[3 + 3 * k + c] += m * p * (rest[c] - f->body_state[b].rest[c]);
+    for (int c = 0; c < 3; c++)
+      acc[3 + 3 * k + c] += m * p * (rest[c] - f->body_state[b].rest_centre[c]);
   }
 }
 OZ_FN void oz_body_match_end(const oz_frame *f, uint32_t b, const double *acc) {
@@ -159,7 +160,7 @@ OZ_FN void oz_body_place_item(const oz_frame *f, uint32_t slot) {
   float *y = f->y + 4 * (size_t)i, *p = f->p + 4 * (size_t)i;
   const float *x = f->x + 4 * (size_t)i;
   oz_body_rest_of(f, i, rest);
-  for (int k = 0; k < 3; k++) rest[k] -= s->rest[k];
+  for (int k = 0; k < 3; k++) rest[k] -= s->rest_centre[k];
   oz_turn3(s->q, rest, at);
   for (int k = 0; k < 3; k++) {
     y[k] = (float)(s->c[k] + at[k] - (double)x[k]);

@@ -55,7 +55,7 @@ OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i
                              float out[3]) {
   float local[3], part = end ? c->f1 : c->f0;
   for (int k = 0; k < 3; k++)
-    local[k] = f->rest[(size_t)k * f->stride + i] + part * oz_force_of(f, i, k);
+    local[k] = f->owner_place[(size_t)k * f->stride + i] + part * oz_force_of(f, i, k);
   if (end)
     oz_pose_out(c->p1, c->q1, local, out);
   else

@@ -598,11 +598,12 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
     oz_real kept;
     oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
     Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);
-    oz_v3 w = oz_planes3_ld(f->rest, f->stride, i), turned = oz_m3_v(&R, w); /* filter.h */
+    oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i),
+          turned = oz_m3_v(&R, w); /* filter.h */
     oz_mask fluid = oz_fluid(f, i);
-    oz_st(f->rest, i, oz_select(fluid, kept * turned.x, w.x));
-    oz_st(f->rest + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
-    oz_st(f->rest + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
+    oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
+    oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
+    oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
   }
   Q = oz_conformation_clamp(&Q);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);

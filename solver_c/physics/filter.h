@@ -95,10 +95,10 @@ OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
  * control takes such motion back, but of the strain that the projection put beside it something
  * stays, in every substep; where stress is at its yield value it cannot rise against it, and the
  * material creeps for ever. So what the filter would take after the projection is remembered as an
- * acceleration (f->rest of fluid, m/s^2), and is given before the next one. It goes through the
- * filter, pair by pair, so that momentum is kept whatever has become of it meanwhile. It is a
- * stress as well: it turns with the material (conform_update), it flows with it, and is never more
- * than the yield stress on the side of a particle. */
+ * acceleration (f->slip_acceleration of fluid, m/s^2), and is given before the next one. It goes
+ * through the filter, pair by pair, so that momentum is kept whatever has become of it meanwhile.
+ * It is a stress as well: it turns with the material (conform_update), it flows with it, and is
+ * never more than the yield stress on the side of a particle. */
 
 /* of what is seen: as an integral does, it needs no more than to be stable */
 #define OZ_SLIP_RATE 0.3f
@@ -114,7 +114,7 @@ OZ_FN oz_real oz_slip_most(const oz_frame *f, uint32_t i) { /* m/s^2 */
  * end of the substep y2 stands in for it) and which the model puts in the place of u for it. */
 OZ_FN void oz_slip_hold_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_v3 w = oz_planes3_ld(f->rest, f->stride, i);
+  oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i);
   oz_real k = oz_select(oz_holds(f, i), oz_set(f->dt), oz_set(0.0f));
   oz_v3 v = {k * w.x, k * w.y, k * w.z};
   oz_vec_st(f->p, i, v, oz_select(oz_thick(f, i), oz_filter_weight(f, i), oz_set(0.0f)));
@@ -139,7 +139,7 @@ OZ_FN void oz_slip_look_item(const oz_frame *f, uint32_t i, oz_real *red) {
 OZ_FN void oz_slip_take_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real v[4], u[4], zero = oz_set(0.0f), k = oz_set(OZ_SLIP_RATE * f->inv_dt);
-  oz_v3 was = oz_planes3_ld(f->rest, f->stride, i);
+  oz_v3 was = oz_planes3_ld(f->slip_acceleration, f->stride, i);
   oz_ld4(f->p, i, 4, 0, v);
   oz_ld4(f->u2, i, 4, 0, u);
   oz_v3 w = {was.x + k * (u[0] - v[0]), was.y + k * (u[1] - v[1]), was.z + k * (u[2] - v[2])};
@@ -149,8 +149,10 @@ OZ_FN void oz_slip_take_item(const oz_frame *f, uint32_t i, oz_real *red) {
   cut = oz_select(l2 < oz_set(1e20f), cut, zero); /* no number, or none to go by */
   oz_mask holds = oz_holds(f, i), fluid = oz_fluid(f, i);
   oz_real k0 = oz_select(fluid, zero, oz_set(1.0f)); /* of bodies it is their shape */
-  oz_st(f->rest, i, oz_select(holds & (cut > zero), cut * w.x, k0 * was.x));
-  oz_st(f->rest + f->stride, i, oz_select(holds & (cut > zero), cut * w.y, k0 * was.y));
-  oz_st(f->rest + 2 * (size_t)f->stride, i, oz_select(holds & (cut > zero), cut * w.z, k0 * was.z));
+  oz_st(f->slip_acceleration, i, oz_select(holds & (cut > zero), cut * w.x, k0 * was.x));
+  oz_st(f->slip_acceleration + f->stride, i,
+        oz_select(holds & (cut > zero), cut * w.y, k0 * was.y));
+  oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i,
+        oz_select(holds & (cut > zero), cut * w.z, k0 * was.z));
 }
 #endif

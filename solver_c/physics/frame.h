@@ -210,7 +210,7 @@ typedef struct oz_soft_constants {
 /* What follows from its particles within a substep. */
 typedef struct oz_body_state {
   double mass;                   /* kg */
-  double rest[3];                /* m: centre of mass in the body's own frame */
+  double rest_centre[3];         /* m: centre of mass in the body's own frame */
   double c0[3], q0[4];           /* centre of mass and turn (x y z w) at the start of the substep */
   double inertia[6], inverse[6]; /* kg m^2 about c0, as it is turned at the start */
   double c[3], q[4];             /* and now */

@@ -161,7 +161,7 @@ OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
   for (int k = 0; k < OZ_BODY_SUMS; k++) sum += fabs(acc[k]);
   if (!(m > 0.0) || !(sum < 1e100)) return 0;
   for (int k = 0; k < 3; k++)
-    b->c0[k] = acc[OZ_BODY_X + k] * inv, b->rest[k] = acc[OZ_BODY_REST + k] * inv,
+    b->c0[k] = acc[OZ_BODY_X + k] * inv, b->rest_centre[k] = acc[OZ_BODY_REST + k] * inv,
     b->v[k] = acc[OZ_BODY_U + k] * inv;
   const double *c = b->c0;
   for (int k = 0; k < 3; k++) xx[k] = acc[OZ_BODY_XX + k] - m * c[k] * c[k];
@@ -172,7 +172,8 @@ OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
   for (int k = 3; k < 6; k++) b->inertia[k] = -xx[k];
   oz_sym_inverse(b->inertia, b->inverse);
   for (int k = 0; k < 3; k++)
-    for (int a = 0; a < 3; a++) S[3 * k + a] = acc[OZ_BODY_XR + 3 * k + a] - m * c[k] * b->rest[a];
+    for (int a = 0; a < 3; a++)
+      S[3 * k + a] = acc[OZ_BODY_XR + 3 * k + a] - m * c[k] * b->rest_centre[a];
   oz_horn(S, b->q0);
   oz_cross3(c, b->v, t);
   /* angular momentum about the centre */

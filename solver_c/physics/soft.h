@@ -70,9 +70,9 @@ OZ_FN void oz_soft_row(const oz_frame *f, uint32_t i, uint32_t m, oz_soft_links 
   n->rest = oz_ld(f->link_rest + e, 0);
   n->w = oz_select(oz_index_ne(f->link_kind + e, OZ_LINK_SOFT), oz_set(0.0f),
                    oz_ld(f->link_spare + e, 0));
-  n->X.x = oz_gather1(f->rest, n->j, 1) - f->rest[i];
-  n->X.y = oz_gather1(f->rest + s, n->j, 1) - f->rest[s + i];
-  n->X.z = oz_gather1(f->rest + 2 * s, n->j, 1) - f->rest[2 * s + i];
+  n->X.x = oz_gather1(f->owner_place, n->j, 1) - f->owner_place[i];
+  n->X.y = oz_gather1(f->owner_place + s, n->j, 1) - f->owner_place[s + i];
+  n->X.z = oz_gather1(f->owner_place + 2 * s, n->j, 1) - f->owner_place[2 * s + i];
 }
 /* From i to j and how far; a link without length points nowhere. */
 OZ_FN oz_v3 oz_soft_way(const oz_frame *f, uint32_t i, const uint32_t *j, oz_real *l) {

@@ -184,7 +184,8 @@ OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 
 OZ_FN void oz_blend_reference_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
-  oz_v3 x = oz_vec_ld(f->x, i), p = oz_planes3_ld(f->rest, f->stride, i), y = oz_sub(p, x);
+  oz_v3 x = oz_vec_ld(f->x, i), p = oz_planes3_ld(f->reference_shape, f->stride, i),
+        y = oz_sub(p, x);
   oz_vec_st(f->y, i, y, oz_set(0.0f));
   oz_vec_st(f->p, i, p, oz_set(0.0f));
 }
@@ -317,8 +318,8 @@ OZ_FN void oz_blend_load_item(const oz_frame *f, uint32_t i, oz_real *red) {
 OZ_FN void oz_blend_renew_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_v3 x = oz_vec_ld(f->x, i);
-  oz_st(f->rest, i, x.x);
-  oz_st(f->rest + f->stride, i, x.y);
-  oz_st(f->rest + 2 * (size_t)f->stride, i, x.z);
+  oz_st(f->reference_shape, i, x.x);
+  oz_st(f->reference_shape + f->stride, i, x.y);
+  oz_st(f->reference_shape + 2 * (size_t)f->stride, i, x.z);
 }
 #endif

@@ -66,7 +66,7 @@ static const array arrays[] = {
      "a hundredth of it is exchanged, by stored weights"},
     {AT(melt), 1, PLANES, PURE, 0, SUMS},
     {AT(pressure), 1, PLANES, PURE, 0, INVERSE},
-    {AT(rest), 3, PLANES, PURE, 0, INVERSE},
+    {AT(reference), 3, PLANES, PURE, 0, INVERSE},
     {AT(relaxation_time), 1, PLANES, PURE, 0, SUMS},
     {AT(viscosity), 1, PLANES, PURE, 0, SUMS},
     {AT(density), 1, PLANES, PURE, 0, SUMS},

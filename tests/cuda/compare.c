@@ -54,7 +54,7 @@ static const array arrays[] = {
     {AT(pressure), 1, 1, 0, 0},
     {AT(density), 1, 1, 0, 0},
     {AT(compliance), 1, 1, 0, 0},
-    {AT(rest), 3, 1, 0, 0},
+    {AT(reference), 3, 1, 0, 0},
     {AT(soft_gradient), 4, 0, 3, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };

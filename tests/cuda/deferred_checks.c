@@ -53,7 +53,7 @@ static oz_backend *slab(oz_memory *memory, float yield_stress, float apart) {
   for (size_t k = 0; k < sizeof of / sizeof *of; k++)
     CHECK(b->table->upload(b, of[k].field, 0, COUNT, of[k].from, &why) >= 0, "%s", why.text);
   if (yield_stress > 0.0f) /* as core does for a step that writes them */
-    CHECK(b->table->provide(b, OZ_FIELD_REST, &why) >= 0 &&
+    CHECK(b->table->provide(b, OZ_FIELD_REFERENCE, &why) >= 0 &&
               b->table->provide(b, OZ_FIELD_PRESSURE, &why) >= 0,
           "%s", why.text);
   const oz_matter matter = {.density = 1000.0f, .yield_stress = yield_stress};
@@ -94,7 +94,7 @@ static int run(float *out, float yield_stress, float apart) {
   }
   CHECK(b->table->download(b, OZ_FIELD_X, 0, COUNT, x, &why) >= 0, "%s", why.text);
   CHECK(b->table->download(b, OZ_FIELD_ID, 0, COUNT, id, &why) >= 0, "%s", why.text);
-  CHECK(b->table->download(b, OZ_FIELD_REST, 0, COUNT, rest, &why) >= 0, "%s", why.text);
+  CHECK(b->table->download(b, OZ_FIELD_REFERENCE, 0, COUNT, rest, &why) >= 0, "%s", why.text);
   for (uint32_t i = 0; i < COUNT; i++) {
     float *to = out + 6 * (id[i] - 1);
     memcpy(to, x + 4 * i, 12);

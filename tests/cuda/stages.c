@@ -156,7 +156,7 @@ static void load(oz_backend *b, const state *s) {
                                           [OZ_FIELD_MATERIAL] = s->word,
                                           [OZ_FIELD_SOURCE] = s->source,
                                           [OZ_FIELD_OWNER] = s->owner,
-                                          [OZ_FIELD_REST] = s->rest,
+                                          [OZ_FIELD_REFERENCE] = s->rest,
                                           [OZ_FIELD_RANK] = s->rank,
                                           [OZ_FIELD_ID] = s->id};
   ooze_message why = {""};
