@@ -256,16 +256,16 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   dx[3] = many;
 }
 /* With walls, which stand half a separation from a body's outermost particles. After body_touch. */
-OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t slot) {
-  const uint32_t i = f->wall_particle[slot];
+OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t contact) {
+  const uint32_t i = f->wall_particle[contact];
   oz_toucher me = oz_toucher_none();
   if (!oz_toucher_of(f, i, &me)) return;
-  const oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *dx = f->dx + 4 * (size_t)i,
-        *impulse = f->wall_impulse + (size_t)slot * f->contact_planes * 3;
+        *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3;
   const float *p = f->p + 4 * (size_t)i, *y = f->y + 4 * (size_t)i;
   const double share = me.rigid && me.share > 1.0 ? me.share : 1.0;
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
+  for (uint32_t k = 0; k < f->wall_planes[contact]; k++) {
     const oz_wall *w = wall + k;
     double depth = (double)(0.5f * f->d - (w->s + oz_dot3f(w->n, y))), n[3], slip[3], J[3];
     if (!(depth > -(double)(OZ_BODY_NEAR * f->d))) continue;

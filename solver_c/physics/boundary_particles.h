@@ -28,7 +28,7 @@ OZ_FN uint32_t oz_slip_word(float slip) {
   return OZ_SLIP_WORD + (uint32_t)(65535.0f * slip + 0.5f);
 }
 OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
-  const uint32_t word = f->material[i];
+  const uint32_t word = f->boundary_slip[i];
   return f->has_slip && word >= OZ_SLIP_WORD && oz_is_boundary(f, i)
              ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f)
              : 0.0f;
@@ -55,7 +55,7 @@ OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i
                              float out[3]) {
   float local[3], part = end ? c->f1 : c->f0;
   for (int k = 0; k < 3; k++)
-    local[k] = f->owner_place[(size_t)k * f->stride + i] + part * oz_force_of(f, i, k);
+    local[k] = f->owner_place[(size_t)k * f->stride + i] + part * oz_boundary_path_of(f, i, k);
   if (end)
     oz_pose_out(c->p1, c->q1, local, out);
   else
@@ -64,7 +64,7 @@ OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i
 /* It stays where it is throughout the substep. */
 OZ_FN int oz_boundary_still(const oz_frame *f, const oz_collider *c, uint32_t i) {
   int still = 1;
-  for (int k = 0; k < 3; k++) still &= c->p0[k] == c->p1[k] && oz_force_of(f, i, k) == 0.0f;
+  for (int k = 0; k < 3; k++) still &= c->p0[k] == c->p1[k] && oz_boundary_path_of(f, i, k) == 0.0f;
   for (int k = 0; k < 4; k++) still &= c->q0[k] == c->q1[k];
   return still;
 }

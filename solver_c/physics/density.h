@@ -127,7 +127,7 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
   oz_v3 p = oz_vec_ld(f->p, i);
   /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes
    * their weight */
-  if (f->has_boundary) lam = oz_select(oz_at_boundary(f, i), oz_compliance(f, i), lam);
+  if (f->has_boundary) lam = oz_select(oz_at_boundary(f, i), oz_boundary_weight(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }

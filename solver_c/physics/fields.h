@@ -1,12 +1,12 @@
-/* Reading the fields that need not be there (fields.def): all of a frame's particles have one, or
- * none has. */
+/* Reading of optional fields (fields.def): either all particles of a frame have a field, or none
+ * has. */
 #ifndef OZ_PHYSICS_FIELDS_H
 #define OZ_PHYSICS_FIELDS_H
 
 #include "physics/algebra.h"
 #include "physics/frame.h"
 
-/* Words of consecutive particles, for comparisons; 0 where the field is not there. */
+/* Words of consecutive particles, for comparisons; 0 where the field is absent. */
 #if OZ_LANES > 1
 OZ_FN oz_mask oz_words(const uint32_t *a, uint32_t i) {
   oz_mask m = {0};
@@ -18,7 +18,7 @@ OZ_FN uint32_t oz_words(const uint32_t *a, uint32_t i) { return a ? a[i] : 0; }
 #endif
 OZ_FN uint32_t oz_word(const uint32_t *a, size_t i) { return a ? a[i] : 0; } /* of one particle */
 OZ_FN oz_real oz_ld_or_none(const float *a, uint32_t i) { return a ? oz_ld(a, i) : oz_set(0.0f); }
-/* m/s^2; of boundary particles m, their way within a step */
+/* m/s^2, added to gravity; of fluid and bodies. */
 OZ_FN oz_v3 oz_force(const oz_frame *f, uint32_t i) {
   oz_v3 r = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   if (f->force)
@@ -41,7 +41,8 @@ OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
   return oz_gather1(member, m, OZ_MATTER_FLOATS);
 }
 OZ_FN oz_real oz_relaxation_time(const oz_frame *f, uint32_t i) {
-  return f->relaxation_time ? oz_ld(f->relaxation_time, i) : oz_of_matter(f, i, &f->matter->relaxation_time);
+  return f->relaxation_time ? oz_ld(f->relaxation_time, i)
+                            : oz_of_matter(f, i, &f->matter->relaxation_time);
 }
 OZ_FN oz_real oz_compliance(const oz_frame *f, uint32_t i) {
   return f->compliance ? oz_ld(f->compliance, i) : oz_of_matter(f, i, &f->matter->compliance);
@@ -58,6 +59,13 @@ OZ_FN float oz_relaxation_time_of(const oz_frame *f, uint32_t i) {
 }
 OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) {
   return f->compliance ? f->compliance[i] : f->matter[oz_matter_of(f, i)].compliance;
+}
+/* Boundary particles have no compliance and no force of their own: these are the values that they
+ * store there. */
+OZ_FN oz_real oz_boundary_weight(const oz_frame *f, uint32_t i) { return oz_compliance(f, i); }
+OZ_FN float oz_boundary_weight_of(const oz_frame *f, uint32_t i) { return oz_compliance_of(f, i); }
+OZ_FN float oz_boundary_path_of(const oz_frame *f, uint32_t i, int axis) {
+  return oz_force_of(f, i, axis); /* m: way during the step, in the collider's frame */
 }
 OZ_FN float oz_temperature_of(const oz_frame *f, uint32_t i) {
   return f->temperature ? f->temperature[i] : f->matter[oz_matter_of(f, i)].temperature;

@@ -23,10 +23,10 @@
 enum { OZ_HEAT_START, OZ_HEAT_BEFORE, OZ_HEAT_NOW, OZ_HEAT_WALL, OZ_HEAT_WALL_T, OZ_HEAT_SHARE };
 
 OZ_FN oz_real oz_heat_ld(const oz_frame *f, uint32_t word, uint32_t i) {
-  return oz_block_ld(f->cg_residual, 6, word, f->stride, i);
+  return oz_block_ld(f->heat_words, 6, word, f->stride, i);
 }
 OZ_FN void oz_heat_st(const oz_frame *f, uint32_t word, uint32_t i, oz_real v) {
-  oz_block_st(f->cg_residual, 6, word, f->stride, i, v);
+  oz_block_st(f->heat_words, 6, word, f->stride, i, v);
 }
 
 /* Temperature and melt of theta. `step` is latent heat over heat capacity, in K; melts: there is a
@@ -104,8 +104,8 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
     sum += g;
     warm += g * c->temperature;
   }
-  *oz_block_at(f->cg_residual, 6, OZ_HEAT_WALL, f->stride, (uint32_t)i) = sum;
-  *oz_block_at(f->cg_residual, 6, OZ_HEAT_WALL_T, f->stride, (uint32_t)i) = warm;
+  *oz_block_at(f->heat_words, 6, OZ_HEAT_WALL, f->stride, (uint32_t)i) = sum;
+  *oz_block_at(f->heat_words, 6, OZ_HEAT_WALL_T, f->stride, (uint32_t)i) = warm;
 }
 
 /* ---- heat_flow: one stage: theta_now = mu theta_now + nu theta_before + weight dt / (rho c d^2)

@@ -506,7 +506,7 @@ OZ_FN oz_mask oz_at_boundary(const oz_frame *f, uint32_t i) {
  * compliance: it holds this weight. */
 OZ_FN oz_real oz_weight(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f);
-  return f->has_boundary ? oz_select(oz_at_boundary(f, i), oz_compliance(f, i), one) : one;
+  return f->has_boundary ? oz_select(oz_at_boundary(f, i), oz_boundary_weight(f, i), one) : one;
 }
 /* Where a particle that has moved to p is: boundary particles along which fluid slips stay where
  * they are (boundary.h). */

@@ -52,7 +52,7 @@ OZ_FN void oz_paper_volume_end(const oz_frame *f, uint32_t i, const oz_real *acc
   (void)red;
   oz_real rho = oz_max(f->w_norm * acc[0] + f->w_self, oz_set(0.3f));
   oz_vec_st(f->y2, i, oz_vec_ld(f->p, i), (f->Vm / f->V0) / rho);
-  oz_st(f->zero_energy_gate, i, acc[1]); /* n_i */
+  oz_st(f->paper_neighbours, i, acc[1]); /* n_i */
 }
 
 /* ---- paper_strain_u: (10), (11) ---- */
@@ -88,7 +88,7 @@ OZ_FN void oz_paper_multiplier(const oz_frame *f, uint32_t i, const oz_s3 *C, co
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
   oz_s3 lam = oz_lam_ld(f, i), d;
   oz_real t[3], om = oz_ld(f->omega, i);
-  oz_mask on = oz_ld(f->zero_energy_gate, i) >= oz_set((float)OZ_MIN_NEIGHBOURS);
+  oz_mask on = oz_ld(f->paper_neighbours, i) >= oz_set((float)OZ_MIN_NEIGHBOURS);
   for (int c = 0; c < 3; c++)
     t[c] = acc[OZ_PAPER_T + c] + om * acc[OZ_PAPER_G + c] * acc[OZ_PAPER_G + c];
   for (int c = 0; c < 6; c++) {
@@ -152,7 +152,7 @@ OZ_FN void oz_paper_force_pair(const oz_frame *f, const oz_paper_force_self *s, 
 OZ_FN void oz_paper_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 A;
-  oz_real at[4], n = oz_max(oz_ld(f->zero_energy_gate, i), oz_set(1.0f));
+  oz_real at[4], n = oz_max(oz_ld(f->paper_neighbours, i), oz_set(1.0f));
   oz_matrix_ld(f->A, i, &A);
   oz_ld4(f->y2, i, 4, 0, at);
   oz_v3 sum = {acc[3], acc[4], acc[5]}, own = oz_m3_v(&A, sum);
@@ -218,7 +218,7 @@ OZ_FN void oz_paper_strain_pair(const oz_frame *f, const oz_paper_strain_self *s
 /* dt grad u of the corotated motion (15). */
 OZ_FN oz_m3 oz_paper_gradient(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 L, R, M0, cov;
-  oz_real k = 1.0f / (oz_ld(f->zero_energy_gate, i) + 1.0f);
+  oz_real k = 1.0f / (oz_ld(f->paper_neighbours, i) + 1.0f);
   oz_q4 rot = oz_turn_ld(f->rotation, f->stride, i);
   if (f->corotation) {
     for (int a = 0; a < 3; a++)
@@ -289,7 +289,7 @@ OZ_FN void oz_paper_update_end(const oz_frame *f, uint32_t i, const oz_real *acc
   Q = oz_paper_solve(&L, &Q, f->dt / oz_select(relaxes, tau, oz_set(1.0f)));
   for (int c = 0; c < 6; c++) size = oz_max(size, oz_abs(Q.s[c]));
   oz_mask good = relaxes & (size < oz_set(1e3f)) &
-                 (oz_ld(f->zero_energy_gate, i) >= oz_set((float)OZ_MIN_NEIGHBOURS));
+                 (oz_ld(f->paper_neighbours, i) >= oz_set((float)OZ_MIN_NEIGHBOURS));
   Q = oz_s3_select(good, &Q, &one);
   Q = oz_conformation_clamp(&Q);
   oz_planes6_st(f->q, f->stride, i, &Q);

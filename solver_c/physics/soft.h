@@ -285,13 +285,13 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
  * decided what does: what would come nearer with the velocity that it had, or rests there and is
  * not drawn away by all that acts on it ---- */
 
-OZ_FN void oz_soft_hold_item(const oz_frame *f, uint32_t slot) {
-  const uint32_t i = f->wall_particle[slot];
+OZ_FN void oz_soft_hold_item(const oz_frame *f, uint32_t contact) {
+  const uint32_t i = f->wall_particle[contact];
   if (oz_owner_kind(oz_word(f->owner, i)) != OZ_OWNER_SOFT || !(f->omega[i] > 0.0f)) return;
-  oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
+  oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   const float *now = oz_soft_now(f) + 4 * (size_t)i;
   float *next = oz_soft_next(f) + 4 * (size_t)i;
-  for (uint32_t k = 0; k < f->wall_planes[slot]; k++) {
+  for (uint32_t k = 0; k < f->wall_planes[contact]; k++) {
     oz_wall *w = wall + k;
     /* m/s along the normal that lead to its place at the wall */
     const float to = (0.5f * f->d - w->s) * f->inv_dt;

@@ -176,7 +176,7 @@ OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real lap = (-f->grad_norm * f->dens_grad * f->inv_d) * inv,
           mu = oz_min(oz_viscosity(f, i), oz_set(f->blend.most_viscous));
   for (int c = 0; c < 3; c++)
-    oz_block_st(f->gradient_sum, 3, (uint32_t)c, f->stride, i,
+    oz_block_st(f->sph_acceleration, 3, (uint32_t)c, f->stride, i,
                 press * acc[c] + wall * w[c] + 0.5f * lap * (mu * acc[3 + c] + acc[6 + c]));
 }
 
@@ -283,7 +283,7 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_ld4(f->u, i, 4, 0, u);
   oz_v3 p = oz_vec_ld(f->p, i), x = oz_vec_ld(f->x, i), own = oz_blend_turn(q, p),
         t = oz_vec_ld(f->y2, i);
-  oz_v3 force = oz_force(f, i), a = oz_block3_ld(f->gradient_sum, f->stride, i);
+  oz_v3 force = oz_force(f, i), a = oz_block3_ld(f->sph_acceleration, f->stride, i);
   oz_real pull[3] = {k * (acc[0] + own.x + t.x) - x.x, k * (acc[1] + own.y + t.y) - x.y,
                      k * (acc[2] + own.z + t.z) - x.z};
   oz_real outside[3] = {f->gravity[0] + force.x, f->gravity[1] + force.y, f->gravity[2] + force.z},
@@ -295,7 +295,7 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
             solid = f->blend.pull * pull[c] + f->dt * outside[c];
     oz_real v = u[c] + oz_select(free, alpha * fluid + (1.0f - alpha) * solid, zero);
     y[c] = f->dt * v;
-    oz_block_st(f->K, 6, (uint32_t)c, f->stride, i, y[c]); /* for blend_load */
+    oz_block_st(f->blend_move, 6, (uint32_t)c, f->stride, i, y[c]);
   }
   oz_st4(f->y, i, 4, 0, y); /* neighbours still look at p */
 }
@@ -305,9 +305,9 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 
 OZ_FN void oz_blend_load_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 force = oz_force(f, i), y = oz_vec_ld(f->y, i), was;
-  was.x = oz_block_ld(f->K, 6, 0, f->stride, i);
-  was.y = oz_block_ld(f->K, 6, 1, f->stride, i);
-  was.z = oz_block_ld(f->K, 6, 2, f->stride, i);
+  was.x = oz_block_ld(f->blend_move, 6, 0, f->stride, i);
+  was.y = oz_block_ld(f->blend_move, 6, 1, f->stride, i);
+  was.z = oz_block_ld(f->blend_move, 6, 2, f->stride, i);
   float k = f->inv_dt * f->inv_dt;
   oz_v3 a = {f->gravity[0] + force.x + k * (y.x - was.x),
              f->gravity[1] + force.y + k * (y.y - was.y),

@@ -103,7 +103,7 @@ OZ_FN void oz_spring_drag_pair(const oz_frame *f, const oz_spring_drag_self *s, 
 }
 OZ_FN void oz_spring_drag_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_st(f->density_relaxation, i, oz_spring_limit(acc, OZ_SPRING_VISCOUS_BOUND));
+  oz_st(f->spring_limit, i, oz_spring_limit(acc, OZ_SPRING_VISCOUS_BOUND));
 }
 
 typedef struct {
@@ -112,13 +112,13 @@ typedef struct {
 } oz_spring_viscosity_self;
 OZ_FN void oz_spring_viscosity_begin(const oz_frame *f, uint32_t i, oz_spring_viscosity_self *s) {
   oz_spring_drag_begin(f, i, &s->d);
-  s->limit = oz_set(f->density_relaxation[i]);
+  s->limit = oz_set(f->spring_limit[i]);
 }
 OZ_FN void oz_spring_viscosity_pair(const oz_frame *f, const oz_spring_viscosity_self *s,
                                     const oz_group *n, oz_real *acc) {
   oz_v3 e;
   oz_real u, w = oz_spring_impulse(f, &s->d, n, &e, &u);
-  w *= u * oz_min(s->limit, oz_gather1(f->density_relaxation, n->j, 1));
+  w *= u * oz_min(s->limit, oz_gather1(f->spring_limit, n->j, 1));
   acc[0] -= w * e.x;
   acc[1] -= w * e.y;
   acc[2] -= w * e.z;
@@ -201,7 +201,7 @@ OZ_FN void oz_spring_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 }
 
 /* ---- double density relaxation (Algorithm 2): spring_density finds both pressures, spring_relax
- * moves by them. (position, P) goes to dx, P_near to density_relaxation; both already as
+ * moves by them. (position, P) goes to dx, P_near to spring_near_pressure; both already as
  * displacements, dt^2 P in m. ---- */
 
 typedef struct {
@@ -231,7 +231,7 @@ OZ_FN void oz_spring_density_end(const oz_frame *f, uint32_t i, const oz_real *a
                  f->springs.k_near * acc[2] * acc[1];
   oz_real limit = oz_min(oz_set(1.0f), OZ_SPRING_DENSITY_BOUND / oz_max(size, oz_set(1e-20f)));
   limit = oz_min(limit, OZ_SPRING_REACH / oz_max(push, oz_set(1e-20f))) * f->h;
-  oz_st(f->density_relaxation, i, limit * f->springs.k_near * acc[2]);
+  oz_st(f->spring_near_pressure, i, limit * f->springs.k_near * acc[2]);
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), limit * f->springs.k * (acc[1] - f->springs.rho0));
   /* with the particle itself: proportional to how many there are */
   oz_st(f->rho, i, (acc[1] + 1.0f) * f->springs.inv_rho);
@@ -255,7 +255,7 @@ typedef struct {
 OZ_FN void oz_spring_relax_begin(const oz_frame *f, uint32_t i, oz_spring_relax_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->P = oz_set(f->dx[4 * (size_t)i + 3]);
-  s->near = oz_set(f->density_relaxation[i]);
+  s->near = oz_set(f->spring_near_pressure[i]);
   s->body = f->body_count && oz_spring_of_body(f, i);
   s->omega = oz_set(f->omega[i]);
 }
@@ -273,7 +273,7 @@ OZ_FN void oz_spring_relax_pair(const oz_frame *f, const oz_spring_relax_self *s
       part[k] = s->body != oz_spring_of_body(f, n->j[k]) ? OZ_SPRING_BODY_PULL : 1.0f;
     P *= oz_ld(part, 0);
   }
-  oz_real w = q1 * (P + (s->near + oz_gather1(f->density_relaxation, n->j, 1)) * q1);
+  oz_real w = q1 * (P + (s->near + oz_gather1(f->spring_near_pressure, n->j, 1)) * q1);
   w *= oz_spring_share(s->omega, oz_gather1(f->omega, n->j, 1));
   acc[0] -= w * e.x;
   acc[1] -= w * e.y;

@@ -47,10 +47,10 @@ OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
 OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   const uint32_t owner = oz_word(f->owner, i);
   const float weight = f->has_boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY
-                           ? oz_compliance_of(f, i)
+                           ? oz_boundary_weight_of(f, i)
                            : 1.0f;
-  f->zero_energy_gate[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
-  f->density_diagonal[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
+  f->link_smoothing[i] = owner ? f->links.smooth_solid * weight : f->links.smooth;
+  f->link_growth[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
 
 /* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is
@@ -67,7 +67,7 @@ OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, 
                                oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n)), u = oz_vec_near(f->u, n);
   oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  oz_real w = oz_gather1(f->zero_energy_gate, n->j, 1) * (f->w_norm * t * t * t);
+  oz_real w = oz_gather1(f->link_smoothing, n->j, 1) * (f->w_norm * t * t * t);
   acc[0] += w * (u.x - s->u.x);
   acc[1] += w * (u.y - s->u.y);
   acc[2] += w * (u.z - s->u.z);
@@ -88,10 +88,10 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   const float share = f->links.stiffness *
                       oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
-  f->density_row_sum[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
+  f->link_limit[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
   if (!f->has_boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
-  f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_compliance_of(f, i);
+  f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_boundary_weight_of(f, i);
 }
 /* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind.
  * Adds nothing up. */
@@ -99,12 +99,12 @@ typedef struct {
   oz_real share;
 } oz_link_weigh_self;
 OZ_FN void oz_link_weigh_begin(const oz_frame *f, uint32_t i, oz_link_weigh_self *s) {
-  s->share = oz_set(f->density_row_sum[i]);
+  s->share = oz_set(f->link_limit[i]);
 }
 OZ_FN void oz_link_weigh_pair(const oz_frame *f, const oz_link_weigh_self *s, const oz_links *n,
                               oz_real *acc) {
   (void)acc;
-  oz_real w = oz_min(s->share, oz_gather1(f->density_row_sum, n->j, 1)) * f->inv_d;
+  oz_real w = oz_min(s->share, oz_gather1(f->link_limit, n->j, 1)) * f->inv_d;
   oz_st(n->share, 0, oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w));
 }
 OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -125,7 +125,7 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
   oz_real lam = oz_max(oz_min(C * oz_ld(f->density_relaxation, i), most), -most);
   if (f->has_boundary)
-    lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_compliance(f, i), lam);
+    lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_boundary_weight(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
@@ -272,8 +272,8 @@ OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
  * that it is linked to. */
 OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
                               const uint32_t *kind, oz_real r2, oz_real *rest) {
-  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->density_diagonal[i]),
-                b = oz_gather1(f->density_diagonal, j, 1), sum = a + b;
+  const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->link_growth[i]),
+                b = oz_gather1(f->link_growth, j, 1), sum = a + b;
   /* one is 0 where one is not fluid */
   const oz_real factor = oz_select(a * b > zero, 0.5f * sum, oz_select(sum > zero, sum, one));
   const oz_real weak = (1.0f - f->links.slack) * *rest;
