@@ -226,10 +226,10 @@ static void break_within_a_substep(void) {
       /* multipliers, velocity and tensor are a particle's own: it is reset; from the others it
          recovers by itself */
       FAULT(1, velocity_start, lam, 0),
-      FAULT(0, residual, r, BLOCKS + 6),
+      FAULT(0, residual, cg_residual, BLOCKS + 6),
       FAULT(0, residual, A, 12),
       FAULT(0, force, dx, 4),
-      FAULT(0, cg_apply, aq, BLOCKS + 6),
+      FAULT(0, cg_apply, cg_applied, BLOCKS + 6),
       FAULT(1, cg_update, lam, 0),
       FAULT(1, cg_update, u, 4),
       FAULT(0, density_bound, density_relaxation, 0),

@@ -49,7 +49,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
     for (uint32_t i = 0; i < n; ++i) to[i] = (expression); \
     UP(field, to);                                         \
   } while (0)
-  UP_ONE(TAU, one, i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.05f : 1e6f);
+  UP_ONE(RELAXATION_TIME, one, i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.05f : 1e6f);
   UP_ONE(COMPLIANCE, one, i % 2 ? 1e-4f : 1e-3f);
   UP_ONE(VISCOSITY, one, i % 3 == 2 || i % 5 ? 0.0f : 30.0f);
   UP_ONE(DENSITY, one, i % 7 ? 1000.0f : 1400.0f);
@@ -76,7 +76,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
   /* of a collider that stands at the origin */
   for (uint32_t i = solid; i < solid + s->boundary; ++i)
     for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = s->x[i][c];
-  UP(REST, force);
+  UP(REFERENCE, force);
   for (uint32_t i = 0; i < 3 * n; ++i)
     force[i] =
         (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(&state);
