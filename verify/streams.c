@@ -31,7 +31,7 @@ static void pour(kit *k, verify *v, const fluid *f, double tilt, double towards,
   kit_open(k, verify_machine(v), separation);
   kit_iterations(k, f->velocity, f->position);
   uint32_t material =
-      f->viscosity > 0.0 ? kit_fluid(k, f->viscosity, f->relaxation_time) : kit_material(k, f->relaxation_time, f->alpha);
+      f->viscosity > 0.0 ? kit_fluid(k, f->viscosity, f->tau) : kit_material(k, f->tau, f->alpha);
   kit_floor(k, 1.0);
   kit_nozzle(k, material, height, nozzle, push, tilt, towards, seed);
 }
@@ -131,14 +131,14 @@ static void one_stream(verify *v, const fluid *f, double duration) {
     if (!(fabs(ratio) <= fabs(*(measure_stream_height(&s, b) > 0.14 ? &worst : &worst_low))))
       *(measure_stream_height(&s, b) > 0.14 ? &worst : &worst_low) = ratio;
   }
-  if (f->relaxation_time == 0.0)
+  if (f->tau == 0.0)
     verify_at_most(v, fabs(worst), 0.10, "", "%s.radius.steady", f->name);
   else
     verify_report(v, fabs(worst), 0.10, "", "%s.radius.steady", f->name);
   verify_report(v, fabs(worst_low), 0.10, "", "%s.radius.foot", f->name);
 
   /* speed against the slender jet between the measured end speeds */
-  if (f->viscosity > 0.0 && f->relaxation_time == 0.0) {
+  if (f->viscosity > 0.0 && f->tau == 0.0) {
     enum { NODES = 201 };
     double theory[NODES], off = 0.0, top = measure_stream_speed(&s, GROUND_SLABS - 1),
                           foot = measure_stream_speed(&s, 0);

@@ -1,6 +1,6 @@
-/* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD), by the scheme of
- * NUMERICS.md. Reads like the box: constraint-free state, project velocities, project positions,
- * velocity from positions, conformation. */
+/* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD) with the scheme of
+ * docs/theory/substep.md. It reads like the algorithm box: constraint-free state, project
+ * velocities, project positions, velocity from positions, conformation. */
 #include "models/common.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static void swap(float **a, float **b) {
   *b = t;
 }
 
-/* The filter on non-affine velocity once, on what is in p; to u2. */
+/* One sweep of the filter on non-affine velocity, from p to u2. */
 static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
   swap(&f->u, &f->p);
   RUN(filter_gradient);
@@ -20,8 +20,8 @@ static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
   return OOZE_OK;
 }
 
-/* Velocity projection by preconditioned conjugate gradients; multipliers are kept for the position
- * phase. */
+/* Velocity projection by preconditioned conjugate gradients. The multipliers are kept for the
+ * position phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   const uint32_t iterations = s->params->velocity_iterations;
   if (s->has_relaxation_time) { /* start from the elastic stress that the particles carry */
@@ -35,7 +35,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     }
   }
   WALLS(wall_hold);
-  /* the host looks only if it is asked to stop early */
+  /* the host reads sums back only where it may stop early */
   const int looks = s->params->velocity_tolerance > 0.0f;
   double first = 0.0, sum[4] = {0.0};
   OZ_TRY(b->table->run(b, f, OZ_STAGE_residual, looks ? &first : NULL, why));
@@ -44,14 +44,14 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(force);
     WALLS(wall_filter);
     OZ_TRY(oz_bodies_filter(b, f, why));
-    /* bodies do not tell what they took */
+    /* body filters do not report the work they remove, so cg_last cannot be used with bodies */
     if (k + 1 == iterations && !looks && !f->body_count)
       RUN(cg_last);
     else
       OZ_TRY(b->table->run(b, f, OZ_STAGE_cg_apply, looks ? sum : NULL, why));
     RUN(cg_steps);
     f->last_iteration = k + 1 == iterations;
-    if (looks) { /* what this step will leave is known before it is made */
+    if (looks) { /* the residual after this step is known before the step is made */
       const double rz = sum[0] > 0.0 ? OZ_CG_NEXT(sum, sum[1] / sum[0]) : 0.0;
       s->residual = first > 0.0 ? sqrt(fmax(rz, 0.0) / first) : 0.0;
       if (s->residual <= s->params->velocity_tolerance) f->last_iteration = 1;
@@ -64,9 +64,9 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   return OOZE_OK;
 }
 
-/* What the filter would take of the projected velocity, which is still in u, is remembered
- * (filter.h). At the end of the substep, because it is state, and a substep that fails has not
- * happened; y2 has no use any more, p has. */
+/* Stores the part of the projected velocity, still in u, that the filter would remove (filter.h).
+ * It runs at the end of the substep because it changes state, and a failed substep must leave none;
+ * y2 is free by then, p is not. */
 static ooze_result remember_slip(oz_backend *b, oz_frame *f, ooze_message *why) {
   swap(&f->p, &f->y2);
   RUN(slip_look);
@@ -76,10 +76,10 @@ static ooze_result remember_slip(oz_backend *b, oz_frame *f, ooze_message *why) 
   return OOZE_OK;
 }
 
-/* What the density constraint asks of every particle where it is, in iteration k of the substep;
- * and the move that follows. */
+/* ask_density finds density and multiplier of every particle at its current position, in iteration
+ * k; move_by_density makes the move that follows. */
 static ooze_result ask_density(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why) {
-  if (k) WALLS(wall_density); /* before the first it is known already */
+  if (k) WALLS(wall_density); /* already known in the first iteration */
   RUN(density_lambda);
   WALLS(wall_press);
   return OOZE_OK;
@@ -100,20 +100,19 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   RUN(density_bound);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
-  /* known only by now */
+  /* the GPU counts neighbours only here */
   if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours;
   if (f->has_slip) RUN(boundary_slide);
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   for (uint32_t k = 0; k < s->params->position_iterations; k++) {
-    /* Both constraints look at the same positions and then move together: half the passes over
-     * neighbours of one after the other, where a backend joins them, and it converges as well (ooze
-     * verify fig6, fig6-32, cauchy.conformation.spun.recoil). One after the other (f->sequential)
-     * with bodies, which float 0.6% of their draught higher otherwise (floating). Without bodies
-     * and boundary particles conform_move does most of the density's move as well
-     * (f->fused_density: strain).
-     */
+    /* Both constraints evaluate the same positions and then move together. Where a backend fuses
+     * them, this halves the passes over neighbours, and it converges as well (ooze verify fig6,
+     * fig6-32, cauchy.conformation.spun.recoil). With bodies they run one after the other
+     * (f->sequential), because bodies would float 0.6% of their draught higher otherwise
+     * (floating). Without bodies and boundary particles conform_move makes most of the density's
+     * move as well (f->fused_density: strain). */
     f->first_iteration = k == 0;
     OZ_TRY(ask_density(b, f, k, why));
     if (f->sequential) OZ_TRY(move_by_density(b, f, why));
@@ -124,16 +123,16 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
       if (f->sequential) WALLS(wall_project);
       LOADS(load_conform);
     }
-    if (!f->sequential) OZ_TRY(move_by_density(b, f, why)); /* adds to what conform_move wrote */
+    if (!f->sequential) OZ_TRY(move_by_density(b, f, why)); /* adds to the result of conform_move */
     OZ_TRY(oz_bodies_project(b, f, k, why));
   }
   return OOZE_OK;
 }
 
-/* `scheme: paper`: Algorithm 2 with the iterations of its section 5 (paper.h). */
+/* `scheme: paper`: Algorithm 2 with the iterations of the paper's section 5 (paper.h). */
 static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_build_result built = {0, 0.0};
-  OZ_TRY(b->table->density_list(b, f, &built, why)); /* neighbours at x* */
+  OZ_TRY(b->table->density_list(b, f, &built, why)); /* neighbour search at x* */
   LOADS(load_rows);
   RUN(paper_volume);
   for (uint32_t k = 0; k < s->params->velocity_iterations; k++) {
@@ -145,7 +144,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   }
   RUN(advance);
   OZ_TRY(oz_bodies_drive(b, f, why));
-  RUN(velocity_start); /* multipliers start again from zero */
+  RUN(velocity_start); /* multipliers restart from zero */
   WALLS(wall_density);
   WALLS(wall_project);
   OZ_TRY(b->table->density_list(b, f, &built, why));
@@ -194,8 +193,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->first_iteration = 1;
   f->last_iteration = 0;
   f->restartable = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
-  /* its iterations correct, they do not carry particles about; and a cubic lattice has 24 more
-   * at 2.236 d, just beyond */
+  /* The iterations correct positions by little; a cubic lattice has 24 more neighbours at 2.236 d,
+   * just beyond. */
   if (!printed)
     f->reach = 1.01f * f->h, f->min_approach2 = OZ_MIN_APPROACH * OZ_MIN_APPROACH * f->h2;
   if (printed) f->volume_split = 0, f->gradient_correction = 0;
@@ -226,7 +225,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (printed)
     OZ_TRY(project_as_printed(s, b, f, why));
   else {
-    if (explicit_stress) { /* section 3.1: stress as a force */
+    if (explicit_stress) { /* the paper's section 3.1: stress as a force */
       RUN(force);
       OZ_TRY(oz_bodies_filter(b, f, why));
       RUN(kick);
@@ -241,20 +240,20 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* conformation and velocity at the end of the step */
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
   if (s->has_relaxation_time && !printed) RUN(conform_update);
-  /* bodies, which have no part in it, float 0.3% of their draught higher beside a fluid that two
-   * sweeps have calmed than with three (floating) */
+  /* Bodies take no part in the filter. They float 0.3% of their draught higher beside a fluid
+   * filtered by two sweeps than by three (floating). */
   const uint32_t sweeps = printed                                        ? 0
                           : s->params->rest_filter == 2 && f->body_count ? 3
                                                                          : s->params->rest_filter;
-  /* boundary particles and bodies have no part in the filter, so that it would not bring their
-   * velocities back */
+  /* Boundary particles and bodies take no part in the filter, so sweeps would not bring their
+   * velocities back to u. */
   f->finish_to_u2 = sweeps % 2 && !s->has_boundary && !f->body_count;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_finish, b->table->finished ? NULL : &s->bad, why));
   if (f->finish_to_u2) swap(&f->u, &f->u2);
   f->start = f->p;
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
-  for (uint32_t k = 0; k < sweeps; k++) { /* from u to u2, and back with the next */
+  for (uint32_t k = 0; k < sweeps; k++) { /* from u to u2, and back with the next sweep */
     f->filter_factor = OZ_FILTER_FACTOR(k, sweeps);
     RUN(filter_gradient);
     RUN(filter_move);

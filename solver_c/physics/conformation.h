@@ -1,6 +1,6 @@
-/* Conformation constraints (Barreiro, Garcia-Fernandez, Alduan, Otaduy 2017), in the forms of
- * NUMERICS.md: numbers in brackets are the paper's equations, "3.2" and the like NUMERICS.md's
- * sections. */
+/* Conformation constraints (Barreiro, Garcia-Fernandez, Alduan, Otaduy 2017) in the forms of
+ * docs/theory/: their pieces, the stages of the kernel gradient and of the relaxation bound, and
+ * the force stage. Numbers in brackets are the paper's equations. */
 #ifndef OZ_PHYSICS_CONFORMATION_H
 #define OZ_PHYSICS_CONFORMATION_H
 
@@ -8,16 +8,17 @@
 
 /* ---- pieces ---- */
 
-/* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that what
- * is stretched thins (part 2, 1). Without the split, a on everything. */
+/* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that a
+ * stretched thread becomes thinner (docs/theory/conformation.md, split compliance). Without the
+ * split, a on everything. */
 OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sign, oz_s3 *out) {
   oz_real a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a;
   oz_real t = (a_vol - a) * oz_s3_trace(lam) * (1.0f / 3.0f);
   for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
 }
 
-/* The preconditioner M in its own frame, the eigenframe U of the relaxation bound: the bound's sums
- * of eigenvalues, and compliance (3.4, part 2). */
+/* The preconditioner M in its own frame, the eigenframe U of the relaxation bound: pairwise sums of
+ * the bound's eigenvalues, plus compliance (docs/theory/velocity_projection.md). */
 typedef struct {
   oz_real p[6], a, a_vol;
 } oz_metric;
@@ -59,7 +60,7 @@ OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, c
   return oz_s3_rotate(&e, U);
 }
 
-/* dev(Q) / q: what the stored stretch asks for; without the split Q - I. */
+/* dev(Q) / q: the strain that the stored stretch asks for; without the split Q - I. */
 OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
   oz_real mean = f->volume_split ? oz_s3_trace(q) * (1.0f / 3.0f) : oz_set(1.0f);
   oz_s3 r;
@@ -67,8 +68,8 @@ OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
   return r;
 }
 
-/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S (3.8).
- * tau = 0 gives I. */
+/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S
+ * (docs/theory/conformation.md, update). tau = 0 gives I. */
 OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, float dt) {
   oz_m3 F = *s, t, full = oz_s3_full(q);
   F.m[0] += 1.0f;
@@ -83,11 +84,14 @@ OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, fl
   return oz_s3_select(relaxes, &r, &one);
 }
 
-/* Yield stress (Saramito 2007): below it the material is elastic and forgets nothing, above it only
- * the excess relaxes, so that in steady shear stress = yield + viscosity * rate. Q is carried along
- * by F = I + S; then its deviator comes back towards the yield surface |dev Q| / sqrt(2) = strain
- * by the implicit step of relaxation: of the excess 1 / (1 + dt / tau) stays, nothing for tau = 0;
- * *out_kept is what stays of a deviator. Volume is not its business: det Q = 1. */
+/* Yield stress (Saramito 2007; docs/theory/yield.md). Below it the material is elastic and does not
+ * relax; above it only the excess relaxes, so that in steady shear stress = yield + viscosity *
+ * rate.
+ *
+ * Q is transported by F = I + S. Then its deviator returns towards the yield surface |dev Q| /
+ * sqrt(2) = strain by the implicit relaxation step, which keeps 1 / (1 + dt / tau) of the excess,
+ * and nothing for tau = 0. *out_kept is the factor on the deviator. Q is scaled back to det Q =
+ * 1. */
 OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real strain, float dt,
                           oz_real *out_kept) {
   oz_m3 F = *s, t, full = oz_s3_full(q);
@@ -104,7 +108,7 @@ OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real s
       over > zero, (strain + over * (tau / (tau + dt))) / oz_max(size, oz_set(1e-20f)), one);
   *out_kept = keep;
   for (int c = 0; c < 6; c++) r.s[c] = keep * r.s[c] + (c < 3 ? mean : zero);
-  /* the inverse cube root of det Q, which is near 1: Newton's steps from 1 */
+  /* inverse cube root of det Q, which is near 1: Newton's steps from 1 */
   full = oz_s3_full(&r);
   oz_real J = oz_clamp(oz_det(&full), oz_set(0.3f), oz_set(2.5f)), k = one;
   for (int n = 0; n < 3; n++) k *= (4.0f - J * k * k * k) * (1.0f / 3.0f);
@@ -112,7 +116,7 @@ OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real s
   return r;
 }
 
-/* Keeps the eigenvalues of Q within [0.05, 20]. Lanes that are nearly at rest are left alone. */
+/* Keeps the eigenvalues of Q within [0.05, 20]. Lanes near the identity are left alone. */
 OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
   oz_s3 one = oz_s3_identity();
   oz_real far = oz_set(0.0f);
@@ -127,11 +131,12 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
   return oz_s3_select(check, &r, q);
 }
 
-/* The preconditioner's frame, as a rotation, and its eigenvalues; with them the lanes that have a
- * constraint (oz_enough). On the GPU both are rounded, to 1.5e-5 and 1.2e-4: any symmetric positive
- * matrix will do that is the same every time, U D U^T is one even where U is not quite a rotation,
- * and eigenvalues are rounded up, so that the bound stays one. And 1 / max(1, largest eigenvalue of
- * Q), a float on both. */
+/* The preconditioner store: rotation of the eigenframe, eigenvalues, and the lanes that have a
+ * constraint (oz_enough). The GPU rounds both, to 1.5e-5 and 1.2e-4: any symmetric positive
+ * definite matrix serves as long as it stays the same, U D U^T is one even where U is not quite a
+ * rotation, and eigenvalues are rounded up, so that the bound holds.
+ *
+ * oz_inv_q: place of 1 / max(1, largest eigenvalue of Q), a float on both backends. */
 #if OZ_GPU
 OZ_FN oz_mask oz_preconditioner_eigenvalues(const oz_frame *f, uint32_t i, oz_real p[3]) {
   return oz_three_get(f->precond_eigenvalues->v, i, p);
@@ -157,7 +162,7 @@ OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
 }
 #endif
 OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
-/* A = -d Lam B: what the neighbours need to turn a multiplier into a displacement. */
+/* A = -d Lam B: the matrix from which neighbours compute their displacement by this multiplier. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
   oz_m3 A = oz_s3_mul_s(lam, B);
   for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
@@ -172,8 +177,8 @@ OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, floa
   return e;
 }
 
-/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, sum of ghat, zero-energy
- * strength (3.1 step 2, 3.5), gate ---- */
+/* ---- gradient: K = sum (x_ji / d) ghat^T, its bounded inverse B, the sum of ghat, zero-energy
+ * strength and gate (docs/theory/velocity_projection.md, zero_energy.md) ---- */
 
 typedef struct {
   oz_v3 x;
@@ -200,17 +205,19 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
   oz_mask free = x[3] > oz_set(0.0f);
   oz_real one = oz_set(1.0f),
           heavier = oz_select(free, s->light * oz_rsqrt(oz_max(x[3], one)), one);
-  acc[9] += n->c * oz_max(heavier, one); /* as oz_filter_weight has it: 1 among equals */
+  acc[9] +=
+      n->c * oz_max(heavier, one); /* the factor of oz_filter_weight: 1 between equal masses */
   (void)oz_along(n, &k);
-  /* |ghat|: for the density constraint's diagonal and bound, density.h */
+  /* ghat|: for the diagonal and the bound of the density constraint, density.h */
   oz_real size = k * oz_along_length(n);
   acc[10] += oz_select(free, size, oz_set(0.0f));
   acc[11] += x[3] * (size * size);
 }
-/* What its end reads of its own particle, or makes of it: inverse mass, and zero-energy strength
- * 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2) (3.5), of what has enough neighbours; alpha
- * = a V0 dt^2 / (m_ref d^2). The GPU asks for it before the walk: what matter it is of is one trip
- * to memory, what that is like another. */
+/* Values of the particle itself that the end of the stage needs: inverse mass, and the zero-energy
+ * strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2), alpha = a V0 dt^2 / (m_ref d^2),
+ * for particles with enough neighbours (docs/theory/zero_energy.md). The GPU loads them before the
+ * walk over neighbours, because the material number and the material's values are two dependent
+ * loads. */
 typedef struct {
   oz_real om, hg;
 } oz_gradient_own;
@@ -229,7 +236,7 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   if (f->gradient_correction) {
     oz_mask whole = oz_s3_above(&K, 0.3f);
     B = oz_s3_inverse(&K);
-    if (oz_any(oz_not(whole))) { /* thin neighbourhoods: eigenvalues bounded at 0.3 (3.1) */
+    if (oz_any(oz_not(whole))) { /* thin neighbourhoods: eigenvalues bounded at 0.3 */
       oz_real k[3];
       oz_m3 U;
       oz_s3_eigen(&K, 4, k, &U);
@@ -241,10 +248,10 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_block6_st(f->K, f->stride, i, &K);
   oz_six_st(f->B, f->stride, i, &B);
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->gradient_sum, 3, c, f->stride, i, acc[6 + c]);
-  /* crowded neighbourhoods: 3.5's essential normalisation */
+  /* crowded neighbourhoods: normalisation of the zero-energy weights */
   oz_real thin = 1.0f / oz_max(oz_set(1.0f), acc[9]);
   oz_st(f->zero_energy_gate, i, thin);
-  /* what is held pulls as its fluid would */
+  /* a held particle pulls with the strength of its fluid */
   oz_real hg = o->hg * thin / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
   oz_v3 zero = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   oz_vec_st(f->y, i, zero, 0.5f * hg);
@@ -263,8 +270,9 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_gradient_made(f, i, acc, &own);
 }
 
-/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega (3.4); and the
- * neighbours' part of the same for the density constraint, which density_bound makes use of ---- */
+/* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega
+ * (docs/theory/velocity_projection.md, preconditioner); and the neighbours' part of the same sum
+ * for the density constraint, for density_bound ---- */
 
 typedef struct {
   int none;
@@ -284,7 +292,7 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
   acc[0] += k * scale * oz_root(oz_square_above(v, oz_set(1e-30f)));
   acc[1] += row * (k * oz_along_length(n));
 }
-/* inverse mass, |ghat B| of the particle itself */
+/* inverse mass; |ghat B| of the particle itself */
 typedef struct {
   oz_real om, own;
 } oz_bound_sums_own;
@@ -305,8 +313,8 @@ OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_bound_sums_made(f, i, acc, &own);
 }
 
-/* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|; its frame and eigenvalues
- * (3.4) ---- */
+/* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|, its eigenframe and eigenvalues
+ * ---- */
 
 typedef struct {
   oz_s3 B;
@@ -329,7 +337,7 @@ OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_gro
   oz_v3 way = oz_along(n, &k);
   oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->bound_sum, n->j, 1));
 }
-/* The frame, and its eigenvalues. */
+/* Rotation of the eigenframe; the eigenvalues go to w. */
 OZ_FN oz_q4 oz_bound_eigen(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B,
                            oz_real w[3]) {
   oz_real sum[6];
@@ -350,8 +358,8 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_preconditioner_st(f, i, w, turn);
 }
 
-/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain (3.2); dx.w: dx
- * . dx / omega, for cg_last ---- */
+/* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain; dx.w: dx . dx
+ * / omega, for cg_last ---- */
 
 typedef struct {
   int none;
@@ -374,7 +382,7 @@ OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;
 }
-/* of what walls let through: times what they were given */
+/* work of the correction that passed the walls' filter on the one before it */
 OZ_FN oz_real oz_force_work(oz_v3 dx, oz_v3 unheld, oz_real om) {
   return oz_dot(dx, unheld) / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
 }
@@ -384,10 +392,10 @@ OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_vec_st(f->dx, i, dx, oz_force_work(dx, dx, oz_ld(f->omega, i)));
 }
 
-/* ---- strain: the corotated constraint on positions (14-16; 3.3), its multiplier, and what
- * neighbours need ---- */
+/* ---- strain: the corotated constraint on positions (14-16), its multiplier, and the matrix for
+ * the neighbours (docs/theory/position_phase.md) ---- */
 
-/* What that reads of its own particle. */
+/* Values of the particle itself that the corotation needs. */
 typedef struct {
   oz_s3 B;
   oz_real y[4]; /* displacement, zero-energy strength */
@@ -400,9 +408,9 @@ OZ_FN void oz_turned_take(const oz_frame *f, uint32_t i, oz_turned_own *o) {
   o->gradient_sum = oz_block3_ld(f->gradient_sum, f->stride, i);
   o->rot = oz_turn_ld(f->rotation, f->stride, i);
 }
-/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (rot; the caller keeps it), F = I + Y
- * B and S = (M - R K) B R^T. Where K B = I, which is everywhere but in thin neighbourhoods, S = F
- * R^T - I; elsewhere (I - R)(I - K B) R^T goes off. */
+/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (*rot; the caller stores it), F = I +
+ * Y B and S = (M - R K) B R^T. Where K B = I, which is everywhere but in thin neighbourhoods, S = F
+ * R^T - I; elsewhere (I - R)(I - K B) R^T is subtracted. */
 OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_turned_own *o,
                        oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
   const oz_s3 *B = &o->B;
@@ -414,7 +422,8 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   F->m[4] += 1.0f;
   F->m[8] += 1.0f;
   *rot = o->rot;
-  if (f->corotation) { /* warm: each iteration goes on from the last */
+  if (f->corotation) { /* warm start: each iteration continues from the rotation of the previous one
+                        */
     *rot = oz_polar(F, *rot, 1);
     if (f->first_iteration) *rot = oz_polar(F, *rot, 1);
   }
@@ -432,7 +441,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
     for (int c = 0; c < 9; c++) T.m[c] = N.m[c] - T.m[c];
     T = oz_m3_mul_t(&T, R);
     for (int c = 0; c < 9; c++) S->m[c] -= T.m[c];
-    /* and F for the zero-energy control is (I + S) R */
+    /* F of the zero-energy control is (I + S) R */
     *F = oz_m3_mul(S, R);
     for (int c = 0; c < 9; c++) F->m[c] += R->m[c];
   }
@@ -451,8 +460,8 @@ OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_g
   (void)s;
   oz_outer(acc, f->y, n);
 }
-/* What it reads of its own particle. On the GPU that is far away, and all of it is read at once;
- * the CPU, which has it near and few registers, reads the rest when it asks for it. */
+/* Values of the particle itself. The GPU loads all of them at once, to wait for memory once; the
+ * CPU, with few registers, loads the second part where it is needed. */
 typedef struct {
   oz_turned_own at;
   oz_s3 lam;
@@ -484,8 +493,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   } else
     for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
   oz_real tr = oz_s3_trace(&e), shift = oz_set(0.0f);
-  if (f->volume_split) { /* the volume part: 2/3 (tr S + second order of the determinant), part 2
-                            (1) */
+  if (f->volume_split) { /* volume part: 2/3 (tr S + second order of the determinant) */
     oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
     shift = (2.0f / 3.0f) * second;
   }
@@ -499,29 +507,31 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   oz_s3 dl = oz_precondition(f, &r, &U, o->p, o->a);
   oz_real size = oz_set(0.0f), zero = oz_set(0.0f);
   for (int c = 0; c < 6; c++) size += oz_abs(dl.s[c]);
-  on &= size < oz_set(1e30f); /* a neighbour that is no number makes none of this one */
+  on &= size < oz_set(1e30f); /* a neighbour with a non-finite value must not spread it */
   rot.x = oz_select(on, rot.x, zero), rot.y = oz_select(on, rot.y, zero),
   rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
   for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
   oz_lam_st(f, i, &lam);
   if (f->corotation) oz_turn_st(f->rotation, f->stride, i, rot);
 
-  /* A = -d dLam R B - (arm / 2) h_i (F - I): constraint and the affine part of the zero-energy
-   * control in one matrix, because c x0_ji = arm ghat_ij (3.5 with the weight c chosen so) */
+  /* A = -d dLam R B - (arm / 2) h_i (F - I): the constraint and the affine part of the zero-energy
+   * control in one matrix, because the weight c is chosen so that c x0_ji = arm ghat_ij */
   oz_m3 RB = oz_m3_mul_s(&R, &o->at.B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
   F.m[0] -= 1.0f;
   F.m[4] -= 1.0f;
   F.m[8] -= 1.0f;
   oz_real kh = f->zero_energy_arm * o->at.y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
-  /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C of the start positions is
-   * dens_grad ghat: two more multiples of the identity, and nothing to be gathered for it. It is a
-   * force along the line of the start, which keeps angular momentum: u is (x - x_start) / dt, so
-   * that x cross u is x_start cross u. Where boundary particles are hit, and bodies, positions of
-   * the moment are needed (ooze verify boundary.shell.impact): density_move does all of it there.
-   */
+  /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C at the start positions is
+   * dens_grad ghat: a multiple of the identity for each end, without a gather of its own. The force
+   * acts along the line of the start positions, which keeps angular momentum: u is (x - x_start) /
+   * dt, so that x cross u = x_start cross u.
+   *
+   * Impacts on boundary particles and bodies need the current positions (ooze verify
+   * boundary.shell.impact): there density_move does all of it. */
   if (f->fused_density) {
-    oz_real push = (f->d * f->dens_grad) * oz_min(press, oz_set(0.0f)); /* and a number */
+    oz_real push =
+        (f->d * f->dens_grad) * oz_min(press, oz_set(0.0f)); /* at most 0, and never NaN */
     A.m[0] += push, A.m[4] += push, A.m[8] += push;
   }
   oz_matrix_st(f->A, i, &A);
@@ -535,8 +545,8 @@ OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_r
   oz_strained(f, i, acc, v[3], &own);
 }
 
-/* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18; 3.5)
- * ---- */
+/* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18;
+ * docs/theory/zero_energy.md) ---- */
 
 typedef struct {
   oz_own y;
@@ -550,8 +560,8 @@ OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s
   oz_matrix(acc, f->A, n);
   oz_pull(acc, f->y, n, &s->y);
 }
-/* To y2. Where both constraints move together, density_move follows, adds to it and knows then
- * where the particle is. */
+/* The result goes to y2. Where both constraints move together, density_move follows, adds to y2 and
+ * writes the position. */
 OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real y[4];
@@ -565,7 +575,7 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   }
 }
 
-/* ---- conform_update: Q at the end of the substep (6; 3.8) ---- */
+/* ---- conform_update: Q at the end of the substep (6; docs/theory/conformation.md) ---- */
 
 typedef struct {
   int none;
@@ -592,14 +602,15 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   Q = oz_s3_rotate(&Q, &R);
   oz_s3 Q0 = Q;
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);
-  if (f->has_yield) { /* strain at the yield stress: times compliance, a being a / q by now */
+  if (f->has_yield) { /* strain at the yield stress: yield times compliance; a is a / q since
+                       * velocity_start */
     oz_real yield = oz_yield(f, i), unit = oz_set(f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d));
     oz_real strain = yield * unit * oz_ld(f->a, i) / oz_inv_q_ld(f, i);
     oz_real kept;
     oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
     Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);
     oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i),
-          turned = oz_m3_v(&R, w); /* filter.h */
+          turned = oz_m3_v(&R, w); /* see filter.h */
     oz_mask fluid = oz_fluid(f, i);
     oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
     oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));

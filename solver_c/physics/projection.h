@@ -1,12 +1,11 @@
-/* The velocity projection (3.2): its first multiplier, residual, conjugate gradients. The
- * constraint itself, its bounds and forces, and what follows on positions stand in conformation.h.
- */
+/* The velocity projection (docs/theory/velocity_projection.md): first multiplier, residual,
+ * conjugate gradients. Its constraint, bounds and forces are in conformation.h. */
 #ifndef OZ_PHYSICS_PROJECTION_H
 #define OZ_PHYSICS_PROJECTION_H
 
 #include "physics/conformation.h"
 
-/* ---- velocity_start: compliance over q, first multiplier (part 2, 2 and 3) ---- */
+/* ---- velocity_start: compliance over q, first multiplier ---- */
 
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
@@ -22,8 +21,9 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_s3_eigen(&Q, 4, w, &U);
     q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
   }
-  /* the stress that the particles already carry. Of stiff ones min(1, 10 a), which keeps them from
-   * blowing up; yielding does too, so that what yields has all of it, up to its yield stress */
+  /* The stress that particles already carry. Stiff particles start from the part min(1, 10 a) of
+   * it, which keeps them stable. A yield stress limits it as well: particles that can yield start
+   * from all of it, up to the yield stress. */
   oz_real yield = oz_yield(f, i), part = oz_min(oz_set(1.0f), 10.0f * a),
           unit = oz_set(1.0f / oz_pressure_unit(f));
   oz_s3 dev = oz_stretch(f, &Q, 1.0f / a);
@@ -36,11 +36,11 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   } else
     for (int c = 0; c < 6; c++) dev.s[c] *= part;
   oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
-  /* a thousand separations in a substep: no pressure */
+  /* more than a thousand separations in a substep is no pressure */
   pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f));
   oz_mask start =
       f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->volume_split) > oz_set(0.5f));
-  if (f->scheme == 3) /* explicit stress (section 3.1): all of (Q - I) / a at once */
+  if (f->scheme == 3) /* explicit stress (the paper's section 3.1): all of (Q - I) / a at once */
     for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
   for (int c = 0; c < 6; c++)
     lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
@@ -61,7 +61,7 @@ OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += d
   oz_st4(f->u, i, 4, 0, u);
 }
 
-/* ---- residual: r = -(C(u) + a Lam), first direction (7, 10, 11; 3.2) ---- */
+/* ---- residual: r = -(C(u) + a Lam), and the first direction (7, 10, 11) ---- */
 
 typedef struct {
   int none;
@@ -76,8 +76,8 @@ OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const 
   (void)s;
   oz_outer(acc, f->u, n);
 }
-/* What a particle has when it is asked for its residual: stretch, multiplier, compliance over q and
- * 1 / q (velocity_start), and the frame of the preconditioner. */
+/* Values of the particle itself that its residual needs: stretch, multiplier, compliance over q and
+ * 1 / q (velocity_start), and the preconditioner. */
 typedef struct {
   oz_s3 Q, lam;
   oz_real a, inv_q, p[3];
@@ -91,8 +91,8 @@ OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, own->a, &own->lam, oz_set(-1.0f), &r);
-  /* what is held among what is held, as in a nozzle beside a wall that moves, has a strain that no
-   * multiplier can change */
+  /* A held particle among held ones, as in a nozzle beside a moving wall, has a strain that no
+   * multiplier can change. */
   oz_mask on = own->on & (own->p[0] + own->p[1] + own->p[2] > oz_set(1e-3f * f->t_ref));
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
   oz_metric m = oz_metric_of(f, own->p, own->a);
@@ -114,12 +114,14 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   own.turn = oz_turn_ld(f->precond_rotation, f->stride, i);
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
-/* bound, velocity_start and residual of a particle at once, where nothing relaxes or yields, so
- * that nobody carries stress, and no force comes in between. What is stored rounded is used so. */
+/* bound, velocity_start and residual of a particle fused, for scenes without relaxation time and
+ * yield stress, in which no particle carries stress, and without a force in between. Values that
+ * are stored rounded are read back rounded. */
 OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_bound,
                           const oz_real *acc, oz_real *red) {
   oz_residual_own own;
-  oz_v3 u = oz_vec_ld(f->u, i); /* all is read before anything is written: a GPU waits once */
+  oz_v3 u = oz_vec_ld(f->u, i); /* all loads come before the first store: a GPU waits for memory
+                                 * once */
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   own.Q = oz_planes6_ld(f->q, f->stride, i);
   own.a = oz_ld(f->a, i), own.inv_q = oz_set(1.0f);
@@ -133,10 +135,10 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
 
-/* ---- conjugate gradients (3.2): one application of A, and the vector updates. Scalars stay with
- * the backend. Kept are z = M^-1 r and w = M^-1 A p, both in the frame of the preconditioner, and
- * the direction p. So M is asked for once an iteration, beside A p, and what alpha and beta are
- * made of is summed there: of z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
+/* ---- conjugate gradients: one application of A, and the vector updates. The scalars stay with the
+ * backend. The stored vectors are z = M^-1 r and w = M^-1 A p, both in the preconditioner's frame,
+ * and the direction p. So M^-1 is applied once an iteration, beside A p, and the sums for alpha and
+ * beta are made there: for z' = z - alpha w, r'.z' = r.z - 2 alpha z.Ap + alpha^2 w.Ap. ---- */
 
 OZ_FN void oz_cg_start_item(const oz_frame *f) {
   f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
@@ -166,16 +168,17 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_comply(f, a, &p, oz_set(1.0f), &q);
   for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
   red[0] = oz_s3_dot(&p, &q);
-  red[1] = oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and so is w */
+  red[1] =
+      oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and w with them */
   q = oz_s3_rotate_back(&q, &U);
   w = oz_metric_solve(f, &m, q);
   oz_six_st(f->cg_applied, f->stride, i, &w);
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
 }
-/* The last iteration has no further direction, so only the length of its step is asked for, and
- * that without A p: p . A p = p . C(dx) + p . (a p), and since C is the transpose of what made dx,
- * the first part is the work of dx on the forces that it comes from: nothing to gather. */
+/* The last iteration needs the length of its step but no further direction, so A p is not needed: p
+ * . A p = p . C(dx) + p . (a p), and since C is the transpose of the operator that made dx, the
+ * first term is the work of dx on its own forces, without a gather. */
 typedef struct {
   oz_s3 p, z;
   oz_real e[3], a;
@@ -191,7 +194,7 @@ OZ_FN void oz_cg_last_of(const oz_frame *f, const oz_cg_last_own *o, oz_real wor
   oz_comply(f, o->a, &o->p, oz_set(1.0f), &q);
   red[0] = (2.0f * f->inv_d * f->inv_d) * work + oz_s3_dot(&o->p, &q);
   red[1] = oz_metric_square(&m, &o->z);
-  red[2] = red[3] = oz_set(0.0f); /* as cg_apply has them: of a next direction */
+  red[2] = red[3] = oz_set(0.0f); /* sums of cg_apply for a next direction */
 }
 OZ_FN void oz_cg_last_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_last_own own;
@@ -200,7 +203,8 @@ OZ_FN void oz_cg_last_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_last_take(f, i, &own);
   oz_cg_last_of(f, &own, dx[3], red);
 }
-OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down iteration does nothing */
+OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a converged or broken-down iteration does
+                                                  * nothing */
   const double *sum = f->scalar + OZ_SCALAR_SUM;
   double pq = sum[0], rz = sum[1];
   int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
@@ -208,19 +212,19 @@ OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a spent or broken-down itera
   f->scalar[OZ_SCALAR_ALPHA] = alpha;
   f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
 }
-/* u and the multiplier by a step along p, and, but for the last one, the next direction. In parts,
- * because what is read need wait neither for cg_apply nor for how long the step is. */
+/* Step along p for u and the multiplier and, except in the last iteration, the next direction. The
+ * loads are separate functions, because they depend neither on cg_apply nor on the step length. */
 typedef struct {
   oz_real u[4];
   oz_v3 dx;
   oz_s3 lam, p, z, w, B;
   oz_q4 turn;
 } oz_cg_own;
-/* all but what the stage before writes: cg_apply, or of the last step force */
+/* loads all but the result of the previous stage: that of cg_apply, or of force in the last step */
 OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
   o->lam = oz_lam_ld(f, i), o->p = oz_six_ld(f->cg_direction, f->stride, i);
-  if (f->last_iteration) { /* nobody asks for the rest */
+  if (f->last_iteration) { /* the last step needs no more */
     const oz_q4 none = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(1.0f)};
     o->z = o->w = o->B = o->p, o->turn = none;
     return;
@@ -238,7 +242,7 @@ OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) {
 OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA],
         ku = al * f->inv_dt;
-  if (al == 0.0f) return; /* spent, or broken down: 0 times what broke it down would be no number */
+  if (al == 0.0f) return; /* converged or broken down: 0 times a non-finite value would be NaN */
   o->u[0] += ku * o->dx.x;
   o->u[1] += ku * o->dx.y;
   o->u[2] += ku * o->dx.z;
@@ -263,7 +267,8 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_answer(f, i, &own);
   oz_cg_step(f, i, &own);
 }
-/* The same scalars where r.z is summed by itself, after the step: the pressure solve of mps.h. */
+/* The same scalars for a solver that sums r.z by itself, after the step: the pressure solve of
+ * mps.h. */
 OZ_FN void oz_cg_alpha_item(const oz_frame *f) {
   double rz = f->scalar[OZ_SCALAR_RZ], pq = f->scalar[OZ_SCALAR_SUM];
   int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;

@@ -1,62 +1,63 @@
-/* Walls in the velocity projection: what they hold, and the filter that conjugate gradients need
- * for it. See wall.h. */
+/* Walls in the velocity projection: the active set, and the filter that keeps conjugate gradients
+ * within it (docs/theory/walls.md, velocity phase). See wall.h. */
 #ifndef OZ_PHYSICS_WALL_HOLD_H
 #define OZ_PHYSICS_WALL_HOLD_H
 
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
 
-/* d: nearer than this to the nearest neighbour's distance counts as the same layer */
+/* d: a particle this much further away than its nearest neighbour counts as the same layer */
 #define OZ_WALL_LAYER 0.3f
-#define OZ_WALL_TOUCH 0.05f /* d: nearer than this to wall_gap counts as touching */
-/* d: nearer than this is the layer that a sticky wall holds; where walls count in the density it
+#define OZ_WALL_TOUCH 0.05f /* d: a particle this near to wall_gap counts as touching */
+/* d: thickness of the layer that a sticky wall holds; where walls count in the density, the layer
  * stands at 0.5 */
 #define OZ_WALL_STICK 0.7f
-/* squared sine: planes nearer to parallel than 18 degrees count as one direction */
+/* squared sine: planes closer to parallel than 18 degrees count as one direction */
 #define OZ_WALL_WEDGE 0.1f
-#define OZ_WALL_SHEAR 0.75f /* d: the layer nearer than this is dragged along by the wall */
+#define OZ_WALL_SHEAR 0.75f /* d: thickness of the layer that the wall drags along */
 
 /* The active planes of one particle as an orthonormal set, so that the filter
  *     P = keep (I - sum_k e_k e_k^T),      keep = product of (1 - friction)
- * is symmetric and positive semi-definite whatever the angles between walls; conjugate gradients
- * need that. A plane almost parallel to one before it adds no direction. */
+ * is symmetric and positive semi-definite for all angles between walls, as conjugate gradients
+ * need. A plane almost parallel to an earlier one adds no direction. */
 typedef struct oz_hold {
   uint32_t planes;
-  int count; /* planes that add a direction: */
+  int count; /* planes that add a direction; `on` marks them */
   int on[OZ_PLANES];
   float e[OZ_PLANES][3];
   float b[OZ_PLANES]; /* m/s: e_k.u that puts the particle exactly at wall_gap */
   float keep;
-  /* m/s: velocity of the walls, weighted by friction: what the tangential part is drawn to */
+  /* m/s: velocity of the walls, weighted by friction: target of the tangential part */
   float u[3];
-  float share[OZ_PLANES]; /* of each plane in friction, */
-  float total;            /* whose sum is this before oz_hold_close */
-  /* plane that drags the particle along without pressing on it, or -1; its */
+  float share[OZ_PLANES]; /* share of each plane in the friction */
+  float total;            /* sum of the shares before oz_hold_close normalises them */
+  /* plane that drags the particle without pressing on it, or -1; its normal, velocity and factor */
   int shear;
   float shear_n[3], shear_u[3], shear_keep;
 } oz_hold;
 
-/* Does it remember its shape, and give way? Without compliance there is no stress to be kept in
- * balance. */
+/* True for a particle that remembers its shape and is compliant. Without compliance there is no
+ * stress to keep in balance. */
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
   return (oz_relaxation_time_of(f, (uint32_t)i) > 0.0f &&
           oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
          (f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f);
 }
-/* m: where the particle starts from, measured from where the wall starts. */
+/* m: distance of the particle's start position from the wall's start pose. */
 OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) {
   return w->s + f->dt * oz_dot3f(w->n, w->u);
 }
-/* In reach of a wall that holds on to what it touches. */
+/* True within the range of a sticky wall. */
 OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
 }
 
-/* m: how near the velocity projection lets it come. A wall that counts in the density keeps its
- * distance by pressure, in the position phase; but what remembers its shape must know of it while
- * its stress is solved for, or it falls freely there and is pushed back out of balance, every
- * substep. So it comes no nearer than it is, or than half a separation; where the wall is sticky,
- * than it is: what is held on one side alone takes every stir as a step to the other. */
+/* m: least distance from the wall that the velocity projection allows. A wall that counts in the
+ * density keeps its distance by pressure in the position phase. A particle that remembers its shape
+ * must feel the wall already while its stress is solved for; otherwise it falls freely there and is
+ * pushed back out of balance in every substep. So it may come no nearer than its start distance, or
+ * half a separation; for a sticky wall no nearer than its start distance, because a particle held
+ * on one side only would drift to the other with every disturbance. */
 OZ_FN float oz_wall_floor_of(const oz_frame *f, const oz_wall *w, int solid) {
   if (!f->wall_density || !w->dense || !solid) return f->wall_gap;
   return oz_maxf(f->wall_gap,
@@ -66,8 +67,8 @@ OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
   return oz_wall_floor_of(f, w, f->wall_density && w->dense && oz_wall_solid(f, i));
 }
 
-/* Loops over planes have a fixed count and index nothing by what they find, so that all of this
- * stays in registers. */
+/* Loops over planes have a fixed count and no data-dependent index, so that the compiler keeps all
+ * of this in registers. */
 OZ_FN void oz_hold_open(oz_hold *h, uint32_t planes) {
   h->planes = planes;
   h->count = 0;
@@ -77,11 +78,11 @@ OZ_FN void oz_hold_open(oz_hold *h, uint32_t planes) {
   for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = h->shear_u[a] = 0.0f;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f, h->on[k] = 0;
 }
-/* Plane k, which is w: `active` and `keep` are what it has, or will have; floor: its oz_wall_floor,
- * asked for only where it is active. */
+/* Adds plane k, which is w. `active` and `keep` are its present or future values; floor, its
+ * oz_wall_floor, matters only where it is active. */
 OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall *w, uint32_t active,
                        float keep, float floor) {
-  /* the strongest: several would not commute, and P must be symmetric */
+  /* the strongest only: several do not commute, and P must be symmetric */
   if (keep < h->shear_keep) {
     h->shear = (int)k, h->shear_keep = keep;
     for (int a = 0; a < 3; a++) h->shear_n[a] = w->n[a], h->shear_u[a] = w->u[a];
@@ -95,7 +96,7 @@ OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall 
     for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
     b -= along * h->b[m];
   }
-  /* what stands off is dragged by shear */
+  /* a particle that stands off the wall is dragged by shear instead */
   const float friction = active == OZ_WALL_STANDS ? 0.0f : w->friction;
   h->keep *= 1.0f - friction;
   h->share[k] = friction;
@@ -134,8 +135,8 @@ OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float sca
       if (k == h->shear) impulse[3 * k + a] += scale * lost;
   }
 }
-/* v <- N v, N the filter of the active planes; what is taken away goes to each plane's impulse,
- * times scale (kg over whatever v is). */
+/* v <- N v, N the filter of the active planes. The removed part is added to each plane's impulse,
+ * times scale (kg for a velocity, kg/s for a displacement). */
 OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scale) {
   for (int m = 0; m < OZ_PLANES; m++) {
     if (!h->on[m]) continue;
@@ -163,14 +164,14 @@ OZ_FN void oz_wall_apply(const oz_hold *h, float v[3], float *impulse, float sca
   if (h->count) oz_wall_stop(h, v, impulse, scale);
 }
 
-/* Is neighbour j nearer to wall w than particle i, by more than a layer? As the plane has it; both
- * are where they start. */
+/* True if neighbour j is nearer to wall w than particle i by more than a layer, measured from the
+ * plane at the start positions. */
 OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3], size_t j) {
   const float *xj = f->x + 4 * j, r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
   return oz_dot3f(n, r) < -(OZ_WALL_LAYER * f->d);
 }
-/* Is any of its neighbours? To know of one takes three reads, one after the other, for which a
- * thread of a GPU waits: so it has several on the way. */
+/* True if any neighbour of particle i is. One test takes three dependent loads, so a GPU thread has
+ * several of them in flight. */
 #if OZ_GPU
 #define OZ_WALL_AHEAD 8
 #else
@@ -178,7 +179,7 @@ OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3],
 #endif
 OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
   const float *x = f->x + 4 * i, xi[3] = {x[0], x[1], x[2]}, n[3] = {w->n[0], w->n[1], w->n[2]};
-  for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD) { /* i itself never is */
+  for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD) { /* never true for i itself */
     uint32_t j[OZ_WALL_AHEAD];
     int some = 0;
     for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++)
@@ -188,8 +189,8 @@ OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, ui
   }
   return 0;
 }
-/* Against a curved or small collider the plane alone would call everything behind it nearer, so
- * there the collider itself is asked. */
+/* Behind a curved or small collider the plane alone would count every particle as nearer, so the
+ * test asks the collider itself. */
 OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
   const float *xi = f->x + 4 * i;
   const oz_collider *c = f->collider + w->collider;
@@ -210,7 +211,7 @@ OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32
   return 0;
 }
 
-/* What a wall's hold on a particle depends on, read at once. */
+/* Values of a particle on which a wall's hold depends, loaded at once. */
 typedef struct oz_wall_inputs {
   float u[3], omega, a, tau, yield;
   int leaves, solid;
@@ -226,11 +227,11 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->solid = oz_wall_solid(f, i);
 }
 
-/* How much of its sliding velocity the layer next to a wall keeps in this substep. Fluid between
- * the wall and the centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u
- * - u_w) / s; implicitly, that is a factor 1 / (1 + eta). So a channel has its no-slip plane at the
- * wall, not at the first particles, and thin fluids, whose boundary layer is finer than a particle,
- * are not held at all. Friction scales it: 0 slides whatever the viscosity. */
+/* Factor on the sliding velocity of the layer next to a wall. Fluid between the wall and the centre
+ * of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; an implicit
+ * step makes that a factor 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at
+ * the first particles, and thin fluids with a boundary layer below the particle size are hardly
+ * held. Friction scales the effect: with 0 a particle slides at any viscosity. */
 OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inputs *g) {
   const float s0 = oz_wall_start(f, w);
   if (g->leaves || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
@@ -238,8 +239,7 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inpu
   const float eta =
       (g->tau + f->dt) * f->inv_dt * g->omega * f->d / (g->a * oz_maxf(s0, 0.25f * f->d));
   float keep = 1.0f / (1.0f + eta);
-  /* and a yield stress holds it up to that: what pulls at it is what its velocity has become
-   * without */
+  /* A yield stress holds the layer too: it takes up to its own value of the sliding momentum. */
   if (f->has_yield) {
     const float rel[3] = {g->u[0] - w->u[0], g->u[1] - w->u[1], g->u[2] - w->u[2]},
                 along = oz_dot3f(rel, w->n);
@@ -250,16 +250,16 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inpu
   return 1.0f - w->friction * (1.0f - keep);
 }
 
-/* The active set: a particle that would end nearer than wall_gap and is of the layer nearest to the
- * wall, or touches it already. Holding everything that would penetrate pins several layers to one
- * plane, and explodes (NUMERICS.md 3.6); the position phase deals with the rest. Touching is
- * measured where the wall is now, not where it will be: a wall that moves fast into the fluid must
- * not pin all the layers that it will have passed. */
+/* The active set: a particle that would end nearer than wall_gap and belongs to the layer nearest
+ * to the wall, or touches it already. Holding all particles that would penetrate pins several
+ * layers to one plane and is unstable (docs/theory/walls.md); the position phase stops the others.
+ * Touching is measured from the wall's start pose, not its end pose: a wall that moves fast into
+ * the fluid must not pin all the layers that it will have passed. */
 OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
                               const oz_wall_inputs *g, float floor, uint32_t length, int flat) {
   if (g->leaves) return OZ_WALL_FREE;
   const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
-  if (!(ends < floor)) { /* not into it: away, and stuck? */
+  if (!(ends < floor)) { /* moves away from the wall: stuck or free */
     const float wn = oz_dot3f(w->n, w->u);
     return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && un > wn ? OZ_WALL_STUCK
                                                                          : OZ_WALL_FREE;
@@ -269,8 +269,8 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
     return OZ_WALL_FREE;
   return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
-/* i: the contact's particle, of which g was read; length: of its row; flat: no collider is curved,
- * as the caller knows. All is read before anything is written. */
+/* i: the contact's particle, g its values; length: of its row; flat: the caller knows that no
+ * collider is curved. All loads come before the first store. */
 OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                         uint32_t length, oz_wall_inputs g, int flat) {
   oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
@@ -286,7 +286,7 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, si
     if (k >= planes) break;
     const oz_wall *w = wall + k;
     const uint32_t how = active >> 2 * k & 3u;
-    /* friction has it */
+    /* friction acts on these */
     keep[k] = how == OZ_WALL_HELD || how == OZ_WALL_STUCK ? 1.0f : oz_wall_keep(f, w, &g);
     oz_hold_add(f, &h, k, w, how, keep[k], oz_wall_floor_of(f, w, g.solid));
   }
@@ -304,8 +304,8 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, si
     for (int a = 0; a < 3; a++) u[a] = h.shear_u[a] + rel[a];
   }
   if (h.count) {
-    /* u = walls' velocity + P (u - walls' velocity), with the normal parts that end at wall_gap:
-     * relative to a target that has those, nothing but P is needed */
+    /* u = goal + P (u - goal): a goal with the walls' velocity and with normal parts that end at
+     * wall_gap leaves nothing but P to apply */
     float goal[3] = {h.u[0], h.u[1], h.u[2]};
     for (int m = 0; m < OZ_PLANES; m++) {
       if (!h.on[m]) continue;
@@ -328,9 +328,10 @@ OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t contact) {
   oz_wall_hold_of(f, contact, f->wall_particle[contact], 0);
 }
 
-/* dx <- P dx: what the velocity solve may move, and dx.w with it (oz_force_work). What each wall
- * took is kept until the length of the step is known. */
-/* v: dx, which may not be where it belongs yet */
+/* wall_filter: dx <- P dx, the part of a correction that walls allow, and dx.w with it
+ * (oz_force_work). The part that each wall removes is kept until the length of the step is
+ * known. */
+/* v: dx, which need not be stored yet */
 OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                             float v[3]) {
   oz_hold h;
@@ -353,14 +354,14 @@ OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t contact) {
   dx[3] = oz_dot3f(v, was) / (om > 0.0f ? om : 1.0f);
 }
 
-/* After cg_steps: the wall's share of this iteration's step. */
+/* wall_load, after cg_steps: the wall's share of this iteration's step. */
 OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t contact, size_t i) {
   const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3, now[OZ_PLANES * 3];
   const uint32_t planes = f->wall_planes[contact];
   if (!(f->omega[i] > 0.0f)) return;
   const float scale = (float)f->scalar[OZ_SCALAR_ALPHA] * f->m_ref / f->omega[i] * f->inv_dt;
-  for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all is read before anything is written */
+  for (uint32_t k = 0; k < OZ_PLANES; k++) { /* all loads come before the first store */
     if (k >= planes) break;
     for (uint32_t a = 0; a < 3; a++) now[3 * k + a] = impulse[3 * k + a] + scale * wall[k].took[a];
   }
@@ -373,9 +374,10 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t contact) {
   oz_wall_load_of(f, contact, f->wall_particle[contact]);
 }
 
-/* After the velocity solve: no active plane is penetrated, and its friction is done with. (The
- * solve keeps both to rounding; planes that added no direction of their own are put right here.) */
-/* 1 if u, the velocity of particle i, may be another */
+/* wall_clamp, after the velocity solve: no active plane is penetrated, and its friction is recorded
+ * as done. (The solve keeps both up to rounding; planes that added no direction are corrected
+ * here.) */
+/* returns 1 if u, the velocity of particle i, may have changed */
 OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                           float u[3]) {
   oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
@@ -384,9 +386,9 @@ OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t contact, uint32_t planes, 
   const float mass = f->m_ref / f->omega[i];
   for (uint32_t k = 0; k < planes; k++) {
     if (wall[k].active != OZ_WALL_STUCK) continue;
-    /* what the wall has been given is what it held on with; too much: it lets go. What remembers
-     * its shape is still pulled at with what the wall bears: all of it at once is a blow to stress
-     * that was solved for without */
+    /* The impulse given to the wall is the force that held the particle. Beyond the wall's limit it
+     * lets go. A particle that remembers its shape is still pulled with the limit: losing all of it
+     * at once would be a shock to a stress solved with it. */
     const float held = oz_dot3f(wall[k].n, impulse + 3 * k) / mass, most = wall[k].stick * f->dt;
     if (!(held > most)) continue;
     const float pull = oz_wall_solid(f, i) ? held - most : held;
