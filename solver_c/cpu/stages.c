@@ -18,6 +18,7 @@
 #include "physics/nozzle.h"
 #include "physics/paper.h"
 #include "physics/projection.h"
+#include "physics/strain.h"
 #include "physics/rules.h"
 #include "physics/soft.h"
 #include "physics/sph.h"

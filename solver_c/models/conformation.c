@@ -84,6 +84,7 @@ static ooze_result ask_density(oz_backend *b, const oz_frame *f, uint32_t k, ooz
   WALLS(wall_press);
   return OOZE_OK;
 }
+
 static ooze_result move_by_density(oz_backend *b, const oz_frame *f, ooze_message *why) {
   WALLS(wall_mirror);
   RUN(density_move);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 enum { REACH = 4 }; /* lattice layers within the widest kernel, h = 3.6 d */
+
 static const double PI = 3.14159265358979323846;
 
 /* Kernel support over the separation. */

@@ -17,7 +17,7 @@ typedef struct oz_step {
   double mean_neighbours;
   uint32_t rebuilt;
   uint32_t has_relaxation_time; /* some particle has tau > 0 */
-  uint32_t has_yield;      /* some material has a yield stress; has_relaxation_time is then set too */
+  uint32_t has_yield; /* some material has a yield stress; has_relaxation_time is then set too */
   /* some material conducts heat; has values that go with temperature */
   uint32_t has_heat, has_ramps;
   uint32_t has_tension; /* some material has surface tension or cohesion */

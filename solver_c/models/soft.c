@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { ITERATIONS_MOST = 48 };
+
 /* of sqrt(c): an error of 2 exp(-2 1.75) = 0.06 of the change is left */
 static const double ITERATIONS_FACTOR = 1.75;
 

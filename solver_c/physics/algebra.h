@@ -8,17 +8,21 @@
 typedef struct {
   oz_real x, y, z;
 } oz_v3;
+
 typedef struct {
   oz_real m[9];
 } oz_m3;
+
 typedef struct {
   oz_real s[6];
 } oz_s3;
+
 typedef struct {
   oz_real x, y, z, w;
 } oz_q4;
 
 OZ_FN oz_real oz_dot(oz_v3 a, oz_v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
 OZ_FN oz_v3 oz_m3_v(const oz_m3 *a, oz_v3 v) {
   oz_v3 r;
   r.x = a->m[0] * v.x + a->m[1] * v.y + a->m[2] * v.z;
@@ -26,6 +30,7 @@ OZ_FN oz_v3 oz_m3_v(const oz_m3 *a, oz_v3 v) {
   r.z = a->m[6] * v.x + a->m[7] * v.y + a->m[8] * v.z;
   return r;
 }
+
 OZ_FN oz_v3 oz_s3_v(const oz_s3 *a, oz_v3 v) {
   oz_v3 r;
   r.x = a->s[0] * v.x + a->s[3] * v.y + a->s[4] * v.z;
@@ -33,6 +38,7 @@ OZ_FN oz_v3 oz_s3_v(const oz_s3 *a, oz_v3 v) {
   r.z = a->s[4] * v.x + a->s[5] * v.y + a->s[2] * v.z;
   return r;
 }
+
 OZ_FN oz_m3 oz_s3_full(const oz_s3 *a) {
   oz_m3 r;
   r.m[0] = a->s[0];
@@ -46,6 +52,7 @@ OZ_FN oz_m3 oz_s3_full(const oz_s3 *a) {
   r.m[8] = a->s[2];
   return r;
 }
+
 OZ_FN oz_s3 oz_m3_sym(const oz_m3 *a) {
   oz_s3 r;
   r.s[0] = a->m[0];
@@ -56,6 +63,7 @@ OZ_FN oz_s3 oz_m3_sym(const oz_m3 *a) {
   r.s[5] = 0.5f * (a->m[5] + a->m[7]);
   return r;
 }
+
 OZ_FN oz_m3 oz_m3_mul(const oz_m3 *a, const oz_m3 *b) {
   oz_m3 r;
   for (int i = 0; i < 3; i++)
@@ -64,6 +72,7 @@ OZ_FN oz_m3 oz_m3_mul(const oz_m3 *a, const oz_m3 *b) {
           a->m[3 * i] * b->m[j] + a->m[3 * i + 1] * b->m[3 + j] + a->m[3 * i + 2] * b->m[6 + j];
   return r;
 }
+
 OZ_FN oz_m3 oz_m3_mul_t(const oz_m3 *a, const oz_m3 *b) { /* a b^T */
   oz_m3 r;
   for (int i = 0; i < 3; i++)
@@ -72,35 +81,43 @@ OZ_FN oz_m3 oz_m3_mul_t(const oz_m3 *a, const oz_m3 *b) { /* a b^T */
                        a->m[3 * i + 2] * b->m[3 * j + 2];
   return r;
 }
+
 OZ_FN oz_m3 oz_m3_mul_s(const oz_m3 *a, const oz_s3 *b) {
   oz_m3 f = oz_s3_full(b);
   return oz_m3_mul(a, &f);
 }
+
 OZ_FN oz_m3 oz_s3_mul_s(const oz_s3 *a, const oz_s3 *b) {
   oz_m3 f = oz_s3_full(a);
   return oz_m3_mul_s(&f, b);
 }
+
 OZ_FN oz_real oz_det(const oz_m3 *a) {
   const oz_real *m = a->m;
   return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
          m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
+
 OZ_FN oz_real oz_s3_trace(const oz_s3 *a) { return a->s[0] + a->s[1] + a->s[2]; }
+
 /* Frobenius product: off-diagonals count twice. */
 OZ_FN oz_real oz_s3_dot(const oz_s3 *a, const oz_s3 *b) {
   return a->s[0] * b->s[0] + a->s[1] * b->s[1] + a->s[2] * b->s[2] +
          2.0f * (a->s[3] * b->s[3] + a->s[4] * b->s[4] + a->s[5] * b->s[5]);
 }
+
 OZ_FN oz_s3 oz_s3_identity(void) {
   oz_s3 r;
   for (int c = 0; c < 6; c++) r.s[c] = oz_set(c < 3 ? 1.0f : 0.0f);
   return r;
 }
+
 OZ_FN oz_s3 oz_s3_select(oz_mask m, const oz_s3 *a, const oz_s3 *b) {
   oz_s3 r;
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(m, a->s[c], b->s[c]);
   return r;
 }
+
 /* The symmetric product of a and b: six of nine sums. */
 OZ_FN oz_s3 oz_m3_mul_sym(const oz_m3 *a, const oz_m3 *b) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
@@ -110,16 +127,19 @@ OZ_FN oz_s3 oz_m3_mul_sym(const oz_m3 *a, const oz_m3 *b) {
              a->m[3 * I[c] + 2] * b->m[6 + J[c]];
   return r;
 }
+
 OZ_FN oz_m3 oz_m3_transpose(const oz_m3 *a) {
   oz_m3 r;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) r.m[3 * i + j] = a->m[3 * j + i];
   return r;
 }
+
 OZ_FN oz_s3 oz_s3_rotate(const oz_s3 *a, const oz_m3 *r) { /* R A R^T */
   oz_m3 back = oz_m3_transpose(r), t = oz_m3_mul_s(r, a);
   return oz_m3_mul_sym(&t, &back);
 }
+
 OZ_FN oz_s3 oz_s3_rotate_back(const oz_s3 *a, const oz_m3 *r) { /* R^T A R */
   oz_m3 back = oz_m3_transpose(r), t = oz_m3_mul_s(&back, a);
   return oz_m3_mul_sym(&t, r);
@@ -139,6 +159,7 @@ OZ_FN oz_m3 oz_q4_matrix(oz_q4 q) {
   r.m[8] = 1.0f - 2.0f * (xx + yy);
   return r;
 }
+
 OZ_FN oz_q4 oz_q4_mul(oz_q4 a, oz_q4 b) {
   oz_q4 r;
   r.w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z;
@@ -147,6 +168,7 @@ OZ_FN oz_q4 oz_q4_mul(oz_q4 a, oz_q4 b) {
   r.z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w;
   return r;
 }
+
 OZ_FN oz_q4 oz_q4_unit(oz_q4 q) {
   oz_real k = oz_rsqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
   q.x *= k;
@@ -198,6 +220,7 @@ OZ_FN void oz_s3_eigen(const oz_s3 *a, int sweeps, oz_real w[3], oz_m3 *u) {
   for (int k = 0; k < 3; k++) w[k] = d[k];
   *u = v;
 }
+
 OZ_FN oz_s3 oz_s3_inverse(const oz_s3 *a) {
   const oz_real *s = a->s;
   oz_s3 r;
@@ -211,6 +234,7 @@ OZ_FN oz_s3 oz_s3_inverse(const oz_s3 *a) {
   for (int c = 0; c < 6; c++) r.s[c] *= k;
   return r;
 }
+
 /* Lanes whose eigenvalues are all above `floor`: the leading minors of a - floor I (Sylvester). */
 OZ_FN oz_mask oz_s3_above(const oz_s3 *a, float floor) {
   const oz_real *s = a->s;
@@ -219,6 +243,7 @@ OZ_FN oz_mask oz_s3_above(const oz_s3 *a, float floor) {
   oz_real m3 = z * m2 - x * s[5] * s[5] - y * s[4] * s[4] + 2.0f * s[3] * s[4] * s[5];
   return (x > zero) & (m2 > zero) & (m3 > zero);
 }
+
 OZ_FN oz_s3 oz_s3_compose(const oz_real w[3], const oz_m3 *u) { /* U diag(w) U^T */
   oz_m3 t;
   for (int i = 0; i < 3; i++)
@@ -226,6 +251,7 @@ OZ_FN oz_s3 oz_s3_compose(const oz_real w[3], const oz_m3 *u) { /* U diag(w) U^T
   t = oz_m3_mul_t(&t, u);
   return oz_m3_sym(&t);
 }
+
 /* The quaternion of a rotation matrix, by the largest of four equal forms (Shepperd), chosen per
  * lane. */
 OZ_FN oz_q4 oz_q4_of(const oz_m3 *r) {

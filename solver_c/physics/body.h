@@ -40,9 +40,11 @@ OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
   }
   return lo < f->body_count && f->body[lo].handle == handle ? (int64_t)lo : -1;
 }
+
 OZ_FN double oz_body_mass_of(const oz_frame *f, uint32_t i) {
   return f->omega[i] > 0.0f ? (double)f->m_ref / (double)f->omega[i] : 0.0;
 }
+
 OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
   for (int k = 0; k < 3; k++) out[k] = (double)f->owner_place[(size_t)k * f->stride + i];
 }
@@ -50,6 +52,7 @@ OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
 /* ---- who is where: slot of each particle of a body, by id ---- */
 
 OZ_FN void oz_body_clear_item(const oz_frame *f, uint32_t slot) { f->member[slot] = OZ_NO_MEMBER; }
+
 OZ_FN void oz_body_find_item(const oz_frame *f, uint32_t i) {
   if (oz_word(f->owner, i) == 0 || oz_owner_kind(oz_word(f->owner, i)) == OZ_OWNER_BOUNDARY) return;
   const int64_t b = oz_body_index(f, oz_word(f->owner, i));
@@ -67,6 +70,7 @@ OZ_FN void oz_body_start_pair(const oz_frame *f, uint32_t b, uint32_t i, double 
   oz_body_rest_of(f, i, rest);
   oz_body_add(acc, oz_body_mass_of(f, i), f->x + 4 * (size_t)i, f->u + 4 * (size_t)i, rest);
 }
+
 OZ_FN void oz_body_start_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   s->contacts = 0.0;
@@ -83,15 +87,18 @@ OZ_FN void oz_body_moment(const oz_frame *f, uint32_t i, const float *v, const d
   oz_cross3(r, d, t);
   for (int k = 0; k < 3; k++) acc[k] += m * d[k], acc[3 + k] += m * t[k];
 }
+
 OZ_FN void oz_body_push_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   oz_body_moment(f, i, f->dx + 4 * (size_t)i, f->body_state[b].c0, f->x + 4 * (size_t)i, acc);
 }
+
 OZ_FN void oz_body_push_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   if (!s->live) return;
   for (int k = 0; k < 3; k++) s->v[k] = acc[k] / s->mass;
   oz_sym_v(s->inverse, acc + 3, s->w);
 }
+
 /* The body of a slot's particle, if that is there and the body is rigid. */
 OZ_FN int oz_body_member(const oz_frame *f, uint32_t slot, uint32_t *i, uint32_t *b) {
   *i = f->member[slot];
@@ -100,6 +107,7 @@ OZ_FN int oz_body_member(const oz_frame *f, uint32_t slot, uint32_t *i, uint32_t
   *b = (uint32_t)at;
   return at >= 0 && f->body_state[at].live && f->omega[*i] > 0.0f;
 }
+
 OZ_FN void oz_body_carry_item(const oz_frame *f, uint32_t slot) {
   uint32_t i, b;
   if (!oz_body_member(f, slot, &i, &b)) return;
@@ -115,6 +123,7 @@ OZ_FN void oz_body_carry_item(const oz_frame *f, uint32_t slot) {
 OZ_FN void oz_body_drive_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   oz_body_moment(f, i, f->u + 4 * (size_t)i, f->body_state[b].c0, f->x + 4 * (size_t)i, acc);
 }
+
 OZ_FN void oz_body_drive_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   double w[3], half[3], by[4], turn[3];
@@ -144,6 +153,7 @@ OZ_FN void oz_body_match_pair(const oz_frame *f, uint32_t b, uint32_t i, double 
       acc[3 + 3 * k + c] += m * p * (rest[c] - f->body_state[b].rest_centre[c]);
   }
 }
+
 OZ_FN void oz_body_match_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   double sum = 0.0;
@@ -152,6 +162,7 @@ OZ_FN void oz_body_match_end(const oz_frame *f, uint32_t b, const double *acc) {
   for (int k = 0; k < 3; k++) s->c[k] = s->c0[k] + acc[k] / s->mass;
   oz_horn(acc + 3, s->q); /* the centre drops out: the reference is taken about its own */
 }
+
 OZ_FN void oz_body_place_item(const oz_frame *f, uint32_t slot) {
   uint32_t i, b;
   if (!oz_body_member(f, slot, &i, &b)) return;
@@ -179,6 +190,7 @@ OZ_FN double oz_body_give(const oz_body_state *s, const double by[4], const floa
   oz_body_spin(s, by, t, w);
   return 1.0 / s->mass + oz_dot3(t, w);
 }
+
 /* The impulse (kg m) along n that opens a gap by `depth`, and the one that holds the slip `slip`
  * back within Coulomb's cone; each of `many` contacts does its share. */
 OZ_FN void oz_body_impulse(double depth, const double n[3], double give, const double slip[3],
@@ -195,10 +207,12 @@ typedef struct oz_toucher {
   const oz_body_state *rigid; /* NULL: soft */
   double by[4], inv_mass, share, friction;
 } oz_toucher;
+
 OZ_FN oz_toucher oz_toucher_none(void) {
   oz_toucher t = {NULL, {0.0, 0.0, 0.0, 1.0}, 0.0, 0.0, 0.0};
   return t;
 }
+
 OZ_FN int oz_toucher_of(const oz_frame *f, uint32_t i, oz_toucher *t) {
   const uint32_t kind = oz_owner_kind(oz_word(f->owner, i));
   const int64_t b =
@@ -212,6 +226,7 @@ OZ_FN int oz_toucher_of(const oz_frame *f, uint32_t i, oz_toucher *t) {
   oz_body_turned(t->rigid, t->by);
   return t->rigid->live != 0;
 }
+
 OZ_FN double oz_toucher_give(const oz_toucher *t, const float p[3], const double n[3]) {
   return t->rigid ? oz_body_give(t->rigid, t->by, p, n) : t->inv_mass;
 }
@@ -255,6 +270,7 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   for (int k = 0; k < 3; k++) dx[k] = (float)(sum[k] * me.inv_mass);
   dx[3] = many;
 }
+
 /* With walls, which stand half a separation from a body's outermost particles. After body_touch. */
 OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t contact) {
   const uint32_t i = f->wall_particle[contact];
@@ -281,6 +297,7 @@ OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t contact) {
     }
   }
 }
+
 /* body_shift: the impulses onto the place. The first time in a substep it only learns how many
  * contacts share the load. */
 OZ_FN void oz_body_shift_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
@@ -288,6 +305,7 @@ OZ_FN void oz_body_shift_pair(const oz_frame *f, uint32_t b, uint32_t i, double 
   acc[6] += (double)dx[3];
   oz_body_moment(f, i, dx, f->body_state[b].c, f->p + 4 * (size_t)i, acc);
 }
+
 OZ_FN void oz_body_shift_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   double w[3], by[4], sum = 0.0;
@@ -311,6 +329,7 @@ OZ_FN void oz_body_end_pair(const oz_frame *f, uint32_t b, uint32_t i, double *a
   (void)i;
   (void)acc;
 }
+
 OZ_FN void oz_body_end_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   double by[4], turn[3], half[3], mid[4], w[3], L[3], t[3];
@@ -327,6 +346,7 @@ OZ_FN void oz_body_end_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_turn3(mid, t, L); /* half way, as body_drive had it */
   oz_body_spin(s, by, L, s->w);
 }
+
 OZ_FN void oz_body_speed_item(const oz_frame *f, uint32_t slot) {
   uint32_t i, b;
   if (!oz_body_member(f, slot, &i, &b)) return;

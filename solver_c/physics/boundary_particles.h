@@ -1,7 +1,8 @@
-/* Boundary particles (Takahashi et al. 2014, 3.2; Akinci et al. 2012): points of a collider's
- * surface that are in the fluid's sums, held where the collider is. `rest` is a point's place in
- * the collider's frame at the start of the step and `force`, which held particles have no use for,
- * how far it moves there during the step: a mesh that deforms. */
+/* Boundary particles (Takahashi et al. 2014, 3.2; Akinci et al. 2012;
+ * docs/theory/boundary_particles.md): points of a collider's surface that take part in the fluid's
+ * sums and move with the collider. owner_place is a point's place in the collider's frame at the
+ * start of the step, boundary_path its way in that frame during the step, for a mesh that
+ * deforms. */
 #ifndef OZ_PHYSICS_BOUNDARY_PARTICLES_H
 #define OZ_PHYSICS_BOUNDARY_PARTICLES_H
 
@@ -12,8 +13,9 @@
 OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) {
   return oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
 }
-/* Does any row of C that i has hold a boundary particle? Such a particle has a wall slot, whether
- * or not a wall is near. */
+
+/* True if the start row of particle i holds a boundary particle. Such a particle gets a wall
+ * contact, with or without a wall nearby. */
 OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
   const uint32_t length = f->start_length[i];
   if (!f->has_loads) return 0;
@@ -21,23 +23,28 @@ OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
     if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;
   return 0;
 }
-/* How freely fluid slips along boundary particle i: 0 holds it, 1 not at all. They are of no
- * material: that word tells it. */
+
+/* Freedom of fluid to slip along boundary particle i: 0 holds it, 1 not at all. The word is stored
+ * in place of a material number. */
 #define OZ_SLIP_WORD 0x40000000u
+
 OZ_FN uint32_t oz_slip_word(float slip) {
   return OZ_SLIP_WORD + (uint32_t)(65535.0f * slip + 0.5f);
 }
+
 OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
   const uint32_t word = f->boundary_slip[i];
   return f->has_slip && word >= OZ_SLIP_WORD && oz_is_boundary(f, i)
              ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f)
              : 0.0f;
 }
-/* Boundary particles gather nothing and have no rows, but for those that look at the fluid's
- * velocity. */
+
+/* Boundary particles gather nothing and have no rows, except those that average the fluid's
+ * velocity for slip. */
 OZ_FN int oz_boundary_idle(const oz_frame *f, uint32_t i) {
   return oz_is_boundary(f, i) && !(oz_slip(f, i) > 0.0f);
 }
+
 OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   const uint32_t handle = oz_word(f->owner, i) & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->collider_count;
@@ -51,6 +58,7 @@ OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   }
   return lo < f->collider_count && f->collider[lo].handle == handle ? f->collider + lo : NULL;
 }
+
 OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i, int end,
                              float out[3]) {
   float local[3], part = end ? c->f1 : c->f0;
@@ -61,14 +69,17 @@ OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i
   else
     oz_pose_out(c->p0, c->q0, local, out);
 }
-/* It stays where it is throughout the substep. */
+
+/* True for a boundary particle that rests during the substep. */
 OZ_FN int oz_boundary_still(const oz_frame *f, const oz_collider *c, uint32_t i) {
   int still = 1;
   for (int k = 0; k < 3; k++) still &= c->p0[k] == c->p1[k] && oz_boundary_path_of(f, i, k) == 0.0f;
   for (int k = 0; k < 4; k++) still &= c->q0[k] == c->q1[k];
   return still;
 }
-/* boundary: where it is, and the velocity that takes it to where it will be. */
+
+/* boundary: place at the start of the substep, and the velocity that leads to the place at its
+ * end. */
 OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
   float *x = f->x + 4 * (size_t)i, *u = f->u + 4 * (size_t)i, to[3];
   if (!oz_is_boundary(f, i)) return;
@@ -86,28 +97,33 @@ OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
   oz_boundary_place(f, c, i, 1, to);
   for (int k = 0; k < 3; k++) u[k] = (to[k] - x[k]) * f->inv_dt;
 }
-/* boundary_slip: where fluid slips, it is to see no velocity but its own: the mean of that around
- * the point, or a part of it. After forces are in the velocities, or what slides would be held back
- * by a substep's worth of them. Its own place does not follow (boundary_hold), but in the sums of
- * displacements it does (boundary_slide). */
+
+/* boundary_slip: fluid that slips must see its own velocity at the wall: the mean velocity around
+ * the point, or a part of it. The stage runs after the forces are in the velocities, because
+ * sliding fluid would be held back by one substep of force otherwise. The point's position does not
+ * follow (boundary_hold), but its displacement in the sums does (boundary_slide). */
 typedef struct {
   oz_v3 x;
 } oz_boundary_slip_self;
+
 OZ_FN void oz_boundary_slip_begin(const oz_frame *f, uint32_t i, oz_boundary_slip_self *s) {
   s->x = oz_vec_of(f->x, i);
 }
+
 OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s,
                                  const oz_group *n, oz_real *acc) {
   oz_real x[4];
   oz_near4(f->x, n, x);
   oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_near(f->u, n);
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * (1.0f / f->h2);
-  oz_real w = oz_select(x[3] > oz_set(0.0f), q * q * q, oz_set(0.0f)); /* of what is not held */
+  oz_real w = oz_select(x[3] > oz_set(0.0f), q * q * q, oz_set(0.0f)); /* only particles that are
+                                                                        * free */
   acc[0] += w * u.x;
   acc[1] += w * u.y;
   acc[2] += w * u.z;
   acc[3] += w;
 }
+
 OZ_FN void oz_boundary_slip_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real u[4];
@@ -121,7 +137,9 @@ OZ_FN void oz_boundary_slip_end(const oz_frame *f, uint32_t i, const oz_real *ac
   for (int c = 0; c < 3; c++) u[c] += part * (acc[c] * inv - u[c]);
   oz_st4(f->u, i, 4, 0, u);
 }
-/* boundary_hold, after `advance`: where it will be, and how far it goes. */
+
+/* boundary_hold, after `advance`: position at the end of the substep, and the displacement to
+ * it. */
 OZ_FN void oz_boundary_hold_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);
   if (!c) return;
@@ -130,12 +148,14 @@ OZ_FN void oz_boundary_hold_item(const oz_frame *f, uint32_t i) {
   oz_boundary_place(f, c, i, 1, p);
   for (int k = 0; k < 3; k++) y[k] = p[k] - x[k];
 }
-/* boundary_slide, when the density rows are made: what sums of displacements see. */
+
+/* boundary_slide, after the density rows are made: the displacement that sums see. */
 OZ_FN void oz_boundary_slide_item(const oz_frame *f, uint32_t i) {
   if (!(oz_slip(f, i) > 0.0f)) return;
   for (size_t k = 0; k < 3; k++) f->y[4 * (size_t)i + k] = f->dt * f->u[4 * (size_t)i + k];
 }
-/* boundary_end: exactly there, so that a resumed run, which places the points anew, has the same
+
+/* boundary_end: the exact place, so that a resumed run, which places the points anew, has the same
  * bits. */
 OZ_FN void oz_boundary_end_item(const oz_frame *f, uint32_t i) {
   const oz_collider *c = oz_boundary_of(f, i);

@@ -22,6 +22,7 @@ OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sig
 typedef struct {
   oz_real p[6], a, a_vol;
 } oz_metric;
+
 OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
   oz_metric m = {{oz_set(0.0f)}, a, f->volume_split ? oz_min(oz_set(f->a_min), a) : a};
@@ -29,6 +30,7 @@ OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   for (int c = 0; c < 6; c++) m.p[c] = oz_max(p[I[c]] + p[J[c]], floor);
   return m;
 }
+
 /* M^-1 e; Sherman-Morrison on the trace. */
 OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
   oz_real D[3], den = oz_set(0.0f);
@@ -46,12 +48,14 @@ OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
   }
   return e;
 }
+
 OZ_FN oz_real oz_metric_square(const oz_metric *m, const oz_s3 *e) { /* e . M e */
   oz_s3 t;
   oz_real trace = oz_s3_trace(e);
   for (int c = 0; c < 6; c++) t.s[c] = (m->p[c] + m->a) * e->s[c];
   return oz_s3_dot(e, &t) - (m->a - m->a_vol) * (1.0f / 3.0f) * trace * trace;
 }
+
 /* M^-1 r */
 OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3],
                             oz_real a) {
@@ -141,10 +145,12 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
 OZ_FN oz_mask oz_preconditioner_eigenvalues(const oz_frame *f, uint32_t i, oz_real p[3]) {
   return oz_three_get(f->precond_eigenvalues->v, i, p);
 }
+
 OZ_FN void oz_preconditioner_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
   oz_turn_st(f->precond_rotation, f->stride, i, q);
   oz_three_put(f->precond_eigenvalues->v, i, p, oz_enough(f, i));
 }
+
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
   return f->precond_eigenvalues->v + 2 * (size_t)f->stride + i;
 }
@@ -153,15 +159,18 @@ OZ_FN oz_mask oz_preconditioner_eigenvalues(const oz_frame *f, uint32_t i, oz_re
   for (uint32_t c = 0; c < 3; c++) p[c] = oz_block_ld(f->precond_eigenvalues, 4, c, f->stride, i);
   return oz_enough(f, i);
 }
+
 OZ_FN void oz_preconditioner_st(const oz_frame *f, uint32_t i, const oz_real p[3], oz_q4 q) {
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->precond_eigenvalues, 4, c, f->stride, i, p[c]);
   oz_turn_st(f->precond_rotation, f->stride, i, q);
 }
+
 OZ_FN float *oz_inv_q(const oz_frame *f, uint32_t i) {
   return oz_block_at(f->precond_eigenvalues, 4, 3, f->stride, i);
 }
 #endif
 OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q(f, i), 0); }
+
 /* A = -d Lam B: the matrix from which neighbours compute their displacement by this multiplier. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
   oz_m3 A = oz_s3_mul_s(lam, B);
@@ -184,10 +193,12 @@ typedef struct {
   oz_v3 x;
   oz_real light;
 } oz_gradient_self;
+
 OZ_FN void oz_gradient_begin(const oz_frame *f, uint32_t i, oz_gradient_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->light = oz_sqrt(oz_max(oz_set(f->x[4 * (size_t)i + 3]), oz_set(1.0f)));
 }
+
 OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const oz_group *n,
                             oz_real *acc) {
   oz_real x[4], k;
@@ -213,6 +224,7 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
   acc[10] += oz_select(free, size, oz_set(0.0f));
   acc[11] += x[3] * (size * size);
 }
+
 /* Values of the particle itself that the end of the stage needs: inverse mass, and the zero-energy
  * strength 0.8 N / (1 + N), N = (tau + dt) dt / (alpha rho d^2), alpha = a V0 dt^2 / (m_ref d^2),
  * for particles with enough neighbours (docs/theory/zero_energy.md). The GPU loads them before the
@@ -221,6 +233,7 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
 typedef struct {
   oz_real om, hg;
 } oz_gradient_own;
+
 OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
   oz_real a = oz_ld(f->a, i), tau = oz_relaxation_time(f, i), rho = oz_density(f, i),
           load = a * (f->V0 * f->dt / f->m_ref) * rho;
@@ -228,6 +241,7 @@ OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
   o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load),
                     oz_set(0.0f));
 }
+
 OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                             const oz_gradient_own *o) {
   oz_s3 K, B = oz_s3_identity();
@@ -263,6 +277,7 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st(f->density_row_sum, i, row);
   oz_matrix_st_spare(f->A, i, &send, row);
 }
+
 OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_gradient_own own;
   (void)red;
@@ -277,11 +292,13 @@ OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
 typedef struct {
   int none;
 } oz_bound_sums_self;
+
 OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) {
   (void)f;
   (void)i;
   s->none = 0;
 }
+
 OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n,
                               oz_real *acc) {
   (void)s;
@@ -292,20 +309,24 @@ OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, co
   acc[0] += k * scale * oz_root(oz_square_above(v, oz_set(1e-30f)));
   acc[1] += row * (k * oz_along_length(n));
 }
+
 /* inverse mass; |ghat B| of the particle itself */
 typedef struct {
   oz_real om, own;
 } oz_bound_sums_own;
+
 OZ_FN void oz_bound_sums_take(const oz_frame *f, uint32_t i, oz_bound_sums_own *o) {
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_v3 v = oz_s3_v(&B, oz_block3_ld(f->gradient_sum, f->stride, i));
   o->om = oz_ld(f->omega, i), o->own = oz_sqrt(oz_dot(v, v));
 }
+
 OZ_FN void oz_bound_sums_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                               const oz_bound_sums_own *o) {
   oz_st(f->bound_sum, i, o->om * (acc[0] + o->own));
   oz_st(f->density_near_sum, i, acc[1]);
 }
+
 OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_bound_sums_own own;
   (void)red;
@@ -319,9 +340,11 @@ OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 typedef struct {
   oz_s3 B;
 } oz_bound_self;
+
 OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
   s->B = oz_six_of(f->B, f->stride, i);
 }
+
 OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   oz_real k = weight * oz_rsqrt(oz_square_above(v, oz_set(1e-30f)));
   acc[0] += k * v.x * v.x;
@@ -331,12 +354,14 @@ OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   acc[4] += k * v.x * v.z;
   acc[5] += k * v.y * v.z;
 }
+
 OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n,
                          oz_real *acc) {
   oz_real k;
   oz_v3 way = oz_along(n, &k);
   oz_bound_add(acc, oz_s3_v(&s->B, way), k * oz_gather1(f->bound_sum, n->j, 1));
 }
+
 /* Rotation of the eigenframe; the eigenvalues go to w. */
 OZ_FN oz_q4 oz_bound_eigen(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_s3 *B,
                            oz_real w[3]) {
@@ -350,6 +375,7 @@ OZ_FN oz_q4 oz_bound_eigen(const oz_frame *f, uint32_t i, const oz_real *acc, co
   oz_s3_eigen(&P, 3, w, &U);
   return oz_q4_of(&U);
 }
+
 OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[3];
@@ -364,16 +390,19 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
 typedef struct {
   int none;
 } oz_force_self;
+
 OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) {
   (void)f;
   (void)i;
   s->none = 0;
 }
+
 OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_group *n,
                          oz_real *acc) {
   (void)s;
   oz_matrix(acc, f->A, n);
 }
+
 OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 A;
   oz_matrix_ld(f->A, i, &A);
@@ -382,242 +411,15 @@ OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;
 }
+
 /* work of the correction that passed the walls' filter on the one before it */
 OZ_FN oz_real oz_force_work(oz_v3 dx, oz_v3 unheld, oz_real om) {
   return oz_dot(dx, unheld) / oz_select(om > oz_set(0.0f), om, oz_set(1.0f));
 }
+
 OZ_FN void oz_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_v3 dx = oz_force_total(f, i, acc);
   oz_vec_st(f->dx, i, dx, oz_force_work(dx, dx, oz_ld(f->omega, i)));
-}
-
-/* ---- strain: the corotated constraint on positions (14-16), its multiplier, and the matrix for
- * the neighbours (docs/theory/position_phase.md) ---- */
-
-/* Values of the particle itself that the corotation needs. */
-typedef struct {
-  oz_s3 B;
-  oz_real y[4]; /* displacement, zero-energy strength */
-  oz_v3 gradient_sum;
-  oz_q4 rot;
-} oz_turned_own;
-OZ_FN void oz_turned_take(const oz_frame *f, uint32_t i, oz_turned_own *o) {
-  oz_ld4(f->y, i, 4, 0, o->y);
-  o->B = oz_six_ld(f->B, f->stride, i),
-  o->gradient_sum = oz_block3_ld(f->gradient_sum, f->stride, i);
-  o->rot = oz_turn_ld(f->rotation, f->stride, i);
-}
-/* From sum_j y_ji ghat^T: the rotation R of the neighbourhood (*rot; the caller stores it), F = I +
- * Y B and S = (M - R K) B R^T. Where K B = I, which is everywhere but in thin neighbourhoods, S = F
- * R^T - I; elsewhere (I - R)(I - K B) R^T is subtracted. */
-OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const oz_turned_own *o,
-                       oz_q4 *rot, oz_m3 *R, oz_m3 *F, oz_m3 *S) {
-  const oz_s3 *B = &o->B;
-  const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
-  oz_m3 Y = oz_difference(acc, y, o->gradient_sum);
-  *F = oz_m3_mul_s(&Y, B);
-  for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
-  F->m[0] += 1.0f;
-  F->m[4] += 1.0f;
-  F->m[8] += 1.0f;
-  *rot = o->rot;
-  if (f->corotation) { /* warm start: each iteration continues from the rotation of the previous one
-                        */
-    *rot = oz_polar(F, *rot, 1);
-    if (f->first_iteration) *rot = oz_polar(F, *rot, 1);
-  }
-  *R = oz_q4_matrix(*rot);
-  *S = oz_m3_mul_t(F, R);
-  S->m[0] -= 1.0f;
-  S->m[4] -= 1.0f;
-  S->m[8] -= 1.0f;
-  if (!oz_any(oz_not(oz_whole(f, B)))) return;
-  oz_s3 K = oz_block6_ld(f->K, f->stride, i);
-  if (oz_any(oz_s3_dot(&K, B) < oz_set(2.999f))) {
-    oz_m3 N = oz_s3_mul_s(&K, B), T;
-    for (int c = 0; c < 9; c++) N.m[c] = (c % 4 == 0 ? 1.0f : 0.0f) - N.m[c];
-    T = oz_m3_mul(R, &N);
-    for (int c = 0; c < 9; c++) T.m[c] = N.m[c] - T.m[c];
-    T = oz_m3_mul_t(&T, R);
-    for (int c = 0; c < 9; c++) S->m[c] -= T.m[c];
-    /* F of the zero-energy control is (I + S) R */
-    *F = oz_m3_mul(S, R);
-    for (int c = 0; c < 9; c++) F->m[c] += R->m[c];
-  }
-}
-
-typedef struct {
-  int none;
-} oz_strain_self;
-OZ_FN void oz_strain_begin(const oz_frame *f, uint32_t i, oz_strain_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_group *n,
-                          oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->y, n);
-}
-/* Values of the particle itself. The GPU loads all of them at once, to wait for memory once; the
- * CPU, with few registers, loads the second part where it is needed. */
-typedef struct {
-  oz_turned_own at;
-  oz_s3 lam;
-  oz_q4 turn;
-  oz_real a, p[3];
-  oz_mask on;
-} oz_strain_own;
-OZ_FN void oz_strain_take_rest(const oz_frame *f, uint32_t i, oz_strain_own *o) {
-  o->lam = oz_lam_ld(f, i), o->a = oz_ld(f->a, i),
-  o->on = oz_preconditioner_eigenvalues(f, i, o->p);
-  o->turn = oz_turn_ld(f->precond_rotation, f->stride, i);
-}
-OZ_FN void oz_strain_take(const oz_frame *f, uint32_t i, oz_strain_own *o) {
-  oz_turned_take(f, i, &o->at);
-  if (OZ_GPU) oz_strain_take_rest(f, i, o);
-}
-/* press: the density's multiplier. */
-OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real press,
-                       oz_strain_own *o) {
-  oz_m3 R, S, F;
-  oz_q4 rot;
-  oz_s3 e, r, stretch;
-  oz_corotate(f, i, acc, &o->at, &rot, &R, &F, &S);
-  e = oz_m3_sym(&S);
-  if (f->has_relaxation_time) {
-    oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
-    Q = oz_s3_rotate(&Q, &R);
-    stretch = oz_stretch(f, &Q, oz_inv_q_ld(f, i));
-  } else
-    for (int c = 0; c < 6; c++) stretch.s[c] = oz_set(0.0f);
-  oz_real tr = oz_s3_trace(&e), shift = oz_set(0.0f);
-  if (f->volume_split) { /* volume part: 2/3 (tr S + second order of the determinant) */
-    oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
-    shift = (2.0f / 3.0f) * second;
-  }
-  for (int c = 0; c < 6; c++)
-    r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
-  if (!OZ_GPU) oz_strain_take_rest(f, i, o);
-  oz_s3 lam = o->lam;
-  oz_comply(f, o->a, &lam, oz_set(-1.0f), &r);
-  oz_mask on = o->on;
-  oz_m3 U = oz_q4_matrix(oz_q4_mul(rot, o->turn));
-  oz_s3 dl = oz_precondition(f, &r, &U, o->p, o->a);
-  oz_real size = oz_set(0.0f), zero = oz_set(0.0f);
-  for (int c = 0; c < 6; c++) size += oz_abs(dl.s[c]);
-  on &= size < oz_set(1e30f); /* a neighbour with a non-finite value must not spread it */
-  rot.x = oz_select(on, rot.x, zero), rot.y = oz_select(on, rot.y, zero),
-  rot.z = oz_select(on, rot.z, zero), rot.w = oz_select(on, rot.w, oz_set(1.0f));
-  for (int c = 0; c < 6; c++) dl.s[c] = oz_select(on, dl.s[c], oz_set(0.0f)), lam.s[c] += dl.s[c];
-  oz_lam_st(f, i, &lam);
-  if (f->corotation) oz_turn_st(f->rotation, f->stride, i, rot);
-
-  /* A = -d dLam R B - (arm / 2) h_i (F - I): the constraint and the affine part of the zero-energy
-   * control in one matrix, because the weight c is chosen so that c x0_ji = arm ghat_ij */
-  oz_m3 RB = oz_m3_mul_s(&R, &o->at.B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
-  F.m[0] -= 1.0f;
-  F.m[4] -= 1.0f;
-  F.m[8] -= 1.0f;
-  oz_real kh = f->zero_energy_arm * o->at.y[3];
-  for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
-  /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C at the start positions is
-   * dens_grad ghat: a multiple of the identity for each end, without a gather of its own. The force
-   * acts along the line of the start positions, which keeps angular momentum: u is (x - x_start) /
-   * dt, so that x cross u = x_start cross u.
-   *
-   * Impacts on boundary particles and bodies need the current positions (ooze verify
-   * boundary.shell.impact): there density_move does all of it. */
-  if (f->fused_density) {
-    oz_real push =
-        (f->d * f->dens_grad) * oz_min(press, oz_set(0.0f)); /* at most 0, and never NaN */
-    A.m[0] += push, A.m[4] += push, A.m[8] += push;
-  }
-  oz_matrix_st(f->A, i, &A);
-}
-OZ_FN void oz_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_real v[4];
-  oz_strain_own own;
-  (void)red;
-  oz_ld4(f->dx, i, 4, 0, v);
-  oz_strain_take(f, i, &own);
-  oz_strained(f, i, acc, v[3], &own);
-}
-
-/* ---- conform_move: displacement by the new multipliers and the zero-energy control (12, 18;
- * docs/theory/zero_energy.md) ---- */
-
-typedef struct {
-  oz_own y;
-} oz_conform_move_self;
-OZ_FN void oz_conform_move_begin(const oz_frame *f, uint32_t i, oz_conform_move_self *s) {
-  const float *y = f->y + 4 * (size_t)i;
-  s->y = oz_own_of(y, y[3]);
-}
-OZ_FN void oz_conform_move_pair(const oz_frame *f, const oz_conform_move_self *s, const oz_group *n,
-                                oz_real *acc) {
-  oz_matrix(acc, f->A, n);
-  oz_pull(acc, f->y, n, &s->y);
-}
-/* The result goes to y2. Where both constraints move together, density_move follows, adds to y2 and
- * writes the position. */
-OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_real y[4];
-  oz_v3 dx = oz_force_total(f, i, acc);
-  oz_ld4(f->y, i, 4, 0, y);
-  oz_add_sane(y, dx, OZ_SANE_MOVE * f->d);
-  oz_st4(f->y2, i, 4, 0, y);
-  if (f->sequential) {
-    oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + y[0], x.y + y[1], x.z + y[2]};
-    oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
-  }
-}
-
-/* ---- conform_update: Q at the end of the substep (6; docs/theory/conformation.md) ---- */
-
-typedef struct {
-  int none;
-} oz_conform_update_self;
-OZ_FN void oz_conform_update_begin(const oz_frame *f, uint32_t i, oz_conform_update_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_self *s,
-                                  const oz_group *n, oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->y, n);
-}
-OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  (void)red;
-  oz_m3 R, S, F;
-  oz_q4 rot;
-  oz_turned_own own;
-  oz_turned_take(f, i, &own);
-  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
-  oz_real tau = oz_relaxation_time(f, i);
-  oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
-  Q = oz_s3_rotate(&Q, &R);
-  oz_s3 Q0 = Q;
-  Q = oz_conformation_step(&Q0, &S, tau, f->dt);
-  if (f->has_yield) { /* strain at the yield stress: yield times compliance; a is a / q since
-                       * velocity_start */
-    oz_real yield = oz_yield(f, i), unit = oz_set(f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d));
-    oz_real strain = yield * unit * oz_ld(f->a, i) / oz_inv_q_ld(f, i);
-    oz_real kept;
-    oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
-    Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);
-    oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i),
-          turned = oz_m3_v(&R, w); /* see filter.h */
-    oz_mask fluid = oz_fluid(f, i);
-    oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
-    oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
-    oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
-  }
-  Q = oz_conformation_clamp(&Q);
-  Q = oz_s3_select(oz_enough(f, i), &Q, &one);
-  oz_planes6_st(f->q, f->stride, i, &Q);
 }
 #endif

@@ -17,6 +17,7 @@ enum {
   OZ_SHAPE_CYLINDER,
   OZ_SHAPE_SDF
 };
+
 /* NONE: its boundary particles do it */
 enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1, OZ_ROLE_NONE = 2 };
 
@@ -42,8 +43,11 @@ typedef struct oz_face {
 OZ_FN float oz_dot3f(const float a[3], const float b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
+
 OZ_FN float oz_minf(float a, float b) { return a < b ? a : b; }
+
 OZ_FN float oz_maxf(float a, float b) { return a > b ? a : b; }
+
 OZ_FN int oz_finite3f(const float a[3]) {
   return fabsf(a[0]) < 1e30f && fabsf(a[1]) < 1e30f && fabsf(a[2]) < 1e30f; /* false for NaN */
 }
@@ -58,14 +62,17 @@ OZ_FN void oz_turn(const float q[4], const float v[3], float out[3]) {
   float z = v[2] + q[3] * tz + (q[0] * ty - q[1] * tx);
   out[0] = x, out[1] = y, out[2] = z;
 }
+
 OZ_FN void oz_turn_back(const float q[4], const float v[3], float out[3]) {
   float c[4] = {-q[0], -q[1], -q[2], q[3]};
   oz_turn(c, v, out);
 }
+
 OZ_FN void oz_pose_out(const float p[3], const float q[4], const float local[3], float world[3]) {
   oz_turn(q, local, world);
   world[0] += p[0], world[1] += p[1], world[2] += p[2];
 }
+
 OZ_FN void oz_pose_in(const float p[3], const float q[4], const float world[3], float local[3]) {
   float r[3] = {world[0] - p[0], world[1] - p[1], world[2] - p[2]};
   oz_turn_back(q, r, local);
@@ -85,11 +92,13 @@ OZ_FN void oz_collider_velocity(const oz_collider *c, const float local[3], floa
 
 /* Bricks are found by key: 21 bits an axis of (origin / 8), biased, x first. */
 #define OZ_BRICK_BIAS (1 << 20)
+
 OZ_FN uint64_t oz_brick_key(int32_t bx, int32_t by, int32_t bz) {
   return ((uint64_t)(uint32_t)(bx + OZ_BRICK_BIAS) << 42) |
          ((uint64_t)(uint32_t)(by + OZ_BRICK_BIAS) << 21) |
          (uint64_t)(uint32_t)(bz + OZ_BRICK_BIAS);
 }
+
 /* Index of the brick in f->brick_values, or -1. */
 OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx, int32_t by,
                             int32_t bz) {
@@ -105,6 +114,7 @@ OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx,
   if (lo < c->brick_first + c->brick_count && f->brick_key[lo] == key) return (int64_t)lo;
   return -1;
 }
+
 /* Value (m) and gradient (pure number) at voxel coordinates v (finite, within the keys' range),
  * trilinear between eight samples. 0 if some of them are in no brick. */
 OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v[3], float *value,
@@ -138,6 +148,7 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
   g[2] = (y1 - y0) * inv;
   return 1;
 }
+
 /* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first
  * order. The surface lies in some brick, so out here a point is as solid as that point is, and no
  * nearer to the surface than to the brick.
@@ -169,6 +180,7 @@ OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v
   *value = *value < 0.0f ? oz_minf(there, *value) : oz_maxf(there, sqrtf(best) * c->voxel);
   return 1;
 }
+
 /* Distance and direction at a local point; OZ_FAR where no brick is within reach. The direction is
  * zero where the samples are flat (the cut-off value of a narrow band). */
 OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float local[3],
@@ -282,6 +294,7 @@ OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const floa
     oz_sdf_distance(f, c, x, reach, out);
   }
 }
+
 /* The same with `invert`: distance of the fluid to the solid. An inverted SDF ends where its bricks
  * end. */
 OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const float local[3],
@@ -292,6 +305,7 @@ OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const flo
     for (int k = 0; k < 3; k++) out->n[k] = -out->n[k];
   }
 }
+
 /* The same of a plane. */
 OZ_FN void oz_plane_face(const oz_collider *c, const float local[3], oz_face *out) {
   out->n[0] = 0.0f, out->n[1] = 1.0f, out->n[2] = 0.0f;
@@ -300,6 +314,7 @@ OZ_FN void oz_plane_face(const oz_collider *c, const float local[3], oz_face *ou
   out->dist = -out->dist;
   for (int k = 0; k < 3; k++) out->n[k] = -out->n[k];
 }
+
 /* Containers have flat inner faces that meet in corners: each face within reach is a wall of its
  * own. Returns how many faces there are in `out`; 0 if this collider is of the other kind. */
 OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach,
@@ -324,12 +339,13 @@ OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach
   }
   return count;
 }
+
 /* a macro: a GPU's host asks, too */
 #define OZ_IS_CONTAINER(c) \
   ((c)->invert && ((c)->shape == OZ_SHAPE_BOX || (c)->shape == OZ_SHAPE_CYLINDER))
-OZ_FN int oz_is_container(const oz_collider *c) { return OZ_IS_CONTAINER(c); }
 /* Its faces are planes: what is behind one of them is nearer to the solid. */
 #define OZ_IS_FLAT(c) ((c)->shape == OZ_SHAPE_PLANE || OZ_IS_CONTAINER(c))
+
 OZ_FN int oz_is_flat(const oz_collider *c) { return OZ_IS_FLAT(c); }
 
 /* m: how far a world point is from the solid of c at its end pose; OZ_FAR if more than `reach`,

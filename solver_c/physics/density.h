@@ -1,7 +1,7 @@
-/* Incompressibility: the position-based density constraint (Macklin & Mueller 2013) with the
- * safeguards of NUMERICS.md 3.7: one-sided, relaxed by a bound instead of a guess, the diagonal
- * fixed for the substep. Counts volume rather than mass, so that fluids of different density meet
- * without a gap. */
+/* Incompressibility: the position-based density constraint (Macklin & Mueller 2013), one-sided,
+ * relaxed by a bound instead of a guess, with the diagonal fixed for the substep
+ * (docs/theory/density.md). It counts volume rather than mass, so that fluids of different density
+ * meet without a gap. */
 #ifndef OZ_PHYSICS_DENSITY_H
 #define OZ_PHYSICS_DENSITY_H
 
@@ -13,43 +13,49 @@ OZ_FN oz_real oz_density_slope(const oz_frame *f, oz_v3 r) {
   oz_real r2 = oz_square_above(r, oz_set(1e-10f * f->h2));
 #if OZ_GPU
   return oz_steepness_at(f, oz_min(r2, oz_set(f->h2)));
-#else /* whose quick root is not always good enough for a difference */
+#else /* the fast root of the CPU is too coarse for a difference */
   oz_real ir = oz_rsqrt_fast(r2), t = oz_max(f->h - r2 * ir, oz_set(0.0f));
   return t * t * ir;
 #endif
 }
+
 OZ_FN float oz_density_scale(const oz_frame *f) { return f->grad_norm * f->dens_grad; }
+
 OZ_FN oz_v3 oz_density_gradient(const oz_frame *f, oz_v3 r) {
   oz_real k = oz_density_scale(f) * oz_density_slope(f, r);
   oz_v3 g = {k * r.x, k * r.y, k * r.z};
   return g;
 }
+
 /* ---- density_bound: k = min(0.6, 2.5 D / sum_k omega_k S_k |grad_k C|) / max(D, 0.2 D_ref), with
- * the gradients of the start positions, of which bound_sums has the neighbours' part: a bound need
- * not follow every displacement of the substep ---- */
+ * the gradients of the start positions, whose neighbour part is in bound_sums: a bound need not
+ * follow every displacement of the substep ---- */
 
 typedef struct {
   oz_v3 g;
   oz_real om, diag, near, row;
-} oz_density_own; /* of the start */
+} oz_density_own; /* values at the start */
+
 OZ_FN void oz_density_bound_take(const oz_frame *f, uint32_t i, oz_density_own *o) {
   o->g = oz_block3_ld(f->gradient_sum, f->stride, i);
   o->om = oz_ld(f->omega, i), o->diag = oz_ld(f->density_diagonal, i),
   o->near = oz_ld(f->density_near_sum, i), o->row = oz_ld(f->density_row_sum, i);
 }
+
 /* w: wall_term */
 OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_own *o,
                                const oz_real w[4]) {
   oz_real c = oz_set(f->dens_grad);
   oz_v3 own = {c * o->g.x + w[0], c * o->g.y + w[1], c * o->g.z + w[2]};
-  /* where a wall is, it pushes twice as hard as the density feels it: with the particle's own
-   * multiplier, and with that of its images (wall.h) */
+  /* A wall pushes twice as hard as the density feels it: by the particle's own multiplier, and by
+   * the mirror pressure (wall_density.h). */
   oz_v3 push = {own.x + w[0], own.y + w[1], own.z + w[2]};
   oz_real D = c * c * o->diag + o->om * oz_max(oz_dot(own, own), oz_dot(own, push));
   oz_real row = c * o->near + o->row * oz_length(own);
   oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
   oz_st(f->density_relaxation, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
 }
+
 OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_density_own own;
@@ -59,32 +65,37 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_density_bound_of(f, i, &own, w);
 }
 
-/* A paste comes to rest with particles as they were squeezed together, some of them on one spot.
- * Pushing them apart in every substep, which the volume term of the conformation does not ask for,
- * makes it creep for ever, while a push of a separation in a substep would still be below its yield
- * stress: nothing in nature moves by it. So below the speed of what rests (rest_speed, with the
- * same flank as wall_drag) an excess up to this is borne; beyond it the constraint acts as ever.
- * Spots of four have 1.3; with 0.3 and 1.5 some ropes still crept (ooze verify slump.toothpaste:
- * 0.8 and 0.2 d in 10 s, 0.006 with 2). What is pressed slowly keeps its volume by the velocity
- * projection (slump.pressed). */
+/* Largest excess of density that a resting paste may keep. A paste comes to rest with its particles
+ * squeezed together, some of them on one spot. Pushing these apart in every substep, against no
+ * volume term of the conformation, lets the paste creep forever, although a push of one separation
+ * a substep is far below its yield stress. So below the speed of rest (rest_speed, with the same
+ * flank as wall_drag) an excess up to this value is tolerated; beyond it the constraint acts as
+ * usual.
+ *
+ * Spots of four particles have 1.3; with 0.3 and 1.5 some ropes still crept (ooze verify
+ * slump.toothpaste: 0.8 and 0.2 d in 10 s, 0.006 d with 2). A slowly pressed paste keeps its volume
+ * by the velocity projection (slump.pressed). */
 #define OZ_STILL_MOST 2.0f
 
-/* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for the next pass
+/* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for density_move
  * ---- */
 
-OZ_FN oz_real oz_density_weight(const oz_frame *f, oz_v3 r) { /* poly6, but for its factor */
+OZ_FN oz_real oz_density_weight(const oz_frame *f, oz_v3 r) { /* poly6 without its factor */
   oz_real q = oz_max(f->h2 - r.x * r.x - r.y * r.y - r.z * r.z, oz_set(0.0f));
   return q * q * q;
 }
+
 typedef struct {
   oz_v3 p;
 } oz_density_lambda_self;
+
 OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s,
                                   const oz_group *n, oz_real *acc) {
-  /* a sheet of points stands for the wall behind it: each has a weight */
+  /* a sheet of boundary particles stands for the wall behind it: each has a weight */
   if (OZ_RARELY(f->has_boundary)) {
     oz_real v[4];
     oz_near4(f->p, n, v);
@@ -95,6 +106,7 @@ OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_sel
   }
   acc[0] += oz_density_weight(f, oz_sub(s->p, oz_vec_near(f->p, n)));
 }
+
 OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
 #if OZ_GPU /* two rows, each padded to a multiple of four */
   return (float)((-f->density_length[0][i] & 3) + (-f->density_length[1][i] & 3)) * f->w_self;
@@ -102,17 +114,18 @@ OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
   return oz_ld(f->pad_weight, i);
 #endif
 }
+
 /* sum: of weights. Returns the multiplier; the density goes to *rho. */
 OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, oz_real *rho) {
   oz_real w[4], k = oz_ld(f->density_relaxation, i);
   oz_ld4(f->wall_term, i, 4, 0, w);
-  /* padding repeats the particle itself: the builder counts how often, so the sum has 1 + pad
-   * selves to take away */
+  /* Padding repeats the particle itself. The list builder counts the repetitions, so 1 + pad times
+   * the particle itself is subtracted. */
   *rho = f->w_norm * sum - oz_pad_weight(f, i) + f->w_self + w[3];
-  /* nobody asks; and their padding has their weight */
+  /* boundary particles: the density is unused, and their padding has their own weight */
   if (f->has_slip) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho);
   oz_real over = oz_max(*rho - 1.0f, oz_set(0.0f));
-  /* what rests and has a yield stress bears particles that stand too close: see OZ_STILL_MOST */
+  /* a particle at rest with a yield stress tolerates close neighbours: see OZ_STILL_MOST */
   if (f->has_yield) {
     oz_v3 u = oz_vec_ld(f->u, i);
     oz_real q = oz_dot(u, u) * (1.0f / (f->rest_speed * f->rest_speed + 1e-30f)),
@@ -121,29 +134,32 @@ OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, 
   }
   return -k * over;
 }
+
 OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real rho, lam = oz_density_multiplier(f, i, acc[0], &rho);
   oz_v3 p = oz_vec_ld(f->p, i);
-  /* boundary particles have no constraint; in place of a multiplier, which is never above 0, goes
-   * their weight */
+  /* boundary particles have no constraint; their weight takes the place of the multiplier, which is
+   * never above 0 */
   if (f->has_boundary) lam = oz_select(oz_at_boundary(f, i), oz_boundary_weight(f, i), lam);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
 
-/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C, at the current positions. Where
- * f->fused_density, of pairs that were beyond h at the start alone: strain and conform_move have
+/* ---- density_move: dx_i = d omega_i sum (lam_i + lam_j) grad C, at the current positions. With
+ * f->fused_density only of pairs that were beyond h at the start: strain and conform_move have
  * moved the others, with the gradients of the start ---- */
 
 typedef struct {
   oz_v3 p;
   oz_real lam;
 } oz_density_move_self;
+
 OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
 }
+
 OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_real v[4];
@@ -151,7 +167,7 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
   oz_real k = s->lam + v[3];
   if (OZ_RARELY(f->has_boundary)) k = oz_select(v[3] > oz_set(0.0f), s->lam * v[3], k);
 #if OZ_LANES == 1
-  /* nobody here is compressed. For a vector of them the branch is guessed wrong too often to pay */
+  /* neither end is compressed. A vector of pairs would mispredict this branch too often */
   if (!(k < 0.0f)) return;
 #endif
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
@@ -160,7 +176,8 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
   acc[1] += k * r.y;
   acc[2] += k * r.z;
 }
-/* sum: of (lam_i + lam_j) grad C. Adds the move to y. */
+
+/* sum: of (lam_i + lam_j) grad C. Adds the displacement to y. */
 OZ_FN void oz_density_shift(const oz_frame *f, uint32_t i, const oz_real sum[3], oz_real lam,
                             oz_real y[4]) {
   oz_real w[4], k = f->d * oz_ld(f->omega, i);
@@ -168,6 +185,7 @@ OZ_FN void oz_density_shift(const oz_frame *f, uint32_t i, const oz_real sum[3],
   oz_v3 move = {k * (sum[0] + lam * w[0]), k * (sum[1] + lam * w[1]), k * (sum[2] + lam * w[2])};
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
 }
+
 OZ_FN void oz_density_moved(const oz_frame *f, uint32_t i, const oz_real sum[3]) {
   oz_real y[4], q[4];
   oz_ld4(f->dx, i, 4, 0, q);
@@ -178,6 +196,7 @@ OZ_FN void oz_density_moved(const oz_frame *f, uint32_t i, const oz_real sum[3])
   oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
 }
+
 OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   const float c = oz_density_scale(f);

@@ -17,7 +17,9 @@ OZ_FN oz_mask oz_words(const uint32_t *a, uint32_t i) {
 OZ_FN uint32_t oz_words(const uint32_t *a, uint32_t i) { return a ? a[i] : 0; }
 #endif
 OZ_FN uint32_t oz_word(const uint32_t *a, size_t i) { return a ? a[i] : 0; } /* of one particle */
+
 OZ_FN oz_real oz_ld_or_none(const float *a, uint32_t i) { return a ? oz_ld(a, i) : oz_set(0.0f); }
+
 /* m/s^2, added to gravity; of fluid and bodies. */
 OZ_FN oz_v3 oz_force(const oz_frame *f, uint32_t i) {
   oz_v3 r = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
@@ -26,6 +28,7 @@ OZ_FN oz_v3 oz_force(const oz_frame *f, uint32_t i) {
     r.z = oz_ld(f->force + 2 * (size_t)f->stride, i);
   return r;
 }
+
 OZ_FN float oz_force_of(const oz_frame *f, uint32_t i, int axis) {
   return f->force ? f->force[(size_t)axis * f->stride + i] : 0.0f;
 }
@@ -33,6 +36,7 @@ OZ_FN float oz_force_of(const oz_frame *f, uint32_t i, int axis) {
 OZ_FN uint32_t oz_matter_of(const oz_frame *f, uint32_t i) {
   return f->material[i] < f->matter_count ? f->material[i] : 0;
 }
+
 /* One member of the particles' materials: `member` is that of material 0. Lanes past the last
  * particle may hold anything. */
 OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
@@ -40,33 +44,43 @@ OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
   for (uint32_t k = 0; k < OZ_LANES; k++) m[k] = oz_matter_of(f, i + k);
   return oz_gather1(member, m, OZ_MATTER_FLOATS);
 }
+
 OZ_FN oz_real oz_relaxation_time(const oz_frame *f, uint32_t i) {
   return f->relaxation_time ? oz_ld(f->relaxation_time, i)
                             : oz_of_matter(f, i, &f->matter->relaxation_time);
 }
+
 OZ_FN oz_real oz_compliance(const oz_frame *f, uint32_t i) {
   return f->compliance ? oz_ld(f->compliance, i) : oz_of_matter(f, i, &f->matter->compliance);
 }
+
 OZ_FN oz_real oz_viscosity(const oz_frame *f, uint32_t i) {
   return f->viscosity ? oz_ld(f->viscosity, i) : oz_of_matter(f, i, &f->matter->viscosity);
 }
+
 OZ_FN oz_real oz_density(const oz_frame *f, uint32_t i) {
   return f->density ? oz_ld(f->density, i) : oz_of_matter(f, i, &f->matter->density);
 }
+
 /* of one particle */
 OZ_FN float oz_relaxation_time_of(const oz_frame *f, uint32_t i) {
   return f->relaxation_time ? f->relaxation_time[i] : f->matter[oz_matter_of(f, i)].relaxation_time;
 }
+
 OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) {
   return f->compliance ? f->compliance[i] : f->matter[oz_matter_of(f, i)].compliance;
 }
+
 /* Boundary particles have no compliance and no force of their own: these are the values that they
  * store there. */
 OZ_FN oz_real oz_boundary_weight(const oz_frame *f, uint32_t i) { return oz_compliance(f, i); }
+
 OZ_FN float oz_boundary_weight_of(const oz_frame *f, uint32_t i) { return oz_compliance_of(f, i); }
+
 OZ_FN float oz_boundary_path_of(const oz_frame *f, uint32_t i, int axis) {
   return oz_force_of(f, i, axis); /* m: way during the step, in the collider's frame */
 }
+
 OZ_FN float oz_temperature_of(const oz_frame *f, uint32_t i) {
   return f->temperature ? f->temperature[i] : f->matter[oz_matter_of(f, i)].temperature;
 }

@@ -1,37 +1,42 @@
-/* The rest filter (NUMERICS.md part 3): takes out of the velocity what is not locally affine. Rigid
- * motion, shear and expansion pass unchanged; pairwise, so momentum is kept. It is what lets a
- * fluid come to rest. */
+/* The rest filter (docs/theory/rest_filter.md): removes the part of the velocity that is not
+ * locally affine, so that a fluid comes to rest. Rigid motion, shear and expansion pass unchanged.
+ * It acts pairwise, so momentum is kept. */
 #ifndef OZ_PHYSICS_FILTER_H
 #define OZ_PHYSICS_FILTER_H
 
 #include "physics/pairs.h"
 
-/* ---- filter_gradient: A = -(arm / 2) g_i L_i, L the velocity gradient; u.w is the gate g (0 where
- * not in the filter). The gate itself rides in the spare of each column ---- */
+/* ---- filter_gradient: A = -(arm / 2) g_i L_i, L the velocity gradient; u.w is the gate g (0
+ * outside the filter). The gate itself travels in the spare of each column ---- */
 
 typedef struct {
   int none;
 } oz_filter_gradient_self;
+
 OZ_FN void oz_filter_gradient_begin(const oz_frame *f, uint32_t i, oz_filter_gradient_self *s) {
   (void)f;
   (void)i;
   s->none = 0;
 }
+
 OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_self *s,
                                    const oz_group *n, oz_real *acc) {
   (void)s;
   oz_outer(acc, f->u, n);
 }
+
 typedef struct {
   oz_real u[4];
   oz_v3 gradient_sum;
   oz_s3 B;
 } oz_filter_gradient_own;
+
 OZ_FN void oz_filter_gradient_take(const oz_frame *f, uint32_t i, oz_filter_gradient_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
   o->gradient_sum = oz_block3_ld(f->gradient_sum, f->stride, i),
   o->B = oz_six_ld(f->B, f->stride, i);
 }
+
 OZ_FN void oz_filter_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                                    const oz_filter_gradient_own *o) {
   oz_v3 v = {o->u[0], o->u[1], o->u[2]};
@@ -40,6 +45,7 @@ OZ_FN void oz_filter_gradient_made(const oz_frame *f, uint32_t i, const oz_real 
   for (int c = 0; c < 9; c++) L.m[c] *= k;
   oz_matrix_st_spare(f->A, i, &L, o->u[3]);
 }
+
 OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_filter_gradient_own own;
   (void)red;
@@ -48,39 +54,45 @@ OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *
 }
 
 /* ---- filter_move: u_i += w omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates
- * drop out by themselves, and what i gains j loses ---- */
+ * drop out, and the exchange is equal and opposite ---- */
 
 typedef struct {
   oz_own u;
 } oz_filter_move_self;
+
 OZ_FN void oz_filter_move_begin(const oz_frame *f, uint32_t i, oz_filter_move_self *s) {
   s->u = oz_own_of(f->u + 4 * (size_t)i, 0.0f);
 }
+
 OZ_FN void oz_filter_move_pair(const oz_frame *f, const oz_filter_move_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_matrix_spare(acc, f->A, f->u, n);
   oz_pull_spare(acc, f->u, n, &s->u);
 }
+
 typedef struct {
   oz_m3 A;
   oz_real u[4], om;
 } oz_filter_move_own;
+
 OZ_FN void oz_filter_move_take(const oz_frame *f, uint32_t i, oz_filter_move_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
   oz_matrix_ld(f->A, i, &o->A);
   o->om = oz_ld(f->omega, i);
 }
+
 OZ_FN void oz_filter_move_made(const oz_frame *f, uint32_t i, const oz_real *acc,
                                const oz_filter_move_own *o) {
   oz_real u[4] = {o->u[0], o->u[1], o->u[2], o->u[3]};
   oz_v3 gradient_sum = {acc[3], acc[4], acc[5]}; /* sum of g_j ghat */
-  oz_v3 own = oz_m3_v(&o->A, gradient_sum);      /* has g_i already */
+  oz_v3 own = oz_m3_v(&o->A, gradient_sum);      /* contains g_i already */
   oz_real k = f->filter_factor * o->om, g = oz_max(u[3], oz_set(0.0f));
   oz_v3 du = {k * (g * (acc[0] + acc[6]) + own.x), k * (g * (acc[1] + acc[7]) + own.y),
               k * (g * (acc[2] + acc[8]) + own.z)};
   oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u2, i, 4, 0, u);
 }
+
 OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_filter_move_own own;
   (void)red;
@@ -88,30 +100,35 @@ OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_filter_move_made(f, i, acc, &own);
 }
 
-/* ---- slip: what has a yield stress is held against what its stress does not balance ----
+/* ---- slip: holds materials with a yield stress against forces that their stress cannot balance
+ * ----
  *
- * Forces that change from one particle to the next (pressure among particles in disorder has some)
- * move particles against the affine motion around them, which no strain sees. The zero-energy
- * control takes such motion back, but of the strain that the projection put beside it something
- * stays, in every substep; where stress is at its yield value it cannot rise against it, and the
- * material creeps for ever. So what the filter would take after the projection is remembered as an
- * acceleration (f->slip_acceleration of fluid, m/s^2), and is given before the next one. It goes
- * through the filter, pair by pair, so that momentum is kept whatever has become of it meanwhile.
- * It is a stress as well: it turns with the material (conform_update), it flows with it, and is
- * never more than the yield stress on the side of a particle. */
+ * Forces that vary from particle to particle (the pressure among disordered particles has such a
+ * part) move particles against the affine motion around them, without a strain. The zero-energy
+ * control takes this motion back, but some of the strain that the projection added with it remains
+ * in every substep; at the yield value the stress cannot rise against it, and the material creeps
+ * forever.
+ *
+ * So the motion that the filter would remove after the projection is stored as an acceleration
+ * (f->slip_acceleration, m/s^2) and applied before the next projection. It is applied through the
+ * filter, pair by pair, so that momentum is kept. Like a stress it turns with the material
+ * (conform_update) and relaxes with it, and it is limited to the yield stress on the side of a
+ * particle (docs/theory/yield.md). */
 
-/* of what is seen: as an integral does, it needs no more than to be stable */
+/* gain of the integral: it only has to be stable */
 #define OZ_SLIP_RATE 0.3f
 
 OZ_FN oz_mask oz_holds(const oz_frame *f, uint32_t i) {
   return (oz_yield(f, i) > oz_set(0.0f)) & oz_enough(f, i) & (oz_ld(f->omega, i) > oz_set(0.0f));
 }
+
 OZ_FN oz_real oz_slip_most(const oz_frame *f, uint32_t i) { /* m/s^2 */
   return oz_yield(f, i) * oz_ld(f->omega, i) * (f->inv_d / 1000.0f);
 }
 
-/* What is remembered, as a velocity for the filter: in p, which has no use until `advance` (at the
- * end of the substep y2 stands in for it) and which the model puts in the place of u for it. */
+/* slip_hold: the stored acceleration as a velocity for the filter, in p, which is free until
+ * `advance` (at the end of the substep the model substitutes y2). The model swaps it with u for the
+ * filter stages. */
 OZ_FN void oz_slip_hold_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i);
@@ -119,7 +136,8 @@ OZ_FN void oz_slip_hold_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 v = {k * w.x, k * w.y, k * w.z};
   oz_vec_st(f->p, i, v, oz_select(oz_thick(f, i), oz_filter_weight(f, i), oz_set(0.0f)));
 }
-/* u gains what the filter took of it */
+
+/* slip_push: u gains the part that the filter removed from p */
 OZ_FN void oz_slip_push_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4], v[4], w[4];
@@ -130,12 +148,14 @@ OZ_FN void oz_slip_push_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u, i, 4, 0, u);
 }
-/* The projected velocity, for the filter to look at. */
+
+/* slip_look: the projected velocity, as input of the filter. */
 OZ_FN void oz_slip_look_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_vec_st(f->p, i, oz_vec_ld(f->u, i),
             oz_select(oz_thick(f, i), oz_filter_weight(f, i), oz_set(0.0f)));
 }
+
 OZ_FN void oz_slip_take_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real v[4], u[4], zero = oz_set(0.0f), k = oz_set(OZ_SLIP_RATE * f->inv_dt);
@@ -146,9 +166,9 @@ OZ_FN void oz_slip_take_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real l2 = oz_dot(w, w), most = oz_slip_most(f, i);
   oz_real cut =
       oz_select(l2 > most * most, most * oz_rsqrt(oz_max(l2, oz_set(1e-20f))), oz_set(1.0f));
-  cut = oz_select(l2 < oz_set(1e20f), cut, zero); /* no number, or none to go by */
+  cut = oz_select(l2 < oz_set(1e20f), cut, zero); /* not finite */
   oz_mask holds = oz_holds(f, i), fluid = oz_fluid(f, i);
-  oz_real k0 = oz_select(fluid, zero, oz_set(1.0f)); /* of bodies it is their shape */
+  oz_real k0 = oz_select(fluid, zero, oz_set(1.0f)); /* for bodies the field is their shape */
   oz_st(f->slip_acceleration, i, oz_select(holds & (cut > zero), cut * w.x, k0 * was.x));
   oz_st(f->slip_acceleration + f->stride, i,
         oz_select(holds & (cut > zero), cut * w.y, k0 * was.y));

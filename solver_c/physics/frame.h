@@ -153,30 +153,37 @@ typedef struct oz_frame {
   float *u;
   float *q;               /* planes 6: conformation tensor, identity at rest */
   float *relaxation_time; /* (count) s */
+
   union {
     float *compliance;      /* (count) 1/Pa, of fluid */
     float *boundary_weight; /* (count) weight of a boundary particle in the density sum */
   };
+
   float *viscosity;   /* (count) Pa s */
   float *density;     /* (count) kg/m^3 at rest */
   float *temperature; /* (count) K */
+
   union {
     float *force;         /* planes 3: m/s^2, added to gravity, of fluid */
     float *boundary_path; /* planes 3: m, way of a boundary particle during a step, local frame */
   };
+
   union {
     uint32_t *material;      /* (count) material number, of fluid and bodies */
     uint32_t *boundary_slip; /* (count) slip of a boundary particle (oz_slip_word) */
   };
+
   uint32_t *source; /* (count) handle of the nozzle that holds the particle; 0: free */
   uint32_t *rank;   /* (count) the particle's number in the interface */
   uint32_t *owner;  /* (count) body or collider that the particle belongs to; 0: fluid */
+
   union {
     float *reference;         /* planes 3: the storage, one field with three meanings */
     float *owner_place;       /* m, place of a body or boundary particle in its owner's frame */
     float *reference_shape;   /* m, place of a fluid particle in the reference shape (sph.h) */
     float *slip_acceleration; /* m/s^2, of fluid with a yield stress (filter.h) */
   };
+
   float *melt; /* (count) 0 solid to 1 liquid: part of the latent heat taken up */
   /* (count) Pa: start value of the velocity projection's pressure, for particles that remember
    * their shape; else 0. Written by finish */
@@ -193,51 +200,64 @@ typedef struct oz_frame {
   float *dx; /* record 4: m, correction */
   float *u2; /* record 4: m/s, ping-pong of u in the rest filter */
   float *A;  /* record 12: matrix that neighbours gather, 3x3, a column every 4 floats */
+
   union {
     oz_block *K;          /* blocks 6: moment of the kernel gradient */
     oz_block *blend_move; /* m, model blend: displacement before collisions, words 0 to 2 */
   };
+
   oz_block *B; /* sixes: bounded inverse of K */
+
   union {
     oz_block *gradient_sum;     /* blocks 3: sum of ghat */
     oz_block *sph_acceleration; /* m/s^2, model blend */
   };
+
   oz_block *precond_rotation; /* blocks 4: quaternion; packed on the GPU (oz_turn_ld) */
   /* blocks 4: eigenvalues of the preconditioner, and 1 / max(1, largest eigenvalue of Q); packed on
    * the GPU (oz_preconditioner_* of conformation.h) */
   oz_block *precond_eigenvalues;
   float *lam;           /* planes 6: multiplier, accumulated over both phases */
   oz_block *lam_packed; /* sixes, GPU: the multiplier until finish unpacks it (oz_lam_*) */
+
   union {
     oz_block *cg_residual; /* sixes: preconditioned residual, in the preconditioner's frame */
     oz_block *heat_words;  /* blocks 6: working memory of conduction (heat.h) */
   };
+
   oz_block *cg_direction; /* sixes */
   oz_block *cg_applied;   /* sixes: operator times direction, preconditioned, in that frame */
   oz_block *rotation;     /* blocks 4: of the neighbourhood since the start, quaternion */
   float *bound_sum;       /* (count) omega_k S_k */
+
   union {
     float *density_relaxation;   /* (count) relaxation over diagonal of the density constraint */
     float *spring_limit;         /* (count) model springs: part of its impulses that is given */
     float *spring_near_pressure; /* (count) m, model springs: dt^2 P_near */
   };
+
   float *rho; /* (count) density over rest density */
+
   union {
     float
         *density_diagonal; /* (count) of the density operator at the start: sum omega_j |ghat|^2 */
     float *link_growth;    /* (count) model links: beta for a step of this length; 0: no fluid */
   };
+
   union {
     float *density_row_sum; /* (count) omega_i S_i of the density operator at the start */
     float *link_limit;      /* (count) model links: most that one link may move, over omega */
   };
+
   float *density_near_sum; /* (count) sum over neighbours of density_row_sum_j |ghat| */
+
   union {
     /* (count) 1 / max(1, sum of zero-energy weights, larger for heavier neighbours) */
     float *zero_energy_gate;
     float *paper_neighbours; /* (count) scheme paper: number of neighbours */
     float *link_smoothing;   /* (count) model links: weight of its velocity in XSPH */
   };
+
   const float *pad_weight; /* (count) part of the density that a row's padding adds */
   /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for
    * particles without a wall contact (advance clears it) */
@@ -289,7 +309,7 @@ typedef struct oz_frame {
   float *wall_impulse;   /* (wall_count * contact_planes * 3) kg m/s given to the wall */
   oz_load *load;         /* (wall_count) where has_loads */
   /* GPU: number and indices of the contacts in the layer next to a wall; NULL where no stage needs
-   * them (cuda/mirror.h) */
+   * them (cuda/mirror_pressure.h) */
   uint32_t *near_wall_contacts;
 
   /* ---- scene ---- */

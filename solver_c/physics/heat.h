@@ -25,6 +25,7 @@ enum { OZ_HEAT_START, OZ_HEAT_BEFORE, OZ_HEAT_NOW, OZ_HEAT_WALL, OZ_HEAT_WALL_T,
 OZ_FN oz_real oz_heat_ld(const oz_frame *f, uint32_t word, uint32_t i) {
   return oz_block_ld(f->heat_words, 6, word, f->stride, i);
 }
+
 OZ_FN void oz_heat_st(const oz_frame *f, uint32_t word, uint32_t i, oz_real v) {
   oz_block_st(f->heat_words, 6, word, f->stride, i, v);
 }
@@ -45,11 +46,13 @@ OZ_FN void oz_heat_split(oz_real theta, oz_real point, oz_real step, oz_real *T,
 typedef struct {
   oz_v3 x;
 } oz_heat_begin_self;
+
 OZ_FN void oz_heat_begin_begin(const oz_frame *f, uint32_t i, oz_heat_begin_self *s) {
   (void)f;
   (void)i;
   s->x.x = oz_set(0.0f);
 }
+
 OZ_FN void oz_heat_begin_pair(const oz_frame *f, const oz_heat_begin_self *s, const oz_group *n,
                               oz_real *acc) {
   /* c r^2 = arm |ghat| r, and c r = arm |ghat|: so c r^2 = (arm |ghat|)^2 / c */
@@ -59,6 +62,7 @@ OZ_FN void oz_heat_begin_pair(const oz_frame *f, const oz_heat_begin_self *s, co
   acc[1] += g2 * (f->zero_energy_arm * f->zero_energy_arm * f->inv_d * f->inv_d) /
             oz_max(n->c, oz_set(1e-6f));
 }
+
 OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real tiny = oz_set(1e-6f), two = oz_set(2.0f), zero = oz_set(0.0f), one = oz_set(1.0f);
@@ -114,10 +118,12 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
 typedef struct {
   float T, k, phi;
 } oz_heat_flow_self;
+
 OZ_FN void oz_heat_flow_begin(const oz_frame *f, uint32_t i, oz_heat_flow_self *s) {
   const float *v = f->dx + 4 * (size_t)i;
   s->T = v[0], s->k = v[1], s->phi = v[2];
 }
+
 OZ_FN void oz_heat_flow_pair(const oz_frame *f, const oz_heat_flow_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_real v[4];
@@ -125,6 +131,7 @@ OZ_FN void oz_heat_flow_pair(const oz_frame *f, const oz_heat_flow_self *s, cons
   oz_real k = 2.0f * s->k * v[1] / oz_max(s->k + v[1], oz_set(1e-20f));
   acc[0] += n->c * k * oz_min(v[2], oz_set(s->phi)) * (v[0] - s->T);
 }
+
 OZ_FN void oz_heat_flow_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real v[4];
@@ -163,6 +170,7 @@ OZ_FN void oz_heat_state_item(const oz_frame *f, uint32_t i, oz_real *red) {
 OZ_FN float oz_ramp_between(float a, float b, float t) {
   return a > 0.0f && b > 0.0f ? a * expf(t * logf(b / a)) : a + t * (b - a);
 }
+
 OZ_FN void oz_ramp_item(const oz_frame *f, uint32_t i) {
   const oz_matter *m = f->matter + oz_matter_of(f, i);
   const uint32_t n = m->ramp_count;

@@ -69,7 +69,9 @@
 OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) {
   return (oz_real)(((oz_mask)a & m) | ((oz_mask)b & ~m));
 }
+
 OZ_FN oz_mask oz_not(oz_mask m) { return ~m; }
+
 OZ_FN oz_real oz_abs(oz_real a) { return (oz_real)((oz_mask)a & 0x7fffffff); }
 #endif
 
@@ -78,6 +80,7 @@ OZ_FN oz_real oz_abs(oz_real a) { return (oz_real)((oz_mask)a & 0x7fffffff); }
  * differently). sum of v_j g^T, v the first three floats of records of 4 */
 #define OZ_OUTER_ACC 9
 #define OZ_MATRIX_ACC 3
+
 OZ_FN void oz_outer_add(oz_real *acc, const oz_real v[3], oz_real gx, oz_real gy, oz_real gz) {
   for (int r = 0; r < 3; r++) {
     acc[3 * r] += v[r] * gx;
@@ -85,12 +88,14 @@ OZ_FN void oz_outer_add(oz_real *acc, const oz_real v[3], oz_real gx, oz_real gy
     acc[3 * r + 2] += v[r] * gz;
   }
 }
+
 OZ_FN void oz_outer_gather(oz_real *acc, const float *a, const uint32_t *j, oz_real gx, oz_real gy,
                            oz_real gz) {
   oz_real v[4];
   oz_gather4(a, j, 4, 0, v);
   oz_outer_add(acc, v, gx, gy, gz);
 }
+
 /* sum of A_j g, A in columns of records of 12 (the GPU has its own, for packed ones: pairs.h) */
 #if !OZ_GPU
 OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz_real gx,
@@ -106,10 +111,12 @@ OZ_FN void oz_matrix_product(oz_real *acc, const float *a, const uint32_t *j, oz
 typedef struct {
   float v[3], w;
 } oz_own;
+
 OZ_FN oz_own oz_own_of(const float *record, float w) {
   oz_own r = {{record[0], record[1], record[2]}, w};
   return r;
 }
+
 OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const oz_own *own,
                           oz_real c) {
   oz_real v[4];
@@ -132,6 +139,7 @@ OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u,
 #endif
 
 OZ_FN oz_real oz_clamp(oz_real a, oz_real lo, oz_real hi) { return oz_min(oz_max(a, lo), hi); }
+
 /* 1 where the value is a number, 0 where it is NaN or infinite. */
 OZ_FN oz_mask oz_finite(oz_real a) { return oz_abs(a) < oz_set(3.0e38f); }
 

@@ -9,28 +9,36 @@ typedef float oz_real __attribute__((vector_size(16)));
 typedef int32_t oz_mask __attribute__((vector_size(16)));
 
 OZ_FN oz_real oz_set(float a) { return (oz_real)vdupq_n_f32(a); }
+
 OZ_FN int oz_any(oz_mask m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+
 OZ_FN oz_real oz_min(oz_real a, oz_real b) {
   return (oz_real)vminnmq_f32((float32x4_t)a, (float32x4_t)b);
 }
+
 OZ_FN oz_real oz_max(oz_real a, oz_real b) {
   return (oz_real)vmaxnmq_f32((float32x4_t)a, (float32x4_t)b);
 }
+
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)vsqrtq_f32((float32x4_t)a); }
+
 OZ_FN oz_real oz_rsqrt(oz_real a) { /* 8-bit estimate and two Newton steps: 23 bits */
   float32x4_t x = (float32x4_t)a, e = vrsqrteq_f32(x);
   e = vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
   e = vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
   return (oz_real)e;
 }
+
 /* one Newton step: 16 bits, for weights that need no more */
 OZ_FN oz_real oz_rsqrt_fast(oz_real a) {
   float32x4_t x = (float32x4_t)a, e = vrsqrteq_f32(x);
   return (oz_real)vmulq_f32(e, vrsqrtsq_f32(vmulq_f32(x, e), e));
 }
+
 OZ_FN float oz_sum(oz_real a) { return vaddvq_f32((float32x4_t)a); }
 
 OZ_FN oz_real oz_ld(const float *a, uint32_t i) { return (oz_real)vld1q_f32(a + i); }
+
 OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { vst1q_f32(a + i, (float32x4_t)v); }
 
 /* Four records in, four components out. */
@@ -44,11 +52,13 @@ OZ_FN void oz_transpose4(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_
   v[2] = (oz_real)vtrn2q_f64(t0, t2);
   v[3] = (oz_real)vtrn2q_f64(t1, t3);
 }
+
 OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_real v[4]) {
   const float *r = a + (size_t)i * step + at;
   oz_transpose4(vld1q_f32(r), vld1q_f32(r + step), vld1q_f32(r + 2 * step), vld1q_f32(r + 3 * step),
                 v);
 }
+
 OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
   float *r = a + (size_t)i * step + at;
   oz_real t[4];
@@ -58,16 +68,19 @@ OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_rea
   vst1q_f32(r + 2 * step, (float32x4_t)t[2]);
   vst1q_f32(r + 3 * step, (float32x4_t)t[3]);
 }
+
 OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t at, oz_real v[4]) {
   a += at;
   oz_transpose4(vld1q_f32(a + (size_t)j[0] * step), vld1q_f32(a + (size_t)j[1] * step),
                 vld1q_f32(a + (size_t)j[2] * step), vld1q_f32(a + (size_t)j[3] * step), v);
 }
+
 OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   oz_real v = {a[(size_t)j[0] * step], a[(size_t)j[1] * step], a[(size_t)j[2] * step],
                a[(size_t)j[3] * step]};
   return v;
 }
+
 /* Sums over neighbours of products that are 3-vectors. Here lanes are the components of one
  * neighbour at a time: nothing is transposed. Two sets of sums (even and odd neighbours) hide the
  * latency of the multiply-adds. */
@@ -75,22 +88,28 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
 /* Neighbours are counted from the particle itself: an entry of a row, shifted, is part of an
  * address as it is. */
 #define OZ_ARMS 1
+
 /* of 4 floats */
 OZ_FN float32x4_t oz_record(const float *a, ptrdiff_t far) { return vld1q_f32(a + 4 * far); }
+
 OZ_FN void oz_gather4_far(const float *a, const ptrdiff_t *far, oz_real v[4]) {
   oz_transpose4(oz_record(a, far[0]), oz_record(a, far[1]), oz_record(a, far[2]),
                 oz_record(a, far[3]), v);
 }
+
 /* What gradients are made of: g d = w (x_j - x_i). */
 typedef struct {
   const float *x;  /* record of the particle itself */
   float32x4_t own; /* and what it says */
   oz_real w, near; /* weight; and bounded, for the pull */
 } oz_arms;
+
 OZ_FN float32x4_t oz_own_record(const float *x) { return vld1q_f32(x); }
+
 OZ_FN float32x4_t oz_arm(const oz_arms *r, ptrdiff_t far) {
   return vsubq_f32(oz_record(r->x, far), r->own);
 }
+
 /* sum over neighbours of v_j g^T, v the first three floats of records of 4; a is that of the
  * particle itself */
 OZ_FN void oz_outer_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r){
@@ -113,6 +132,7 @@ OZ_FN void oz_outer_fold(const oz_real *acc, float unit, float *kept, uint32_t a
   for (int c = 0; c < 3; c++)
     vst1q_f32(kept + 12 * at + 4 * c, vmulq_n_f32((float32x4_t)(acc[c] + acc[c + 3]), unit));
 }
+
 OZ_FN void oz_outer_unfold(const float *kept, uint32_t at, oz_real *acc) { /* row major */
   for (uint32_t c = 0; c < 3; c++) {
     oz_real v[4];
@@ -120,6 +140,7 @@ OZ_FN void oz_outer_unfold(const float *kept, uint32_t at, oz_real *acc) { /* ro
     for (int r = 0; r < 3; r++) acc[3 * r + (int)c] = v[r];
   }
 }
+
 /* sum over neighbours of A_j g, A in columns of records of 12 */
 OZ_FN void oz_matrix_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r) {
   const float32x4_t w = (float32x4_t)r->w;
@@ -144,6 +165,7 @@ OZ_FN void oz_matrix_arms(oz_real *acc, const float *a, const ptrdiff_t *far, co
   OZ_STEP(5, 3, 2);
 #undef OZ_STEP
 }
+
 /* as oz_matrix_arms, and the sum of w_j g besides: w is in the columns' spares, its sums in lane 3
  */
 OZ_FN void oz_spare_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r) {
@@ -158,14 +180,17 @@ OZ_FN void oz_spare_arms(oz_real *acc, const float *a, const ptrdiff_t *far, con
   OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
 #undef OZ_STEP
 }
+
 /* sum over neighbours of c (w_i + w_j) (v_j - v_i), v the first three floats of the records and w
  * the fourth */
 /* v_i, and -w_i: lane 3 of a difference is then w_j + w_i. A vector, so that no loop puts it
  * together */
 typedef float32x4_t oz_own;
+
 OZ_FN oz_own oz_own_of(const float *record, float w) {
   return vsetq_lane_f32(-w, vld1q_f32(record), 3);
 }
+
 OZ_FN void oz_pull_far(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_own *own,
                        oz_real c) {
 #define OZ_STEP(l, at)                                                                 \
@@ -177,21 +202,26 @@ OZ_FN void oz_pull_far(oz_real *acc, const float *a, const ptrdiff_t *far, const
   OZ_STEP(0, 0) OZ_STEP(1, 1) OZ_STEP(2, 0) OZ_STEP(3, 1)
 #undef OZ_STEP
 }
+
 #define OZ_PULL_ACC 6 /* first of its sums, behind those of the matrix */
+
 /* Product and pull in one; `arm` is for the pull what unit is for the product. */
 OZ_FN float32x4_t oz_matrix_sum(const oz_real *acc, float unit, float arm) {
   const oz_real v = ((acc[0] + acc[1]) + (acc[2] + acc[3])) + (acc[4] + acc[5]),
                 pull = acc[OZ_PULL_ACC] + acc[OZ_PULL_ACC + 1];
   return vaddq_f32(vmulq_n_f32((float32x4_t)v, unit), vmulq_n_f32((float32x4_t)pull, arm));
 }
+
 OZ_FN void oz_matrix_fold(const oz_real *acc, float unit, float arm, float *kept, uint32_t at) {
   vst1q_f32(kept + 4 * at, oz_matrix_sum(acc, unit, arm));
 }
+
 OZ_FN void oz_matrix_unfold(const float *kept, uint32_t at, oz_real *acc) {
   oz_real v[4];
   oz_ld4(kept, at, 4, 0, v);
   for (int r = 0; r < 3; r++) acc[r] = v[r];
 }
+
 OZ_FN void oz_spare_fold(const oz_real *acc, float unit, float arm, float *kept, uint32_t at) {
   const oz_real x = acc[0] + acc[3], y = acc[1] + acc[4], z = acc[2] + acc[5],
                 pull = acc[OZ_PULL_ACC] + acc[OZ_PULL_ACC + 1];
@@ -200,6 +230,7 @@ OZ_FN void oz_spare_fold(const oz_real *acc, float unit, float arm, float *kept,
   vst1q_f32(kept + 12 * at + 4, vmulq_n_f32((float32x4_t)w, unit));
   vst1q_f32(kept + 12 * at + 8, vmulq_n_f32((float32x4_t)pull, arm));
 }
+
 /* product, spares, pull: three each */
 OZ_FN void oz_spare_unfold(const float *kept, uint32_t at, oz_real *acc) {
   for (uint32_t c = 0; c < 3; c++) {
@@ -208,6 +239,7 @@ OZ_FN void oz_spare_unfold(const float *kept, uint32_t at, oz_real *acc) {
     for (int r = 0; r < 3; r++) acc[3 * (int)c + r] = v[r];
   }
 }
+
 /* Writes the indices of the lanes in m, packed to the front; returns how many. May write a whole
  * vector. */
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
@@ -229,25 +261,31 @@ OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   vst1q_u32(out, vreinterpretq_u32_u8(v));
   return bits_in[k];
 }
+
 /* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. The bits are added
  * up only once for all 64. */
 typedef uint8x16_t oz_bits;
+
 OZ_FN oz_bits oz_bits16(const oz_mask m[4]) {
   static const uint8_t weight[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint16x8_t a = vuzp1q_u16((uint16x8_t)m[0], (uint16x8_t)m[1]),
                    b = vuzp1q_u16((uint16x8_t)m[2], (uint16x8_t)m[3]);
   return vandq_u8(vuzp1q_u8((uint8x16_t)a, (uint8x16_t)b), vld1q_u8(weight));
 }
+
 OZ_FN uint64_t oz_bits_join(const oz_bits b[4]) {
   const uint8x16_t s = vpaddq_u8(vpaddq_u8(b[0], b[1]), vpaddq_u8(b[2], b[3]));
   return vgetq_lane_u64((uint64x2_t)vpaddq_u8(s, s), 0);
 }
+
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) {
   return (oz_mask)vmvnq_u32(vceqq_u32(vld1q_u32(j), vdupq_n_u32(i)));
 }
+
 OZ_FN oz_real oz_ld_half(const uint16_t *a) {
   return (oz_real)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(a)));
 }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
   vst1_u16(a, vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v)));
 }

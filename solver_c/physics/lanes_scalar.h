@@ -9,16 +9,23 @@ typedef float oz_real;
 typedef int32_t oz_mask;
 
 OZ_FN oz_real oz_set(float a) { return a; }
+
 OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) { return m ? a : b; }
+
 OZ_FN oz_mask oz_not(oz_mask m) { return !m; }
+
 OZ_FN int oz_any(oz_mask m) { return m != 0; }
+
 OZ_FN oz_real oz_abs(oz_real a) { return fabsf(a); }
+
 /* Of a number and a NaN both take the number, in every width. */
 #if OZ_GPU /* one instruction there */
 OZ_FN oz_real oz_min(oz_real a, oz_real b) { return fminf(a, b); }
+
 OZ_FN oz_real oz_max(oz_real a, oz_real b) { return fmaxf(a, b); }
 #else
 OZ_FN oz_real oz_min(oz_real a, oz_real b) { return a < b || b != b ? a : b; }
+
 OZ_FN oz_real oz_max(oz_real a, oz_real b) { return a > b || b != b ? a : b; }
 #endif
 OZ_FN oz_real oz_sqrt(oz_real a) { return sqrtf(a); }
@@ -28,10 +35,13 @@ OZ_FN oz_real oz_rsqrt(oz_real a) { return rsqrtf(a); }
 OZ_FN oz_real oz_rsqrt(oz_real a) { return 1.0f / sqrtf(a); }
 #endif
 OZ_FN oz_real oz_rsqrt_fast(oz_real a) { return oz_rsqrt(a); }
+
 OZ_FN float oz_sum(oz_real a) { return a; }
 
 OZ_FN oz_real oz_ld(const float *a, uint32_t i) { return a[i]; }
+
 OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { a[i] = v; }
+
 /* Records of four floats; `at` counts floats from the start of the record, `step` floats from
  * record to record. */
 #if defined(__CUDACC__)
@@ -42,6 +52,7 @@ OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_rea
   v[2] = r.z;
   v[3] = r.w;
 }
+
 OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
   *(float4 *)(a + (size_t)i * step + at) = make_float4(v[0], v[1], v[2], v[3]);
 }
@@ -53,6 +64,7 @@ OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_rea
   v[2] = r[2];
   v[3] = r[3];
 }
+
 OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
   float *r = a + (size_t)i * step + at;
   r[0] = v[0];
@@ -64,6 +76,7 @@ OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_rea
 OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t at, oz_real v[4]) {
   oz_ld4(a, j[0], step, at, v);
 }
+
 OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   return a[(size_t)j[0] * step];
 }
@@ -73,21 +86,26 @@ OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   out[0] = j[0];
   return (uint32_t)(m != 0);
 }
+
 /* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. */
 typedef uint32_t oz_bits;
+
 OZ_FN oz_bits oz_bits16(const oz_mask m[16]) {
   uint32_t b = 0;
   for (int k = 0; k < 16; k++) b |= (uint32_t)(m[k] != 0) << k;
   return b;
 }
+
 OZ_FN uint64_t oz_bits_join(const oz_bits b[4]) {
   return (uint64_t)(b[0] | b[1] << 16) | (uint64_t)(b[2] | b[3] << 16) << 32;
 }
+
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) { return j[0] != i; }
 
 /* The bits of a float, and back. */
 #if defined(__CUDACC__)
 OZ_FN uint32_t oz_bits_of(float a) { return __float_as_uint(a); }
+
 OZ_FN float oz_float_of(uint32_t a) { return __uint_as_float(a); }
 #else
 OZ_FN uint32_t oz_bits_of(float a) {
@@ -95,6 +113,7 @@ OZ_FN uint32_t oz_bits_of(float a) {
   __builtin_memcpy(&b, &a, 4);
   return b;
 }
+
 OZ_FN float oz_float_of(uint32_t a) {
   float b;
   __builtin_memcpy(&b, &a, 4);
@@ -114,6 +133,7 @@ OZ_FN float oz_float_of(uint32_t a) {
  * 6 (its upper 6)    3: 6 (lower 7), 7 (13), 8 (12) Number 0 is where a float has its leading
  * digits: one instruction makes it 1.5 2^32 more than it is (OZ_PACKED_OFF). */
 #define OZ_PACKED_OFF 6442450944.0f
+
 OZ_FN uint32_t oz_across(uint32_t a, uint32_t b) { /* the last 6 bits of a, then b */
 #if defined(__CUDACC__)
   return __funnelshift_l(b, a, 26);
@@ -121,6 +141,7 @@ OZ_FN uint32_t oz_across(uint32_t a, uint32_t b) { /* the last 6 bits of a, then
   return a << 26 | b >> 6;
 #endif
 }
+
 /* 2^32 to 2^33, with the digits of w that the mask leaves: said so, it is one instruction; as and,
  * or it were two. */
 OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
@@ -133,11 +154,13 @@ OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
   return oz_float_of((w & mask) | 0x4f800000u);
 #endif
 }
+
 /* w << n as a multiplication: there is twice the room for these as for shifts, and conversions are
  * on the side of shifts. By numbers in memory, because of one that the compiler knows it would make
  * a shift. */
 #if defined(__CUDACC__)
 static __constant__ uint32_t oz_powers[4] = {1u << 7, 1u << 13, 1u << 20, 1u << 23};
+
 OZ_FN uint32_t oz_up(uint32_t w, int n) {
   return w * oz_powers[n == 7 ? 0 : n == 13 ? 1 : n == 20 ? 2 : 3];
 }
@@ -157,15 +180,18 @@ OZ_FN float oz_packed_raw(const float *a, uint32_t i, float m[9]) { /* returns t
   m[7] = (float)(int32_t)oz_up(w[3], 7), m[8] = (float)(int32_t)oz_up(w[3], 20);
   return oz_float_of(oz_up(w[1], 23));
 }
+
 OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
   const float scale = oz_packed_raw(a, i, m);
   m[0] -= OZ_PACKED_OFF;
   for (int k = 0; k < 9; k++) m[k] *= scale;
 }
+
 /* The 13 bits of a number that is read with `below` under it. */
 OZ_FN uint32_t oz_packed_field(int32_t number, uint32_t below) {
   return (uint32_t)((number - (int32_t)below + (1 << 18)) >> 19);
 }
+
 OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   float most = 0.0f, r[4];
   uint32_t w[4], q;
@@ -191,10 +217,12 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   for (int k = 0; k < 4; k++) r[k] = oz_float_of(w[k]);
   oz_st4(a, i, 4, 0, r);
 }
+
 /* Six numbers in 16 bytes: 20 bits each, of the power of two that is above the greatest (8 bits):
  * what is lost is 2e-6 of that at most. Where one is not finite, or above 1e37, none is. */
 /* 2^23 + 2^22 + 2^19: a sum with it has 0 to 2^20 in its last 20 bits */
 #define OZ_SIX_ORIGIN 13107200.0f
+
 OZ_FN void oz_six_put(float *a, uint32_t i, const oz_real s[6]) {
   uint32_t most = 0, t[6];
   float r[4];
@@ -212,6 +240,7 @@ OZ_FN void oz_six_put(float *a, uint32_t i, const oz_real s[6]) {
   r[3] = oz_float_of((t[3] & 0xfffffu) | (t[5] << 8 & 0xff00000u) | (e << 24 & 0xf0000000u));
   oz_st4(a, i, 4, 0, r);
 }
+
 OZ_FN void oz_six_get(const float *a, uint32_t i, oz_real s[6]) {
   float r[4];
   uint32_t w[4];
@@ -226,9 +255,11 @@ OZ_FN void oz_six_get(const float *a, uint32_t i, oz_real s[6]) {
   s[5] =
       oz_float_of(w[2] >> 20 | (w[3] >> 8 & 0xff000u) | 0x4b400000u) * down - OZ_SIX_ORIGIN * down;
 }
+
 /* A quaternion in 8 bytes: 16 bits each. */
 /* 2^23 + 2^15: a sum with it has 1 to 2^16 - 1 in its last 16 bits */
 #define OZ_TURN_ORIGIN 8421376.0f
+
 OZ_FN void oz_pair_put(float *a, uint32_t i, uint32_t x, uint32_t y) {
 #if defined(__CUDACC__)
   *(uint2 *)(a + 2 * (size_t)i) = make_uint2(x, y);
@@ -236,6 +267,7 @@ OZ_FN void oz_pair_put(float *a, uint32_t i, uint32_t x, uint32_t y) {
   a[2 * (size_t)i] = oz_float_of(x), a[2 * (size_t)i + 1] = oz_float_of(y);
 #endif
 }
+
 OZ_FN void oz_pair_get(const float *a, uint32_t i, uint32_t w[2]) {
 #if defined(__CUDACC__)
   const uint2 v = *(const uint2 *)(a + 2 * (size_t)i);
@@ -244,12 +276,14 @@ OZ_FN void oz_pair_get(const float *a, uint32_t i, uint32_t w[2]) {
   w[0] = oz_bits_of(a[2 * (size_t)i]), w[1] = oz_bits_of(a[2 * (size_t)i + 1]);
 #endif
 }
+
 OZ_FN void oz_turn_put(float *a, uint32_t i, const oz_real q[4]) {
   uint32_t t[4];
   for (int k = 0; k < 4; k++)
     t[k] = oz_bits_of(oz_min(oz_max(q[k], -1.0f), 1.0f) * 32767.0f + OZ_TURN_ORIGIN);
   oz_pair_put(a, i, (t[0] & 0xffffu) | t[1] << 16, (t[2] & 0xffffu) | t[3] << 16);
 }
+
 OZ_FN void oz_turn_get(const float *a, uint32_t i, oz_real q[4]) {
   uint32_t w[2];
   oz_pair_get(a, i, w);
@@ -258,6 +292,7 @@ OZ_FN void oz_turn_get(const float *a, uint32_t i, oz_real q[4]) {
             OZ_TURN_ORIGIN) *
            (1.0f / 32767.0f);
 }
+
 /* Three numbers that are not below 0 and a flag in 8 bytes: their first 21 bits, rounded up:
  * by 1.2e-4 at most. */
 OZ_FN void oz_three_put(float *a, uint32_t i, const oz_real p[3], oz_mask flag) {
@@ -269,6 +304,7 @@ OZ_FN void oz_three_put(float *a, uint32_t i, const oz_real p[3], oz_mask flag) 
   }
   oz_pair_put(a, i, b[0] << 11 | (b[2] & 0x7ffu), b[1] << 11 | b[2] >> 11 | (flag ? 0x400u : 0u));
 }
+
 OZ_FN oz_mask oz_three_get(const float *a, uint32_t i, oz_real p[3]) {
   uint32_t w[2];
   oz_pair_get(a, i, w);
@@ -277,6 +313,7 @@ OZ_FN oz_mask oz_three_get(const float *a, uint32_t i, oz_real p[3]) {
   p[2] = oz_float_of((w[1] & 0x3ffu) << 21 | (w[0] & 0x7ffu) << 10);
   return (w[1] & 0x400u) != 0;
 }
+
 /* Four list entries at once. */
 OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
 #if defined(__CUDACC__)
@@ -286,6 +323,7 @@ OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
   for (int k = 0; k < 4; k++) j[k] = a[k];
 #endif
 }
+
 /* Positions in 8 bytes, x, y and z side by side: 21 bits each (z 22) of h / 2^18 (z: 2^19), what is
  * beyond 8 h forgotten. Differences of neighbours, which are nearer than h, come out right modulo
  * that. In the reader's hand each coordinate stands at the upper end of a word, in units of h /
@@ -293,6 +331,7 @@ OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
 typedef struct {
   uint32_t x, y, z;
 } oz_place;
+
 OZ_FN void oz_place_st(uint32_t *a, uint32_t i, const float x[3], float h) {
   const double inv = 262144.0 / (double)h;
   const uint32_t u = (uint32_t)(int64_t)floor((double)x[0] * inv) & 0x1fffffu,
@@ -301,6 +340,7 @@ OZ_FN void oz_place_st(uint32_t *a, uint32_t i, const float x[3], float h) {
   a[2 * (size_t)i] = u << 11 | v >> 10;
   a[2 * (size_t)i + 1] = v << 22 | w;
 }
+
 OZ_FN oz_place oz_place_ld(const uint32_t *a, uint32_t i) {
 #if defined(__CUDACC__)
   const uint2 w = *(const uint2 *)(a + 2 * (size_t)i);
@@ -311,6 +351,7 @@ OZ_FN oz_place oz_place_ld(const uint32_t *a, uint32_t i) {
 #endif
   return p;
 }
+
 /* x_i - x_j in units of h / 2^29. */
 OZ_FN void oz_place_difference(oz_place i, oz_place j, float r[3]) {
   r[0] = (float)(int32_t)(i.x - j.x);
@@ -323,6 +364,7 @@ OZ_FN void oz_place_difference(oz_place i, oz_place j, float r[3]) {
  * denormals. */
 #if defined(__CUDACC__)
 OZ_FN oz_real oz_ld_half(const uint16_t *a) { return __half2float(__ushort_as_half(*a)); }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) { *a = __half_as_ushort(__float2half_rn(v)); }
 #elif defined(__aarch64__)
 OZ_FN oz_real oz_ld_half(const uint16_t *a) {
@@ -330,6 +372,7 @@ OZ_FN oz_real oz_ld_half(const uint16_t *a) {
   __builtin_memcpy(&h, a, 2);
   return (float)h;
 }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
   __fp16 h = (__fp16)v;
   __builtin_memcpy(a, &h, 2);
@@ -342,6 +385,7 @@ OZ_FN oz_real oz_ld_half(const uint16_t *a) {
   f *= 5.192296858534828e33f; /* 2^112 moves the half's exponent to the float's bias */
   return (*a & 0x8000u) ? -f : f;
 }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
   float f = fabsf(v) * 1.9259299443872359e-34f; /* 2^-112 */
   uint32_t b;

@@ -16,36 +16,51 @@ typedef int32_t oz_mask __attribute__((vector_size(4 * OZ_LANES)));
 
 #if OZ_LANES == 4
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm_set1_ps(a); }
+
 OZ_FN int oz_any(oz_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
+
 OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) {
   return (oz_real)_mm_min_ps((__m128)a, (__m128)b);
 }
+
 OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) {
   return (oz_real)_mm_max_ps((__m128)a, (__m128)b);
 }
+
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm_sqrt_ps((__m128)a); }
+
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm_rsqrt_ps((__m128)a); }
 #elif OZ_LANES == 8
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm256_set1_ps(a); }
+
 OZ_FN int oz_any(oz_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
+
 OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) {
   return (oz_real)_mm256_min_ps((__m256)a, (__m256)b);
 }
+
 OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) {
   return (oz_real)_mm256_max_ps((__m256)a, (__m256)b);
 }
+
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm256_sqrt_ps((__m256)a); }
+
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm256_rsqrt_ps((__m256)a); }
 #else
 OZ_FN oz_real oz_set(float a) { return (oz_real)_mm512_set1_ps(a); }
+
 OZ_FN int oz_any(oz_mask m) { return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0; }
+
 OZ_FN oz_real oz_min(oz_real a, oz_real b) {
   return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 4);
 }
+
 OZ_FN oz_real oz_max(oz_real a, oz_real b) {
   return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 5);
 }
+
 OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm512_sqrt_ps((__m512)a); }
+
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm512_rsqrt14_ps((__m512)a); }
 #endif
 
@@ -56,7 +71,9 @@ OZ_FN oz_real oz_number_or(oz_real m, oz_real a, oz_real b) {
   oz_mask is_number = b == b;
   return (oz_real)(((oz_mask)m & is_number) | ((oz_mask)a & ~is_number));
 }
+
 OZ_FN oz_real oz_min(oz_real a, oz_real b) { return oz_number_or(oz_min_or_second(a, b), a, b); }
+
 OZ_FN oz_real oz_max(oz_real a, oz_real b) { return oz_number_or(oz_max_or_second(a, b), a, b); }
 #endif
 
@@ -92,6 +109,7 @@ OZ_FN oz_real oz_ld(const float *a, uint32_t i) {
   __builtin_memcpy(&v, a + i, sizeof v);
   return v;
 }
+
 OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { __builtin_memcpy(a + i, &v, sizeof v); }
 
 /* Transposes 4x4 blocks inside each 128-bit part: v[c] holds component c of the records, 4 records
@@ -100,11 +118,13 @@ OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { __builtin_memcpy(a + i, &v, 
 typedef __m128 oz_quad;
 #define OZ_UNPACK(op, a, b) _mm_##op##_ps(a, b)
 #define OZ_SHUF(a, b, k) _mm_shuffle_ps(a, b, k)
+
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) { return _mm_loadu_ps(r[k]); }
 #elif OZ_LANES == 8
 typedef __m256 oz_quad;
 #define OZ_UNPACK(op, a, b) _mm256_##op##_ps(a, b)
 #define OZ_SHUF(a, b, k) _mm256_shuffle_ps(a, b, k)
+
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(r[k])), _mm_loadu_ps(r[k + 4]),
                               1);
@@ -113,6 +133,7 @@ OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
 typedef __m512 oz_quad;
 #define OZ_UNPACK(op, a, b) _mm512_##op##_ps(a, b)
 #define OZ_SHUF(a, b, k) _mm512_shuffle_ps(a, b, k)
+
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
   __m512 q = _mm512_castps128_ps512(_mm_loadu_ps(r[k]));
   q = _mm512_insertf32x4(q, _mm_loadu_ps(r[k + 4]), 1);
@@ -128,14 +149,17 @@ OZ_FN void oz_transpose(oz_quad a, oz_quad b, oz_quad c, oz_quad d, oz_real v[4]
   v[2] = (oz_real)OZ_SHUF(AB, CD, 0x44);
   v[3] = (oz_real)OZ_SHUF(AB, CD, 0xee);
 }
+
 OZ_FN void oz_quads(const float *const r[OZ_LANES], oz_real v[4]) {
   oz_transpose(oz_quad_of(r, 0), oz_quad_of(r, 1), oz_quad_of(r, 2), oz_quad_of(r, 3), v);
 }
+
 OZ_FN void oz_ld4(const float *a, uint32_t i, uint32_t step, uint32_t at, oz_real v[4]) {
   const float *r[OZ_LANES];
   for (int k = 0; k < OZ_LANES; k++) r[k] = a + (size_t)(i + (uint32_t)k) * step + at;
   oz_quads(r, v);
 }
+
 OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_real v[4]) {
   oz_real t[4]; /* a 4x4 transpose is its own inverse: part p of t[k] is record k + 4 p */
   oz_transpose((oz_quad)v[0], (oz_quad)v[1], (oz_quad)v[2], (oz_quad)v[3], t);
@@ -143,11 +167,13 @@ OZ_FN void oz_st4(float *a, uint32_t i, uint32_t step, uint32_t at, const oz_rea
     __builtin_memcpy(a + (size_t)(i + (uint32_t)k) * step + at,
                      (const char *)&t[k & 3] + 16 * (k >> 2), 16);
 }
+
 OZ_FN void oz_gather4(const float *a, const uint32_t *j, uint32_t step, uint32_t at, oz_real v[4]) {
   const float *r[OZ_LANES];
   for (int k = 0; k < OZ_LANES; k++) r[k] = a + (size_t)j[k] * step + at;
   oz_quads(r, v);
 }
+
 OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   oz_real v;
   for (int k = 0; k < OZ_LANES; k++) v[k] = a[(size_t)j[k] * step];
@@ -186,9 +212,11 @@ OZ_FN oz_bits oz_bits16(const oz_mask m[16 / OZ_LANES]) {
   for (int k = 0; k < 16 / OZ_LANES; k++) b |= oz_mask_bits(m[k]) << OZ_LANES * k;
   return b;
 }
+
 OZ_FN uint64_t oz_bits_join(const oz_bits b[4]) {
   return (uint64_t)(b[0] | b[1] << 16) | (uint64_t)(b[2] | b[3] << 16) << 32;
 }
+
 OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) {
   oz_mask v;
   __builtin_memcpy(&v, j, sizeof v);
@@ -199,6 +227,7 @@ OZ_FN oz_mask oz_index_ne(const uint32_t *j, uint32_t i) {
 OZ_FN oz_real oz_ld_half(const uint16_t *a) {
   return (oz_real)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)a));
 }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
   _mm256_storeu_si256((__m256i *)a, _mm512_cvtps_ph((__m512)v, 0));
 }
@@ -206,6 +235,7 @@ OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
 OZ_FN oz_real oz_ld_half(const uint16_t *a) {
   return (oz_real)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)a));
 }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
   _mm_storeu_si128((__m128i *)a, _mm256_cvtps_ph((__m256)v, 0));
 }
@@ -218,6 +248,7 @@ OZ_FN oz_real oz_ld_half(const uint16_t *a) {
                  _mm_set1_ps(5.192296858534828e33f));
   return (oz_real)_mm_or_ps(f, _mm_castsi128_ps(sign));
 }
+
 OZ_FN void oz_st_half(uint16_t *a, oz_real v) {
   for (int k = 0; k < 4; k++) {
     float f = fabsf(v[k]) * 1.9259299443872359e-34f;

@@ -41,6 +41,7 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
 
 /* At h itself rounding decides who is in whose list: links are made a little nearer. Of h^2. */
 #define OZ_LINK_INSIDE 0.9998f
+
 /* Where rows of C serve as density rows, what was at their edge when they were made is seen by
  * neither end. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {

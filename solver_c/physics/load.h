@@ -1,15 +1,15 @@
-/* What the fluid puts on boundary particles, added up by collider: the other side of what they do
- * to it.
+/* Loads of the fluid on boundary particles, summed by collider: the reaction to their forces.
  *
- * A particle that a boundary particle moves by dx in a substep was given the momentum m dx / dt,
- * and the collider gave it. The parts of the gathers that come of boundary particles are therefore
- * taken once more, for the particles near them alone (wall contacts), neighbour by neighbour, by
- * the gathers' own `pair`, and go to the collider of each. The velocity solve is linear and its
- * gradients stand still, so that there the sum of all multipliers is enough, once.
+ * A particle that a boundary particle moves by dx in a substep receives the momentum m dx / dt from
+ * the collider. So the parts of the gathers that come from boundary particles are computed once
+ * more, only for particles near them (wall contacts), neighbour by neighbour, by the `pair`
+ * function of each gather, and given to the collider of each neighbour. The velocity solve is
+ * linear with fixed gradients, so the sum of all multipliers suffices there, once.
  *
  * Order in a substep: load_start after the wall contacts are found; load_rows whenever the density
- * rows are new; load_stress between the velocity and the position phase; the others behind the
- * stage whose name they have, while what that one gathered (dx, A, y of before) is still there. */
+ * rows are new; load_stress between the velocity and the position phase; each other stage directly
+ * behind the stage of its name, while the inputs of that stage (dx, A, the previous y) are still
+ * there. */
 #ifndef OZ_PHYSICS_LOAD_H
 #define OZ_PHYSICS_LOAD_H
 
@@ -22,11 +22,11 @@
 #include "physics/tension.h"
 #include "physics/viscous.h"
 
-/* entries of a row that one bit of oz_load.near stands for */
+/* entries of a row for one bit of oz_load.near */
 #define OZ_LOAD_GROUP (OZ_LANES > 4 ? OZ_LANES : 4)
 
-/* Where the collider of boundary particle j has its sums. What touches more than OZ_LOADS of them
- * gives the rest to the last. */
+/* Sums of the collider of boundary particle j. A particle that touches more than OZ_LOADS colliders
+ * gives the surplus to the last one. */
 OZ_FN float *oz_load_of(const oz_frame *f, oz_load *l, uint32_t j) {
   const uint32_t handle = oz_word(f->owner, j) & OZ_OWNER_HANDLE;
   uint32_t k = 0;
@@ -40,15 +40,22 @@ OZ_FN float *oz_load_of(const oz_frame *f, oz_load *l, uint32_t j) {
   }
   return l->sum[k];
 }
-enum { OZ_LOAD_G = 3, OZ_LOAD_C = 6, OZ_LOAD_CY = 7 }; /* in oz_load.sum, behind the impulse */
+
+enum {
+  OZ_LOAD_G = 3,
+  OZ_LOAD_C = 6,
+  OZ_LOAD_CY = 7
+}; /* places in oz_load.sum, behind the impulse */
 
 OZ_FN uint32_t oz_minu(uint32_t a, uint32_t b) { return a < b ? a : b; }
-OZ_FN float oz_first(oz_real v) { /* of numbers that are the same in every lane */
+
+OZ_FN float oz_first(oz_real v) { /* of a value that is the same in every lane */
   float lane[OZ_LANES];
   oz_st(lane, 0, v);
   return lane[0];
 }
-/* Nothing where the particle is held. */
+
+/* NULL where the particle is held. */
 OZ_FN oz_load *oz_load_at(const oz_frame *f, uint32_t contact, uint32_t *i) {
   *i = f->wall_particle[contact];
   return f->omega[*i] > 0.0f ? f->load + contact : NULL;
@@ -65,8 +72,8 @@ OZ_FN uint32_t oz_load_length(const oz_frame *f, int part, uint32_t i) {
   return oz_dense_part(f, part) ? f->density_length[part][i] : 0;
 }
 
-/* load_rows: which groups of the density rows hold boundary particles; of those in C sum of ghat,
- * c, c y. */
+/* load_rows: marks the groups of the density rows that hold boundary particles; sums ghat, c and c
+ * y of those in the start row. */
 OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -99,14 +106,15 @@ OZ_FN void oz_load_rows_item(const oz_frame *f, uint32_t contact) {
   }
 }
 
-enum { /* how many sums the gathers have */
+enum { /* number of sums of each gather */
+
 #define OZ_STAGE(name, kind, sums, reductions) OZ_SUMS_##name = sums,
 #include "physics/stages.def"
 #undef OZ_STAGE
 };
 
 /* The pair function of a stage over the boundary particles of a row, lane by lane; OZ_LOAD_GIVE
- * takes what lane k has to `sum`, the collider's. */
+ * adds the result of lane k to `sum`, that of the collider. */
 #define OZ_LOAD_LANES(stage)                                           \
   oz_real acc[OZ_SUMS_##stage];                                        \
   for (int s = 0; s < OZ_SUMS_##stage; s++) acc[s] = oz_set(0.0f);     \
@@ -143,7 +151,7 @@ enum { /* how many sums the gathers have */
 
 /* ---- any model ---- */
 
-/* dx = scale sum, and what the particle gets the wall loses. */
+/* dx = scale sum; the wall loses the momentum that the particle gains. */
 #define OZ_LOAD_GIVE \
   for (int c = 0; c < 3; c++) sum[c] -= scale * lane[c][k];
 
@@ -159,8 +167,8 @@ OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t contact) {
 
 /* ---- conformation ---- */
 
-/* All that the velocity phase did: A = -d Lam B with the multipliers that it has left, dx = omega A
- * sum of ghat. Boundary particles have no multiplier of their own. */
+/* Load of the whole velocity phase: A = -d Lam B with its final multipliers, dx = omega A sum of
+ * ghat. Boundary particles have no multiplier of their own. */
 OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -177,6 +185,7 @@ OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t contact) {
         sum[2] += scale * oz_first(v.z);
   }
 }
+
 OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -186,7 +195,8 @@ OZ_FN void oz_load_density_item(const oz_frame *f, uint32_t contact) {
   oz_density_move_begin(f, i, &self);
   OZ_LOAD_ROW_DENSITY(density_move)
 }
-/* The matrix that particle i sends, times a vector. */
+
+/* The matrix of particle i for its neighbours, times a vector. */
 OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float out[3]) {
   uint32_t j[OZ_LANES];
   oz_m3 A;
@@ -195,8 +205,9 @@ OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float o
   const oz_v3 g = {oz_set(v[0]), oz_set(v[1]), oz_set(v[2])}, r = oz_m3_v(&A, g);
   out[0] = oz_first(r.x), out[1] = oz_first(r.y), out[2] = oz_first(r.z);
 }
-/* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), y being that of before, which lies in
- * y2 by now. */
+
+/* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), with the previous y, which is in y2 by
+ * now. */
 OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -221,6 +232,7 @@ OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t contact) {
   oz_link_move_begin(f, i, &self);
   OZ_LOAD_ROW_DENSITY(link_move)
 }
+
 OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -249,7 +261,7 @@ OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t contact) {
   }
 }
 
-/* ---- springs: displacements, not yet by mass ---- */
+/* ---- springs: displacements, not yet multiplied by mass ---- */
 
 OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
@@ -274,13 +286,14 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t contact) {
 }
 
 #undef OZ_LOAD_GIVE
-/* Stress: the sum of what is held has the particle's own matrix, (3) to (5); its pull (6) to (8);
+/* Stress: towards held particles the particle's own matrix, sums (3) to (5); its pull (6) to (8);
  * viscosity (9) to (11). */
 #define OZ_LOAD_GIVE                                         \
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
   oz_load_sent(f, i, v, own);                                \
   for (int c = 0; c < 3; c++)                                \
     sum[c] -= scale * (lane[c][k] + own[c] + pull * lane[6 + c][k] + viscous * lane[9 + c][k]);
+
 OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -291,14 +304,16 @@ OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t contact) {
   oz_mps_force_begin(f, i, &self);
   OZ_LOAD_ROW_START(mps_force)
 }
+
 #undef OZ_LOAD_GIVE
 
-/* ---- conformation as printed: own matrix times the sum of vol g, (3) to (5) ---- */
+/* ---- conformation as printed: own matrix times the sum of vol g, sums (3) to (5) ---- */
 
 #define OZ_LOAD_GIVE                                         \
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
   oz_load_sent(f, i, v, own);                                \
   for (int c = 0; c < 3; c++) sum[c] -= scale * (f->y2[4 * (size_t)i + 3] * lane[c][k] + own[c]);
+
 OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
@@ -309,5 +324,6 @@ OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t contact) {
   oz_paper_force_begin(f, i, &self);
   OZ_LOAD_ROW_DENSITY(paper_force)
 }
+
 #undef OZ_LOAD_GIVE
 #endif

@@ -16,11 +16,13 @@
 typedef struct {
   int none;
 } oz_mix_begin_self;
+
 OZ_FN void oz_mix_begin_begin(const oz_frame *f, uint32_t i, oz_mix_begin_self *s) {
   (void)f;
   (void)i;
   s->none = 0;
 }
+
 OZ_FN void oz_mix_begin_pair(const oz_frame *f, const oz_mix_begin_self *s, const oz_group *n,
                              oz_real *acc) {
   (void)s;
@@ -28,6 +30,7 @@ OZ_FN void oz_mix_begin_pair(const oz_frame *f, const oz_mix_begin_self *s, cons
   acc[1] += oz_dot(n->g, n->g) * (f->zero_energy_arm * f->zero_energy_arm * f->inv_d * f->inv_d) /
             oz_max(n->c, oz_set(1e-6f));
 }
+
 OZ_FN void oz_mix_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real tiny = oz_set(1e-6f), two = oz_set(2.0f), zero = oz_set(0.0f);
@@ -44,10 +47,12 @@ OZ_FN void oz_mix_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 typedef struct {
   float v[4], rate, phi;
 } oz_mix_flow_self;
+
 OZ_FN void oz_mix_flow_begin(const oz_frame *f, uint32_t i, oz_mix_flow_self *s) {
   for (size_t k = 0; k < 4; k++) s->v[k] = f->dx[4 * (size_t)i + k];
   s->rate = f->y2[4 * (size_t)i], s->phi = f->y2[4 * (size_t)i + 1];
 }
+
 OZ_FN void oz_mix_flow_pair(const oz_frame *f, const oz_mix_flow_self *s, const oz_group *n,
                             oz_real *acc) {
   oz_real v[4], w[4];
@@ -57,6 +62,7 @@ OZ_FN void oz_mix_flow_pair(const oz_frame *f, const oz_mix_flow_self *s, const 
   k = n->c * k * oz_min(w[1], oz_set(s->phi));
   for (int c = 0; c < 4; c++) acc[c] += k * (v[c] - s->v[c]);
 }
+
 OZ_FN void oz_mix_flow_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real v[4];

@@ -14,6 +14,7 @@ OZ_FN uint64_t oz_spread(uint64_t v) { /* 21 bits to every third bit */
   v = (v | v << 2) & 0x1249249249249249ull;
   return v;
 }
+
 OZ_FN uint64_t oz_gathered(uint64_t v) { /* and back */
   v &= 0x1249249249249249ull;
   v = (v | v >> 2) & 0x10c30c30c30c30c3ull;

@@ -6,7 +6,7 @@
 
 #define OZ_PRESSURE_RATE 0.3f
 
-/* Lanes of particles that are held in a nozzle, or belong to a boundary. */
+/* Lanes of particles that a nozzle holds, or that belong to a boundary. */
 OZ_FN oz_mask oz_held(const oz_frame *f, uint32_t i) {
   return (oz_words(f->source, i) != 0) | oz_at_boundary(f, i);
 }
@@ -19,24 +19,24 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real alpha =
       oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_compliance(f, i));
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
-  /* floors (part 2, 4): singular rows stay bounded, and elastic stiffness per step stays below
-   * about 500 */
+  /* Floors (docs/theory/conformation.md): singular rows stay bounded, and elastic stiffness per
+   * step stays below about 500. */
   a = oz_max(a, oz_set(f->a_min));
   a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) &
                     (oz_set((float)f->volume_split) > oz_set(0.5f)),
                 oz_max(a, oz_set(2e-3f)), a);
-  /* softer than this is nothing at all, and its square must stay a float */
+  /* a larger compliance has no effect, and its square must stay a float */
   a = oz_min(a, oz_set(1e8f));
   oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_density(f, i));
-  oz_v3 x = oz_vec_ld(f->x, i); /* all is read before anything is written: a GPU waits once */
+  oz_v3 x = oz_vec_ld(f->x, i); /* all loads come before the first store: a GPU waits for memory
+                                 * once */
   oz_st(f->a, i, a);
   oz_st(f->omega, i, om);
   oz_vec_st(f->x, i, x, om);
 }
 
-/* predict: forces onto velocities (step 1 of 3.1). What is no number by now would be one for none
- * of its neighbours soon: it takes part in this substep at rest and unstretched, and u.w = 1 tells
- * `finish` to reset and count it. */
+/* predict: forces onto velocities. A non-finite particle would soon spoil its neighbours: it takes
+ * part in this substep at rest and unstretched, and u.w = 1 makes `finish` reset and count it. */
 OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4];
@@ -49,7 +49,7 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();
   oz_real stretch = oz_set(0.0f), zero = oz_set(0.0f);
   for (int c = 0; c < 6; c++) stretch += oz_abs(Q.s[c]);
-  /* the interface accepts tensors of 1e6 */
+  /* the interface accepts tensors up to 1e6 */
   oz_mask good =
       (oz_abs(u[0]) + oz_abs(u[1]) + oz_abs(u[2]) < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) &
       (stretch < oz_set(1e7f));
@@ -64,16 +64,18 @@ OZ_FN void oz_predict_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
 
-/* advance: displacement by the projected velocity. In parts, because what is read need not wait for
- * that. */
+/* advance: displacement by the projected velocity. In parts, because the loads need not wait for
+ * that velocity. */
 typedef struct {
   oz_v3 x;
   oz_real y[4];
 } oz_advance_own;
+
 OZ_FN void oz_advance_take(const oz_frame *f, uint32_t i, oz_advance_own *o) {
   o->x = oz_vec_ld(f->x, i);
   oz_ld4(f->y, i, 4, 0, o->y);
 }
+
 OZ_FN void oz_advance_by(const oz_frame *f, uint32_t i, oz_real u[4], oz_real y[4]) {
   oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_mask good =
@@ -85,12 +87,14 @@ OZ_FN void oz_advance_by(const oz_frame *f, uint32_t i, oz_real u[4], oz_real y[
   }
   for (int c = 0; c < 3; c++) y[c] = f->dt * u[c];
 }
+
 OZ_FN void oz_advance_to(const oz_frame *f, uint32_t i, const oz_advance_own *o) {
   oz_st4(f->y, i, 4, 0, o->y);
   oz_v3 p = {o->x.x + o->y[0], o->x.y + o->y[1], o->x.z + o->y[2]};
   oz_vec_st(f->p, i, p, oz_weight(f, i));
 }
-/* of what the position phase adds to */
+
+/* start values of the position phase */
 OZ_FN void oz_advance_begin(const oz_frame *f, uint32_t i) {
   oz_real one = oz_set(1.0f), zero = oz_set(0.0f);
   oz_q4 rest = {zero, zero, zero, one};
@@ -98,6 +102,7 @@ OZ_FN void oz_advance_begin(const oz_frame *f, uint32_t i) {
   oz_v3 none = {zero, zero, zero};
   oz_vec_st(f->wall_term, i, none, zero);
 }
+
 OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_advance_own own;
@@ -109,20 +114,20 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_advance_begin(f, i);
 }
 
-/* finish: velocity from displacement (last line of Algorithm 2), new position, gate of the rest
- * filter; what went non-finite is put back where it was, at rest and unstretched, and counted; u.w
- * below 0 tells which. red: reset particles. */
+/* finish: velocity from displacement (last line of Algorithm 2), new position, weight in the rest
+ * filter. A non-finite particle is put back to its start position, at rest and unstretched, and
+ * counted; it gets u.w below 0. red: number of reset particles. */
 OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->x, i, 4, 0, x);
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->u, i, 4, 0, u);
   oz_real om = oz_ld(f->omega, i);
-  /* gate of the filter: thin sheets and spray are left alone; below 0 is no weight either. (All is
-   * read before anything is written.) */
+  /* Weight in the filter: 0 for thin sheets and spray; a value below 0 counts as 0. (All loads come
+   * before the first store.) */
   const oz_real g = oz_select(oz_thick(f, i), oz_filter_weight(f, i), zero);
   oz_mask free = om > zero, crowd = oz_crowded(f, i);
-  /* a heap comes apart a quarter of a separation at a time, not with the speed of a bullet */
+  /* a pile of particles parts by at most a quarter of a separation a substep */
   if (oz_any(crowd)) {
     oz_v3 move = {y[0], y[1], y[2]};
     oz_real far = oz_dot(move, move), most = oz_set(0.25f * f->d);
@@ -141,7 +146,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
     v.y *= k;
     v.z *= k;
   }
-  /* OZ_SANE_MOVE separations in a substep, or no number at all, is no motion */
+  /* more than OZ_SANE_MOVE separations in a substep, or a non-finite value, is no motion */
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();
   oz_s3 lam = oz_lam_told(f, i);
@@ -150,8 +155,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (stretch < oz_set(1e4f)) &
                  (load < oz_set(1e30f)) & (u[3] < oz_set(0.5f));
   red[0] = oz_select(good, zero, one);
-  /* where the next substep's multipliers start: what lasts of the pressure. That of an impact goes
-   * by */
+  /* Start value of the next substep's multipliers: the lasting part of the pressure. Impacts are
+   * averaged out. */
   if (f->has_relaxation_time) {
     oz_real now = oz_s3_trace(&lam) * (oz_pressure_unit(f) / 3.0f), was = oz_ld(f->pressure, i);
     oz_st(f->pressure, i,
@@ -172,7 +177,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->finish_to_u2 ? f->u2 : f->u, i, v, oz_select(good, g, oz_set(-1e-20f)));
 }
 
-/* settle: the filtered velocity becomes the velocity (when the sweeps end in the other buffer). */
+/* settle: the filtered velocity becomes the velocity, when the sweeps end in the other buffer. */
 OZ_FN void oz_settle_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4];

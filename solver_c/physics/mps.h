@@ -43,10 +43,12 @@ OZ_FN oz_real oz_mps_fit(oz_real rate, float a, float b, float c) {
 typedef struct {
   oz_v3 x, u;
 } oz_mps_stress_self;
+
 OZ_FN void oz_mps_stress_begin(const oz_frame *f, uint32_t i, oz_mps_stress_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->u = oz_vec_of(f->u, i);
 }
+
 OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, const oz_group *n,
                               oz_real *acc) {
   oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x), u = oz_sub(oz_vec_near(f->u, n), s->u), g;
@@ -71,6 +73,7 @@ OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, co
   acc[14] += u.z * g.y;
   acc[15] += u.z * g.z;
 }
+
 /* Deviatoric stress from the strain rate and the strain, by the chosen law: the elastic part as a
  * tensor, the viscous one as the viscosity that pairs act with. */
 OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s3 *strain,
@@ -94,6 +97,7 @@ OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s
   for (int k = 0; k < 6; k++) r.s[k] = elastic * strain->s[k];
   return r;
 }
+
 OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   const float norm = 3.0f / f->cauchy.n0;
@@ -146,11 +150,13 @@ typedef struct {
   oz_v3 x, u;
   oz_real eta;
 } oz_mps_force_self;
+
 OZ_FN void oz_mps_force_begin(const oz_frame *f, uint32_t i, oz_mps_force_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->u = oz_vec_of(f->dx, i);
   s->eta = oz_set(f->dx[4 * (size_t)i + 3]);
 }
+
 OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_real x[4], k;
@@ -191,7 +197,9 @@ OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, cons
   acc[7] += t * r.y;
   acc[8] += t * r.z;
 }
+
 OZ_FN float oz_mps_viscous(const oz_frame *f) { return 30.0f / (f->cauchy.n0 * f->cauchy.lambda); }
+
 OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 A;
@@ -228,10 +236,13 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 #define OZ_MPS_SURFACE 0.9f
 /* times minus its weight: stands for the pressure of a solid particle; no P is near it */
 #define OZ_MPS_SOLID 1e9f
+
 enum { OZ_MPS_P = 0, OZ_MPS_R, OZ_MPS_Q, OZ_MPS_INV, OZ_MPS_DIAG };
+
 OZ_FN oz_real oz_mps_ld(const oz_frame *f, uint32_t i, int plane) {
   return oz_ld(f->lam + (size_t)plane * f->stride, i);
 }
+
 OZ_FN void oz_mps_st(const oz_frame *f, uint32_t i, int plane, oz_real v) {
   oz_st(f->lam + (size_t)plane * f->stride, i, v);
 }
@@ -239,9 +250,11 @@ OZ_FN void oz_mps_st(const oz_frame *f, uint32_t i, int plane, oz_real v) {
 typedef struct {
   oz_v3 p;
 } oz_mps_density_self;
+
 OZ_FN void oz_mps_density_begin(const oz_frame *f, uint32_t i, oz_mps_density_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_real v[4], k;
@@ -251,6 +264,7 @@ OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, 
   acc[0] += oz_select(v[3] > zero, w, zero);
   acc[1] += oz_select(v[3] > zero, zero, -v[3] * w);
 }
+
 OZ_FN void oz_mps_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_real w[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->wall_term, i, 4, 0, w);
@@ -268,12 +282,15 @@ OZ_FN void oz_mps_density_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), r * inv);
   red[0] = r * r * inv;
 }
+
 typedef struct {
   oz_v3 p;
 } oz_mps_apply_self;
+
 OZ_FN void oz_mps_apply_begin(const oz_frame *f, uint32_t i, oz_mps_apply_self *s) {
   s->p = oz_vec_of(f->dx, i);
 }
+
 OZ_FN void oz_mps_apply_pair(const oz_frame *f, const oz_mps_apply_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_real v[4], k;
@@ -281,6 +298,7 @@ OZ_FN void oz_mps_apply_pair(const oz_frame *f, const oz_mps_apply_self *s, cons
   oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
   acc[0] += oz_mps_weight(f, r, &k) * v[3];
 }
+
 OZ_FN void oz_mps_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_real v[4], zero = oz_set(0.0f);
   oz_ld4(f->dx, i, 4, 0, v);
@@ -289,6 +307,7 @@ OZ_FN void oz_mps_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_mps_st(f, i, OZ_MPS_Q, q);
   red[0] = q * v[3];
 }
+
 OZ_FN void oz_mps_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA];
   red[0] = oz_set(0.0f);
@@ -300,6 +319,7 @@ OZ_FN void oz_mps_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mps_st(f, i, OZ_MPS_R, r);
   red[0] = r * r * oz_mps_ld(f, i, OZ_MPS_INV);
 }
+
 OZ_FN void oz_mps_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   float be = (float)f->scalar[OZ_SCALAR_BETA];
@@ -308,6 +328,7 @@ OZ_FN void oz_mps_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   v[3] = oz_mps_ld(f, i, OZ_MPS_R) * oz_mps_ld(f, i, OZ_MPS_INV) + be * v[3];
   oz_st4(f->dx, i, 4, 0, v);
 }
+
 /* What mps_move gathers. */
 OZ_FN void oz_mps_pressure_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
@@ -326,10 +347,12 @@ typedef struct {
   oz_v3 p;
   oz_real P;
 } oz_mps_move_self;
+
 OZ_FN void oz_mps_move_begin(const oz_frame *f, uint32_t i, oz_mps_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->P = oz_set(f->dx[4 * (size_t)i + 3]);
 }
+
 OZ_FN void oz_mps_move_pair(const oz_frame *f, const oz_mps_move_self *s, const oz_group *n,
                             oz_real *acc) {
   oz_real v[4], k;
@@ -342,6 +365,7 @@ OZ_FN void oz_mps_move_pair(const oz_frame *f, const oz_mps_move_self *s, const 
   acc[1] += k * r.y;
   acc[2] += k * r.z;
 }
+
 OZ_FN void oz_mps_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real y[4], w[4], v[4],

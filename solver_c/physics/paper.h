@@ -13,9 +13,11 @@
 typedef struct {
   oz_v3 x;
 } oz_paper_self;
+
 OZ_FN void oz_paper_begin(const oz_frame *f, uint32_t i, oz_paper_self *s) {
   s->x = oz_vec_of(f->y2, i);
 }
+
 /* A neighbour's gradient ghat at the current positions; r = x_i - x_j, vol its volume; inside: 1
  * within h, else 0. */
 OZ_FN oz_v3 oz_paper_pair(const oz_frame *f, const oz_paper_self *s, const uint32_t *j, oz_v3 *r,
@@ -37,9 +39,11 @@ OZ_FN oz_v3 oz_paper_pair(const oz_frame *f, const oz_paper_self *s, const uint3
 typedef struct {
   oz_v3 p;
 } oz_paper_volume_self;
+
 OZ_FN void oz_paper_volume_begin(const oz_frame *f, uint32_t i, oz_paper_volume_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_paper_volume_pair(const oz_frame *f, const oz_paper_volume_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
@@ -48,6 +52,7 @@ OZ_FN void oz_paper_volume_pair(const oz_frame *f, const oz_paper_volume_self *s
   acc[0] += oz_select(other, q * q * q, oz_set(0.0f));
   acc[1] += oz_select(other & (r2 < oz_set(f->h2)), oz_set(1.0f), oz_set(0.0f));
 }
+
 OZ_FN void oz_paper_volume_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real rho = oz_max(f->w_norm * acc[0] + f->w_self, oz_set(0.3f));
@@ -58,6 +63,7 @@ OZ_FN void oz_paper_volume_end(const oz_frame *f, uint32_t i, const oz_real *acc
 /* ---- paper_strain_u: (10), (11) ---- */
 
 enum { OZ_PAPER_M = 0, OZ_PAPER_T = 9, OZ_PAPER_G = 12 };
+
 /* Sums of the operator's diagonal: volumes, gradients and inverse masses. */
 OZ_FN void oz_paper_diagonal(oz_real *acc, oz_v3 g, oz_real vol, oz_real omega) {
   oz_v3 v = {vol * g.x, vol * g.y, vol * g.z};
@@ -68,6 +74,7 @@ OZ_FN void oz_paper_diagonal(oz_real *acc, oz_v3 g, oz_real vol, oz_real omega) 
   acc[OZ_PAPER_G + 1] += v.y;
   acc[OZ_PAPER_G + 2] += v.z;
 }
+
 OZ_FN void oz_paper_outer(oz_real *acc, oz_v3 v, oz_v3 g, oz_real vol) {
   oz_real x = vol * g.x, y = vol * g.y, z = vol * g.z;
   acc[0] += v.x * x;
@@ -80,6 +87,7 @@ OZ_FN void oz_paper_outer(oz_real *acc, oz_v3 v, oz_v3 g, oz_real vol) {
   acc[7] += v.z * y;
   acc[8] += v.z * z;
 }
+
 /* (11), (17): multiplier of one Jacobi iteration from the constraint C, and what is sent. The
  * paper's vector has sigma_xx = 2 C_xx / alpha beside sigma_xy = C_xy / alpha, so its diagonal
  * entries are half as compliant. */
@@ -103,14 +111,17 @@ OZ_FN void oz_paper_multiplier(const oz_frame *f, uint32_t i, const oz_s3 *C, co
   for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
   oz_matrix_st(f->A, i, &A);
 }
+
 typedef struct {
   oz_paper_self at;
   oz_v3 u;
 } oz_paper_strain_u_self;
+
 OZ_FN void oz_paper_strain_u_begin(const oz_frame *f, uint32_t i, oz_paper_strain_u_self *s) {
   oz_paper_begin(f, i, &s->at);
   s->u = oz_vec_of(f->u, i);
 }
+
 OZ_FN void oz_paper_strain_u_pair(const oz_frame *f, const oz_paper_strain_u_self *s,
                                   const oz_group *n, oz_real *acc) {
   oz_v3 r;
@@ -119,6 +130,7 @@ OZ_FN void oz_paper_strain_u_pair(const oz_frame *f, const oz_paper_strain_u_sel
   oz_paper_outer(acc, oz_sub(oz_vec_near(f->u, n), s->u), g, vol);
   oz_paper_diagonal(acc, g, vol, oz_gather1(f->omega, n->j, 1));
 }
+
 OZ_FN void oz_paper_strain_u_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 M;
@@ -133,9 +145,11 @@ OZ_FN void oz_paper_strain_u_end(const oz_frame *f, uint32_t i, const oz_real *a
 typedef struct {
   oz_paper_self at;
 } oz_paper_force_self;
+
 OZ_FN void oz_paper_force_begin(const oz_frame *f, uint32_t i, oz_paper_force_self *s) {
   oz_paper_begin(f, i, &s->at);
 }
+
 OZ_FN void oz_paper_force_pair(const oz_frame *f, const oz_paper_force_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 r;
@@ -149,6 +163,7 @@ OZ_FN void oz_paper_force_pair(const oz_frame *f, const oz_paper_force_self *s, 
   acc[4] += vol * g.y;
   acc[5] += vol * g.z;
 }
+
 OZ_FN void oz_paper_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 A;
@@ -169,6 +184,7 @@ OZ_FN void oz_paper_sync_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_ld4(f->y2, i, 4, 0, at);
   oz_vec_st(f->y2, i, oz_vec_ld(f->p, i), at[3]);
 }
+
 OZ_FN void oz_paper_shift_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real y[4];
@@ -189,14 +205,17 @@ enum {
   OZ_PAPER_C0 = 36,
   OZ_PAPER_SUMS = 39
 };
+
 typedef struct {
   oz_paper_self at;
   oz_v3 x0;
 } oz_paper_strain_self;
+
 OZ_FN void oz_paper_strain_begin(const oz_frame *f, uint32_t i, oz_paper_strain_self *s) {
   oz_paper_begin(f, i, &s->at);
   s->x0 = oz_vec_of(f->x, i);
 }
+
 OZ_FN void oz_paper_strain_pair(const oz_frame *f, const oz_paper_strain_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_v3 r;
@@ -215,6 +234,7 @@ OZ_FN void oz_paper_strain_pair(const oz_frame *f, const oz_paper_strain_self *s
   acc[OZ_PAPER_C0 + 1] += in * then.y;
   acc[OZ_PAPER_C0 + 2] += in * then.z;
 }
+
 /* dt grad u of the corotated motion (15). */
 OZ_FN oz_m3 oz_paper_gradient(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 L, R, M0, cov;
@@ -235,6 +255,7 @@ OZ_FN oz_m3 oz_paper_gradient(const oz_frame *f, uint32_t i, const oz_real *acc)
   for (int c = 0; c < 9; c++) L.m[c] = (acc[OZ_PAPER_M + c] - L.m[c]) * f->inv_d;
   return L;
 }
+
 OZ_FN void oz_paper_strain_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 L = oz_paper_gradient(f, i, acc);
@@ -272,14 +293,18 @@ OZ_FN oz_s3 oz_paper_solve(const oz_m3 *L, const oz_s3 *Q0, oz_real fr) {
   }
   return q;
 }
+
 typedef oz_paper_strain_self oz_paper_update_self;
+
 OZ_FN void oz_paper_update_begin(const oz_frame *f, uint32_t i, oz_paper_update_self *s) {
   oz_paper_strain_begin(f, i, s);
 }
+
 OZ_FN void oz_paper_update_pair(const oz_frame *f, const oz_paper_update_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_paper_strain_pair(f, s, n, acc);
 }
+
 OZ_FN void oz_paper_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_m3 L = oz_paper_gradient(f, i, acc);

@@ -66,16 +66,19 @@ OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += d
 typedef struct {
   int none;
 } oz_residual_self;
+
 OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) {
   (void)f;
   (void)i;
   s->none = 0;
 }
+
 OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n,
                             oz_real *acc) {
   (void)s;
   oz_outer(acc, f->u, n);
 }
+
 /* Values of the particle itself that its residual needs: stretch, multiplier, compliance over q and
  * 1 / q (velocity_start), and the preconditioner. */
 typedef struct {
@@ -84,6 +87,7 @@ typedef struct {
   oz_q4 turn;
   oz_mask on;
 } oz_residual_own;
+
 OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u,
                           const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
@@ -104,6 +108,7 @@ OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_six_st(f->cg_direction, f->stride, i, &z);
   oz_send(f, i, &z, B);
 }
+
 OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_residual_own own;
   oz_v3 u = oz_vec_ld(f->u, i);
@@ -114,6 +119,7 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   own.turn = oz_turn_ld(f->precond_rotation, f->stride, i);
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
+
 /* bound, velocity_start and residual of a particle fused, for scenes without relaxation time and
  * yield stress, in which no particle carries stress, and without a force in between. Values that
  * are stored rounded are read back rounded. */
@@ -143,19 +149,23 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
 OZ_FN void oz_cg_start_item(const oz_frame *f) {
   f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
 }
+
 typedef struct {
   int none;
 } oz_cg_apply_self;
+
 OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) {
   (void)f;
   (void)i;
   s->none = 0;
 }
+
 OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n,
                             oz_real *acc) {
   (void)s;
   oz_outer(acc, f->dx, n);
 }
+
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->gradient_sum, f->stride, i));
   oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->cg_direction, f->stride, i),
@@ -176,6 +186,7 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   red[2] = oz_s3_dot(&z, &q);
   red[3] = oz_s3_dot(&w, &q);
 }
+
 /* The last iteration needs the length of its step but no further direction, so A p is not needed: p
  * . A p = p . C(dx) + p . (a p), and since C is the transpose of the operator that made dx, the
  * first term is the work of dx on its own forces, without a gather. */
@@ -183,11 +194,13 @@ typedef struct {
   oz_s3 p, z;
   oz_real e[3], a;
 } oz_cg_last_own;
+
 OZ_FN void oz_cg_last_take(const oz_frame *f, uint32_t i, oz_cg_last_own *o) {
   o->p = oz_six_ld(f->cg_direction, f->stride, i), o->z = oz_six_ld(f->cg_residual, f->stride, i);
   o->a = oz_ld(f->a, i);
   (void)oz_preconditioner_eigenvalues(f, i, o->e); /* p and z are 0 where there is no constraint */
 }
+
 OZ_FN void oz_cg_last_of(const oz_frame *f, const oz_cg_last_own *o, oz_real work, oz_real *red) {
   oz_metric m = oz_metric_of(f, o->e, o->a);
   oz_s3 q = {{oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)}};
@@ -196,6 +209,7 @@ OZ_FN void oz_cg_last_of(const oz_frame *f, const oz_cg_last_own *o, oz_real wor
   red[1] = oz_metric_square(&m, &o->z);
   red[2] = red[3] = oz_set(0.0f); /* sums of cg_apply for a next direction */
 }
+
 OZ_FN void oz_cg_last_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_last_own own;
   oz_real dx[4];
@@ -203,6 +217,7 @@ OZ_FN void oz_cg_last_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_last_take(f, i, &own);
   oz_cg_last_of(f, &own, dx[3], red);
 }
+
 OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a converged or broken-down iteration does
                                                   * nothing */
   const double *sum = f->scalar + OZ_SCALAR_SUM;
@@ -212,6 +227,7 @@ OZ_FN void oz_cg_steps_item(const oz_frame *f) { /* a converged or broken-down i
   f->scalar[OZ_SCALAR_ALPHA] = alpha;
   f->scalar[OZ_SCALAR_BETA] = go && next > 0.0 ? next / rz : 0.0;
 }
+
 /* Step along p for u and the multiplier and, except in the last iteration, the next direction. The
  * loads are separate functions, because they depend neither on cg_apply nor on the step length. */
 typedef struct {
@@ -220,6 +236,7 @@ typedef struct {
   oz_s3 lam, p, z, w, B;
   oz_q4 turn;
 } oz_cg_own;
+
 /* loads all but the result of the previous stage: that of cg_apply, or of force in the last step */
 OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_ld4(f->u, i, 4, 0, o->u);
@@ -233,12 +250,14 @@ OZ_FN void oz_cg_take(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   o->z = oz_six_ld(f->cg_residual, f->stride, i), o->B = oz_six_ld(f->B, f->stride, i);
   o->turn = oz_turn_ld(f->precond_rotation, f->stride, i);
 }
+
 OZ_FN void oz_cg_answer(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   if (f->last_iteration)
     o->dx = oz_vec_ld(f->dx, i);
   else
     o->w = oz_six_ld(f->cg_applied, f->stride, i);
 }
+
 OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   float al = (float)f->scalar[OZ_SCALAR_ALPHA], be = (float)f->scalar[OZ_SCALAR_BETA],
         ku = al * f->inv_dt;
@@ -259,6 +278,7 @@ OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_six_st(f->cg_direction, f->stride, i, &p);
   oz_send(f, i, &p, &o->B);
 }
+
 OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_own own;
   (void)red;
@@ -267,6 +287,7 @@ OZ_FN void oz_cg_update_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_cg_answer(f, i, &own);
   oz_cg_step(f, i, &own);
 }
+
 /* The same scalars for a solver that sums r.z by itself, after the step: the pressure solve of
  * mps.h. */
 OZ_FN void oz_cg_alpha_item(const oz_frame *f) {
@@ -274,6 +295,7 @@ OZ_FN void oz_cg_alpha_item(const oz_frame *f) {
   int go = rz > 1e-12 * f->scalar[OZ_SCALAR_RZ0] && rz > 1e-300 && pq > 0.0;
   f->scalar[OZ_SCALAR_ALPHA] = go ? rz / pq : 0.0;
 }
+
 OZ_FN void oz_cg_beta_item(const oz_frame *f) {
   double old = f->scalar[OZ_SCALAR_RZ], now = f->scalar[OZ_SCALAR_SUM];
   f->scalar[OZ_SCALAR_BETA] = old > 0.0 && f->scalar[OZ_SCALAR_ALPHA] != 0.0 ? now / old : 0.0;

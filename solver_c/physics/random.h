@@ -15,6 +15,7 @@ OZ_FN uint64_t oz_random_bits(uint32_t seed, uint64_t id, uint32_t k) {
   }
   return z;
 }
+
 /* Uniform in [0, 1). */
 OZ_FN float oz_random(uint32_t seed, uint64_t id, uint32_t k) {
   /* 24 bits fill a float */

@@ -55,6 +55,7 @@ typedef struct oz_collider {
   /* friction of the substep from the given one: 1 - (1 - friction)^power */
   float friction_map_power;
 } oz_collider;
+
 /* floats of a brick: friction and stick of each voxel; a friction below 0 is unknown */
 #define OZ_FRICTION_MAP_FLOATS 1024u
 
@@ -83,6 +84,7 @@ typedef struct oz_wall {
  * each wall contact. */
 #define OZ_LOADS 4 /* colliders that one particle can load */
 #define OZ_LOAD_SUMS 10
+
 typedef struct oz_load {
   uint32_t count;
   uint32_t handle[OZ_LOADS];
@@ -106,6 +108,7 @@ typedef struct oz_nozzle {
 
 /* A material's values beyond those that each particle carries. */
 #define OZ_RAMP_POINTS 8
+
 typedef struct oz_matter {
   float density; /* kg/m^3 at rest */
   /* s; 1/Pa; Pa s; K: of particles without a value of their own (fields.h) */
@@ -121,6 +124,7 @@ typedef struct oz_matter {
   float mixing;                  /* m^2/s */
   float surface_tension, cohesion, adhesion; /* N/m; Pa; weight of walls */
 } oz_matter;
+
 /* step from one material to the next in a gather */
 #define OZ_MATTER_FLOATS ((uint32_t)(sizeof(oz_matter) / sizeof(float)))
 
@@ -133,8 +137,10 @@ typedef struct oz_link {
   uint32_t kind;
   float spare; /* for the model; 0 when the link is made */
 } oz_link;
+
 /* kinds, as in ooze.h; 0 is padding */
 enum { OZ_LINK_HELD = 1, OZ_LINK_SPRING = 2, OZ_LINK_VISCOUS = 3, OZ_LINK_SOFT = 4 };
+
 /* Rules by which a substep makes, keeps and drops links (physics/rules.h). NEAR is for tests: it
  * adds held links between all particles within h of each other and drops none. */
 enum { OZ_RULE_NEAR = 0, OZ_RULE_SPRINGS = 1, OZ_RULE_LINKS = 2, OZ_RULE_SOFT = 3 };
@@ -156,6 +162,7 @@ typedef struct oz_link_constants {
  * T.
  */
 enum { OZ_SPRINGS_OFF = 0, OZ_SPRINGS_FLOW = 1, OZ_SPRINGS_HOLD = 2, OZ_SPRINGS_SET = 3 };
+
 typedef struct oz_spring_constants {
   uint32_t mode;    /* OZ_SPRINGS_*: whether springs are made, kept, dropped */
   float inv_h;      /* 1/m */
@@ -177,7 +184,9 @@ typedef struct oz_spring_constants {
  * fluid, which has no owner. */
 #define OZ_OWNER_SHIFT 28
 #define OZ_OWNER_HANDLE 0x0fffffffu
+
 enum { OZ_OWNER_RIGID = 1, OZ_OWNER_SOFT = 2, OZ_OWNER_BOUNDARY = 3 };
+
 #define OZ_NO_MEMBER 0xffffffffu
 
 /* A body. Its particles have the ids first_id to first_id + count - 1. Each has a member slot; the
@@ -197,6 +206,7 @@ typedef struct oz_body {
   /* 1/(Pa s^2): greatest eigenvalues of M^-1 K at rest, for a modulus of 1 Pa */
   float stretch_bound, volume_bound;
 } oz_body;
+
 /* factor on the volume constraint's bound, for neighbours whose gradients are larger */
 #define OZ_SOFT_SPREAD 1.3f
 
@@ -246,6 +256,7 @@ typedef struct oz_blend {
   float most_viscous; /* Pa s: stability limit of an explicit step */
   float pull;         /* 1/s: velocity a metre from the goal position, dt / dt0^2 */
 } oz_blend;
+
 typedef struct oz_cauchy {
   uint32_t stress;    /* as in ooze.h */
   float n0;           /* number density of the lattice: sum of w = h / r - 1 */
@@ -260,6 +271,7 @@ typedef struct oz_cauchy {
 
 /* Constants of surface tension and cohesion (physics/tension.h). */
 #define OZ_TENSION_SHARE 0.36f /* measured: physics/tension.h */
+
 typedef struct oz_tension {
   float per_sigma, per_pascal; /* k dt^2 / (m_ref d^2) of 1 N/m, of 1 Pa: a pure number */
   float most;                  /* stability limit of k in one substep, over omega */

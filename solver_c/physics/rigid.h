@@ -10,11 +10,13 @@
 OZ_FN double oz_dot3(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
+
 OZ_FN void oz_cross3(const double a[3], const double b[3], double out[3]) {
   double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
          z = a[0] * b[1] - a[1] * b[0];
   out[0] = x, out[1] = y, out[2] = z;
 }
+
 /* v turned by the unit quaternion q (x y z w), as oz_turn. */
 OZ_FN void oz_turn3(const double q[4], const double v[3], double out[3]) {
   double t[3], u[3];
@@ -23,10 +25,12 @@ OZ_FN void oz_turn3(const double q[4], const double v[3], double out[3]) {
   oz_cross3(q, t, u);
   for (int k = 0; k < 3; k++) out[k] = v[k] + q[3] * t[k] + u[k];
 }
+
 OZ_FN void oz_unturn3(const double q[4], const double v[3], double out[3]) {
   double c[4] = {-q[0], -q[1], -q[2], q[3]};
   oz_turn3(c, v, out);
 }
+
 OZ_FN void oz_quat_mul(const double a[4], const double b[4], double out[4]) {
   double w = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
   double x = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
@@ -34,23 +38,27 @@ OZ_FN void oz_quat_mul(const double a[4], const double b[4], double out[4]) {
   double z = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
   out[0] = x, out[1] = y, out[2] = z, out[3] = w;
 }
+
 /* The quaternion of a turn by |r| about r, and back. */
 OZ_FN void oz_quat_exp(const double r[3], double q[4]) {
   double angle = sqrt(oz_dot3(r, r)), k = angle > 1e-9 ? sin(0.5 * angle) / angle : 0.5;
   for (int c = 0; c < 3; c++) q[c] = k * r[c];
   q[3] = cos(0.5 * angle);
 }
+
 OZ_FN void oz_quat_log(const double q[4], double r[3]) {
   double s = sqrt(oz_dot3(q, q)), sign = q[3] < 0.0 ? -1.0 : 1.0;
   double k = s > 1e-12 ? 2.0 * atan2(s, sign * q[3]) / s : 2.0;
   for (int c = 0; c < 3; c++) r[c] = sign * k * q[c];
 }
+
 /* Symmetric 3x3: xx yy zz xy xz yz. */
 OZ_FN void oz_sym_v(const double s[6], const double v[3], double out[3]) {
   double x = s[0] * v[0] + s[3] * v[1] + s[4] * v[2], y = s[3] * v[0] + s[1] * v[1] + s[5] * v[2];
   double z = s[4] * v[0] + s[5] * v[1] + s[2] * v[2];
   out[0] = x, out[1] = y, out[2] = z;
 }
+
 /* What cannot turn about some axis (all mass on it) does not: the inverse is 0 where the matrix is
  * singular. */
 OZ_FN void oz_sym_inverse(const double s[6], double r[6]) {
@@ -152,6 +160,7 @@ OZ_FN void oz_body_add(double *acc, double m, const float xf[3], const float uf[
   acc[OZ_BODY_XX + 4] += m * x[0] * x[2];
   acc[OZ_BODY_XX + 5] += m * x[1] * x[2];
 }
+
 /* Centre, turn, inertia and motion from those sums. 0 if there is nothing, or no number, to make a
  * body of. */
 OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
@@ -183,6 +192,7 @@ OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
   for (int k = 0; k < 4; k++) b->q[k] = b->q0[k];
   return 1;
 }
+
 /* I^-1 L for a body that has turned by `by` (a unit quaternion) since its inertia was taken. */
 OZ_FN void oz_body_spin(const oz_body_state *b, const double by[4], const double L[3],
                         double w[3]) {
@@ -191,6 +201,7 @@ OZ_FN void oz_body_spin(const oz_body_state *b, const double by[4], const double
   oz_sym_v(b->inverse, t, t);
   oz_turn3(by, t, w);
 }
+
 /* The turn since the start of the substep. */
 OZ_FN void oz_body_turned(const oz_body_state *b, double by[4]) {
   double back[4] = {-b->q0[0], -b->q0[1], -b->q0[2], b->q0[3]};

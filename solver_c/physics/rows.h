@@ -18,10 +18,12 @@ typedef struct oz_row {
   const uint16_t *e;
   uint32_t i, wide;
 } oz_row;
+
 OZ_FN oz_row oz_row_of(const uint16_t *list, const uint32_t *starts, uint32_t i) {
   oz_row r = {list + 4 * (size_t)(starts[i] & ~OZ_WIDE), i, starts[i] & OZ_WIDE};
   return r;
 }
+
 /* Entry m, as j - i. Loops over a row come in two kinds, for `wide` rows and for others: it is
  * looked at once a row. */
 OZ_FN ptrdiff_t oz_row_far(const oz_row *r, uint32_t wide, uint32_t m) {
@@ -34,12 +36,9 @@ OZ_FN ptrdiff_t oz_row_far(const oz_row *r, uint32_t wide, uint32_t m) {
   __builtin_memcpy(&e, r->e + m, sizeof e);
   return e;
 }
+
 OZ_FN void oz_row_j(const oz_row *r, uint32_t m, uint32_t count, uint32_t *j) {
   for (uint32_t k = 0; k < count; k++) j[k] = r->i + (uint32_t)oz_row_far(r, r->wide, m + k);
-}
-/* the halves behind a row's `length` entries */
-OZ_FN const uint16_t *oz_row_weights(const oz_row *r, uint32_t length) {
-  return r->e + (r->wide ? 2 : 1) * (size_t)length;
 }
 #endif
 
@@ -64,6 +63,7 @@ OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
   return j;
 #endif
 }
+
 OZ_FN uint32_t oz_dense_neighbour(const oz_frame *f, int part, uint32_t i, uint32_t m) {
 #if OZ_GPU
   return part ? f->density_list[1][oz_row_entry(f->density_row[1], i, m)] : oz_neighbour(f, i, m);
@@ -74,6 +74,7 @@ OZ_FN uint32_t oz_dense_neighbour(const oz_frame *f, int part, uint32_t i, uint3
   return j;
 #endif
 }
+
 /* Whether there is a first or second part of it. */
 OZ_FN int oz_dense_part(const oz_frame *f, int part) {
 #if OZ_GPU

@@ -64,6 +64,7 @@ typedef struct oz_soft_links {
   oz_real w, rest;
   oz_v3 X; /* m: X_j - X_i */
 } oz_soft_links;
+
 OZ_FN void oz_soft_row(const oz_frame *f, uint32_t i, uint32_t m, oz_soft_links *n) {
   const size_t e = oz_link_at(f, i, m), s = f->stride;
   n->j = f->link_j + e;
@@ -74,6 +75,7 @@ OZ_FN void oz_soft_row(const oz_frame *f, uint32_t i, uint32_t m, oz_soft_links 
   n->X.y = oz_gather1(f->owner_place + s, n->j, 1) - f->owner_place[s + i];
   n->X.z = oz_gather1(f->owner_place + 2 * s, n->j, 1) - f->owner_place[2 * s + i];
 }
+
 /* From i to j and how far; a link without length points nowhere. */
 OZ_FN oz_v3 oz_soft_way(const oz_frame *f, uint32_t i, const uint32_t *j, oz_real *l) {
   oz_v3 r = oz_sub(oz_vec_gather(f->x, j), oz_vec_of(f->x, i));
@@ -82,21 +84,27 @@ OZ_FN oz_v3 oz_soft_way(const oz_frame *f, uint32_t i, const uint32_t *j, oz_rea
   oz_v3 n = {r.x * ir, r.y * ir, r.z * ir};
   return n;
 }
+
 OZ_FN oz_v3 oz_soft_times(const float G[9], oz_v3 v) {
   oz_v3 r = {G[0] * v.x + G[1] * v.y + G[2] * v.z, G[3] * v.x + G[4] * v.y + G[5] * v.z,
              G[6] * v.x + G[7] * v.y + G[8] * v.z};
   return r;
 }
+
 OZ_FN float *oz_soft_matrix(const oz_frame *f, uint32_t i, int r) {
   return (r == 0 ? f->soft_gradient : r == 1 ? f->y2 : f->wall_term) + 4 * (size_t)i;
 }
+
 OZ_FN void oz_soft_matrix_ld(const oz_frame *f, uint32_t i, float G[9]) {
   for (int r = 0; r < 3; r++)
     for (int c = 0; c < 3; c++) G[3 * r + c] = oz_soft_matrix(f, i, r)[c];
 }
+
 OZ_FN float *oz_soft_now(const oz_frame *f) { return f->soft.turn & 1u ? f->p : f->dx; }
+
 /* holds the last one's until then */
 OZ_FN float *oz_soft_next(const oz_frame *f) { return f->soft.turn & 1u ? f->dx : f->p; }
+
 /* 1/kg */
 OZ_FN float oz_soft_mass(const oz_frame *f, uint32_t i) {
   return f->omega[i] > 0.0f ? f->omega[i] / f->m_ref : 0.0f;
@@ -114,6 +122,7 @@ OZ_FN void oz_soft_void(const oz_frame *f, uint32_t i, const oz_body *b) {
       f->link_spare[e] = 0.0f;
   }
 }
+
 /* G and det F from Fm = sum w x X^T (row major) and A (xx yy zz xy xz yz, m^3). 0 where the links
  * span no volume. */
 OZ_FN float oz_soft_shape(const float Fm[9], const float A[6], float G[9]) {
@@ -138,6 +147,7 @@ OZ_FN float oz_soft_shape(const float Fm[9], const float A[6], float G[9]) {
                : (float)(cof[3 * r] * I[c] + cof[3 * r + 1] * I[3 + c] + cof[3 * r + 2] * I[6 + c]);
   return flat ? 0.0f : (float)(oz_dot3(F, cof) - 1.0);
 }
+
 OZ_FN void oz_soft_start_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
   const oz_body *b;

@@ -89,6 +89,7 @@ OZ_FN void oz_clear_conformation(const oz_frame *f, uint32_t i) {
   oz_st(f->zero_energy_gate, i, zero);
   oz_vec_st(f->wall_term, i, still, zero);
 }
+
 OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real u[4], zero = oz_set(0.0f);
@@ -115,15 +116,18 @@ OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
 typedef struct {
   oz_v3 x;
 } oz_sph_density_self;
+
 OZ_FN void oz_sph_density_begin(const oz_frame *f, uint32_t i, oz_sph_density_self *s) {
   s->x = oz_vec_of(f->x, i);
 }
+
 OZ_FN void oz_sph_density_pair(const oz_frame *f, const oz_sph_density_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n));
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f));
   acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), q * q * q, oz_set(0.0f)); /* not the padding */
 }
+
 OZ_FN void oz_sph_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4], zero = oz_set(0.0f);
@@ -141,11 +145,13 @@ typedef struct {
   oz_v3 x, u;
   oz_real P;
 } oz_sph_force_self;
+
 OZ_FN void oz_sph_force_begin(const oz_frame *f, uint32_t i, oz_sph_force_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->u = oz_vec_of(f->dx, i);
   s->P = oz_set(f->dx[4 * (size_t)i + 3]);
 }
+
 OZ_FN void oz_sph_force_pair(const oz_frame *f, const oz_sph_force_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_real v[4];
@@ -165,6 +171,7 @@ OZ_FN void oz_sph_force_pair(const oz_frame *f, const oz_sph_force_self *s, cons
   acc[7] += m * (v[1] - s->u.y);
   acc[8] += m * (v[2] - s->u.z);
 }
+
 OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4], dx[4];
@@ -199,13 +206,16 @@ OZ_FN oz_real oz_blend_inside(const oz_frame *f, oz_v3 r) {
   return oz_select((r2 < oz_set(f->h2)) & (r2 > oz_set(1e-10f * f->h2)), oz_set(1.0f),
                    oz_set(0.0f));
 }
+
 typedef struct {
   oz_v3 x, p;
 } oz_blend_match_self;
+
 OZ_FN void oz_blend_match_begin(const oz_frame *f, uint32_t i, oz_blend_match_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_blend_match_pair(const oz_frame *f, const oz_blend_match_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 p = oz_sub(oz_vec_near(f->p, n), s->p), x = oz_sub(oz_vec_near(f->x, n), s->x);
@@ -230,6 +240,7 @@ OZ_FN void oz_blend_match_pair(const oz_frame *f, const oz_blend_match_self *s, 
   acc[14] += x.z * p.y;
   acc[15] += x.z * p.z;
 }
+
 OZ_FN void oz_blend_match_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real k = 1.0f / (acc[0] + 1.0f); /* the particle itself is one of its neighbourhood */
@@ -252,9 +263,11 @@ OZ_FN void oz_blend_match_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 typedef struct {
   oz_v3 p;
 } oz_blend_goal_self;
+
 OZ_FN void oz_blend_goal_begin(const oz_frame *f, uint32_t i, oz_blend_goal_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 /* p turned by the quaternion: p + 2 w (q x p) + 2 q x (q x p) */
 OZ_FN oz_v3 oz_blend_turn(oz_real *q, oz_v3 p) {
   oz_v3 c = {q[1] * p.z - q[2] * p.y, q[2] * p.x - q[0] * p.z, q[0] * p.y - q[1] * p.x};
@@ -263,6 +276,7 @@ OZ_FN oz_v3 oz_blend_turn(oz_real *q, oz_v3 p) {
              p.z + 2.0f * (q[3] * c.z + q[0] * c.y - q[1] * c.x)};
   return r;
 }
+
 OZ_FN void oz_blend_goal_pair(const oz_frame *f, const oz_blend_goal_self *s, const oz_group *n,
                               oz_real *acc) {
   oz_real q[4];
@@ -275,6 +289,7 @@ OZ_FN void oz_blend_goal_pair(const oz_frame *f, const oz_blend_goal_self *s, co
   acc[2] += in * (g.z + t.z);
   acc[3] += in;
 }
+
 OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real q[4], u[4], y[4], zero = oz_set(0.0f), k = 1.0f / (acc[3] + 1.0f),
@@ -315,6 +330,7 @@ OZ_FN void oz_blend_load_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real size = oz_sqrt(oz_dot(a, a));
   red[0] = oz_select(oz_finite(size), size, oz_set(0.0f));
 }
+
 OZ_FN void oz_blend_renew_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_v3 x = oz_vec_ld(f->x, i);

@@ -44,6 +44,7 @@ OZ_FN oz_real oz_spring_way(const oz_frame *f, oz_v3 *way, oz_real *out_r) {
   *out_r = r2 * ir;
   return oz_max(1.0f - *out_r * f->springs.inv_h, oz_set(0.0f));
 }
+
 /* This end's part of what a pair moves: by inverse masses; 1/2 for equals, nothing for what is
  * held. */
 OZ_FN oz_real oz_spring_share(oz_real own, oz_real other) {
@@ -58,11 +59,13 @@ OZ_FN void oz_spring_tensor(oz_real *acc, oz_real w, oz_v3 e) {
   acc[4] += w * e.x * e.z;
   acc[5] += w * e.y * e.z;
 }
+
 /* Not below the largest eigenvalue of a positive tensor: its greatest row sum. */
 OZ_FN oz_real oz_spring_norm(const oz_real *m) {
   oz_real xy = oz_abs(m[3]), xz = oz_abs(m[4]), yz = oz_abs(m[5]);
   return oz_max(m[0] + xy + xz, oz_max(m[1] + xy + yz, m[2] + xz + yz));
 }
+
 OZ_FN oz_real oz_spring_limit(const oz_real *m, float bound) {
   return oz_min(oz_set(1.0f), bound / oz_max(oz_spring_norm(m), oz_set(1e-20f)));
 }
@@ -73,11 +76,13 @@ typedef struct {
   oz_v3 x, u;
   oz_real omega;
 } oz_spring_drag_self;
+
 OZ_FN void oz_spring_drag_begin(const oz_frame *f, uint32_t i, oz_spring_drag_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->u = oz_vec_of(f->u, i);
   s->omega = oz_set(f->omega[i]);
 }
+
 /* dt (1 - q)(sigma u + beta u^2) over u, this end's part; u is the velocity at which the pair runs
  * into each other, 0 where it moves apart. The bound counts those too: which they are may change
  * with a rounding. */
@@ -95,12 +100,14 @@ OZ_FN oz_real oz_spring_impulse(const oz_frame *f, const oz_spring_drag_self *s,
   *out_u = inward;
   return q1 * (f->springs.sigma + f->springs.beta * inward) * oz_spring_share(s->omega, x[3]);
 }
+
 OZ_FN void oz_spring_drag_pair(const oz_frame *f, const oz_spring_drag_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 e;
   oz_real u, w = oz_spring_impulse(f, s, n, &e, &u);
   oz_spring_tensor(acc, w, e);
 }
+
 OZ_FN void oz_spring_drag_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_st(f->spring_limit, i, oz_spring_limit(acc, OZ_SPRING_VISCOUS_BOUND));
@@ -110,10 +117,12 @@ typedef struct {
   oz_spring_drag_self d;
   oz_real limit;
 } oz_spring_viscosity_self;
+
 OZ_FN void oz_spring_viscosity_begin(const oz_frame *f, uint32_t i, oz_spring_viscosity_self *s) {
   oz_spring_drag_begin(f, i, &s->d);
   s->limit = oz_set(f->spring_limit[i]);
 }
+
 OZ_FN void oz_spring_viscosity_pair(const oz_frame *f, const oz_spring_viscosity_self *s,
                                     const oz_group *n, oz_real *acc) {
   oz_v3 e;
@@ -123,6 +132,7 @@ OZ_FN void oz_spring_viscosity_pair(const oz_frame *f, const oz_spring_viscosity
   acc[1] -= w * e.y;
   acc[2] -= w * e.z;
 }
+
 OZ_FN void oz_spring_viscosity_end(const oz_frame *f, uint32_t i, const oz_real *acc,
                                    oz_real *red) {
   (void)red;
@@ -140,16 +150,19 @@ typedef struct {
   oz_v3 p;
   oz_real omega;
 } oz_spring_bound_self;
+
 OZ_FN void oz_spring_bound_begin(const oz_frame *f, uint32_t i, oz_spring_bound_self *s) {
   s->p = oz_vec_of(f->p, i);
   s->omega = oz_set(f->omega[i]);
 }
+
 /* dt^2 k_spring (1 - L/h), this end's part, for springs alone. */
 OZ_FN oz_real oz_spring_weight(const oz_frame *f, const oz_links *n, oz_real own, oz_real other) {
   oz_real w = f->springs.elasticity * oz_max(1.0f - n->rest * f->springs.inv_h, oz_set(0.0f)) *
               oz_spring_share(own, other);
   return oz_select(oz_index_ne(n->kind, OZ_LINK_SPRING), oz_set(0.0f), w);
 }
+
 OZ_FN void oz_spring_bound_pair(const oz_frame *f, const oz_spring_bound_self *s, const oz_links *n,
                                 oz_real *acc) {
   oz_real p[4], r;
@@ -158,6 +171,7 @@ OZ_FN void oz_spring_bound_pair(const oz_frame *f, const oz_spring_bound_self *s
   (void)oz_spring_way(f, &e, &r);
   oz_spring_tensor(acc, oz_spring_weight(f, n, s->omega, oz_gather1(f->omega, n->j, 1)), e);
 }
+
 OZ_FN void oz_spring_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), oz_spring_limit(acc, OZ_SPRING_BOUND));
@@ -167,11 +181,13 @@ typedef struct {
   oz_v3 p;
   oz_real limit, omega;
 } oz_spring_move_self;
+
 OZ_FN void oz_spring_move_begin(const oz_frame *f, uint32_t i, oz_spring_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->limit = oz_set(f->dx[4 * (size_t)i + 3]);
   s->omega = oz_set(f->omega[i]);
 }
+
 OZ_FN void oz_spring_move_pair(const oz_frame *f, const oz_spring_move_self *s, const oz_links *n,
                                oz_real *acc) {
   oz_real p[4], r;
@@ -184,6 +200,7 @@ OZ_FN void oz_spring_move_pair(const oz_frame *f, const oz_spring_move_self *s, 
   acc[1] -= w * e.y;
   acc[2] -= w * e.z;
 }
+
 /* y and p by a displacement in m. */
 OZ_FN void oz_spring_shift(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_real y[4], p[4];
@@ -195,6 +212,7 @@ OZ_FN void oz_spring_shift(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_v3 at = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, at, p[3]);
 }
+
 OZ_FN void oz_spring_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_spring_shift(f, i, acc);
@@ -207,9 +225,11 @@ OZ_FN void oz_spring_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 typedef struct {
   oz_v3 p;
 } oz_spring_density_self;
+
 OZ_FN void oz_spring_density_begin(const oz_frame *f, uint32_t i, oz_spring_density_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_spring_density_pair(const oz_frame *f, const oz_spring_density_self *s,
                                   const oz_group *n, oz_real *acc) {
   oz_real p[4], r;
@@ -222,6 +242,7 @@ OZ_FN void oz_spring_density_pair(const oz_frame *f, const oz_spring_density_sel
   acc[1] += q2;
   acc[2] += q1 * q2;
 }
+
 OZ_FN void oz_spring_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   /* eigenvalues of dt^2 k J^T J: the density's gradient has 2 (1 - q) / h for each neighbour,
@@ -243,6 +264,7 @@ OZ_FN void oz_spring_density_end(const oz_frame *f, uint32_t i, const oz_real *a
  * parts, neither holds at 0.93; measured, blocks float as Archimedes says between 0.8 and 0.9 (ooze
  * verify springs.fig10). */
 #define OZ_SPRING_BODY_PULL 0.85f
+
 OZ_FN int oz_spring_of_body(const oz_frame *f, uint32_t i) {
   return oz_word(f->owner, i) && oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
 }
@@ -252,6 +274,7 @@ typedef struct {
   oz_real P, near, omega;
   int body;
 } oz_spring_relax_self;
+
 OZ_FN void oz_spring_relax_begin(const oz_frame *f, uint32_t i, oz_spring_relax_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->P = oz_set(f->dx[4 * (size_t)i + 3]);
@@ -259,6 +282,7 @@ OZ_FN void oz_spring_relax_begin(const oz_frame *f, uint32_t i, oz_spring_relax_
   s->body = f->body_count && oz_spring_of_body(f, i);
   s->omega = oz_set(f->omega[i]);
 }
+
 /* D of both ends' densities (6): each moves both ends by half. */
 OZ_FN void oz_spring_relax_pair(const oz_frame *f, const oz_spring_relax_self *s, const oz_group *n,
                                 oz_real *acc) {
@@ -279,6 +303,7 @@ OZ_FN void oz_spring_relax_pair(const oz_frame *f, const oz_spring_relax_self *s
   acc[1] -= w * e.y;
   acc[2] -= w * e.z;
 }
+
 OZ_FN void oz_spring_relax_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_spring_shift(f, i, acc);
@@ -318,12 +343,14 @@ OZ_FN float oz_spring_yield(const oz_frame *f, float L, float r) {
   if (squeeze > 0.0f) return L - f->springs.plastic_compress * squeeze;
   return L;
 }
+
 OZ_FN int oz_spring_keep(const oz_frame *f, oz_link *l, float r2) {
   if (l->kind != OZ_LINK_SPRING) return 1;
   if (f->springs.mode == OZ_SPRINGS_OFF) return 0;
   if (f->springs.mode != OZ_SPRINGS_SET) l->rest = oz_spring_yield(f, l->rest, sqrtf(r2));
   return l->rest <= f->h;
 }
+
 OZ_FN int oz_spring_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   const float r = sqrtf(r2);
   if (oz_word(f->owner, i) || oz_word(f->owner, l->j)) return 0; /* solids are touched, not tied */

@@ -35,9 +35,11 @@ OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
 typedef struct {
   oz_v3 x;
 } oz_tension_start_self;
+
 OZ_FN void oz_tension_start_begin(const oz_frame *f, uint32_t i, oz_tension_start_self *s) {
   s->x = oz_vec_of(f->x, i);
 }
+
 OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self *s,
                                  const oz_group *n, oz_real *acc) {
   oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x);
@@ -50,6 +52,7 @@ OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self 
   /* padding is the particle itself */
   acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), w, oz_set(0.0f));
 }
+
 OZ_FN void oz_tension_start_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   const oz_tension *t = &f->tension;
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f), om = oz_ld(f->omega, i), w[4];
@@ -71,10 +74,12 @@ typedef struct {
   oz_v3 x;
   float pull;
 } oz_tension_self;
+
 OZ_FN void oz_tension_begin(const oz_frame *f, uint32_t i, oz_tension_self *s) {
   s->x = oz_vec_of(f->dx, i);
   s->pull = f->dx[4 * (size_t)i + 3];
 }
+
 OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n,
                            oz_real *acc) {
   oz_real v[4];
@@ -90,6 +95,7 @@ OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz
   acc[1] += k * r.y;
   acc[2] += k * r.z;
 }
+
 OZ_FN void oz_tension_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real u[4], k = (6.0f * f->w_norm * f->d * f->d * f->inv_dt) * oz_ld(f->omega, i);

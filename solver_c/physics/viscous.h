@@ -36,6 +36,7 @@
 OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) {
   return oz_temperature_of(f, i) < f->links.solid;
 }
+
 /* beta by temperature (3.6), or the material's own. */
 OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
   const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
@@ -44,6 +45,7 @@ OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
   return f->links.beta_cold +
          (f->links.beta_hot - f->links.beta_cold) * oz_minf(oz_maxf(t, 0.0f), 1.0f);
 }
+
 OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   const uint32_t owner = oz_word(f->owner, i);
   const float weight = f->has_boundary && owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY
@@ -59,10 +61,12 @@ OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
 typedef struct {
   oz_v3 x, u;
 } oz_link_smooth_self;
+
 OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_self *s) {
   s->x = oz_vec_of(f->x, i);
   s->u = oz_vec_of(f->u, i);
 }
+
 OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n)), u = oz_vec_near(f->u, n);
@@ -72,6 +76,7 @@ OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, 
   acc[1] += w * (u.y - s->u.y);
   acc[2] += w * (u.z - s->u.z);
 }
+
 OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real u[4], k = oz_select(oz_ld(f->omega, i) > oz_set(0.0f), oz_set(1.0f), oz_set(0.0f));
@@ -93,20 +98,24 @@ OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
   f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_boundary_weight_of(f, i);
 }
+
 /* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind.
  * Adds nothing up. */
 typedef struct {
   oz_real share;
 } oz_link_weigh_self;
+
 OZ_FN void oz_link_weigh_begin(const oz_frame *f, uint32_t i, oz_link_weigh_self *s) {
   s->share = oz_set(f->link_limit[i]);
 }
+
 OZ_FN void oz_link_weigh_pair(const oz_frame *f, const oz_link_weigh_self *s, const oz_links *n,
                               oz_real *acc) {
   (void)acc;
   oz_real w = oz_min(s->share, oz_gather1(f->link_limit, n->j, 1)) * f->inv_d;
   oz_st(n->share, 0, oz_select(oz_index_ne(n->kind, OZ_LINK_VISCOUS), oz_set(0.0f), w));
 }
+
 OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)f;
   (void)i;
@@ -129,14 +138,17 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, p, lam);
 }
+
 /* link_bound: the sum under the multiplier (7), and the densities of the first iteration with it.
  */
 typedef struct {
   oz_v3 p;
 } oz_link_bound_self;
+
 OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n,
                               oz_real *acc) {
   oz_real v[4];
@@ -152,6 +164,7 @@ OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, co
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[4] += v[3] * (q * q * q);
 }
+
 OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4];
@@ -161,13 +174,16 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / oz_max(D, oz_set(0.2f * f->d_ref)));
   oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3]);
 }
+
 /* link_lambda: densities and multipliers of the other iterations. */
 typedef struct {
   oz_v3 p;
 } oz_link_lambda_self;
+
 OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) {
   s->p = oz_vec_of(f->p, i);
 }
+
 OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_real v[4];
@@ -176,6 +192,7 @@ OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, 
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[0] += v[3] * (q * q * q);
 }
+
 OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4];
@@ -191,14 +208,17 @@ typedef struct {
   oz_v3 p;
   oz_real lam;
 } oz_link_move_self;
+
 OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *s) {
   s->p = oz_vec_of(f->dx, i);
   s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
 }
+
 typedef struct {
   oz_v3 r;
   oz_real lam, r2, ir;
 } oz_link_apart;
+
 OZ_FN oz_link_apart oz_link_apart_from(const oz_frame *f, const oz_link_move_self *s,
                                        const oz_real v[4]) {
   oz_link_apart a;
@@ -212,12 +232,14 @@ OZ_FN oz_link_apart oz_link_apart_from(const oz_frame *f, const oz_link_move_sel
   a.ir = oz_rsqrt_fast(a.r2);
   return a;
 }
+
 OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self *s,
                                      const uint32_t *j) {
   oz_real v[4];
   oz_gather4(f->dx, j, 4, 0, v);
   return oz_link_apart_from(f, s, v);
 }
+
 /* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8)
  * against clustering; boundary particles answer with the particle's own multiplier, weight (2
  * lambda_i + s_corr). */
@@ -234,10 +256,12 @@ OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const 
   }
   return k * ((f->grad_norm * f->dens_grad) * (t * t * a->ir));
 }
+
 /* Links (9)-(11): only what is longer pulls. */
 OZ_FN oz_real oz_link_pull(const oz_link_apart *a, oz_real rest, oz_real share) {
   return share * oz_max(1.0f - rest * a->ir, oz_set(0.0f));
 }
+
 OZ_FN void oz_link_along(const oz_link_apart *a, oz_real k, oz_real *acc) {
   acc[0] += k * a->r.x;
   acc[1] += k * a->r.y;
@@ -249,17 +273,21 @@ OZ_FN void oz_link_move_pair(const oz_frame *f, const oz_link_move_self *s, cons
   oz_link_apart a = oz_link_apart_of(f, s, n->j);
   oz_link_along(&a, oz_link_push(f, s, &a), acc);
 }
+
 OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, const oz_links *n,
                              oz_real *acc) {
   oz_link_apart a = oz_link_apart_of(f, s, n->j);
   oz_link_along(&a, -oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
+
 OZ_FN const float *oz_link_move_records(const oz_frame *f) { return f->dx; }
+
 OZ_FN void oz_link_move_fused(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4],
                               const oz_links *n, oz_real *acc) {
   oz_link_apart a = oz_link_apart_from(f, s, v);
   oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
 }
+
 OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_density_moved(f, i, acc);
@@ -284,6 +312,7 @@ OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
   *rest = oz_select(oz_not(fixed) & (r2 > weak * weak), *rest * factor, *rest);
   return oz_not(fixed) & (r2 >= oz_set(4.0f * f->h2));
 }
+
 /* Elastic bodies get their links when they are made: while none of their particles has one. */
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (oz_word(f->owner, i) && oz_word(f->owner, l->j)) return 0;

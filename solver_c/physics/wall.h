@@ -1,46 +1,47 @@
-/* Walls as particles see them: up to three planes each, found once a substep (NUMERICS.md 3.6, 3.7,
- * part 3).
+/* Walls as particles see them: up to three planes each, found once a substep
+ * (docs/theory/walls.md).
  *
  * A plane stands where the wall is at the END of the substep. A particle that starts at x and moves
- * by y ends at distance D(y) = s + n.y,      s = dist(p) - n.(p - x)        (exact at the predicted
- * p, linear around it) from it, so "does not penetrate" is D >= wall_gap whatever the wall does
- * meanwhile: in the velocity phase y = dt u and the condition is s + dt u.n >= wall_gap, with no
- * wall velocity in it, because s has it already. Only what compares with where the wall WAS (is the
- * particle touching it now? friction?) uses the wall's velocity u_w: the distance from the start
- * pose is s + dt u_w.n.
+ * by y ends at the distance
+ *     D(y) = s + n.y,      s = dist(p) - n.(p - x)        (exact at the predicted p, linear around
+ * it) from it, so "does not penetrate" is D >= wall_gap for any motion of the wall. In the velocity
+ * phase y = dt u, and the condition is s + dt u.n >= wall_gap; it contains no wall velocity,
+ * because s includes it. Only comparisons with the wall's start pose (touching, friction) use the
+ * wall's velocity u_w: the distance from the start pose is s + dt u_w.n.
  *
- * Friction acts once on every bit of tangential displacement, in whichever phase it arises:
- * oz_wall.t remembers what it has acted on. So the result does not depend on how many iterations
- * touch the wall. 1 holds fully, 0 slides freely.
+ * Friction acts once on every part of the tangential displacement, in the phase in which it arises;
+ * oz_wall.t holds the part that is done. So the result does not depend on the number of iterations
+ * that touch the wall. Friction 1 holds fully, 0 slides freely.
  *
  * Order in a substep: walls() of the backend, wall_planes (at the predicted p); wall_hold, then
- * wall_filter after every gather of forces in the velocity solve, wall_clamp after it; wall_project
- * after every change of y; wall_density before density is evaluated, wall_mirror before
- * density_move; wall_drag in the rest filter. wall_load (after cg_steps) and wall_press only add up
- * what walls carry. */
+ * wall_filter after every gather of forces in the velocity solve, wall_clamp after the solve;
+ * wall_project after every change of y; wall_density before density is evaluated, wall_mirror
+ * before density_move; wall_drag in the rest filter. wall_load (after cg_steps) and wall_press only
+ * sum the loads on walls. */
 #ifndef OZ_PHYSICS_WALL_H
 #define OZ_PHYSICS_WALL_H
 
 #include "physics/wall_density.h"
 #include "physics/wall_hold.h"
 
-/* of the way to the wall beyond one separation that is kept as distance */
+/* part of the way beyond one separation that is kept as distance from the wall */
 #define OZ_WALL_ORDER 0.05f
 
 /* ---- Positions ---- */
 
-/* m: how near to the wall a particle may end. What comes from further than a separation within one
- * substep keeps a trace of its order: many layers stopped on exactly one plane would have no
- * direction left to part in. */
+/* m: least distance from the wall at the end. A particle that comes from further than a separation
+ * within one substep keeps a trace of its order: many layers stopped on exactly one plane would
+ * have no direction left to separate in. */
 OZ_FN float oz_wall_rest(const oz_frame *f, const oz_wall *w) {
   return f->wall_gap + OZ_WALL_ORDER * oz_maxf(0.0f, w->s + f->dt * oz_dot3f(w->n, w->u) - f->d);
 }
-/* m: how far off a sticky wall wants a particle that is `now` off: no further than where it was.
- * Position by position that is a ratchet: what remembers its shape comes nearer with every stir and
- * does not leave, until its stress throws it off (a block of 20 kPa on a floor with 30 m/s^2 moved
- * at 0.03 m/s, a shell around a ball burst). So if its velocity was projected, the wall keeps what
- * it held there, and on both sides; but lets it out to half a separation, where walls that count in
- * the density want it. */
+
+/* m: distance at which a sticky wall holds a particle that is now at distance `now`: no further
+ * than its start distance. Applied to positions alone this is a ratchet: a particle that remembers
+ * its shape comes nearer with every disturbance and does not leave until its stress throws it off
+ * (a block of 20 kPa on a floor with 30 m/s^2 moved at 0.03 m/s, a shell around a ball burst). So
+ * after a velocity projection the wall keeps, on both sides, only the particles that it held there;
+ * but it lets them out to half a separation, the distance that walls in the density prefer. */
 OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float now) {
   const float start = oz_maxf(oz_wall_start(f, w), f->wall_gap);
   if (!f->projects_velocity || !oz_wall_solid(f, i)) return oz_minf(now, start);
@@ -48,10 +49,12 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
   return oz_maxf(oz_minf(now, f->wall_density && w->dense ? oz_maxf(start, 0.5f * f->d) : start),
                  start);
 }
-/* Out of every wall, with friction on what is new of the tangential displacement. A second pass for
- * corners has no friction, so that what friction holds cannot end inside another wall. A sticky
- * wall keeps what touched it and would leave with less acceleration than `stick`. */
-/* 1 if y, the displacement of particle i, is another */
+
+/* wall_project: moves the particle out of every wall, with friction on the new part of its
+ * tangential displacement. The second pass, for corners, has no friction, so that friction cannot
+ * hold a particle inside another wall. A sticky wall keeps a touching particle that would leave
+ * with less acceleration than `stick`. */
+/* returns 1 if y, the displacement of particle i, has changed */
 OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                             float y[3]) {
   oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
@@ -90,19 +93,22 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t contact, uint32_t planes
     }
   return moved;
 }
+
 OZ_FN void oz_wall_project_of(const oz_frame *f, uint32_t contact, size_t i) {
   float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   if (oz_wall_projected(f, contact, f->wall_planes[contact], i, y))
     for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = y[a], f->p[4 * i + a] = f->x[4 * i + a] + y[a];
 }
+
 OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t contact) {
   oz_wall_project_of(f, contact, f->wall_particle[contact]);
 }
 
 /* ---- Rest ---- */
 
-/* Static wall drag for what is almost still (NUMERICS.md part 3), relative to the walls, each as
- * far as it presses: the walls' part of a sweep of the rest filter, so with its factor. */
+/* wall_drag: static drag of walls on slow particles, relative to the walls, weighted by their
+ * pressure: the walls' part of a sweep of the rest filter, with its factor
+ * (docs/theory/rest_filter.md). */
 OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i) {
   const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
@@ -118,6 +124,7 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t contact, uint32_t planes,
   float k = f->filter_factor * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
+
 OZ_FN void oz_wall_drag_item(const oz_frame *f, uint32_t contact) {
   oz_wall_drag_of(f, contact, f->wall_planes[contact], f->wall_particle[contact]);
 }

@@ -1,18 +1,17 @@
-/* Walls in the density constraint: the volume that they fill, and the images of the fluid behind
- * them. See wall.h. */
+/* Walls in the density constraint: the volume that they fill, and the mirror pressure
+ * (docs/theory/walls.md). See wall.h. */
 #ifndef OZ_PHYSICS_WALL_DENSITY_H
 #define OZ_PHYSICS_WALL_DENSITY_H
 
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
 
-/* of what images push: with 1 slabs of four densities float 0.7% of their draught too high, on the
- * mean */
-#define OZ_WALL_IMAGE 0.98f
+/* factor on the mirror pressure: with 1, slabs of four densities float 0.7% of their draught too
+ * high, on average */
+#define OZ_WALL_MIRROR_PART 0.98f
 
-/* What a half-space at signed distance D = q h fills of the poly6 kernel: 315/256 int_q^1 (1-t^2)^4
- * dt; 1/2 at q = 0.
- */
+/* Part of the poly6 kernel that a half-space at signed distance D = q h fills: 315/256 int_q^1
+ * (1-t^2)^4 dt; 1/2 at q = 0. */
 OZ_FN float oz_half_space(float q) {
   q = oz_minf(oz_maxf(q, -1.0f), 1.0f);
   float t = q * q;
@@ -20,16 +19,19 @@ OZ_FN float oz_half_space(float q) {
       q * (1.0f + t * (-4.0f / 3.0f + t * (6.0f / 5.0f + t * (-4.0f / 7.0f + t * (1.0f / 9.0f)))));
   return oz_maxf(0.0f, 0.5f - (315.0f / 256.0f) * sum);
 }
+
 /* h times the integral of the spiky kernel 15/(pi h^6) (h-r)^3, whose gradient the density uses,
  * over the plane at distance |q| h: 3/2 (1-q)^4 (1+4q). Minus this along n is h times the gradient
- * of what a half-space fills. */
+ * of the part that a half-space fills. */
 OZ_FN float oz_half_space_slope(float q) {
   float a = fabsf(q), w = oz_maxf(0.0f, 1.0f - a);
   return 1.5f * w * w * w * w * (1.0f + 4.0f * a);
 }
-/* Two walls that meet overlap behind their edge: what they fill together is 1 - product of (1 - V),
- * exact for square corners through the particle and good to 0.02 beyond. The gradient follows. */
-/* i: the contact's particle, here and in what follows; y: its displacement */
+
+/* wall_density. Two walls that meet overlap behind their edge: together they fill 1 - product of (1
+ * - V), exact for square corners through the particle and good to 0.02 beyond. The gradient follows
+ * from it. */
+/* i: the contact's particle, here and below; y: its displacement */
 OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                               const float y[3]) {
   oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
@@ -44,9 +46,9 @@ OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t contact, uint32_t plan
     float q = (wall[k].s + oz_dot3f(n[k], y)) * inv_h;
     int on = counts && wall[k].dense && q < 1.0f;
     value[k] = on ? oz_half_space(q) : 0.0f;
-    /* where pairs are pushed with the gradients of the start (strain), the wall pushes so, too: it
-     * is relatively too strong otherwise, and a third more of a light fluid stays on the floor
-     * under a heavy one (ooze verify fluids.heavy-on-light) */
+    /* Where strain pushes pairs with the gradients of the start, the wall does so too. Otherwise it
+     * is relatively too strong, and a third more of a light fluid stays on the floor under a heavy
+     * one (ooze verify fluids.heavy-on-light). */
     const float at = f->fused_density && wall[k].s < f->h ? wall[k].s * inv_h : q;
     press[k] = on ? f->d * inv_h * oz_half_space_slope(at) : 0.0f;
     empty *= 1.0f - value[k];
@@ -61,21 +63,24 @@ OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t contact, uint32_t plan
   }
   for (int a = 0; a < 4; a++) f->wall_term[4 * i + (size_t)a] = term[a];
 }
+
 OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t contact, size_t i) {
   const float y[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   oz_wall_density_at(f, contact, f->wall_planes[contact], i, y);
 }
+
 OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t contact) {
   oz_wall_density_of(f, contact, f->wall_particle[contact]);
 }
-/* After density_lambda (multiplier in dx's w): what the density constraint's push off the wall puts
- * on it. The particle is moved by d omega lambda times the wall's gradient, so its mass cancels. */
+
+/* wall_press, after density_lambda (multiplier in dx.w): load of the density constraint on the
+ * wall. The particle moves by d omega lambda times the wall's gradient, so its mass cancels. */
 OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                            float lam) {
   const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3, now[OZ_PLANES * 3];
   float scale = f->m_ref * f->d * f->inv_dt * lam;
-  /* nobody pushes */
+  /* no pressure */
   if (!(f->omega[i] > 0.0f) || scale == 0.0f) return;
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
@@ -91,23 +96,28 @@ OZ_FN void oz_wall_pressed(const oz_frame *f, uint32_t contact, uint32_t planes,
 OZ_FN void oz_wall_press_of(const oz_frame *f, uint32_t contact, size_t i) {
   oz_wall_pressed(f, contact, f->wall_planes[contact], i, f->dx[4 * i + 3]);
 }
+
 OZ_FN void oz_wall_press_item(const oz_frame *f, uint32_t contact) {
   oz_wall_press_of(f, contact, f->wall_particle[contact]);
 }
 
-/* Fluid near a wall has its image behind it. density_move knows the wall by the particle's own
- * multiplier alone; that is half of what images do, (lambda_i + lambda_j) grad W of each: with it
- * alone fluid under pressure is pushed towards walls, where nothing but contact holds it, a light
- * one under a heavy one for ever; and the layer next to an upright wall, which lacks neighbours,
- * hangs on the others. So here, before density_move: along the wall what images do, pair by pair,
- * so that momentum is kept; towards it the wall's own push with the mean of the images'
- * multipliers, which counts as a load. An image of j is sqrt(r^2 + 4 D_i D_j) away. Beyond half of
- * h a particle has only its own image, if any. A backend whose threads share a row adds the pairs
- * up in its own way, hence the parts. */
-typedef struct oz_mirror { /* particle i before one of its planes */
+/* wall_mirror: mirror pressure at walls. Each particle near a wall stands for a mirror particle
+ * behind it. density_move acts on the wall with the particle's own multiplier only; that is half of
+ * the pressure of mirror particles, (lambda_i + lambda_j) grad W each. With this half alone, fluid
+ * under pressure is pushed towards walls, where only contact stops it, and a light fluid stays
+ * under a heavy one; and the layer next to an upright wall, which lacks neighbours, hangs on the
+ * others.
+ *
+ * So this stage, before density_move, adds the other half: along the wall pair by pair, so that
+ * momentum is kept; towards it the wall's own push with the mean multiplier of the mirror
+ * particles, which counts as a load. The mirror particle of j is sqrt(r^2 + 4 D_i D_j) away. A
+ * particle beyond half of h sees only its own mirror particle, if any. The stage is cut into parts
+ * because a backend with several threads to a row sums the pairs in its own way. */
+typedef struct oz_mirror { /* particle i in front of one of its planes */
   float at[3], lam;
   float n[3], D;
 } oz_mirror;
+
 #define OZ_MIRROR_SUMS 5
 
 OZ_FN int oz_mirror_open(const oz_frame *f, size_t i, oz_mirror *m) {
@@ -116,14 +126,16 @@ OZ_FN int oz_mirror_open(const oz_frame *f, size_t i, oz_mirror *m) {
   m->lam = own[3];
   return f->wall_density && f->omega[i] > 0.0f;
 }
-/* Turns to plane w; x: where the particle was at the start. 1 if there are images of others to be
- * added up. */
+
+/* Selects plane w; x: start position of the particle. Returns 1 if mirror particles of others must
+ * be summed. */
 OZ_FN int oz_mirror_plane(const oz_frame *f, const float x[3], const oz_wall *w, oz_mirror *m) {
   const float y[3] = {m->at[0] - x[0], m->at[1] - x[1], m->at[2] - x[2]};
   for (int a = 0; a < 3; a++) m->n[a] = w->n[a];
   m->D = oz_maxf(w->s + oz_dot3f(m->n, y), 0.0f);
   return 0.5f * f->h - m->D > 0.0f;
 }
+
 /* v: a neighbour's record, position and multiplier. */
 OZ_FN void oz_mirror_pair(const oz_frame *f, const oz_mirror *m, const oz_real *v, oz_real *acc) {
   const oz_real zero = oz_set(0.0f), tiny = oz_set(1e-10f * f->h2);
@@ -131,10 +143,10 @@ OZ_FN void oz_mirror_pair(const oz_frame *f, const oz_mirror *m, const oz_real *
   oz_real rx = m->at[0] - v[0], ry = m->at[1] - v[1], rz = m->at[2] - v[2],
           r2 = rx * rx + ry * ry + rz * rz;
   oz_real along = rx * n[0] + ry * n[1] + rz * n[2], Dj = oz_max(m->D - along, zero),
-          image = r2 + (4.0f * m->D) * Dj;
+          mirror2 = r2 + (4.0f * m->D) * Dj;
   oz_mask on =
-      (image < oz_set(f->h2)) & (Dj < oz_set(0.5f * f->h)) & (r2 > zero) & oz_not(v[3] > zero);
-  oz_real inv = oz_rsqrt_fast(oz_max(image, tiny)), t = f->h - image * inv,
+      (mirror2 < oz_set(f->h2)) & (Dj < oz_set(0.5f * f->h)) & (r2 > zero) & oz_not(v[3] > zero);
+  oz_real inv = oz_rsqrt_fast(oz_max(mirror2, tiny)), t = f->h - mirror2 * inv,
           slope = oz_select(on, t * t * inv, zero);
   oz_real part = slope * (m->D + Dj), g = slope * (m->lam + v[3]);
   acc[0] += part;
@@ -143,16 +155,19 @@ OZ_FN void oz_mirror_pair(const oz_frame *f, const oz_mirror *m, const oz_real *
   acc[3] += g * (ry - along * n[1]);
   acc[4] += g * (rz - along * n[2]);
 }
-/* How hard images push the particle off one plane, that presses so. sum: of all pairs, if there are
- * others. */
+
+/* Push of the mirror pressure off one plane with the gradient `press`. sum: of all pairs, if
+ * `others`. */
 OZ_FN float oz_mirror_push(const oz_frame *f, const oz_mirror *m, float press, int others,
                            const float *sum) {
-  const float near = 0.5f * f->h - m->D, self = 4.0f * near * near; /* its own image, 2 D away */
+  const float near = 0.5f * f->h - m->D, self = 4.0f * near * near; /* its own mirror particle, 2 D
+                                                                     * away */
   const float mean = others ? (sum[1] + self * m->lam) / (sum[0] + self) : m->lam;
-  return OZ_WALL_IMAGE * mean * press;
+  return OZ_WALL_MIRROR_PART * mean * press;
 }
-/* What that does along one axis to the particle's move, and to the wall. n: the plane's; along:
- * what pairs add up to, if there are others. */
+
+/* The effect along one axis on the particle's move, and on the wall. n: normal; along: sum over
+ * pairs, if `others`. */
 OZ_FN void oz_mirror_axis(const oz_frame *f, float push, float n, int others, float along,
                           float *impulse, float *move) {
   const float scale = f->grad_norm * f->dens_grad, load = f->m_ref * f->d * f->inv_dt * push;
@@ -160,10 +175,12 @@ OZ_FN void oz_mirror_axis(const oz_frame *f, float push, float n, int others, fl
   *impulse += load * n;
   *move -= push * n;
 }
+
 OZ_FN float oz_mirror_moved(const oz_frame *f, float omega, float y, float move) {
   return y + f->d * omega * move;
 }
-/* The same along all axes, and where it is kept. */
+
+/* The effect along all axes; the impulse is stored. */
 OZ_FN void oz_mirror_apply(const oz_frame *f, const oz_mirror *m, float press, int others,
                            const float *sum, float *impulse, float move[3]) {
   const float push = oz_mirror_push(f, m, press, others, sum);
@@ -172,10 +189,12 @@ OZ_FN void oz_mirror_apply(const oz_frame *f, const oz_mirror *m, float press, i
     oz_mirror_axis(f, push, m->n[a], others, sum[2 + a], now + a, move + a);
   for (int a = 0; a < 3; a++) impulse[a] = now[a];
 }
+
 OZ_FN void oz_mirror_close(const oz_frame *f, size_t i, const float move[3]) {
   const float omega = f->omega[i], now[3] = {f->y[4 * i], f->y[4 * i + 1], f->y[4 * i + 2]};
   for (size_t a = 0; a < 3; a++) f->y[4 * i + a] = oz_mirror_moved(f, omega, now[a], move[a]);
 }
+
 OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
   const uint32_t planes = f->wall_planes[contact], length = f->start_length[i];
@@ -188,7 +207,7 @@ OZ_FN void oz_wall_mirror_item(const oz_frame *f, uint32_t contact) {
     if (!wall[k].dense) continue;
     const int others = oz_mirror_plane(f, f->x + 4 * i, wall + k, &m);
     for (int s = 0; s < OZ_MIRROR_SUMS; s++) acc[s] = oz_set(0.0f);
-    /* rows end with the particle itself, as often as it takes */
+    /* rows are padded with the particle itself */
     for (uint32_t e = 0; others && e < length; e += OZ_LANES) {
       uint32_t j[OZ_LANES];
       oz_real v[4];

@@ -43,10 +43,12 @@ OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
           oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
          (f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f);
 }
+
 /* m: distance of the particle's start position from the wall's start pose. */
 OZ_FN float oz_wall_start(const oz_frame *f, const oz_wall *w) {
   return w->s + f->dt * oz_dot3f(w->n, w->u);
 }
+
 /* True within the range of a sticky wall. */
 OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
@@ -63,6 +65,7 @@ OZ_FN float oz_wall_floor_of(const oz_frame *f, const oz_wall *w, int solid) {
   return oz_maxf(f->wall_gap,
                  oz_minf((w->stick > 0.0f ? OZ_WALL_STICK : 0.5f) * f->d, oz_wall_start(f, w)));
 }
+
 OZ_FN float oz_wall_floor(const oz_frame *f, const oz_wall *w, size_t i) {
   return oz_wall_floor_of(f, w, f->wall_density && w->dense && oz_wall_solid(f, i));
 }
@@ -78,6 +81,7 @@ OZ_FN void oz_hold_open(oz_hold *h, uint32_t planes) {
   for (int a = 0; a < 3; a++) h->u[a] = h->shear_n[a] = h->shear_u[a] = 0.0f;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] = 0.0f, h->on[k] = 0;
 }
+
 /* Adds plane k, which is w. `active` and `keep` are its present or future values; floor, its
  * oz_wall_floor, matters only where it is active. */
 OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall *w, uint32_t active,
@@ -110,11 +114,13 @@ OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall 
   h->on[k] = 1;
   h->count++;
 }
+
 OZ_FN void oz_hold_close(oz_hold *h) {
   if (!(h->total > 0.0f)) return;
   for (int a = 0; a < 3; a++) h->u[a] /= h->total;
   for (uint32_t k = 0; k < OZ_PLANES; k++) h->share[k] /= h->total;
 }
+
 OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint32_t planes,
                          oz_hold *h) {
   oz_hold_open(h, planes);
@@ -125,6 +131,7 @@ OZ_FN void oz_wall_basis(const oz_frame *f, size_t i, const oz_wall *wall, uint3
   }
   oz_hold_close(h);
 }
+
 /* The wall's drag on the layer next to it: v <- D v, D = n n^T + keep (I - n n^T). */
 OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float scale) {
   const float vn = oz_dot3f(h->shear_n, v);
@@ -135,6 +142,7 @@ OZ_FN void oz_wall_shear(const oz_hold *h, float v[3], float *impulse, float sca
       if (k == h->shear) impulse[3 * k + a] += scale * lost;
   }
 }
+
 /* v <- N v, N the filter of the active planes. The removed part is added to each plane's impulse,
  * times scale (kg for a velocity, kg/s for a displacement). */
 OZ_FN void oz_wall_stop(const oz_hold *h, float v[3], float *impulse, float scale) {
@@ -170,6 +178,7 @@ OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3],
   const float *xj = f->x + 4 * j, r[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
   return oz_dot3f(n, r) < -(OZ_WALL_LAYER * f->d);
 }
+
 /* True if any neighbour of particle i is. One test takes three dependent loads, so a GPU thread has
  * several of them in flight. */
 #if OZ_GPU
@@ -189,6 +198,7 @@ OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, ui
   }
   return 0;
 }
+
 /* Behind a curved or small collider the plane alone would count every particle as nearer, so the
  * test asks the collider itself. */
 OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
@@ -216,6 +226,7 @@ typedef struct oz_wall_inputs {
   float u[3], omega, a, tau, yield;
   int leaves, solid;
 } oz_wall_inputs;
+
 OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   const float *u = f->u + 4 * i;
   for (int a = 0; a < 3; a++) g->u[a] = u[a];
@@ -269,6 +280,7 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
     return OZ_WALL_FREE;
   return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
+
 /* i: the contact's particle, g its values; length: of its row; flat: the caller knows that no
  * collider is curved. All loads come before the first store. */
 OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
@@ -318,12 +330,14 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, si
   }
   for (size_t a = 0; a < 3; a++) f->u[4 * i + a] = u[a];
 }
+
 OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t contact, size_t i, int flat) {
   const uint32_t planes = f->wall_planes[contact], length = f->start_length[i];
   oz_wall_inputs g;
   oz_wall_inputs_ld(f, i, &g);
   oz_wall_held(f, contact, planes, i, length, g, flat);
 }
+
 OZ_FN void oz_wall_hold_item(const oz_frame *f, uint32_t contact) {
   oz_wall_hold_of(f, contact, f->wall_particle[contact], 0);
 }
@@ -345,6 +359,7 @@ OZ_FN void oz_wall_filtered(const oz_frame *f, uint32_t contact, uint32_t planes
     for (uint32_t a = 0; a < 3; a++) wall[k].took[a] = took[3 * k + a];
   }
 }
+
 OZ_FN void oz_wall_filter_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
   float *dx = f->dx + 4 * i, v[3] = {dx[0], dx[1], dx[2]};
@@ -370,6 +385,7 @@ OZ_FN void oz_wall_load_of(const oz_frame *f, uint32_t contact, size_t i) {
     for (uint32_t a = 0; a < 3; a++) impulse[3 * k + a] = now[3 * k + a];
   }
 }
+
 OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t contact) {
   oz_wall_load_of(f, contact, f->wall_particle[contact]);
 }
@@ -413,11 +429,13 @@ OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t contact, uint32_t planes, 
       for (int a = 0; a < 3; a++) wall[k].t[a] = f->dt * u[a];
   return 1;
 }
+
 OZ_FN void oz_wall_clamp_of(const oz_frame *f, uint32_t contact, size_t i) {
   float *own = f->u + 4 * i, u[3] = {own[0], own[1], own[2]};
   if (oz_wall_clamped(f, contact, f->wall_planes[contact], i, u))
     for (int a = 0; a < 3; a++) own[a] = u[a];
 }
+
 OZ_FN void oz_wall_clamp_item(const oz_frame *f, uint32_t contact) {
   oz_wall_clamp_of(f, contact, f->wall_particle[contact]);
 }

@@ -1,20 +1,20 @@
-/* Which particles are near walls, and the planes that these put before them. See wall.h. */
+/* Selection of particles near walls, and the planes of their wall contacts. See wall.h. */
 #ifndef OZ_PHYSICS_WALL_PLANES_H
 #define OZ_PHYSICS_WALL_PLANES_H
 
 #include "physics/contact.h"
 #include "physics/fields.h"
 
-/* cosine: normals of entry and nearest face that differ more are different faces */
+/* cosine: normals of entry and nearest face with a smaller product are different faces */
 #define OZ_WALL_ENTRY 0.7f
 
 /* m: a plane further than this from the predicted position of a particle matters neither for
- * density nor contact: h, and one separation for what the solve may add to the prediction. The
- * backend selects particles with it. */
+ * density nor for contact: h, and one separation for the correction by the solve. The backend
+ * selects particles with it. */
 OZ_FN float oz_wall_reach(const oz_frame *f) { return f->h + f->d; }
 
-/* What belongs to a body touches walls with Coulomb's friction (body_wall in body.h); the stages
- * here leave it alone. */
+/* True for particles that the stages here leave alone: particles of bodies, which touch walls with
+ * Coulomb friction (body_wall in body.h), and held particles. */
 OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
   return !(f->omega[i] > 0.0f) || oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_RIGID ||
          oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_SOFT;
@@ -22,7 +22,7 @@ OZ_FN int oz_wall_leaves(const oz_frame *f, size_t i) {
 
 /* ---- Selecting particles ---- */
 
-/* Could x come within `reach` of any wall at its end pose? */
+/* True if x can come within `reach` of a wall at its end pose. */
 OZ_FN int oz_wall_near(const oz_frame *f, const float x[3], float reach) {
   if (!oz_finite3f(x)) return 0;
   for (uint32_t k = 0; k < f->collider_count; k++) {
@@ -31,8 +31,9 @@ OZ_FN int oz_wall_near(const oz_frame *f, const float x[3], float reach) {
   }
   return 0;
 }
-/* The particle's way from x to p as the collider sees it: ends in local space. 0 if it stays
- * further than `reach` from the bounding sphere. */
+
+/* The particle's way from x to p in the collider's frame; a and b are its ends in local space.
+ * Returns 0 if it stays further than `reach` from the bounding sphere. */
 OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3], float reach,
                        float a[3], float b[3], float *length) {
   float r0[3], r1[3], d[3];
@@ -40,7 +41,7 @@ OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3],
     r0[k] = x[k] - c->p0[k], r1[k] = p[k] - c->p1[k], d[k] = r1[k] - r0[k];
   float moved = sqrtf(oz_dot3f(d, d));
   if (c->reach > 0.0f) {
-    /* turning by dq moves a point at distance r by at most 2 |dq| r */
+    /* a rotation by dq moves a point at distance r by at most 2 |dq| r */
     float turn = 0.0f, l0 = sqrtf(oz_dot3f(r0, r0));
     for (int k = 0; k < 4; k++) turn += (c->q1[k] - c->q0[k]) * (c->q1[k] - c->q0[k]);
     if (!(l0 - moved - 2.0f * sqrtf(turn) * l0 <= c->reach + reach)) return 0;
@@ -51,9 +52,10 @@ OZ_FN int oz_wall_path(const oz_collider *c, const float x[3], const float p[3],
   *length = sqrtf(oz_dot3f(d, d));
   return 1;
 }
-/* Could the way from x (now) to p (predicted) come within `reach` of any wall, on the way too?
- * Nothing that moves past a thin wall, or that a thin wall moves past, is missed. This is what
- * walls() of the backend should use. planes: there are no others, as the caller knows. */
+
+/* True if the way from x (now) to p (predicted) can come within `reach` of a wall. It misses
+ * neither a particle that passes a thin wall nor a thin wall that passes a particle. The walls()
+ * function of a backend uses it. planes: the caller knows that all walls are planes. */
 OZ_FN int oz_wall_near_way(const oz_frame *f, const float x[3], const float p[3], float reach,
                            int planes) {
   if (!oz_finite3f(x) || !oz_finite3f(p)) return 0;
@@ -62,27 +64,28 @@ OZ_FN int oz_wall_near_way(const oz_frame *f, const float x[3], const float p[3]
     float a[3], b[3], mid[3], length;
     oz_face face;
     if (c->role != OZ_ROLE_COLLIDE || !oz_wall_path(c, x, p, reach, a, b, &length)) continue;
-    /* a point of the way is within reach only if its middle is within reach and half the way */
+    /* a point of the way is within reach only if the middle is within reach plus half the way */
     float half = 0.5f * length;
     for (int m = 0; m < 3; m++) mid[m] = 0.5f * (a[m] + b[m]);
-    /* most walls are: a call less on a GPU */
+    /* the common case, without a function call on the GPU */
     if (planes || c->shape == OZ_SHAPE_PLANE)
       oz_plane_face(c, mid, &face);
     else
       oz_collider_face(f, c, mid, reach + half, &face);
     if (face.dist < reach + half) return 1;
     if (planes) continue;
-    /* far from every brick is all that is known here: look closer if the way is long as bricks go
-     */
+    /* beyond all bricks only a lower bound is known: trace where the way is longer than that */
     if (c->shape == OZ_SHAPE_SDF && !(face.dist < OZ_FAR) && 8.0f * c->voxel < half + f->d)
       return 1;
   }
   return 0;
 }
+
 OZ_FN int oz_wall_near_path(const oz_frame *f, const float x[3], const float p[3], float reach) {
   return oz_wall_near_way(f, x, p, reach, 0);
 }
-/* Is x inside a kill volume? */
+
+/* True if x is inside a kill volume. */
 OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
   if (!oz_finite3f(x)) return 0;
   for (uint32_t k = 0; k < f->collider_count; k++) {
@@ -94,7 +97,7 @@ OZ_FN int oz_wall_kill(const oz_frame *f, const float x[3]) {
 
 /* ---- Planes ---- */
 
-/* Keeps the nearest `most` of what is offered; rank is the distance at p. */
+/* Keeps the nearest `most` planes of those offered; rank is the distance at p. */
 OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t most,
                          const oz_wall *w, float dist) {
   uint32_t at = *count;
@@ -105,13 +108,14 @@ OZ_FN void oz_wall_offer(oz_wall *wall, float *rank, uint32_t *count, uint32_t m
   wall[at] = *w;
   rank[at] = dist;
 }
+
 /* The plane that touches the collider's face as seen from the local point `at`. */
 OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t collider,
                          const float at[3], const oz_face *face, const float x[3], const float p[3],
                          float reach, oz_wall *wall, float *rank, uint32_t *count) {
   oz_wall w;
   float world[3], foot[3], nx = 0.0f, np = 0.0f;
-  if (!(oz_dot3f(face->n, face->n) > 0.5f)) return; /* no direction */
+  if (!(oz_dot3f(face->n, face->n) > 0.5f)) return; /* no direction: the samples are flat */
   oz_turn(c->q1, face->n, w.n);
   oz_pose_out(c->p1, c->q1, at, world);
   for (int k = 0; k < 3; k++) {
@@ -121,8 +125,8 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
   }
   w.s = face->dist + nx;
   oz_collider_velocity(c, foot, f->inv_dt, w.u);
-  /* far from where it starts, and from where it is to end? (Near one is enough: the solve may keep
-   * it from getting there.) */
+  /* too far from both the start and the predicted end? (Near one of them is enough: the solve may
+   * stop the particle before the end.) */
   if (!(oz_minf(w.s + f->dt * oz_dot3f(w.n, w.u), face->dist + np) < reach)) return;
   w.friction = c->friction;
   w.stick = c->stick;
@@ -138,7 +142,7 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
   oz_wall_offer(wall, rank, count, f->contact_planes, &w, face->dist + np);
 }
 
-/* i: the contact's particle; flat: no collider is curved, as the caller knows. */
+/* i: the contact's particle; flat: the caller knows that no collider is curved. */
 OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int flat) {
   const float *own = f->x + 4 * i, *end = f->p + 4 * i, x[3] = {own[0], own[1], own[2]},
               p[3] = {end[0], end[1], end[2]};
@@ -165,10 +169,10 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int 
     oz_face face, from, entry;
     float e[3], t = 2.0f;
     oz_collider_face(f, c, b, reach, &face);
-    /* Did the way lead into the solid, or through it? Then the side where it went in is the wall,
-     * not the nearest. */
+    /* If the way leads into or through the solid, the wall is the side of entry, not the nearest
+     * one. */
     oz_collider_face(f, c, a, length + reach, &from);
-    /* (far from every brick, all that is known is that a brick's width is free) */
+    /* (beyond all bricks, only the width of a brick is known to be free) */
     if (from.dist > 0.0f && !((from.dist < OZ_FAR ? from.dist : 8.0f * c->voxel) > length))
       t = oz_trace(f, c, a, b, &from, 1e-3f * f->d);
     if (t <= 1.0f) {
@@ -180,8 +184,8 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int 
         continue;
       }
     }
-    /* It was a little inside already and is now nearer to the far side, or it leaves: the wall is
-     * that of its start. */
+    /* The particle was slightly inside already and is now nearer to the far side, or it leaves: the
+     * wall is that of its start. */
     if ((from.dist <= 0.0f && oz_dot3f(from.n, face.n) < 0.0f) ||
         (from.dist < reach && !(face.dist < reach)))
       oz_wall_plane(f, c, k, a, &from, x, p, reach, wall, rank, &count);
@@ -190,6 +194,7 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int 
   }
   f->wall_planes[contact] = count;
 }
+
 OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t contact) {
   oz_wall_planes_of(f, contact, f->wall_particle[contact], 0);
 }
