@@ -173,7 +173,7 @@ static void pack_three(const float *m, float *r) { /* the flag stays as it is */
 }
 /* Words that it takes on the side if it is packed there now, or 0: heat has r in blocks. */
 static uint32_t packed_words(const both *t, const side *s, const array *a) {
-  if (!s->gpu || a->planes < 3 || (t->heat && !strcmp(a->name, "r"))) return 0;
+  if (!s->gpu || a->planes < 3 || (t->heat && !strcmp(a->name, "cg_residual"))) return 0;
   return a->planes == 3 ? 4 : a->planes == 4 ? 2 : 3;
 }
 static void from_packed(const side *s, const array *a, const float *raw, uint32_t i, float *m) {
@@ -277,10 +277,11 @@ static int live(const both *t, const array *a) {
   if (t->paper && a->when == 1) return 0;
   if (t->paper && !strcmp(a->name, "y2")) return 1;
   /* it lies over aq */
-  if (t->tension && (!strcmp(a->name, "aq") || !strcmp(a->name, "wall_term")))
+  if (t->tension && (!strcmp(a->name, "cg_applied") || !strcmp(a->name, "wall_term")))
     return a->name[0] == 'w';
   /* its work array is r, under rot */
-  if (t->heat && (!strcmp(a->name, "r") || !strcmp(a->name, "rot"))) return a->name[1] == 0;
+  if (t->heat && (!strcmp(a->name, "cg_residual") || !strcmp(a->name, "rotation")))
+    return !strcmp(a->name, "cg_residual");
   /* on the CPU it lies over r, pp and aq */
   if (!strcmp(a->name, "p")) return t->position || !t->velocity;
   return !a->when || (a->when == 1 ? t->velocity && !t->position : t->position);
