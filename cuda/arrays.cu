@@ -38,16 +38,27 @@ const region work_regions[] = {
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays with a fixed place. Results of a substep are among them, and are read until the next sort.
- * The order from dx to precond_eigenvalues matters to spare_fields. The velocity phase uses 4 words of pp and r: pp
- * swaps places with q, density_near_sum lies in the rest of r, and static_cells.cu uses the rest of pp. */
-const array
-    fixed[] =
-        {
-            {AT(lam), 6},    {AT(rho), 1}, {AT(a), 1},  {AT(neighbours), 1}, {AT(omega), 1},
-            {AT(gradient_sum), 3},     {AT(K), 6},   {AT(dx), 4}, {AT(A), 4},          {AT(B), 4},
-            {AT(precond_rotation), 2},     {AT(precond_eigenvalues), 3},  {AT(cg_residual), 6},  {AT(cg_applied), 4},         {AT(p), 4},
-            {(size_t)-1, 4}, /* velocity and source at the beginning of the substep; last but one */
-            {(size_t)-1, 2}, /* packed start positions; last */
+ * The order from dx to precond_eigenvalues matters to spare_fields. The velocity phase uses 4 words
+ * of pp and r: pp swaps places with q, density_near_sum lies in the rest of r, and static_cells.cu
+ * uses the rest of pp. */
+const array fixed[] = {
+    {AT(lam), 6},
+    {AT(rho), 1},
+    {AT(a), 1},
+    {AT(neighbours), 1},
+    {AT(omega), 1},
+    {AT(gradient_sum), 3},
+    {AT(K), 6},
+    {AT(dx), 4},
+    {AT(A), 4},
+    {AT(B), 4},
+    {AT(precond_rotation), 2},
+    {AT(precond_eigenvalues), 3},
+    {AT(cg_residual), 6},
+    {AT(cg_applied), 4},
+    {AT(p), 4},
+    {(size_t)-1, 4}, /* velocity and source at the beginning of the substep; last but one */
+    {(size_t)-1, 2}, /* packed start positions; last */
 };
 /* Arrays of the velocity phase are dead when the position phase begins; these lie over them. */
 const struct {
@@ -55,9 +66,15 @@ const struct {
   uint32_t words;
 } shared[] = {
     /* offset, in words */
-    {AT(bound_sum), AT(cg_applied), 0},     {AT(density_near_sum), AT(cg_residual), 4},   {AT(density_relaxation), AT(density_diagonal), 0},
-    {AT(density_row_sum), AT(rho), 0}, {AT(rotation), AT(cg_residual), 0},        {AT(soft_gradient), AT(cg_residual), 0},
-    {AT(y2), AT(cg_direction), 0},       {AT(wall_term), AT(cg_applied), 0}, {AT(u2), AT(dx), 0},
+    {AT(bound_sum), AT(cg_applied), 0},
+    {AT(density_near_sum), AT(cg_residual), 4},
+    {AT(density_relaxation), AT(density_diagonal), 0},
+    {AT(density_row_sum), AT(rho), 0},
+    {AT(rotation), AT(cg_residual), 0},
+    {AT(soft_gradient), AT(cg_residual), 0},
+    {AT(y2), AT(cg_direction), 0},
+    {AT(wall_term), AT(cg_applied), 0},
+    {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {

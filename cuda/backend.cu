@@ -440,7 +440,8 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
                "colliders", why));
   }
   const uint32_t planes = oz_planes_of(c, count);
-  if (planes > g->walls.contact_planes) { /* larger contacts; the old ones are of the last substep */
+  if (planes >
+      g->walls.contact_planes) { /* larger contacts; the old ones are of the last substep */
     OZ_TRY(grow(g, &g->walls.contact, (size_t)g->walls.capacity * planes * sizeof(oz_wall), "walls",
                 why));
     OZ_TRY(grow(g, &g->walls.impulse, (size_t)g->walls.capacity * planes * 12, "walls", why));
@@ -454,14 +455,15 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
       g->walls.flat &= OZ_IS_FLAT(c + k) != 0, g->walls.planar &= c[k].shape == OZ_SHAPE_PLANE;
   return OOZE_OK;
 }
-static ooze_result friction_maps(oz_backend *b, const uint64_t *keys, const float *values, uint32_t bricks,
-                         ooze_message *why) {
+static ooze_result friction_maps(oz_backend *b, const uint64_t *keys, const float *values,
+                                 uint32_t bricks, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
-  OZ_TRY(put(g, &g->scene.friction_map_key, keys, bricks * sizeof *keys, "colliders' friction", why));
-  return put(g, &g->scene.friction_map_values, values, (size_t)bricks * OZ_FRICTION_MAP_FLOATS * sizeof *values,
-             "colliders' friction", why);
+  OZ_TRY(
+      put(g, &g->scene.friction_map_key, keys, bricks * sizeof *keys, "colliders' friction", why));
+  return put(g, &g->scene.friction_map_values, values,
+             (size_t)bricks * OZ_FRICTION_MAP_FLOATS * sizeof *values, "colliders' friction", why);
 }
 static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
   gpu *g = GPU(b);
@@ -615,7 +617,7 @@ static constexpr oz_backend_table make_table() {
   t.profile_reset = profile_reset;
   t.lost = lost;
   t.wall_loads = wall_loads;
-  t.undo = roll_back;
+  t.roll_back = roll_back;
   t.fastest = fastest;
   t.finished = finished;
   t.friction_maps = friction_maps;

@@ -145,8 +145,8 @@ struct placement {
 };
 
 /* Displacements of a cell's particles since the start, as a box, for searches that skip static
- * cells (OZ_MIN_APPROACH): of each axis a word with the minimum and the minimum of the negated, 16 bits
- * each, rounded outward. */
+ * cells (OZ_MIN_APPROACH): of each axis a word with the minimum and the minimum of the negated, 16
+ * bits each, rounded outward. */
 enum { STATIC_UNITS = 32 };
 struct displacement_boxes {
   uint32_t *at;                 /* 4 words each, by cell. NULL: not wanted */

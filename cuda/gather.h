@@ -38,11 +38,11 @@ template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS =
   };
 OZ_GATHERS_RECORD(gradient, x)
 OZ_GATHERS_BOTH(bound_sums, A, density_row_sum)
-OZ_GATHERS_NUMBER(bound, sums)
+OZ_GATHERS_NUMBER(bound, bound_sum)
 OZ_GATHERS_RECORD(force, A)
 OZ_GATHERS_RECORD(force_last, A)
 OZ_GATHERS_RECORD(residual, u)
-OZ_GATHERS_BOTH(bound_residual, u, sums)
+OZ_GATHERS_BOTH(bound_residual, u, bound_sum)
 OZ_GATHERS_RECORD(cg_apply, dx)
 OZ_GATHERS_RECORD(density_lambda, p)
 OZ_GATHERS_RECORD(density_move, dx)
@@ -82,7 +82,8 @@ template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
 /* A block's copies: records, then start positions, then numbers; `room` of each. */
 template <class S> struct shared_copies {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
-  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_START && !gathers_only_starts<S>;
+  static constexpr bool SHARES = ARRAYS > 0,
+                        PLACED = S::KIND == KIND_START && !gathers_only_starts<S>;
   static constexpr int PLACE = !PLACED ? 0 : unpacked<S> ? 4 : 2; /* words of a start position */
   /* bytes a neighbour */
   static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE;
@@ -236,14 +237,15 @@ OZ_D void visit_pair(const array_view &v, oz_place here, uint32_t j, const uint1
     if constexpr (unpacked<S>) {
       oz_real q[4];
       oz_ld4(reinterpret_cast<const float *>(v.place), j, 4, 0, q);
-      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm, k.zero_energy_norm = v.f->zero_energy_norm,
-      k.inv_d = v.f->inv_d;
+      k.h = v.f->h, k.h2 = v.f->h2, k.grad_norm = v.f->grad_norm,
+      k.zero_energy_norm = v.f->zero_energy_norm, k.inv_d = v.f->inv_d;
       m.way.x = oz_float_of(here.x) - q[0], m.way.y = oz_float_of(here.y) - q[1],
       m.way.z = oz_float_of(here.z) - q[2];
     } else {
       float r[3];
       k.h = place_units::H, k.h2 = place_units::H * place_units::H,
-      k.grad_norm = v.units->grad_norm, k.zero_energy_norm = v.units->zero_energy_norm, k.inv_d = v.units->inv_d;
+      k.grad_norm = v.units->grad_norm, k.zero_energy_norm = v.units->zero_energy_norm,
+      k.inv_d = v.units->inv_d;
       oz_place_difference(here, oz_place_ld(v.place, j), r);
       m.way.x = r[0], m.way.y = r[1], m.way.z = r[2];
     }
@@ -513,8 +515,8 @@ template <class S, int T, int KIND = S::KIND> struct walker {
     const size_t c = (size_t)f->start_row[g] * GROUP + at;
     near.open(f->start_list + c, f->ghat + 4 * c, f->start_length[i], lane);
     if (walks_density_list<S>()) /* the start list, then the rows that the density list adds */
-      further.open(f->density_list[1] + (size_t)f->density_row[1][g] * GROUP + at, nullptr, f->density_length[1][i],
-                   lane);
+      further.open(f->density_list[1] + (size_t)f->density_row[1][g] * GROUP + at, nullptr,
+                   f->density_length[1][i], lane);
   }
   OZ_D void walk(const stage_args &a, uint32_t i, uint32_t lane, const typename S::self *self,
                  oz_real *acc) {
@@ -552,7 +554,8 @@ template <class S, int T> struct shared_walker {
    * being built. */
   OZ_D void open_density(const stage_args &a, uint32_t lane) {
     const oz_frame *f = &a.f;
-    further.open(f->density_list[1] + (size_t)f->density_row[1][own / GROUP] * GROUP + own % GROUP * 4,
+    further.open(f->density_list[1] + (size_t)f->density_row[1][own / GROUP] * GROUP +
+                     own % GROUP * 4,
                  f->density_length[1][own], lane);
   }
   /* first: of the block's list; copies: of the first a.block_room of that list; all: of the whole

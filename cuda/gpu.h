@@ -199,7 +199,7 @@ struct link_lists {
 enum wall_fork { FORK_NONE, FORK_POSSIBLE, FORK_WITH_VOTES };
 struct wall_contacts {
   buffer contact, near, particle, plane_count, impulse;
-  uint32_t contact_planes;     /* planes a contact has room for; never shrinks */
+  uint32_t contact_planes;  /* planes a contact has room for; never shrinks */
   uint32_t count, capacity; /* contacts */
   uint32_t last_count;      /* of the last substep whose count is known */
   uint32_t room;            /* contacts that this substep has */
@@ -325,7 +325,8 @@ ooze_result fetch_status(gpu *g, ooze_message *why);
  * substep that has to be repeated costs it more. 1,515 particles a multiprocessor of the H200. */
 enum { DEFERRED_MAX_PARTICLES = 200000 };
 inline bool defers_checks(const gpu *g, const oz_frame *f) {
-  return f->restartable && !disabled(g, DISABLE_DEFERRED_CHECKS) && g->count <= DEFERRED_MAX_PARTICLES;
+  return f->restartable && !disabled(g, DISABLE_DEFERRED_CHECKS) &&
+         g->count <= DEFERRED_MAX_PARTICLES;
 }
 
 /* ---- sort.cu ---- */

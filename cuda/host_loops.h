@@ -40,7 +40,8 @@ void loop_share(const stage_args &a, uint32_t i, bool copied, const shared_copie
 /* The content of shared memory. */
 template <class S>
 void fill_copies(const stage_args &a, uint32_t block, const shared_copies<S> &to) {
-  const uint32_t *j = a.f.share_list + a.f.share_first[2 * block], many = a.f.share_first[2 * block + 1],
+  const uint32_t *j = a.f.share_list + a.f.share_first[2 * block],
+                 many = a.f.share_first[2 * block + 1],
                  n = many < a.block_room ? many : a.block_room;
   oz_frame f = a.f;
   for (uint32_t p = 0; p < n; p++) {
@@ -69,8 +70,8 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
     oz_real acc[S::SUMS], red[S::REDS + 1];
     for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
     if (a.f.start_entries && i % BLOCK_PARTICLES == 0) {
-      copied =
-          shared_copies<S>::SHARES && a.f.share_first[2 * (i / BLOCK_PARTICLES) + 1] <= a.block_room;
+      copied = shared_copies<S>::SHARES &&
+               a.f.share_first[2 * (i / BLOCK_PARTICLES) + 1] <= a.block_room;
       if (shared_copies<S>::SHARES) fill_copies(a, i / BLOCK_PARTICLES, copies);
     }
     S::begin(&a.f, i, &self);

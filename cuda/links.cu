@@ -75,7 +75,8 @@ struct relink {
     /* rows of the start list, then those of the density list */
     for (uint32_t m = 0; m < f.start_length[i]; m++)
       if (made(i, oz_neighbour(&f, i, m), &l)) take(l);
-    const uint32_t *list = f.density_list[1] + (size_t)f.density_row[1][i / GROUP] * GROUP + i % GROUP * 4;
+    const uint32_t *list =
+        f.density_list[1] + (size_t)f.density_row[1][i / GROUP] * GROUP + i % GROUP * 4;
     for (uint32_t m = 0; m < f.density_length[1][i]; m++)
       if (made(i, list[(m >> 2) * (4 * GROUP) + (m & 3u)], &l)) take(l);
   }

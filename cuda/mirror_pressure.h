@@ -213,9 +213,9 @@ OZ_D void mirror_in(const stage_args &a, const shared_copies<S> *copies, uint32_
 template <int T> OZ_D void mirror_slot(const stage_args &a, uint32_t slot, uint32_t lane) {
   const uint32_t i = a.f.wall_particle[slot];
   const array_view plain = {&a.f, a.place, &a.units, {}};
-  const mirror_view s = {plain, plain,
-                         T < 8 ? a.f.share_list + a.f.share_first[2 * (i / BLOCK_PARTICLES)] : nullptr,
-                         0, false};
+  const mirror_view s = {
+      plain, plain, T < 8 ? a.f.share_list + a.f.share_first[2 * (i / BLOCK_PARTICLES)] : nullptr,
+      0, false};
   if constexpr (T >= 8)
     if (a.packed) return mirror<mirror_pairs_packed, T>(a, s, i, slot, lane);
   mirror<mirror_pairs, T>(a, s, i, slot, lane);

@@ -162,7 +162,8 @@ __device__ __forceinline__ void mirror_teams(const stage_args &a, uint32_t block
   __shared__ mirror_team::copy_view kept;
   constexpr uint32_t EACH = BLOCK / mirror_team::T;
   const oz_frame *f = &a.f;
-  const uint32_t many = *f->near_wall_contacts, begin = blockIdx.x * EACH + threadIdx.x / mirror_team::T;
+  const uint32_t many = *f->near_wall_contacts,
+                 begin = blockIdx.x * EACH + threadIdx.x / mirror_team::T;
   bool waits = true, more = false;
   for (uint32_t k = begin;; k += blocks * EACH) {
     /* of the warp's first contact; the launch has room for that many, and the count need not be

@@ -539,8 +539,8 @@ ooze_result moved_rows(gpu *g, const bin_item &from, bool binned, const oz_frame
   g->mailbox.counters_clear = false, g->mailbox.box_clear = true;
   moved_search s = {};
   s.in = from.to, s.all = !from.moves.at, s.n = from.n, s.cell = from.cell, s.p = f->p, s.x = f->x;
-  s.radius2 = radius * radius, s.skip2 = f->h2, s.min_approach2 = f->min_approach2, s.per = from.moves.per,
-  s.beside = beside;
+  s.radius2 = radius * radius, s.skip2 = f->h2, s.min_approach2 = f->min_approach2,
+  s.per = from.moves.per, s.beside = beside;
   s.owner = f->has_boundary ? f->owner : nullptr, s.slip = f->has_slip ? f->material : nullptr;
   s.entries = as<uint32_t>(g->lists.density.entries), s.row = as<uint32_t>(g->lists.density.group),
   s.len = as<uint16_t>(g->lists.density.len), s.lines = lines;

@@ -287,7 +287,8 @@ struct ghat_item { /* one thread an entry of a line of 32 * 4 */
     const oz_place here = oz_place_ld(place, i);
     oz_frame units; /* the members that oz_spiky reads */
     units.h = place_units::H, units.h2 = place_units::H * place_units::H,
-    units.grad_norm = u.grad_norm, units.zero_energy_norm = u.zero_energy_norm, units.inv_d = u.inv_d;
+    units.grad_norm = u.grad_norm, units.zero_energy_norm = u.zero_energy_norm,
+    units.inv_d = u.inv_d;
     size_t at = (size_t)f.start_row[g] * GROUP + i % GROUP * 4 + lane;
     for (uint32_t k = lane; k < ((len + 3u) & ~3u); k += 4, at += 4 * GROUP) {
       float r[3];
@@ -410,8 +411,8 @@ static ooze_result build_start_list(gpu *g, const oz_frame *f, bool ahead, ooze_
   s.entries = g->lists.start.entries.at, s.group = as<uint32_t>(g->lists.start.group),
   s.len = as<uint16_t>(g->lists.start.len), s.lines = row_lines(&g->lists.start, shared ? 2 : 4);
   if (shared) {
-    s.share_first = as<uint32_t>(g->lists.block_first), s.share_list = as<uint32_t>(g->lists.block_j),
-    s.near_room = g->lists.block_j.bytes / 4,
+    s.share_first = as<uint32_t>(g->lists.block_first),
+    s.share_list = as<uint32_t>(g->lists.block_j), s.near_room = g->lists.block_j.bytes / 4,
     s.step = disabled(g, DISABLE_ROW_ORDER) ? 0 : (uint32_t)lanes_for(g);
     s.shared = &status_on_device(g)->shared, s.widest = &status_on_device(g)->widest,
     s.most = g->lists.block_limit;
@@ -481,10 +482,12 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
   else
     g->streams.unjoined &= ~UNJOINED_LISTS;
   if (!table) g->sorter.cells = CELLS_GRID_OF_START_LIST;
-  f->start_row = as<uint32_t>(g->lists.start.group), f->start_length = as<uint16_t>(g->lists.start.len);
+  f->start_row = as<uint32_t>(g->lists.start.group),
+  f->start_length = as<uint16_t>(g->lists.start.len);
   f->start_list = shared ? nullptr : as<uint32_t>(g->lists.start.entries);
   f->start_entries = shared ? as<uint16_t>(g->lists.start.entries) : nullptr;
-  f->share_first = as<uint32_t>(g->lists.block_first), f->share_list = as<uint32_t>(g->lists.block_j);
+  f->share_first = as<uint32_t>(g->lists.block_first),
+  f->share_list = as<uint32_t>(g->lists.block_j);
   /* neighbours without room are gathered from global memory */
   const uint32_t wide = (g->lists.widest_block + (late ? 95u : 31u)) & ~31u,
                  most = (g->lists.block_limit + 31u) & ~31u;
@@ -602,7 +605,8 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     OZ_TRY(check_density_list(g, &fits, why));
     if (fits) break;
   }
-  f->density_list[0] = f->start_list, f->density_row[0] = f->start_row, f->density_length[0] = f->start_length;
+  f->density_list[0] = f->start_list, f->density_row[0] = f->start_row,
+  f->density_length[0] = f->start_length;
   f->density_list[1] = as<uint32_t>(g->lists.density.entries),
   f->density_row[1] = as<uint32_t>(g->lists.density.group),
   f->density_length[1] = as<uint16_t>(g->lists.density.len);

@@ -172,8 +172,8 @@ struct search_args {
    * particles. */
   const float *x, *sorted_x;
   float skip2;
-  float min_approach2;   /* pairs that have moved by no more than this are skipped; 0: none are */
-  void *entries; /* of 32 bits, or 16 with lists of blocks: */
+  float min_approach2; /* pairs that have moved by no more than this are skipped; 0: none are */
+  void *entries;       /* of 32 bits, or 16 with lists of blocks: */
   uint32_t *share_first, *share_list;
   uint64_t near_room;
   uint32_t step; /* threads a particle in gathers, for the bank order of rows (row_order.h); 0: as
@@ -538,7 +538,7 @@ template <bool DENSITY> struct search : search_args {
   /* Of a block's list: first entry, length. */
   OZ_D void store_block_list(uint32_t block, const pages *book, bool fits) const {
     share_first[2 * (size_t)block] = book->first,
-                   share_first[2 * (size_t)block + 1] = fits ? book->total : 0;
+                    share_first[2 * (size_t)block + 1] = fits ? book->total : 0;
     if (book->total <= most) oz_atomic_max(widest, book->total);
   }
 };

@@ -82,9 +82,9 @@ struct pending_permutation {
 
 /* Constants of oz_spiky for lengths in the units of packed positions (oz_place): h / 2^29. */
 struct place_units {
-  static constexpr float H = 536870912.0f;   /* h */
+  static constexpr float H = 536870912.0f;          /* h */
   float grad_norm, zero_energy_norm, inv_d, metres; /* metres: of a unit */
-  float pull;                                /* zero_energy_norm / grad_norm */
+  float pull;                                       /* zero_energy_norm / grad_norm */
   void set(const oz_frame &f) {
     const double unit = (double)f.h / H;
     metres = (float)unit;

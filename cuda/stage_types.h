@@ -52,11 +52,12 @@ namespace {
     }                                                                                              \
   };
 #define OZ_TYPE_START(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_START, oz_group, nsum, nred)
-#define OZ_TYPE_DENSITY(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_DENSITY, oz_group, nsum, nred)
+#define OZ_TYPE_DENSITY(name, nsum, nred) \
+  OZ_TYPE_GATHER(name, name, KIND_DENSITY, oz_group, nsum, nred)
 #define OZ_TYPE_LATE OZ_TYPE_DENSITY /* gather.h: density_only */
 #define OZ_TYPE_LINK(name, nsum, nred) OZ_TYPE_GATHER(name, name, KIND_LINK, oz_links, nsum, nred)
-#define OZ_TYPE_DENSITY_LINK(name, nsum, nred)                                                         \
-  OZ_TYPE_GATHER(name##_near, name, KIND_DENSITY_LINK, oz_group, nsum, nred)                           \
+#define OZ_TYPE_DENSITY_LINK(name, nsum, nred)                                                 \
+  OZ_TYPE_GATHER(name##_near, name, KIND_DENSITY_LINK, oz_group, nsum, nred)                   \
   struct stage_##name : stage_##name##_near {                                                  \
     static OZ_D void link(const oz_frame *f, const self *s, const oz_links *n, oz_real *acc) { \
       oz_##name##_link(f, s, n, acc);                                                          \

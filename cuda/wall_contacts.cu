@@ -195,7 +195,8 @@ ooze_result check_walls(gpu *g, bool *fits, ooze_message *why) {
   const size_t room = (size_t)n + n / (g->count <= DEFERRED_MAX_PARTICLES ? 2 : 8) +
                       1024; /* as in check_start_list */
   OZ_TRY(grow(g, &g->walls.plane_count, room * 4, "walls", why));
-  OZ_TRY(grow(g, &g->walls.contact, room * g->walls.contact_planes * sizeof(oz_wall), "walls", why));
+  OZ_TRY(
+      grow(g, &g->walls.contact, room * g->walls.contact_planes * sizeof(oz_wall), "walls", why));
   OZ_TRY(grow(g, &g->walls.impulse, room * g->walls.contact_planes * 12, "walls", why));
   OZ_TRY(grow(g, &g->walls.particle, room * 4, "walls", why));
   OZ_TRY(grow(g, &g->walls.near, (room + 1) * 4, "walls", why));

@@ -153,8 +153,8 @@ ooze_result ooze_collider_loads(ooze_solver *s, uint32_t on) {
 }
 
 ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider collider, float spacing,
-                               uint32_t count, const float *positions, const float *friction,
-                               const float *stick) {
+                                       uint32_t count, const float *positions,
+                                       const float *friction, const float *stick) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   const unsigned who = (unsigned)collider;
   if (count && (!positions || !(friction || stick)))
@@ -184,8 +184,8 @@ ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider collider, f
                      "collider %u: stick of place %u is %g m/s^2; expected 0 to 1e6", who,
                      (unsigned)i, (double)stick[i]);
   }
-  OZ_TRY(oz_colliders_friction_map(&s->colliders, collider, (double)spacing, count, positions, friction,
-                           stick, s->message));
+  OZ_TRY(oz_colliders_friction_map(&s->colliders, collider, (double)spacing, count, positions,
+                                   friction, stick, s->message));
   s->boundary.fresh = 0; /* its points, if it has any, have it too */
   return OOZE_OK;
 }

@@ -23,12 +23,12 @@
 
 typedef struct oz_collider_slot {
   uint32_t handle;
-  uint32_t brick_first;       /* in oz_colliders.key and values; desc.brick_count of them */
-  ooze_collider_desc desc;    /* rotations of unit length, bricks NULL */
-  float reach;                /* m: bounding radius about the pose's position; 0: unbounded */
-  double impulse[3], turn[3]; /* N s and N m s taken up so far in this step */
-  float force[3], torque[3];  /* means over the last whole step */
-  oz_friction_map friction_map;               /* friction and stick from place to place */
+  uint32_t brick_first;         /* in oz_colliders.key and values; desc.brick_count of them */
+  ooze_collider_desc desc;      /* rotations of unit length, bricks NULL */
+  float reach;                  /* m: bounding radius about the pose's position; 0: unbounded */
+  double impulse[3], turn[3];   /* N s and N m s taken up so far in this step */
+  float force[3], torque[3];    /* means over the last whole step */
+  oz_friction_map friction_map; /* friction and stick from place to place */
 } oz_collider_slot;
 
 typedef struct oz_colliders {
@@ -47,7 +47,8 @@ typedef struct oz_colliders {
   uint64_t *friction_map_key; /* those of all colliders' friction_maps, in their order */
   float *friction_map_values;
   size_t friction_map_key_capacity, friction_map_value_capacity;
-  uint32_t friction_map_bricks, friction_maps_changed; /* changed: must be put together, and go to the backend */
+  uint32_t friction_map_bricks,
+      friction_maps_changed; /* changed: must be put together, and go to the backend */
   /* boundary particles are there; without them colliders that have them are plain walls */
   uint32_t particles;
   double load_time; /* s collected in this step */
@@ -69,9 +70,9 @@ ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose 
 ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *why);
 ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3],
                               float torque[3], ooze_message *why);
-ooze_result oz_colliders_friction_map(oz_colliders *c, uint32_t handle, double spacing, uint32_t count,
-                              const float *positions, const float *friction, const float *stick,
-                              ooze_message *why);
+ooze_result oz_colliders_friction_map(oz_colliders *c, uint32_t handle, double spacing,
+                                      uint32_t count, const float *positions, const float *friction,
+                                      const float *stick, ooze_message *why);
 /* Puts the friction_maps of all colliders together in friction_map_key and friction_map_values. */
 ooze_result oz_colliders_gather_friction_maps(oz_colliders *c, ooze_message *why);
 /* 1 if any collider has the role. */

@@ -79,8 +79,9 @@ static ooze_result keys_of(oz_memory *memory, const char *who, double voxel, uin
 }
 
 ooze_result oz_friction_map_make(oz_memory *memory, const char *who, double voxel, uint32_t count,
-                         const float *x, const float *friction, float whole_friction,
-                         const float *stick, float whole_stick, oz_friction_map *out, ooze_message *why) {
+                                 const float *x, const float *friction, float whole_friction,
+                                 const float *stick, float whole_stick, oz_friction_map *out,
+                                 ooze_message *why) {
   oz_friction_map g = {(float)voxel, 0, NULL, NULL};
   voxel = (double)g.voxel;
   ooze_result r = keys_of(memory, who, voxel, count, x, &g, why);
@@ -133,13 +134,14 @@ unsigned char *oz_friction_map_write(const oz_friction_map *g, unsigned char *at
   return oz_bytes_put(at, g->values, (size_t)g->count * OZ_FRICTION_MAP_FLOATS * sizeof(float));
 }
 
-ooze_result oz_friction_map_read(oz_memory *memory, const char *who, oz_bytes *in, oz_friction_map *out,
-                         ooze_message *why) {
+ooze_result oz_friction_map_read(oz_memory *memory, const char *who, oz_bytes *in,
+                                 oz_friction_map *out, ooze_message *why) {
   oz_friction_map g = {0.0f, 0, NULL, NULL};
   oz_bytes_take(in, &g.voxel, 4);
   oz_bytes_take(in, &g.count, 4);
   const uint32_t count = g.count;
-  if (in->bad || (count && !(g.voxel > 0.0f && g.voxel < 1e6f)) || count > OZ_FRICTION_MAP_BRICKS_MAX ||
+  if (in->bad || (count && !(g.voxel > 0.0f && g.voxel < 1e6f)) ||
+      count > OZ_FRICTION_MAP_BRICKS_MAX ||
       count > in->left / (8 + OZ_FRICTION_MAP_FLOATS * sizeof(float)))
     return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %u bricks of friction of %g m cannot be", who,
                    (unsigned)count, (double)g.voxel);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/result.h"
+#include "core/bytes.h"
 #include "physics/frame.h"
 
 #define OZ_FRICTION_MAP_POINTS_MAX (1u << 26)
@@ -29,8 +30,7 @@ ooze_result oz_friction_map_make(oz_memory *memory, const char *who, double voxe
 /* In a checkpoint: voxel, count, keys, values. */
 size_t oz_friction_map_bytes(const oz_friction_map *g);
 unsigned char *oz_friction_map_write(const oz_friction_map *g, unsigned char *out);
-struct oz_bytes;
-ooze_result oz_friction_map_read(oz_memory *memory, const char *who, struct oz_bytes *in,
+ooze_result oz_friction_map_read(oz_memory *memory, const char *who, oz_bytes *in,
                                  oz_friction_map *out, ooze_message *why);
 
 #endif

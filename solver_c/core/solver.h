@@ -44,7 +44,7 @@ typedef struct oz_particles {
   size_t flags_capacity;
   /* what the last substep left: valid for the first `results` particles of the backend's order */
   uint32_t results;
-  float results_dt;            /* s, of that substep; 0: there has been none */
+  float results_dt; /* s, of that substep; 0: there has been none */
   uint32_t relaxation_time_known, has_relaxation_time; /* whether any relaxation time is above 0 */
 } oz_particles;
 

@@ -94,7 +94,8 @@ static ooze_result find_relaxation_time(ooze_solver *s) {
   OZ_TRY(oz_host_copy(s, OZ_FIELD_RELAXATION_TIME, &copy));
   const float *tau = copy;
   p->has_relaxation_time = 0;
-  for (uint32_t i = 0; i < p->count && !p->has_relaxation_time; ++i) p->has_relaxation_time = tau[i] > 0;
+  for (uint32_t i = 0; i < p->count && !p->has_relaxation_time; ++i)
+    p->has_relaxation_time = tau[i] > 0;
   p->relaxation_time_known = 1;
   return OOZE_OK;
 }
@@ -123,8 +124,8 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
   c->bricks_changed = 0;
   if (c->friction_maps_changed) {
     OZ_TRY(oz_colliders_gather_friction_maps(c, s->message));
-    OZ_TRY(s->backend->table->friction_maps(s->backend, c->friction_map_key, c->friction_map_values, c->friction_map_bricks,
-                                    s->message));
+    OZ_TRY(s->backend->table->friction_maps(s->backend, c->friction_map_key, c->friction_map_values,
+                                            c->friction_map_bricks, s->message));
     c->friction_maps_changed = 0;
   }
   OZ_TRY(oz_materials_to_backend(s));
@@ -326,7 +327,8 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
-  const uint32_t relaxes = s->particles.has_relaxation_time || s->has_yield || s->ramps_have_relaxation_time;
+  const uint32_t relaxes =
+      s->particles.has_relaxation_time || s->has_yield || s->ramps_have_relaxation_time;
   OZ_TRY(provide_fields(s, (int)relaxes));
   keep_backup(s);
   memset(step, 0, sizeof *step);
