@@ -1,12 +1,12 @@
-/* SPH blended with shape matching: the algorithm of section 3.3 of Takamatsu & Kanai 2011. His step
- * counter is the time: the reference shape is looked at whenever a multiple of blend_interval
- * passes, so that nothing needs to be remembered between steps but the shape itself (field `rest`).
- */
+/* SPH blended with shape matching: the algorithm of section 3.3 of Takamatsu & Kanai 2011
+ * (docs/theory/models/blend.md). The time replaces the paper's step counter: the reference shape is
+ * checked whenever a multiple of blend_interval passes, so that the shape itself (field
+ * `reference`) is the only state between steps. */
 #include "models/common.h"
 
 #include <math.h>
 
-/* Is a multiple of the interval in (t0, t1]? */
+/* True if a multiple of the interval is in (t0, t1]. */
 static int passes(double t0, double t1, double interval) {
   return interval <= 0.0 || floor(t1 / interval + 1e-9) > floor(t0 / interval + 1e-9);
 }
@@ -39,7 +39,7 @@ ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(blend_goal);
   WALLS(wall_project);
 
-  /* (14); with material that has just been born the shape is new in any case */
+  /* (14); after a birth of material the shape is new in any case */
   int renew = s->born;
   if (!renew && passes(s->time, s->time + (double)dt, (double)params->blend_interval)) {
     double load = 0.0, g = 0.0;

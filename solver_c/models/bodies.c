@@ -1,8 +1,8 @@
-/* Bodies within a substep of any model: what to run where (physics/body.h). Without bodies nothing
- * is run. */
+/* Bodies within a substep of any model: the stages of physics/body.h in their order. Without bodies
+ * none runs. */
 #include "models/common.h"
 
-/* After sorting: where each body's particles are. */
+/* After sorting: index of each body's particles. */
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (!f->body_count) return OOZE_OK;
   RUN(body_clear);
@@ -10,13 +10,13 @@ ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why) 
   return OOZE_OK;
 }
 
-/* After masses and predicted velocities: place, turn, inertia. */
+/* After masses and predicted velocities: pose and inertia. */
 ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (f->body_count) RUN(body_start);
   return OOZE_OK;
 }
 
-/* dx of the velocity solve onto rigid motions. */
+/* dx of the velocity solve projected onto rigid motions. */
 ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (!f->body_count) return OOZE_OK;
   RUN(body_push);
@@ -24,8 +24,8 @@ ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why
   return OOZE_OK;
 }
 
-/* After `advance`: velocities to places, with the turn of a rigid body instead of straight lines.
- */
+/* After `advance`: poses from velocities, with the rotation of a rigid body instead of straight
+ * lines. */
 ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (!f->body_count) return OOZE_OK;
   RUN(body_drive);
@@ -33,13 +33,13 @@ ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why)
   return OOZE_OK;
 }
 
-/* At the end of position iteration k: back into shape, then out of walls and of each other. */
+/* At the end of position iteration k: back into shape, then out of walls and other bodies. */
 ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, ooze_message *why) {
   if (!frame->body_count) return OOZE_OK;
   oz_frame copy = *frame, *f = &copy;
   RUN(body_match);
   RUN(body_place);
-  /* the first time the contacts are only counted */
+  /* the first pass only counts the contacts */
   for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) {
     f->first_iteration = pass == 0;
     RUN(body_touch);
@@ -51,7 +51,7 @@ ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, 
   return OOZE_OK;
 }
 
-/* After `finish`: the velocity of the motion that the substep was. */
+/* After `finish`: velocities from the motion of the substep. */
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (!f->body_count) return OOZE_OK;
   RUN(body_end);

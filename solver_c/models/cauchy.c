@@ -1,5 +1,6 @@
-/* Cauchy's equation of motion by the moving particle semi-implicit method (Mukai, Matsui & Chang):
- * stress, surface tension and gravity explicitly, then pressure from the number density. */
+/* Cauchy's equation of motion by the moving particle semi-implicit method (Mukai, Matsui & Chang;
+ * docs/theory/models/cauchy.md): stress, surface tension and gravity explicitly, then pressure from
+ * the number density. */
 #include "models/common.h"
 
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
@@ -26,7 +27,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(mps_force);
   LOADS(load_mps_force);
 
-  /* implicit: pressure that brings the number density back */
+  /* implicit: pressure that restores the number density */
   WALLS(wall_density);
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;

@@ -1,4 +1,4 @@
-/* Words that the models share. */
+/* Macros and functions that the models share. */
 #ifndef OZ_MODELS_COMMON_H
 #define OZ_MODELS_COMMON_H
 
@@ -9,13 +9,14 @@
   do {                             \
     if (f->wall_count) RUN(stage); \
   } while (0)
-/* What boundary particles carry (physics/load.h). */
+/* Stages that sum loads on boundary particles (physics/load.h). */
 #define LOADS(stage)                               \
   do {                                             \
     if (f->has_loads && f->wall_count) RUN(stage); \
   } while (0)
 
-/* Sorts, puts what is held where it belongs, and finds neighbours at the start positions. */
+/* Sorts, places boundary particles and nozzle particles, and finds neighbours at the start
+ * positions. */
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* What follows from the particle separation, the parameters and the time step. */
+/* Constants that follow from the particle separation, the parameters and the time step. */
 #include "models/models.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static double support(const ooze_params *p) {
 }
 
 static void blend_constants(oz_frame *f, const ooze_params *p) {
-  /* sound crosses 0.3 h in a step, and viscosity moves 0.1 d: what an explicit step bears */
+  /* stability limits of an explicit step: sound crosses 0.3 h in a step, and viscosity moves 0.1 d
+   */
   const float fastest = 0.3f * f->h * f->inv_dt;
   const float ratio = fminf(f->dt / p->blend_time, 1.0f);
   f->blend.alpha = p->blend_alpha;
@@ -39,7 +40,7 @@ static void cauchy_constants(oz_frame *f, const ooze_params *p) {
         if (r == 0.0 || r >= h) continue;
         n0 += h / r - 1.0;
         square += (h / r - 1.0) * r * r;
-        /* (13) over the pairs that a cut between two layers parts: k of them in each column */
+        /* (13) over the pairs that a cut between two layers separates: k of them in each column */
         if (k > 0) across += k * (r - 1.5 * d + 0.5 * h) * (r - h) * (r - h) / 3.0;
       }
   f->cauchy.stress = p->cauchy_stress;
@@ -49,7 +50,7 @@ static void cauchy_constants(oz_frame *f, const ooze_params *p) {
   f->cauchy.shear = p->cauchy_young / (2.0f * (1.0f + p->cauchy_poisson));
   f->cauchy.omega = p->cauchy_frequency;
   f->cauchy.most_viscous = 0.15f * 1000.0f * f->d * f->d * f->inv_dt;
-  /* Koshizuka: parting two columns of area d^2 makes two surfaces, 2 sigma d^2; Young: towards
+  /* Koshizuka: separating two columns of area d^2 makes two surfaces, 2 sigma d^2; Young: towards
    * solids (1 + cos) / 2 of it */
   f->cauchy.pair = (float)(-2.0 * (double)p->cauchy_tension * d * d / across);
   f->cauchy.wetting = 0.5f * (1.0f + cosf(p->cauchy_wetting * (float)(PI / 180.0)));
@@ -91,7 +92,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->margin = (float)(0.08 * h);
   f->cell = (float)(1.08 * h);
   f->reach = (float)(1.02 * h);
-  f->min_approach2 = 0.0f; /* a model that can do without tells so */
+  f->min_approach2 = 0.0f; /* a model that needs none clears it */
   f->V0 = (float)V0;
   f->Vm = (float)Vm;
   f->m_ref = (float)(1000.0 * Vm);
@@ -99,11 +100,11 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->w_norm = (float)(Vm * w_scale / (h3 * h3));
   f->w_self = (float)(Vm * w_scale);
   f->dens_grad = (float)(Vm / V0);
-  /* zero-energy weights of the lattice add up to those of poly6 */
+  /* normalised so that the zero-energy weights of the lattice sum to those of poly6 */
   f->zero_energy_norm = (float)(sum_w_others / sum_c);
   f->zero_energy_arm = (float)(sum_w_others / sum_c / -(V0 * d * g_scale));
   /* c (T_j - T_i) of a square: sum of c x^2 / d^2 is a third of the moment, and the second
-   * derivative wants 2 */
+   * derivative is 2 */
   f->heat_sum = (float)sum_w_others;
   f->heat_moment = (float)(sum_w_others / sum_c * sum_cr2);
   f->heat_norm = 6.0f / f->heat_moment;
@@ -116,7 +117,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->rest_speed = 0.5f * g * dt;
   f->max_speed = params->max_speed;
   f->wall_density = params->wall_density;
-  /* a wall that counts in the density keeps its own distance */
+  /* a wall that counts in the density keeps its distance by pressure */
   f->wall_gap = (params->wall_density ? 0.25f : 0.5f) * f->d;
   f->filter_factor = OZ_FILTER_SWEEP;
   f->zero_energy = params->zero_energy;
@@ -127,7 +128,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->beta = 1.9f;
   f->time = (float)time;
   f->single_search = 0;
-  f->has_boundary = 0; /* a model that runs the stages of boundary.h says so */
+  f->has_boundary = 0; /* a model that runs the stages of boundary.h sets it */
   f->rows_without_gradients = 0;
   blend_constants(f, params);
   cauchy_constants(f, params);

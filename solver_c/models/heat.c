@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* stable for 2080 explicit steps; what would conduct faster than that conducts as fast */
+/* stable for 2080 explicit steps; a higher diffusivity is limited to that */
 enum { STAGES_MOST = 64 };
 
 ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
@@ -16,7 +16,7 @@ ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message
   if (!s->has_heat) return OOZE_OK;
   RUN(heat_begin);
   if (f->wall_count) RUN(heat_wall);
-  /* Gershgorin: what a particle exchanges, twice, and what three walls give it at a quarter of a
+  /* Gershgorin: twice the exchange of a particle, plus the heat of three walls at a quarter of a
    * separation */
   const double number = (double)s->diffusivity * (double)f->dt / ((double)f->d * (double)f->d);
   const double row = 2.0 * 2.0 * (double)f->heat_norm * (double)f->heat_sum;

@@ -1,6 +1,7 @@
-/* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h). Reads
- * like the box: XSPH, forces, prediction, neighbours, constraint control, corrections of densities
- * and links side by side, velocity from positions. */
+/* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h,
+ * docs/theory/models/links.md). It reads like the algorithm box: XSPH, forces, prediction,
+ * neighbours, constraint control, corrections of densities and links side by side, velocity from
+ * positions. */
 #include "models/common.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static void constants(oz_frame *f, const ooze_params *p, float dt) {
   c->smooth_solid = p->links_smoothing_solid;
   c->stiffness = p->links_stiffness;
   c->cohesion = p->links_cohesion;
-  /* k_s h^2, lengths in d as the multipliers are */
+  /* k_s h^2, with lengths in d like the multipliers */
   c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d;
   c->inv_q = (float)(1.0 / ((double)f->h2 * (1.0 - q * q)));
   c->slack = p->links_slack;
@@ -39,7 +40,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   f->has_loads = s->has_loads;
   f->has_slip = s->has_slip;
   f->rows_without_gradients = !(s->has_heat || s->has_mixing);
-  /* these are about the start positions */
+  /* these need the start positions */
   f->single_search = !(s->has_heat || s->has_mixing || s->has_tension);
   f->reach = 1.01f * f->h; /* less than the lattice's next shell, 2.236 separations */
 
@@ -56,7 +57,8 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   }
   RUN(predict);
   f->skip_boundary = 0;
-  OZ_TRY(oz_tension_pull(s, f, why)); /* onto velocities; `advance` makes displacements of them */
+  OZ_TRY(oz_tension_pull(s, f, why)); /* forces change velocities; `advance` turns these into
+                                       * displacements */
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));
   RUN(advance);
@@ -70,8 +72,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     WALLS(wall_project);
   }
 
-  /* lines 9 to 11: neighbours, constraint control; nothing can fail for want of memory behind this
-   */
+  /* lines 9 to 11: neighbours, constraint control; no allocation can fail after this */
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_LINKS, why));
@@ -96,13 +97,13 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   }
 
   /* lines 21 to 23 */
-  /* where gradients are wanted still, the start positions of all */
+  /* where a later stage still needs gradients, the start positions of all particles */
   f->skip_boundary = f->rows_without_gradients;
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));
   f->start = f->p;
   f->skip_boundary = 0;
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
-  OZ_TRY(oz_heat_conduct(s, b, f, why)); /* line 24: where materials conduct */
+  OZ_TRY(oz_heat_conduct(s, b, f, why)); /* line 24: heat conduction */
   return oz_fluids_mix(s, b, f, why);
 }

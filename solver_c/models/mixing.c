@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-enum { PASSES_MOST = 32 }; /* what would mix faster than so many explicit steps mixes as fast */
+enum { PASSES_MOST = 32 }; /* most explicit steps in a substep; a higher rate is limited to that */
 
 ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   if (!s->has_mixing) return OOZE_OK;
-  /* Gershgorin, as for heat: what a particle exchanges, twice */
+  /* Gershgorin, as for heat: twice the exchange of a particle */
   const double number = (double)s->mixing * (double)f->dt / ((double)f->d * (double)f->d);
   const double explicit_steps = 2.0 * number * 2.0 * (double)f->heat_norm * (double)f->heat_sum;
   int passes = (int)ceil(fmin(explicit_steps, 1e6));

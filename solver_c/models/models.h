@@ -11,33 +11,35 @@ typedef struct oz_step {
   const ooze_params *params;
   float separation;
   double time;
-  /* news of the substep */
-  double bad;      /* particles that went non-finite and were reset */
-  double residual; /* of the velocity projection, relative; 0 if not asked for */
+  /* results of the substep */
+  double bad;      /* particles that became non-finite and were reset */
+  double residual; /* relative residual of the velocity projection; 0 where the host does not ask
+                    * for it */
   double mean_neighbours;
   uint32_t rebuilt;
-  uint32_t has_relaxation_time; /* some particle has tau > 0 */
+  uint32_t has_relaxation_time; /* some particle has a relaxation time above 0 */
   uint32_t has_yield; /* some material has a yield stress; has_relaxation_time is then set too */
-  /* some material conducts heat; has values that go with temperature */
+  /* some material conducts heat; some material has values by temperature */
   uint32_t has_heat, has_ramps;
   uint32_t has_tension; /* some material has surface tension or cohesion */
-  double tension_held;  /* particles whose tension was held back to what the substep bears */
+  double tension_held;  /* particles with a tension above the stability limit of the substep, which
+                         * was reduced to it */
   uint32_t walls_known; /* wall_planes was run in this substep */
   float diffusivity;    /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
-  uint32_t boundary_still; /* they are where the last substep had them, and stay there */
-  /* there are boundary particles, and the host wants to know what is put on them */
+  uint32_t boundary_still; /* boundary particles rest, in the last substep and in this one */
+  /* there are boundary particles, and the host wants the loads on them */
   uint32_t has_loads;
   uint32_t has_slip;             /* some boundary particles let fluid slip */
   uint32_t has_mixing;           /* some material mixes */
   float mixing;                  /* m^2/s: the greatest of all materials */
   uint32_t has_soft, soft_tears; /* there are soft bodies; one has a strain limit */
-  /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: and times its damping */
+  /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: that times the damping */
   float soft_rate, soft_damped;
-  uint32_t born; /* particles that joined for this substep */
+  uint32_t born; /* particles born in this substep */
 } oz_step;
 
-#define OZ_TENSION_MOST 0.3 /* of sigma dt^2 / m: more is held back */
+#define OZ_TENSION_MOST 0.3 /* limit of sigma dt^2 / m */
 /* Fills the constants that follow from separation, parameters and dt. */
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt,
                         double time);
@@ -46,7 +48,7 @@ typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why);
-/* bodies.c: rigid bodies in a substep of any model; nothing is run where there are none */
+/* bodies.c: rigid bodies in a substep of any model; without bodies no stage runs */
 /* after sorting */
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* after `material` and `predict` */
@@ -60,23 +62,25 @@ ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze
 /* after `finish` */
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* soft.c: soft bodies in a substep of any model */
-/* After oz_bodies_start, before `velocity_start`; find_walls: they are not known yet. */
+/* After oz_bodies_start, before `velocity_start`; find_walls: the wall contacts are still to be
+ * found. */
 ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *f, int find_walls,
                           ooze_message *why);
-/* after `advance`; models that keep links need not call it */
+/* after `advance`; models that update their links need not call it */
 ooze_result oz_soft_tear(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why);
 ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
 /* Heat, for any model: material values by temperature at the start of a substep, conduction at its
- * end (list C, wall slots and the arrays dx and r). */
+ * end (uses the start neighbour list, wall contacts and the arrays dx and heat_words). */
 ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
-/* Fluids that mix, at the end of a substep (list C, and the arrays dx and y2). */
+/* Fluids that mix, at the end of a substep (uses the start neighbour list and the arrays dx and
+ * y2). */
 ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
-/* Surface tension and cohesion, for any model: onto velocities, over the neighbours at the start.
- * After `material`; where wall_planes was run in this substep, walls count and pull. */
+/* Surface tension and cohesion, for any model: forces onto velocities, over the start neighbour
+ * list. After `material`; walls count and pull where wall_planes has run in this substep. */
 ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why);
-/* By params.model; NULL where this build has none. */
+/* By params.model; NULL for a model that this build lacks. */
 extern const oz_model oz_models[OOZE_MODEL_COUNT];
 
 #endif

@@ -1,11 +1,11 @@
-/* What every model begins with. */
+/* The start of a substep, common to all models. */
 #include "models/common.h"
 
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_build_result built = {0, 0.0};
   f->boundary_still = s->boundary_still;
-  /* first: what a substep left of their velocity must not matter to the order */
+  /* first: velocities left over from the last substep must not influence the order */
   if (s->has_boundary) RUN(boundary);
   OZ_TRY(b->table->sort(b, f, why));
   OZ_TRY(oz_bodies_find(b, f, why));

@@ -1,16 +1,17 @@
-/* Soft bodies within a substep of any model (physics/soft.h): their velocities before those of the
- * fluid, torn links after `advance`. */
+/* Soft bodies within a substep of any model (physics/soft.h): the solve for their velocities before
+ * those of the fluid, torn links after `advance`. */
 #include "models/common.h"
 
 #include <math.h>
 
 enum { ITERATIONS_MOST = 48 };
 
-/* of sqrt(c): an error of 2 exp(-2 1.75) = 0.06 of the change is left */
+/* times sqrt(c): leaves an error of 2 exp(-2 1.75) = 0.06 of the change */
 static const double ITERATIONS_FACTOR = 1.75;
 
 /* Chebyshev's iteration for eigenvalues from 1 to c = 1 + most: the interval is a little wider
- * below, so that the first root of the error's polynomial lies at 1, where rigid motion is. */
+ * below, so that the first root of the error polynomial lies at 1, the eigenvalue of rigid
+ * motion. */
 ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_walls,
                           ooze_message *why) {
   if (!s->has_soft || !frame->link_row) return OOZE_OK;
@@ -25,7 +26,8 @@ ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_w
            1e-3),
       bear);
   const double c = 1.0 + most;
-  int n = 2 * (int)ceil(0.5 * ITERATIONS_FACTOR * sqrt(c)); /* even: the last lands in dx */
+  int n =
+      2 * (int)ceil(0.5 * ITERATIONS_FACTOR * sqrt(c)); /* even: the last iteration writes to dx */
   if (n < 4) n = 4;
   const double delta = most / (1.0 + cos(3.14159265358979323846 / (2.0 * n))), theta = c - delta,
                sigma = theta / delta;
@@ -46,7 +48,7 @@ ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *frame, int find_w
   return OOZE_OK;
 }
 
-/* Links that are pulled too far are gone for good. */
+/* Drops links beyond their strain limit for good. */
 ooze_result oz_soft_tear(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   if (!s->has_soft || !s->soft_tears || !f->link_row) return OOZE_OK;
   return b->table->links_update(b, f, OZ_RULE_SOFT, why);

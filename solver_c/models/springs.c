@@ -1,13 +1,14 @@
-/* The springs model: Algorithm 1 of Clavet, Beaudoin and Poulin 2005, its pairs gathered instead of
- * walked (springs.h). Reads like the box: forces, viscosity, prediction, spring adjustment, spring
- * displacements, double density relaxation, collisions, velocity from positions. */
+/* The springs model: Algorithm 1 of Clavet, Beaudoin and Poulin 2005, with its pairs gathered
+ * instead of traversed in order (springs.h, docs/theory/models/springs.md). It reads like the
+ * algorithm box: forces, viscosity, prediction, spring adjustment, spring displacements, double
+ * density relaxation, collisions, velocity from positions. */
 #include "models/common.h"
 
 #include <math.h>
 
-/* The paper gives h freely; here the separation is given, and h follows: the one at which its two
- * pressures balance when particles stand one separation apart; 2.68 with its typical values. In the
- * continuum, with n particles in h^3, the sums over neighbours are rho = 4 pi n / 30 - 1 and
+/* The paper chooses h freely; here the separation is given, and h follows: the radius at which the
+ * two pressures balance for particles one separation apart, 2.68 with the paper's typical values.
+ * In the continuum, with n particles in h^3, the sums over neighbours are rho = 4 pi n / 30 - 1 and
  * rho_near about (rho + 1) / 2, and the virial of (6) vanishes where P + P_near / 3 = 0. */
 static double radius_of(const ooze_params *p, double *out_rho) {
   const double k = p->springs_stiffness, near = p->springs_near_stiffness, sum = k + near / 6.0;
@@ -16,11 +17,11 @@ static double radius_of(const ooze_params *p, double *out_rho) {
   return cbrt((rho + 1.0) * 30.0 / (4.0 * 3.14159265358979323846)); /* separations */
 }
 
-/* The paper's unit of time is 1/30 s, but it tells neither its h in metres nor its gravity. With
- * its values, fluid stands about c^2 / g = 0.09 h^2 / (g T^2) deep before it is squashed to half
- * (c: speed of sound, from the pressure above). We take its gravity as 0.01 h / T^2, so that this
+/* The paper's unit of time is 1/30 s, but it gives neither h in metres nor gravity. With its
+ * values, fluid stands about c^2 / g = 0.09 h^2 / (g T^2) deep before it is compressed to half (c:
+ * speed of sound, from the pressure above). We take its gravity as 0.01 h / T^2, so that this depth
  * is nine radii; then T is 1/30 s where h is 1.09 m under the Earth's gravity, and smaller scenes
- * go faster by the square root of their size, as real ones do (Froude's similarity). */
+ * are faster by the square root of their size, as in nature (Froude's similarity). */
 static double unit_of_time(const ooze_params *p, double h) {
   return p->springs_time > 0.0f ? (double)p->springs_time : sqrt(0.01 * h / 9.81);
 }
@@ -34,7 +35,7 @@ static void constants(oz_frame *f, const ooze_params *p, float dt) {
   f->margin = (float)(0.08 * h);
   f->cell = (float)(1.08 * h);
   f->reach = (float)(1.02 * h);
-  f->wall_density = 0; /* walls collide and do not count: the paper's section 6 */
+  f->wall_density = 0; /* walls collide but do not count in the density: the paper's section 6 */
   f->wall_gap = 0.5f * f->d;
   c->mode = p->springs_mode;
   c->inv_h = (float)(1.0 / h);
@@ -86,7 +87,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(b->table->density_list(b, f, &built, why));
   s->rebuilt += built.rebuilt;
 
-  /* lines 11 to 15: springs; nothing can fail for want of memory behind this */
+  /* lines 11 to 15: springs; no allocation can fail after this */
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_SPRINGS, why));
   if (f->springs.elasticity > 0.0f && f->springs.mode != OZ_SPRINGS_OFF) {
     RUN(spring_bound);

@@ -2,7 +2,7 @@
  * (physics/tension.h). */
 #include "models/common.h"
 
-enum { LAYERS = 4 }; /* of the lattice within the widest kernel */
+enum { LAYERS = 4 }; /* layers of the lattice within the widest kernel */
 
 /* Sum of lack^2 over the layers of the simple cubic lattice's flat surface. */
 static double lattice_lack(const oz_frame *f) {
@@ -12,7 +12,7 @@ static double lattice_lack(const oz_frame *f) {
     for (int j = -LAYERS; j <= LAYERS; j++)
       for (int k = 1; k <= LAYERS; k++) {
         const double q = (double)f->h2 - d2 * (i * i + j * j + k * k);
-        /* layer l misses what is further out */
+        /* layer l lacks the layers further out */
         for (int l = 0; l < k && q > 0.0; l++) lack[l] += (double)f->w_norm * q * q * q;
       }
   for (int l = 0; l < LAYERS; l++) sum += lack[l] * lack[l];
@@ -25,7 +25,7 @@ static void constants(oz_frame *f) {
   const double layers = 2.0 * (double)OZ_TENSION_SHARE / lattice_lack(f);
   t->per_sigma = (float)(layers * unit);   /* k = 2 share sigma d^2 / lack^2 */
   t->per_pascal = (float)(4.0 * d * unit); /* k = 4 p d^3 */
-  /* sigma dt^2 / m: a drop swings as it should up to about this, and stays whole up to twice that
+  /* sigma dt^2 / m: up to about this a drop oscillates correctly, up to twice this it stays whole
    */
   t->most = (float)(layers * OZ_TENSION_MOST);
 }

@@ -188,8 +188,8 @@ OZ_FN void oz_s3_eigen(const oz_s3 *a, int sweeps, oz_real w[3], oz_m3 *u) {
   for (int k = 0; k < 9; k++) v.m[k] = oz_set(k % 4 == 0 ? 1.0f : 0.0f);
   for (int sweep = 0; sweep < sweeps; sweep++)
     for (int k = 0; k < 3; k++) {
-      /* rotate in the plane (p, q); r is the third axis. pr and qr are the off-diagonals that turn
-       * into each other. */
+      /* rotation in the plane (p, q); r is the third axis. pr and qr are the off-diagonals that it
+       * mixes */
       const int p = k == 2 ? 1 : 0, q = k == 0 ? 1 : 2;
       const int pr = k == 0 ? 1 : 0, qr = k == 2 ? 1 : 2;
       oz_real apq = o[k], tiny = 1e-12f * (oz_abs(d[p]) + oz_abs(d[q])) + 1e-36f;
@@ -235,7 +235,7 @@ OZ_FN oz_s3 oz_s3_inverse(const oz_s3 *a) {
   return r;
 }
 
-/* Lanes whose eigenvalues are all above `floor`: the leading minors of a - floor I (Sylvester). */
+/* Lanes with all eigenvalues above `floor`: the leading minors of a - floor I (Sylvester). */
 OZ_FN oz_mask oz_s3_above(const oz_s3 *a, float floor) {
   const oz_real *s = a->s;
   oz_real x = s[0] - floor, y = s[1] - floor, z = s[2] - floor, zero = oz_set(0.0f);

@@ -1,12 +1,12 @@
-/* The end of a substep in the models that keep no conformation: motion.h's `finish` without it. */
+/* The end of a substep in models without conformation: `finish` of motion.h without its part. */
 #ifndef OZ_PHYSICS_ARRIVE_H
 #define OZ_PHYSICS_ARRIVE_H
 
 #include "physics/motion.h"
 
-/* arrive: velocity from displacement, new position. What went non-finite, or further than anything
- * moves, is put back where it was, at rest, and counted; u.w below 0 tells which. red: reset
- * particles. */
+/* arrive: velocity from displacement, new position. A particle with a non-finite or absurd velocity
+ * is put back to its start position, at rest, and counted; it gets u.w below 0. red: number of
+ * reset particles. */
 OZ_FN void oz_arrive_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real x[4], y[4], u[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->x, i, 4, 0, x);
@@ -38,6 +38,6 @@ OZ_FN void oz_arrive_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->u, i, v, oz_select(good, zero, oz_set(-1e-20f)));
   oz_s3 none;
   for (int c = 0; c < 6; c++) none.s[c] = zero;
-  oz_planes6_st(f->lam, f->stride, i, &none); /* no stress to tell of */
+  oz_planes6_st(f->lam, f->stride, i, &none); /* the model has no stress as a result */
 }
 #endif

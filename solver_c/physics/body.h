@@ -1,33 +1,34 @@
 /* Rigid bodies: particles that keep their shape (shape matching, Mueller et al. 2005), in the same
- * density and viscosity sums as the fluid around them. That is all the coupling there is: what the
- * constraints of the fluid push at a body's particles, the body takes as one.
+ * density and viscosity sums as the fluid around them (docs/theory/bodies.md). The coupling has no
+ * other part: a body moves rigidly by the pushes of the fluid's constraints on its particles.
  *
  *   velocities  Conjugate gradients need a symmetric operator. The motion of a body's particles is
- * projected onto the rigid ones in the metric of mass, dx <- V + W x r (body_push, body_carry); a
- * projection keeps the operator symmetric and can only lower the bound of the relaxation. positions
- * After every iteration the reference shape is fitted to where the particles were pushed
- * (body_match), which keeps linear and angular momentum, and they go to their places in it
- * (body_place). contact     With walls and other bodies, by impulses on the whole body: a push at
- * one particle that the fit had to share out among all would hardly move it (body_touch, body_wall,
- * body_shift). rotation    A free body keeps its angular momentum exactly: the turn of a substep is
- * that of the inertia half way through it (body_drive, body_end).
+ *               projected onto the rigid motions in the metric of mass, dx <- V + W x r (body_push,
+ *               body_carry); a projection keeps the operator symmetric and can only lower the bound
+ *               of the relaxation.
+ *   positions   After every iteration the reference shape is fitted to the current positions
+ *               (body_match), which keeps linear and angular momentum, and the particles go to
+ * their places in it (body_place). contact     With walls and other bodies, by impulses on the
+ * whole body, because a push on one particle that the fit shares out among all would hardly move it
+ * (body_touch, body_wall, body_shift). rotation    A free body keeps its angular momentum exactly:
+ * the rotation of a substep uses the inertia half way through it (body_drive, body_end).
  *
- * A body's state is that of its particles; oz_body_state is made of them at the start of every
- * substep. */
+ * The state of a body is that of its particles; oz_body_state is derived from them at the start of
+ * every substep. */
 #ifndef OZ_PHYSICS_BODY_H
 #define OZ_PHYSICS_BODY_H
 
 #include "physics/rigid.h"
 #include "physics/wall.h"
 
-/* that share the load where particles of soft bodies touch other bodies */
+/* contacts that share the load where particles of soft bodies touch other bodies */
 #define OZ_SOFT_CONTACTS 4.0
-/* d: a gap smaller than this counts as a contact when their number is asked for */
+/* d: a gap smaller than this counts as a contact in the number of contacts */
 #define OZ_BODY_NEAR 0.2f
 
 OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
 
-/* Number of the body with this handle, or -1: they are in ascending order. */
+/* Index of the body with this handle, or -1; bodies are in ascending order. */
 OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
   const uint32_t handle = owner & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->body_count;
@@ -49,7 +50,7 @@ OZ_FN void oz_body_rest_of(const oz_frame *f, uint32_t i, double out[3]) {
   for (int k = 0; k < 3; k++) out[k] = (double)f->owner_place[(size_t)k * f->stride + i];
 }
 
-/* ---- who is where: slot of each particle of a body, by id ---- */
+/* ---- body_clear, body_find: the particle of each member slot, by id ---- */
 
 OZ_FN void oz_body_clear_item(const oz_frame *f, uint32_t slot) { f->member[slot] = OZ_NO_MEMBER; }
 
@@ -57,12 +58,12 @@ OZ_FN void oz_body_find_item(const oz_frame *f, uint32_t i) {
   if (oz_word(f->owner, i) == 0 || oz_owner_kind(oz_word(f->owner, i)) == OZ_OWNER_BOUNDARY) return;
   const int64_t b = oz_body_index(f, oz_word(f->owner, i));
   if (b < 0) return;
-  /* an id below wraps around to a large number */
+  /* an id below first_id wraps around to a large number */
   const uint64_t k = f->id[i] - f->body[b].first_id;
   if (k < f->body[b].count) f->member[f->body[b].first + (uint32_t)k] = i;
 }
 
-/* ---- body_start: the state from the particles, forces already on their velocities ---- */
+/* ---- body_start: the state from the particles, with forces already in their velocities ---- */
 
 OZ_FN void oz_body_start_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   double rest[3];
@@ -77,7 +78,7 @@ OZ_FN void oz_body_start_end(const oz_frame *f, uint32_t b, const double *acc) {
   s->live = oz_body_solve(acc, s) && f->body[b].kind == OZ_OWNER_RIGID;
 }
 
-/* ---- body_push, body_carry: dx of the velocity solve onto rigid motion ---- */
+/* ---- body_push, body_carry: dx of the velocity solve projected onto rigid motion ---- */
 
 OZ_FN void oz_body_moment(const oz_frame *f, uint32_t i, const float *v, const double c[3],
                           const float *at, double *acc) {
@@ -99,7 +100,7 @@ OZ_FN void oz_body_push_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_sym_v(s->inverse, acc + 3, s->w);
 }
 
-/* The body of a slot's particle, if that is there and the body is rigid. */
+/* Particle and body of a member slot; 0 if the particle is missing or the body is not rigid. */
 OZ_FN int oz_body_member(const oz_frame *f, uint32_t slot, uint32_t *i, uint32_t *b) {
   *i = f->member[slot];
   if (*i == OZ_NO_MEMBER) return 0;
@@ -118,7 +119,7 @@ OZ_FN void oz_body_carry_item(const oz_frame *f, uint32_t slot) {
   for (int k = 0; k < 3; k++) f->dx[4 * (size_t)i + (size_t)k] = (float)(s->v[k] + t[k]);
 }
 
-/* ---- body_drive: the place at the end of the substep that the velocities lead to ---- */
+/* ---- body_drive: the pose at the end of the substep by the velocities ---- */
 
 OZ_FN void oz_body_drive_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   oz_body_moment(f, i, f->u + 4 * (size_t)i, f->body_state[b].c0, f->x + 4 * (size_t)i, acc);
@@ -130,7 +131,7 @@ OZ_FN void oz_body_drive_end(const oz_frame *f, uint32_t b, const double *acc) {
   const double dt = (double)f->dt;
   if (!s->live) return;
   oz_sym_v(s->inverse, acc + 3, w);
-  for (int it = 0; it < 3; it++) { /* the spin that this angular momentum gives half way */
+  for (int it = 0; it < 3; it++) { /* the spin half way that belongs to this angular momentum */
     for (int k = 0; k < 3; k++) half[k] = 0.5 * dt * w[k];
     oz_quat_exp(half, by);
     oz_body_spin(s, by, acc + 3, w);
@@ -140,7 +141,7 @@ OZ_FN void oz_body_drive_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_quat_mul(by, s->q0, s->q);
 }
 
-/* ---- body_match: the place that fits where the particles are now ---- */
+/* ---- body_match: the pose that fits the current positions best ---- */
 
 OZ_FN void oz_body_match_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   const double m = oz_body_mass_of(f, i);
@@ -158,9 +159,11 @@ OZ_FN void oz_body_match_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_body_state *s = f->body_state + b;
   double sum = 0.0;
   for (int k = 0; k < 12; k++) sum += fabs(acc[k]);
-  if (!s->live || !(sum < 1e100)) return; /* what broke down stays where it was driven to */
+  if (!s->live || !(sum < 1e100))
+    return; /* a body with non-finite sums stays at the pose of
+             * body_drive */
   for (int k = 0; k < 3; k++) s->c[k] = s->c0[k] + acc[k] / s->mass;
-  oz_horn(acc + 3, s->q); /* the centre drops out: the reference is taken about its own */
+  oz_horn(acc + 3, s->q); /* the centre drops out: the reference is relative to its own */
 }
 
 OZ_FN void oz_body_place_item(const oz_frame *f, uint32_t slot) {
@@ -181,7 +184,8 @@ OZ_FN void oz_body_place_item(const oz_frame *f, uint32_t slot) {
 
 /* ---- contact ---- */
 
-/* 1/kg: how a push along n at p moves a body there: 1/M + (r x n) . I^-1 (r x n). */
+/* 1/kg: inverse effective mass of a body against a push along n at p: 1/M + (r x n) . I^-1 (r x
+ * n). */
 OZ_FN double oz_body_give(const oz_body_state *s, const double by[4], const float p[3],
                           const double n[3]) {
   double r[3], t[3], w[3];
@@ -192,7 +196,7 @@ OZ_FN double oz_body_give(const oz_body_state *s, const double by[4], const floa
 }
 
 /* The impulse (kg m) along n that opens a gap by `depth`, and the one that holds the slip `slip`
- * back within Coulomb's cone; each of `many` contacts does its share. */
+ * back within Coulomb's cone; each of `many` contacts gives its share. */
 OZ_FN void oz_body_impulse(double depth, const double n[3], double give, const double slip[3],
                            double friction, double many, double out[3]) {
   double sn = oz_dot3(slip, n), t[3], l2 = 0.0, push = depth / give / many;
@@ -231,8 +235,9 @@ OZ_FN double oz_toucher_give(const oz_toucher *t, const float p[3], const double
   return t->rigid ? oz_body_give(t->rigid, t->by, p, n) : t->inv_mass;
 }
 
-/* With other bodies and boundary particles: spheres of one separation. dx: the impulse over the
- * particle's mass; its w: how many touch. Both sides find the same impulse, so momentum is kept. */
+/* body_touch, with other bodies and boundary particles: spheres of one separation. dx: the impulse
+ * over the particle's mass; dx.w: number of contacts. Both sides compute the same impulse, so
+ * momentum is kept. */
 OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const uint32_t i = f->member[slot];
   oz_toucher me = oz_toucher_none(), it = me;
@@ -244,7 +249,7 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const uint32_t length = f->start_length[i];
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
-    /* a boundary does not give way */
+    /* a boundary has infinite mass */
     const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY;
     if (j == i || oz_word(f->owner, j) == 0 || oz_word(f->owner, j) == oz_word(f->owner, i))
       continue;
@@ -271,7 +276,7 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   dx[3] = many;
 }
 
-/* With walls, which stand half a separation from a body's outermost particles. After body_touch. */
+/* body_wall, after body_touch: walls keep half a separation from a body's outermost particles. */
 OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t contact) {
   const uint32_t i = f->wall_particle[contact];
   oz_toucher me = oz_toucher_none();
@@ -298,8 +303,8 @@ OZ_FN void oz_body_wall_item(const oz_frame *f, uint32_t contact) {
   }
 }
 
-/* body_shift: the impulses onto the place. The first time in a substep it only learns how many
- * contacts share the load. */
+/* body_shift: the impulses change the pose. Its first call in a substep only counts the contacts
+ * that share the load. */
 OZ_FN void oz_body_shift_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   const float *dx = f->dx + 4 * (size_t)i;
   acc[6] += (double)dx[3];
@@ -321,7 +326,7 @@ OZ_FN void oz_body_shift_end(const oz_frame *f, uint32_t b, const double *acc) {
   s->contacts = acc[6];
 }
 
-/* ---- body_end, body_speed: the motion that the substep was ---- */
+/* ---- body_end, body_speed: velocities from the motion of the substep ---- */
 
 OZ_FN void oz_body_end_pair(const oz_frame *f, uint32_t b, uint32_t i, double *acc) {
   (void)f;
@@ -343,7 +348,7 @@ OZ_FN void oz_body_end_end(const oz_frame *f, uint32_t b, const double *acc) {
   oz_quat_exp(half, mid);
   oz_unturn3(mid, w, t);
   oz_sym_v(s->inertia, t, t);
-  oz_turn3(mid, t, L); /* half way, as body_drive had it */
+  oz_turn3(mid, t, L); /* half way, as in body_drive */
   oz_body_spin(s, by, L, s->w);
 }
 
@@ -353,7 +358,7 @@ OZ_FN void oz_body_speed_item(const oz_frame *f, uint32_t slot) {
   const oz_body_state *s = f->body_state + b;
   double r[3], t[3];
   float *u = f->u + 4 * (size_t)i;
-  if (u[3] < 0.0f) return; /* finish has just put it back */
+  if (u[3] < 0.0f) return; /* finish has just reset this particle */
   for (int k = 0; k < 3; k++) r[k] = (double)f->x[4 * (size_t)i + (size_t)k] - s->c[k];
   oz_cross3(s->w, r, t);
   for (int k = 0; k < 3; k++) u[k] = (float)(s->v[k] + t[k]);

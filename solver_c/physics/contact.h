@@ -18,14 +18,14 @@ enum {
   OZ_SHAPE_SDF
 };
 
-/* NONE: its boundary particles do it */
+/* NONE: the collider's boundary particles do the work */
 enum { OZ_ROLE_COLLIDE = 0, OZ_ROLE_KILL = 1, OZ_ROLE_NONE = 2 };
 
-#define OZ_FAR 1e30f      /* m: distance of what is nowhere near */
+#define OZ_FAR 1e30f      /* m: distance beyond all reach */
 #define OZ_FACES 6        /* planes that one collider can offer: an inverted box */
-#define OZ_TRACE_STEPS 32 /* of sphere tracing along a particle's path */
+#define OZ_TRACE_STEPS 32 /* steps of sphere tracing along a particle's path */
 
-/* For what is large and called from several places: a call costs less than its copies. */
+/* For large functions with several callers: a call costs less than the copies. */
 #if defined(__CUDACC__)
 #define OZ_CALL static __device__ __noinline__
 #elif defined(__GNUC__)
@@ -52,7 +52,7 @@ OZ_FN int oz_finite3f(const float a[3]) {
   return fabsf(a[0]) < 1e30f && fabsf(a[1]) < 1e30f && fabsf(a[2]) < 1e30f; /* false for NaN */
 }
 
-/* v turned by the unit quaternion q (x y z w): v + 2w (a x v) + 2 a x (a x v). */
+/* v rotated by the unit quaternion q (x y z w): v + 2w (a x v) + 2 a x (a x v). */
 OZ_FN void oz_turn(const float q[4], const float v[3], float out[3]) {
   float tx = 2.0f * (q[1] * v[2] - q[2] * v[1]);
   float ty = 2.0f * (q[2] * v[0] - q[0] * v[2]);
@@ -78,8 +78,7 @@ OZ_FN void oz_pose_in(const float p[3], const float q[4], const float world[3], 
   oz_turn_back(q, r, local);
 }
 
-/* m/s: mean velocity over the substep of the point of the collider that is at `local` in its space.
- */
+/* m/s: mean velocity over the substep of the collider's point at `local` in its space. */
 OZ_FN void oz_collider_velocity(const oz_collider *c, const float local[3], float inv_dt,
                                 float out[3]) {
   float a[3], b[3];
@@ -116,12 +115,12 @@ OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx,
 }
 
 /* Value (m) and gradient (pure number) at voxel coordinates v (finite, within the keys' range),
- * trilinear between eight samples. 0 if some of them are in no brick. */
+ * trilinear between eight samples. Returns 0 if some of them are in no brick. */
 OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v[3], float *value,
                           float g[3]) {
   float t[3], s[8];
   int32_t i[3], last[3] = {0, 0, 0};
-  int64_t brick = -2; /* none looked up yet; mostly all eight are in the first one's brick */
+  int64_t brick = -2; /* no lookup yet; mostly all eight samples are in the brick of the first */
   for (int k = 0; k < 3; k++) {
     float base = floorf(v[k]);
     t[k] = v[k] - base, i[k] = (int32_t)base;
@@ -149,10 +148,9 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
   return 1;
 }
 
-/* The same beyond the bricks: from the nearest point of the nearest of the 27 around v, to first
- * order. The surface lies in some brick, so out here a point is as solid as that point is, and no
- * nearer to the surface than to the brick.
- */
+/* oz_brick_sample beyond the bricks: from the nearest point of the nearest of the 27 bricks around
+ * v, to first order. The surface lies in some brick, so out here a point is on the same side of the
+ * surface as that nearest point, and no nearer to the surface than to the brick. */
 OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v[3], float reach,
                           float *value, float g[3]) {
   int32_t b[3];
@@ -168,7 +166,7 @@ OZ_FN int oz_brick_beyond(const oz_frame *f, const oz_collider *c, const float v
           oz_minf(oz_maxf(v[a], lo), lo + 6.99f);
       d2 += (v[a] - near[a]) * (v[a] - near[a]);
     }
-    /* cheapest test first: most neighbours are further than anyone asks about */
+    /* cheapest test first: most bricks are out of reach */
     if (d2 >= best || !(sqrtf(d2) * c->voxel <= reach) || oz_brick_find(f, c, o[0], o[1], o[2]) < 0)
       continue;
     best = d2;
@@ -199,9 +197,10 @@ OZ_FN void oz_sdf_distance(const oz_frame *f, const oz_collider *c, const float 
   for (int k = 0; k < 3; k++) out->n[k] = g[k] / l;
 }
 
-/* ---- Friction and stick from place to place ---- */
+/* ---- Friction and stick map ---- */
 
-/* Those at a local point, between the samples around it that are known; 0 if none is. */
+/* Friction and stick at a local point, from the known samples around it; returns 0 if none is
+ * known. */
 OZ_FN int oz_friction_map_at(const oz_frame *f, const oz_collider *c, const float local[3],
                              float *friction, float *stick) {
   float t[3], sum[3] = {0.0f, 0.0f, 0.0f}, inv = 1.0f / c->friction_map_voxel;
@@ -276,7 +275,7 @@ OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const floa
     if (l > 0.0f) {
       for (int k = 0; k < 3; k++) n[k] = r[k] / l;
     } else if (c->shape == OZ_SHAPE_CAPSULE) {
-      n[0] = 1.0f, n[1] = 0.0f; /* on the axis: any way out is sideways */
+      n[0] = 1.0f, n[1] = 0.0f; /* on the axis: every direction out is sideways */
     }
   } else if (c->shape == OZ_SHAPE_BOX) {
     float q[3] = {fabsf(x[0]) - c->half[0], fabsf(x[1]) - c->half[1], fabsf(x[2]) - c->half[2]},
@@ -295,8 +294,8 @@ OZ_FN void oz_shape_distance(const oz_frame *f, const oz_collider *c, const floa
   }
 }
 
-/* The same with `invert`: distance of the fluid to the solid. An inverted SDF ends where its bricks
- * end. */
+/* oz_shape_distance with `invert`: distance of the fluid to the solid. An inverted SDF ends where
+ * its bricks end. */
 OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const float local[3],
                               float reach, oz_face *out) {
   oz_shape_distance(f, c, local, reach, out);
@@ -306,7 +305,7 @@ OZ_CALL void oz_collider_face(const oz_frame *f, const oz_collider *c, const flo
   }
 }
 
-/* The same of a plane. */
+/* oz_collider_face of a plane. */
 OZ_FN void oz_plane_face(const oz_collider *c, const float local[3], oz_face *out) {
   out->n[0] = 0.0f, out->n[1] = 1.0f, out->n[2] = 0.0f;
   out->dist = local[1];
@@ -316,7 +315,7 @@ OZ_FN void oz_plane_face(const oz_collider *c, const float local[3], oz_face *ou
 }
 
 /* Containers have flat inner faces that meet in corners: each face within reach is a wall of its
- * own. Returns how many faces there are in `out`; 0 if this collider is of the other kind. */
+ * own. Returns the number of faces in `out`; 0 if this collider is no container. */
 OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach,
                              oz_face out[OZ_FACES]) {
   int count = 0;
@@ -340,16 +339,16 @@ OZ_FN int oz_container_faces(const oz_collider *c, const float x[3], float reach
   return count;
 }
 
-/* a macro: a GPU's host asks, too */
+/* a macro, because the GPU's host code uses it too */
 #define OZ_IS_CONTAINER(c) \
   ((c)->invert && ((c)->shape == OZ_SHAPE_BOX || (c)->shape == OZ_SHAPE_CYLINDER))
-/* Its faces are planes: what is behind one of them is nearer to the solid. */
+/* True for a collider with plane faces: a point behind such a face is nearer to the solid. */
 #define OZ_IS_FLAT(c) ((c)->shape == OZ_SHAPE_PLANE || OZ_IS_CONTAINER(c))
 
 OZ_FN int oz_is_flat(const oz_collider *c) { return OZ_IS_FLAT(c); }
 
-/* m: how far a world point is from the solid of c at its end pose; OZ_FAR if more than `reach`,
- * cheaply. */
+/* m: distance of a world point from the solid of c at its end pose; OZ_FAR if more than `reach`, at
+ * low cost. */
 OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const float x[3],
                                  float reach) {
   float local[3];
@@ -364,11 +363,11 @@ OZ_FN float oz_collider_distance(const oz_frame *f, const oz_collider *c, const 
 }
 
 /* The first point, as a fraction of the way from a to b (local), that is nearer than eps to the
- * surface; 2 if none. `from` is the face at a, outside. Sphere tracing: the distance is never more
- * than the way to the surface. A convex solid moreover lies behind each of its tangent planes, so
- * there a step may go all the way to the plane, and a grazing path needs few. Out of steps counts
- * as there: a plane of the surface just beside the path is a true wall in any case.
- */
+ * surface; 2 if there is none. `from` is the face at a, outside. Sphere tracing: the distance is
+ * never more than the way to the surface. A convex solid moreover lies behind each of its tangent
+ * planes, so a step may go all the way to the plane, and a grazing path needs few steps. Running
+ * out of steps counts as a hit: a plane of the surface just beside the path is a valid wall in any
+ * case. */
 OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3], const float b[3],
                        const oz_face *from, float eps) {
   float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
@@ -381,10 +380,12 @@ OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3]
     if (!(way > eps)) return t;
     if (convex) {
       float fall = -oz_dot3f(face.n, d);
-      if (!(fall > 0.0f)) return 2.0f; /* leads away from a plane that all of it is behind */
+      if (!(fall > 0.0f))
+        return 2.0f; /* the path leads away from a plane that has the whole solid
+                      * behind it */
       way *= length / fall;
     } else if (!(way < OZ_FAR))
-      way = 8.0f * c->voxel; /* no brick next to this one: a brick's width is free */
+      way = 8.0f * c->voxel; /* no brick next to this one: the width of a brick is free */
     t += way / length;
     if (!(t < 1.0f)) return 2.0f;
     for (int m = 0; m < 3; m++) at[m] = a[m] + t * d[m];

@@ -38,7 +38,7 @@ OZ_FN uint32_t oz_matter_of(const oz_frame *f, uint32_t i) {
 }
 
 /* One member of the particles' materials: `member` is that of material 0. Lanes past the last
- * particle may hold anything. */
+ * particle are undefined. */
 OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
   uint32_t m[OZ_LANES];
   for (uint32_t k = 0; k < OZ_LANES; k++) m[k] = oz_matter_of(f, i + k);

@@ -1,10 +1,11 @@
 /* Heat: conduction between particles (Cleary & Monaghan 1999; Takahashi et al. 2014, section 3.6)
- * and from walls, melting with latent heat, and what warmth does to a material.
+ * and from walls, melting with latent heat, and material values by temperature
+ * (docs/theory/heat.md).
  *
- * What is carried is theta = T + (latent heat / heat capacity) melt, in K: the enthalpy. Below the
- * melting point theta is the temperature; then it rises at a constant temperature while melt goes
- * from 0 to 1; then it is again the temperature, and more. Conduction exchanges theta in equal
- * parts between two particles of a material, so that heat is neither made nor lost; between
+ * The conserved quantity is the enthalpy theta = T + (latent heat / heat capacity) melt, in K.
+ * Below the melting point theta is the temperature; then it rises at a constant temperature while
+ * melt goes from 0 to 1; then it is the temperature plus a constant. Conduction exchanges theta in
+ * equal parts between two particles of a material, so that heat is neither made nor lost. Between
  * materials the conductivity is the harmonic mean, 2 k_i k_j / (k_i + k_j), and heat is shared by
  * volumetric heat capacities.
  *
@@ -12,14 +13,14 @@
  * 2014): s stages, each an explicit exchange, are stable for (s^2 + s) / 2 explicit steps. The host
  * chooses s (models/heat.c).
  *
- * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, spare), r
- * six words. */
+ * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, spare),
+ * heat_words six words. */
 #ifndef OZ_PHYSICS_HEAT_H
 #define OZ_PHYSICS_HEAT_H
 
 #include "physics/pairs.h"
 
-/* words of r */
+/* words of heat_words */
 enum { OZ_HEAT_START, OZ_HEAT_BEFORE, OZ_HEAT_NOW, OZ_HEAT_WALL, OZ_HEAT_WALL_T, OZ_HEAT_SHARE };
 
 OZ_FN oz_real oz_heat_ld(const oz_frame *f, uint32_t word, uint32_t i) {
@@ -30,7 +31,7 @@ OZ_FN void oz_heat_st(const oz_frame *f, uint32_t word, uint32_t i, oz_real v) {
   oz_block_st(f->heat_words, 6, word, f->stride, i, v);
 }
 
-/* Temperature and melt of theta. `step` is latent heat over heat capacity, in K; melts: there is a
+/* Temperature and melt of theta. `step` is latent heat over heat capacity, in K; `point` the
  * melting point. */
 OZ_FN void oz_heat_split(oz_real theta, oz_real point, oz_real step, oz_real *T, oz_real *melt) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f), over = theta - point;
@@ -39,9 +40,9 @@ OZ_FN void oz_heat_split(oz_real theta, oz_real point, oz_real step, oz_real *T,
   *T = oz_select(over < zero, theta, oz_select(over > step, theta - step, point));
 }
 
-/* ---- heat_begin: theta, and the weights of the exchange. phi brings the second moment of thin
- * neighbourhoods up to that of the lattice, twofold at most, and takes crowded ones down, which
- * bounds what a particle exchanges in all ---- */
+/* ---- heat_begin: theta, and the weights of the exchange. phi raises the second moment of thin
+ * neighbourhoods to that of the lattice, twofold at most, and lowers that of crowded ones, which
+ * bounds the total exchange of a particle ---- */
 
 typedef struct {
   oz_v3 x;
@@ -72,7 +73,8 @@ OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
           point = oz_of_matter(f, i, &f->matter->melting_point);
   oz_real step = oz_of_matter(f, i, &f->matter->melt_step), T = oz_ld(f->temperature, i),
           melt = oz_ld(f->melt, i);
-  /* born, or given another temperature since: what is hotter than its melting point is molten */
+  /* after birth or a change of its temperature: a particle hotter than its melting point is molten
+   */
   oz_mask melts = point > zero;
   melt = oz_select(melts,
                    oz_select(T > point, one, oz_select(T < point, zero, oz_clamp(melt, zero, one))),
@@ -91,7 +93,7 @@ OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 
 /* ---- heat_wall: conduction through the fluid between a wall and the centre of a particle next to
  * it, s away, in series with the contact: 1 / (s / k + 1 / contact) over an area d^2. As k / d, in
- * units of what pairs exchange ---- */
+ * the units of the exchange between pairs ---- */
 
 OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
@@ -100,7 +102,7 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
   for (uint32_t m = 0; m < f->wall_planes[contact]; m++) {
     const oz_wall *w = f->wall + (size_t)contact * f->contact_planes + m;
     const oz_collider *c = f->collider + w->collider;
-    /* the layer at half a separation fully, none beyond one */
+    /* full exchange up to half a separation, none beyond one */
     const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s);
     if (!(near > 0.0f) || !(c->contact > 0.0f) || !(k > 0.0f)) continue;
     const float g =
@@ -139,7 +141,7 @@ OZ_FN void oz_heat_flow_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real now = oz_heat_ld(f, OZ_HEAT_NOW, i), before = oz_heat_ld(f, OZ_HEAT_BEFORE, i);
   oz_real wall = oz_heat_ld(f, OZ_HEAT_WALL_T, i) - oz_heat_ld(f, OZ_HEAT_WALL, i) * v[0];
   oz_real rate = oz_heat_ld(f, OZ_HEAT_SHARE, i) * (f->heat_norm * acc[0] + wall);
-  /* walls stay as warm as they are */
+  /* boundary particles keep their temperature */
   if (f->has_slip) rate = oz_select(oz_at_boundary(f, i), oz_set(0.0f), rate);
   oz_real next = now + f->heat_nu * (before - now) + f->heat_weight * rate; /* mu = 1 - nu */
   oz_heat_st(f, OZ_HEAT_BEFORE, i, now);
@@ -164,8 +166,8 @@ OZ_FN void oz_heat_state_item(const oz_frame *f, uint32_t i, oz_real *red) {
 }
 
 /* ---- ramp: viscosity and relaxation time by temperature, at the start of a substep. Between two
- * points both go as their logarithms where they are above 0. What melts goes through its melting
- * point within one kelvin, by melt ---- */
+ * points both are interpolated by their logarithms where they are above 0. A melting material
+ * passes its melting point within one kelvin, by melt ---- */
 
 OZ_FN float oz_ramp_between(float a, float b, float t) {
   return a > 0.0f && b > 0.0f ? a * expf(t * logf(b / a)) : a + t * (b - a);

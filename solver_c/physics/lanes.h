@@ -1,8 +1,8 @@
-/* The words that every formula is written in. oz_real is a native-width vector of floats under GCC
- * and Clang, a float in the scalar twin and in CUDA. The same text compiles for all of them;
- * vectorising by type beats hoping for a pragma.
+/* The vocabulary of all formulas. oz_real is a native-width vector of floats under GCC and Clang,
+ * and a float in the scalar twin and in CUDA. The same text compiles for all of them; vectorisation
+ * by type is more reliable than by pragma.
  *
- * Three ways to reach memory, because lanes mean different things in the two halves of a gather:
+ * Three ways to access memory, because lanes mean different things in the two halves of a gather:
  *   oz_set(a[i])         one particle, the same value in every lane     (begin)
  *   oz_gather*(a, j)     OZ_LANES neighbours given by their indices     (pair)
  *   oz_ld*(a, i)         OZ_LANES consecutive particles from i          (end, map)
@@ -35,7 +35,7 @@
 #endif
 
 #if defined(__GNUC__) || defined(__CUDACC__)
-/* so that what hangs on it stays out of the way */
+/* keeps the rare branch out of the hot code */
 #define OZ_RARELY(c) __builtin_expect((c) != 0, 0)
 #else
 #define OZ_RARELY(c) (c)
@@ -65,7 +65,7 @@
 #define OZ_ARMS 0
 #endif
 #if OZ_LANES > 1
-/* Shared by all vector builds: comparisons give -1 / 0 lanes, so choice is a bit operation. */
+/* Shared by all vector builds: comparisons give -1 / 0 lanes, so a selection is a bit operation. */
 OZ_FN oz_real oz_select(oz_mask m, oz_real a, oz_real b) {
   return (oz_real)(((oz_mask)a & m) | ((oz_mask)b & ~m));
 }
@@ -76,8 +76,8 @@ OZ_FN oz_real oz_abs(oz_real a) { return (oz_real)((oz_mask)a & 0x7fffffff); }
 #endif
 
 #ifndef OZ_OUTER_ACC
-/* Sums over neighbours of products that are 3-vectors, lanes being neighbours (lanes_neon.h does it
- * differently). sum of v_j g^T, v the first three floats of records of 4 */
+/* Sums over neighbours of products that are 3-vectors, with one neighbour a lane (lanes_neon.h has
+ * one component a lane). Sum of v_j g^T, v the first three floats of records of 4 */
 #define OZ_OUTER_ACC 9
 #define OZ_MATRIX_ACC 3
 
@@ -125,8 +125,8 @@ OZ_FN void oz_pull_gather(oz_real *acc, const float *a, const uint32_t *j, const
   for (int r = 0; r < 3; r++) acc[r] += k * (v[r] - own->v[r]);
 }
 #if !OZ_GPU
-/* as oz_matrix_product, and the sum of w_j g besides, w the fourth float of the records u (and of
- * the columns' spares) */
+/* oz_matrix_product, and the sum of w_j g, w the fourth float of the records u (and of the columns'
+ * spares) */
 OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u, const uint32_t *j,
                                    oz_real gx, oz_real gy, oz_real gz) {
   oz_real w = oz_gather1(u + 3, j, 4);
@@ -140,7 +140,7 @@ OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u,
 
 OZ_FN oz_real oz_clamp(oz_real a, oz_real lo, oz_real hi) { return oz_min(oz_max(a, lo), hi); }
 
-/* 1 where the value is a number, 0 where it is NaN or infinite. */
+/* 1 where the value is finite, 0 where it is NaN or infinite. */
 OZ_FN oz_mask oz_finite(oz_real a) { return oz_abs(a) < oz_set(3.0e38f); }
 
 #endif

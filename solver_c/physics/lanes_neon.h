@@ -81,15 +81,15 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   return v;
 }
 
-/* Sums over neighbours of products that are 3-vectors. Here lanes are the components of one
- * neighbour at a time: nothing is transposed. Two sets of sums (even and odd neighbours) hide the
- * latency of the multiply-adds. */
+/* Sums over neighbours of products that are 3-vectors. Here a lane is a component of one neighbour
+ * at a time, so nothing is transposed. Two sets of sums (even and odd neighbours) hide the latency
+ * of the multiply-adds. */
 #define OZ_OUTER_ACC 6
-/* Neighbours are counted from the particle itself: an entry of a row, shifted, is part of an
- * address as it is. */
+/* Neighbours are given relative to the particle itself: an entry of a row, shifted, is directly
+ * part of an address. */
 #define OZ_ARMS 1
 
-/* of 4 floats */
+/* records of 4 floats */
 OZ_FN float32x4_t oz_record(const float *a, ptrdiff_t far) { return vld1q_f32(a + 4 * far); }
 
 OZ_FN void oz_gather4_far(const float *a, const ptrdiff_t *far, oz_real v[4]) {
@@ -97,11 +97,11 @@ OZ_FN void oz_gather4_far(const float *a, const ptrdiff_t *far, oz_real v[4]) {
                 oz_record(a, far[3]), v);
 }
 
-/* What gradients are made of: g d = w (x_j - x_i). */
+/* Inputs of gradients: g d = w (x_j - x_i). */
 typedef struct {
   const float *x;  /* record of the particle itself */
-  float32x4_t own; /* and what it says */
-  oz_real w, near; /* weight; and bounded, for the pull */
+  float32x4_t own; /* its value */
+  oz_real w, near; /* weight; and the bounded weight, for the pull */
 } oz_arms;
 
 OZ_FN float32x4_t oz_own_record(const float *x) { return vld1q_f32(x); }
@@ -110,7 +110,7 @@ OZ_FN float32x4_t oz_arm(const oz_arms *r, ptrdiff_t far) {
   return vsubq_f32(oz_record(r->x, far), r->own);
 }
 
-/* sum over neighbours of v_j g^T, v the first three floats of records of 4; a is that of the
+/* sum over neighbours of v_j g^T, v the first three floats of records of 4; a is the record of the
  * particle itself */
 OZ_FN void oz_outer_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r){
 #define OZ_STEP(l, at)                                                                 \
@@ -124,9 +124,9 @@ OZ_FN void oz_outer_arms(oz_real *acc, const float *a, const ptrdiff_t *far, con
     OZ_STEP(0, 0) OZ_STEP(1, 3) OZ_STEP(2, 0) OZ_STEP(3, 3)
 #undef OZ_STEP
 }
-/* Sums wait for `end` in the order in which they come, and are transposed there, four particles at
- * a time. `unit` is 1/d: weights are stored times d (rows.h), which is put right here, once a row.
- */
+/* Sums are kept for `end` in the order in which they are made, and are transposed there, four
+ * particles at a time. `unit` is 1/d: weights are stored times d (rows.h), and the factor is
+ * removed here, once a row. */
 #define OZ_KEPT(nsum) (nsum < 4 ? 4 : 12) /* floats a particle */
 OZ_FN void oz_outer_fold(const oz_real *acc, float unit, float *kept, uint32_t at) {
   for (int c = 0; c < 3; c++)
@@ -166,8 +166,7 @@ OZ_FN void oz_matrix_arms(oz_real *acc, const float *a, const ptrdiff_t *far, co
 #undef OZ_STEP
 }
 
-/* as oz_matrix_arms, and the sum of w_j g besides: w is in the columns' spares, its sums in lane 3
- */
+/* oz_matrix_arms, and the sum of w_j g: w is in the columns' spares, its sums in lane 3 */
 OZ_FN void oz_spare_arms(oz_real *acc, const float *a, const ptrdiff_t *far, const oz_arms *r) {
 #define OZ_STEP(l, at)                                                                        \
   {                                                                                           \
@@ -183,8 +182,8 @@ OZ_FN void oz_spare_arms(oz_real *acc, const float *a, const ptrdiff_t *far, con
 
 /* sum over neighbours of c (w_i + w_j) (v_j - v_i), v the first three floats of the records and w
  * the fourth */
-/* v_i, and -w_i: lane 3 of a difference is then w_j + w_i. A vector, so that no loop puts it
- * together */
+/* v_i and -w_i: lane 3 of a difference is then w_j + w_i. A vector, so that loops need not assemble
+ * it */
 typedef float32x4_t oz_own;
 
 OZ_FN oz_own oz_own_of(const float *record, float w) {
@@ -205,7 +204,7 @@ OZ_FN void oz_pull_far(oz_real *acc, const float *a, const ptrdiff_t *far, const
 
 #define OZ_PULL_ACC 6 /* first of its sums, behind those of the matrix */
 
-/* Product and pull in one; `arm` is for the pull what unit is for the product. */
+/* Product and pull in one; `arm` is the pull's counterpart of unit. */
 OZ_FN float32x4_t oz_matrix_sum(const oz_real *acc, float unit, float arm) {
   const oz_real v = ((acc[0] + acc[1]) + (acc[2] + acc[3])) + (acc[4] + acc[5]),
                 pull = acc[OZ_PULL_ACC] + acc[OZ_PULL_ACC + 1];
@@ -262,8 +261,8 @@ OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   return bits_in[k];
 }
 
-/* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. The bits are added
- * up only once for all 64. */
+/* Masks of 16 lanes as bits, and four of these as one number: lane 0 is bit 0. The bits are summed
+ * only once for all 64. */
 typedef uint8x16_t oz_bits;
 
 OZ_FN oz_bits oz_bits16(const oz_mask m[4]) {

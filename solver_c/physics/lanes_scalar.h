@@ -18,8 +18,8 @@ OZ_FN int oz_any(oz_mask m) { return m != 0; }
 
 OZ_FN oz_real oz_abs(oz_real a) { return fabsf(a); }
 
-/* Of a number and a NaN both take the number, in every width. */
-#if OZ_GPU /* one instruction there */
+/* Of a number and a NaN both return the number, in every width. */
+#if OZ_GPU /* one instruction in CUDA */
 OZ_FN oz_real oz_min(oz_real a, oz_real b) { return fminf(a, b); }
 
 OZ_FN oz_real oz_max(oz_real a, oz_real b) { return fmaxf(a, b); }
@@ -81,7 +81,7 @@ OZ_FN oz_real oz_gather1(const float *a, const uint32_t *j, uint32_t step) {
   return a[(size_t)j[0] * step];
 }
 
-/* Writes the index if m; returns how many. */
+/* Writes the index if m; returns the number of indices written. */
 OZ_FN uint32_t oz_pack(uint32_t *out, oz_mask m, const uint32_t *j) {
   out[0] = j[0];
   return (uint32_t)(m != 0);
@@ -122,16 +122,21 @@ OZ_FN float oz_float_of(uint32_t a) {
 #endif
 
 #if OZ_GPU
-/* Nine numbers in 16 bytes, because gathers are what a pass costs on the GPU: 13 bits each (the
- * ninth 12) and one exponent, 2^-13 of the largest, which is what halves on the CPU keep of a
- * gradient. Everyone who reads a record reads the same numbers, so forces stay equal and opposite.
- * How they lie is what unpacks with the fewest instructions, since a pair has some 50 and these
- * were 20 of them. A number stands at the upper end of a word, or is shifted there, and is
- * converted as it is: what lies below its last digit belongs to the next one, and whoever packs
- * takes it into account. Words, from bit 31 down: 0: number 1 (13), 2 (13), 3 (its upper 6)    1: 3
- * (lower 7), 2 bits that are 0, number 0 (13), 2 that are 0, exponent (8) 2: number 4 (13), 5 (13),
- * 6 (its upper 6)    3: 6 (lower 7), 7 (13), 8 (12) Number 0 is where a float has its leading
- * digits: one instruction makes it 1.5 2^32 more than it is (OZ_PACKED_OFF). */
+/* Nine numbers in 16 bytes, because gathers dominate the cost of a pass on the GPU: 13 bits each
+ * (the ninth 12) and one shared exponent, an error of 2^-13 of the largest, like the halves that
+ * the CPU stores of a gradient. All readers of a record read the same numbers, so forces stay equal
+ * and opposite.
+ *
+ * The layout is the one that unpacks with the fewest instructions, since a pair has some 50 and
+ * unpacking took 20 of them. A number stands at the upper end of a word, or is shifted there, and
+ * is converted without masking: the bits below its last digit belong to the next number, and the
+ * packing takes them into account. Words, from bit 31 down:
+ *   0: number 1 (13), 2 (13), 3 (its upper 6)
+ *   1: 3 (lower 7), 2 bits that are 0, number 0 (13), 2 bits that are 0, exponent (8)
+ *   2: number 4 (13), 5 (13), 6 (its upper 6)
+ *   3: 6 (lower 7), 7 (13), 8 (12)
+ * Number 0 stands where a float has its leading digits: one instruction makes it 1.5 2^32 more than
+ * its value (OZ_PACKED_OFF). */
 #define OZ_PACKED_OFF 6442450944.0f
 
 OZ_FN uint32_t oz_across(uint32_t a, uint32_t b) { /* the last 6 bits of a, then b */
@@ -142,8 +147,8 @@ OZ_FN uint32_t oz_across(uint32_t a, uint32_t b) { /* the last 6 bits of a, then
 #endif
 }
 
-/* 2^32 to 2^33, with the digits of w that the mask leaves: said so, it is one instruction; as and,
- * or it were two. */
+/* 2^32 to 2^33, with the digits of w that the mask leaves: one instruction in this form, two as
+ * `and` and `or`. */
 OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
 #if defined(__CUDACC__)
   uint32_t b;
@@ -155,9 +160,9 @@ OZ_FN float oz_digits(uint32_t w, uint32_t mask) {
 #endif
 }
 
-/* w << n as a multiplication: there is twice the room for these as for shifts, and conversions are
- * on the side of shifts. By numbers in memory, because of one that the compiler knows it would make
- * a shift. */
+/* w << n as a multiplication: multipliers have twice the throughput of shifters, and conversions
+ * use the shifters too. The factor is in memory, because the compiler turns a known factor back
+ * into a shift. */
 #if defined(__CUDACC__)
 static __constant__ uint32_t oz_powers[4] = {1u << 7, 1u << 13, 1u << 20, 1u << 23};
 
@@ -187,7 +192,7 @@ OZ_FN void oz_packed_ld(const float *a, uint32_t i, oz_real m[9]) {
   for (int k = 0; k < 9; k++) m[k] *= scale;
 }
 
-/* The 13 bits of a number that is read with `below` under it. */
+/* The 13 bits of a number, packed above the bits `below`. */
 OZ_FN uint32_t oz_packed_field(int32_t number, uint32_t below) {
   return (uint32_t)((number - (int32_t)below + (1 << 18)) >> 19);
 }
@@ -197,7 +202,7 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   uint32_t w[4], q;
   int32_t t[9];
   for (int k = 0; k < 9; k++) most = oz_max(most, oz_abs(m[k]));
-  /* most < 2^(e - 126), so far below that rounding does not reach it */
+  /* most < 2^(e - 126), with a margin for rounding */
   uint32_t e = (oz_bits_of(most) + 0x2000u) >> 23;
   e = e < 32u ? 32u : e > 252u ? 252u : e;
   const float up = oz_float_of((284u - e) << 23); /* 2^(157 - e): to 31 bits and a sign */
@@ -218,19 +223,20 @@ OZ_FN void oz_packed_st(float *a, uint32_t i, const oz_real m[9]) {
   oz_st4(a, i, 4, 0, r);
 }
 
-/* Six numbers in 16 bytes: 20 bits each, of the power of two that is above the greatest (8 bits):
- * what is lost is 2e-6 of that at most. Where one is not finite, or above 1e37, none is. */
+/* Six numbers in 16 bytes: 20 bits each, relative to the power of two above the greatest (8 bits);
+ * the error is at most 2e-6 of that. If one number is not finite or above 1e37, all are stored as
+ * NaN. */
 /* 2^23 + 2^22 + 2^19: a sum with it has 0 to 2^20 in its last 20 bits */
 #define OZ_SIX_ORIGIN 13107200.0f
 
 OZ_FN void oz_six_put(float *a, uint32_t i, const oz_real s[6]) {
   uint32_t most = 0, t[6];
   float r[4];
-  for (int k = 0; k < 6; k++) { /* as bits: what is no number is greater than any */
+  for (int k = 0; k < 6; k++) { /* compared as bits: a NaN is greater than any number */
     const uint32_t size = oz_bits_of(s[k]) & 0x7fffffffu;
     most = size > most ? size : most;
   }
-  uint32_t e = (most + 64u) >> 23; /* so far above that rounding does not reach 2^19 */
+  uint32_t e = (most + 64u) >> 23; /* with a margin, so that rounding does not reach 2^19 */
   e = e < 20u ? 20u : e > 255u ? 255u : e;
   const float up = oz_float_of((272u - e) << 23); /* 2^(145 - e): to 19 bits and a sign */
   for (int k = 0; k < 6; k++) t[k] = oz_bits_of(s[k] * up + OZ_SIX_ORIGIN);
@@ -293,13 +299,13 @@ OZ_FN void oz_turn_get(const float *a, uint32_t i, oz_real q[4]) {
            (1.0f / 32767.0f);
 }
 
-/* Three numbers that are not below 0 and a flag in 8 bytes: their first 21 bits, rounded up:
- * by 1.2e-4 at most. */
+/* Three numbers not below 0 and a flag in 8 bytes: their first 21 bits, rounded up, by 1.2e-4 at
+ * most. */
 OZ_FN void oz_three_put(float *a, uint32_t i, const oz_real p[3], oz_mask flag) {
   uint32_t b[3];
   for (int k = 0; k < 3; k++) {
     b[k] = oz_bits_of(p[k]) & 0x7fffffffu;
-    /* what is no number becomes infinite */
+    /* a NaN becomes infinite */
     b[k] = ((b[k] < 0x7f800000u ? b[k] : 0x7f800000u) + 0x3ffu) >> 10;
   }
   oz_pair_put(a, i, b[0] << 11 | (b[2] & 0x7ffu), b[1] << 11 | b[2] >> 11 | (flag ? 0x400u : 0u));
@@ -324,10 +330,10 @@ OZ_FN void oz_entries_ld(const uint32_t *a, uint32_t j[4]) {
 #endif
 }
 
-/* Positions in 8 bytes, x, y and z side by side: 21 bits each (z 22) of h / 2^18 (z: 2^19), what is
- * beyond 8 h forgotten. Differences of neighbours, which are nearer than h, come out right modulo
- * that. In the reader's hand each coordinate stands at the upper end of a word, in units of h /
- * 2^29; the bits of the next one below it are less than its own last digit. */
+/* Positions in 8 bytes, x, y and z side by side: 21 bits each (z 22) in units of h / 2^18 (z:
+ * 2^19), modulo 8 h. Differences of neighbours, which are nearer than h, are exact modulo that. The
+ * reader keeps each coordinate at the upper end of a word, in units of h / 2^29; the bits of the
+ * next coordinate below it are less than its own last digit. */
 typedef struct {
   uint32_t x, y, z;
 } oz_place;
@@ -360,8 +366,7 @@ OZ_FN void oz_place_difference(oz_place i, oz_place j, float r[3]) {
 }
 #endif
 
-/* IEEE half floats as bits. Good for |a| < 65504; tiny values go to zero through the usual
- * denormals. */
+/* IEEE half floats as bits, for |a| < 65504; tiny values become denormals, then zero. */
 #if defined(__CUDACC__)
 OZ_FN oz_real oz_ld_half(const uint16_t *a) { return __half2float(__ushort_as_half(*a)); }
 

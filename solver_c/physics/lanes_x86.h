@@ -64,8 +64,8 @@ OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm512_sqrt_ps((__m512)a); }
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm512_rsqrt14_ps((__m512)a); }
 #endif
 
-/* Of a number and a NaN both take the number, as NEON's fminnm, AVX-512's vrange and CUDA's fminf
- * do; minps alone takes its second operand, whatever that is. */
+/* Of a number and a NaN both return the number, as NEON's fminnm, AVX-512's vrange and CUDA's fminf
+ * do; minps alone returns its second operand in any case. */
 #if OZ_LANES < 16
 OZ_FN oz_real oz_number_or(oz_real m, oz_real a, oz_real b) {
   oz_mask is_number = b == b;

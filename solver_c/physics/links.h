@@ -1,11 +1,10 @@
-/* Links: pairs of particles that stay known to each other from substep to substep, with a rest
- * length.
+/* Links: pairs of particles with a rest length that persist from substep to substep.
  *
- * Each end has the link in its own row, with equal bits: gathers then need no second look at the
+ * Each end has the link in its own row, with equal bits: gathers need no access to the row of the
  * other end, and nothing is scattered (boundary particles have no rows). Rows are in ascending id
  * of the other end, so that neither sorting nor a checkpoint changes an order of addition. Rules
- * that keep, change, make and drop links decide from what both ends see alike: their distance
- * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, least and greatest of the two. */
+ * that keep, change, make and drop links use only values that are equal for both ends: the distance
+ * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, minima and maxima of the two. */
 #ifndef OZ_PHYSICS_LINKS_H
 #define OZ_PHYSICS_LINKS_H
 
@@ -17,12 +16,12 @@ typedef struct oz_links {
   const uint32_t *j;    /* other ends */
   oz_real rest;         /* m */
   const uint32_t *kind; /* compare with oz_index_ne */
-  /* one number a link; a stage may change it, if both ends come to the same */
+  /* one number a link; a stage may change it if both ends compute the same value */
   float *spare;
-  float *share; /* one number an entry, of the substep alone */
+  float *share; /* one number an entry, valid within the substep */
 } oz_links;
 
-/* Entry m of row i. On the GPU the rows of 32 particles were written interleaved. */
+/* Entry m of row i. On the GPU the rows of 32 particles are interleaved. */
 #if OZ_GPU
 #define OZ_LINK_STEP 32u
 #else
@@ -39,11 +38,12 @@ OZ_FN float oz_link_distance2(const oz_frame *f, uint32_t i, uint32_t j) {
   return x * x + y * y + z * z;
 }
 
-/* At h itself rounding decides who is in whose list: links are made a little nearer. Of h^2. */
+/* Part of h^2 within which links are made: at h itself rounding decides whether a pair is in a
+ * list. */
 #define OZ_LINK_INSIDE 0.9998f
 
-/* Where rows of C serve as density rows, what was at their edge when they were made is seen by
- * neither end. */
+/* True if both ends have seen the pair. Where start rows serve as density rows, neither end has
+ * seen pairs at the edge of the radius at which the rows were made. */
 OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
 #if OZ_GPU
   if (f->density_list[0] != f->start_list || f->density_list[1]) return 1;
@@ -55,13 +55,14 @@ OZ_FN int oz_link_seen(const oz_frame *f, uint32_t i, uint32_t j) {
   return x * x + y * y + z * z < OZ_LINK_INSIDE * f->start_list_radius2;
 }
 
-/* Boundary particles are held and gather nothing: a link to one is in the other end's row alone. */
+/* Boundary particles are held and gather nothing: a link to one is only in the row of the other
+ * end. */
 OZ_FN int oz_link_has_row(const uint32_t *owner, uint32_t i) {
   return oz_word(owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
 }
 
 /* Rows are cut at OZ_LINKS_MAX. So that both ends agree, new links are made only where neither row
- * can overflow, and where neither list of neighbours is cut short. */
+ * can overflow and neither neighbour list is cut short. */
 OZ_FN int oz_link_room(const oz_frame *f, uint32_t i) {
   return f->link_len[i] <= OZ_LINKS_MAX - OZ_MAX_NEIGHBOURS &&
          f->density_length[0][i] < OZ_MAX_NEIGHBOURS &&

@@ -1,8 +1,9 @@
-/* Mixing: what fluids are made of diffuses between particles, by Fick's law: density, viscosity,
- * relaxation time and compliance, each with the rate `mixing` (m^2/s) of the material; between two
- * materials the harmonic mean, so that one with 0 mixes with none. The exchange is that of heat
- * (heat.h): equal parts between two particles of equal volume, so that the sum of each value, and
- * with density the mass, is kept. Particles of bodies and of walls take no part.
+/* Mixing: the properties of fluids (density, viscosity, relaxation time and compliance) diffuse
+ * between particles by Fick's law (docs/theory/heat.md), each with the rate `mixing` (m^2/s) of the
+ * material; between two materials with the harmonic mean, so that a material with 0 does not mix.
+ * The exchange is that of heat (heat.h): equal parts between two particles of equal volume, so that
+ * the sum of each value, and with density the mass, is kept. Particles of bodies and of walls take
+ * no part.
  *
  * Working memory, free at the end of a substep: dx holds the four values, y2 (rate, weight phi). */
 #ifndef OZ_PHYSICS_MIXING_H
@@ -10,8 +11,7 @@
 
 #include "physics/pairs.h"
 
-/* ---- mix_begin: values as they are, and the weights of the exchange (as heat_begin has them) ----
- */
+/* ---- mix_begin: current values, and the weights of the exchange (as in heat_begin) ---- */
 
 typedef struct {
   int none;

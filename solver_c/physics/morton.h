@@ -1,5 +1,4 @@
-/* Places along a space-filling curve (Morton's): the bits of three coordinates, one after the
- * other. */
+/* Positions along a space-filling curve (Morton's): the interleaved bits of three coordinates. */
 #ifndef OZ_PHYSICS_MORTON_H
 #define OZ_PHYSICS_MORTON_H
 

@@ -1,27 +1,28 @@
 /* Moving particle semi-implicit method with Cauchy's equation of motion (Mukai, Matsui & Chang; MPS
- * after Koshizuka). Numbers in brackets are the paper's equations.
+ * after Koshizuka; docs/theory/models/cauchy.md). Numbers in brackets are the paper's equations.
  *
  * Solids are boundary particles (boundary.h): they have a velocity, answer a stress with the same
  * stress and a pressure with the same pressure, and count in the number density by their weights.
  *
- * What differs from the printed form, and why: gradients are corrected by the inverse of their
- * moment, so that rigid rotation has no strain rate; divergences are the adjoint of that gradient
- * and pressures are added (p_i + p_j), so that pair forces are opposite; viscosity acts between
- * pairs, along their direction, because layers that move against each other have no gradient (with
- * the tensor (4), suction pulled layers together in twos, and the column parted between them after
- * 0.05 s); the shear rate is sqrt(2 D:D), since (11) is negative for incompressible flow; the
- * fitted parabolas (9) and (21) are held at their lowest point, beyond which they would rise again;
- * the strain is carried with the rotation of its neighbourhood. Conformation's tensor q holds I +
- * strain. */
+ * Differences from the printed form:
+ *   gradients    are corrected by the inverse of their moment, so that rigid rotation has no strain
+ *                rate
+ *   divergences  are the adjoint of that gradient, and pressures are added (p_i + p_j), so that
+ * pair forces are opposite viscosity    acts between pairs, along their direction, because layers
+ * that move against each other have no gradient (with the tensor (4), suction pulled layers
+ * together in twos, and the column broke between them after 0.05 s) shear rate   is sqrt(2 D:D),
+ * since (11) is negative for incompressible flow parabolas    (9) and (21) stay at their minimum,
+ * beyond which they would rise again strain       turns with the rotation of its neighbourhood. The
+ * tensor q holds I + strain */
 #ifndef OZ_PHYSICS_MPS_H
 #define OZ_PHYSICS_MPS_H
 
 #include "physics/pairs.h"
 
-/* w = h / r - 1 and w / r^2; none for the particle itself and beyond h. */
+/* w = h / r - 1 and w / r^2; 0 for the particle itself and beyond h. */
 OZ_FN oz_real oz_mps_weight(const oz_frame *f, oz_v3 r, oz_real *over_r2) {
-  /* the weight has no bound of its own: pairs nearer than d / 2 count as that far, or one pair
-   * throws the others about */
+  /* the weight is unbounded: pairs nearer than d / 2 count as at d / 2, otherwise one pair throws
+   * the others about */
   oz_real r2 = oz_dot(r, r), ir = oz_rsqrt(oz_max(r2, oz_set(0.25f * f->d * f->d)));
   oz_real w = oz_max(f->h * ir - 1.0f, oz_set(0.0f));
   w = oz_select(r2 > oz_set(1e-10f * f->h2), w, oz_set(0.0f));
@@ -37,8 +38,8 @@ OZ_FN oz_real oz_mps_fit(oz_real rate, float a, float b, float c) {
 
 #define OZ_MPS_STRAIN 3.0f
 
-/* ---- mps_stress: velocity gradient (5), strain, deviatoric stress (3)-(8), (16)-(20); sends its
- * elastic part times moment^-1, and velocity and viscosity ---- */
+/* ---- mps_stress: velocity gradient (5), strain, deviatoric stress (3)-(8), (16)-(20); writes the
+ * elastic part times moment^-1, and velocity and viscosity, for the neighbours ---- */
 
 typedef struct {
   oz_v3 x, u;
@@ -75,7 +76,7 @@ OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, co
 }
 
 /* Deviatoric stress from the strain rate and the strain, by the chosen law: the elastic part as a
- * tensor, the viscous one as the viscosity that pairs act with. */
+ * tensor, the viscous one as the viscosity between pairs. */
 OZ_FN oz_s3 oz_mps_law(const oz_frame *f, uint32_t i, const oz_s3 *D, const oz_s3 *strain,
                        oz_real *viscosity) {
   const oz_cauchy *c = &f->cauchy;
@@ -112,7 +113,7 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   B = oz_s3_compose(k, &U);
   for (int c = 0; c < 9; c++) raw.m[c] = norm * acc[7 + c];
   L = oz_m3_mul_s(&raw, &B);
-  /* with its trace, as printed: it is all that resists swelling, since no pressure pulls */
+  /* with its trace, as printed: nothing else resists swelling, since pressure does not pull */
   oz_s3 D = oz_m3_sym(&L);
   /* strain: e' = D + W e - e W, W the spin */
   oz_m3 W = L, e = oz_s3_full(&strain), We;
@@ -121,8 +122,8 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   We = oz_m3_mul(&W, &e);
   oz_s3 turn = oz_m3_sym(&We); /* W e + (W e)^T = W e - e W, halved by sym */
   for (int c = 0; c < 6; c++) strain.s[c] += f->dt * (D.s[c] + 2.0f * turn.s[c]);
-  /* Hooke's law has no limit of its own: beyond OZ_MPS_STRAIN, and where a particle has lost its
-   * neighbours, it flows */
+  /* Hooke's law has no limit: beyond OZ_MPS_STRAIN, and where a particle has lost its neighbours,
+   * the material flows */
   oz_real size2 = oz_s3_dot(&strain, &strain), most = oz_set(OZ_MPS_STRAIN);
   oz_real hold =
       oz_select(size2 > most * most, most * oz_rsqrt(oz_max(size2, oz_set(1.0f))), oz_set(1.0f));
@@ -139,11 +140,11 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_matrix_st(f->A, i, &A);
   oz_ld4(f->u, i, 4, 0, u);
   u[3] = f->has_boundary ? oz_select(oz_at_boundary(f, i), -oz_weight(f, i), eta) : eta;
-  /* free until mps_density: velocity and viscosity, of solids minus their weight */
+  /* dx is free until mps_density: velocity and viscosity, for solids minus their weight */
   oz_st4(f->dx, i, 4, 0, u);
 }
 
-/* ---- mps_force: stress, surface tension (14) and outside forces onto velocities; displacement by
+/* ---- mps_force: velocities by stress, surface tension (14) and outside forces; displacement by
  * them ---- */
 
 typedef struct {
@@ -183,7 +184,7 @@ OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, cons
   acc[1] += a.y;
   acc[2] += a.z;
   oz_mask fluid = x[3] > oz_set(0.0f);
-  /* what is held answers with this particle's stress */
+  /* a solid answers with this particle's stress */
   oz_real own = oz_select(fluid, oz_set(1.0f), oz_set(2.0f));
   acc[3] += own * g.x;
   acc[4] += own * g.y;
@@ -226,15 +227,17 @@ OZ_FN void oz_mps_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
 }
 
 /* ---- pressure: sum_j w (P_i - P_j) = pull (n - n0) / n0, P = 6 dt^2 p / (rho lambda n0): the
- * implicit half of MPS, by conjugate gradients with the diagonal. Free surfaces (n below 0.9 n0;
- * Koshizuka: 0.8 to 0.99) have no pressure. Elsewhere it may pull: that is what draws threads,
- * since with pushes alone a fluid can swell for nothing. lam's planes hold P, residual, operator
- * times direction, 1 / diagonal (0 at the surface), diagonal. p's w is 1, of solids minus their
- * weight; dx is (position, direction), at last (position, P) with that of solids again. Towards
- * solids there is no difference in pressure. ---- */
+ * implicit half of MPS, by conjugate gradients with the diagonal as preconditioner. Free surfaces
+ * (n below 0.9 n0; Koshizuka: 0.8 to 0.99) have no pressure. Elsewhere it may be negative: that
+ * draws threads, since with positive pressure alone a fluid can swell freely.
+ *
+ * The planes of lam hold P, residual, operator times direction, 1 / diagonal (0 at the surface),
+ * diagonal. p.w is 1, for solids minus their weight; dx is (position, direction), after the solve
+ * (position, P), for solids again minus their weight. Towards solids there is no difference in
+ * pressure. ---- */
 
 #define OZ_MPS_SURFACE 0.9f
-/* times minus its weight: stands for the pressure of a solid particle; no P is near it */
+/* minus this times its weight marks a solid particle in place of a pressure; no P comes near it */
 #define OZ_MPS_SOLID 1e9f
 
 enum { OZ_MPS_P = 0, OZ_MPS_R, OZ_MPS_Q, OZ_MPS_INV, OZ_MPS_DIAG };
@@ -268,7 +271,7 @@ OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, 
 OZ_FN void oz_mps_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_real w[4], zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_ld4(f->wall_term, i, 4, 0, w);
-  /* walls without particles count as the part of the sphere they fill */
+  /* walls without particles count as the part of the sphere that they fill */
   oz_real n = (acc[0] + acc[1]) / f->cauchy.n0 + w[3];
   oz_mask inside = (n > oz_set(OZ_MPS_SURFACE)) & (acc[0] > zero);
   oz_real inv = oz_select(inside, one / oz_max(acc[0], oz_set(1e-6f)), zero);
@@ -329,7 +332,7 @@ OZ_FN void oz_mps_direction_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_st4(f->dx, i, 4, 0, v);
 }
 
-/* What mps_move gathers. */
+/* mps_pressure: the record that mps_move gathers. */
 OZ_FN void oz_mps_pressure_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real v[4];
@@ -374,8 +377,8 @@ OZ_FN void oz_mps_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_ld4(f->dx, i, 4, 0, v);
-  /* a wall answers with the particle's own pressure: its part of the sum, n0 / 3 times the gradient
-   * of the filled part */
+  /* a wall answers with the particle's own pressure: its part of the sum is n0 / 3 times the
+   * gradient of the filled part */
   oz_real wall = (2.0f / 3.0f) * f->cauchy.n0 * f->inv_d * v[3];
   oz_v3 move = {k * (acc[0] + wall * w[0]), k * (acc[1] + wall * w[1]), k * (acc[2] + wall * w[2])};
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);

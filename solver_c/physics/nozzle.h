@@ -1,5 +1,5 @@
-/* What is inside a nozzle moves rigidly with it and along its axis; what has passed the mouth is
- * let go. */
+/* Nozzles: a particle inside moves rigidly with the nozzle and along its axis; past the mouth it is
+ * released. */
 #ifndef OZ_PHYSICS_NOZZLE_H
 #define OZ_PHYSICS_NOZZLE_H
 
@@ -13,7 +13,7 @@ OZ_FN void oz_nozzle_item(const oz_frame *f, uint32_t i) {
   const oz_nozzle *z = NULL;
   for (uint32_t k = 0; k < f->nozzle_count; k++)
     if (f->nozzle[k].handle == handle) z = f->nozzle + k;
-  if (!z) { /* the nozzle is gone: go on as you are */
+  if (!z) { /* the nozzle was removed: the particle becomes free */
     f->source[i] = 0;
     return;
   }
@@ -30,8 +30,9 @@ OZ_FN void oz_nozzle_item(const oz_frame *f, uint32_t i) {
     for (int k = 0; k < 3; k++) u[k] += side[k];
     return;
   }
-  /* from its place now to its place in the mouth's frame at the end, speed dt further on; as a sum
-   * of velocities, so that a nozzle at rest gives exactly the flow's */
+  /* from its current place to its place in the mouth's frame at the end of the substep, speed dt
+   * further on; as a sum of velocities, so that a nozzle at rest gives exactly the velocity of the
+   * flow */
   float a[3], b[3], flow[3] = {0.0f, -z->speed, 0.0f};
   oz_turn(z->q0, local, a);
   oz_turn(z->q1, local, b);

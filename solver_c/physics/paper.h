@@ -1,8 +1,8 @@
 /* The method as Barreiro et al. 2017 print it, for comparison (`scheme: paper`): Jacobi iterations
- * in both phases, SPH gradients as they are, volumes m / rho, the relaxation beta / n_i on the
- * particle's side (12, 18), compliance alpha / dt on velocities (11) and alpha / dt^2 on positions
- * (17), the rotation of the covariance (14), the implicit update (6). Numbers in brackets are its
- * equations. NUMERICS.md section 2 says how the printed signs and masses were read.
+ * in both phases, SPH gradients without correction, volumes m / rho, the relaxation beta / n_i on
+ * the particle's side (12, 18), compliance alpha / dt on velocities (11) and alpha / dt^2 on
+ * positions (17), the rotation of the covariance (14), the implicit update (6). Numbers in brackets
+ * are its equations; docs/theory/conformation.md explains the readings of its signs and masses.
  *
  * y2 holds (current position, volume over V0): one gather gives a neighbour's place and size. */
 #ifndef OZ_PHYSICS_PAPER_H
@@ -88,9 +88,9 @@ OZ_FN void oz_paper_outer(oz_real *acc, oz_v3 v, oz_v3 g, oz_real vol) {
   acc[8] += v.z * z;
 }
 
-/* (11), (17): multiplier of one Jacobi iteration from the constraint C, and what is sent. The
- * paper's vector has sigma_xx = 2 C_xx / alpha beside sigma_xy = C_xy / alpha, so its diagonal
- * entries are half as compliant. */
+/* (11), (17): multiplier of one Jacobi iteration from the constraint C, and the matrix for the
+ * neighbours. The paper's vector has sigma_xx = 2 C_xx / alpha beside sigma_xy = C_xy / alpha, so
+ * its diagonal entries are half as compliant. */
 OZ_FN void oz_paper_multiplier(const oz_frame *f, uint32_t i, const oz_s3 *C, const oz_real *acc,
                                oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
@@ -177,7 +177,7 @@ OZ_FN void oz_paper_force_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_vec_st(f->dx, i, dx, oz_set(0.0f));
 }
 
-/* paper_shift: y += dx. paper_sync: positions to where the gathers look. */
+/* paper_shift: y += dx. paper_sync: copies positions to the array that the gathers read. */
 OZ_FN void oz_paper_sync_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real at[4];

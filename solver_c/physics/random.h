@@ -1,5 +1,5 @@
-/* Random numbers by counting: a function of (seed, id, k), so they do not depend on order, threads
- * or restarts. */
+/* Counter-based random numbers: a function of (seed, id, k), independent of order, threads and
+ * restarts. */
 #ifndef OZ_PHYSICS_RANDOM_H
 #define OZ_PHYSICS_RANDOM_H
 

@@ -1,4 +1,4 @@
-/* Rigid motion in double precision: one body's place, turn and inertia, from sums over its
+/* Rigid motion in double precision: place, rotation and inertia of one body, from sums over its
  * particles. Plain doubles: there are few bodies, and a body of a million particles must not lose
  * its angular momentum to rounding. */
 #ifndef OZ_PHYSICS_RIGID_H
@@ -17,7 +17,7 @@ OZ_FN void oz_cross3(const double a[3], const double b[3], double out[3]) {
   out[0] = x, out[1] = y, out[2] = z;
 }
 
-/* v turned by the unit quaternion q (x y z w), as oz_turn. */
+/* v rotated by the unit quaternion q (x y z w), as oz_turn. */
 OZ_FN void oz_turn3(const double q[4], const double v[3], double out[3]) {
   double t[3], u[3];
   oz_cross3(q, v, t);
@@ -39,7 +39,7 @@ OZ_FN void oz_quat_mul(const double a[4], const double b[4], double out[4]) {
   out[0] = x, out[1] = y, out[2] = z, out[3] = w;
 }
 
-/* The quaternion of a turn by |r| about r, and back. */
+/* The quaternion of a rotation by |r| about r, and back. */
 OZ_FN void oz_quat_exp(const double r[3], double q[4]) {
   double angle = sqrt(oz_dot3(r, r)), k = angle > 1e-9 ? sin(0.5 * angle) / angle : 0.5;
   for (int c = 0; c < 3; c++) q[c] = k * r[c];
@@ -59,7 +59,7 @@ OZ_FN void oz_sym_v(const double s[6], const double v[3], double out[3]) {
   out[0] = x, out[1] = y, out[2] = z;
 }
 
-/* What cannot turn about some axis (all mass on it) does not: the inverse is 0 where the matrix is
+/* A body with all its mass on an axis does not turn about it: the inverse is 0 where the matrix is
  * singular. */
 OZ_FN void oz_sym_inverse(const double s[6], double r[6]) {
   r[0] = s[1] * s[2] - s[5] * s[5];
@@ -73,10 +73,10 @@ OZ_FN void oz_sym_inverse(const double s[6], double r[6]) {
   for (int c = 0; c < 6; c++) r[c] *= k;
 }
 
-/* The rotation (unit quaternion) that best carries the reference a onto the points x: S = sum m x
- * a^T, row major. Horn's closed form (1987): the eigenvector of the largest eigenvalue of a
- * symmetric 4x4, here by Jacobi rotations. Needs no start, so that a body's turn follows from its
- * particles alone. */
+/* The rotation (unit quaternion) that best maps the reference a onto the points x: S = sum m x a^T,
+ * row major. Horn's closed form (1987): the eigenvector of the largest eigenvalue of a symmetric
+ * 4x4, here by Jacobi rotations. It needs no start value, so that a body's rotation follows from
+ * its particles alone. */
 OZ_FN void oz_horn(const double S[9], double q[4]) {
   /* a[r][c], r <= c, order w x y z */
   double a[4][4], v[4][4], size = 0.0;
@@ -161,8 +161,8 @@ OZ_FN void oz_body_add(double *acc, double m, const float xf[3], const float uf[
   acc[OZ_BODY_XX + 5] += m * x[1] * x[2];
 }
 
-/* Centre, turn, inertia and motion from those sums. 0 if there is nothing, or no number, to make a
- * body of. */
+/* Centre, rotation, inertia and motion from those sums. Returns 0 without mass or with a non-finite
+ * sum. */
 OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
   const double m = acc[OZ_BODY_MASS], inv = 1.0 / (m > 0.0 ? m : 1.0);
   double xx[6], S[9], t[3], sum = 0.0;
@@ -193,7 +193,7 @@ OZ_FN int oz_body_solve(const double *acc, oz_body_state *b) {
   return 1;
 }
 
-/* I^-1 L for a body that has turned by `by` (a unit quaternion) since its inertia was taken. */
+/* I^-1 L for a body rotated by `by` (a unit quaternion) since its inertia was computed. */
 OZ_FN void oz_body_spin(const oz_body_state *b, const double by[4], const double L[3],
                         double w[3]) {
   double t[3];
@@ -202,7 +202,7 @@ OZ_FN void oz_body_spin(const oz_body_state *b, const double by[4], const double
   oz_turn3(by, t, w);
 }
 
-/* The turn since the start of the substep. */
+/* The rotation since the start of the substep. */
 OZ_FN void oz_body_turned(const oz_body_state *b, double by[4]) {
   double back[4] = {-b->q0[0], -b->q0[1], -b->q0[2], b->q0[3]};
   oz_quat_mul(b->q, back, by);

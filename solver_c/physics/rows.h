@@ -1,12 +1,13 @@
 /* Rows of neighbours.
  *
- * On the CPU a row is a stretch of 16-bit words, a multiple of four, that begins at the word 4
- * (row[i] & ~OZ_WIDE). Its entries are the distances j - i in the arrays, which are sorted along a
- * curve, so that neighbours are mostly near each other; where one does not fit in 16 bits with its
- * sign, the row has the bit OZ_WIDE and entries of 32 bits. Behind the entries of rows of C lie as
- * many halves: w = d |ghat| / r, of which with the start positions everything else of a pair
- * follows (pairs.h): it is the same from either end, so that what a pair exchanges is equal and
- * opposite to the last bit, and directed along it. */
+ * On the CPU a row is a sequence of 16-bit words, a multiple of four, that begins at word 4 (row[i]
+ * & ~OZ_WIDE). Its entries are the index distances j - i; arrays are sorted along a space-filling
+ * curve, so that neighbours mostly have near indices. If a distance does not fit in 16 bits with
+ * its sign, the row has the bit OZ_WIDE and entries of 32 bits.
+ *
+ * Behind the entries of a start row follow as many halves: w = d |ghat| / r. With the start
+ * positions, all other values of a pair follow from it (pairs.h). It is the same from either end,
+ * so that the exchange of a pair is equal and opposite to the last bit, and directed along it. */
 #ifndef OZ_PHYSICS_ROWS_H
 #define OZ_PHYSICS_ROWS_H
 
@@ -24,8 +25,8 @@ OZ_FN oz_row oz_row_of(const uint16_t *list, const uint32_t *starts, uint32_t i)
   return r;
 }
 
-/* Entry m, as j - i. Loops over a row come in two kinds, for `wide` rows and for others: it is
- * looked at once a row. */
+/* Entry m, as j - i. Loops over a row exist twice, for `wide` rows and for others, so that the test
+ * is made once a row. */
 OZ_FN ptrdiff_t oz_row_far(const oz_row *r, uint32_t wide, uint32_t m) {
   if (wide) {
     int32_t e;
@@ -43,14 +44,14 @@ OZ_FN void oz_row_j(const oz_row *r, uint32_t m, uint32_t count, uint32_t *j) {
 #endif
 
 #if OZ_GPU
-/* Where entry m of row i is: the rows of 32 particles lie interleaved, four entries at a time
+/* Index of entry m of row i: the rows of 32 particles are interleaved, four entries at a time
  * (cuda/README.md). */
 OZ_FN size_t oz_row_entry(const uint32_t *starts, size_t i, uint32_t m) {
   return ((size_t)starts[i >> 5] + (m & ~3u)) * 32u + (i & 31u) * 4u + (m & 3u);
 }
 #endif
-/* Entry m of row i of list C, and of either part of the density's. Gathers do not come here: their
- * drivers walk rows in their own way. */
+/* Entry m of row i of the start neighbour list, and of either part of the density neighbour list.
+ * Gathers do not use these functions: the drivers walk rows in their own way. */
 OZ_FN uint32_t oz_neighbour(const oz_frame *f, size_t i, uint32_t m) {
 #if OZ_GPU
   const size_t e = oz_row_entry(f->start_row, i, m);
@@ -75,7 +76,7 @@ OZ_FN uint32_t oz_dense_neighbour(const oz_frame *f, int part, uint32_t i, uint3
 #endif
 }
 
-/* Whether there is a first or second part of it. */
+/* True if part 0 or 1 of the density neighbour list exists. */
 OZ_FN int oz_dense_part(const oz_frame *f, int part) {
 #if OZ_GPU
   return part == 0 || f->density_list[1] != NULL;

@@ -1,5 +1,5 @@
-/* What becomes of links in a substep, by rule: each model's own decisions behind three functions.
- */
+/* Making, keeping and dropping links in a substep, by rule: the decisions of each model behind
+ * three functions. */
 #ifndef OZ_PHYSICS_RULES_H
 #define OZ_PHYSICS_RULES_H
 
@@ -7,22 +7,22 @@
 #include "physics/springs.h"
 #include "physics/viscous.h"
 
-/* Radius within which a rule looks for new links, squared; 0: it makes none. */
+/* Squared radius within which a rule makes new links; 0: it makes none. */
 OZ_FN float oz_link_reach2(const oz_frame *f, uint32_t rule) {
-  if (rule == OZ_RULE_SOFT) return 0.0f; /* a soft body has its links from the start */
+  if (rule == OZ_RULE_SOFT) return 0.0f; /* a soft body gets its links at creation */
   if (rule == OZ_RULE_SPRINGS && f->springs.mode != OZ_SPRINGS_FLOW &&
       f->springs.mode != OZ_SPRINGS_SET)
     return 0.0f;
   return OZ_LINK_INSIDE * f->h2;
 }
 
-/* Whether stages of kind BOTH will run: near particles that have no link then stand behind those
- * that have one. */
+/* True if stages of kind DENSITY_LINK run: rows then hold the unlinked near particles behind the
+ * links. */
 OZ_FN int oz_link_fused(uint32_t rule) { return rule == OZ_RULE_LINKS; }
 
-/* What becomes of link l of particle i: 0 drops it. r2: squared distance now, m^2. What is not of
- * the rule's own kind is left alone, but soft bodies tear in any model. Where lanes are links,
- * those of OZ_RULE_LINKS are decided in groups (oz_viscous_drop). */
+/* Returns 1 to keep link l of particle i, 0 to drop it. r2: current squared distance, m^2. A rule
+ * leaves links of other kinds alone, but soft bodies tear in any model. Where lanes are links,
+ * OZ_RULE_LINKS decides in groups (oz_viscous_drop). */
 OZ_FN int oz_link_keep(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
   if (l->kind == OZ_LINK_SOFT) return oz_soft_keep(f, i, l, r2);
   if (rule == OZ_RULE_SPRINGS) return oz_spring_keep(f, l, r2);
@@ -32,7 +32,7 @@ OZ_FN int oz_link_keep(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l,
   return 1;
 }
 
-/* Whether particles i and l->j, which have no link, get one; fills in the rest. */
+/* True if particles i and l->j, which have no link, get one; fills in the other members of l. */
 OZ_FN int oz_link_make(const oz_frame *f, uint32_t rule, uint32_t i, oz_link *l, float r2) {
   if (rule == OZ_RULE_SPRINGS) return oz_spring_make(f, i, l, r2);
   if (rule == OZ_RULE_LINKS) return oz_viscous_make(f, i, l, r2);

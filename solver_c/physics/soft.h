@@ -1,44 +1,45 @@
 /* Soft bodies: distance constraints along links and a volume constraint around each particle, both
- * with compliance, solved for the velocities at the end of the substep. Then fluid, walls and other
- * bodies push at their particles as at any other.
+ * with compliance, solved for the velocities at the end of the substep (docs/theory/bodies.md).
+ * After that, fluid, walls and other bodies push their particles like any others.
  *
  *   distance   C_l = |x_j - x_i| - L for each link; stiffness k = E w_l, in N/m. E is 1 / stretch
- * compliance (Pa), w_l (m) comes with the link (core/soft.c: the sum over a particle's links makes
- * a solid of Young's modulus E). volume     C_i = det F_i - 1, F_i the deformation of the
- * particle's links that fits best: F = sum w x_ij X_ij^T A^-1, A = sum w X_ij X_ij^T, X places at
- * rest. Stiffness kappa V0, kappa = 1 / volume compliance. Its gradient is dC_i/dx_j = w_ij G_i
- * X_ij with G = cof(F) A^-1. solve      XPBD with compliance is one linearised backward Euler step:
- *                (M + dt (dt + beta) K) v = M v* + dt f(x),   K = sum over constraints of stiffness
- * times grad C grad C^T, beta: damping (s). It is solved by Chebyshev's iteration in the metric of
- * mass: no sums over the body, and every iterate is a polynomial of M^-1 K, so that linear and
- * angular momentum are kept however few there are. One root lies at eigenvalue 1: what moves
- * rigidly is exact. The start is the velocity before forces, so that what hangs at rest is exact
- * too. bound      Damping counts as far as the iteration bears it (oz_soft_ahead). Stiffness is
- * taken down where it exceeds what the iteration was set up for (soft.most): what is crumpled, or
- *              asked to be stiffer than the substep bears.
+ *              compliance (Pa), w_l (m) is stored with the link (core/soft.c: the sum over the
+ * links of a particle makes a solid of Young's modulus E). volume     C_i = det F_i - 1, F_i the
+ * best fit of the deformation of the particle's links: F = sum w x_ij X_ij^T A^-1, A = sum w X_ij
+ * X_ij^T, X the places at rest. Stiffness kappa V0, kappa = 1 / volume compliance. Gradient:
+ * dC_i/dx_j = w_ij G_i X_ij with G = cof(F) A^-1. solve      XPBD with compliance is one linearised
+ * backward Euler step: (M + dt (dt + beta) K) v = M v* + dt f(x),   K = sum over constraints of
+ *                stiffness times grad C grad C^T, beta: damping (s).
+ *              Chebyshev's iteration in the metric of mass solves it without sums over the body.
+ *              Every iterate is a polynomial of M^-1 K, so that linear and angular momentum are
+ *              kept after any number of iterations. One root lies at eigenvalue 1: rigid motion is
+ *              exact. The start is the velocity before forces, so that a body hanging at rest is
+ *              exact too.
+ *   bound      Damping counts as far as the iteration stays stable (oz_soft_ahead). Stiffness is
+ *              reduced where it exceeds the bound of the iteration (soft.most): in crumpled parts,
+ *              or where it is too high for the substep.
  *
- * Both ends of a link find the same force, and the forces of a volume constraint add up to nothing,
- * turn nothing: linear and angular momentum are kept. Links longer than 1 + strain limit of their
- * length are dropped (oz_soft_keep).
+ * Both ends of a link find the same force, and the forces of a volume constraint sum to zero force
+ * and zero torque, so that linear and angular momentum are kept. Links longer than 1 + strain limit
+ * of their length are dropped (oz_soft_keep).
  *
- * Walls take part in the solve: what presses against one keeps its distance from it (soft_hold), so
- * that the load goes through the whole body at once.
+ * Walls take part in the solve: a particle that presses against one keeps its distance from it
+ * (soft_hold), so that the load passes through the whole body at once.
  *
- * Working memory, free before `velocity_start`: soft_gradient, y2, wall_term have G's rows; their
- * fourth words are det F - 1, the bound, and the pressure (N m). dx and p have the velocity of this
- * and of the last iteration, in turns. */
+ * Working memory, free before `velocity_start`: soft_gradient, y2, wall_term hold the rows of G;
+ * their fourth words are det F - 1, the bound, and the pressure (N m). dx and p hold the velocity
+ * of this and of the previous iteration, alternating. */
 #ifndef OZ_PHYSICS_SOFT_H
 #define OZ_PHYSICS_SOFT_H
 
 #include "physics/body.h"
 #include "physics/links.h"
 
-#define OZ_SOFT_TOUCH                                                                          \
-  0.05f                   /* d: further than this from its place at a wall nothing rests on it \
-                           */
-#define OZ_SOFT_RISE 0.1f /* d: what is inside a wall comes out by this much a substep */
+/* d: a particle further than this from its place at a wall does not rest on it */
+#define OZ_SOFT_TOUCH 0.05f
+#define OZ_SOFT_RISE 0.1f /* d: largest move of a particle out of a wall in one substep */
 
-/* The particle of a slot, if it belongs to a soft body. */
+/* Particle and body of a member slot; 0 if it does not belong to a soft body. */
 OZ_FN int oz_soft_member(const oz_frame *f, uint32_t slot, uint32_t *i, const oz_body **b) {
   *i = f->member[slot];
   if (*i == OZ_NO_MEMBER || !f->link_row || oz_owner_kind(oz_word(f->owner, *i)) != OZ_OWNER_SOFT)
@@ -49,15 +50,15 @@ OZ_FN int oz_soft_member(const oz_frame *f, uint32_t slot, uint32_t *i, const oz
   return 1;
 }
 
-/* s: how far ahead strain is looked at: the substep, and damping as far as the iteration bears it.
- */
+/* s: time ahead at which strain is evaluated: the substep, plus damping as far as the iteration
+ * stays stable. */
 OZ_FN float oz_soft_ahead(const oz_frame *f, const oz_body *b) {
   const float rate = f->dt * (b->young * b->stretch_bound + b->bulk * b->volume_bound),
               most = f->soft.most - f->dt * rate;
   return f->dt + (b->damping * rate < most ? b->damping : most > 0.0f ? most / rate : 0.0f);
 }
 
-/* OZ_LANES links of a particle: what all stages look at. Padding and links of other kinds have
+/* OZ_LANES links of a particle, as all stages use them. Padding and links of other kinds have
  * weight 0. */
 typedef struct oz_soft_links {
   const uint32_t *j;
@@ -76,7 +77,7 @@ OZ_FN void oz_soft_row(const oz_frame *f, uint32_t i, uint32_t m, oz_soft_links 
   n->X.z = oz_gather1(f->owner_place + 2 * s, n->j, 1) - f->owner_place[2 * s + i];
 }
 
-/* From i to j and how far; a link without length points nowhere. */
+/* Direction from i to j, and the length; zero for a link without length. */
 OZ_FN oz_v3 oz_soft_way(const oz_frame *f, uint32_t i, const uint32_t *j, oz_real *l) {
   oz_v3 r = oz_sub(oz_vec_gather(f->x, j), oz_vec_of(f->x, i));
   oz_real r2 = oz_dot(r, r), ir = oz_rsqrt(oz_max(r2, oz_set(1e-12f * f->d * f->d)));
@@ -102,7 +103,7 @@ OZ_FN void oz_soft_matrix_ld(const oz_frame *f, uint32_t i, float G[9]) {
 
 OZ_FN float *oz_soft_now(const oz_frame *f) { return f->soft.turn & 1u ? f->p : f->dx; }
 
-/* holds the last one's until then */
+/* holds the previous velocity until it is overwritten */
 OZ_FN float *oz_soft_next(const oz_frame *f) { return f->soft.turn & 1u ? f->dx : f->p; }
 
 /* 1/kg */
@@ -110,9 +111,9 @@ OZ_FN float oz_soft_mass(const oz_frame *f, uint32_t i) {
   return f->omega[i] > 0.0f ? f->omega[i] / f->m_ref : 0.0f;
 }
 
-/* ---- soft_start: shape, bound, and the velocity that the iteration starts from ---- */
+/* ---- soft_start: shape, bound, and the start velocity of the iteration ---- */
 
-/* A link holds while both its ends are particles of one soft body. */
+/* Voids links whose ends are not both particles of this soft body. */
 OZ_FN void oz_soft_void(const oz_frame *f, uint32_t i, const oz_body *b) {
   for (uint32_t m = 0; m < f->link_len[i]; m++) {
     const size_t e = oz_link_at(f, i, m);
@@ -123,16 +124,16 @@ OZ_FN void oz_soft_void(const oz_frame *f, uint32_t i, const oz_body *b) {
   }
 }
 
-/* G and det F from Fm = sum w x X^T (row major) and A (xx yy zz xy xz yz, m^3). 0 where the links
- * span no volume. */
+/* G and det F - 1 from Fm = sum w x X^T (row major) and A (xx yy zz xy xz yz, m^3). 0 where the
+ * links span no volume. */
 OZ_FN float oz_soft_shape(const float Fm[9], const float A[6], float G[9]) {
   double a[6], inv[6], F[9], cof[9];
   for (int k = 0; k < 6; k++) a[k] = (double)A[k];
   oz_sym_inverse(a, inv);
   const double t = a[0] + a[1] + a[2],
                I[9] = {inv[0], inv[3], inv[4], inv[3], inv[1], inv[5], inv[4], inv[5], inv[2]};
-  /* a sheet or a thread of links: its smallest extent, by inv's size, is less than a tenth of the
-   * greatest */
+  /* a sheet or a thread of links: its smallest extent, estimated from inv, is less than a tenth of
+   * the greatest */
   const int flat = !((inv[0] + inv[1] + inv[2]) * t < 100.0) || !(inv[0] + inv[1] + inv[2] > 0.0);
   for (int r = 0; r < 3; r++)
     for (int c = 0; c < 3; c++)
@@ -191,7 +192,7 @@ OZ_FN void oz_soft_start_item(const oz_frame *f, uint32_t slot) {
     J = 0.0f;
     for (int k = 0; k < 9; k++) G[k] = 0.0f;
   }
-  /* sum of |grad C|, its own with those of its links' other ends */
+  /* sum of |grad C|: of the particle itself and of the other ends of its links */
   oz_real size = oz_set(0.0f), own[3] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
   for (uint32_t m = 0; m < f->link_len[i]; m += OZ_LANES) {
     oz_soft_row(f, i, m, &n);
@@ -219,8 +220,8 @@ OZ_FN void oz_soft_start_item(const oz_frame *f, uint32_t slot) {
   }
 }
 
-/* ---- soft_rate: pressure that the volume constraint has at the end of the substep with these
- * velocities ---- */
+/* ---- soft_rate: pressure of the volume constraint at the end of the substep with these velocities
+ * ---- */
 
 OZ_FN void oz_soft_rate_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -240,8 +241,8 @@ OZ_FN void oz_soft_rate_item(const oz_frame *f, uint32_t slot) {
   oz_soft_matrix(f, i, 2)[3] = b->bulk * f->V0 * oz_soft_matrix(f, i, 1)[3] * open;
 }
 
-/* ---- soft_pull: residual, and one step of the iteration; v of dx, the new one over the last one's
- * place in p ---- */
+/* ---- soft_pull: residual and one step of the iteration; the new velocity replaces the previous
+ * one ---- */
 
 OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -274,7 +275,7 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
     } else
       limit = oz_gather1(f->y2 + 3, n.j, 4);
     oz_real k = young * oz_min(mine, limit), along = oz_dot(dv, e);
-    /* across a stretched link its tension holds too; without that it would sing */
+    /* the tension of a stretched link also acts across it; without this term the link oscillates */
     oz_real across = h * k * oz_max(one - n.rest / oz_max(l, oz_set(1e-6f * f->d)), oz_set(0.0f));
     oz_real T = k * (l - n.rest + h * along) - across * along;
     acc[0] += n.w * (T * e.x + across * dv.x + push.x);
@@ -291,9 +292,9 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
   }
 }
 
-/* ---- soft_hold: what presses against a wall stays half a separation from it. The first time it is
- * decided what does: what would come nearer with the velocity that it had, or rests there and is
- * not drawn away by all that acts on it ---- */
+/* ---- soft_hold: a particle that presses against a wall stays half a separation from it. The first
+ * iteration selects these particles: those that would come nearer with their velocity before
+ * forces, or that rest there and are not drawn away by all forces ---- */
 
 OZ_FN void oz_soft_hold_item(const oz_frame *f, uint32_t contact) {
   const uint32_t i = f->wall_particle[contact];
@@ -309,13 +310,13 @@ OZ_FN void oz_soft_hold_item(const oz_frame *f, uint32_t contact) {
     if (f->soft.turn == 0)
       w->active = was < to || (was < to + OZ_SOFT_TOUCH * f->d * f->inv_dt && drawn <= 0.0f);
     if (!w->active) continue;
-    /* out of a wall not at a jump */
+    /* out of a wall step by step, without a jump */
     const float lift = oz_minf(to, OZ_SOFT_RISE * f->d * f->inv_dt) - oz_dot3f(w->n, next);
     for (int a = 0; a < 3; a++) next[a] += lift * w->n[a];
   }
 }
 
-/* ---- soft_set: the result as velocity, and where it leads ---- */
+/* ---- soft_set: the result as velocity, and the predicted position ---- */
 
 OZ_FN void oz_soft_set_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -333,7 +334,7 @@ OZ_FN void oz_soft_set_item(const oz_frame *f, uint32_t slot) {
   p[3] = 1.0f;
 }
 
-/* ---- soft_shift: what body_touch and body_wall left in dx ---- */
+/* ---- soft_shift: adds the displacement that body_touch and body_wall left in dx ---- */
 
 OZ_FN void oz_soft_shift_item(const oz_frame *f, uint32_t slot) {
   uint32_t i;
@@ -341,7 +342,7 @@ OZ_FN void oz_soft_shift_item(const oz_frame *f, uint32_t slot) {
   if (!oz_soft_member(f, slot, &i, &b) || !(f->omega[i] > 0.0f)) return;
   float *y = f->y + 4 * (size_t)i, *p = f->p + 4 * (size_t)i;
   const float *dx = f->dx + 4 * (size_t)i, *x = f->x + 4 * (size_t)i;
-  /* no contact moves anything further */
+  /* a larger displacement is no contact */
   if (!(fabsf(dx[0]) + fabsf(dx[1]) + fabsf(dx[2]) < f->h)) return;
   for (int k = 0; k < 3; k++) {
     y[k] += dx[k];
@@ -349,8 +350,8 @@ OZ_FN void oz_soft_shift_item(const oz_frame *f, uint32_t slot) {
   }
 }
 
-/* Whether a soft link holds at a squared distance of r2. Its ends are of one body: both decide
- * alike. */
+/* True if a soft link holds at a squared distance of r2. Both ends belong to one body, so they
+ * decide alike. */
 OZ_FN int oz_soft_keep(const oz_frame *f, uint32_t i, const oz_link *l, float r2) {
   const int64_t at = oz_owner_kind(oz_word(f->owner, i)) == OZ_OWNER_SOFT
                          ? oz_body_index(f, oz_word(f->owner, i))

@@ -1,22 +1,22 @@
-/* Smoothed particle hydrodynamics blended with shape matching (Takamatsu & Kanai 2011). Numbers in
- * brackets are the paper's equations.
+/* Smoothed particle hydrodynamics blended with shape matching (Takamatsu & Kanai 2011;
+ * docs/theory/models/blend.md). Numbers in brackets are the paper's equations.
  *
- * What differs from the printed form, and why: pressure and viscosity are pairwise (Mueller 2003's
- * spiky and viscosity kernels, sums of both sides), so that momentum is kept; pressure is
- * one-sided, because (1) pulls particles into clumps where density is below rest; the pressure
- * coefficient and the viscosity are lowered to what an explicit step of this length bears; he
- * shortens the step (12) so that nothing moves further than the support radius, which is `cfl` =
- * blend_support (core/step.c). (7) is read as the rigid motion of j's neighbourhood applied to i:
- * its x_j^ref is the centre of that neighbourhood, as in Rivers & James. */
+ * Differences from the printed form: pressure and viscosity are pairwise (Mueller 2003's spiky and
+ * viscosity kernels, sums of both sides), so that momentum is kept; pressure is one-sided, because
+ * (1) pulls particles into clumps where density is below rest; the pressure coefficient and the
+ * viscosity are reduced to the stability limit of an explicit step. The paper shortens the step
+ * (12) so that no particle moves further than the support radius, which is `cfl` = blend_support
+ * (core/step.c). (7) is read as the rigid motion of j's neighbourhood applied to i: its x_j^ref is
+ * the centre of that neighbourhood, as in Rivers & James. */
 #ifndef OZ_PHYSICS_SPH_H
 #define OZ_PHYSICS_SPH_H
 
 #include "physics/pairs.h"
 #include "physics/motion.h"
 
-/* The rotation nearest to a, from any start: a = R S by the eigenvectors of a^T a, the least
- * certain axis from the other two, so that it is never a reflection. Lanes that are stretched along
- * a line only, or not at all, do not turn. */
+/* The rotation nearest to a, from any start: a = R S by the eigenvectors of a^T a, with the least
+ * certain axis from the other two, so that it is never a reflection. Lanes with a stretched along
+ * one line only, or zero, get the identity. */
 OZ_FN oz_q4 oz_rotation_of(const oz_m3 *a) {
   oz_s3 s;
   oz_m3 v, u, r;
@@ -65,8 +65,8 @@ OZ_FN oz_q4 oz_rotation_of(const oz_m3 *a) {
   }
   r = oz_m3_mul_t(&u, &v);
   for (int c = 0; c < 9; c++) r.m[c] = oz_select(turns, r.m[c], oz_set(c % 4 == 0 ? 1.0f : 0.0f));
-  /* eigenvalues that are close together leave a frame that is only nearly a's; from there Newton's
-   * method is exact */
+  /* close eigenvalues leave a frame that is only nearly that of a; from there Newton's method is
+   * exact */
   oz_q4 q = oz_q4_of(&r), better = oz_polar(&b, q, 2);
   q.x = oz_select(turns, better.x, q.x);
   q.y = oz_select(turns, better.y, q.y);
@@ -75,8 +75,8 @@ OZ_FN oz_q4 oz_rotation_of(const oz_m3 *a) {
   return q;
 }
 
-/* ---- free_start: where particles would go freely; nothing is known of the conformation's arrays
- * that `finish` reads ---- */
+/* ---- free_start: predicted positions without constraints; clears the arrays of conformation that
+ * `finish` reads ---- */
 
 OZ_FN void oz_clear_conformation(const oz_frame *f, uint32_t i) {
   oz_real zero = oz_set(0.0f);
@@ -110,8 +110,7 @@ OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->p, i, p, oz_ld(f->omega, i));
 }
 
-/* ---- sph_density: rho, p = k (rho - rho0); (velocity, p / rho^2) goes to dx for the next pass
- * ---- */
+/* ---- sph_density: rho, p = k (rho - rho0); (velocity, p / rho^2) goes to dx for sph_force ---- */
 
 typedef struct {
   oz_v3 x;
@@ -138,8 +137,7 @@ OZ_FN void oz_sph_density_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_vec_st(f->dx, i, oz_vec_ld(f->u, i), p / (rho * rho));
 }
 
-/* ---- sph_force: acceleration by pressure (1) and viscosity (2) and outside forces, to
- * gradient_sum ---- */
+/* ---- sph_force: acceleration by pressure (1) and viscosity (2), to sph_acceleration ---- */
 
 typedef struct {
   oz_v3 x, u;
@@ -179,7 +177,8 @@ OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_ld4(f->dx, i, 4, 0, dx);
   oz_real inv = 1.0f / oz_density(f, i), press = -f->inv_d * f->dens_grad * inv,
           wall = -2.0f * f->inv_d * inv * dx[3];
-  /* the mean of both viscosities; volumes at rest on both sides, so that what i gains j loses */
+  /* the mean of both viscosities; volumes at rest on both sides, so that the exchange is equal and
+   * opposite */
   oz_real lap = (-f->grad_norm * f->dens_grad * f->inv_d) * inv,
           mu = oz_min(oz_viscosity(f, i), oz_set(f->blend.most_viscous));
   for (int c = 0; c < 3; c++)
@@ -187,7 +186,8 @@ OZ_FN void oz_sph_force_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
                 press * acc[c] + wall * w[c] + 0.5f * lap * (mu * acc[3 + c] + acc[6 + c]));
 }
 
-/* ---- blend_reference: the reference shape is where the next list is made ---- */
+/* ---- blend_reference: moves particles to the reference shape, at which the next list is made
+ * ---- */
 
 OZ_FN void oz_blend_reference_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
@@ -243,7 +243,7 @@ OZ_FN void oz_blend_match_pair(const oz_frame *f, const oz_blend_match_self *s, 
 
 OZ_FN void oz_blend_match_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_real k = 1.0f / (acc[0] + 1.0f); /* the particle itself is one of its neighbourhood */
+  oz_real k = 1.0f / (acc[0] + 1.0f); /* the particle itself belongs to its neighbourhood */
   oz_m3 cov, R;
   for (int a = 0; a < 3; a++)
     for (int b = 0; b < 3; b++) cov.m[3 * a + b] = acc[7 + 3 * a + b] - k * acc[1 + a] * acc[4 + b];
@@ -268,7 +268,7 @@ OZ_FN void oz_blend_goal_begin(const oz_frame *f, uint32_t i, oz_blend_goal_self
   s->p = oz_vec_of(f->p, i);
 }
 
-/* p turned by the quaternion: p + 2 w (q x p) + 2 q x (q x p) */
+/* p rotated by the quaternion: p + 2 w (q x p) + 2 q x (q x p) */
 OZ_FN oz_v3 oz_blend_turn(oz_real *q, oz_v3 p) {
   oz_v3 c = {q[1] * p.z - q[2] * p.y, q[2] * p.x - q[0] * p.z, q[0] * p.y - q[1] * p.x};
   oz_v3 r = {p.x + 2.0f * (q[3] * c.x + q[1] * c.z - q[2] * c.y),
@@ -312,11 +312,11 @@ OZ_FN void oz_blend_goal_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
     y[c] = f->dt * v;
     oz_block_st(f->blend_move, 6, (uint32_t)c, f->stride, i, y[c]);
   }
-  oz_st4(f->y, i, 4, 0, y); /* neighbours still look at p */
+  oz_st4(f->y, i, 4, 0, y); /* p is unchanged: neighbours still read it */
 }
 
 /* ---- blend_load: size of the outside force on each particle, collisions included (14);
- * blend_renew: (14) is exceeded ---- */
+ * blend_renew: new reference shape, when (14) is exceeded ---- */
 
 OZ_FN void oz_blend_load_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 force = oz_force(f, i), y = oz_vec_ld(f->y, i), was;

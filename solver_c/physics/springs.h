@@ -1,17 +1,16 @@
 /* Clavet, Beaudoin, Poulin 2005: double density relaxation, springs with plasticity, viscosity
- * impulses.
+ * impulses (docs/theory/models/springs.md).
  *
- * The paper moves one pair after the other, each from where the last left it; that order cannot be
- * shared out. Here every particle gathers all of its pairs at once (Jacobi instead of
- * Gauss-Seidel). Each pair's displacements are still equal and opposite, so momentum is kept. What
- * changes: where the paper's order lets a pair see what others have done already, here all act on
- * the same positions and together might do too much. So each particle (springs, viscosity) or each
- * density has a bound on what its pairs may do together, and a pair is held to the stricter of its
- * two ends. With the paper's own values the bounds of density are not reached; those of springs
- * are, at one step a frame (docs/guide/models.md has the numbers).
+ * The paper moves one pair after the other, each from the positions that the previous pair left;
+ * that order cannot be parallelised. Here every particle gathers all of its pairs at once (Jacobi
+ * instead of Gauss-Seidel). The displacements of a pair are still equal and opposite, so momentum
+ * is kept. But all pairs act on the same positions and may overshoot together. So each particle
+ * (springs, viscosity) or each density has a bound on the sum of its pairs, and a pair obeys the
+ * stricter bound of its two ends. The paper's own values do not reach the bounds of density; they
+ * reach those of springs at one step a frame (docs/guide/models.md has the numbers).
  *
- * Units. Time in units of T (models/springs.c), lengths in units of h, as the paper's values go: k
- * and k_near are accelerations in h / T^2, k_spring and k_stick are 1 / T^2, alpha and sigma 1 / T,
+ * Units, as in the paper: time in units of T (models/springs.c), lengths in units of h; k and
+ * k_near are accelerations in h / T^2, k_spring and k_stick are 1 / T^2, alpha and sigma 1 / T,
  * beta 1 / h. s = dt / T. */
 #ifndef OZ_PHYSICS_SPRINGS_H
 #define OZ_PHYSICS_SPRINGS_H
@@ -21,16 +20,16 @@
 
 /* Largest eigenvalue that the gathered operators may have. F = -K x is stable below 4/3 in the
  * paper's scheme (force at the predicted position, velocity from displacement); sums of w r r^T
- * over pairs stay below twice the greatest of one particle's. Velocities: below 1 they even out and
- * do not swing. */
+ * over pairs stay below twice the greatest of one particle's. Velocities: below 1 they decay
+ * without oscillation. */
 #define OZ_SPRING_BOUND 0.6f
 #define OZ_SPRING_VISCOUS_BOUND 0.5f
-/* Of densities the bound by sums of sizes is loose, since directions cancel most of it: 3 leaves
- * the paper's values whole (2.6 at dt = T) and still holds a thousand times as much
- * (tests/models/springs.c). */
+/* For densities the bound by sums of sizes is loose, since directions cancel most of it: 3 leaves
+ * the paper's values unchanged (2.6 at dt = T) and still stabilises values a thousand times as
+ * large (tests/models/springs.c). */
 #define OZ_SPRING_DENSITY_BOUND 3.0f
-/* Of h: one particle's pressures do not push and pull its neighbours further than this, all taken
- * together. A pair far from its rest density is no small disturbance. */
+/* h: most that the pressures of one particle may move its neighbours, all together. A pair far from
+ * its rest density is no small disturbance. */
 #define OZ_SPRING_REACH 1.0f
 
 /* Distance, direction (zero for padding and for coincident particles) and 1 - r/h, not below 0.
@@ -45,8 +44,8 @@ OZ_FN oz_real oz_spring_way(const oz_frame *f, oz_v3 *way, oz_real *out_r) {
   return oz_max(1.0f - *out_r * f->springs.inv_h, oz_set(0.0f));
 }
 
-/* This end's part of what a pair moves: by inverse masses; 1/2 for equals, nothing for what is
- * held. */
+/* This end's part of the relative motion of a pair, by inverse masses: 1/2 for equal masses, 0 for
+ * a held particle. */
 OZ_FN oz_real oz_spring_share(oz_real own, oz_real other) {
   return own / oz_max(own + other, oz_set(1e-20f));
 }
@@ -60,7 +59,7 @@ OZ_FN void oz_spring_tensor(oz_real *acc, oz_real w, oz_v3 e) {
   acc[5] += w * e.y * e.z;
 }
 
-/* Not below the largest eigenvalue of a positive tensor: its greatest row sum. */
+/* Upper bound of the largest eigenvalue of a positive tensor: its greatest row sum. */
 OZ_FN oz_real oz_spring_norm(const oz_real *m) {
   oz_real xy = oz_abs(m[3]), xz = oz_abs(m[4]), yz = oz_abs(m[5]);
   return oz_max(m[0] + xy + xz, oz_max(m[1] + xy + yz, m[2] + xz + yz));
@@ -83,9 +82,8 @@ OZ_FN void oz_spring_drag_begin(const oz_frame *f, uint32_t i, oz_spring_drag_se
   s->omega = oz_set(f->omega[i]);
 }
 
-/* dt (1 - q)(sigma u + beta u^2) over u, this end's part; u is the velocity at which the pair runs
- * into each other, 0 where it moves apart. The bound counts those too: which they are may change
- * with a rounding. */
+/* dt (1 - q)(sigma u + beta u^2) over u, this end's part; u is the approach velocity of the pair, 0
+ * where it moves apart. The bound counts such pairs too, because rounding may change the sign. */
 OZ_FN oz_real oz_spring_impulse(const oz_frame *f, const oz_spring_drag_self *s, const oz_group *n,
                                 oz_v3 *e, oz_real *out_u) {
   oz_real x[4], u[4], r;
@@ -143,7 +141,7 @@ OZ_FN void oz_spring_viscosity_end(const oz_frame *f, uint32_t i, const oz_real 
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-/* ---- springs (Algorithm 3): spring_bound, then spring_move; (position, bound) waits in dx between
+/* ---- springs (Algorithm 3): spring_bound, then spring_move; dx carries (position, bound) between
  * them ---- */
 
 typedef struct {
@@ -156,7 +154,7 @@ OZ_FN void oz_spring_bound_begin(const oz_frame *f, uint32_t i, oz_spring_bound_
   s->omega = oz_set(f->omega[i]);
 }
 
-/* dt^2 k_spring (1 - L/h), this end's part, for springs alone. */
+/* dt^2 k_spring (1 - L/h), this end's part, for links of kind spring. */
 OZ_FN oz_real oz_spring_weight(const oz_frame *f, const oz_links *n, oz_real own, oz_real other) {
   oz_real w = f->springs.elasticity * oz_max(1.0f - n->rest * f->springs.inv_h, oz_set(0.0f)) *
               oz_spring_share(own, other);
@@ -201,7 +199,7 @@ OZ_FN void oz_spring_move_pair(const oz_frame *f, const oz_spring_move_self *s, 
   acc[2] -= w * e.z;
 }
 
-/* y and p by a displacement in m. */
+/* Adds a displacement in m to y and p. */
 OZ_FN void oz_spring_shift(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_real y[4], p[4];
   oz_v3 x = oz_vec_ld(f->x, i), move = {acc[0], acc[1], acc[2]};
@@ -245,8 +243,8 @@ OZ_FN void oz_spring_density_pair(const oz_frame *f, const oz_spring_density_sel
 
 OZ_FN void oz_spring_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  /* eigenvalues of dt^2 k J^T J: the density's gradient has 2 (1 - q) / h for each neighbour,
-   * near-density's 3 (1 - q)^2 / h */
+  /* eigenvalues of dt^2 k J^T J: the gradient of the density has 2 (1 - q) / h for each neighbour,
+   * that of the near-density 3 (1 - q)^2 / h */
   oz_real size = f->springs.k * acc[0] * acc[0] + 1.5f * f->springs.k_near * acc[1] * acc[1];
   oz_real push = f->springs.k * oz_abs(acc[1] - f->springs.rho0) * acc[0] +
                  f->springs.k_near * acc[2] * acc[1];
@@ -254,15 +252,15 @@ OZ_FN void oz_spring_density_end(const oz_frame *f, uint32_t i, const oz_real *a
   limit = oz_min(limit, OZ_SPRING_REACH / oz_max(push, oz_set(1e-20f))) * f->h;
   oz_st(f->spring_near_pressure, i, limit * f->springs.k_near * acc[2]);
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), limit * f->springs.k * (acc[1] - f->springs.rho0));
-  /* with the particle itself: proportional to how many there are */
+  /* with the particle itself: proportional to the number of particles */
   oz_st(f->rho, i, (acc[1] + 1.0f) * f->springs.inv_rho);
 }
 
-/* Of the pull between fluid and a body: in the paper, whose bodies are shapes, there is none, and a
- * block stands on the fluid rather than in it; with all of it a block is wetted and drawn in by a
- * separation. By the work of parting two halves of the fluid, of which P does 30 and P_near -26
- * parts, neither holds at 0.93; measured, blocks float as Archimedes says between 0.8 and 0.9 (ooze
- * verify springs.fig10). */
+/* Factor on the pull between fluid and a body. The paper's bodies are shapes without any pull, and
+ * a block stands on the fluid rather than in it; with the full pull a block is wetted and drawn in
+ * by a separation. By the work of separating two halves of the fluid, of which P does 30 and P_near
+ * -26 parts, the two balance at 0.93; measured, blocks float as Archimedes says between 0.8 and 0.9
+ * (ooze verify springs.fig10). */
 #define OZ_SPRING_BODY_PULL 0.85f
 
 OZ_FN int oz_spring_of_body(const oz_frame *f, uint32_t i) {
@@ -309,8 +307,8 @@ OZ_FN void oz_spring_relax_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_spring_shift(f, i, acc);
 }
 
-/* ---- stickiness (12): walls draw what is within d_stick of the collision surface, most at half of
- * that ---- */
+/* ---- spring_stick: stickiness (12): walls draw particles within d_stick of the collision surface,
+ * most at half of that ---- */
 
 OZ_FN void oz_spring_stick_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
@@ -332,9 +330,8 @@ OZ_FN void oz_spring_stick_item(const oz_frame *f, uint32_t contact) {
   for (int a = 0; a < 3; a++) p[a] = x[a] + y[a];
 }
 
-/* ---- spring adjustment (Algorithm 4), from which OZ_RULE_SPRINGS is made. Rest lengths yield
- * beyond h too: as printed, a spring that was pulled longer than h in one step would hold for ever.
- * ---- */
+/* ---- spring adjustment (Algorithm 4), the basis of OZ_RULE_SPRINGS. Rest lengths yield beyond h
+ * too: as printed, a spring pulled longer than h in one step would hold forever. ---- */
 
 OZ_FN float oz_spring_yield(const oz_frame *f, float L, float r) {
   const float stretch = r - L - f->springs.yield_stretch * L,
@@ -353,7 +350,8 @@ OZ_FN int oz_spring_keep(const oz_frame *f, oz_link *l, float r2) {
 
 OZ_FN int oz_spring_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   const float r = sqrtf(r2);
-  if (oz_word(f->owner, i) || oz_word(f->owner, l->j)) return 0; /* solids are touched, not tied */
+  if (oz_word(f->owner, i) || oz_word(f->owner, l->j))
+    return 0; /* solids are touched, not linked */
   l->kind = OZ_LINK_SPRING;
   l->spare = 0.0f;
   l->rest = f->springs.mode == OZ_SPRINGS_SET ? r : oz_spring_yield(f, f->h, r);

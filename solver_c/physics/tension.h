@@ -1,27 +1,29 @@
-/* Surface tension and cohesion: a fluid that lacks density has energy.
+/* Surface tension and cohesion: an energy of missing density (docs/theory/tension.md).
  *
  *     E = sum_i k / 2 lack_i^2,     lack_i = max(0, 1 - rho_i),     rho_i = sum_j Vm W(x_ij)
- * (poly6, walls too). Inside, density is 1 and nothing acts. At a surface it is less, so that
- * energy goes with area; what is drawn apart lacks it too. The force is the gradient of E: pairs
- * pull each other with k (lack_i + lack_j) grad W. It lies along the pair and is opposite on both,
- * so that momentum and angular momentum are kept to rounding, and as it has an energy nothing is
- * stirred. (Tried before: pair potentials freeze, a stress in the surface clumps and stirs.)
+ * (poly6, walls included). In the interior the density is 1, and no force acts. At a surface it is
+ * less, so that energy is proportional to area; fluid under tension lacks density too. The force is
+ * the gradient of E: pairs pull each other with k (lack_i + lack_j) grad W. It lies along the pair
+ * and is opposite for both ends, so that momentum and angular momentum are kept to rounding, and as
+ * it has an energy it does not stir the fluid. (Rejected: pair potentials freeze, a stress in the
+ * surface clumps and stirs.)
  *
- * k of a tension sigma: k/2 sum over the layers of a lattice's flat surface of lack^2 is the energy
- * of an area d^2. Then the surface draws itself together a little, which the lattice does not know:
- * the share OZ_TENSION_SHARE is measured (ooze verify tension, the period of a drop). k of a
+ * k of a tension sigma: k/2 times the sum of lack^2 over the layers of a lattice's flat surface is
+ * the energy of an area d^2. The surface then contracts a little, which the lattice does not show:
+ * the factor OZ_TENSION_SHARE is measured (ooze verify tension, the period of a drop). k of a
  * cohesion: the pull is k lack rho / V, at most a quarter of k / V.
  *
  * Walls fill the half space behind them and count `adhesion` times, up to once; they pull as much
  * as they count, and up to twice that. Bodies and boundary particles count as fluid.
  *
- * Explicit: what a substep cannot bear is held back to what it can, by particle, and counted. */
+ * The force is explicit: beyond the stability limit of a substep it is reduced to the limit,
+ * particle by particle, and these are counted. */
 #ifndef OZ_PHYSICS_TENSION_H
 #define OZ_PHYSICS_TENSION_H
 
 #include "physics/pairs.h"
 
-/* ---- tension_clear: no walls yet; wall_density fills in those there are ---- */
+/* ---- tension_clear: no walls; wall_density fills them in where there are any ---- */
 
 OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
@@ -29,8 +31,8 @@ OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->wall_term, i, none, oz_set(0.0f));
 }
 
-/* ---- tension_start: (position, pull k lack dt^2 / (m_ref d^2)) to dx. red: particles that are
- * held back ---- */
+/* ---- tension_start: (position, pull k lack dt^2 / (m_ref d^2)) to dx. red: number of reduced
+ * particles ---- */
 
 typedef struct {
   oz_v3 x;
@@ -44,7 +46,8 @@ OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self 
                                  const oz_group *n, oz_real *acc) {
   oz_v3 r = oz_sub(oz_vec_near(f->x, n), s->x);
   oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f)), w = q * q * q;
-  if (f->has_boundary) { /* a sheet of points stands for the wall behind it: each has a weight */
+  if (f->has_boundary) { /* a sheet of boundary particles stands for the wall behind it: each has a
+                          * weight */
     oz_real v[4];
     oz_near4(f->p, n, v);
     w *= v[3];
@@ -105,8 +108,8 @@ OZ_FN void oz_tension_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_st4(f->u, i, 4, 0, u);
 }
 
-/* ---- tension_wall: walls pull what lacks density, after wall_density (press is the gradient of
- * what they fill) ---- */
+/* ---- tension_wall, after wall_density: walls pull particles that lack density (press is the
+ * gradient of the part that walls fill) ---- */
 
 OZ_FN void oz_tension_wall_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];

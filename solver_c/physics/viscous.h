@@ -1,20 +1,20 @@
-/* Takahashi, Nishita, Fujishiro 2014: position-based fluids whose viscosity and elasticity are
- * links between particles.
+/* Takahashi, Nishita, Fujishiro 2014: position-based fluids with viscosity and elasticity by links
+ * between particles (docs/theory/models/links.md).
  *
- * A link keeps two particles from parting further than its length (9). Viscous links are made
- * within h at the length they have, lengthen while they are pulled (12)-(13), and are dropped
- * beyond H = 2h; links between two cold particles are elastic and stay as they are. Densities and
- * links are corrected side by side from the same positions (Algorithm 2).
+ * A link keeps two particles from separating further than its length (9). Viscous links are made
+ * within h at the current distance, lengthen under tension (12)-(13), and are dropped beyond H =
+ * 2h; links between two cold particles are elastic and do not change. Densities and links are
+ * corrected side by side from the same positions (Algorithm 2).
  *
- * What the paper leaves open, or prints so that it cannot be meant:
+ * Where the paper is open, or printed with a mistake:
  *   (13) lengthens d by (beta_i + beta_j) / 2 times d; with its beta of 1.001 to 1.005 that would
- * double it each step. Here the mean beta is the factor itself, for a step of links_time (9.06e-4
- * s, its fig. 6); other steps take it to the power dt / links_time, so that the step does not
- * change the material. (10) all links of a particle move it at once. A pair does as much as an
- * average over the links of whichever end has more of them (or less mass), times OZ_LINK_RELAX:
- * below 2 this converges whatever the directions, and it keeps momentum. (7)  the sum under the
- * multiplier is that of a step's first iteration: it changes little, and costs more than the rest.
- *   (4)  pulls as well as pushes. links_cohesion tells how much of the pull is kept. */
+ *        double it each step. Here the mean beta is the factor itself, for a step of links_time
+ *        (9.06e-4 s, its fig. 6); other steps take it to the power dt / links_time, so that the
+ * step does not change the material. (10) all links of a particle move it at once. A pair moves by
+ * the average over the links of the end with more links (or less mass), times OZ_LINK_RELAX: below
+ * 2 this converges for all directions, and it keeps momentum. (7)  the sum under the multiplier is
+ * that of a step's first iteration: it changes little, and costs more than all other terms. (4)
+ * pulls as well as pushes. links_cohesion is the part of the pull that is kept. */
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
 
@@ -23,21 +23,24 @@
 #include "physics/links.h"
 
 #define OZ_LINK_RELAX 1.5f
-#define OZ_LINK_HELD_SHARE 1e6f /* of what cannot be moved: the other end decides */
-/* far above any multiplier: tells boundary particles from fluid, and keeps 1e-4 of their weight */
+#define OZ_LINK_HELD_SHARE 1e6f /* share of a held particle: the other end decides */
+/* far above any multiplier: marks boundary particles, and keeps their weight to 1e-4 */
 #define OZ_LINK_SOLID 1024.0f
-#define OZ_LINK_DENSITY 0.6f /* of a density's correction, which neighbours' corrections add to */
+#define OZ_LINK_DENSITY                                                     \
+  0.6f /* part of a density correction, because the neighbours' corrections \
+        * add to it */
 
-/* ---- link_begin: what pairs need of each end, once a substep. gate: its part in the velocities of
- * its neighbours; diag: its beta for a step of this length, 0 of what is not fluid ---- */
+/* ---- link_begin: values of each end for its pairs, once a substep. link_smoothing: weight in the
+ * velocities of its neighbours; link_growth: its beta for a step of this length, 0 for particles
+ * that are not fluid ---- */
 
-/* Particles are elastic below T_c, viscous above: links between two elastic ones are kept as they
- * are. */
+/* Particles are elastic below T_c, viscous above: a link between two elastic ones does not
+ * change. */
 OZ_FN int oz_link_elastic(const oz_frame *f, uint32_t i) {
   return oz_temperature_of(f, i) < f->links.solid;
 }
 
-/* beta by temperature (3.6), or the material's own. */
+/* beta by temperature (the paper's section 3.6), or the material's own. */
 OZ_FN float oz_link_beta(const oz_frame *f, uint32_t i) {
   const float own = f->matter ? f->matter[f->material[i]].links_beta : 0.0f;
   if (own > 0.0f) return own;
@@ -55,8 +58,8 @@ OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
   f->link_growth[i] = owner ? 0.0f : powf(oz_link_beta(f, i), f->links.steps);
 }
 
-/* ---- XSPH: velocities of neighbours are mixed in, epsilon_a from fluid, epsilon_b from what is
- * not fluid ---- */
+/* ---- link_smooth: XSPH mixes in the velocities of neighbours, with epsilon_a from fluid,
+ * epsilon_b from solids ---- */
 
 typedef struct {
   oz_v3 x, u;
@@ -86,8 +89,8 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-/* ---- link_share: what a link of this particle may do, at most, over its inverse mass; in
- * density_row_sum. Boundary particles, which no iteration moves, send what they always send (below)
+/* ---- link_share: most that a link of this particle may move, over its inverse mass, in
+ * link_limit. Boundary particles, which no iteration moves, write their constant record (below)
  * ---- */
 
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
@@ -99,8 +102,8 @@ OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_boundary_weight_of(f, i);
 }
 
-/* link_weigh: what a link does, by whichever end lets it do less; nothing if it is of another kind.
- * Adds nothing up. */
+/* link_weigh: share of each link, by the smaller limit of its ends; 0 for links of another kind.
+ * The sum is unused. */
 typedef struct {
   oz_real share;
 } oz_link_weigh_self;
@@ -123,9 +126,9 @@ OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   (void)red;
 }
 
-/* ---- density (4)-(7). p.w is a particle's weight in it: 1, of boundary particles 1 / delta_k
- * times what is at rest. dx gets (position, multiplier), for boundary particles OZ_LINK_SOLID +
- * weight in its place ---- */
+/* ---- density (4)-(7). p.w is the weight of a particle: 1, for boundary particles 1 / delta_k
+ * times the rest volume. dx gets (position, multiplier), for boundary particles OZ_LINK_SOLID +
+ * weight instead of a multiplier ---- */
 
 OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_v3 p = oz_vec_ld(f->p, i);
@@ -139,8 +142,8 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_vec_st(f->dx, i, p, lam);
 }
 
-/* link_bound: the sum under the multiplier (7), and the densities of the first iteration with it.
- */
+/* link_bound: the sum under the multiplier (7), and with it the densities of the first
+ * iteration. */
 typedef struct {
   oz_v3 p;
 } oz_link_bound_self;
@@ -201,7 +204,7 @@ OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 }
 
 /* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of
- * Algorithm 2). All that a pair does is along its own direction, so that it is one factor of the
+ * Algorithm 2). All terms of a pair act along its direction, so they are one factor of the
  * difference of positions. ---- */
 
 typedef struct {
@@ -226,7 +229,7 @@ OZ_FN oz_link_apart oz_link_apart_from(const oz_frame *f, const oz_link_move_sel
   a.r.y = s->p.y - v[1];
   a.r.z = s->p.z - v[2];
   a.lam = v[3];
-  a.r2 = a.r.x * a.r.x + oz_set(1e-10f * f->h2); /* so that what is on one spot has a distance */
+  a.r2 = a.r.x * a.r.x + oz_set(1e-10f * f->h2); /* so that coincident particles have a distance */
   a.r2 += a.r.y * a.r.y;
   a.r2 += a.r.z * a.r.z;
   a.ir = oz_rsqrt_fast(a.r2);
@@ -246,7 +249,7 @@ OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self 
 OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const oz_link_apart *a) {
   oz_real q = oz_max(f->h2 * f->links.inv_q - a->r2 * f->links.inv_q, oz_set(0.0f)), q2 = q * q,
           q4 = q2 * q2;
-  /* W is the cube, (8) its fourth power */
+  /* W is the cube, (8) the fourth power of W */
   oz_real t = oz_max(f->h - a->r2 * a->ir, oz_set(0.0f)),
           press = f->links.pressure * (q4 * q4 * q4);
   oz_real k = s->lam + a->lam - press;
@@ -257,7 +260,7 @@ OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const 
   return k * ((f->grad_norm * f->dens_grad) * (t * t * a->ir));
 }
 
-/* Links (9)-(11): only what is longer pulls. */
+/* Links (9)-(11): only a link beyond its length pulls. */
 OZ_FN oz_real oz_link_pull(const oz_link_apart *a, oz_real rest, oz_real share) {
   return share * oz_max(1.0f - rest * a->ir, oz_set(0.0f));
 }
@@ -293,16 +296,16 @@ OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_density_moved(f, i, acc);
 }
 
-/* ---- constraint control (Algorithm 1), from which OZ_RULE_LINKS is made ---- */
+/* ---- constraint control (Algorithm 1), the basis of OZ_RULE_LINKS ---- */
 
-/* A group of links of particle i, whose ends are apart by the root of r2: which of them go, and how
- * long the others are. The factor (13) is both ends' mean; what is not fluid has that of the fluid
- * that it is linked to. */
+/* A group of links of particle i with ends at the squared distance r2: returns the lanes to drop,
+ * and updates the length of the others. The factor (13) is the mean of both ends; a particle that
+ * is not fluid takes that of the fluid it is linked to. */
 OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
                               const uint32_t *kind, oz_real r2, oz_real *rest) {
   const oz_real zero = oz_set(0.0f), one = oz_set(1.0f), a = oz_set(f->link_growth[i]),
                 b = oz_gather1(f->link_growth, j, 1), sum = a + b;
-  /* one is 0 where one is not fluid */
+  /* a particle that is not fluid has 0 */
   const oz_real factor = oz_select(a * b > zero, 0.5f * sum, oz_select(sum > zero, sum, one));
   const oz_real weak = (1.0f - f->links.slack) * *rest;
   const oz_mask other = oz_index_ne(kind, OZ_LINK_VISCOUS);
@@ -313,10 +316,10 @@ OZ_FN oz_mask oz_viscous_drop(const oz_frame *f, uint32_t i, const uint32_t *j,
   return oz_not(fixed) & (r2 >= oz_set(4.0f * f->h2));
 }
 
-/* Elastic bodies get their links when they are made: while none of their particles has one. */
+/* Elastic bodies get their links at creation: while none of their particles has one. */
 OZ_FN int oz_viscous_make(const oz_frame *f, uint32_t i, oz_link *l, float r2) {
   if (oz_word(f->owner, i) && oz_word(f->owner, l->j)) return 0;
-  /* what slips is not tied */
+  /* fluid that slips is not linked */
   if (f->has_slip && oz_maxf(oz_slip(f, i), oz_slip(f, l->j)) > 0.5f) return 0;
   if (oz_link_elastic(f, i) && oz_link_elastic(f, l->j) && (f->link_len[i] || f->link_len[l->j]))
     return 0;
