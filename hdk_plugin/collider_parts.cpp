@@ -4,9 +4,11 @@
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 #include <GEO/GEO_PrimPoly.h>
+#include <GEO/GEO_Primitive.h>
 #include <GU/GU_ConvertParms.h>
 #include <GU/GU_PrimPacked.h>
 #include <GU/GU_PrimVDB.h>
+#include <UT/UT_Assert.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 
 #include <GA/GA_Iterator.h>
 #include <GEO/GEO_PrimPoly.h>
+#include <GEO/GEO_Primitive.h>
 #include <GU/GU_ConvertParms.h>
 #include <GU/GU_PrimPacked.h>
 #include <GU/GU_PrimVDB.h>

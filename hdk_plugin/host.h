@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <GU/GU_Detail.h>
+#include <UT/UT_Error.h>
 #include <UT/UT_Interrupt.h>
 #include <UT/UT_String.h>
 

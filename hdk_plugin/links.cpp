@@ -5,7 +5,9 @@
 #include <GA/GA_Iterator.h>
 #include <GEO/GEO_PolyCounts.h>
 #include <GEO/GEO_PrimPoly.h>
+#include <GEO/GEO_Primitive.h>
 #include <GU/GU_PrimPoly.h>
+#include <UT/UT_Assert.h>
 
 #include <algorithm>
 

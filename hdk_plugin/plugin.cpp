@@ -1,5 +1,6 @@
 // The plug-in's entry points: the check that this Houdini is the one it was built for, and
 // registration. SPDX-License-Identifier: Apache-2.0
+#include <SYS/SYS_Visibility.h>
 #include <UT/UT_DSOVersion.h>
 #include <UT/UT_HDKVersion.h>
 

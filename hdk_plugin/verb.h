@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <DEP/DEP_MicroNode.h>
+#include <OP/OP_Context.h>
 #include <OP/OP_Operator.h>
 #include <OP/OP_OperatorTable.h>
+#include <PRM/PRM_Callback.h>
 #include <PRM/PRM_Include.h>
 #include <PRM/PRM_TemplateBuilder.h>
 #include <SOP/SOP_Node.h>

@@ -171,7 +171,6 @@ public:
   GA_Offset primitiveOffset(GA_Index i) const {
     return GA_Offset(i);
   } // primitives have no holes here
-  bool isPointMapTrivial() const { return GA_Size(order.size()) == offsets; }
   GA_Offset appendPointBlock(GA_Size n);
   GA_Offset appendPoint() { return appendPointBlock(1); }
   GA_Size destroyPointOffsets(const GA_Range &r, GA_DestroyPointMode = GA_LEAVE_PRIMITIVES,
@@ -236,6 +235,7 @@ public:
   GEO_Primitive *getGEOPrimitive(GA_Offset o) { return prims.at(size_t(o)).get(); }
 
   // The stand-in's own.
+  bool isPointMapTrivial() const { return GA_Size(order.size()) == offsets; }
   GA_Attribute *add(GA_AttributeOwner o, const std::string &name, GA_Storage s, int size,
                     const GA_Defaults &d);
   GA_Attribute *look(GA_AttributeOwner o, const std::string &name);

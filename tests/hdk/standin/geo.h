@@ -14,16 +14,17 @@ class GEO_Primitive {
 public:
   GEO_Primitive(int t, const char *n) : type(t), title(n) {}
   virtual ~GEO_Primitive() {}
-  virtual std::unique_ptr<GEO_Primitive> copy() const {
-    return std::make_unique<GEO_Primitive>(*this);
-  }
-  virtual uint64_t contents() const { return 0; }
   int getTypeId() const { return type; }
   UT_StringHolder getTypeName() const { return title; }
   GA_Size getVertexCount() const { return GA_Size(points.size()); }
   GA_Offset getPointOffset(GA_Size i) const { return points.at(size_t(i)); }
   GA_Offset getMapOffset() const { return place; }
 
+  // The stand-in's own.
+  virtual std::unique_ptr<GEO_Primitive> copy() const {
+    return std::make_unique<GEO_Primitive>(*this);
+  }
+  virtual uint64_t contents() const { return 0; }
   int type;
   const char *title;
   std::vector<GA_Offset> points;
@@ -33,10 +34,12 @@ public:
 class GEO_PrimPoly : public GEO_Primitive {
 public:
   GEO_PrimPoly() : GEO_Primitive(GEO_PRIMPOLY, "Poly") {}
+  bool isClosed() const { return closed; }
+
+  // The stand-in's own.
   std::unique_ptr<GEO_Primitive> copy() const override {
     return std::make_unique<GEO_PrimPoly>(*this);
   }
-  bool isClosed() const { return closed; }
   bool closed = true;
 };
 
@@ -59,13 +62,13 @@ template <class T> T UTverify_cast(GEO_Primitive *p) { return static_cast<T>(p);
 class GU_PrimPacked : public GEO_Primitive {
 public:
   GU_PrimPacked() : GEO_Primitive(GEO_PRIMPACKED, "PackedGeometry") {}
-  std::unique_ptr<GEO_Primitive> copy() const override {
-    return std::make_unique<GU_PrimPacked>(*this);
-  }
   static bool isPackedPrimitive(const GEO_Primitive &p) { return p.type == GEO_PRIMPACKED; }
   bool unpackUsingPolygons(GU_Detail &to) const; // its geometry, where it is
 
   // The stand-in's own.
+  std::unique_ptr<GEO_Primitive> copy() const override {
+    return std::make_unique<GU_PrimPacked>(*this);
+  }
   static GU_PrimPacked *build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside,
                               const double (&matrix)[12]);
   std::shared_ptr<GU_Detail> inside;

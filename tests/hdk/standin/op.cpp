@@ -262,17 +262,9 @@ OP_ERROR SOP_Node::lockInput(standin_input i, OP_Context &context) {
   locked.insert(int(i));
   return UT_ERROR_NONE;
 }
-OP_ERROR SOP_Node::lockInputs(OP_Context &context) {
-  for (unsigned i = 0; i < nInputs(); ++i)
-    if (lockInput(standin_input(i), context) >= UT_ERROR_ABORT) return UT_ERROR_ABORT;
-  return UT_ERROR_NONE;
-}
 void SOP_Node::unlockInput(standin_input i) {
   if (!dynamic_cast<SOP_Node *>(getInput(i))) return;
   if (!locked.erase(int(i))) broken("an input is unlocked that was not locked", name_);
-}
-void SOP_Node::unlockInputs() {
-  for (unsigned i = 0; i < nInputs(); ++i) unlockInput(standin_input(i));
 }
 OP_ERROR OP_AutoLockInputs::lockInput(exint i, OP_Context &context) {
   if (node->locked.count(int(i)) && mine.count(i)) unlockInput(i);

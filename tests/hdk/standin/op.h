@@ -201,10 +201,6 @@ public:
   virtual OP_ERROR cookMySop(OP_Context &context) = 0;
   virtual const SOP_NodeVerb *cookVerb() const { return nullptr; }
   OP_ERROR cookMyselfAsVerb(OP_Context &context);
-  OP_ERROR lockInput(standin_input i, OP_Context &context);
-  OP_ERROR lockInputs(OP_Context &context);
-  void unlockInput(standin_input i);
-  void unlockInputs();
   const GU_Detail *inputGeo(standin_input i, OP_Context &context);
   OP_Node *getInput(standin_input i) const {
     return size_t(i) < wires.size() ? wires[size_t(i)] : nullptr;
@@ -217,6 +213,8 @@ public:
   GU_Detail *gdp = nullptr; // where cookMySop writes
 
   // The stand-in's own.
+  OP_ERROR lockInput(standin_input i, OP_Context &context);
+  void unlockInput(standin_input i);
   const GU_Detail *cooked(fpreal t); // null where it failed
   int64 cook_version() override;
   GU_DetailHandle handle;

@@ -118,12 +118,9 @@ private:
 
 class SIM_Object : public SIM_RootData {
 public:
-  int getObjectId() const { return id; }
-
   // The stand-in's own.
   std::map<std::string, std::unique_ptr<SIM_GeometryCopy>> data;
   UT_DMatrix4 position = UT_DMatrix4(1.0); // of the object, in the world
-  int id = 0;
 };
 class SIM_Engine {};
 

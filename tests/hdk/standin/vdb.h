@@ -24,15 +24,17 @@ enum UT_VDBType { UT_VDB_INVALID, UT_VDB_FLOAT, UT_VDB_VEC3F, UT_VDB_OTHER };
 class GEO_PrimVDB : public GEO_Primitive {
 public:
   GEO_PrimVDB() : GEO_Primitive(GEO_PRIMVDB, "VDB") {}
-  std::unique_ptr<GEO_Primitive> copy() const override {
-    return std::make_unique<GEO_PrimVDB>(*this);
-  }
-  uint64_t contents() const override { return uint64_t(reinterpret_cast<uintptr_t>(grid.get())); }
   bool hasGrid() const { return grid != nullptr; }
   openvdb::GridBase::ConstPtr getConstGridPtr() const { return grid; }
   const openvdb::GridBase &getConstGrid() const { return *grid; }
   UT_VDBType getStorageType() const;
   const char *getGridName() const { return title_of.c_str(); }
+
+  // The stand-in's own.
+  std::unique_ptr<GEO_Primitive> copy() const override {
+    return std::make_unique<GEO_PrimVDB>(*this);
+  }
+  uint64_t contents() const override { return uint64_t(reinterpret_cast<uintptr_t>(grid.get())); }
   openvdb::GridBase::ConstPtr grid;
   std::string title_of;
 };
@@ -42,6 +44,8 @@ public:
 class GEO_PrimVolume : public GEO_Primitive {
 public:
   GEO_PrimVolume() : GEO_Primitive(GEO_PRIMVOLUME, "Volume") {}
+
+  // The stand-in's own.
   std::unique_ptr<GEO_Primitive> copy() const override {
     return std::make_unique<GEO_PrimVolume>(*this);
   }
