@@ -5,7 +5,9 @@
 #include <SIM/SIM_DopDescription.h>
 #include <SIM/SIM_GeometryCopy.h>
 #include <SIM/SIM_Object.h>
+#include <SIM/SIM_ObjectArray.h>
 #include <SIM/SIM_Options.h>
+#include <SIM/SIM_Utils.h>
 #include <UT/UT_Vector3.h>
 
 #include "nodes.h"
@@ -42,6 +44,39 @@ public:
       }
     }
   }
+
+  // What the parameters say of the world, as the particles' space has it. The matrix may turn and
+  // move it, but not scale it.
+  bool move(const UT_DMatrix4 &to_local, oz::Report &report) {
+    static const float axes[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    float moved[12], error = 0;
+    ooze_message why = {""};
+    if (to_local.isIdentity()) return true;
+    for (int p = 0; p < 4; ++p) place(to_local, axes + 3 * p, 1.0, moved + 3 * p);
+    if (!report.ok(ooze_pose_fit(axes, moved, 4, &world, &error, &why), why, "transform"))
+      return false;
+    if (error > 1e-4f)
+      return report.fail("the geometry's transform scales or shears it; expected one that only "
+                         "turns and moves");
+    for (const char *name : {"gravity", "wind"}) {
+      Value &v = myValues.at(name);
+      const float before[3] = {float(v.number[0]), float(v.number[1]), float(v.number[2])};
+      float after[3];
+      place(to_local, before, 0.0, after);
+      for (int k = 0; k < 3; ++k) v.number[k] = double(after[k]);
+    }
+    return true;
+  }
+
+private:
+  // A row before the matrix: a point with 1, a direction with 0.
+  static void place(const UT_DMatrix4 &m, const float in[3], double w, float out[3]) {
+    for (unsigned c = 0; c < 3; ++c) {
+      double sum = w * m(3, c);
+      for (unsigned r = 0; r < 3; ++r) sum += double(in[r]) * m(r, c);
+      out[c] = float(sum);
+    }
+  }
 };
 
 } // namespace
@@ -53,44 +88,71 @@ const SIM_DopDescription *GAS_Ooze::getDopDescription() {
   return &description;
 }
 
+void GAS_Ooze::makeEqualSubclass(const SIM_Data *source) {
+  BaseClass::makeEqualSubclass(source);
+  const GAS_Ooze *other = SIM_DATA_CASTCONST(source, GAS_Ooze);
+  if (other) mySimulation = other->mySimulation;
+}
+
+// One more geometry of an object, brought into the particles' space. False where there is none.
+bool GAS_Ooze::add(const SIM_Object *object, const char *parm, const UT_DMatrix4 &to_local,
+                   GU_Detail &out) {
+  const SIM_Geometry *g = getGeometry(object, parm, true);
+  if (!g) return false;
+  UT_DMatrix4 to_world;
+  GU_Detail copy; // so that no lock is held while the solver runs
+  {
+    SIM_GeometryAutoReadLock lock(g);
+    if (!lock.getGdp()) return false;
+    copy.replaceWith(*lock.getGdp());
+  }
+  getGeometryToWorld(to_world, object, parm);
+  const UT_DMatrix4 whole = to_world * to_local;
+  if (!whole.isIdentity()) copy.transform(whole);
+  out.merge(copy);
+  return true;
+}
+
+bool GAS_Ooze::solve(SIM_Object *object, double timestep, oz::Report &report) {
+  SIM_GeometryCopy *geometry = getGeometryCopy(object, GAS_NAME_GEOMETRY, true);
+  if (!geometry)
+    return report.fail("the object has no geometry of the name that the parameter Geometry gives");
+  OptionParms parms(getOptions());
+  UT_DMatrix4 to_local;
+  getGeometryToWorld(to_local, object, GAS_NAME_GEOMETRY);
+  if (to_local.invert()) return report.fail("the transform of the geometry has no inverse");
+  if (!parms.move(to_local, report)) return false;
+
+  GU_Detail colliders, sources, forces;
+  oz::StepInput in;
+  in.dt = in.colliders.dt = timestep;
+  if (add(object, "collidergeo", to_local, colliders)) in.colliders.now = &colliders;
+  if (parms.on("useaffectors")) {
+    SIM_ObjectArray affectors;
+    object->getAffectors(affectors, "SIM_RelationshipCollide");
+    for (exint i = 0; i < affectors.entries(); ++i)
+      if (affectors(i) != object && add(affectors(i), GAS_NAME_GEOMETRY, to_local, colliders))
+        in.colliders.now = &colliders;
+  }
+  if (add(object, "sourcegeo", to_local, sources)) in.sources = &sources;
+  if (add(object, "forcegeo", to_local, forces)) in.forces = &forces;
+
+  UT_AutoInterrupt boss("Gas Ooze");
+  if (!mySimulation) mySimulation.reset(new oz::Simulation);
+  mySimulation->host.boss = &boss;
+  SIM_GeometryAutoWriteLock lock(geometry, SIM_DATA_ID_PRESERVE);
+  GU_Detail &gdp = lock.getGdp();
+  const bool done = mySimulation->step("gasooze", parms, in, gdp, report);
+  mySimulation->host.boss = nullptr;
+  if (done && !gdp.findPointAttribute("ispbd")) // POP Solver leaves the motion to us
+    gdp.addIntTuple(GA_ATTRIB_POINT, "ispbd", 1, GA_Defaults(1));
+  return done;
+}
+
 bool GAS_Ooze::solveGasSubclass(SIM_Engine &, SIM_Object *object, SIM_Time, SIM_Time timestep) {
   oz::Report report;
   bool done = false;
-  oz::guarded(report, [&] {
-    SIM_GeometryCopy *geometry = getGeometryCopy(object, GAS_NAME_GEOMETRY, true);
-    if (!geometry) {
-      report.fail("the object has no geometry of the name that the parameter Geometry gives");
-      return;
-    }
-    GU_Detail colliders, sources;
-    oz::StepInput in;
-    in.dt = in.colliders.dt = fpreal(timestep);
-    // copied, so that no lock is held while the solver runs
-    if (const SIM_Geometry *g = getGeometry(object, "collidergeo", true)) {
-      SIM_GeometryAutoReadLock lock(g);
-      if (lock.getGdp()) {
-        colliders.replaceWith(*lock.getGdp());
-        in.colliders.now = &colliders;
-      }
-    }
-    if (const SIM_Geometry *g = getGeometry(object, "sourcegeo", true)) {
-      SIM_GeometryAutoReadLock lock(g);
-      if (lock.getGdp()) {
-        sources.replaceWith(*lock.getGdp());
-        in.sources = &sources;
-      }
-    }
-    UT_AutoInterrupt boss("Gas Ooze");
-    if (!mySimulation) mySimulation.reset(new oz::Simulation);
-    mySimulation->host.boss = &boss;
-    SIM_GeometryAutoWriteLock lock(geometry, SIM_DATA_ID_PRESERVE);
-    GU_Detail &gdp = lock.getGdp();
-    done = mySimulation->step("gasooze", OptionParms(getOptions()), in, gdp, report);
-    mySimulation->host.boss = nullptr;
-    if (done && !gdp.findPointAttribute("ispbd"))
-      gdp.addIntTuple(GA_ATTRIB_POINT, "ispbd", 1,
-                      GA_Defaults(1)); // POP Solver leaves the motion to us
-  });
+  oz::guarded(report, [&] { done = solve(object, fpreal(timestep), report); });
   for (auto &w : report.warnings) addError(object, SIM_MESSAGE, w.c_str(), UT_ERROR_WARNING);
   if (report.failed()) addError(object, SIM_MESSAGE, report.error.c_str(), UT_ERROR_ABORT);
   return done || report.cancelled;

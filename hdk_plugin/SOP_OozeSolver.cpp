@@ -7,13 +7,16 @@
 #include <OP/OP_AutoLockInputs.h>
 #include <OP/OP_Context.h>
 #include <OP/OP_Director.h>
+#include <OP/OP_NodeInfoParms.h>
+#include <PRM/PRM_ParmList.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
+#include <vector>
 
 #include "detail.h"
+#include "forces.h"
+#include "frames.h"
 #include "nodes.h"
 #include "simulation.h"
 #include "verb.h"
@@ -21,23 +24,15 @@
 namespace {
 
 const char *const FIRST_FRAME = "ooze_firstframe"; // whose colliders rigid shapes are made of
+enum Input { SOURCES, COLLIDERS, INITIAL, FORCES, INPUTS };
 
-// The inputs at one frame, copied, since cooking them at another time changes what is behind the
+// The inputs at one time, copied, since cooking them at another time changes what is behind the
 // pointers.
 struct Inputs {
-  GU_DetailHandle sources, colliders;
+  GU_DetailHandle sources, colliders, forces;
   uint64_t hash = 0;
-};
-
-// NULL where nothing is connected.
-const GU_Detail *geometry(const GU_DetailHandle &handle) {
-  return handle.isValid() ? handle.gdp() : nullptr;
-}
-
-struct Frame {
-  GU_DetailHandle detail;
-  uint64_t parms = 0, inputs = 0; // what it was made of
-  int64 bytes = 0;
+  int64 look = 0; // under which they were cooked; 0: not at all
+  double frame = 0;
 };
 
 class SolverNode : public SOP_Node {
@@ -61,10 +56,15 @@ protected:
     oz::Report report;
     flags().setTimeDep(true);
     myContext = &context;
-    oz::guarded(report, [&] { cook(context, report); });
+    oz::guarded(report, [&] { cook(report); });
     myContext = nullptr;
     oz::deliver(*this, report);
     return error();
+  }
+
+  void getNodeSpecificInfoText(OP_Context &context, OP_NodeInfoParms &parms) override {
+    SOP_Node::getNodeSpecificInfoText(context, parms);
+    parms.append(mySimulation.info(myFrames.count(), myFrames.bytes()).c_str());
   }
 
 private:
@@ -76,75 +76,107 @@ private:
   }
   void forget() {
     myFrames.clear();
-    myFirst = Inputs();
+    myFirst = myLast = Inputs();
     mySimulation.drop();
   }
 
-  static fpreal time_of(int frame) {
-    return OPgetDirector()->getChannelManager()->getTime(fpreal(frame));
+  static CH_Manager *channels() { return OPgetDirector()->getChannelManager(); }
+  oz::Parms parms_at(double frame) const {
+    return oz::Parms("solver", *this, channels()->getTime(frame));
   }
 
-  // A copy of an input at a time; empty where nothing is connected. False where the input itself
+  // ---- what the simulation is made of ----
+
+  // A copy of an input at a frame; empty where nothing is connected. False where the input itself
   // failed.
-  bool fetch(int index, fpreal time, GU_DetailHandle &out, oz::Report &report) {
+  bool fetch(int index, double frame, GU_DetailHandle &out, oz::Report &report) {
     OP_Context then(*myContext);
     OP_AutoLockInputs lock(this);
-    then.setTime(time);
+    then.setTime(channels()->getTime(frame));
     if (!getInput(OP_InputIdx(index))) return true;
     if (lock.lockInput(index, then) >= UT_ERROR_ABORT)
-      return report.fail("input %d could not be cooked at frame %g", index + 1,
-                         OPgetDirector()->getChannelManager()->getSample(time));
+      return report.fail("input %d could not be cooked at frame %g", index + 1, frame);
     const GU_Detail *in = inputGeo(OP_InputIdx(index), then);
-    if (in) {
-      out.allocateAndSet(new GU_Detail);
-      out.gdpNC()->replaceWith(*in);
-    }
+    if (in) out = oz::copy_of(*in);
     return true;
   }
 
-  bool inputs_at(int frame, Inputs &out, oz::Report &report) {
-    if (!fetch(0, time_of(frame), out.sources, report) ||
-        !fetch(1, time_of(frame), out.colliders, report))
+  // Whether an input differs from frame to frame, as far as its last cook tells.
+  bool moving() {
+    for (int i : {int(SOURCES), int(COLLIDERS), int(FORCES)}) {
+      OP_Node *in = getInput(OP_InputIdx(i));
+      if (in && in->dataMicroNode().isTimeDependent()) return true;
+    }
+    return false;
+  }
+
+  // The inputs at a frame, those of the last cook where they are the same ones.
+  bool inputs_at(double frame, Inputs &out, oz::Report &report) {
+    if (myLast.look == myLook && (myLast.frame == frame || !moving())) {
+      out = myLast;
+      return true;
+    }
+    out = Inputs();
+    if (!fetch(SOURCES, frame, out.sources, report) ||
+        !fetch(COLLIDERS, frame, out.colliders, report) ||
+        !fetch(FORCES, frame, out.forces, report))
       return false;
-    const uint64_t parts[3] = {oz::hash_of(geometry(out.sources), oz::source_names()),
-                               oz::hash_of(geometry(out.colliders), oz::collider_names()),
-                               oz::hash_of_solids(geometry(out.colliders))};
+    const GU_Detail *colliders = oz::geometry(out.colliders), *forces = oz::geometry(out.forces);
+    const uint64_t parts[5] = {oz::hash_of(oz::geometry(out.sources), oz::source_names()),
+                               oz::hash_of(colliders, oz::collider_names()),
+                               oz::hash_of_solids(colliders),
+                               oz::hash_of(forces, oz::force_names()), oz::hash_of_solids(forces)};
     out.hash = ooze_hash(parts, sizeof parts, 0);
+    out.look = myLook;
+    out.frame = frame;
+    myLast = out;
     return true;
   }
 
-  uint64_t parms_at(int frame) { return oz::Parms("solver", *this, time_of(frame)).hash(); }
-
-  // Frames whose parameters are no longer what they were made with, and all after them.
-  void drop_stale() {
-    auto at = myFrames.begin();
-    while (at != myFrames.end() && at->second.parms == parms_at(at->first)) ++at;
-    myFrames.erase(at, myFrames.end());
-  }
-
-  void keep(int frame, const GU_Detail &state, uint64_t inputs, int start) {
-    Frame f;
-    f.detail.allocateAndSet(new GU_Detail);
-    f.detail.gdpNC()->replaceWith(state);
-    f.parms = parms_at(frame);
-    f.inputs = inputs;
-    f.bytes = int64(state.getMemoryUsage(true));
-    myFrames[frame] = f;
-    int64 room = evalInt("cachemem", 0, time_of(frame)) * 1024 * 1024, used = 0;
-    for (auto &m : myFrames) used += m.second.bytes;
-    for (auto at = myFrames.begin();
-         at != myFrames.end() && used > room;) { // the oldest first, but not the start nor this one
-      bool stays = at->first == start || at->first == frame;
-      if (!stays) used -= at->second.bytes;
-      at = stays ? std::next(at) : myFrames.erase(at);
+  // A new look at the network where something may have changed since the last cook: another version
+  // of this node or of an input, or a second cook at the same time.
+  void look() {
+    std::vector<int64> versions = {int64(getVersionParms())};
+    for (int i = 0; i < INPUTS; ++i) {
+      OP_Node *in = getInput(OP_InputIdx(i));
+      versions.push_back(in ? int64(in->getVersionParms()) : -1);
     }
+    if (myLook == 0 || versions != myVersions || myContext->getTime() == myTime) ++myLook;
+    myVersions = versions;
+    myTime = myContext->getTime();
   }
+
+  // Drops frames whose parameters or inputs are no longer what they were made with.
+  bool verify(int frame, const oz::Parms &now, oz::Report &report) {
+    const bool keyed = getParmList()->getTimeDependent();
+    const uint64_t constant = now.hash();
+    return myFrames.verify(frame, myLook, [&](int number, const oz::Frame &f) {
+      if (f.parms != (keyed ? parms_at(number).hash() : constant)) return 0;
+      Inputs then;
+      if (!inputs_at(number, then, report)) return -1;
+      uint64_t hash = then.hash;
+      if (number == myFrames.first() && !with_initial(number, hash, report)) return -1;
+      return f.inputs == hash ? 1 : 0;
+    });
+  }
+
+  // The start frame depends on the initial state as well.
+  bool with_initial(int start, uint64_t &hash, oz::Report &report) {
+    GU_DetailHandle initial;
+    if (!fetch(INITIAL, start, initial, report)) return false;
+    const uint64_t own = oz::hash_of(oz::geometry(initial), oz::state_names());
+    hash = ooze_hash(&own, sizeof own, hash);
+    return true;
+  }
+
+  // ---- simulating ----
 
   // The state at the start frame: the third input if there is one, else the particles of the
   // sources.
-  bool begin(int start, const Inputs &inputs, GU_Detail &state, oz::Report &report) {
+  bool begin(int start, const oz::Parms &parms, const Inputs &inputs, GU_Detail &state,
+             oz::Report &report) {
     GU_DetailHandle initial;
-    if (!fetch(2, time_of(start), initial, report)) return false;
+    if (!fetch(INITIAL, start, initial, report)) return false;
     if (initial.isValid())
       state.replaceWith(*initial.gdp());
     else if (inputs.sources.isValid()) {
@@ -152,18 +184,13 @@ private:
     } else
       return report.fail(
           "the first input is missing: expected sources, or an initial state on the third input");
-    if (!state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME)) {
-      state.addIntTuple(GA_ATTRIB_DETAIL, FIRST_FRAME, 1);
-      GA_RWHandleI h(state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME));
-      h.set(GA_Offset(0), start);
-      h.bumpDataId();
-    }
-    float separation = float(evalFloat("particlesep", 0, time_of(start)));
-    double made = separation;
+    if (!state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME))
+      oz::write_detail(state, FIRST_FRAME, start);
+    double separation = double(parms.real("particlesep")), made = separation;
     if (oz::find_number(state, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &made) &&
-        std::fabs(made - double(separation)) > 1e-4 * made)
+        std::fabs(made - separation) > 1e-4 * made)
       report.warn("the particles stand %g m apart but Particle Separation is %g m", made,
-                  double(separation));
+                  separation);
     return true;
   }
 
@@ -171,82 +198,83 @@ private:
   // on from a file.
   bool first_colliders(const GU_Detail &state, oz::Report &report) {
     GA_ROHandleI h(state.findAttribute(GA_ATTRIB_DETAIL, FIRST_FRAME));
-    int frame = h.isValid() ? h.get(GA_Offset(0)) : 0;
-    if (myFirst.colliders.isValid() && myFirstFrame == frame) return true;
-    myFirstFrame = frame;
+    const double frame = h.isValid() ? h.get(GA_Offset(0)) : 0;
+    if (myFirst.look == myLook && myFirst.frame == frame) return true;
     myFirst = Inputs();
-    return fetch(1, time_of(frame), myFirst.colliders, report);
+    myFirst.look = myLook;
+    myFirst.frame = frame;
+    return fetch(COLLIDERS, frame, myFirst.colliders, report);
   }
 
-  void cook(OP_Context &context, oz::Report &report) {
-    int frame = int(std::floor(OPgetDirector()->getChannelManager()->getSample(context.getTime()) +
-                               1e-4)); // of a part of a frame, the whole one before
-    int start = int(evalInt("startframe", 0, context.getTime()));
-    frame = std::max(frame, start);
+  void cook(oz::Report &report) {
+    const oz::Parms now("solver", *this, myContext->getTime());
+    const int start = int(now.number("startframe"));
+    const double asked =
+        std::max(double(channels()->getSample(myContext->getTime())), double(start));
+    const int frame = int(std::floor(asked + 1e-4));
+    const double part = std::max(asked - frame, 0.0); // of the frame after it
     UT_AutoInterrupt boss("Ooze: solver");
-    Inputs now, before;
-    if (!inputs_at(frame, now, report)) return;
-    drop_stale();
-    auto at = myFrames.upper_bound(frame);
-    bool some = at != myFrames.begin();
-    if (some) --at;
-    if (some && at->first == frame && at->second.inputs == now.hash) {
-      gdp->replaceWith(*at->second.detail.gdp());
-      return;
-    }
-    // From the nearest earlier frame, provided that its inputs are still what they were.
-    if (some && !inputs_at(at->first, before, report)) return;
+    look();
+    if (!verify(frame, now, report)) return;
     GU_Detail state;
     int done = start;
-    if (some && at->first < frame && before.hash == at->second.inputs &&
-        myFrames.begin()->first == start) {
-      done = at->first;
-      state.replaceWith(*at->second.detail.gdp());
+    const oz::Frame *at = myFrames.before(frame, done);
+    if (at && myFrames.first() == start) {
+      state.replaceWith(*at->detail.gdp());
     } else {
+      Inputs first;
       forget();
-      before = Inputs();
-      if (!inputs_at(start, before, report) || !begin(start, before, state, report)) return;
-      keep(start, state, before.hash, start);
+      done = start;
+      const oz::Parms parms = parms_at(start);
+      if (!inputs_at(start, first, report) || !begin(start, parms, first, state, report)) return;
+      if (!with_initial(start, first.hash, report)) return;
+      myFrames.keep(start, state, parms.hash(), first.hash, myLook);
     }
-    advance(start, done, frame, before, now, state, boss, report);
-    gdp->replaceWith(state);
-  }
-
-  void advance(int start, int done, int frame, Inputs before, const Inputs &last, GU_Detail &state,
-               UT_AutoInterrupt &boss, oz::Report &report) {
-    if (done < frame && !first_colliders(state, report)) return;
-    int from = done;
     mySimulation.host.boss = &boss;
-    for (; done < frame && !report.failed(); ++done) {
-      Inputs next;
-      if (done + 1 == frame)
-        next = last;
-      else if (!inputs_at(done + 1, next, report))
-        break;
-      oz::StepInput in;
-      in.sources = geometry(next.sources);
-      in.sources_before = geometry(before.sources);
-      in.colliders.now = geometry(next.colliders);
-      in.colliders.before = geometry(before.colliders);
-      in.colliders.first = geometry(myFirst.colliders);
-      in.dt = in.colliders.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();
-      mySimulation.host.from = double(done - from) / (frame - from);
-      mySimulation.host.to = double(done + 1 - from) / (frame - from);
-      if (!mySimulation.step("solver", oz::Parms("solver", *this, time_of(done + 1)), in, state,
-                             report))
-        break;
-      keep(done + 1, state, next.hash, start);
-      before = next;
+    const double end = part > 1e-3 ? asked : frame;
+    const int from = done;
+    for (double reached = done; reached < end && !report.failed() && !report.cancelled;) {
+      const double next = std::min(std::floor(reached) + 1, end);
+      mySimulation.host.from = (reached - from) / (end - from);
+      mySimulation.host.to = (next - from) / (end - from);
+      const oz::Parms parms = next == asked ? now : parms_at(next);
+      if (!advance(start, reached, next, parms, state, report)) break;
+      reached = next;
+      done = int(std::floor(reached));
     }
     mySimulation.host.boss = nullptr;
-    if (report.cancelled)
-      report.warn("stopped: this is frame %d; the next cook goes on from it", done);
+    if (report.cancelled) report.fail("stopped at frame %d; cook again to go on from it", done);
+    if (!report.failed()) gdp->replaceWith(state);
   }
 
-  const OP_Context *myContext = nullptr; // of the cook that runs: what inputs are cooked with
-  std::map<int, Frame> myFrames;
-  Inputs myFirst;
-  int myFirstFrame = 0;
+  // One frame, or the first part of one, which no later frame goes on from.
+  bool advance(int start, double from, double to, const oz::Parms &parms, GU_Detail &state,
+               oz::Report &report) {
+    Inputs before, now;
+    if (!first_colliders(state, report) || !inputs_at(from, before, report) ||
+        !inputs_at(to, now, report))
+      return false;
+    oz::StepInput in;
+    in.sources = oz::geometry(now.sources);
+    in.sources_before = oz::geometry(before.sources);
+    in.colliders.now = oz::geometry(now.colliders);
+    in.colliders.before = oz::geometry(before.colliders);
+    in.colliders.first = oz::geometry(myFirst.colliders);
+    in.forces = oz::geometry(now.forces);
+    in.dt = in.colliders.dt = (to - from) / channels()->getSamplesPerSec();
+    if (!mySimulation.step("solver", parms, in, state, report)) return false;
+    if (to != std::floor(to)) return true;
+    myFrames.keep(int(to), state, parms.hash(), now.hash, myLook);
+    myFrames.trim(start, int(to), int64(parms.number("cachemem")) * 1024 * 1024);
+    return true;
+  }
+
+  OP_Context *myContext = nullptr; // of the cook that runs: what inputs are cooked with
+  oz::Frames myFrames;
+  Inputs myFirst, myLast;
+  std::vector<int64> myVersions; // at the last cook
+  fpreal myTime = 0;
+  int64 myLook = 0;
   oz::Simulation mySimulation;
 };
 

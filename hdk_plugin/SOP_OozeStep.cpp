@@ -24,6 +24,7 @@ protected:
     in.colliders.now = inputGeo(1);
     in.colliders.dt = in.dt;
     in.sources = inputGeo(2);
+    in.forces = inputGeo(3);
     if (cookparms()->depnode())
       cookparms()->depnode()->setTimeDependent(true); // a step is taken at every frame
 
@@ -31,8 +32,7 @@ protected:
     mySimulation.host.boss = &boss;
     bool done = mySimulation.step(node, parms, in, *gdp, report);
     mySimulation.host.boss = nullptr;
-    if (!done && report.cancelled)
-      report.warn("stopped before the step was done; the particles are as they came in");
+    if (!done && report.cancelled) report.fail("stopped before the step was done; cook again");
   }
 
 private:

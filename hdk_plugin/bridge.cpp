@@ -34,7 +34,7 @@ static bool quiet(ooze_attribute a) {
 
 // ---- who is who ----
 
-bool Bridge::ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const {
+bool Bridge::read_ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const {
   GA_Size n = gdp.getNumPoints();
   const GA_Attribute *a = gdp.findPointAttribute("id");
   out.assign(size_t(n), -1);
@@ -55,7 +55,7 @@ void Bridge::order(const GU_Detail &gdp) {
 
 bool Bridge::adopt(const GU_Detail &gdp, Report &report) {
   std::vector<int64> id;
-  if (!ids(gdp, id, report)) return false;
+  if (!read_ids(gdp, id, report)) return false;
   size_t n = id.size();
   std::vector<uint32_t> by(n);
   std::iota(by.begin(), by.end(), 0u);
@@ -137,7 +137,7 @@ bool Bridge::load(ooze_solver *s, GU_Detail &gdp, Report &report) {
   GA_Size n = gdp.getNumPoints();
   if (n > GA_Size(UINT32_MAX))
     return report.fail("%lld points are more than a solver holds", (long long)n);
-  if (!ids(gdp, id, report)) return false;
+  if (!read_ids(gdp, id, report)) return false;
   bool rising = true;
   for (size_t i = 0; i < id.size() && rising; ++i)
     rising = id[i] >= 0 && (i == 0 || id[i] > id[i - 1]);
@@ -351,6 +351,17 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
 }
 
 // ---- details ----
+
+const std::vector<std::string> &state_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> n = {CLOCK,        "ooze_materials", "ooze_firstframe", "separation",
+                                  "restlength", "linkkind",       "linkspare"};
+    for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a)
+      if (describe(a).is_state) n.push_back(describe(a).name);
+    return n;
+  }();
+  return names;
+}
 
 std::vector<uint32_t> Bridge::clock(const GU_Detail &gdp) {
   std::vector<uint32_t> words;

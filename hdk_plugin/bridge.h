@@ -27,13 +27,16 @@ public:
   // The same detail with other objects: who it is read from the points again.
   bool adopt(const GU_Detail &gdp, Report &report);
 
+  const std::vector<uint64_t> &ids() const { return myIds; }          // ascending
+  const std::vector<GA_Offset> &offsets() const { return myOffsets; } // in that order
+
   static Stamp stamp(const GU_Detail &gdp);
   // Time, next id and nozzles, kept in a detail attribute. Empty if there are none.
   static std::vector<uint32_t> clock(const GU_Detail &gdp);
   static uint64_t next_id(const GU_Detail &gdp); // of the clock, or above every id
 
 private:
-  bool ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const;
+  bool read_ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const;
   void order(const GU_Detail &gdp);
   template <class T, class S>
   bool in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info,
@@ -46,5 +49,8 @@ private:
   std::vector<GA_Offset> myOffsets; // by rank
   bool myStraight = true;           // ranks are indices
 };
+
+// Names of attributes that a state carries.
+const std::vector<std::string> &state_names();
 
 } // namespace oz

@@ -9,6 +9,7 @@
 #include <GU/GU_PrimVDB.h>
 #include <UT/UT_StringHolder.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -37,6 +38,12 @@ bool ColliderSettings::read(const char *node, const Parms &parms, float particle
   thickness = parms.real("shellthickness");
   ground = parms.on("useground");
   ground_height = parms.real("groundheight");
+  limits = uint32_t(parms.number("limits"));
+  for (int k = 0; k < 3; ++k) {
+    limit_half[k] = 0.5f * float(parms.number("limitsize", k));
+    limit_centre[k] = float(parms.number("limitcenter", k));
+  }
+  world = parms.world;
   separation = particle_separation;
   uint32_t model = uint32_t(parms.number("model"));
   particles = model != OOZE_MODEL_BLEND;
@@ -92,9 +99,25 @@ bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const C
     plane.desc = settings.desc;
     plane.desc.boundary = OOZE_BOUNDARY_SDF; // it has no end that points could be put on
     plane.desc.shape = OOZE_SHAPE_PLANE;
-    plane.desc.start.position[1] = plane.desc.end.position[1] = settings.ground_height;
+    const float at[3] = {0, settings.ground_height, 0};
+    ooze_pose_at(&settings.world, at, &plane.desc.start);
+    plane.desc.end = plane.desc.start;
     want.push_back(plane);
   }
+  if (settings.limits) {
+    Placed box;
+    box.name = "limits";
+    box.desc = settings.desc;
+    box.desc.boundary = OOZE_BOUNDARY_SDF;
+    box.desc.shape = OOZE_SHAPE_BOX;
+    box.desc.invert = 1; // solid outside
+    box.desc.role = settings.limits == 1 ? OOZE_ROLE_KILL : OOZE_ROLE_COLLIDE;
+    std::copy(settings.limit_half, settings.limit_half + 3, box.desc.half);
+    ooze_pose_at(&settings.world, settings.limit_centre, &box.desc.start);
+    box.desc.end = box.desc.start;
+    want.push_back(box);
+  }
+  const size_t own = want.size(); // colliders of the node itself
   if (input.now) {
     GU_Detail converted;
     std::vector<Piece> pieces;
@@ -102,8 +125,7 @@ bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const C
     if (!read_pieces(*now, settings, input, pieces, report)) return false;
     for (auto &piece : pieces) {
       Placed made;
-      if (piece.name.empty())
-        piece.name = "collider" + std::to_string(want.size() - (settings.ground ? 1 : 0));
+      if (piece.name.empty()) piece.name = "collider" + std::to_string(want.size() - own);
       if (piece.desc.boundary == OOZE_BOUNDARY_PARTICLES && !settings.particles) {
         report.warn("this model knows no boundary particles: collider %s is met by contact",
                     piece.name.c_str());

@@ -18,6 +18,9 @@ struct ColliderSettings {
   float voxel = 0.01f, thickness = 0, separation = 0.01f;
   bool ground = false, particles = true; // particles: the model knows those of boundaries
   float ground_height = 0;
+  uint32_t limits = 0; // 0 none, 1 delete outside, 2 a closed box
+  float limit_half[3] = {1, 1, 1}, limit_centre[3] = {0, 0, 0};
+  ooze_pose world; // axes that the ground and the limits are given in
   bool read(const char *node, const Parms &parms, float particle_separation, Report &report);
 };
 

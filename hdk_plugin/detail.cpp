@@ -14,6 +14,13 @@ void write_detail(GU_Detail &gdp, const char *name, int components, const float 
   h.bumpDataId();
 }
 
+void write_detail(GU_Detail &gdp, const char *name, int value) {
+  gdp.addIntTuple(GA_ATTRIB_DETAIL, name, 1);
+  GA_RWHandleI h(gdp.findAttribute(GA_ATTRIB_DETAIL, name));
+  h.set(GA_Offset(0), value);
+  h.bumpDataId();
+}
+
 bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point,
                  int components, double *out) {
   const GA_AttributeOwner owners[3] = {GA_ATTRIB_PRIMITIVE, GA_ATTRIB_POINT, GA_ATTRIB_DETAIL};

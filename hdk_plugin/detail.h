@@ -9,6 +9,7 @@ namespace oz {
 bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offset point,
                  int components, double *out);
 void write_detail(GU_Detail &gdp, const char *name, int components, const float *values);
+void write_detail(GU_Detail &gdp, const char *name, int value);
 // Of the points' attributes by these names, the primitives' points and types: equal inputs, equal
 // hash.
 uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names);

@@ -98,13 +98,14 @@ public:
   float real(const char *token) const { return float(number(token)); }
   // Of every value that changes what comes out: equal parameters, equal hash.
   uint64_t hash() const;
+  ooze_pose world; // the world's axes in the space of the particles
 
 protected:
   struct Value {
     double number[4] = {0, 0, 0, 0};
     std::string text;
   };
-  explicit Parms(const char *node) : myNode(node) {}
+  explicit Parms(const char *node) : myNode(node) { ooze_pose_default(&world); }
   std::map<std::string, Value> myValues;
 
 private:

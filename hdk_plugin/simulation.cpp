@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.h"
 
-#include <GA/GA_Handle.h>
-
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
 
 #include "bodies.h"
+#include "forces.h"
 
 namespace oz {
 
@@ -22,7 +25,22 @@ void Simulation::drop() {
 int64 Simulation::bytes() const {
   ooze_stats t;
   ooze_stats_default(&t);
-  return mySolver && ooze_stats_get(mySolver, &t) >= 0 ? int64(t.bytes) : 0;
+  return mySolver && ooze_stats_counts(mySolver, &t) >= 0 ? int64(t.bytes) : 0;
+}
+
+std::string Simulation::info(size_t frames, int64 frame_bytes) const {
+  char text[400];
+  ooze_stats t;
+  ooze_stats_default(&t);
+  if (!mySolver || ooze_stats_counts(mySolver, &t) < 0) return "Ooze: not simulated yet\n";
+  std::snprintf(text, sizeof text,
+                "Ooze: %u particles (%u born, %u killed in the last step)\n"
+                "Last step: %u substeps, %.3g s\n"
+                "Memory: solver %.1f MB, %zu frames %.1f MB\n"
+                "Device: %s\n",
+                t.particles, t.born, t.killed, t.substeps, mySeconds, double(t.bytes) / 1e6, frames,
+                double(frame_bytes) / 1e6, ooze_solver_backend(mySolver));
+  return text;
 }
 
 // A solver on the machine that the node asks for; the one that is there if it will do.
@@ -101,6 +119,27 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   return myColliders.update(mySolver, settings, input.colliders, report);
 }
 
+// ooze_step, with what pushes the particles. False where it failed or was cancelled.
+bool Simulation::advance(const Parms &parms, const StepInput &input, const GU_Detail &gdp,
+                         Report &report) {
+  Forces forces;
+  ooze_message why = {""};
+  ooze_result r = OOZE_OK;
+  if (!forces.read(mySolver, parms, gdp, myBridge.ids(), myBridge.offsets(), input.forces, report))
+    return false;
+  const auto begin = std::chrono::steady_clock::now();
+  if (forces.none())
+    r = ooze_step(mySolver, input.dt);
+  else
+    r = ooze_step_forced(mySolver, &forces.desc(), input.dt, &why);
+  mySeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (host.broken) return report.fail("the thread pool failed");
+  if (r < 0) return report.fail("%s", why.text[0] ? why.text : ooze_solver_message(mySolver));
+  if (r == OOZE_CONTAINED) report.warn("%s", ooze_solver_message(mySolver));
+  report.cancelled = r == OOZE_CANCELLED;
+  return !report.cancelled;
+}
+
 bool Simulation::step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
                       Report &report) {
   GU_Detail work; // so that gdp is untouched unless all goes well
@@ -110,23 +149,14 @@ bool Simulation::step(const char *node, const Parms &parms, const StepInput &inp
   host.broken = false;
   guarded(report, [&] {
     if (!prepare(node, parms, input, work, settings, report)) return;
-    ooze_result r = ooze_step(mySolver, input.dt);
-    if (host.broken) {
-      report.fail("the thread pool failed");
-    } else if (r == OOZE_CANCELLED) {
-      report.cancelled = true;
-    } else if (r < 0) {
-      report.fail("%s", ooze_solver_message(mySolver));
-    } else {
-      if (r == OOZE_CONTAINED) report.warn("%s", ooze_solver_message(mySolver));
-      Output output;
-      output.stretch = parms.on("outstretch");
-      output.stress = parms.on("outstress");
-      output.mass = parms.on("outmass");
-      done = myBridge.store(mySolver, work, output, report);
-      if (done && parms.on("outload")) myColliders.write_loads(mySolver, work);
-      if (done && parms.on("outbodies")) write_bodies(mySolver, work);
-    }
+    if (!advance(parms, input, work, report)) return;
+    Output output;
+    output.stretch = parms.on("outstretch");
+    output.stress = parms.on("outstress");
+    output.mass = parms.on("outmass");
+    done = myBridge.store(mySolver, work, output, report);
+    if (done && parms.on("outload")) myColliders.write_loads(mySolver, work);
+    if (done && parms.on("outbodies")) write_bodies(mySolver, work);
   });
   if (!done) {
     drop();

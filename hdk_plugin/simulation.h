@@ -11,6 +11,7 @@ namespace oz {
 struct StepInput {
   const GU_Detail *sources = nullptr, *sources_before = nullptr; // continuous ones and nozzles
   ColliderInput colliders;
+  const GU_Detail *forces = nullptr;
   double dt = 0; // s
 };
 
@@ -24,9 +25,12 @@ public:
   int64 loads = 0; // how often the solver was filled from attributes, for tests
   void drop();     // the cache
   int64 bytes() const;
+  // A few lines for people: particles, substeps, time, memory, device; and the host's frames.
+  std::string info(size_t frames, int64 frame_bytes) const;
 
 private:
   bool machine(const Parms &parms, float separation, bool fresh, Report &report);
+  bool advance(const Parms &parms, const StepInput &input, const GU_Detail &gdp, Report &report);
   bool prepare(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
                ColliderSettings &settings, Report &report);
 
@@ -37,7 +41,8 @@ private:
   Colliders myColliders;
   Materials myMaterials;
   std::vector<ooze_emitter> myNozzles;
-  Stamp myStamp; // of the detail that the solver agrees with
+  Stamp myStamp;        // of the detail that the solver agrees with
+  double mySeconds = 0; // that the solver took for the last step
 };
 
 } // namespace oz

@@ -172,6 +172,7 @@ bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Mate
     GA_Offset o = now->pointOffset(i);
     if (emission_of(emission, o) != NOZZLE) continue;
     Nozzle n;
+    bool rests = false;
     ooze_emitter_desc_default(&n.desc);
     for (auto &p : parms_of("source")) {
       double value[4] = {0, 0, 0, 0};
@@ -179,10 +180,15 @@ bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Mate
       if (std::strcmp(p.group, "emitter") ||
           !find_number(*now, p.token, GA_INVALID_OFFSET, o, int(p.components), value))
         continue;
+      if (!std::strcmp(p.field, "speed") && value[0] == 0) { // a nozzle that rests pours nothing
+        rests = true;
+        continue;
+      }
       if (!report.ok(ooze_schema_store("emitter_desc", p.field, value, &n.desc, &why), why,
                      "nozzle attribute"))
         return false;
     }
+    if (rests) n.desc.active = 0;
     double seed = 0, v[3] = {0, 0, 0};
     if (find_number(*now, "seed", GA_INVALID_OFFSET, o, 1, &seed)) n.desc.seed = uint32_t(seed);
     if (!materials.find(*now, o, true, n.desc.material, report)) return false;
@@ -219,9 +225,20 @@ bool first_particles(const GU_Detail &source, GU_Detail &out, Report &report) {
     return report.fail(
         "point attribute emission is text; expected 0 once, 1 continuous or 2 nozzle");
   std::vector<uint8_t> keep(size_t(source.getNumPoints()), 1);
+  size_t kept = keep.size();
   for (GA_Index i = 0; emission.isValid() && i < source.getNumPoints(); ++i)
-    keep[size_t(i)] = emission_of(emission, source.pointOffset(i)) != NOZZLE;
+    if (emission_of(emission, source.pointOffset(i)) == NOZZLE) keep[size_t(i)] = 0, --kept;
   keep_points(out, keep);
+  if (kept == 0) { // what is born later has nothing to do with what the source's points carry
+    double separation = 0;
+    const bool told =
+        find_number(source, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &separation);
+    const float value = float(separation);
+    out.clearAndDestroy();
+    if (told) write_detail(out, "separation", 1, &value);
+  }
+  for (auto &p : parms_of("source")) // of nozzles, which particles are not
+    if (!std::strcmp(p.group, "emitter")) out.destroyAttribute(GA_ATTRIB_POINT, p.token);
   return true;
 }
 

@@ -74,7 +74,7 @@ static ooze_result compression(ooze_solver *s, ooze_stats *t) {
   return OOZE_OK;
 }
 
-ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
+static ooze_result stats(ooze_solver *s, int particles, ooze_stats *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_stats t, probe;
   ooze_stats_default(&t);
@@ -90,7 +90,7 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
   t.list_rebuilds = s->run.list_rebuilds;
   t.residual = s->run.residual;
   t.tension_held = s->run.tension_held;
-  if (s->particles.count) {
+  if (particles && s->particles.count) {
     OZ_TRY(motion(s, &t));
     OZ_TRY(compression(s, &t));
   }
@@ -102,6 +102,9 @@ ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) {
   t.bytes_per_particle = s->particles.count ? t.bytes / s->particles.count : 0;
   return oz_struct_write(out, &t, sizeof t, "stats", s->message);
 }
+
+ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out) { return stats(s, 1, out); }
+ooze_result ooze_stats_counts(ooze_solver *s, ooze_stats *out) { return stats(s, 0, out); }
 
 /* ---- time spent ---- */
 

@@ -45,6 +45,14 @@ void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]) {
   turn(q, v, out);
 }
 
+void ooze_pose_at(const ooze_pose *pose, const float at[3], ooze_pose *out) {
+  const double in[3] = {(double)at[0], (double)at[1], (double)at[2]};
+  double to[3];
+  oz_pose_apply(pose, in, to);
+  *out = *pose;
+  for (int k = 0; k < 3; k++) out->position[k] = (float)to[k];
+}
+
 void ooze_points_carry(float *points, uint32_t count, const float about[3], const float velocity[3],
                        const float spin[3], double time) {
   double w[3] = {(double)spin[0], (double)spin[1], (double)spin[2]},

@@ -38,6 +38,13 @@ void vectors(GU_Detail &gdp, const char *name) {
   GU_PrimVDB::buildFromGrid(gdp, openvdb::Vec3SGrid::create(), nullptr, name);
 }
 
+void uniform(GU_Detail &gdp, const char *name, float x, float y, float z) {
+  auto grid = openvdb::Vec3SGrid::create();
+  grid->setTransform(openvdb::math::Transform::createLinearTransform(0.25));
+  grid->fill(openvdb::CoordBBox(openvdb::Coord(-12), openvdb::Coord(12)), openvdb::Vec3s(x, y, z));
+  GU_PrimVDB::buildFromGrid(gdp, grid, nullptr, name);
+}
+
 void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float pivot,
           float stretch) {
   auto grid = openvdb::Vec3SGrid::create();

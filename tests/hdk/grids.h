@@ -13,6 +13,7 @@ void sphere(GU_Detail &gdp, const char *name, float radius, float voxel, float x
 void fog(GU_Detail &gdp, const char *name, float radius,
          float voxel); // 1 inside a sphere at the origin
 void vectors(GU_Detail &gdp, const char *name);
+void uniform(GU_Detail &gdp, const char *name, float x, float y, float z); // within 3 m
 // velocities: x and y everywhere, a turn (rad/s) about the z axis through (0, pivot), and a stretch
 // (1/s) along x
 void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float pivot,

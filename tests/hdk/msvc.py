@@ -28,7 +28,7 @@ FLAGS = ["-std=c++17", "--target=x86_64-pc-windows-msvc", "-fms-compatibility", 
          "-DSTANDIN_MAJOR=21", "-DSTANDIN_MINOR=0", "-DSTANDIN_SYNTAX_ONLY", "-ferror-limit=5"]
 FLAGS += ["-isystem", os.path.join(folder, "shim")] + [w for p in system for w in ("-isystem", p)]
 FLAGS += ["-isystem", include, "-I", os.path.join(source, "hdk_plugin"), "-I", os.path.join(source, "solver_c/include")]
-STANDARD = """algorithm cctype cmath cstdarg cstddef cstdint cstdio cstdlib cstring exception functional initializer_list iterator map memory
+STANDARD = """algorithm cctype chrono cmath cstdarg cstddef cstdint cstdio cstdlib cstring exception functional initializer_list iterator map memory
 mutex new numeric set stdexcept string type_traits utility vector stddef.h stdint.h string.h""".split()
 
 

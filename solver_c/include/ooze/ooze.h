@@ -629,6 +629,9 @@ typedef struct ooze_stats {
   uint64_t device_scratch; /* of `bytes`: on the device, what only sorting and searching need */
 } ooze_stats;
 OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
+/* The same without what is summed over particles (energy, momentum, speed, compression,
+ * neighbours: 0), so that nothing is fetched from a device. */
+OOZE_API ooze_result ooze_stats_counts(ooze_solver *s, ooze_stats *out);
 
 /* Time spent in each stage since the last reset, in calling order of first use. */
 typedef struct ooze_stage_time {

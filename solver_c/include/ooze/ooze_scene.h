@@ -183,8 +183,31 @@ typedef struct ooze_run_report {
 OOZE_API ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options,
                               ooze_run_report *out, ooze_message *why);
 
+/* ---- Forces that a host drives step by step ---------------------------------------------- */
+
+/* Arrays are in ascending id, as ooze_attribute_read gives them, or NULL. */
+typedef struct ooze_forces {
+  uint32_t size;
+  uint32_t count;            /* particles that the arrays are for: ooze_particle_count */
+  float wind[3];             /* m/s: velocity of the air. Default 0. */
+  float air_resistance;      /* 1/s, 0 or more: rate at which particles take on the air's velocity.
+                                Default 0. */
+  const float *acceleration; /* 3 a particle, N/kg */
+  const float *target;       /* 3 a particle, m/s: velocity of the air there, in place of wind */
+  const float *resistance;   /* 1 a particle, 1/s, in place of air_resistance */
+} ooze_forces;
+
+/* ooze_step with these beside each particle's own OOZE_FORCE, which is the same afterwards. They
+ * are constant over the step. */
+OOZE_API ooze_result ooze_step_forced(ooze_solver *s, const ooze_forces *forces, double dt,
+                                      ooze_message *why);
+
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
+static inline void ooze_forces_default(ooze_forces *f) {
+  memset(f, 0, sizeof *f);
+  f->size = (uint32_t)sizeof *f;
+}
 static inline void ooze_preset_default(ooze_preset *p) {
   memset(p, 0, sizeof *p);
   p->size = (uint32_t)sizeof *p;

@@ -228,6 +228,8 @@ OOZE_API ooze_result ooze_pose_fit(const float *from, const float *to, uint32_t 
  * (m/s) of the place `about`, and spin (rad/s) about it. */
 OOZE_API void ooze_points_carry(float *points, uint32_t count, const float about[3],
                                 const float velocity[3], const float spin[3], double time);
+/* The same rotation about another place: `at`, given in the pose's own frame. */
+OOZE_API void ooze_pose_at(const ooze_pose *pose, const float at[3], ooze_pose *out);
 /* Turns a pose so that its -y axis, along which a nozzle pours, points in the direction (of any
  * length but 0). */
 OOZE_API void ooze_pose_aim(const float direction[3], ooze_pose *pose);

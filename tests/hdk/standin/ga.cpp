@@ -213,6 +213,26 @@ void GA_Detail::replaceWith(const GA_Detail &src) {
   for (auto &p : src.prims) prims.push_back(p->copy());
 }
 
+void GA_Detail::transform(const UT_Matrix4D &m) {
+  for (auto &a : attributes) {
+    const bool point = a->info == GA_TYPE_POINT, vector = a->info == GA_TYPE_VECTOR;
+    if (a->owner != GA_ATTRIB_POINT || a->tuple != 3 || (!point && !vector)) continue;
+    for (GA_Offset o : order) {
+      double in[3], out[3];
+      for (int k = 0; k < 3; ++k) in[k] = a->number<double>(o, k);
+      for (int c = 0; c < 3; ++c) {
+        out[c] = point ? m.rows[3][c] : 0;
+        for (int r = 0; r < 3; ++r) out[c] += in[r] * m.rows[r][c];
+      }
+      for (int k = 0; k < 3; ++k) a->put(o, k, out[k]);
+    }
+    a->bumpDataId();
+  }
+  for (auto &p : prims)
+    if (p->type != GEO_PRIMPOLY) p->move(m);
+  topology = new_id();
+}
+
 void GA_Detail::merge(const GA_Detail &src) {
   GA_Offset first = appendPointBlock(src.getNumPoints());
   size_t prim = prims.size();
@@ -297,6 +317,25 @@ bool GU_PrimPacked::unpackUsingPolygons(GU_Detail &to) const {
     to.setPos3(o, q);
   }
   return true;
+}
+
+void GU_PrimPacked::move(const UT_Matrix4D &m) {
+  double old[12];
+  std::copy(rows, rows + 12, old);
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 3; ++c) {
+      rows[3 * r + c] = r == 3 ? m.rows[3][c] : 0;
+      for (int k = 0; k < 3; ++k) rows[3 * r + c] += old[3 * r + k] * m.rows[k][c];
+    }
+}
+
+void GEO_PrimVDB::move(const UT_Matrix4D &m) {
+  auto copy = grid->deepCopyGrid();
+  openvdb::Mat4d matrix;
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 4; ++c) matrix(r, c) = m.rows[r][c];
+  copy->transform().postMult(matrix);
+  grid = copy;
 }
 
 UT_VDBType GEO_PrimVDB::getStorageType() const {

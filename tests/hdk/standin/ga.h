@@ -226,6 +226,8 @@ public:
   void replaceWith(const GA_Detail &src);
   void merge(const GA_Detail &src);
   int64 getUniqueId() const { return unique; }
+  // Points, attributes by their type, and what primitives hold.
+  void transform(const UT_Matrix4D &matrix);
   int64 getMemoryUsage(bool) const {
     int64 words = 0;
     for (auto &a : attributes) words += int64(count_of(a->owner)) * a->tuple;

@@ -25,6 +25,7 @@ public:
     return std::make_unique<GEO_Primitive>(*this);
   }
   virtual uint64_t contents() const { return 0; }
+  virtual void move(const UT_Matrix4D &) {}
   int type;
   const char *title;
   std::vector<GA_Offset> points;
@@ -69,6 +70,7 @@ public:
   std::unique_ptr<GEO_Primitive> copy() const override {
     return std::make_unique<GU_PrimPacked>(*this);
   }
+  void move(const UT_Matrix4D &m) override;
   static GU_PrimPacked *build(GU_Detail &gdp, std::shared_ptr<GU_Detail> inside,
                               const double (&matrix)[12]);
   std::shared_ptr<GU_Detail> inside;

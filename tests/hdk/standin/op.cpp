@@ -175,7 +175,7 @@ void OP_Node::set(const std::string &parm, double v, int k) {
 void OP_Node::animate(const std::string &parm, standin_channel f, int k) {
   need(*this, parm, nullptr);
   channels[parm][k] = f;
-  keyed = true;
+  keyed_ = true;
   ++version;
 }
 OP_VERSION OP_Node::getVersionParms() {
@@ -183,7 +183,7 @@ OP_VERSION OP_Node::getVersionParms() {
   return OP_VERSION(cook_version() & 0x3fffffff);
 }
 PRM_ParmList *OP_Node::getParmList() {
-  list_.timedep = keyed;
+  list_.timedep = keyed_;
   return &list_;
 }
 void OP_Node::set_text(const std::string &parm, const std::string &v) {
@@ -213,7 +213,7 @@ int64 SOP_Node::cook_version() {
 }
 
 static bool time_dependent(OP_Node *n) {
-  if (n->flags_.timedep || n->keyed) return true;
+  if (n->flags_.timedep || n->keyed_) return true;
   for (auto *i : n->wires)
     if (i && time_dependent(i)) return true;
   return false;

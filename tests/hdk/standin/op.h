@@ -179,7 +179,7 @@ public:
   OP_NodeFlags flags_;
   DEP_MicroNode micro_;
   PRM_ParmList list_;
-  bool keyed = false; // some parameter is animated
+  bool keyed_ = false; // some parameter is animated
   std::vector<OP_Node *> wires;
   int64 version = 0; // of its parameters
   std::map<std::string, std::map<int, standin_channel>> channels;

@@ -44,9 +44,5 @@ SIM_GeometryCopy *GAS_SubSolver::getGeometryCopy(SIM_Object *o, const char *parm
 void GAS_SubSolver::getGeometryToWorld(UT_DMatrix4 &out, const SIM_Object *o, const char *parm) {
   const SIM_Geometry *g = getGeometry(o, parm, true);
   const UT_DMatrix4 first = g ? g->transform : UT_DMatrix4(1.0);
-  UT_DMatrix4 product;
-  for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j)
-      for (int k = 0; k < 4; ++k) product.rows[i][j] += first.rows[i][k] * o->position.rows[k][j];
-  out = product;
+  out = first * o->position;
 }

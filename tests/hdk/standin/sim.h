@@ -116,11 +116,26 @@ private:
   SIM_DataIdStrategy strategy;
 };
 
+class SIM_Object;
+class SIM_ObjectArray {
+public:
+  exint entries() const { return exint(all.size()); }
+  SIM_Object *operator()(exint i) const { return all.at(size_t(i)); }
+
+  // The stand-in's own.
+  std::vector<SIM_Object *> all;
+};
 class SIM_Object : public SIM_RootData {
 public:
+  void getAffectors(SIM_ObjectArray &out, const char *relationship) const {
+    out.all.clear();
+    if (!std::strcmp(relationship, "SIM_RelationshipCollide")) out.all = affectors;
+  }
+
   // The stand-in's own.
   std::map<std::string, std::unique_ptr<SIM_GeometryCopy>> data;
   UT_DMatrix4 position = UT_DMatrix4(1.0); // of the object, in the world
+  std::vector<SIM_Object *> affectors;
 };
 class SIM_Engine {};
 
@@ -176,6 +191,7 @@ protected:
   }
 };
 
+#define SIM_DATA_CASTCONST(Data, DataClass) (dynamic_cast<const DataClass *>(Data))
 #define DECLARE_STANDARD_GETCASTTOTYPE() using standin_cast = void
 #define DECLARE_DATAFACTORY(Class, Super, Title, Description)                                    \
 public:                                                                                          \

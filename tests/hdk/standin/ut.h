@@ -20,6 +20,7 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // Which release is imitated: set by the build, 20.5, 21.0 or 22.0.
@@ -108,7 +109,33 @@ public:
         if (rows[i][j] != T(i == j)) return false;
     return true;
   }
-  int invert(); // not 0 where there is no inverse
+  UT_Matrix4T operator*(const UT_Matrix4T &o) const {
+    UT_Matrix4T product;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        for (int k = 0; k < 4; ++k) product.rows[i][j] += rows[i][k] * o.rows[k][j];
+    return product;
+  }
+  int invert() { // not 0 where there is no inverse
+    UT_Matrix4T m(*this), out(1.0);
+    for (int c = 0; c < 4; ++c) {
+      int best = c;
+      for (int r = c; r < 4; ++r)
+        if (m.rows[r][c] * m.rows[r][c] > m.rows[best][c] * m.rows[best][c]) best = r;
+      if (m.rows[best][c] == T(0)) return 1;
+      std::swap(m.rows[c], m.rows[best]);
+      std::swap(out.rows[c], out.rows[best]);
+      const T by = m.rows[c][c];
+      for (int k = 0; k < 4; ++k) m.rows[c][k] /= by, out.rows[c][k] /= by;
+      for (int r = 0; r < 4; ++r) {
+        const T f = m.rows[r][c];
+        for (int k = 0; r != c && k < 4; ++k)
+          m.rows[r][k] -= f * m.rows[c][k], out.rows[r][k] -= f * out.rows[c][k];
+      }
+    }
+    *this = out;
+    return 0;
+  }
 
   // The stand-in's own.
   T rows[4][4] = {};

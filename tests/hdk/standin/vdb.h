@@ -35,6 +35,7 @@ public:
     return std::make_unique<GEO_PrimVDB>(*this);
   }
   uint64_t contents() const override { return uint64_t(reinterpret_cast<uintptr_t>(grid.get())); }
+  void move(const UT_Matrix4D &m) override;
   openvdb::GridBase::ConstPtr grid;
   std::string title_of;
 };

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frames.h"
+
+#include <iterator>
+
+namespace oz {
+
+GU_DetailHandle copy_of(const GU_Detail &gdp) {
+  GU_DetailHandle handle;
+  handle.allocateAndSet(new GU_Detail);
+  handle.gdpNC()->replaceWith(gdp);
+  return handle;
+}
+
+const GU_Detail *geometry(const GU_DetailHandle &handle) {
+  return handle.isValid() ? handle.gdp() : nullptr;
+}
+
+int64 Frames::bytes() const {
+  int64 sum = 0;
+  for (auto &f : myFrames) sum += f.second.bytes;
+  return sum;
+}
+
+const Frame *Frames::before(int frame, int &found) const {
+  auto at = myFrames.upper_bound(frame);
+  if (at == myFrames.begin()) return nullptr;
+  --at;
+  found = at->first;
+  return &at->second;
+}
+
+void Frames::keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look) {
+  Frame f;
+  f.detail = copy_of(state);
+  f.parms = parms;
+  f.inputs = inputs;
+  f.bytes = int64(state.getMemoryUsage(true));
+  f.checked = look;
+  myFrames[frame] = f;
+}
+
+void Frames::trim(int start, int frame, int64 room) {
+  int64 used = bytes();
+  for (auto at = myFrames.begin(); at != myFrames.end() && used > room;) {
+    const bool stays = at->first == start || at->first == frame;
+    if (!stays) used -= at->second.bytes;
+    at = stays ? std::next(at) : myFrames.erase(at);
+  }
+}
+
+} // namespace oz

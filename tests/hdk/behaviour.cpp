@@ -1,0 +1,293 @@
+// What artists do to a simulation that runs: edits at earlier frames, empty moments, nozzles that
+// rest, forces, limits, transforms, and what a cook costs. SPDX-License-Identifier: Apache-2.0
+#include "kit.h"
+using namespace kit;
+
+static const double D = 0.05; // particle separation
+
+static SOP_Node *coarse(SOP_Node *n) {
+  n->set("particlesep", D);
+  n->set("substeps", 2);
+  n->set("veliterations", 3);
+  n->set("positerations", 2);
+  return n;
+}
+static SOP_Node *source_of(OP_Node *shape, const char *emission = "once") {
+  SOP_Node *s = node("ooze::source::1.0", {shape});
+  s->set("particlesep", D);
+  s->set_text("emission", emission);
+  return s;
+}
+static void falling_box(GU_Detail &g, double) { box(g, 0, 0.3, 0, 0.2); }
+
+OZ_CASE(an_edit_at_earlier_frames_shows_at_once) {
+  fresh_world();
+  double moved = 0;
+  Make shape(falling_box);
+  Make wall([&](GU_Detail &g, double f) { box(g, f >= 5 && f <= 8 ? moved : 0.0, 0.05, 0, 0.25); });
+  SOP_Node *source = source_of(&shape);
+  auto make = [&] { return coarse(node("ooze::solver::1.0", {source, &wall})); };
+  SOP_Node *solver = make();
+  CHECK(cook(solver, 12) != nullptr, "%s", said(solver).c_str());
+  const uint64_t before = bits(solver->gdp);
+  moved = 0.1;
+  ++wall.version;
+  CHECK(cook(solver, 12) != nullptr);
+  SOP_Node *fresh = make();
+  CHECK(cook(fresh, 12) != nullptr);
+  CHECK(bits(solver->gdp) != before);
+  CHECK_BITS(solver->gdp, fresh->gdp);
+  moved = 0; // back, and seen from another frame
+  ++wall.version;
+  CHECK(cook(solver, 13) != nullptr && cook(solver, 12) != nullptr);
+  CHECK(bits(solver->gdp) == before);
+  whole_world();
+}
+
+OZ_CASE(a_simulation_may_be_empty_at_any_frame) {
+  fresh_world();
+  Make nothing([](GU_Detail &, double) {});
+  Make late([](GU_Detail &g, double f) {
+    if (f >= 4) g.setPos3(g.appendPoint(), UT_Vector3(0, 0.5f, 0));
+  });
+  SOP_Node *step = coarse(node("ooze::step::1.0", {&nothing}));
+  CHECK(cook(step, 2) != nullptr && step->gdp->getNumPoints() == 0, "%s", said(step).c_str());
+  SOP_Node *source = source_of(&late, "nozzle");
+  source->set("radius", 0.1);
+  source->set("speed", 2);
+  SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
+  for (int f = 1; f <= 8; ++f) {
+    CHECK(cook(solver, f) != nullptr, "frame %d: %s", f, said(solver).c_str());
+    CHECK((solver->gdp->getNumPoints() > 0) == (f >= 4), "frame %d", f);
+  }
+  SOP_Node *surface = node("ooze::surface::1.0", {solver});
+  CHECK(cook(surface, 2) != nullptr && cook(surface, 8) != nullptr, "%s", said(surface).c_str());
+  // everything leaves, and the nozzle goes on
+  solver->set("limits", 1);
+  for (int k = 0; k < 3; ++k)
+    solver->animate(
+        "limitsize", [](fpreal t) { return t > 5.5 / 24 && t < 6.5 / 24 ? 1e-3 : 50; }, k);
+  CHECK(cook(solver, 7) != nullptr, "%s", said(solver).c_str());
+  const GA_Size few = solver->gdp->getNumPoints();
+  CHECK(cook(solver, 9) != nullptr && solver->gdp->getNumPoints() > few);
+  whole_world();
+}
+
+OZ_CASE(a_nozzle_may_rest) {
+  fresh_world();
+  Make mouth([](GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 0.5f, 0)); });
+  for (const char *parm : {"speed", "active"}) {
+    SOP_Node *source = source_of(&mouth, "nozzle");
+    source->set("radius", 0.1);
+    source->set("speed", 2);
+    const double on = std::strcmp(parm, "speed") ? 1 : 2;
+    source->animate(parm, [on](fpreal t) { return t > 2.5 / 24 && t < 4.5 / 24 ? 0 : on; });
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
+    std::vector<GA_Size> count = {0};
+    for (int f = 1; f <= 8; ++f) {
+      CHECK(cook(solver, f) != nullptr, "%s, frame %d: %s", parm, f, said(solver).c_str());
+      CHECK(solver->messages.empty(), "%s", said(solver).c_str());
+      count.push_back(solver->gdp->getNumPoints());
+    }
+    CHECK(count[3] > 0 && count[5] == count[3] && count[8] > count[5], "%s", parm);
+  }
+  whole_world();
+}
+
+OZ_CASE(wind_and_forces_move_particles_and_leave_no_trace_in_the_state) {
+  fresh_world();
+  Make shape(falling_box);
+  SOP_Node *source = source_of(&shape);
+  auto play = [&](std::function<void(SOP_Node *)> with) {
+    SOP_Node *n = coarse(node("ooze::solver::1.0", {source}));
+    n->set("gravity", 0, 1);
+    with(n);
+    CHECK(cook(n, 7) != nullptr, "%s", said(n).c_str());
+    CHECK(n->messages.empty(), "%s", said(n).c_str());
+    CHECK(n->gdp->findPointAttribute("force") == nullptr); // all that pushed came from outside
+    return n;
+  };
+  const double t = 6.0 / 24;
+  SOP_Node *still = play([](SOP_Node *) {});
+  CHECK_NEAR(mean(still->gdp, "v", 0), 0, 1e-4, "nothing pushes");
+  SOP_Node *wind = play([](SOP_Node *n) { n->set("wind", 3), n->set("airresist", 4); });
+  CHECK_NEAR(mean(wind->gdp, "v", 0), 3 * (1 - std::exp(-4 * t)), 0.02, "relaxes to the air");
+  SOP_Node *stiff = play([](SOP_Node *n) { n->set("wind", 3), n->set("airresist", 1e5); });
+  CHECK_NEAR(mean(stiff->gdp, "v", 0), 3, 0.03, "however fast, it does not overshoot");
+  Make field([](GU_Detail &g, double) { grids::uniform(g, "force", 2, 0, 0); });
+  SOP_Node *pushed = play([&](SOP_Node *n) { n->wires = {source, nullptr, nullptr, &field}; });
+  CHECK_NEAR(mean(pushed->gdp, "v", 0), 2 * t, 0.02, "2 N/kg");
+  Make air([](GU_Detail &g, double) { grids::uniform(g, "vel", 0, 0, 1); });
+  SOP_Node *blown = play([&](SOP_Node *n) {
+    n->wires = {source, nullptr, nullptr, &air};
+    n->set("airresist", 4);
+  });
+  CHECK_NEAR(mean(blown->gdp, "v", 2), 1 - std::exp(-4 * t), 0.02, "relaxes to the field");
+  // points with the ids of particles, keyed from frame to frame
+  Make drive([](GU_Detail &g, double f) {
+    GA_Offset start = g.appendPointBlock(64);
+    GA_Attribute *id = g.addIntTuple(GA_ATTRIB_POINT, "id", 1);
+    GA_Attribute *force = g.addFloatTuple(GA_ATTRIB_POINT, "force", 3);
+    for (int i = 0; i < 64; ++i) id->put(start + i, 0, i), force->put(start + i, 1, f < 4 ? 8 : 0);
+  });
+  SOP_Node *driven = play([&](SOP_Node *n) { n->wires = {source, nullptr, nullptr, &drive}; });
+  CHECK_NEAR(mean(driven->gdp, "v", 1), 8 * 2.0 / 24, 0.02, "for two frames");
+  driven->set("cachemem", 0);
+  const uint64_t seven = bits(driven->gdp);
+  CHECK(cook(driven, 3) != nullptr && cook(driven, 7) != nullptr && bits(driven->gdp) == seven);
+  whole_world();
+}
+
+OZ_CASE(limits_hold_or_delete) {
+  fresh_world();
+  Make shape(falling_box);
+  SOP_Node *source = source_of(&shape);
+  for (int limits : {1, 2}) {
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
+    solver->set("limits", limits);
+    for (int k = 0; k < 3; ++k) solver->set("limitsize", 0.5, k);
+    solver->set("limitcenter", 0.3, 1);
+    CHECK(cook(solver, 14) != nullptr, "%s", said(solver).c_str());
+    if (limits == 1) CHECK_EQ(solver->gdp->getNumPoints(), 0);
+    if (limits == 2) {
+      CHECK_EQ(solver->gdp->getNumPoints(), 64);
+      for (GA_Offset o : solver->gdp->order) CHECK(solver->gdp->getPos3(o)[1] > 0.04f);
+    }
+  }
+  whole_world();
+}
+
+OZ_CASE(a_cook_evaluates_parameters_once_and_cooks_inputs_once) {
+  fresh_world();
+  Make shape(falling_box);
+  Make wall([](GU_Detail &g, double f) { box(g, 0.01 * f, 0, 0, 0.25); });
+  SOP_Node *source = source_of(&shape);
+  SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, &wall}));
+  CHECK(cook(solver, 10) != nullptr);
+  int64 parms = 0;
+  for (const PRM_Template *t = solver->op_->templates; !t->name.empty(); ++t) parms += t->size;
+  int cooks = wall.cooks;
+  world().evaluations = 0;
+  CHECK(cook(solver, 11) != nullptr);
+  CHECK_EQ(wall.cooks, cooks + 1); // at the new frame alone
+  // its own, and the source's
+  CHECK(world().evaluations < 2 * parms, "%lld for %lld", (long long)world().evaluations,
+        (long long)parms);
+  world().evaluations = 0;
+  cooks = wall.cooks;
+  CHECK(cook(solver, 5) != nullptr); // in memory
+  CHECK_EQ(wall.cooks, cooks);
+  CHECK(world().evaluations <= parms);
+  OP_NodeInfoParms info;
+  OP_Context context(0);
+  solver->getNodeSpecificInfoText(context, info);
+  for (const char *word : {"64 particles", "2 substeps", "11 frames", "Device: c"})
+    CHECK(info.all.find(word) != std::string::npos, "%s", info.all.c_str());
+  whole_world();
+}
+
+// ---- dynamics ----
+
+static std::unique_ptr<GAS_SubSolver> gas() {
+  if (!standin::factories().count("gasooze")) initializeSIM(nullptr);
+  auto &f = standin::factories().at("gasooze");
+  std::unique_ptr<GAS_SubSolver> g(static_cast<GAS_SubSolver *>(f.make(nullptr).release()));
+  g->defaults(f.description->templates);
+  g->options.values["particlesep"] = {D};
+  g->options.values["substeps"] = {2};
+  g->options.values["veliterations"] = {3};
+  g->options.values["positerations"] = {2};
+  return g;
+}
+static SIM_GeometryCopy &data(SIM_Object &o, const char *name) {
+  o.data[name] = std::make_unique<SIM_GeometryCopy>();
+  return *o.data[name];
+}
+
+OZ_CASE(the_microsolver_goes_on_through_the_copies_of_dops) {
+  fresh_world();
+  SIM_Engine engine;
+  SIM_Object object;
+  block(*data(object, "Geometry").gdh.gdpNC(), 4, 0, 0.1, 0, D);
+  auto straight = gas();
+  straight->options.values["useground"] = {1};
+  std::vector<std::unique_ptr<SIM_GeometryCopy>> history;
+  std::vector<std::unique_ptr<GAS_SubSolver>> solvers;
+  std::vector<uint64_t> play;
+  auto keep = [&] {
+    history.push_back(std::make_unique<SIM_GeometryCopy>());
+    history.back()->makeEqual(object.data["Geometry"].get());
+    play.push_back(bits(object.data["Geometry"]->gdh.gdp()));
+  };
+  keep();
+  for (int f = 0; f < 6; ++f) {
+    CHECK(straight->solve(engine, &object, f / 24.0, 1.0 / 24));
+    keep();
+  }
+  // at every step the engine copies the solver's data and the geometry, and solves the copies;
+  // now and then it goes on from an older pair
+  object.data["Geometry"]->makeEqual(history[0].get());
+  solvers.push_back(gas());
+  solvers[0]->options.values["useground"] = {1};
+  std::vector<int> steps = {0, 1, 2, 3, 1, 2, 3, 4, 5, 0, 1};
+  for (int f : steps) {
+    object.data["Geometry"]->makeEqual(history[size_t(f)].get());
+    solvers.push_back(gas());
+    solvers.back()->copy(solvers[solvers.size() - 2].get());
+    CHECK(solvers.back()->solve(engine, &object, f / 24.0, 1.0 / 24));
+    CHECK(bits(object.data["Geometry"]->gdh.gdp()) == play[size_t(f) + 1], "step %d", f);
+  }
+  CHECK(object.messages.empty());
+  whole_world();
+}
+
+static UT_DMatrix4 turned(double angle, double x, double y, double z) {
+  UT_DMatrix4 m(1.0);
+  m.rows[0][0] = m.rows[1][1] = std::cos(angle);
+  m.rows[0][1] = std::sin(angle);
+  m.rows[1][0] = -std::sin(angle);
+  m.rows[3][0] = x, m.rows[3][1] = y, m.rows[3][2] = z;
+  return m;
+}
+
+OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
+  fresh_world();
+  SIM_Engine engine;
+  UT_Vector3 where[2];
+  for (int moved = 0; moved < 2; ++moved) {
+    SIM_Object object, ball;
+    UT_DMatrix4 m = moved ? turned(0.7, 1, 2, 3) : UT_DMatrix4(1.0), back = m;
+    CHECK_EQ(back.invert(), 0);
+    GU_Detail &gdp = *data(object, "Geometry").gdh.gdpNC();
+    block(gdp, 4, 0, 0.25, 0, D);
+    gdp.transform(back); // the same place in the world
+    object.position = m;
+    object.affectors = {&object, &ball};
+    box(*data(ball, "Geometry").gdh.gdpNC(), 0.3, 0, 0, 0.2);
+    ball.position.rows[3][0] = -0.25; // from 0.3 to 0.05
+    auto solver = gas();
+    solver->options.values["useground"] = {1};
+    solver->options.values["groundheight"] = {-0.3};
+    for (int f = 0; f < 12; ++f)
+      CHECK(solver->solve(engine, &object, f / 24.0, 1.0 / 24), "%s",
+            object.messages.empty() ? "" : object.messages.back().second.c_str());
+    GU_Detail world_detail;
+    world_detail.replaceWith(*object.data["Geometry"]->gdh.gdp());
+    world_detail.transform(m);
+    for (int k = 0; k < 3; ++k) where[moved][k] = float(mean(&world_detail, "P", k));
+    GA_Attribute *p = world_detail.getP();
+    for (GA_Offset o : world_detail.order) CHECK(p->number<float>(o, 1) > -0.32f); // the ground
+    CHECK(object.messages.empty(), "%s", object.messages[0].second.c_str());
+  }
+  for (int k = 0; k < 3; ++k)
+    CHECK_NEAR((double)where[0][k], (double)where[1][k], 0.02, "the same but for rounding");
+  CHECK(where[0][1] > -0.1f, "the affector holds some of it: %g", double(where[0][1]));
+  SIM_Object scaled;
+  block(*data(scaled, "Geometry").gdh.gdpNC(), 3, 0, 0, 0, D);
+  scaled.position.rows[0][0] = 2;
+  auto solver = gas();
+  CHECK(!solver->solve(engine, &scaled, 0, 1.0 / 24));
+  CHECK(scaled.messages[0].second.find("scales") != std::string::npos);
+  whole_world();
+}
+OZ_TEST_MAIN()
