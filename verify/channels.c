@@ -30,7 +30,8 @@ static double exact(const channel *c, double y, double t) {
   return u;
 }
 
-static void profile(verify *v, const channel *c, kit *k, double t, double scale, const char *when) {
+static void velocity_profile(verify *v, const channel *c, kit *k, double t, double scale,
+                             const char *when) {
   double H = height_of(c), third = c->along * c->separation / 6.0;
   double sum[ACROSS] = {0}, n[ACROSS] = {0}, where[ACROSS] = {0}, worst = 0.0, shift = 0.0,
          all = 0.0;
@@ -102,7 +103,7 @@ static void run(verify *v, const channel *c) {
       kit_step(&k, dt, 1);
       t += dt;
     }
-    profile(v, c, &k, t, scale, look[i].name);
+    velocity_profile(v, c, &k, t, scale, look[i].name);
     if (!kit_good(&k)) break;
   }
   kit_close(&k);

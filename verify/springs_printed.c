@@ -157,7 +157,7 @@ static void impulse(const printed *r, int i, const double n[3], double out[3]) {
   for (int c = 0; c < 3; c++)
     out[c] = normal < 0.0 ? normal * n[c] + r->friction * (u[c] - normal * n[c]) : 0.0;
 }
-static void bodies(printed *r) {
+static void strike_solids(printed *r) {
   printed_block *b = &r->block;
   if (b->mass > 0.0) {
     const double from = b->y;
@@ -204,7 +204,7 @@ void printed_step(printed *r) {
     springs(r);
   }
   density(r);
-  bodies(r);
+  strike_solids(r);
   for (int i = 0; i < r->n; i++)
     for (int c = 0; c < 3; c++) r->v[i][c] = (r->x[i][c] - r->before[i][c]) / r->dt;
 }

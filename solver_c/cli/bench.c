@@ -229,62 +229,62 @@ static void print_table(const bench_scene *s, const settings *o, const result *r
   fflush(stdout);
 }
 
-static void print_json(json *j, const bench_scene *s, const settings *o, const result *r,
+static void print_json(cli_json *j, const bench_scene *s, const settings *o, const result *r,
                        const result *twin) {
   char hash[24], name[24];
-  json_object(j, NULL);
-  json_text(j, "name", s->name);
-  json_text(j, "backend", r->backend);
-  json_text(j, "model", model_name(o->model, name));
-  json_integer(j, "device", o->machine.device < 0 ? 0 : (uint64_t)o->machine.device);
-  json_integer(j, "threads", o->machine.threads);
-  json_integer(j, "particles", r->particles);
-  json_number(j, "neighbours", r->neighbours);
-  json_integer(j, "steps", r->steps);
-  json_integer(j, "iterations", o->velocity + o->position);
-  json_number(j, "seconds_per_frame", r->seconds_per_frame);
-  json_number(j, "seconds_per_step", r->seconds_per_step);
-  json_integer(j, "bytes_per_particle", r->bytes_per_particle);
-  json_array(j, "stages");
+  cli_json_object(j, NULL);
+  cli_json_text(j, "name", s->name);
+  cli_json_text(j, "backend", r->backend);
+  cli_json_text(j, "model", model_name(o->model, name));
+  cli_json_integer(j, "device", o->machine.device < 0 ? 0 : (uint64_t)o->machine.device);
+  cli_json_integer(j, "threads", o->machine.threads);
+  cli_json_integer(j, "particles", r->particles);
+  cli_json_number(j, "neighbours", r->neighbours);
+  cli_json_integer(j, "steps", r->steps);
+  cli_json_integer(j, "iterations", o->velocity + o->position);
+  cli_json_number(j, "seconds_per_frame", r->seconds_per_frame);
+  cli_json_number(j, "seconds_per_step", r->seconds_per_step);
+  cli_json_integer(j, "bytes_per_particle", r->bytes_per_particle);
+  cli_json_array(j, "stages");
   for (uint32_t i = 0; i < r->stage_count; ++i) {
-    json_object(j, NULL);
-    json_text(j, "name", r->stages[i].name);
-    json_number(j, "ms", 1e3 * r->stages[i].seconds);
-    json_integer(j, "calls", r->stages[i].calls);
-    json_object_end(j);
+    cli_json_object(j, NULL);
+    cli_json_text(j, "name", r->stages[i].name);
+    cli_json_number(j, "ms", 1e3 * r->stages[i].seconds);
+    cli_json_integer(j, "calls", r->stages[i].calls);
+    cli_json_object_end(j);
   }
-  json_array_end(j);
+  cli_json_array_end(j);
   snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
-  json_text(j, "state_hash", hash);
-  json_number(j, "processor_seconds_per_step", r->processor_per_step);
-  json_integer(j, "frames", r->frames);
-  json_integer(j, "steps_per_frame", o->steps);
-  json_number(j, "dt", o->dt);
-  json_integer(j, "velocity_iterations", o->velocity);
-  json_integer(j, "position_iterations", o->position);
-  json_number(j, "velocity_iteration_ns", r->velocity_ns);
-  json_number(j, "position_iteration_ns", r->position_ns);
-  json_number(j, "neighbour_work_ns", r->lists_ns);
-  json_number(j, "setup_seconds", r->setup_seconds);
-  json_integer(j, "bytes", r->bytes);
-  json_integer(j, "device_bytes", r->device_bytes);
-  json_integer(j, "device_scratch", r->device_scratch);
-  json_number(j, "mean_compression", r->compression);
-  json_number(j, "max_speed", r->max_speed);
-  json_number(j, "paper_seconds_per_frame",
-              s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
-  json_text(j, "walls", o->walls ? "particles" : "contact");
+  cli_json_text(j, "state_hash", hash);
+  cli_json_number(j, "processor_seconds_per_step", r->processor_per_step);
+  cli_json_integer(j, "frames", r->frames);
+  cli_json_integer(j, "steps_per_frame", o->steps);
+  cli_json_number(j, "dt", o->dt);
+  cli_json_integer(j, "velocity_iterations", o->velocity);
+  cli_json_integer(j, "position_iterations", o->position);
+  cli_json_number(j, "velocity_iteration_ns", r->velocity_ns);
+  cli_json_number(j, "position_iteration_ns", r->position_ns);
+  cli_json_number(j, "neighbour_work_ns", r->lists_ns);
+  cli_json_number(j, "setup_seconds", r->setup_seconds);
+  cli_json_integer(j, "bytes", r->bytes);
+  cli_json_integer(j, "device_bytes", r->device_bytes);
+  cli_json_integer(j, "device_scratch", r->device_scratch);
+  cli_json_number(j, "mean_compression", r->compression);
+  cli_json_number(j, "max_speed", r->max_speed);
+  cli_json_number(j, "paper_seconds_per_frame",
+                  s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
+  cli_json_text(j, "walls", o->walls ? "particles" : "contact");
   if (twin) {
-    json_object(j, o->walls ? "contact" : "scalar");
-    json_number(j, "seconds_per_frame", twin->seconds_per_frame);
-    json_number(j, "seconds_per_step", twin->seconds_per_step);
-    json_number(j, "velocity_iteration_ns", twin->velocity_ns);
-    json_number(j, "position_iteration_ns", twin->position_ns);
-    json_number(j, "processor_seconds_per_step", twin->processor_per_step);
-    json_number(j, "speedup", twin->seconds_per_step / r->seconds_per_step);
-    json_object_end(j);
+    cli_json_object(j, o->walls ? "contact" : "scalar");
+    cli_json_number(j, "seconds_per_frame", twin->seconds_per_frame);
+    cli_json_number(j, "seconds_per_step", twin->seconds_per_step);
+    cli_json_number(j, "velocity_iteration_ns", twin->velocity_ns);
+    cli_json_number(j, "position_iteration_ns", twin->position_ns);
+    cli_json_number(j, "processor_seconds_per_step", twin->processor_per_step);
+    cli_json_number(j, "speedup", twin->seconds_per_step / r->seconds_per_step);
+    cli_json_object_end(j);
   }
-  json_object_end(j);
+  cli_json_object_end(j);
 }
 
 static const char *scene_word(const void *context, size_t index) {
@@ -293,23 +293,23 @@ static const char *scene_word(const void *context, size_t index) {
 }
 
 static int list_scenes(int as_json) {
-  json j = {stdout, 0};
-  if (as_json) json_array(&j, NULL);
+  cli_json j = {stdout, 0};
+  if (as_json) cli_json_array(&j, NULL);
   for (uint32_t i = 0; i < bench_scene_count; ++i) {
     const bench_scene *s = &bench_scenes[i];
     if (as_json) {
-      json_object(&j, NULL);
-      json_text(&j, "name", s->name);
-      json_text(&j, "about", s->about);
-      json_integer(&j, "particles", s->particles);
-      json_object_end(&j);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", s->name);
+      cli_json_text(&j, "about", s->about);
+      cli_json_integer(&j, "particles", s->particles);
+      cli_json_object_end(&j);
     } else {
       printf("%-12s %9u  %2u x %6.3f ms  %2u + %-2u  %s\n", s->name, s->particles, s->steps,
              1e3 * s->dt, s->velocity_iterations, s->position_iterations, s->about);
     }
   }
   if (as_json) {
-    json_array_end(&j);
+    cli_json_array_end(&j);
     putchar('\n');
   }
   return CLI_DONE;
@@ -389,10 +389,10 @@ int cli_bench(int argc, char **argv) {
       cli_error("bench: there is no scene '%s'; `ooze bench --list` names them", names[i]);
     return CLI_USAGE;
   }
-  json j = {stdout, 0};
+  cli_json j = {stdout, 0};
   if (as_json && count != 1) {
-    json_object(&j, NULL);
-    json_array(&j, "scenes");
+    cli_json_object(&j, NULL);
+    cli_json_array(&j, "scenes");
   }
   for (uint32_t k = 0; k < bench_scene_count; ++k) {
     const bench_scene *s = &bench_scenes[k];
@@ -430,8 +430,8 @@ int cli_bench(int argc, char **argv) {
       print_table(s, &o, &r, two ? &twin : NULL);
   }
   if (as_json && count != 1) {
-    json_array_end(&j);
-    json_object_end(&j);
+    cli_json_array_end(&j);
+    cli_json_object_end(&j);
   }
   if (as_json) putchar('\n');
   return failed;

@@ -271,25 +271,25 @@ static void table(const outcome *o, uint32_t count) {
   }
 }
 static void print_json(const outcome *o, uint32_t count, const char *picture) {
-  json j = {stdout, 0};
-  json_object(&j, NULL);
-  json_array(&j, "models");
+  cli_json j = {stdout, 0};
+  cli_json_object(&j, NULL);
+  cli_json_array(&j, "models");
   for (uint32_t i = 0; i < count; ++i) {
-    json_object(&j, NULL);
-    json_text(&j, "model", o[i].name);
-    json_text(&j, "error", o[i].result < 0 ? o[i].why.text : NULL);
-    json_integer(&j, "particles", o[i].particles);
-    json_integer(&j, "substeps", o[i].substeps);
-    json_number(&j, "seconds_per_frame", o[i].seconds);
-    json_number(&j, "drift", o[i].drift);
-    json_number(&j, "oscillation", o[i].oscillation);
-    json_number(&j, "volume_error", o[i].volume);
-    json_number(&j, "stable_step", o[i].stable);
-    json_object_end(&j);
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "model", o[i].name);
+    cli_json_text(&j, "error", o[i].result < 0 ? o[i].why.text : NULL);
+    cli_json_integer(&j, "particles", o[i].particles);
+    cli_json_integer(&j, "substeps", o[i].substeps);
+    cli_json_number(&j, "seconds_per_frame", o[i].seconds);
+    cli_json_number(&j, "drift", o[i].drift);
+    cli_json_number(&j, "oscillation", o[i].oscillation);
+    cli_json_number(&j, "volume_error", o[i].volume);
+    cli_json_number(&j, "stable_step", o[i].stable);
+    cli_json_object_end(&j);
   }
-  json_array_end(&j);
-  json_text(&j, "picture", picture);
-  json_object_end(&j);
+  cli_json_array_end(&j);
+  cli_json_text(&j, "picture", picture);
+  cli_json_object_end(&j);
   putchar('\n');
 }
 

@@ -33,12 +33,12 @@ int cli_info(int argc, char **argv) {
   int code = cli_parse(&syntax, argc, argv, &file, 1, &operands);
   if (code != CLI_PARSED) return code;
   if (operands) return cli_info_file(file, wedge, &sets, gigabytes, as_json);
-  json j = {stdout, 0};
+  cli_json j = {stdout, 0};
   if (as_json) {
-    json_object(&j, NULL);
-    json_text(&j, "version", ooze_version_text());
-    json_text(&j, "build", ooze_build_text());
-    json_array(&j, "backends");
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "version", ooze_version_text());
+    cli_json_text(&j, "build", ooze_build_text());
+    cli_json_array(&j, "backends");
   } else {
     printf("ooze %s\n%s\n\n", ooze_version_text(), ooze_build_text());
   }
@@ -47,20 +47,20 @@ int cli_info(int argc, char **argv) {
     ooze_backend_info_default(&b);
     if (ooze_backend_get(i, &b) < 0) continue;
     if (as_json) {
-      json_object(&j, NULL);
-      json_text(&j, "name", b.name);
-      json_text(&j, "kind", b.backend == OOZE_BACKEND_CUDA ? "cuda" : "cpu");
-      json_bool(&j, "usable", b.usable != 0);
-      json_text(&j, "detail", b.detail);
-      json_object_end(&j);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", b.name);
+      cli_json_text(&j, "kind", b.backend == OOZE_BACKEND_CUDA ? "cuda" : "cpu");
+      cli_json_bool(&j, "usable", b.usable != 0);
+      cli_json_text(&j, "detail", b.detail);
+      cli_json_object_end(&j);
     } else {
       printf("%-14s %-11s %s\n", b.name, b.usable ? "usable" : "not usable",
              b.detail ? b.detail : "");
     }
   }
   if (as_json) {
-    json_array_end(&j);
-    json_object_end(&j);
+    cli_json_array_end(&j);
+    cli_json_object_end(&j);
     putchar('\n');
   }
   return CLI_DONE;

@@ -60,32 +60,33 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
   }
   const uint64_t device = ooze_device_bytes(e.filled + e.emitted);
   if (as_json) {
-    json j = {stdout, 0};
-    json_object(&j, NULL);
-    json_text(&j, "kind", "scene");
-    json_text(&j, "about", i.about);
-    json_number(&j, "particle_separation", (double)i.separation);
-    json_integer(&j, "particles_filled", e.filled);
-    json_integer(&j, "particles_emitted", e.emitted);
-    json_integer(&j, "bytes", e.bytes);
-    json_integer(&j, "bytes_per_particle", e.bytes_per_particle);
-    if (device) json_integer(&j, "device_bytes", device);
-    json_integer(&j, "steps", e.steps);
-    json_number(&j, "seconds", e.seconds);
-    json_number(&j, "first_frame", i.first_frame);
-    json_number(&j, "last_frame", i.last_frame);
-    json_number(&j, "fps", i.frames_per_second);
-    json_integer(&j, "substeps", i.substeps);
-    json_integer(&j, "velocity_iterations", i.velocity_iterations);
-    json_integer(&j, "position_iterations", i.position_iterations);
-    json_array(&j, "materials");
+    cli_json j = {stdout, 0};
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "kind", "scene");
+    cli_json_text(&j, "about", i.about);
+    cli_json_number(&j, "particle_separation", (double)i.separation);
+    cli_json_integer(&j, "particles_filled", e.filled);
+    cli_json_integer(&j, "particles_emitted", e.emitted);
+    cli_json_integer(&j, "bytes", e.bytes);
+    cli_json_integer(&j, "bytes_per_particle", e.bytes_per_particle);
+    if (device) cli_json_integer(&j, "device_bytes", device);
+    cli_json_integer(&j, "steps", e.steps);
+    cli_json_number(&j, "seconds", e.seconds);
+    cli_json_number(&j, "first_frame", i.first_frame);
+    cli_json_number(&j, "last_frame", i.last_frame);
+    cli_json_number(&j, "fps", i.frames_per_second);
+    cli_json_integer(&j, "substeps", i.substeps);
+    cli_json_integer(&j, "velocity_iterations", i.velocity_iterations);
+    cli_json_integer(&j, "position_iterations", i.position_iterations);
+    cli_json_array(&j, "materials");
     for (uint32_t k = 0; k < i.materials; ++k)
-      json_text(&j, NULL, ooze_scene_material_name(scene, k));
-    json_array_end(&j);
-    json_array(&j, "wedges");
-    for (uint32_t k = 0; k < i.wedges; ++k) json_text(&j, NULL, ooze_scene_wedge_name(scene, k));
-    json_array_end(&j);
-    json_object_end(&j);
+      cli_json_text(&j, NULL, ooze_scene_material_name(scene, k));
+    cli_json_array_end(&j);
+    cli_json_array(&j, "wedges");
+    for (uint32_t k = 0; k < i.wedges; ++k)
+      cli_json_text(&j, NULL, ooze_scene_wedge_name(scene, k));
+    cli_json_array_end(&j);
+    cli_json_object_end(&j);
     putchar('\n');
   } else {
     char size[32];
@@ -143,29 +144,29 @@ static int info_vdb(const char *path, double gigabytes, int as_json) {
     cli_error("%s", why.text);
     return cli_exit_code(result);
   }
-  json j = {stdout, 0};
+  cli_json j = {stdout, 0};
   if (as_json) {
-    json_object(&j, NULL);
-    json_text(&j, "kind", "OpenVDB");
-    json_array(&j, "grids");
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "kind", "OpenVDB");
+    cli_json_array(&j, "grids");
   } else {
     printf("%s: OpenVDB, %u grid%s\n", path, count, count == 1 ? "" : "s");
   }
   for (uint32_t k = 0; k < count && k < MOST; ++k) {
     const ooze_vdb_grid *g = &grids[k];
     if (as_json) {
-      json_object(&j, NULL);
-      json_text(&j, "name", g->name);
-      json_text(&j, "type", g->type);
-      json_text(&j, "class", g->kind);
-      json_number(&j, "voxel", g->voxel);
-      json_integer(&j, "active_voxels", g->active);
-      json_array(&j, "bounds");
-      for (int a = 0; a < 6; ++a) json_number(&j, NULL, a < 3 ? g->lower[a] : g->upper[a - 3]);
-      json_array_end(&j);
-      json_number(&j, "minimum", g->minimum);
-      json_number(&j, "maximum", g->maximum);
-      json_object_end(&j);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", g->name);
+      cli_json_text(&j, "type", g->type);
+      cli_json_text(&j, "class", g->kind);
+      cli_json_number(&j, "voxel", g->voxel);
+      cli_json_integer(&j, "active_voxels", g->active);
+      cli_json_array(&j, "bounds");
+      for (int a = 0; a < 6; ++a) cli_json_number(&j, NULL, a < 3 ? g->lower[a] : g->upper[a - 3]);
+      cli_json_array_end(&j);
+      cli_json_number(&j, "minimum", g->minimum);
+      cli_json_number(&j, "maximum", g->maximum);
+      cli_json_object_end(&j);
     } else {
       printf("  grid        %-12s %s%s%s, voxel %g m, %llu active\n", g->name, g->type,
              g->kind[0] ? ", " : "", g->kind, g->voxel, (unsigned long long)g->active);
@@ -179,8 +180,8 @@ static int info_vdb(const char *path, double gigabytes, int as_json) {
     }
   }
   if (as_json) {
-    json_array_end(&j);
-    json_object_end(&j);
+    cli_json_array_end(&j);
+    cli_json_object_end(&j);
     putchar('\n');
   } else if (count > MOST) {
     printf("  and %u more grids\n", count - MOST);
@@ -216,34 +217,35 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
       i.attribute_count < OOZE_FILE_ATTRIBUTES ? i.attribute_count : OOZE_FILE_ATTRIBUTES;
   uint32_t details = i.detail_count < OOZE_FILE_DETAILS ? i.detail_count : OOZE_FILE_DETAILS;
   if (as_json) {
-    json j = {stdout, 0};
-    json_object(&j, NULL);
-    json_text(&j, "kind", i.kind);
-    json_text(&j, "software", i.software);
-    json_integer(&j, "bytes", i.bytes);
-    json_integer(&j, "points", i.points);
-    json_integer(&j, "vertices", i.vertices);
-    json_integer(&j, "primitives", i.primitives);
-    json_integer(&j, "triangles", i.triangles);
+    cli_json j = {stdout, 0};
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "kind", i.kind);
+    cli_json_text(&j, "software", i.software);
+    cli_json_integer(&j, "bytes", i.bytes);
+    cli_json_integer(&j, "points", i.points);
+    cli_json_integer(&j, "vertices", i.vertices);
+    cli_json_integer(&j, "primitives", i.primitives);
+    cli_json_integer(&j, "triangles", i.triangles);
     if (i.has_bounds) {
-      json_array(&j, "bounds");
-      for (int k = 0; k < 6; ++k) json_number(&j, NULL, i.bounds[k]);
-      json_array_end(&j);
+      cli_json_array(&j, "bounds");
+      for (int k = 0; k < 6; ++k) cli_json_number(&j, NULL, i.bounds[k]);
+      cli_json_array_end(&j);
     }
-    json_array(&j, "attributes");
+    cli_json_array(&j, "attributes");
     for (uint32_t k = 0; k < shown; ++k) {
-      json_object(&j, NULL);
-      json_text(&j, "name", i.attributes[k].name);
-      json_text(&j, "type", i.attributes[k].type);
-      json_integer(&j, "components", i.attributes[k].components);
-      json_object_end(&j);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", i.attributes[k].name);
+      cli_json_text(&j, "type", i.attributes[k].type);
+      cli_json_integer(&j, "components", i.attributes[k].components);
+      cli_json_object_end(&j);
     }
-    json_array_end(&j);
-    json_object(&j, "details");
-    for (uint32_t k = 0; k < details; ++k) json_number(&j, i.detail_names[k], i.detail_values[k]);
-    json_object_end(&j);
-    if (i.meta[0]) json_text(&j, "meta", i.meta);
-    json_object_end(&j);
+    cli_json_array_end(&j);
+    cli_json_object(&j, "details");
+    for (uint32_t k = 0; k < details; ++k)
+      cli_json_number(&j, i.detail_names[k], i.detail_values[k]);
+    cli_json_object_end(&j);
+    if (i.meta[0]) cli_json_text(&j, "meta", i.meta);
+    cli_json_object_end(&j);
     putchar('\n');
     return CLI_DONE;
   }

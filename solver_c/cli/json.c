@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void quoted(json *j, const char *text) {
+static void quoted(cli_json *j, const char *text) {
   fputc('"', j->out);
   for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
     if (*c == '"' || *c == '\\')
@@ -17,7 +17,7 @@ static void quoted(json *j, const char *text) {
   fputc('"', j->out);
 }
 
-static void begin(json *j, const char *key) {
+static void begin(cli_json *j, const char *key) {
   if (j->comma) fputc(',', j->out);
   j->comma = 1;
   if (key) {
@@ -26,43 +26,43 @@ static void begin(json *j, const char *key) {
   }
 }
 
-void json_object(json *j, const char *key) {
+void cli_json_object(cli_json *j, const char *key) {
   begin(j, key);
   fputc('{', j->out);
   j->comma = 0;
 }
-void json_object_end(json *j) {
+void cli_json_object_end(cli_json *j) {
   fputc('}', j->out);
   j->comma = 1;
 }
-void json_array(json *j, const char *key) {
+void cli_json_array(cli_json *j, const char *key) {
   begin(j, key);
   fputc('[', j->out);
   j->comma = 0;
 }
-void json_array_end(json *j) {
+void cli_json_array_end(cli_json *j) {
   fputc(']', j->out);
   j->comma = 1;
 }
-void json_text(json *j, const char *key, const char *text) {
+void cli_json_text(cli_json *j, const char *key, const char *text) {
   begin(j, key);
   if (text)
     quoted(j, text);
   else
     fputs("null", j->out);
 }
-void json_number(json *j, const char *key, double number) {
+void cli_json_number(cli_json *j, const char *key, double number) {
   begin(j, key);
   if (isfinite(number))
     fprintf(j->out, "%.9g", number);
   else
     fputs("null", j->out);
 }
-void json_integer(json *j, const char *key, uint64_t number) {
+void cli_json_integer(cli_json *j, const char *key, uint64_t number) {
   begin(j, key);
   fprintf(j->out, "%" PRIu64, number);
 }
-void json_bool(json *j, const char *key, int truth) {
+void cli_json_bool(cli_json *j, const char *key, int truth) {
   begin(j, key);
   fputs(truth ? "true" : "false", j->out);
 }

@@ -173,25 +173,25 @@ static int parse_frames(const char *text, int32_t scene_first, int32_t *first, i
 
 static void print_json(const ooze_run_report *r, const show *w, const char *folder, int stopped) {
   char hash[24];
-  json j = {stdout, 0};
+  cli_json j = {stdout, 0};
   snprintf(hash, sizeof hash, "%016" PRIx64, r->state_hash);
-  json_object(&j, NULL);
-  json_integer(&j, "frames", r->frames);
-  json_integer(&j, "particles", r->particles);
-  json_integer(&j, "substeps", r->substeps);
-  json_number(&j, "seconds", r->seconds);
-  json_number(&j, "seconds_per_frame", r->frames ? r->step_seconds / r->frames : 0.0);
-  json_text(&j, "state_hash", stopped ? NULL : hash);
-  json_array(&j, "files");
-  for (uint32_t i = 0; i < w->file_count; ++i) json_text(&j, NULL, w->files[i]);
-  json_array_end(&j);
-  json_number(&j, "last_frame", r->frame);
-  json_bool(&j, "resumed", r->resumed != 0);
-  json_integer(&j, "contained", r->contained);
-  json_text(&j, "checkpoint", r->checkpoint[0] ? r->checkpoint : NULL);
-  json_text(&j, "folder", folder);
-  json_bool(&j, "stopped", stopped);
-  json_object_end(&j);
+  cli_json_object(&j, NULL);
+  cli_json_integer(&j, "frames", r->frames);
+  cli_json_integer(&j, "particles", r->particles);
+  cli_json_integer(&j, "substeps", r->substeps);
+  cli_json_number(&j, "seconds", r->seconds);
+  cli_json_number(&j, "seconds_per_frame", r->frames ? r->step_seconds / r->frames : 0.0);
+  cli_json_text(&j, "state_hash", stopped ? NULL : hash);
+  cli_json_array(&j, "files");
+  for (uint32_t i = 0; i < w->file_count; ++i) cli_json_text(&j, NULL, w->files[i]);
+  cli_json_array_end(&j);
+  cli_json_number(&j, "last_frame", r->frame);
+  cli_json_bool(&j, "resumed", r->resumed != 0);
+  cli_json_integer(&j, "contained", r->contained);
+  cli_json_text(&j, "checkpoint", r->checkpoint[0] ? r->checkpoint : NULL);
+  cli_json_text(&j, "folder", folder);
+  cli_json_bool(&j, "stopped", stopped);
+  cli_json_object_end(&j);
   putchar('\n');
 }
 

@@ -34,31 +34,31 @@ static void default_text(const ooze_schema_entry *e, char *out, size_t size) {
     snprintf(out, size, "%g", e->default_value[0]);
 }
 
-static void print_json(const ooze_schema_entry *e, json *j) {
-  json_object(j, NULL);
-  json_text(j, "group", e->group);
-  json_text(j, "name", e->name);
-  json_text(j, "type", e->type);
-  json_text(j, "unit", e->unit);
-  json_text(j, "label", e->label);
-  json_text(j, "help", e->help);
+static void print_json(const ooze_schema_entry *e, cli_json *j) {
+  cli_json_object(j, NULL);
+  cli_json_text(j, "group", e->group);
+  cli_json_text(j, "name", e->name);
+  cli_json_text(j, "type", e->type);
+  cli_json_text(j, "unit", e->unit);
+  cli_json_text(j, "label", e->label);
+  cli_json_text(j, "help", e->help);
   if (is(e, "menu")) {
     char word[64];
-    json_array(j, "menu");
-    for (int i = 0; menu_word(e->menu, i, word, sizeof word); ++i) json_text(j, NULL, word);
-    json_array_end(j);
+    cli_json_array(j, "menu");
+    for (int i = 0; menu_word(e->menu, i, word, sizeof word); ++i) cli_json_text(j, NULL, word);
+    cli_json_array_end(j);
   }
   if (is(e, "vector")) {
-    json_array(j, "default");
-    for (int a = 0; a < 3; ++a) json_number(j, NULL, e->default_value[a]);
-    json_array_end(j);
+    cli_json_array(j, "default");
+    for (int a = 0; a < 3; ++a) cli_json_number(j, NULL, e->default_value[a]);
+    cli_json_array_end(j);
   } else {
-    json_number(j, "default", e->default_value[0]);
+    cli_json_number(j, "default", e->default_value[0]);
   }
-  json_number(j, "minimum", e->minimum);
-  json_number(j, "maximum", e->maximum);
-  json_number(j, "soft_maximum", e->soft_maximum);
-  json_object_end(j);
+  cli_json_number(j, "minimum", e->minimum);
+  cli_json_number(j, "maximum", e->maximum);
+  cli_json_number(j, "soft_maximum", e->soft_maximum);
+  cli_json_object_end(j);
 }
 
 static void print_cell(const char *text) { /* a bar would end the table's cell */
@@ -110,24 +110,24 @@ static int print_dialogs(const char *wanted) {
 }
 
 static void print_nodes(int as_json) {
-  json j = {stdout, 0};
-  if (as_json) json_array(&j, NULL);
+  cli_json j = {stdout, 0};
+  if (as_json) cli_json_array(&j, NULL);
   for (uint32_t i = 0; i < ooze_node_count(); ++i) {
     ooze_node n;
     ooze_node_default(&n);
     if (ooze_node_get(i, &n) != OOZE_OK) continue;
     if (!as_json) printf("%s%s  %s\n  %s\n", i ? "\n" : "", n.type_name, n.label, n.help);
     if (as_json) {
-      json_object(&j, NULL);
-      json_text(&j, "name", n.name);
-      json_text(&j, "type_name", n.type_name);
-      json_text(&j, "context", n.context);
-      json_text(&j, "label", n.label);
-      json_text(&j, "inputs", n.inputs);
-      json_integer(&j, "min_inputs", n.min_inputs);
-      json_integer(&j, "max_inputs", n.max_inputs);
-      json_text(&j, "help", n.help);
-      json_array(&j, "parameters");
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", n.name);
+      cli_json_text(&j, "type_name", n.type_name);
+      cli_json_text(&j, "context", n.context);
+      cli_json_text(&j, "label", n.label);
+      cli_json_text(&j, "inputs", n.inputs);
+      cli_json_integer(&j, "min_inputs", n.min_inputs);
+      cli_json_integer(&j, "max_inputs", n.max_inputs);
+      cli_json_text(&j, "help", n.help);
+      cli_json_array(&j, "parameters");
     }
     for (uint32_t k = 0; k < n.parm_count; ++k) {
       ooze_node_parm p;
@@ -138,33 +138,33 @@ static void print_nodes(int as_json) {
                p.unit[0] ? " In " : "", p.unit);
         continue;
       }
-      json_object(&j, NULL);
-      json_text(&j, "folder", p.folder);
-      json_text(&j, "token", p.token);
-      json_text(&j, "label", p.label);
-      json_text(&j, "type", p.type);
-      json_text(&j, "unit", p.unit);
-      json_text(&j, "help", p.help);
-      json_text(&j, "menu", p.menu);
-      json_text(&j, "disable_when", p.disable_when);
-      json_text(&j, "group", p.group);
-      json_text(&j, "field", p.field);
-      json_text(&j, "default_text", p.default_text);
-      json_array(&j, "default");
-      for (uint32_t c = 0; c < p.components; ++c) json_number(&j, NULL, p.default_value[c]);
-      json_array_end(&j);
-      json_number(&j, "minimum", p.minimum);
-      json_number(&j, "maximum", p.maximum);
-      json_number(&j, "soft_maximum", p.soft_maximum);
-      json_object_end(&j);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "folder", p.folder);
+      cli_json_text(&j, "token", p.token);
+      cli_json_text(&j, "label", p.label);
+      cli_json_text(&j, "type", p.type);
+      cli_json_text(&j, "unit", p.unit);
+      cli_json_text(&j, "help", p.help);
+      cli_json_text(&j, "menu", p.menu);
+      cli_json_text(&j, "disable_when", p.disable_when);
+      cli_json_text(&j, "group", p.group);
+      cli_json_text(&j, "field", p.field);
+      cli_json_text(&j, "default_text", p.default_text);
+      cli_json_array(&j, "default");
+      for (uint32_t c = 0; c < p.components; ++c) cli_json_number(&j, NULL, p.default_value[c]);
+      cli_json_array_end(&j);
+      cli_json_number(&j, "minimum", p.minimum);
+      cli_json_number(&j, "maximum", p.maximum);
+      cli_json_number(&j, "soft_maximum", p.soft_maximum);
+      cli_json_object_end(&j);
     }
     if (as_json) {
-      json_array_end(&j);
-      json_object_end(&j);
+      cli_json_array_end(&j);
+      cli_json_object_end(&j);
     }
   }
   if (as_json) {
-    json_array_end(&j);
+    cli_json_array_end(&j);
     putchar('\n');
   }
 }
@@ -204,8 +204,8 @@ static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
 }
 
 static void print_presets(int as_json, int markdown) {
-  json j = {stdout, 0};
-  if (as_json) json_array(&j, NULL);
+  cli_json j = {stdout, 0};
+  if (as_json) cli_json_array(&j, NULL);
   if (markdown)
     puts("## presets\n\n| name | density kg/m^3 | viscosity Pa s | relaxation time s | compliance "
          "1/Pa | about | source "
@@ -220,13 +220,13 @@ static void print_presets(int as_json, int markdown) {
     /* not used beside viscosity */
     double compliance = m->viscosity > 0.0f ? 0.0 : (double)m->compliance;
     if (as_json) {
-      json_object(&j, NULL);
-      json_text(&j, "name", p.name);
-      json_number(&j, "density", (double)m->density);
-      json_number(&j, "viscosity", (double)m->viscosity);
-      json_number(&j, "relaxation_time", (double)m->relaxation_time);
-      json_number(&j, "compliance", compliance);
-      json_number(&j, "temperature", (double)m->temperature);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", p.name);
+      cli_json_number(&j, "density", (double)m->density);
+      cli_json_number(&j, "viscosity", (double)m->viscosity);
+      cli_json_number(&j, "relaxation_time", (double)m->relaxation_time);
+      cli_json_number(&j, "compliance", compliance);
+      cli_json_number(&j, "temperature", (double)m->temperature);
       /* whatever else a material has that is a number */
       for (uint32_t k = 0; k < ooze_schema_count(); ++k) {
         static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance",
@@ -241,11 +241,11 @@ static void print_presets(int as_json, int markdown) {
         for (size_t n = 0; n < sizeof said / sizeof *said; ++n)
           before |= strcmp(said[n], e.name) == 0;
         if (!before && ooze_schema_load("material", e.name, m, value) == OOZE_OK)
-          json_number(&j, e.name, value[0]);
+          cli_json_number(&j, e.name, value[0]);
       }
-      json_text(&j, "about", p.about);
-      json_text(&j, "source", p.source);
-      json_object_end(&j);
+      cli_json_text(&j, "about", p.about);
+      cli_json_text(&j, "source", p.source);
+      cli_json_object_end(&j);
     } else if (markdown) {
       printf("| `%s` | %g | %g | %g | %g | %s | %s |\n", p.name, (double)m->density,
              (double)m->viscosity, (double)m->relaxation_time, compliance, p.about, p.source);
@@ -255,7 +255,7 @@ static void print_presets(int as_json, int markdown) {
     }
   }
   if (as_json) {
-    json_array_end(&j);
+    cli_json_array_end(&j);
     putchar('\n');
   }
 }
@@ -294,11 +294,11 @@ int cli_schema(int argc, char **argv) {
     print_presets(as_json, markdown);
     return CLI_DONE;
   }
-  json j = {stdout, 0};
+  cli_json j = {stdout, 0};
   const char *group = NULL;
   static ooze_schema_entry entries[400];
   uint32_t shown = 0, count = gather(entries, sizeof entries / sizeof entries[0]);
-  if (as_json) json_array(&j, NULL);
+  if (as_json) cli_json_array(&j, NULL);
   for (uint32_t i = 0; i < count; ++i) {
     ooze_schema_entry e = entries[i];
     if (operands && strcmp(wanted, e.group) != 0) continue;
@@ -311,7 +311,7 @@ int cli_schema(int argc, char **argv) {
       print_text(&e, &group);
   }
   if (as_json) {
-    json_array_end(&j);
+    cli_json_array_end(&j);
     putchar('\n');
   }
   if (!operands && !as_json) {

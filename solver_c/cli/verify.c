@@ -64,60 +64,60 @@ static void print_times(FILE *table, const verify_result *v) {
 static const char *const relation_names[] = {"at_most", "at_least", "within", "reported"};
 
 static void print_json(const verify_result *v) {
-  json j = {stdout, 0};
-  json_object(&j, NULL);
-  json_array(&j, "checks");
+  cli_json j = {stdout, 0};
+  cli_json_object(&j, NULL);
+  cli_json_array(&j, "checks");
   for (size_t i = 0; i < v->count; ++i) {
     const verify_row *r = &v->rows[i];
-    json_object(&j, NULL);
-    json_text(&j, "name", r->name);
-    json_number(&j, "measured", r->measured);
-    json_number(&j, "expected", r->expected);
-    json_number(&j, "tolerance", r->tolerance);
-    json_bool(&j, "pass", r->pass);
-    json_number(&j, "seconds", r->seconds);
-    json_bool(&j, "judged", r->relation != VERIFY_REPORTED);
-    json_text(&j, "relation", relation_names[r->relation]);
-    json_text(&j, "unit", r->unit);
-    json_text(&j, "note", r->note);
-    json_object_end(&j);
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "name", r->name);
+    cli_json_number(&j, "measured", r->measured);
+    cli_json_number(&j, "expected", r->expected);
+    cli_json_number(&j, "tolerance", r->tolerance);
+    cli_json_bool(&j, "pass", r->pass);
+    cli_json_number(&j, "seconds", r->seconds);
+    cli_json_bool(&j, "judged", r->relation != VERIFY_REPORTED);
+    cli_json_text(&j, "relation", relation_names[r->relation]);
+    cli_json_text(&j, "unit", r->unit);
+    cli_json_text(&j, "note", r->note);
+    cli_json_object_end(&j);
   }
-  json_array_end(&j);
-  json_array(&j, "times");
+  cli_json_array_end(&j);
+  cli_json_array(&j, "times");
   for (uint32_t i = 0; i < v->time_count; ++i) {
-    json_object(&j, NULL);
-    json_text(&j, "name", v->times[i].name);
-    json_number(&j, "seconds", v->times[i].seconds);
-    json_number(&j, "processor_seconds", v->times[i].processor);
-    json_object_end(&j);
+    cli_json_object(&j, NULL);
+    cli_json_text(&j, "name", v->times[i].name);
+    cli_json_number(&j, "seconds", v->times[i].seconds);
+    cli_json_number(&j, "processor_seconds", v->times[i].processor);
+    cli_json_object_end(&j);
   }
-  json_array_end(&j);
-  json_integer(&j, "passed", v->passed);
-  json_integer(&j, "failed", v->failed);
-  json_integer(&j, "reported", v->reported);
-  json_object_end(&j);
+  cli_json_array_end(&j);
+  cli_json_integer(&j, "passed", v->passed);
+  cli_json_integer(&j, "failed", v->failed);
+  cli_json_integer(&j, "reported", v->reported);
+  cli_json_object_end(&j);
   putchar('\n');
 }
 
 static void print_list(const char *name, int as_json) {
   static const char *const level_names[] = {"quick", "", "long"};
-  json j = {stdout, 0};
-  if (as_json) json_array(&j, NULL);
+  cli_json j = {stdout, 0};
+  if (as_json) cli_json_array(&j, NULL);
   for (uint32_t i = 0; i < verify_check_count; ++i) {
     const verify_check *c = &verify_checks[i];
     if (!verify_asked_for(c, name)) continue;
     if (as_json) {
-      json_object(&j, NULL);
-      json_text(&j, "name", c->name);
-      json_text(&j, "about", c->about);
-      json_text(&j, "level", c->from == VERIFY_NORMAL ? "normal" : level_names[c->from]);
-      json_object_end(&j);
+      cli_json_object(&j, NULL);
+      cli_json_text(&j, "name", c->name);
+      cli_json_text(&j, "about", c->about);
+      cli_json_text(&j, "level", c->from == VERIFY_NORMAL ? "normal" : level_names[c->from]);
+      cli_json_object_end(&j);
     } else {
       printf("%-12s %-6s %s\n", c->name, level_names[c->from], c->about);
     }
   }
   if (as_json) {
-    json_array_end(&j);
+    cli_json_array_end(&j);
     putchar('\n');
   }
 }

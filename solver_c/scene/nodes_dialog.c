@@ -43,7 +43,7 @@ static void quoted(script *s, const char *text, size_t length) {
 
 static int is(const ooze_node_parm *p, const char *type) { return strcmp(p->type, type) == 0; }
 
-static void line(script *s, const char *key, const char *text) {
+static void put_line(script *s, const char *key, const char *text) {
   put(s, "        %-7s ", key);
   quoted(s, text, strlen(text));
   put(s, "\n");
@@ -62,8 +62,8 @@ static void parameter(script *s, const ooze_node_parm *p) {
                      : is(p, "text")   ? "string"
                                        : p->type;
   put(s, "    parm {\n");
-  line(s, "name", p->token);
-  line(s, "label", p->label);
+  put_line(s, "name", p->token);
+  put_line(s, "label", p->label);
   put(s, "        type    %s\n", type);
   if (p->components > 1) put(s, "        size    %u\n", (unsigned)p->components);
   put(s, "        default {");
@@ -127,7 +127,7 @@ ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why) {
       name[n] = 0;
       if (folder[0]) put(&s, "    }\n");
       put(&s, "    group {\n        name    \"folder_%s\"\n", name);
-      line(&s, "label", p.folder);
+      put_line(&s, "label", p.folder);
       /* a model's folder has its parameters alone */
       if (p.hide_when[0]) put(&s, "        hidewhen \"{ %s }\"\n", p.hide_when);
       memcpy(folder, p.folder, sizeof folder);
