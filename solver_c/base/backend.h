@@ -74,9 +74,9 @@ typedef struct oz_link_pair {
 } oz_link_pair;
 
 /* A substep whose frame says that it may be `repeated` went on before the device had told whether
- * lists and wall slots had room, and they had not. There is room now: undo, and run it again. No
- * other result than a backend's own. */
-#define OZ_AGAIN ((ooze_result)-100)
+ * lists and wall slots had room, and they had not. There is room now: undo, and run it again. It
+ * never leaves the solver: no public result has this value. */
+#define OZ_AGAIN ((ooze_result)INT32_MIN)
 
 /* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles
  * as they were. */
