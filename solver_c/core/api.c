@@ -3,7 +3,7 @@
 
 #include "core/links.h"
 #include "core/particles.h"
-#include "core/schema.h"
+#include "base/schema.h"
 #include "models/models.h"
 
 /* The description and, within it, the hooks: each is as long as it says. */

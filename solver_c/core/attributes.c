@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "core/particles.h"
-#include "core/schema.h"
+#include "base/schema.h"
 #include "models/models.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include "core/particles.h"
 #include "core/soft.h"
 #include "core/links.h"
-#include "core/schema.h"
+#include "base/schema.h"
 #include "physics/rigid.h"
 
 enum { MAGIC = 0x4f425a4f, VERSION = 2 }; /* "OZBO" */

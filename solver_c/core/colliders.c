@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/schema.h"
+#include "base/schema.h"
 #include "physics/contact.h"
 
 /* voxels from the origin: what the physics' keys hold (contact.h) */
@@ -13,7 +13,11 @@ static const int32_t BRICK_LIMIT = 8000000;
 /* ---- Checks ---------------------------------------------------------------------------------
  */
 
-static const char *const shape_names[] = {"plane", "sphere", "box", "capsule", "cylinder", "sdf"};
+static const char *const shape_names[] = {
+#define OZ_COLLIDER_SHAPE(NAME, word, convex) word,
+#include "physics/shapes.def"
+#undef OZ_COLLIDER_SHAPE
+};
 
 static ooze_result check_bricks(const ooze_collider_desc *d, const char *who, ooze_message *why) {
   if (!(d->voxel > 0.0f))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/colliders.h"
-#include "core/schema.h"
+#include "base/schema.h"
 #include "physics/random.h"
 
 enum { MAGIC = 0x4d455a4f, VERSION = 1 };         /* "OZEM" */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "core/particles.h"
-#include "core/schema.h"
+#include "base/schema.h"
 
 /* The eight points as one array. */
 static void oz_material_ramp(const ooze_material *m, float out[OZ_RAMP_POINTS][3]) {

@@ -1,4 +1,4 @@
-#include "core/schema.h"
+#include "base/schema.h"
 #include "core/particles.h"
 #include "models/models.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/boundary.h"
-#include "core/schema.h"
+#include "base/schema.h"
 
 int oz_position_ok(const ooze_solver *s, const float x[3]) {
   double far = OZ_FAR_SEPARATIONS * (double)s->separation;

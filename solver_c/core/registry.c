@@ -2,7 +2,7 @@
  */
 #include <stdio.h>
 
-#include "core/schema.h"
+#include "base/schema.h"
 #include "core/solver.h"
 
 /* cpu/backend.c */

@@ -9,7 +9,7 @@
 #include "core/boundary.h"
 #include "core/colliders.h"
 #include "core/emitters.h"
-#include "core/structs.h"
+#include "base/structs.h"
 
 /* Limits on what comes in. Positions further out could not be told apart in single precision
  * anyway. */

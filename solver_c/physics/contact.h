@@ -7,15 +7,23 @@
 #include "physics/frame.h"
 #include "physics/lanes.h"
 
-/* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include;
- * tests/physics/test_contact.c compares. */
+/* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include; tests/physics/shapes.c
+ * compares. */
 enum {
-  OZ_SHAPE_PLANE = 0,
-  OZ_SHAPE_SPHERE,
-  OZ_SHAPE_BOX,
-  OZ_SHAPE_CAPSULE,
-  OZ_SHAPE_CYLINDER,
-  OZ_SHAPE_SDF
+#define OZ_COLLIDER_SHAPE(NAME, word, convex) OZ_SHAPE_##NAME,
+#include "physics/shapes.def"
+#undef OZ_COLLIDER_SHAPE
+  OZ_SHAPE_COUNT
+};
+/* One bit for each convex shape. */
+enum {
+#define OZ_COLLIDER_SHAPE(NAME, word, convex) OZ_CONVEX_##NAME = (convex) << OZ_SHAPE_##NAME,
+#include "physics/shapes.def"
+#undef OZ_COLLIDER_SHAPE
+  OZ_CONVEX_SHAPES = 0
+#define OZ_COLLIDER_SHAPE(NAME, word, convex) | OZ_CONVEX_##NAME
+#include "physics/shapes.def"
+#undef OZ_COLLIDER_SHAPE
 };
 
 /* NONE: the collider's boundary particles do the work */
@@ -372,7 +380,7 @@ OZ_CALL float oz_trace(const oz_frame *f, const oz_collider *c, const float a[3]
                        const oz_face *from, float eps) {
   float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
   float length = sqrtf(oz_dot3f(d, d)), t = 0.0f;
-  const int convex = !c->invert && c->shape >= OZ_SHAPE_SPHERE && c->shape <= OZ_SHAPE_CYLINDER;
+  const int convex = !c->invert && (OZ_CONVEX_SHAPES >> c->shape & 1);
   oz_face face = *from;
   if (!(length > 0.0f)) return 2.0f;
   for (int k = 0; k < OZ_TRACE_STEPS; k++) {

@@ -116,7 +116,7 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     } else if (to.kind != OOZE_SHAPE_SDF) {
       float r = to.kind == OOZE_SHAPE_SPHERE ? to.half[0] : 0.0f, h[3];
       for (a = 0; a < 3; ++a) h[a] = r > 0.0f ? r : to.half[a];
-      if (to.kind >= OOZE_SHAPE_CAPSULE)
+      if (to.kind == OOZE_SHAPE_CAPSULE || to.kind == OOZE_SHAPE_CYLINDER)
         h[1] = to.half[1] + (to.kind == OOZE_SHAPE_CAPSULE ? to.half[0] : 0.0f), h[2] = to.half[0];
       to.reach = 1.0001f * v3_length(v3_of(h));
       for (k = 0; k < 8; ++k) {

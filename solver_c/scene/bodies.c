@@ -3,43 +3,29 @@
 
 #include <stdlib.h>
 
+static ooze_result read_body(oz_reader *r, const char *name, json_t *object) {
+  ooze_scene *s = r->scene;
+  oz_body_item *b = &s->bodies[s->body_count];
+  ooze_body_desc_default(&b->desc);
+  ooze_pose_default(&b->fill.pose);
+  b->fill.name = oz_copy_text(name, strlen(name));
+  if (!b->fill.name) return OZ_NO_MEMORY(r);
+  s->body_count++;
+  OZ_TRY_OK(oz_check_keys(r, "body", object));
+  OZ_TRY_OK(oz_find_material(r, object, &b->fill.material));
+  OZ_TRY_OK(oz_read_shape(r, "body", object, &b->fill.shape));
+  OZ_TRY_OK(oz_read_still_pose(r, "body", object, &b->fill.pose));
+  OZ_TRY_OK(oz_read_copies(r, "body", object, &b->fill));
+  OZ_TRY_OK(oz_get_fields(r, OZ_BODY, s->body_count - 1, object, &b->desc, NULL));
+  b->desc.material = b->fill.material + 1; /* 0 is the solver's own */
+  return OOZE_OK;
+}
+
 ooze_result oz_read_bodies(oz_reader *r) {
   ooze_scene *s = r->scene;
-  json_t *object = json_object_get(s->doc, "bodies");
-  s->bodies = calloc(json_object_size(object) + 1, sizeof *s->bodies);
+  s->bodies = calloc(json_object_size(json_object_get(s->doc, "bodies")) + 1, sizeof *s->bodies);
   if (!s->bodies) return OZ_NO_MEMORY(r);
-  size_t mark = oz_down(r, "bodies");
-  const char *key;
-  json_t *value;
-  OZ_TRY_OK(oz_check_map(r, object, "{\"shape\": ...}"));
-  json_object_foreach(object, key, value) {
-    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
-    size_t inner = oz_down(r, key);
-    oz_body_item *b = &s->bodies[s->body_count];
-    ooze_body_desc_default(&b->desc);
-    ooze_pose_default(&b->fill.pose);
-    b->fill.name = oz_copy_text(key, strlen(key));
-    if (!b->fill.name) return OZ_NO_MEMORY(r);
-    s->body_count++;
-    OZ_TRY_OK(oz_check_keys(r, "body", value));
-    OZ_TRY_OK(oz_find_material(r, value, &b->fill.material));
-    OZ_TRY_OK(oz_read_shape(r, "body", value, &b->fill.shape));
-    OZ_TRY_OK(oz_read_still_pose(r, "body", value, &b->fill.pose));
-    OZ_TRY_OK(oz_read_copies(r, "body", value, &b->fill));
-    OZ_TRY_OK(oz_get_count(r, "body", value, "kind", &b->desc.kind));
-    OZ_TRY_OK(oz_get_float(r, "body", value, "friction", &b->desc.friction));
-    OZ_TRY_OK(oz_get_float(r, "body", value, "stretch_compliance", &b->desc.stretch_compliance));
-    OZ_TRY_OK(oz_get_float(r, "body", value, "volume_compliance", &b->desc.volume_compliance));
-    OZ_TRY_OK(oz_get_count(r, "body", value, "keep_volume", &b->desc.keep_volume));
-    OZ_TRY_OK(oz_get_float(r, "body", value, "damping", &b->desc.damping));
-    OZ_TRY_OK(oz_get_float(r, "body", value, "strain_limit", &b->desc.strain_limit));
-    OZ_TRY_OK(oz_get_vector(r, "body", value, "velocity", b->desc.velocity));
-    OZ_TRY_OK(oz_get_vector(r, "body", value, "spin", b->desc.spin));
-    b->desc.material = b->fill.material + 1; /* 0 is the solver's own */
-    oz_up(r, inner);
-  }
-  oz_up(r, mark);
-  return OOZE_OK;
+  return oz_read_map(r, "bodies", "{\"shape\": ...}", read_body);
 }
 
 /* One copy: its points go back into its own frame. */

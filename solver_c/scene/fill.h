@@ -8,16 +8,10 @@
 /* ---- Shapes (fill_shape.c) --------------------------------------------------------------- */
 
 typedef enum oz_shape_kind {
-  OZ_SHAPE_PLANE,
-  OZ_SHAPE_SPHERE,
-  OZ_SHAPE_BOX,
-  OZ_SHAPE_CAPSULE,
-  OZ_SHAPE_CYLINDER,
-  OZ_SHAPE_REVOLVE,
-  OZ_SHAPE_CAPSULES,
-  OZ_SHAPE_MESH,
-  OZ_SHAPE_VDB,
-  OZ_SHAPE_POINTS
+#define OZ_SHAPE(NAME, word, solver, traits, keys) OZ_SHAPE_##NAME,
+#include "shapes.def"
+#undef OZ_SHAPE
+  OZ_SHAPE_KINDS
 } oz_shape_kind;
 
 typedef struct oz_shape {
@@ -39,6 +33,11 @@ void oz_shape_release(oz_shape *shape);
 /* Signed distance (m) in the shape's space, negative inside. Not for meshes, .vdb and points. */
 double oz_shape_distance(const oz_shape *shape, const double x[3]);
 int oz_shape_has_distance(const oz_shape *shape);
+int oz_shape_has_surface(const oz_shape *shape);    /* that boundary particles can be put on */
+int oz_shape_is_sized(const oz_shape *shape);       /* by `half` */
+uint32_t oz_shape_of_solver(const oz_shape *shape); /* OOZE_SHAPE_* of such a collider */
+const char *oz_shape_word(oz_shape_kind kind);      /* in a scene */
+const char *oz_shape_keys(oz_shape_kind kind);      /* that give its size, with blanks around */
 /* Bounds of the solid; 0 for planes and what is not known. */
 int oz_shape_bounds(const oz_shape *shape, double low[3], double high[3]);
 /* As bricks for a collider; free with ooze_sdf_free. */

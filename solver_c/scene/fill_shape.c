@@ -14,7 +14,25 @@ void oz_shape_release(oz_shape *shape) {
   memset(shape, 0, sizeof *shape);
 }
 
-int oz_shape_has_distance(const oz_shape *shape) { return shape->kind <= OZ_SHAPE_CAPSULES; }
+/* ---- The list ---------------------------------------------------------------------------- */
+
+enum { DISTANCE = 1, SURFACE = 2, SIZED = 4 };
+static const struct {
+  const char *word, *keys;
+  uint32_t solver;
+  int traits;
+} kinds[] = {
+#define OZ_SHAPE(NAME, word, solver, traits, keys) {word, keys, OOZE_SHAPE_##solver, traits},
+#include "shapes.def"
+#undef OZ_SHAPE
+};
+
+int oz_shape_has_distance(const oz_shape *shape) { return kinds[shape->kind].traits & DISTANCE; }
+int oz_shape_has_surface(const oz_shape *shape) { return kinds[shape->kind].traits & SURFACE; }
+int oz_shape_is_sized(const oz_shape *shape) { return kinds[shape->kind].traits & SIZED; }
+uint32_t oz_shape_of_solver(const oz_shape *shape) { return kinds[shape->kind].solver; }
+const char *oz_shape_word(oz_shape_kind kind) { return kinds[kind].word; }
+const char *oz_shape_keys(oz_shape_kind kind) { return kinds[kind].keys; }
 
 /* ---- Distances --------------------------------------------------------------------------- */
 

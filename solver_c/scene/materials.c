@@ -3,19 +3,6 @@
 
 #include <stdlib.h>
 
-#define M3(name) \
-  { #name, OZ_VEC3, offsetof(ooze_material, name), 1 }
-#define M(name) \
-  { #name, OZ_F32, offsetof(ooze_material, name), 1 }
-static const oz_field material_fields[] = {
-    M(density),         M(viscosity),    M(relaxation_time), M(compliance),    M(temperature),
-    M(links_beta),      M(yield_stress), M(conductivity),    M(heat_capacity), M(latent_heat),
-    M(melting_point),   M3(ramp_1),      M3(ramp_2),         M3(ramp_3),       M3(ramp_4),
-    M3(ramp_5),         M3(ramp_6),      M3(ramp_7),         M3(ramp_8),       M(mixing),
-    M(surface_tension), M(cohesion),     M(adhesion)};
-#undef M
-#undef M3
-
 static ooze_result find_preset(oz_reader *r, const char *key, const char *name, ooze_preset *out) {
   ooze_preset_default(out);
   if (ooze_preset_find(name, out) == OOZE_OK) return OOZE_OK;
@@ -69,8 +56,7 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   free(preset);
   free(look);
   OZ_TRY_OK(result);
-  OZ_TRY_OK(oz_get_fields(r, "material", OZ_MATERIAL, index, object, material_fields,
-                          sizeof material_fields / sizeof *material_fields, m, NULL));
+  OZ_TRY_OK(oz_get_fields(r, OZ_MATERIAL, index, object, m, NULL));
   oz_warn_of_models(r, "material", object, s->start.params.model);
   static const char *const fixed[] = {"viscosity", "relaxation_time", "compliance"};
   /* what is given holds at any temperature: a preset's ramp does not go over it */
@@ -87,30 +73,13 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
       oz_up(r, mark);
     }
   }
+  static const oz_member looks[] = {{"clarity", offsetof(ooze_look, clarity)},
+                                    {"depth", offsetof(ooze_look, depth)},
+                                    {"gloss", offsetof(ooze_look, gloss)},
+                                    {"softness", offsetof(ooze_look, softness)},
+                                    {"glow", offsetof(ooze_look, glow)}};
   OZ_TRY_OK(oz_get_vector(r, "material", object, "colour", l->look.colour));
-  OZ_TRY_OK(oz_get_float(r, "material", object, "clarity", &l->look.clarity));
-  OZ_TRY_OK(oz_get_float(r, "material", object, "depth", &l->look.depth));
-  OZ_TRY_OK(oz_get_float(r, "material", object, "gloss", &l->look.gloss));
-  OZ_TRY_OK(oz_get_float(r, "material", object, "softness", &l->look.softness));
-  return oz_get_float(r, "material", object, "glow", &l->look.glow);
-}
-
-ooze_result oz_check_map(oz_reader *r, json_t *object, const char *what) {
-  const char *key;
-  json_t *value;
-  if (object && !json_is_object(object)) {
-    char text[80];
-    oz_json_short(object, text, sizeof text);
-    return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {\"name\": %s, ...}", text,
-                     what);
-  }
-  json_object_foreach(
-      object, key, value) if (!key[0] || strchr(key, '.') ||
-                              strlen(key) > 100) return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                                                                  "\"%.40s\" is no name; expected "
-                                                                  "1 to 100 letters without dots",
-                                                                  key);
-  return OOZE_OK;
+  return OZ_GET_MEMBERS(r, "material", object, looks, &l->look);
 }
 
 /* Also the presets that fluids and emitters name without the scene defining them. */
@@ -121,18 +90,7 @@ ooze_result oz_read_materials(oz_reader *r) {
   s->start.materials = calloc(room, sizeof *s->start.materials);
   s->looks = calloc(room, sizeof *s->looks);
   if (!s->start.materials || !s->looks) return OZ_NO_MEMORY(r);
-  size_t mark = oz_down(r, "materials");
-  const char *key;
-  json_t *value;
-  OZ_TRY_OK(oz_check_map(r, object, "{\"viscosity\": ...}"));
-  json_object_foreach(object, key, value) {
-    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
-    size_t inner = oz_down(r, key);
-    OZ_TRY_OK(make_material(r, key, value));
-    oz_up(r, inner);
-  }
-  oz_up(r, mark);
-  return OOZE_OK;
+  return oz_read_map(r, "materials", "{\"viscosity\": ...}", make_material);
 }
 
 ooze_result oz_find_material(oz_reader *r, json_t *object, uint32_t *out) {

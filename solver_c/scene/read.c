@@ -327,86 +327,49 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
   return OOZE_OK;
 }
 
-/* ---- Values of the solver, with keyframes ------------------------------------------------ */
-
-static void store(const oz_field *f, const double v[4], void *base) {
-  oz_store(f->kind, v, (unsigned char *)base + f->offset);
-}
-
-static ooze_result get_keys(oz_reader *r, const ooze_schema_entry *e, const oz_field *f,
-                            oz_group group, uint32_t index, json_t *value, void *base) {
-  ooze_scene *scene = r->scene;
-  OZ_TRY_OK(oz_check_keys(r, "keyframes", value));
-  json_t *keys = json_object_get(value, "keys");
-  size_t count = json_array_size(keys);
-  double interpolation = 0.0;
-  OZ_TRY_OK(oz_get_number(r, "keyframes", value, "interpolation", &interpolation));
-  size_t mark = oz_down(r, "keys");
-  if (!json_is_array(keys) || count == 0)
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                     "expected [[time, value], ...] with at least one pair");
-  oz_channel *grown = realloc(scene->channels, (scene->channel_count + 1) * sizeof *grown);
-  if (!grown) return OZ_NO_MEMORY(r);
-  scene->channels = grown;
-  oz_channel *c = &grown[scene->channel_count];
-  memset(c, 0, sizeof *c);
-  c->times = malloc(count * sizeof *c->times);
-  c->values = malloc(count * sizeof *c->values);
-  scene->channel_count++; /* from here on it is released with the scene */
-  if (!c->times || !c->values) return OZ_NO_MEMORY(r);
-  c->group = group;
-  c->index = index;
-  c->offset = f->offset;
-  c->kind = f->kind;
-  c->count = (uint32_t)count;
-  c->interpolation = (uint32_t)interpolation;
-  if (f->kind == OZ_U32 || f->kind == OZ_U64 || f->kind == OZ_BOOL || f->kind == OZ_MENU)
-    c->interpolation = 1;
+ooze_result oz_get_members(oz_reader *r, const char *group, json_t *object,
+                           const oz_member *members, size_t count, void *base) {
   for (size_t i = 0; i < count; i++) {
-    const json_t *pair = json_array_get(keys, i), *time = json_array_get(pair, 0);
-    size_t inner = oz_down_index(r, i);
-    if (!json_is_array(pair) || json_array_size(pair) != 2 || !json_is_number(time))
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "expected [time in s, value]");
-    c->times[i] = json_number_value(time);
-    if (!(c->times[i] >= 0.0 && c->times[i] <= 1e9))
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s is out of range; expected 0 or more",
-                       c->times[i]);
-    if (i && !(c->times[i] > c->times[i - 1]))
-      return oz_refuse(r, OOZE_ERROR_ARGUMENT, "time %g s does not come after %g s", c->times[i],
-                       c->times[i - 1]);
-    OZ_TRY_OK(oz_numbers(r, e, json_array_get(pair, 1), c->values[i]));
-    oz_up(r, inner);
+    void *at = (char *)base + members[i].offset;
+    ooze_schema_entry e;
+    if (!oz_key_find(group, members[i].name, &e)) continue;
+    const int real = strcmp(e.type, "float") == 0;
+    OZ_TRY_OK(real ? oz_get_float(r, group, object, members[i].name, at)
+                   : oz_get_count(r, group, object, members[i].name, at));
   }
-  oz_up(r, mark);
-  store(f, c->values[0], base);
   return OOZE_OK;
 }
 
-ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index,
-                          json_t *object, const oz_field *fields, size_t count, void *base,
-                          uint32_t *moves) {
-  OZ_TRY_OK(oz_check_keys(r, group_name, object));
-  for (size_t i = 0; i < count; i++) {
-    const oz_field *f = &fields[i];
-    json_t *value = json_object_get(object, f->name);
-    ooze_schema_entry e;
-    double v[4];
-    if (!value || f->kind == OZ_SPECIAL) continue;
-    if (!oz_key_find(group_name, f->name, &e))
-      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "%s has no entry", f->name);
-    size_t mark = oz_down(r, f->name);
-    if (json_object_get(value, "keys")) {
-      if (!f->animates)
-        return oz_refuse(r, OOZE_ERROR_UNSUPPORTED,
-                         "keyframes do not work here; this value is fixed");
-      OZ_TRY_OK(get_keys(r, &e, f, group, index, value, base));
-      int pose = strcmp(f->name, "position") == 0 || f->kind == OZ_QUAT || f->kind == OZ_ROTATE;
-      if (moves && pose) *moves = 1;
-    } else {
-      OZ_TRY_OK(oz_numbers(r, &e, value, v));
-      store(f, v, base);
-    }
-    oz_up(r, mark);
+/* ---- Parts ------------------------------------------------------------------------------- */
+
+static ooze_result check_map(oz_reader *r, json_t *object, const char *what) {
+  const char *key;
+  json_t *value;
+  if (object && !json_is_object(object)) {
+    char text[80];
+    oz_json_short(object, text, sizeof text);
+    return oz_refuse(r, OOZE_ERROR_FORMAT, "%s is no object; expected {\"name\": %s, ...}", text,
+                     what);
   }
+  json_object_foreach(object, key, value) {
+    if (key[0] && !strchr(key, '.') && strlen(key) <= 100) continue;
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "\"%.40s\" is no name; expected 1 to 100 letters without dots", key);
+  }
+  return OOZE_OK;
+}
+
+ooze_result oz_read_map(oz_reader *r, const char *part, const char *what, oz_item_fn read) {
+  json_t *object = json_object_get(r->scene->doc, part), *value;
+  const char *key;
+  size_t mark = oz_down(r, part);
+  OZ_TRY_OK(check_map(r, object, what));
+  json_object_foreach(object, key, value) {
+    if (strcmp(key, "note") == 0 && !json_is_object(value)) continue;
+    size_t inner = oz_down(r, key);
+    OZ_TRY_OK(read(r, key, value));
+    oz_up(r, inner);
+  }
+  oz_up(r, mark);
   return OOZE_OK;
 }

@@ -50,16 +50,27 @@ ooze_result oz_get_text(oz_reader *r, const char *group, json_t *object, const c
 ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const char *key,
                         size_t count, double *out, uint32_t *has);
 
-/* A value of the solver's that may have keyframes. */
-typedef struct oz_field {
-  const char *name;
-  oz_kind kind;
-  size_t offset;
-  int animates;
-} oz_field;
-ooze_result oz_get_fields(oz_reader *r, const char *group_name, oz_group group, uint32_t index,
-                          json_t *object, const oz_field *fields, size_t count, void *base,
+/* fields.c: the members of an object that are parameters of the solver, into the struct of the
+ * group; *moves (may be NULL) becomes 1 where its pose has keyframes. */
+ooze_result oz_get_fields(oz_reader *r, oz_group group, uint32_t index, json_t *object, void *base,
                           uint32_t *moves);
+/* "rotate", degrees, into the oz_posed at `offset` of a collider's or an emitter's state. */
+ooze_result oz_get_turn(oz_reader *r, oz_group group, uint32_t index, json_t *object, void *state,
+                        size_t offset, uint32_t *moves);
+/* Numbers of an object whose members are not the solver's: floats, or whole numbers of 32 bits, as
+ * the list of keys says. */
+typedef struct oz_member {
+  const char *name;
+  size_t offset;
+} oz_member;
+ooze_result oz_get_members(oz_reader *r, const char *group, json_t *object,
+                           const oz_member *members, size_t count, void *base);
+#define OZ_GET_MEMBERS(r, group, object, members, base) \
+  oz_get_members(r, group, object, members, sizeof members / sizeof *members, base)
+
+/* The objects of a part of the scene, name by name. `what` shows one in a refusal. */
+typedef ooze_result (*oz_item_fn)(oz_reader *r, const char *name, json_t *object);
+ooze_result oz_read_map(oz_reader *r, const char *part, const char *what, oz_item_fn read);
 
 /* The parts of a scene, in this order. */
 ooze_result oz_read_output(oz_reader *r);
@@ -71,7 +82,6 @@ ooze_result oz_read_bodies(oz_reader *r);
 ooze_result oz_read_fluids(oz_reader *r);
 ooze_result oz_read_picture(oz_reader *r);
 ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_shape *out);
-ooze_result oz_check_map(oz_reader *r, json_t *object, const char *what); /* names to objects */
 ooze_result oz_find_material(oz_reader *r, json_t *object, uint32_t *out);
 ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed);
 ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, ooze_pose *out);

@@ -68,10 +68,9 @@ typedef enum oz_kind {
   OZ_MENU,
   OZ_VEC3,
   OZ_QUAT,
-  OZ_ROTATE,
-  OZ_SPECIAL
+  OZ_ROTATE
 } oz_kind;
-typedef enum oz_group { OZ_SOLVER, OZ_MATERIAL, OZ_COLLIDER, OZ_EMITTER } oz_group;
+typedef enum oz_group { OZ_SOLVER, OZ_MATERIAL, OZ_COLLIDER, OZ_EMITTER, OZ_BODY } oz_group;
 
 typedef struct oz_channel { /* the keyframes of one value */
   oz_group group;

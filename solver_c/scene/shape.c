@@ -5,30 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct shape_row {
-  const char *name;
-  oz_shape_kind kind;
-  const char *keys; /* that fit, with blanks around */
-} shape_row;
-static const shape_row rows[] = {
-    {"plane", OZ_SHAPE_PLANE, " "},
-    {"sphere", OZ_SHAPE_SPHERE, " radius half scale "},
-    {"box", OZ_SHAPE_BOX, " size half scale "},
-    {"capsule", OZ_SHAPE_CAPSULE, " radius height half scale "},
-    {"cylinder", OZ_SHAPE_CYLINDER, " radius height half scale "},
-    {"revolve", OZ_SHAPE_REVOLVE, " profile scale "},
-    {"capsules", OZ_SHAPE_CAPSULES, " capsules scale "},
-    {"mesh", OZ_SHAPE_MESH, " file scale "},
-    {"vdb", OZ_SHAPE_VDB, " file "},
-    {"points", OZ_SHAPE_POINTS, " file scale "},
-};
 static const char *const shape_keys[] = {"size",    "half",     "radius", "height",
                                          "profile", "capsules", "file",   "scale"};
 
-static const shape_row *row_named(const char *name) {
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].name, name) == 0) return &rows[i];
-  return NULL;
+/* OZ_SHAPE_KINDS where there is none of that name. */
+static oz_shape_kind kind_named(const char *word) {
+  int kind = 0;
+  while (kind < OZ_SHAPE_KINDS && strcmp(oz_shape_word((oz_shape_kind)kind), word) != 0) kind++;
+  return (oz_shape_kind)kind;
 }
 
 static ooze_result needs(oz_reader *r, const char *key, const char *what) {
@@ -188,32 +172,29 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   return OOZE_OK;
 }
 
-ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_shape *out) {
-  double kind = 0.0;
-  const shape_row *row;
-  if (!json_object_get(object, "shape")) return needs(r, "shape", "the form, such as \"box\"");
-  OZ_TRY_OK(oz_get_number(r, group, object, "shape", &kind));
-  row = row_named(json_string_value(json_object_get(object, "shape")));
-  if (!row) return needs(r, "shape", "a form that this build knows");
-  out->kind = row->kind;
+/* Keys of a size that the shape does not have are refused. */
+static ooze_result check_size_keys(oz_reader *r, json_t *object, oz_shape_kind kind) {
+  const char *fit = oz_shape_keys(kind);
   for (size_t i = 0; i < sizeof shape_keys / sizeof *shape_keys; i++) {
     char padded[32];
     snprintf(padded, sizeof padded, " %s ", shape_keys[i]);
-    if (!json_object_get(object, shape_keys[i]) || strstr(row->keys, padded)) continue;
+    if (!json_object_get(object, shape_keys[i]) || strstr(fit, padded)) continue;
     /* harmless */
-    if (strcmp(row->name, "plane") == 0 && strcmp(shape_keys[i], "half") == 0) continue;
+    if (kind == OZ_SHAPE_PLANE && strcmp(shape_keys[i], "half") == 0) continue;
     oz_down(r, shape_keys[i]);
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a %s has none; expected%s", row->name,
-                     row->keys[1] ? row->keys : " no size at all");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a %s has none; expected%s", oz_shape_word(kind),
+                     fit[1] ? fit : " no size at all");
   }
+  return OOZE_OK;
+}
+
+/* The size of a shape of closed form, in whichever way the scene gives it. */
+static ooze_result read_size(oz_reader *r, const char *group, json_t *object, oz_shape *out) {
   float radius = 0.0f, height = 0.0f, size[3] = {0, 0, 0};
-  int has_half = json_object_get(object, "half") != NULL,
-      has_size = json_object_get(object, "size") != NULL,
-      has_radius = json_object_get(object, "radius") != NULL,
-      has_height = json_object_get(object, "height") != NULL;
-  out->scale = 1.0f;
-  out->half[0] = out->half[1] = out->half[2] = 0.5f;
-  OZ_TRY_OK(oz_get_float(r, group, object, "scale", &out->scale));
+  const int has_half = json_object_get(object, "half") != NULL,
+            has_size = json_object_get(object, "size") != NULL,
+            has_radius = json_object_get(object, "radius") != NULL,
+            has_height = json_object_get(object, "height") != NULL;
   OZ_TRY_OK(oz_get_vector(r, group, object, "half", out->half));
   OZ_TRY_OK(oz_get_vector(r, group, object, "size", size));
   OZ_TRY_OK(oz_get_float(r, group, object, "radius", &radius));
@@ -224,59 +205,70 @@ ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_sh
                      "stands beside %s; expected one way of giving the size",
                      has_size ? "size" : "radius or height");
   }
-  for (int k = 0; has_size && k < 3; k++) out->half[k] = 0.5f * size[k];
-  switch (out->kind) {
-  case OZ_SHAPE_BOX:
-    if (!has_size && !has_half) return needs(r, "size", "[x, y, z] in m");
-    break;
-  case OZ_SHAPE_SPHERE:
-    if (!has_radius && !has_half) return needs(r, "radius", "a radius in m");
-    if (has_radius) out->half[0] = radius;
-    break;
-  case OZ_SHAPE_CAPSULE:
-  case OZ_SHAPE_CYLINDER:
-    if (!has_half && (!has_radius || !has_height))
-      return needs(r, has_radius ? "height" : "radius", "radius and height in m");
-    if (!has_half) {
-      out->half[0] = radius;
-      out->half[1] = 0.5f * height - (out->kind == OZ_SHAPE_CAPSULE ? radius : 0.0f);
-      if (out->half[1] < 0.0f) {
-        oz_down(r, "height");
-        return oz_refuse(r, OOZE_ERROR_ARGUMENT,
-                         "%g m is less than twice the radius; expected %g m or more",
-                         (double)height, 2.0 * (double)radius);
-      }
-    }
-    break;
-  case OZ_SHAPE_REVOLVE: {
-    float *list = NULL;
-    ooze_result result = rows_of(r, group, object, "profile", 2, 3, &list, &out->profile_count);
+  if (has_half || !oz_shape_is_sized(out)) return OOZE_OK;
+
+  if (out->kind == OZ_SHAPE_BOX) {
+    if (!has_size) return needs(r, "size", "[x, y, z] in m");
+    for (int k = 0; k < 3; k++) out->half[k] = 0.5f * size[k];
+    return OOZE_OK;
+  }
+  if (out->kind == OZ_SHAPE_SPHERE) {
+    if (!has_radius) return needs(r, "radius", "a radius in m");
+    out->half[0] = radius;
+    return OOZE_OK;
+  }
+  if (!has_radius || !has_height)
+    return needs(r, has_radius ? "height" : "radius", "radius and height in m");
+  out->half[0] = radius;
+  out->half[1] = 0.5f * height - (out->kind == OZ_SHAPE_CAPSULE ? radius : 0.0f);
+  if (out->half[1] < 0.0f) {
+    oz_down(r, "height");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "%g m is less than twice the radius; expected %g m or more", (double)height,
+                     2.0 * (double)radius);
+  }
+  return OOZE_OK;
+}
+
+/* Rows of `width` numbers, scaled. */
+static ooze_result read_rows(oz_reader *r, const char *group, json_t *object, const char *key,
+                             size_t width, size_t least, float scale, float **out,
+                             uint32_t *count) {
+  OZ_TRY_OK(rows_of(r, group, object, key, width, least, out, count));
+  for (uint32_t i = 0; i < width * *count; i++) (*out)[i] *= scale;
+  return OOZE_OK;
+}
+
+ooze_result oz_read_shape(oz_reader *r, const char *group, json_t *object, oz_shape *out) {
+  double kind = 0.0;
+  float *list = NULL;
+  ooze_result result = OOZE_OK;
+  if (!json_object_get(object, "shape")) return needs(r, "shape", "the form, such as \"box\"");
+  OZ_TRY_OK(oz_get_number(r, group, object, "shape", &kind));
+  out->kind = kind_named(json_string_value(json_object_get(object, "shape")));
+  if (out->kind == OZ_SHAPE_KINDS) {
+    out->kind = OZ_SHAPE_PLANE;
+    return needs(r, "shape", "a form that this build knows");
+  }
+  OZ_TRY_OK(check_size_keys(r, object, out->kind));
+  out->scale = 1.0f;
+  out->half[0] = out->half[1] = out->half[2] = 0.5f;
+  OZ_TRY_OK(oz_get_float(r, group, object, "scale", &out->scale));
+  OZ_TRY_OK(read_size(r, group, object, out));
+  if (out->kind == OZ_SHAPE_REVOLVE) {
+    result = read_rows(r, group, object, "profile", 2, 3, out->scale, &list, &out->profile_count);
     out->profile = (float(*)[2])list;
-    OZ_TRY_OK(result);
-    for (uint32_t i = 0; i < 2 * out->profile_count; i++) list[i] *= out->scale;
-    break;
-  }
-  case OZ_SHAPE_CAPSULES: {
-    float *list = NULL;
-    ooze_result result = rows_of(r, group, object, "capsules", 7, 1, &list, &out->capsule_count);
+  } else if (out->kind == OZ_SHAPE_CAPSULES) {
+    result = read_rows(r, group, object, "capsules", 7, 1, out->scale, &list, &out->capsule_count);
     out->capsules = (float(*)[7])list;
-    OZ_TRY_OK(result);
-    for (uint32_t i = 0; i < 7 * out->capsule_count; i++) list[i] *= out->scale;
-    break;
+  } else if (strstr(oz_shape_keys(out->kind), " file ")) {
+    result = find_file(r, group, object, out);
   }
-  case OZ_SHAPE_MESH:
-  case OZ_SHAPE_VDB:
-  case OZ_SHAPE_POINTS:
-    OZ_TRY_OK(find_file(r, group, object, out));
-    break;
-  case OZ_SHAPE_PLANE:
-    break;
-  }
+  OZ_TRY_OK(result);
   for (int k = 0; k < 3; k++) {
+    const int used = out->kind == OZ_SHAPE_BOX || k == 0;
     out->half[k] *= out->scale;
-    int used = out->kind == OZ_SHAPE_BOX || k == 0;
-    if (out->kind <= OZ_SHAPE_CYLINDER && out->kind != OZ_SHAPE_PLANE && used &&
-        !(out->half[k] > 0.0f)) {
+    if (oz_shape_is_sized(out) && used && !(out->half[k] > 0.0f)) {
       oz_down(r, "half");
       return oz_refuse(r, OOZE_ERROR_ARGUMENT, "the shape is flat; expected sizes above 0");
     }

@@ -176,9 +176,7 @@ static ooze_result show_body(const ooze_scene *s, uint32_t handle, const float *
     *drawn = result >= 0;
     return result;
   }
-  static const uint32_t shapes[] = {OOZE_SHAPE_PLANE, OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX,
-                                    OOZE_SHAPE_CAPSULE, OOZE_SHAPE_CYLINDER};
-  like.shape = shape->kind <= OZ_SHAPE_CYLINDER ? shapes[shape->kind] : OOZE_SHAPE_SDF;
+  like.shape = oz_shape_of_solver(shape);
   OZ_TRY_OK(ooze_pose_fit(rest, x, count, &like.pose, NULL, why));
   OZ_TRY_OK(put(d, s, 0.0, shape, &like, why));
   *drawn = 1;

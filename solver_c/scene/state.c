@@ -74,8 +74,6 @@ void oz_store(oz_kind kind, const double v[4], void *at) {
     memcpy(at, &whole, sizeof whole);
     break;
   }
-  case OZ_SPECIAL:
-    break;
   }
 }
 

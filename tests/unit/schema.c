@@ -1,6 +1,6 @@
 /* The schema and the structs of ooze.h tell the same story. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-#include "core/schema.h"
+#include "base/schema.h"
 
 typedef struct owner {
   const char *group;

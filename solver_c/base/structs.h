@@ -1,7 +1,7 @@
 /* Structs that begin with their size: an older client's are shorter, a newer client's longer, than
  * what we know. */
-#ifndef OZ_CORE_STRUCTS_H
-#define OZ_CORE_STRUCTS_H
+#ifndef OZ_BASE_STRUCTS_H
+#define OZ_BASE_STRUCTS_H
 
 #include "base/result.h"
 

@@ -1,6 +1,6 @@
 /* The list of parameters as data, and checks that follow from it. */
-#ifndef OZ_CORE_SCHEMA_H
-#define OZ_CORE_SCHEMA_H
+#ifndef OZ_BASE_SCHEMA_H
+#define OZ_BASE_SCHEMA_H
 
 #include "base/result.h"
 

@@ -1,9 +1,9 @@
-#include "core/schema.h"
+#include "base/schema.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "core/structs.h"
+#include "base/structs.h"
 
 typedef struct oz_entry {
   oz_owner owner;
@@ -30,7 +30,7 @@ static const oz_entry entries[] = {
    low,                                                                                     \
    high,                                                                                    \
    soft},
-#include "core/schema.def"
+#include "base/schema.def"
 #undef OZ_PARAM
 #undef OZ_PARAM_
 };

@@ -1,4 +1,4 @@
-#include "core/structs.h"
+#include "base/structs.h"
 
 /* The size a client's struct claims, or 0 if it cannot be one. */
 static uint32_t claimed(const void *object) {
