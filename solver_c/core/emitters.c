@@ -11,7 +11,7 @@
 enum { MAGIC = 0x4d455a4f, VERSION = 1 };         /* "OZEM" */
 static const double GOLDEN = 2.39996322972865332; /* rad: the golden angle, pi (3 - sqrt 5) */
 static const double PI = 3.14159265358979323846;
-/* Thick fluids coil, and the square columns let them (NUMERICS.md part 2, 3). */
+/* Thick fluids coil, and the square columns let them (docs/theory/emission.md). */
 static const double THICK = 50.0;       /* Pa s */
 static const double STEP = 1.0 / 240.0; /* s: at which a bare compliance is taken as a viscosity */
 

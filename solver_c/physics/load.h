@@ -287,7 +287,7 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t contact) {
 
 #undef OZ_LOAD_GIVE
 /* Stress: towards held particles the particle's own matrix, sums (3) to (5); its pull (6) to (8);
- * viscosity (9) to (11). */
+ * viscosity 9 to 11. */
 #define OZ_LOAD_GIVE                                         \
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
   oz_load_sent(f, i, v, own);                                \
