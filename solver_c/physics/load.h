@@ -286,7 +286,7 @@ OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t contact) {
 }
 
 #undef OZ_LOAD_GIVE
-/* Stress: towards held particles the particle's own matrix, sums (3) to (5); its pull (6) to (8);
+/* Stress: towards held particles the particle's own matrix, sums 3 to 5; its pull 6 to 8;
  * viscosity 9 to 11. */
 #define OZ_LOAD_GIVE                                         \
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
@@ -307,7 +307,7 @@ OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t contact) {
 
 #undef OZ_LOAD_GIVE
 
-/* ---- conformation as printed: own matrix times the sum of vol g, sums (3) to (5) ---- */
+/* ---- conformation as printed: own matrix times the sum of vol g, sums 3 to 5 ---- */
 
 #define OZ_LOAD_GIVE                                         \
   float v[3] = {lane[3][k], lane[4][k], lane[5][k]}, own[3]; \
