@@ -27,7 +27,9 @@ static void blend_constants(oz_frame *f, const ooze_params *p) {
   f->blend.alpha = p->blend_alpha;
   f->blend.k = fminf(p->blend_stiffness, fastest * fastest);
   f->blend.most_viscous = 0.1f * 1000.0f * f->d * f->d * f->inv_dt;
-  f->blend.pull = ratio / p->blend_time; /* (13), with dt^SM = dt0^SPH = blend_time */
+  f->blend.pull =
+      ratio /
+      p->blend_time; /* (13) of Takamatsu and Kanai 2011, with dt^SM = dt0^SPH = blend_time */
 }
 
 static void cauchy_constants(oz_frame *f, const ooze_params *p) {
@@ -40,7 +42,8 @@ static void cauchy_constants(oz_frame *f, const ooze_params *p) {
         if (r == 0.0 || r >= h) continue;
         n0 += h / r - 1.0;
         square += (h / r - 1.0) * r * r;
-        /* (13) over the pairs that a cut between two layers separates: k of them in each column */
+        /* (13) of Mukai et al. over the pairs that a cut between two layers separates: k of them in
+         * each column */
         if (k > 0) across += k * (r - 1.5 * d + 0.5 * h) * (r - h) * (r - h) / 3.0;
       }
   f->cauchy.stress = p->cauchy_stress;
