@@ -27,9 +27,8 @@ static void blend_constants(oz_frame *f, const ooze_params *p) {
   f->blend.alpha = p->blend_alpha;
   f->blend.k = fminf(p->blend_stiffness, fastest * fastest);
   f->blend.most_viscous = 0.1f * 1000.0f * f->d * f->d * f->inv_dt;
-  f->blend.pull =
-      ratio /
-      p->blend_time; /* (13) of Takamatsu and Kanai 2011, with dt^SM = dt0^SPH = blend_time */
+  /* (13) of Takamatsu and Kanai 2011, with dt^SM = dt0^SPH = blend_time */
+  f->blend.pull = ratio / p->blend_time;
 }
 
 static void cauchy_constants(oz_frame *f, const ooze_params *p) {

@@ -184,21 +184,13 @@ def main():
     chosen = sys.argv[2:] or [
         f for f in tree.files if f.endswith((".md",) + SOURCES + SCRIPTS) or f.rsplit("/", 1)[-1] in (
             "dev", "CMakeLists.txt")]
-    waiting_file = os.path.join(root, "tests/docs/not_yet.txt")
-    waiting = set(read(waiting_file).split()) if os.path.exists(waiting_file) and not sys.argv[2:] else set()
-    mended = set(waiting)
     for f in chosen:
         if f.startswith("tests/docs/") and f.endswith(".py"):
             continue
         read_files += 1
         for line, what in problems_of(tree, f):
-            if f.rsplit("/", 1)[-1] in waiting:  # by name, since files move
-                mended.discard(f.rsplit("/", 1)[-1])
-                continue
             print("FAILED: %s:%d: %s" % (f, line, what))
             bad += 1
-    for f in sorted(mended):
-        print("mended: %s can leave tests/docs/not_yet.txt" % f)
     print("references: %s" % ("%d lead nowhere" % bad if bad else "all of %d files lead somewhere" % read_files))
     sys.exit(1 if bad or read_files == 0 else 0)
 
