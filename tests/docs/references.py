@@ -139,7 +139,8 @@ def problems_of(tree, path):
             continue
         to = tree.find(name, beside)
         if not to:
-            if name.rsplit("/", 1)[-1] not in tree.included:
+            last = name.rsplit("/", 1)[-1]
+            if last not in tree.included or "/" in name and last in tree.by_name:
                 at(m, "names %s, which is not there" % name)
         elif anchor and to.endswith(".md") and anchor not in tree.anchors[to]:
             at(m, "%s has no section #%s" % (to, anchor))

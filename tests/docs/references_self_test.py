@@ -29,6 +29,7 @@ BAD = [
     ("solver_c/physics/wall.h", "/* the active set (3.6) */\n", "section 3.6 of which document"),
     ("solver_c/physics/wall.h", "/* as in floor.c */\n", "names floor.c"),
     ("tests/run.sh", "# see floor.md\n", "names floor.md"),
+    ("solver_c/physics/wall.h", '/* core/wall.h */\n#include "wall.h"\n', "names core/wall.h"),
 ]
 
 

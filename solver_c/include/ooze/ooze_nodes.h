@@ -2,7 +2,7 @@
  *
  * One list feeds the nodes' dialogs, their help pages, `ooze schema --ds` and the tests that
  * compare them. What the solver has in ooze_schema_get comes from there; what only a node has
- * (Start Frame, Material Preset, ...) is in io/nodes.def. */
+ * (Start Frame, Material Preset, ...) is in scene/nodes.def. */
 #ifndef OOZE_OOZE_NODES_H
 #define OOZE_OOZE_NODES_H
 
