@@ -38,7 +38,7 @@ typedef struct settings {
   double dt;
 } settings;
 
-/* What one iteration of a phase is made of: the stages that run once or more in each. */
+/* The parts of one iteration of a phase: the stages that run once or more in each. */
 static const char *const velocity_stages[] = {"force",     "cg_apply",    "cg_steps",
                                               "cg_update", "wall_filter", NULL};
 static const char *const position_stages[] = {"density_lambda", "density_move", "strain",
@@ -154,10 +154,8 @@ static const stage *stage_of(const result *r, const char *name) {
   return NULL;
 }
 
-/* As OOZE_MODEL_* number them. */
-static const char models[] = "conformation|links|blend|springs|cauchy";
 static const char *model_name(uint32_t model, char out[24]) {
-  const char *at = models;
+  const char *at = cli_menu("solver", "model");
   for (uint32_t k = 0; k < model; ++k) at = strchr(at, '|') + 1;
   snprintf(out, 24, "%.*s", (int)strcspn(at, "|"), at);
   return out;
@@ -341,7 +339,7 @@ int cli_bench(int argc, char **argv) {
        "vector build to use", 0, 0},
       {"tasks", 0, CLI_CHOICE, &given.machine.tasks, "auto|host|tbb|pool|serial|shuffled",
        "who runs the chunks", 0, 0},
-      {"model", 0, CLI_CHOICE, &given.model, models,
+      {"model", 0, CLI_CHOICE, &given.model, cli_menu("solver", "model"),
        "who moves the fluid, with its default parameters", 0, 0},
       {"walls", 0, CLI_CHOICE, &given.walls, "contact|particles|both",
        "how fluid meets walls; both compares them, in turns", 0, 0},

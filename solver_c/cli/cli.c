@@ -48,3 +48,14 @@ void cli_sweep_beside(const char *path) {
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
   ooze_file_sweep(folder);
 }
+
+const char *cli_menu(const char *group, const char *name) {
+  ooze_schema_entry e;
+  for (uint32_t i = 0; i < ooze_schema_count(); ++i) {
+    ooze_schema_entry_default(&e);
+    if (ooze_schema_get(i, &e) == OOZE_OK && strcmp(e.group, group) == 0 &&
+        strcmp(e.name, name) == 0)
+      return e.menu;
+  }
+  return "";
+}

@@ -1,5 +1,5 @@
-/* What the subcommands share: exit codes, the clock, and the list of them. SPDX-License-Identifier:
- * Apache-2.0 */
+/* The common part of the subcommands: exit codes, errors, and the list of them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_CLI_CLI_H
 #define OOZE_CLI_CLI_H
 
@@ -29,7 +29,7 @@ int cli_run(int argc, char **argv);
 int cli_render(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_convert(int argc, char **argv);
-/* What a file or a scene holds; gigabytes is --max-memory, 0 for the default. */
+/* Prints the contents of a file or a scene; gigabytes is --max-memory, 0 for the default. */
 typedef struct cli_list cli_list;
 int cli_info_file(const char *path, const char *wedge, const cli_list *sets, double gigabytes,
                   int as_json);
@@ -37,6 +37,8 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
 /* temporary files that killed programs left in the folder of an output */
 void cli_sweep_beside(const char *path);
 uint32_t cli_processors(void); /* of this machine; 0 if not known */
+/* the choices of a parameter of the solver, "first|second|third" */
+const char *cli_menu(const char *group, const char *name);
 /* the exit code that fits a result of the library */
 int cli_exit_code(ooze_result result);
 /* "ooze: ..." and a new line on standard error */

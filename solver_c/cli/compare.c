@@ -13,7 +13,7 @@
 
 enum { MOST_MODELS = 8, PATH_ROOM = 4096, MOST_SETS = CLI_LIST_MOST };
 
-/* What one model made of the scene. */
+/* The outcome of one model. */
 typedef struct outcome {
   char name[64];
   ooze_result result;
@@ -237,9 +237,9 @@ static int speeds(const char *path, const char *model, uint32_t n, const cli_lis
 }
 
 /* Fewest substeps, doubling from one, with which ten frames hold: nothing is reset, the fluid is
- * not squashed to half, and nothing is faster than twice what it is with the finest step. That, and
- * not free fall, is what to measure by: a model with surface tension of its own is fast where a
- * block's edges round themselves. Adaptive substeps are switched off. */
+ * not squashed to half, and nothing is faster than twice its speed with the finest step. That is
+ * the measure, and not free fall: a model with surface tension of its own is fast where a block's
+ * edges round themselves. Adaptive substeps are switched off. */
 static double stable_step(const char *path, const char *model, const cli_list *sets,
                           const ooze_solver_desc *machine) {
   double fine[STABLE_FRAMES], coarse[STABLE_FRAMES], frame;
@@ -327,14 +327,13 @@ static ooze_result picture(const char *path, const char *out, const cli_list *se
 }
 
 int cli_compare(int argc, char **argv) {
-  const char *scene = NULL, *folder = NULL, *models = "conformation,links,springs,blend,cauchy";
+  const char *scene = NULL, *folder = NULL, *models = cli_menu("solver", "model");
   uint32_t threads = 0, frames = 0;
   int as_json = 0, no_stable = 0;
   size_t operands = 0;
   cli_list sets = {{NULL}, 0};
   const cli_option options[] = {
-      {"models", 'm', CLI_TEXT, &models, "A,B,C", "which, separated by commas. Default: all five",
-       0, 0},
+      {"models", 'm', CLI_TEXT, &models, "A,B,C", "which, separated by commas. Default: all", 0, 0},
       {"output", 'o', CLI_TEXT, &folder, "DIR",
        "where the runs and compare.png are written. Default: compare", 0, 0},
       {"frames", 'f', CLI_COUNT, &frames, "N", "of the scene's, from its first. Default: all", 1,
@@ -376,7 +375,7 @@ int cli_compare(int argc, char **argv) {
   static outcome all[MOST_MODELS];
   uint32_t count = 0;
   for (const char *at = models; *at;) {
-    size_t n = strcspn(at, ",");
+    size_t n = strcspn(at, ",|");
     if (n == 0 || n >= sizeof all[0].name || count == MOST_MODELS) {
       cli_error(
           "--models: '%s' is no list of at most %d models; expected such as conformation,links",
@@ -385,7 +384,7 @@ int cli_compare(int argc, char **argv) {
     }
     memset(&all[count], 0, sizeof all[count]);
     memcpy(all[count++].name, at, n);
-    at += n + (at[n] == ',');
+    at += n + (at[n] != 0);
   }
   ooze_solver_desc machine;
   ooze_solver_desc_default(&machine);

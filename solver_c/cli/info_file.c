@@ -1,4 +1,4 @@
-/* ooze info FILE: what a file or a scene holds. SPDX-License-Identifier: Apache-2.0 */
+/* ooze info FILE: the contents of a file or a scene. SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@ void cli_json_object_end(cli_json *j);
 void cli_json_array(cli_json *j, const char *key);
 void cli_json_array_end(cli_json *j);
 void cli_json_text(cli_json *j, const char *key, const char *text); /* NULL text gives null */
-/* what is not finite gives null: JSON has no word for it */
+/* a number that is not finite gives null: JSON has no word for it */
 void cli_json_number(cli_json *j, const char *key, double number);
 void cli_json_integer(cli_json *j, const char *key, uint64_t number);
 void cli_json_bool(cli_json *j, const char *key, int truth);

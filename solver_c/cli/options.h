@@ -28,7 +28,7 @@ typedef struct cli_option {
   char letter;      /* short form, or 0 */
   cli_kind kind;
   void *value;
-  const char *argument; /* what help calls the value; the words of a choice */
+  const char *argument; /* name of the value in the help; the words of a choice */
   const char *help;
   double low, high;
 } cli_option;

@@ -169,7 +169,7 @@ static ooze_result read_polygon(geo_reader *reader) {
   return closed ? add_fan(reader, first, corners) : OOZE_OK;
 }
 
-/* A list of [["type",NAME,...],BODY]; what is no polygon is passed over. */
+/* A list of [["type",NAME,...],BODY]; other primitives than polygons are passed over. */
 ooze_result geo_read_primitives(geo_reader *reader) {
   geo_token key, token;
   bool done = false;

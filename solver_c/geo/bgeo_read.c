@@ -211,7 +211,7 @@ static ooze_result read_file(geo_reader *reader) {
     if (done) break;
     if (geo_is(&key, "pointcount")) {
       if (reader->have_point_count) return geo_bad(&reader->lex, "pointcount is given twice");
-      /* Half of what 64 bits hold keeps every product with a tuple size in range; the limits do the
+      /* Half the range of 64 bits keeps every product with a tuple size in range; the limits do the
        * rest. */
       OZ_TRY_OK(geo_int(reader, "pointcount", 0, INT64_C(1) << 48, &count));
       reader->point_count = (uint64_t)count;

@@ -1,4 +1,4 @@
-/* Reading Houdini geometry: what its parts share.
+/* Reading Houdini geometry: the private interface of the readers.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_IO_GEO_READ_H
 #define OOZE_IO_GEO_READ_H

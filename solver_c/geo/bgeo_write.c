@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The file format of this version is what the samples that we compare with have; newer Houdinis
+/* The file format version of the samples that the tests compare with; newer Houdinis
  * read all older ones. */
 static const char *const file_version = "19.5.752";
 
@@ -43,7 +43,7 @@ static const char *meaning_name(uint32_t meaning) {
   return names[meaning];
 }
 
-/* What VEX assumes where an attribute is missing; id starts at -1 in Houdini too. */
+/* VEX's defaults of a missing attribute; id starts at -1 in Houdini too. */
 static double default_of(const char *name) {
   return strcmp(name, "id") == 0 ? -1.0 : strcmp(name, "pscale") == 0 ? 1.0 : 0.0;
 }
@@ -228,7 +228,7 @@ static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *
   geo_emit_close(e, ']');
 }
 
-/* What no Houdini file can hold is refused before there is a file. */
+/* Points that no Houdini file can hold are refused before there is a file. */
 static ooze_result check(const char *path, oz_format format, const ooze_points *points,
                          ooze_message *why) {
   const oz_attribute *p = oz_points_find(points, "P", 1);

@@ -130,7 +130,7 @@ ooze_result ooze_checkpoint_write(const char *path, const void *memory, size_t b
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 /* A fuzzer cannot guess hashes and lengths; in its build they are taken as right, so that it
- * reaches what lies behind them. */
+ * reaches the code behind them. */
 static bool same_hash(uint64_t found, uint64_t expected) {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
   (void)found;

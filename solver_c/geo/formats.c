@@ -1,4 +1,4 @@
-/* From a file's name to its format, and what a file holds.
+/* From a file's name to its format; descriptions of files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"
 
@@ -182,7 +182,7 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
   return oz_geo_write(path, format, &points, mesh, &full, why);
 }
 
-/* ---- What a file holds ------------------------------------------------------------------- */
+/* ---- Descriptions of files ------------------------------------------------------------------- */
 
 static void mesh_bounds(const ooze_mesh *mesh, ooze_file_info *info) {
   oz_attribute p = {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT};

@@ -94,7 +94,7 @@ int oz_os_create(const char *path, int *out_fd);          /* must not exist */
 int oz_os_write(int fd, const void *bytes, size_t count); /* all of it */
 int oz_os_sync(int fd);
 int oz_os_close(int fd);
-int oz_os_rename(const char *from, const char *to); /* over what is there */
+int oz_os_rename(const char *from, const char *to); /* replaces an existing file */
 int oz_os_sync_folder(const char *folder);
 int oz_os_remove(const char *path);
 /* to read; regular files only */
@@ -144,14 +144,14 @@ typedef enum oz_format {
 } oz_format;
 oz_format oz_format_of(const char *path);
 
-/* A file in memory that is being read, and what it told beside points. */
+/* A file in memory that is being read, and its description. */
 typedef struct oz_source {
   const char *name;
   const uint8_t *bytes;
   size_t count;
   ooze_io_limits limits;
   ooze_message *why;
-  ooze_file_info *info; /* NULL if nobody asks */
+  ooze_file_info *info; /* NULL: no description is wanted */
 } oz_source;
 
 /* either may be NULL */

@@ -111,7 +111,7 @@ static void skip_blank(obj_line *line) {
     line->at++;
 }
 
-/* "v " or "f ": what this reader takes; all else (normals, textures, groups, materials) is passed
+/* Only lines "v " and "f " are read; all else (normals, textures, groups, materials) is passed
  * over. */
 static char keyword(obj_line *line) {
   skip_blank(line);
@@ -178,8 +178,8 @@ static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
   return OOZE_OK;
 }
 
-/* Twice over the text: once to count, once to fill, so that memory is asked for once and only for
- * what is there. */
+/* Twice over the text: once to count, once to fill, so that memory is asked for once and only as
+ * much as needed. */
 ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
   const char *at = (const char *)source->bytes, *end = at + source->count;
   if (memchr(at, 0, source->count))

@@ -65,7 +65,7 @@ typedef struct ply_walk {
   const ply_header *header;
   const uint8_t *at, *end;
 } ply_walk;
-/* The next value, whatever the form; false at the end of the file or at what is no number. */
+/* The next value, whatever the form; false at the end of the file or where there is no number. */
 bool ply_next(ply_walk *walk, ply_type type, double *out);
 ooze_result ply_skip_element(ply_walk *walk, const ply_element *element);
 /* Whether all rows can be in the rest of the file, asked before memory is. */

@@ -31,8 +31,8 @@ static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_att
   return OOZE_OK;
 }
 
-/* What only bodies, melting and what remembers its shape use is left out where no particle has it:
- * reading then gives the same zeros. */
+/* Attributes that only bodies, melting and shape memory use are left out where no particle has
+ * them: reading then gives the same zeros. */
 static bool all_zero(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info) {
   unsigned char page[256 * 24];
   const size_t row = (size_t)info->components * info->element_bytes;

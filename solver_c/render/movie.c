@@ -106,7 +106,7 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
     dup2(ends[1], 0);
     dup2(null, 1);
     dup2(fileno(m->complaints), 2);
-    /* Even sides are what yuv420p needs; faststart lets a browser play while it loads. */
+    /* yuv420p needs even sides; faststart lets a browser play while it loads. */
     execl(program, program, "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt",
           "rgb24", "-s", size, "-r", rate, "-i", "pipe:0", "-an", "-vf",
           "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p",

@@ -1,4 +1,4 @@
-/* What the ray caster's files share: vectors, the scene, hits. */
+/* The private interface of the ray caster: vectors, the scene, hits. */
 #ifndef OZ_RENDER_RAYS_H
 #define OZ_RENDER_RAYS_H
 
@@ -137,7 +137,7 @@ typedef struct oz_scene {
 ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, ooze_message *why);
 void oz_scene_free(oz_scene *s);
 void oz_scene_trace(const oz_scene *s, oz_v3 o, oz_v3 d, float far, oz_hit *hit);
-/* OZ_HIT_* of what is in the way, or 0 */
+/* OZ_HIT_* of the obstacle, or 0 */
 int oz_scene_blocked(const oz_scene *s, oz_v3 o, oz_v3 d, float far);
 /* of a fluid hit at p */
 void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out);
@@ -151,9 +151,9 @@ oz_v3 oz_sky(const oz_scene *s, oz_v3 d);
  * touching colours and highlights. */
 typedef struct oz_light {
   oz_v3 base, key_weight, key, sky_weight, sky;
-  oz_v3 n; /* of what was hit */
+  oz_v3 n; /* of the hit surface */
   float depth;
-  uint32_t id; /* of what was hit; 0: sky */
+  uint32_t id; /* of the hit thing; 0: sky */
 } oz_light;
 /* sample numbers the ray within its pixel: its random choices follow from both. */
 void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t sample, oz_light *out);

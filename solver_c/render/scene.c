@@ -1,5 +1,5 @@
-/* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and what
- * each thing looks like.
+/* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and the look
+ * of each thing.
  */
 #include "rays.h"
 

@@ -316,7 +316,7 @@ ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, ooze_message 
   if (d->ground == 1) s->ground = d->ground_height;
   if (d->ground == 2 && !s->has_ground) s->ground = s->lower.y;
   s->has_ground = d->ground != 0;
-  /* what is framed: ground and haze do not change with the fluid */
+  /* the framed bounds: ground and haze do not change with the fluid */
   if (v3_length(v3_sub(v3_of(d->bounds + 3), v3_of(d->bounds))) > 0.0f) {
     s->lower = v3_of(d->bounds);
     s->upper = v3_of(d->bounds + 3);

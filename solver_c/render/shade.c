@@ -1,4 +1,4 @@
-/* Light: one key light with a soft edge, a bright sky all around with what stands in its way, two
+/* Light: one key light with a soft edge, a bright sky all around with its obstacles, two
  * soft boxes that only glossy things see, and fluid that light passes through. All colours here are
  * linear. */
 #include "rays.h"
@@ -125,7 +125,7 @@ static oz_v3 shade_shape(const oz_scene *s, uint32_t shape, oz_v3 p, oz_v3 n) {
   return v3_mul(s->shapes[shape].colour, v3_add(light, v3_scale(oz_sky(s, n), 0.6f)));
 }
 
-/* What a mirrored or bent ray sees: the same scene with plain light. */
+/* A mirrored or bent ray sees the same scene with plain light. */
 static oz_v3 shade_plain(const oz_scene *s, oz_v3 o, oz_v3 d, float gloss, oz_v3 key_visible) {
   oz_hit hit;
   oz_v3 p, light, colour;
@@ -154,7 +154,7 @@ static int refract(oz_v3 d, oz_v3 n, float eta, oz_v3 *out) { /* n against d; 0:
   return 1;
 }
 
-/* What is left after a way through fluid. Beyond a way or two the colour no longer deepens but
+/* The light left after a way through fluid. Beyond a way or two the colour no longer deepens but
  * darkens: pure absorption would end in a glaring red. */
 static oz_v3 left_after(const oz_look *look, float way) {
   float dark = fmaxf(way / look->depth - 1.6f, 0.0f);
@@ -163,7 +163,7 @@ static oz_v3 left_after(const oz_look *look, float way) {
 }
 
 /* Through clear fluid: bent at the entry, mirrored inside at most twice, coloured by the way it
- * went. What stands in the fluid ends the way. The fluid's surface reaches a little into solids, or
+ * went. A solid in the fluid ends the way. The fluid's surface reaches a little into solids, or
  * leaves a gap of a few voxels around them: fluid wets them, there is no air to be mirrored by. */
 static oz_v3 look_through(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_look *look,
                           oz_v3 key_visible) {
@@ -211,7 +211,7 @@ static void shade_fluid(const oz_scene *s, oz_v3 p, oz_v3 n, oz_v3 d, const oz_l
       v3_scale(v3_mul(look->colour, white), share * KEY * (1.0f - 0.25f * look->softness) *
                                                 fmaxf((facing + wrap) / (1.0f + wrap), 0.0f));
   if (look->softness > 0.0f && s->march.s) {
-    /* Light that came in on the far side: what is left of it after the way from there. */
+    /* Light that came in on the far side: the rest of it after the way from there. */
     oz_v3 in = v3_madd(p, n, -0.6f * s->march.s->voxel);
     float t = 1e30f;
     if (oz_march_trace(&s->march, in, s->key, 0.0f, &t, 1)) {
@@ -245,7 +245,7 @@ void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t samp
     return;
   }
   /* Neighbouring pixels get far-apart numbers (Jimenez' gradient noise), so that smoothing over a
-   * few of them evens out what rays leave uneven. */
+   * few of them evens out the noise of few rays. */
   for (i = 0; i < 4; ++i)
     c.base[i] = fraction(52.9829189f * fraction(0.06711056f * (float)(x + 37 * i) +
                                                 0.00583715f * (float)(y + 59 * i)));
@@ -264,7 +264,7 @@ void oz_shade(const oz_scene *s, oz_v3 o, oz_v3 d, uint32_t pixel, uint32_t samp
     oz_v3 r = reflect(d, hit.n), start = v3_madd(p, hit.n, s->skin);
     float far = 1.0f - into_distance(s, p);
     colour = ground_colour(s, p, v3_length(v3_sub(p, s->eye)));
-    /* a polished table: it mirrors what stands on it, not the sky */
+    /* a polished table: it mirrors things on it, not the sky */
     f = 0.5f * fresnel(-v3_dot(hit.n, d), 0.04f);
     if (f < 0.02f || !oz_scene_blocked(s, start, r, 2.0f * s->size))
       f = 0.0f;

@@ -55,7 +55,7 @@ ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn bod
   ooze_result result = fill && solids
                            ? reserve_states(s, fill, why)
                            : oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
-  /* fluids keep off what bodies take */
+  /* fluids keep off the room of bodies */
   if (result == OOZE_OK) result = oz_scene_bodies(s, fill, body, user, why);
   for (uint32_t i = 0; i < s->fluid_count && result == OOZE_OK; i++) {
     oz_cloud cloud;

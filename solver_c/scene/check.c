@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* By the material's own name or by its preset, what it ought to be like. */
+/* The values to expect by the material's own name or by its preset. */
 static int expected_like(const ooze_scene *s, uint32_t index, ooze_preset *out) {
   const char *name = s->looks[index].name;
   const json_t *preset =
@@ -112,9 +112,9 @@ static void check_heat(oz_reader *r) {
   }
 }
 
-/* What remembers its shape for long is solved well up to some stiffness: modulus dt^2 / (density
- * separation^2), a number. A block of 4 x 8 x 8 particles on a floor rests at 1e-5 m/s with 8, with
- * 17 it swells, and bursts after five seconds. */
+/* A material that remembers its shape for long is solved well up to some stiffness: modulus dt^2 /
+ * (density separation^2), a number. A block of 4 x 8 x 8 particles on a floor rests at 1e-5 m/s
+ * with 8, with 17 it swells, and bursts after five seconds. */
 static void check_stiffness(oz_reader *r) {
   const ooze_scene *s = r->scene;
   const ooze_params *p = &s->start.params;

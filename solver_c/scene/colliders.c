@@ -11,7 +11,7 @@ static ooze_result make_sdf(oz_reader *r, oz_collider_item *item, float voxel) {
     ooze_sdf_desc desc;
     ooze_sdf_desc_default(&desc);
     desc.voxel = voxel;
-    if (r->scene->max_memory) { /* bricks, and what reading takes, each within it */
+    if (r->scene->max_memory) { /* bricks and the memory of reading, each within it */
       uint64_t most = r->scene->max_memory, bricks = most / sizeof(ooze_sdf_brick);
       if (bricks < desc.max_bricks) desc.max_bricks = (uint32_t)bricks;
       desc.max_file_bytes = most;
@@ -35,7 +35,7 @@ static ooze_result refuse_key(oz_reader *r, const char *key, const char *text) {
   return oz_refuse(r, OOZE_ERROR_ARGUMENT, "%s", text);
 }
 
-/* What goes together with boundary particles. */
+/* Boundary particles need a shape with a surface; shells and sequences need them. */
 static ooze_result check_boundary(oz_reader *r, const oz_collider_item *item, uint32_t boundary) {
   const oz_shape_kind kind = item->shape.kind;
   const int particles = boundary == OOZE_BOUNDARY_PARTICLES;

@@ -67,7 +67,7 @@ ooze_result oz_scene_cost(const ooze_scene *s, oz_cost *out, ooze_message *why) 
 }
 
 /* A run also holds a snapshot, which grows with a quarter to spare, and the points that it writes,
- * which are about as large as what a checkpoint saves. Surfaces come on top and are gone again with
+ * which are about as large as a checkpoint. Surfaces come on top and are gone again with
  * each frame. */
 double oz_cost_bytes(const oz_cost *c) { return c->bytes + 2.25 * c->saved; }
 

@@ -1,4 +1,4 @@
-/* What a scene will cost: particles, bytes, seconds. SPDX-License-Identifier: Apache-2.0 */
+/* The cost of a scene: particles, bytes, seconds. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 
 #include <stdlib.h>

@@ -61,7 +61,8 @@ static double uniform(uint64_t seed, uint64_t index, int which) { /* -1 to 1 */
          1.0;
 }
 
-/* ---- What stands near -------------------------------------------------------------------- */
+/* ---- Neighbours on the lattice
+ * -------------------------------------------------------------------- */
 
 typedef struct grid { /* particles of earlier batches, hashed by cells of one separation */
   double cell;
@@ -192,7 +193,7 @@ static ooze_result put(pour *p, const double x[3], const float *v) {
   return OOZE_OK;
 }
 
-/* The box of a copy in the world, for finding what is near. */
+/* The box of a copy in the world, for finding near copies. */
 static void world_bounds(const ooze_pose *pose, const double low[3], const double high[3],
                          double margin, double out_low[3], double out_high[3]) {
   for (int k = 0; k < 3; k++) out_low[k] = 1e300, out_high[k] = -1e300;

@@ -38,7 +38,7 @@ int oz_shape_is_sized(const oz_shape *shape);       /* by `half` */
 uint32_t oz_shape_of_solver(const oz_shape *shape); /* OOZE_SHAPE_* of such a collider */
 const char *oz_shape_word(oz_shape_kind kind);      /* in a scene */
 const char *oz_shape_keys(oz_shape_kind kind);      /* that give its size, with blanks around */
-/* Bounds of the solid; 0 for planes and what is not known. */
+/* Bounds of the solid; 0 for planes and unknown shapes. */
 int oz_shape_bounds(const oz_shape *shape, double low[3], double high[3]);
 /* As bricks for a collider; free with ooze_sdf_free. */
 ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel, ooze_sdf *out,
@@ -73,7 +73,7 @@ typedef struct oz_cloud {
 } oz_cloud;
 
 struct oz_fill;
-typedef struct oz_fill oz_fill; /* remembers what is full already */
+typedef struct oz_fill oz_fill; /* remembers the cells that are full already */
 oz_fill *oz_fill_create(double separation, uint64_t max_particles);
 void oz_fill_destroy(oz_fill *fill);
 /* Particles of one fluid that overlap none of those before. inside_solid may be NULL. `cut` counts

@@ -1,4 +1,4 @@
-/* What is inside of a mesh, for filling it. SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a mesh, for filling it. SPDX-License-Identifier: Apache-2.0 */
 #include "fill.h"
 
 #include <math.h>

@@ -166,8 +166,8 @@ enum { MOST = 1 << 16 };
 static const double WORK = 1e8;
 #endif
 
-/* Samples within 4 voxels outside and 8 inside: what a fast particle may sink in and still find its
- * way out. */
+/* Samples within 4 voxels outside and 8 inside: the depth from which a fast particle still finds
+ * its way out. */
 ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out,
                             ooze_message *why) {
   double low[3], high[3], v = (double)voxel, outside = 4.0 * v, inside = 8.0 * v;
@@ -185,7 +185,7 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
     last[k] = (int32_t)b;
     blocks *= b - a + 1.0;
   }
-  /* what there is to work out: an outline or a figure of many pieces at a small voxel must not take
+  /* the work to be done: an outline or a figure of many pieces at a small voxel must not take
    * minutes */
   double pieces = s->kind == OZ_SHAPE_REVOLVE    ? s->profile_count
                   : s->kind == OZ_SHAPE_CAPSULES ? s->capsule_count

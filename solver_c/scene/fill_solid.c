@@ -81,7 +81,7 @@ static double distance(const brick_map *m, const ooze_sdf *sdf, const double p[3
   int x[3], known = 1;
   for (int k = 0; k < 3; k++) {
     double at = (p[k] - (double)sdf->offset[k]) / (double)sdf->voxel;
-    /* also what is not finite */
+    /* also values that are not finite */
     if (!(at >= 8.0 * m->low[k] - 1.0 && at <= 8.0 * m->high[k] + 8.0)) return 1e30;
     x[k] = (int)floor(at);
     t[k] = at - x[k];

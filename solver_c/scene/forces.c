@@ -10,7 +10,7 @@
 typedef struct kept {
   uint64_t *ids;   /* of the particles before the step, ascending */
   float *own;      /* their OOZE_FORCE, 3 each */
-  float *total;    /* what they get for the step */
+  float *total;    /* their values for the step */
   float *velocity; /* 3 each */
   uint32_t count;
 } kept;

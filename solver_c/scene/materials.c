@@ -45,7 +45,7 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   static const float other[8][3] = {
       {0.36f, 0.60f, 0.86f}, {0.90f, 0.55f, 0.25f}, {0.45f, 0.74f, 0.42f}, {0.80f, 0.38f, 0.45f},
       {0.62f, 0.52f, 0.82f}, {0.88f, 0.78f, 0.36f}, {0.40f, 0.72f, 0.74f}, {0.66f, 0.56f, 0.48f}};
-  /* what has no look can be told apart */
+  /* materials without a look can be told apart */
   memcpy(l->look.colour, index % 8 ? other[index % 8] : l->look.colour, sizeof l->look.colour);
   const char *by = look ? look : preset ? preset : name;
   if (result == OOZE_OK && !ooze_look_preset(by, &l->look) && look) {
@@ -59,7 +59,7 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
   OZ_TRY_OK(oz_get_fields(r, OZ_MATERIAL, index, object, m, NULL));
   oz_warn_of_models(r, "material", object, s->start.params.model);
   static const char *const fixed[] = {"viscosity", "relaxation_time", "compliance"};
-  /* what is given holds at any temperature: a preset's ramp does not go over it */
+  /* a given value holds at any temperature: a preset's ramp does not go over it */
   for (int k = 0; k < 3; k++)
     if (json_object_get(object, fixed[k]) && !json_object_get(object, "ramp_1"))
       m->ramp_1[0] = 0.0f;

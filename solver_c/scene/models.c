@@ -1,12 +1,12 @@
-/* Which keys a model does not read: told when a scene sets them, so that nobody turns a knob that
- * is not connected. SPDX-License-Identifier: Apache-2.0 */
+/* Keys that a model does not read. A scene that sets one gets a warning: the value has no effect.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
 #include <string.h>
 
 /* Keys that only some models read, and which do. Keys that begin with a model's name are that
  * model's and are not listed; a key that ends in `_` stands for all that begin so.
- * tests/run/models.sh compares this with what the models do. */
+ * tests/run/models.sh compares this with the models. */
 typedef struct readers {
   const char *group, *key, *models;
 } readers;

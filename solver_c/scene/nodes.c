@@ -53,7 +53,7 @@ static void title(char *to, size_t room, const char *from, size_t length) {
   to[n] = 0;
 }
 
-/* "a|b" with labels: "a=A|b=B". What does not fit is left out as a whole word; a test counts them.
+/* "a|b" with labels: "a=A|b=B". An entry that does not fit is left out whole; a test counts them.
  */
 static void menu_of(const char *plain, char *to, size_t room) {
   char label[64];
@@ -153,7 +153,7 @@ static void blank(ooze_node_parm *p) {
   p->disable_when = p->group = p->field = p->default_text = "";
 }
 
-/* What is left of a group: first what belongs to no model, then folder by folder. */
+/* The rest of a group: parameters of no model first, then folder by folder. */
 static int rest(const row *head, const row *end, const char *group, const char *folder,
                 each_fn each, void *user) {
   char done[32][48];

@@ -1,4 +1,4 @@
-/* Houdini's dialog script of a node: what its parameter interface is made of.
+/* Houdini's dialog script of a node, the source of its parameter interface.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "geo/geo_internal.h"
 #include "ooze/ooze_nodes.h"

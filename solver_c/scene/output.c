@@ -1,4 +1,4 @@
-/* What a scene says of files and pictures. SPDX-License-Identifier: Apache-2.0 */
+/* The output and picture parts of a scene. SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
 #include <math.h>

@@ -20,7 +20,8 @@ static const float *floats(const ooze_points *points, const char *name, uint32_t
   return a.data;
 }
 
-/* What the colours show, one number a particle. NULL and a message where the points do not have it.
+/* The quantity that colours show, one number a particle. NULL and a message where the points do not
+ * have it.
  */
 static float *values_of(const ooze_points *points, uint32_t source, ooze_message *why) {
   uint64_t count = ooze_points_count(points);
@@ -193,11 +194,11 @@ ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze
     desc.materials = materials;
     result = oz_show_colliders(scene, frame, &drawn, why);
     /* Bodies have shapes of their own, which a surface about all particles would melt into the
-     * fluid. A colour that stands for a number is one of particles, though, and spheres are what
-     * was asked for. */
+     * fluid. A colour that stands for a number is one of particles, though, so spheres are drawn.
+     */
     if (result >= 0 && style == OOZE_PICTURE_SURFACE && !source && scene->body_count) {
       result = oz_show_bodies(scene, points, separation, o.threads, &drawn, why);
-      if (drawn.fluid && result >= 0) { /* what is left for the surface */
+      if (drawn.fluid && result >= 0) { /* particles left for the surface */
         count = drawn.fluid_count;
         /* which[i] >= i */
         for (uint64_t i = 0; materials && i < count; i++) materials[i] = materials[drawn.which[i]];

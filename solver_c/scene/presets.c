@@ -16,8 +16,8 @@ static const preset_row rows[] = {
 #undef OZ_PRESET
 };
 
-/* What those that melt and set have beside. Conductivity is left at 0, so that heat is reckoned
- * only where a scene asks for it. */
+/* Further values of materials that melt and set. Conductivity is left at 0, so that heat is
+ * reckoned only where a scene asks for it. */
 typedef struct preset_heat {
   const char *name;
   float heat_capacity, melting_point, latent_heat;

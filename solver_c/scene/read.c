@@ -115,7 +115,7 @@ static void range_text(const ooze_schema_entry *e, char *out, size_t capacity) {
     snprintf(out, capacity, "%s from %g to %g%s%s", whole, e->minimum, e->maximum, gap, e->unit);
 }
 
-/* What would fit, for the end of a refusal. */
+/* The values that would fit, for the end of a refusal. */
 static void fit_text(const ooze_schema_entry *e, char *out, size_t capacity) {
   char range[120];
   range_text(e, range, sizeof range);

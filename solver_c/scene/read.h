@@ -16,7 +16,7 @@ typedef struct oz_reader {
   ooze_message *why;
 } oz_reader;
 
-/* One step down the path; oz_up takes what oz_down gave. */
+/* One step down the path; oz_up takes the result of oz_down. */
 size_t oz_down(oz_reader *r, const char *key);
 size_t oz_down_index(oz_reader *r, size_t index);
 void oz_up(oz_reader *r, size_t mark);

@@ -151,7 +151,7 @@ static void iteration_defaults(ooze_scene *s) {
     else if (position < 10)
       position = 10;
   }
-  /* what is to stand still for long must be solved well */
+  /* a fluid that stands still for long must be solved well */
   for (uint32_t i = 0; i < s->material_count; i++)
     if (elastic && s->start.materials[i].yield_stress > 0.0f) {
       velocity = 20;
@@ -260,7 +260,7 @@ ooze_result ooze_scene_load(const char *path, const ooze_scene_options *options,
   return result;
 }
 
-/* ---- What it is -------------------------------------------------------------------------- */
+/* ---- Queries -------------------------------------------------------------------------- */
 
 ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   ooze_scene_info i;

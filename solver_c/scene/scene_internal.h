@@ -1,4 +1,4 @@
-/* What the files of scenes, filling and running share. SPDX-License-Identifier: Apache-2.0 */
+/* The private interface of solver_c/scene. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_IO_SCENE_INTERNAL_H
 #define OOZE_IO_SCENE_INTERNAL_H
 
@@ -22,7 +22,7 @@ typedef struct oz_looked {
   char *name;
 } oz_looked;
 
-/* What may change while a scene runs. */
+/* Values that may change while a scene runs. */
 typedef struct oz_posed {
   float rotate[3]; /* degrees */
   uint32_t uses_rotate;
@@ -129,7 +129,7 @@ ooze_result oz_sequence_path(const char *pattern, int32_t frame, char *out, size
 /* That of one frame, scaled, with as many points and triangles as the first. Release it. */
 ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t frame,
                              ooze_mesh *out, ooze_message *why);
-/* What a picture shows beside the fluid (shown.c). Meshes that it points to are its own or
+/* The things in a picture beside the fluid (shown.c). Meshes that it points to are its own or
  * the scene's. */
 typedef struct oz_shown {
   ooze_render_shape *shapes;
@@ -170,7 +170,7 @@ typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cl
                                   ooze_message *why);
 ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take,
                               void *user, ooze_message *why);
-/* What a particle of the scene costs (cost.c), and how many its max_memory holds. */
+/* The cost of a particle of the scene (cost.c), and how many its max_memory holds. */
 typedef struct oz_cost {
   double bytes;   /* a particle, in the solver */
   double saved;   /* a particle, in a checkpoint */

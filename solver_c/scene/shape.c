@@ -165,7 +165,7 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   }
   ooze_io_free(bytes);
   if (result < 0) return oz_refuse(r, result, "%s", inner.text);
-  /* What is written as the scene that was run must find it from anywhere. */
+  /* The written copy of the scene must find the file from anywhere. */
   oz_absolute_path(out->file, path, sizeof path);
   json_object_set_new(object, "file", json_string(path));
   oz_up(r, mark);

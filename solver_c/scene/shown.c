@@ -1,4 +1,4 @@
-/* What stands in a scene's pictures beside the fluid: colliders and bodies, as shapes.
+/* Things in a scene's pictures beside the fluid: colliders and bodies, as shapes.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A rigid body is drawn as the shape that it was filled from, where its particles are now: crisp
@@ -52,7 +52,7 @@ static void lay(const float *p, const ooze_pose *pose, ooze_render_shape *out) {
   out->half[1] = (float)(0.5 * length);
 }
 
-/* The pieces of one shape; `like` has what they share. Room was made. */
+/* The pieces of one shape; `like` has their common values. Room was made. */
 static ooze_result put(oz_shown *d, const ooze_scene *s, double frame, const oz_shape *shape,
                        const ooze_render_shape *like, ooze_message *why) {
   uint32_t pieces = shape->kind == OZ_SHAPE_CAPSULES ? shape->capsule_count : 1;

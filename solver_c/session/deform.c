@@ -47,7 +47,7 @@ static ooze_result follow_one(oz_session *s, uint32_t i) {
     ooze_mesh_release(&mesh);
     f->frame = s->stepping - 1;
   }
-  if (f->frame == s->stepping - 1) { /* what it came to is where it goes on from */
+  if (f->frame == s->stepping - 1) { /* the next step starts from the shape reached here */
     float *was = f->from;
     f->from = f->to;
     f->to = was;

@@ -1,4 +1,4 @@
-/* What a run writes: points, surfaces, meshes, pictures. SPDX-License-Identifier: Apache-2.0 */
+/* The files of a run: points, surfaces, meshes, pictures. SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame
 
 static ooze_result make_folder(const char *path, ooze_message *why) {
   OZ_TRY_OK(oz_make_folder(path, why));
-  ooze_file_sweep(path); /* what killed runs left */
+  ooze_file_sweep(path); /* leftovers of killed runs */
   return OOZE_OK;
 }
 /* For the run's folder and those in it that its outputs go to. */
@@ -169,8 +169,8 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points,
   return OOZE_OK;
 }
 
-/* Results of the last substep that the scene asks for (output.channels): no state, but what a
- * picture may be coloured by, and what other programs want to know. */
+/* Results of the last substep that the scene asks for (output.channels): no state, but of use for
+ * the colours of a picture and to other programs. */
 static ooze_result add_channels(oz_session *s, ooze_points *points) {
   const uint32_t count = ooze_particle_count(s->solver);
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; a++) {

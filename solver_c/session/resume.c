@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- What must not change unnoticed ------------------------------------------------------ */
+/* ---- Changes that a resumed run must notice
+ * ------------------------------------------------------ */
 
-/* a file counts by what is in it, wherever it lies */
+/* a file counts by its contents, wherever it lies */
 static void fold_file(json_t *item, uint64_t hash) {
   char text[40];
   const char *path = json_string_value(json_object_get(item, "file")), *name = path;
@@ -19,7 +20,7 @@ static void fold_file(json_t *item, uint64_t hash) {
   json_object_set_new(item, "file", json_string(name));
 }
 
-/* The scene without what has no effect on the motion. NULL when memory is out. */
+/* The scene without values that have no effect on the motion. NULL when memory is out. */
 static json_t *motion_of(const ooze_scene *s) {
   json_t *doc = json_deep_copy(s->doc), *item;
   if (!doc) return NULL;

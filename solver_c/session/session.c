@@ -2,7 +2,8 @@
  *
  * Frame k is stepped from k - 1 with the values that keyframes give at k - 1 and colliders moving
  * from there to k. A snapshot of k - 1 stays in memory meanwhile: a run that is stopped within a
- * step writes that, so that what resumes does the very same steps as one that was never stopped. */
+ * step writes that, so that a resumed run takes the very same steps as one that was never stopped.
+ */
 #include "session.h"
 
 #include "base/seconds.h"
@@ -58,8 +59,9 @@ static int same_bits(const void *a, const void *b, size_t bytes) {
   return memcmp(a, b, bytes) == 0;
 }
 
-/* Hands over what differs from what the solver has. A value that did not change is not sent:
- * re-sending a material would overwrite what particles of a point file brought along. */
+/* Hands over the values that differ from those of the solver. A value that did not change is not
+ * sent: re-sending a material would overwrite the values that particles of a point file brought
+ * along. */
 static ooze_result apply(oz_session *s) {
   const ooze_scene *scene = s->scene;
   int known = s->sent_is_known;
@@ -156,7 +158,7 @@ static ooze_result step_frame(oz_session *s) {
     OZ_TRY_OK(oz_session_checkpoint(s));
   }
   tell(s, 1.0, 1, &stats, oz_seconds() - began);
-  /* what emitters bring was not known when the fluids were counted */
+  /* particles of emitters were not known when the fluids were counted */
   uint64_t held = stats.bytes + s->snapshot_room;
   if (s->base->max_memory && held > s->base->max_memory && s->frame < s->last) {
     OZ_TRY_OK(oz_session_snapshot(s));
@@ -208,7 +210,7 @@ static ooze_result run(oz_session *s) {
     s->frame = s->stepping = s->base->output.first;
     s->sent_is_known = 1;
   }
-  /* Nothing on disk has changed until here: what is refused leaves neither empty folders nor a run
+  /* Nothing on disk has changed until here: a refused run leaves neither empty folders nor a run
    * without checkpoints. */
   OZ_TRY_OK(oz_session_folders(s));
   if (!found) oz_session_forget(s);

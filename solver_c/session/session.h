@@ -7,7 +7,7 @@
 
 typedef struct oz_session {
   const ooze_scene *base;  /* as given */
-  const ooze_scene *scene; /* with what is watched in it */
+  const ooze_scene *scene; /* with the values of the watched file in it */
   ooze_scene *watched;     /* owned, or NULL */
   char *watch_text;        /* last read */
   json_t *watch_values;    /* in force, or NULL */
@@ -15,12 +15,12 @@ typedef struct oz_session {
   ooze_solver *solver;
   ooze_collider *colliders; /* handles, one each of the scene */
   ooze_emitter *emitters;
-  oz_state sent, want, next; /* what the solver has; at this frame's beginning; at its end */
+  oz_state sent, want, next; /* values of the solver; at this frame's beginning; at its end */
   int sent_is_known;
   int32_t first, last;      /* frames that files are written for */
   int32_t frame;            /* the state's */
   int32_t stepping;         /* the frame being stepped to */
-  struct oz_follow *follow; /* one a collider: what follows a mesh that deforms */
+  struct oz_follow *follow; /* one a collider: the points that follow a deforming mesh */
   void *snapshot;           /* the state of `frame` */
   size_t snapshot_bytes, snapshot_room;
   int told_no_checkpoints, told_no_watch;

@@ -43,7 +43,7 @@ typedef struct distance_job {
 
 /* Samples beside a crossing: value over slope. The slope takes the difference across the crossing
  * where an axis has one (exact for a plane), the central one where both sides cross (inside a thin
- * strand), and stays near 1, which is what the field was shaped to: a drop of one voxel's radius
+ * strand), and stays near 1, as the field was shaped: a drop of one voxel's radius
  * has no slope worth measuring. */
 static void cross_body(void *arg, uint32_t begin, uint32_t end) {
   distance_job *job = (distance_job *)arg;
@@ -122,7 +122,7 @@ static void sweep_body(void *arg, uint32_t begin, uint32_t end) {
     for (a = 0; a < 6; ++a) wanted |= beside[a] != OZ_NONE && job->state[beside[a]];
     if (!wanted) continue;
     load_padded(job->b, i, job->band, p);
-    for (a = 0; a < 1000; ++a) p[a] = fabsf(p[a]); /* corners hold rubbish that nobody reads */
+    for (a = 0; a < 1000; ++a) p[a] = fabsf(p[a]); /* corners hold values that are never read */
     for (pass = 0; pass < 2; ++pass)
       for (a = 0; a < 512; ++a) {
         int at = pass ? 511 - a : a;

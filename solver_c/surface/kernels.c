@@ -1,7 +1,7 @@
 /* One kernel a particle. The field is sum V_j k_j, with k_j = (1 - q^2)^3 over an ellipsoid and V_j
  * = 1 / sum_k k_k(x_j): so it is about 1 at every particle, in a drop, a strand, a sheet or the
  * bulk, and the surface (0.5) lies at nearly the same distance from the outermost particles in all
- * of them. That is what keeps strands and drops from shrinking, which the plain SPH volume m / rho
+ * of them. This keeps strands and drops from shrinking, which the plain SPH volume m / rho
  * of Yu & Turk (2013) does not.
  *
  * Anisotropic kernels follow Yu & Turk: weighted covariance of the neighbourhood, its axes scaled
@@ -45,7 +45,7 @@ enum { ROWS = 3 + 6 };
 typedef struct near_list {
   uint32_t count, capacity; /* count is a multiple of OZ_LANES; the padding lies far away */
   uint32_t *index;
-  float *row[ROWS]; /* x y z, and what the pass needs: shift, or kernel weight and a */
+  float *row[ROWS]; /* x y z, and the values of the pass: shift, or kernel weight and a */
 } near_list;
 
 static void near_free(near_list *l) {
@@ -277,8 +277,8 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
 }
 
 /* Takes the noise out of the centres: the pull to the neighbourhood's mean, less the mean pull of
- * those alongside. The particle's own flat kernel says who is alongside, so a surface layer is
- * compared with itself, not with what is below.
+ * those alongside. The particle's own flat kernel weighs its neighbours, so a surface layer is
+ * compared with itself, not with the layers below.
  */
 static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;

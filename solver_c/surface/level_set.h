@@ -1,4 +1,5 @@
-/* What the surface and picture files share: the particle cell grid, the brick map of a surface. */
+/* The private interface of surface, which render reads too: the particle cell grid, the brick map
+ * of a surface. */
 #ifndef OZ_SURFACE_LEVEL_SET_H
 #define OZ_SURFACE_LEVEL_SET_H
 
@@ -90,7 +91,7 @@ typedef struct oz_kernel {
 
 typedef struct oz_kernel_desc {
   int anisotropic;
-  float separation; /* m: effective, that is at least what the voxel can hold */
+  float separation; /* m: effective, at least as large as the voxel resolves */
   float position_smoothing, max_stretch;
 } oz_kernel_desc;
 /* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle
@@ -117,7 +118,7 @@ void oz_bricks_free(oz_bricks *b);
  * right sign elsewhere. */
 void oz_field_evaluate(oz_bricks *b, const oz_cells *c, const oz_kernel *kernels, float voxel,
                        float separation, float reach, const oz_loop *loop);
-/* density.c: who is at the surface (1) by density below a share of a full lattice's; how
+/* density.c: marks (1) surface particles by density below a share of a full lattice's; how
  * far from a particle the field goes; and the field itself, as oz_field_evaluate makes it: least
  * distance to balls of `radius` about those, and larger ones about the rest. */
 void oz_density_mark(const oz_cells *c, float separation, float threshold, const oz_loop *loop,

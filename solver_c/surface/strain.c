@@ -3,7 +3,7 @@
  * The velocity gradient of a particle is the linear field that fits the velocities of its
  * neighbours best, weighted by the density kernel's shape. The fit is exact for linear flow on any
  * arrangement, at a free surface too, where a plain SPH gradient misses half of its neighbours.
- * What counts is its symmetric part D: sqrt(2 D:D) is the rate of a simple shear, and the shear
+ * Only its symmetric part D counts: sqrt(2 D:D) is the rate of a simple shear, and the shear
  * rate that a shear-thinning viscosity is given for. */
 #include "level_set.h"
 

@@ -123,7 +123,7 @@ static int crowded(const oz_cells *c) {
 }
 
 /* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed
- * a brick at a time, in order, from the distances; what is kept are the sharpened ones. */
+ * a brick at a time, in order, from the distances; the sharpened ones are kept. */
 static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band,
                              ooze_message *why) {
   uint8_t *kind = (uint8_t *)oz_allocate(b->count, 1);
@@ -351,7 +351,7 @@ ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint
   return OOZE_OK;
 }
 
-/* FNV-1a over 32-bit words: what matters is that equal bits give equal hashes and a changed bit
+/* FNV-1a over 32-bit words: its use is that equal bits give equal hashes and a changed bit
  * shows. */
 static uint64_t hash_words(uint64_t h, const void *data, size_t bytes) {
   const unsigned char *p = (const unsigned char *)data;

@@ -126,8 +126,8 @@ openvdb::Vec3f velocity_at(const ooze_surface *s, const openvdb::Vec3s &p) {
   return total > 0.0f ? sum / total : sum;
 }
 
-// Leaves to bricks. `shift` is taken off every value; what is not finite, or steeper than any
-// distance could be, is refused: a flipped bit in a file shows there.
+// Leaves to bricks. `shift` is taken off every value; values that are not finite, or steeper than
+// any distance could be, is refused: a flipped bit in a file shows there.
 ooze_result bricks_of(const openvdb::FloatGrid &grid, float voxel, float shift, uint32_t max_bricks,
                       ooze_sdf *out, ooze_message *why, const char *what) {
   const auto &tree = grid.tree();

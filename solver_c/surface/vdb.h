@@ -16,8 +16,8 @@ ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity,
                         uint32_t *out_count, ooze_message *why);
 void oz_vdb_prepare(void); /* registers grid types; to be done before a fork */
 
-/* vdb_child.c: `work` in a child process with desc's limits of memory and time. What it puts in its
- * parcel arrives in *out; `data` is from malloc and at most `most` bytes. */
+/* vdb_child.c: `work` in a child process with desc's limits of memory and time. Its parcel arrives
+ * in *out; `data` is from malloc and at most `most` bytes. */
 #define OZ_PARCEL_FIXED 128
 typedef struct oz_parcel {
   char fixed[OZ_PARCEL_FIXED];

@@ -1,8 +1,8 @@
-/* The child process that reads a .vdb which nobody vouches for. SPDX-License-Identifier: Apache-2.0
+/* The child process that reads a .vdb of unknown origin. SPDX-License-Identifier: Apache-2.0
  *
  * OpenVDB trusts the sizes in a file; a flipped bit can make it hang, ask for all memory or crash.
- * So a child does the reading, with limits of memory and time, and sends what it found through a
- * pipe; the worst that a file can do is end the child. */
+ * So a child does the reading, with limits of memory and time, and sends its result through a pipe;
+ * the worst that a file can do is end the child. */
 #if !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
@@ -75,7 +75,7 @@ static void child(const ooze_sdf_desc *d, oz_parcel_fn work, void *user, int fd)
   }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   {
-    /* On top of what the parent has mapped already. */
+    /* On top of the memory that the parent has mapped already. */
     FILE *f = fopen("/proc/self/statm", "r");
     unsigned long long pages = 0;
     if (f) {
