@@ -1,5 +1,6 @@
-/* What core and models ask of a backend. A backend owns the particle arrays, keeps them in its own
- * order, builds neighbour lists, runs stages, reduces and moves bytes. It knows no model. */
+/* The interface between core, models and a backend. A backend owns the particle arrays, keeps them
+ * in its own order, builds neighbour lists, runs stages, reduces and moves bytes. It knows no
+ * model. */
 #ifndef OZ_BASE_BACKEND_H
 #define OZ_BASE_BACKEND_H
 
@@ -18,7 +19,7 @@ typedef enum oz_stage {
 } oz_stage;
 extern const char *const oz_stage_names[];
 
-/* Numbers of the particle fields: state first, then what the last substep left. */
+/* Numbers of the particle fields: state first, then results of the last substep. */
 typedef enum oz_field {
 #define OZ_FIELD(name, member, words, layout) OZ_FIELD_##name,
 #define OZ_OPTIONAL(name, member, words, layout, fallback) OZ_FIELD_##name,
@@ -73,9 +74,9 @@ typedef struct oz_link_pair {
   float spare;
 } oz_link_pair;
 
-/* A substep whose frame says that it may be `repeated` went on before the device had told whether
- * lists and wall slots had room, and they had not. There is room now: undo, and run it again. It
- * never leaves the solver: no public result has this value. */
+/* Result of a substep with a `restartable` frame that went on before the device had reported
+ * whether lists and wall contacts had room, and they had not. There is room now: roll back, and run
+ * it again. It never leaves the solver: no public result has this value. */
 #define OZ_AGAIN ((ooze_result)INT32_MIN)
 
 /* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles
@@ -84,7 +85,7 @@ typedef struct oz_backend_table {
   const char *name;
   void (*destroy)(oz_backend *b);
   const char *(*describe)(const oz_backend *b);
-  /* Room for `count` particles; keeps what is there. */
+  /* Room for `count` particles; keeps the existing ones. */
   ooze_result (*reserve)(oz_backend *b, uint32_t count, ooze_message *why);
   /* new particles are zero until written */
   ooze_result (*resize)(oz_backend *b, uint32_t count, ooze_message *why);
@@ -97,17 +98,18 @@ typedef struct oz_backend_table {
                           ooze_message *why);
   ooze_result (*upload)(oz_backend *b, oz_field field, uint32_t first, uint32_t count,
                         const void *in, ooze_message *why);
-  /* Keeps the particles whose flag is non-zero, in order; returns the new count. */
+  /* Keeps particles with a non-zero flag, in order; returns the new count. */
   ooze_result (*compact)(oz_backend *b, const uint8_t *keep, uint32_t *out_count,
                          ooze_message *why);
-  /* Sorts by (cell, id) and builds list C within h, and the margin list for density. */
+  /* Sorts by (cell, id) and builds the start neighbour list within h, and the margin list for
+   * density. */
   ooze_result (*sort)(oz_backend *b, oz_frame *f, ooze_message *why);
   ooze_result (*lists)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
-  /* Makes the density list valid at positions f->p: what was within h at the start, and what has
-   * come within f->reach since and has moved by more than f->min_approach2 relative to each other.
-   */
+  /* Makes the density neighbour list valid at positions f->p: pairs within h at the start, and
+   * pairs that have come within f->reach since and have moved by more than f->min_approach2
+   * relative to each other. */
   ooze_result (*density_list)(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
-  /* Fills the wall slots: particles within reach of a collider, at positions f->p. */
+  /* Fills the wall contacts: particles within reach of a collider, at positions f->p. */
   ooze_result (*walls)(oz_backend *b, oz_frame *f, ooze_message *why);
   ooze_result (*colliders)(oz_backend *b, const oz_collider *c, uint32_t count,
                            const uint64_t *keys, const float *values,
@@ -116,7 +118,7 @@ typedef struct oz_backend_table {
   ooze_result (*nozzles)(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why);
   /* the materials' table */
   ooze_result (*matter)(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why);
-  /* Bodies and how many slots their particles have; their state and the slots are the backend's. */
+  /* Bodies and their number of member slots; body states and slots belong to the backend. */
   ooze_result (*bodies)(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members,
                         ooze_message *why);
   /* Links. update: keeps, changes, makes and drops them by a rule of physics/links.h, at positions
@@ -132,35 +134,34 @@ typedef struct oz_backend_table {
    * `sums` (may be NULL) receives the stage's reductions on the host. */
   ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
                      ooze_message *why);
-  /* held; and besides, what only sorting and searching need */
+  /* bytes held; and of these, the bytes that only sorting and searching need */
   uint64_t (*bytes)(const oz_backend *b, uint64_t *out_scratch);
   /* stage OZ_STAGE_COUNT + k: sort, lists, ... */
   void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls);
   void (*profile_reset)(oz_backend *b);
-  /* For backends whose memory is not the host's; NULL where it is.
-   * lost: how many particles are further out than `limit` (m, an axis) or, with `kill`, in a kill
-   * volume. wall_loads: after a substep without `out`, at the end with it: 6 numbers a collider,
-   * impulse (kg m/s) and its moment about p1, of all those substeps. */
+  /* For backends with memory apart from the host's; NULL otherwise. lost: number of particles
+   * further out than `limit` (m, an axis) or, with `kill`, in a kill volume. wall_loads: after a
+   * substep without `out`, at the end with it: 6 numbers a collider, impulse (kg m/s) and its
+   * moment about p1, of all those substeps. */
   ooze_result (*lost)(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
-  /* undo: velocities and sources as they were before the last sort; what a substep that failed half
-   * way needs. fastest: the greatest speed, m/s. */
+  /* roll_back: restores velocities and sources from before the last sort, after a substep that
+   * failed half way. fastest: the greatest speed, m/s. */
   ooze_result (*roll_back)(oz_backend *b, ooze_message *why);
   ooze_result (*fastest)(oz_backend *b, double *out, ooze_message *why);
-  /* What the stage `finish` delivered, if it was run without sums: so that the device has something
-   * to do while the host waits. */
+  /* The reductions of the stage `finish`, if it was run without sums: the device works on while the
+   * host waits. */
   ooze_result (*finished)(oz_backend *b, double *sums, ooze_message *why);
-  /* Friction and stick from place to place, of all colliders: OZ_FRICTION_MAP_FLOATS a brick. After
-   * `colliders`, when they changed. */
+  /* Friction and stick maps of all colliders: OZ_FRICTION_MAP_FLOATS a brick. After `colliders`,
+   * when they changed. */
   ooze_result (*friction_maps)(oz_backend *b, const uint64_t *keys, const float *values,
                                uint32_t bricks, ooze_message *why);
-  /* Fields that are optional. has: whether it is there; where it is not, download gives zeros.
-   * provide: from now on it is, and all zeros at first; upload to one that is not there provides
-   * it. */
+  /* Optional fields. has: whether the field exists; download gives zeros where it does not.
+   * provide: creates it, all zeros; upload to an absent field provides it. */
   int (*has)(const oz_backend *b, oz_field field);
   ooze_result (*provide)(oz_backend *b, oz_field field, ooze_message *why);
-  /* Where a field lies, for backends whose memory is the host's; NULL where it is not. Planes are
-   * as far apart as in the frame. */
+  /* Address of a field, for backends in the host's memory; NULL for others. Planes are as far apart
+   * as in the frame. */
   const void *(*memory)(const oz_backend *b, oz_field field);
 } oz_backend_table;
 

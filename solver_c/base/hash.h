@@ -17,6 +17,6 @@ void oz_hash_add(oz_hash *h, const void *data,
                  size_t bytes); /* a multiple of 4; up to 3 bytes behind count as one word */
 uint64_t oz_hash_end(const oz_hash *h);
 uint64_t oz_hash_of(const void *data, size_t bytes);
-uint64_t oz_hash_mix(uint64_t x); /* one number stirred: every input bit reaches every output bit */
+uint64_t oz_hash_mix(uint64_t x); /* one number mixed: every input bit reaches every output bit */
 
 #endif

@@ -24,7 +24,7 @@ static inline int oz_floor_int(float x) {
   return i - (x < (float)i);
 }
 
-/* From keys to numbers, by open addressing; holds what is put in before the first get. */
+/* From keys to numbers, by open addressing; all puts come before the first get. */
 typedef struct oz_map {
   uint64_t *keys; /* ~0 is empty */
   uint32_t *values;

@@ -4,14 +4,14 @@
 
 enum { OZ_ALIGN = 64 };
 
-/* In front of every block: how much was asked for. */
+/* In front of every block: its requested size. */
 typedef struct oz_header {
   size_t bytes;
 } oz_header;
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment) {
   (void)user;
-  /* plain malloc with room to align and a pointer back to what malloc gave: works with every C
+  /* plain malloc with room to align and a pointer back to the original block: works with every C
    * library */
   unsigned char *raw = malloc(bytes + alignment + sizeof(void *));
   if (!raw) return NULL;

@@ -9,7 +9,7 @@ ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...) {
     va_start(args, format);
     vsnprintf(why->text, sizeof why->text, format, args);
     va_end(args);
-    /* Names may come from files: a message stays one printable line whatever they hold. */
+    /* Names may come from files: a message stays one printable line for any name. */
     for (char *c = why->text; *c; c++)
       if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
   }

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* A function whose argument `f` is a printf format for those from `a` on. */
+/* Marks argument `f` as a printf format for the arguments from `a` on. */
 #if defined(__MINGW32__)
 #define OZ_PRINTF(f, a) __attribute__((format(gnu_printf, f, a)))
 #elif defined(__GNUC__)
@@ -25,7 +25,7 @@ ooze_result oz_fail(ooze_message *why, ooze_result r, const char *format, ...) O
     ooze_result oz_try_ = (call);    \
     if (oz_try_ < 0) return oz_try_; \
   } while (0)
-/* The same, which also leaves on news such as OOZE_CANCELLED. */
+/* The same, which also returns on results above 0 such as OOZE_CANCELLED. */
 #define OZ_TRY_OK(call)                     \
   do {                                      \
     ooze_result oz_try_ = (call);           \

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-/* The structs whose fields the schema lists. */
+/* The structs with fields in the schema. */
 typedef enum oz_owner {
   OZ_OWNER_solver_desc = 0,
   OZ_OWNER_params,
@@ -31,14 +31,14 @@ typedef struct oz_field_place {
 } oz_field_place;
 ooze_result oz_schema_place(uint32_t index, oz_field_place *out);
 
-/* Every listed field of `object` is finite and in its range. who begins the sentence: "params",
- * "material 2", ... */
+/* Checks that every listed field of `object` is finite and in its range. The text argument begins
+ * the message: "params", "material 2", ... */
 ooze_result oz_schema_check(oz_owner owner, const void *object, const char *who, ooze_message *why);
 /* One number against the range of a field, for per-particle values. */
 int oz_schema_holds(oz_owner owner, const char *field, double value);
 /* The same for many numbers: between these two, both included. */
 void oz_schema_limits(oz_owner owner, const char *field, double *low, double *high);
-/* "0 or more", "1 to 1000": what would fit. Returns text. */
+/* The allowed range in words: "0 or more", "1 to 1000". Returns text. */
 const char *oz_schema_range(oz_owner owner, const char *field, char *text, size_t capacity);
 const char *oz_schema_unit(oz_owner owner, const char *field);
 

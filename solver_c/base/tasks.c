@@ -1,4 +1,4 @@
-/* Chooses who runs chunks; the kinds that need no threads of ours are here. */
+/* Chooses the runner of chunks; the kinds without threads of their own are here. */
 #include "base/tasks.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void serial_run(oz_tasks *t, uint32_t chunks, oz_chunk_fn fn, void *arg) 
   for (uint32_t i = 0; i < chunks; ++i) fn(arg, i);
 }
 
-/* ---- one after the other in a scrambled order: what depends on order shows itself ---- */
+/* ---- one after the other in a scrambled order, which reveals a dependence on order ---- */
 
 static uint32_t common_divisor(uint32_t a, uint32_t b) {
   while (b) {

@@ -1,4 +1,4 @@
-/* Who runs chunks of work. Chunk boundaries never depend on the number of threads, so neither do
+/* Runners of chunks of work. Chunk boundaries never depend on the number of threads, so neither do
  * results. */
 #ifndef OZ_BASE_TASKS_H
 #define OZ_BASE_TASKS_H

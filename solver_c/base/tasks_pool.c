@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* ---- what differs between systems -------------------------------------------------------- */
+/* ---- differences between systems --------------------------------------------------------- */
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
@@ -99,7 +99,7 @@ typedef struct oz_pool {
   uint32_t working; /* workers that have joined */
   uint32_t stop;
   atomic_uint next; /* chunk */
-  atomic_uint job;  /* counts jobs: what workers watch */
+  atomic_uint job;  /* counts jobs; workers wait for it to change */
   atomic_flag busy; /* a nested or second call runs alone instead */
   uint32_t started;
   oz_thread thread[OZ_POOL_MAX];
@@ -117,7 +117,7 @@ OZ_THREAD_FN(worker) {
   oz_pool *p = arg;
   uint32_t seen = 0;
   for (;;) {
-    /* stages follow each other closely: look for a while before going to sleep */
+    /* stages follow each other closely: spin for a while before going to sleep */
     for (int i = 0;
          i < OZ_POOL_SPINS && atomic_load_explicit(&p->job, memory_order_relaxed) == seen; ++i) {
     }
@@ -129,7 +129,7 @@ OZ_THREAD_FN(worker) {
       return 0;
     }
     seen = atomic_load_explicit(&p->job, memory_order_relaxed);
-    if (!p->open) { /* woke too late: the others have done it */
+    if (!p->open) { /* woke too late: the job is done */
       unlock(&p->guard);
       continue;
     }
@@ -164,7 +164,8 @@ static void pool_run(oz_tasks *t, uint32_t chunks, oz_chunk_fn fn, void *arg) {
 
   work(p, fn, arg, chunks);
 
-  /* only those who joined are waited for; their locking also brings their writes to us */
+  /* only workers that have joined are waited for; their lock also makes their writes visible here
+   */
   lock(&p->guard);
   p->open = 0;
   while (p->working) signal_wait(&p->done, &p->guard);

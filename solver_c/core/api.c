@@ -236,7 +236,7 @@ ooze_result ooze_time_set(ooze_solver *s, double time) {
   if (!(fabs(time) <= 1e9))
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                    "time: %g s; expected a finite number of at most 1e9", time);
-  /* what emitters have poured so far stays poured */
+  /* the amount that emitters have poured so far is kept */
   for (uint32_t i = 0; i < s->emitters.count; ++i) s->emitters.slot[i].base_time += time - s->time;
   s->time = time;
   return OOZE_OK;

@@ -1,4 +1,4 @@
-/* Attributes of particles: what they are, reading and writing them in public order. */
+/* Attributes of particles: their table, and reading and writing in public order. */
 #include <math.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ typedef struct oz_attribute {
   const char *name;
   uint8_t components, integer, writable, state, check;
   oz_field field;
-  const char *range; /* the material's field whose range holds */
+  const char *range; /* field of the material with the same range */
 } oz_attribute;
 
 static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
@@ -182,7 +182,7 @@ static int all_within(const float *v, uint32_t n, double limit) {
   return 1;
 }
 
-/* NULL if the value may be written, else what was expected. */
+/* NULL if the value may be written, else the expected range. */
 static const char *fault(const ooze_solver *s, const oz_attribute *a, const float *value,
                          char *text, size_t capacity) {
   switch (a->check) {
@@ -299,7 +299,8 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     OZ_TRY(write_materials(s, first, count, stride, in));
     OZ_TRY(oz_host_copy(s, a->field, &copy));
   }
-  /* what reads so anyway is not written; what does not needs memory before the copy is changed */
+  /* a value equal to the default is not written; any other needs memory before the copy is changed
+   */
   if (!oz_field_there(s, a->field)) {
     if (reads_so(s, a, first, count, stride, in, copy)) return OOZE_OK;
     OZ_TRY(oz_host_dirty(s));

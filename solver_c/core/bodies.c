@@ -161,7 +161,7 @@ static oz_body describe(const ooze_solver *s, const ooze_body_desc *d) {
   return body;
 }
 
-/* The links of a soft body whose particles have just come; without them it is none, and they go
+/* Links of a soft body after its particles were added; if they fail, the particles are removed
  * again. */
 static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs, uint64_t count) {
   uint32_t rank = 0;
@@ -322,7 +322,7 @@ void oz_bodies_write(const oz_bodies *b, void *out) {
   }
 }
 
-/* What no desc gives and no step could bear. */
+/* Values that no desc gives and no step could handle. */
 static int possible(const saved_body *s) {
   const float *v = &s->young;
   if (!oz_schema_holds(OZ_OWNER_body_desc, "friction", (double)s->friction)) return 0;

@@ -1,5 +1,5 @@
-/* Bodies: the table of what they are. Their state is in their particles (owner, rest, position,
- * velocity). */
+/* Bodies: the table of their properties. Their state is in their particles (owner, reference,
+ * position, velocity). */
 #ifndef OZ_CORE_BODIES_H
 #define OZ_CORE_BODIES_H
 
@@ -11,10 +11,10 @@
 
 typedef struct oz_bodies {
   oz_memory *memory;
-  oz_body *body; /* ascending handle; slots in the same order */
+  oz_body *body; /* ascending handle; member slots in the same order */
   size_t capacity;
   uint32_t count;
-  uint32_t members; /* slots of all of them */
+  uint32_t members; /* number of member slots */
   uint32_t next_handle;
   uint32_t changed; /* 1: must go to the backend */
 } oz_bodies;

@@ -260,8 +260,8 @@ static int deforms(const ooze_solver *s) {
   return 0;
 }
 
-/* What each point needs besides: its weight where fluid has its compliance, its way where that has
- * a force, its collider's temperature. */
+/* Further values of each point: its weight in place of a compliance, its path in place of a force,
+ * and the temperature of its collider. */
 static ooze_result fill(ooze_solver *s) {
   static const oz_field fields[] = {OZ_FIELD_COMPLIANCE, OZ_FIELD_FORCE, OZ_FIELD_REFERENCE,
                                     OZ_FIELD_TEMPERATURE, OZ_FIELD_MATERIAL};

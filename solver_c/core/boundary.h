@@ -1,6 +1,6 @@
-/* Boundary particles: the points of colliders whose `boundary` is particles. They live among the
- * particles, under ids that nobody else may have, so that they come last in public order and are
- * hidden from the host. Nothing of them is state: they follow from the collider and its points. */
+/* Boundary particles: the points of colliders with `boundary` set to particles. They live among the
+ * particles, under ids reserved for them, so that they come last in public order and are hidden
+ * from the host. They have no state of their own: all follows from the collider and its points. */
 #ifndef OZ_CORE_BOUNDARY_H
 #define OZ_CORE_BOUNDARY_H
 
@@ -35,7 +35,7 @@ void oz_boundary_init(oz_boundary *b, oz_memory *memory);
 void oz_boundary_destroy(oz_boundary *b);
 /* its points, if sampled or, with `given`, in any case */
 void oz_boundary_forget(oz_boundary *b, uint32_t collider, int given);
-/* After a step that came so far: what has moved starts from there. */
+/* After a step that ran to this fraction: points that have moved start from there. */
 void oz_boundary_end_step(oz_boundary *b, double fraction);
 
 /* Points of analytic shapes at distance `d`, half of that inside the solid, where the fluid's

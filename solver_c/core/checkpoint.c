@@ -1,20 +1,20 @@
-/* All state as one block of bytes, and back. Everything is little-endian, as every machine that we
- * run on is.
+/* All state as one block of bytes, and back. Everything is little-endian, like every supported
+ * machine.
  *
  *   header           oz_header, 72 bytes
  *   params           ooze_params, with its size in front
  *   materials        ooze_material each, likewise
- *   colliders        length (8 bytes), then as colliders.c writes them
+ *   colliders        length (8 bytes), then the bytes of colliders.c
  *   emitters         likewise
  *   bodies           likewise
  *   boundary points  likewise
  *   particles        each attribute that is state, in the order of ooze_attribute, tightly packed
- * in ascending id; but not those that the header says are left out, because every particle has what
- * the attribute reads as by itself links            their number (8 bytes), then oz_link_pair each,
- * by the particles' places in that order; behind them those to boundary particles, whose places
- * come behind all others Each part is filled up to 8 bytes. A reader believes nothing: sizes are
- * checked against what is there before they are used, values as strictly as those that come through
- * the interface. */
+ * in ascending id; without those that the header marks as left out, because every particle has the
+ * default links            their number (8 bytes), then oz_link_pair each, by the particles' places
+ * in that order; behind them those to boundary particles, which have the last places
+ *
+ * Each part is filled up to 8 bytes. A reader trusts nothing: sizes are checked against the block
+ * before they are used, values as strictly as those that come through the interface. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -28,7 +28,7 @@ enum { OZ_CHECKPOINT_VERSION = 4, OZ_CHECKPOINT_OLDEST = 3, OZ_STRUCT_MAX = 4096
 typedef struct oz_header {
   char magic[8];
   uint32_t version, header_bytes;
-  uint64_t bytes, hash; /* of the whole block; of what follows the header */
+  uint64_t bytes, hash; /* of the whole block; of the part behind the header */
   uint32_t particles, materials;
   float separation;
   uint32_t library; /* ooze_version() that wrote it */
@@ -37,7 +37,7 @@ typedef struct oz_header {
   uint64_t left_out; /* bits: attributes */
 } oz_header;
 
-/* Fields whose attribute has the same words, with a record's fourth left 0. */
+/* Fields with the same words as their attribute; the fourth word of a record is 0. */
 static const struct {
   ooze_attribute attribute;
   oz_field field;
@@ -62,7 +62,7 @@ static const struct {
 };
 enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
 
-/* Bits of the attributes whose fields need not be there; of those whose fields are not. */
+/* Bits of the attributes with optional fields; of those with absent fields. */
 static uint64_t optional(void) {
   uint64_t bits = 0;
   for (int p = 0; p < OZ_PLACES; ++p)
@@ -197,7 +197,7 @@ static const void *take(oz_reader *r, uint64_t bytes) {
   return here;
 }
 
-/* What is read before anything of the solver changes. */
+/* Parts that are read before anything of the solver changes. */
 typedef struct oz_incoming {
   oz_header header;
   ooze_params params;
@@ -336,7 +336,7 @@ static ooze_result read_particles(ooze_solver *s, oz_reader *r, oz_incoming *in)
       return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: id %llu is out of order",
                      (unsigned long long)in->ids[i]);
   /* material numbers count against the new list */
-  /* and tensors mean what the new model says */
+  /* tensors have the meaning of the new model */
   uint32_t had = s->material_count, model = s->params.model;
   s->material_count = in->header.materials;
   s->params.model = in->params.model;
@@ -399,7 +399,7 @@ static ooze_result read_links(ooze_solver *s, oz_reader *r, oz_incoming *in) {
 
 /* ---- putting it in place ---- */
 
-/* What particle i would have in such a field by itself. */
+/* The default of such a field for particle i. */
 static uint32_t by_itself(const oz_incoming *in, oz_field field, uint32_t i) {
   uint32_t material;
   memcpy(&material, in->attribute[OOZE_MATERIAL] + 4 * (size_t)i, 4);
@@ -480,7 +480,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   r = s->backend->table->resize(s->backend, n, s->message);
   if (r >= 0) r = fill(s, in);
   oz_particles_moved(s);
-  if (r >= 0 && in->shown) { /* what was just filled in is in ascending id */
+  if (r >= 0 && in->shown) { /* the fields just filled in are in ascending id */
     for (uint32_t i = 0; i < n; ++i) p->at[i] = i;
     r = s->backend->table->links_put(s->backend, p->at, in->links, in->shown, s->message);
   }

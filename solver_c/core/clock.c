@@ -1,5 +1,5 @@
-/* What is state and belongs to no particle, as words: time, next id, how far the emitters have
- * poured, and what bodies there are. */
+/* State that belongs to no particle, as words: time, next id, the amount that emitters have poured,
+ * and the bodies. */
 #include <math.h>
 
 #include "base/hash.h"

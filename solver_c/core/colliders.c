@@ -7,7 +7,7 @@
 #include "base/schema.h"
 #include "physics/contact.h"
 
-/* voxels from the origin: what the physics' keys hold (contact.h) */
+/* voxels from the origin: range of the keys of the physics (contact.h) */
 static const int32_t BRICK_LIMIT = 8000000;
 
 /* ---- Checks ---------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ static ooze_result check(const ooze_collider_desc *d, const char *who, ooze_mess
       return oz_fail(why, OOZE_ERROR_ARGUMENT,
                      "%s: half[%d] is %g m; expected more than 0 for a %s", who, k,
                      (double)d->half[k], shape_names[d->shape]);
-  /* points alone: nobody asks for its distance */
+  /* boundary particles alone: its distance is unused */
   if (d->boundary == OOZE_BOUNDARY_PARTICLES && d->brick_count == 0) return OOZE_OK;
   return d->shape == OOZE_SHAPE_SDF ? check_bricks(d, who, why) : OOZE_OK;
 }
@@ -190,7 +190,7 @@ static void drop_bricks(oz_colliders *c, uint32_t first, uint32_t n) {
     if (c->slot[i].brick_first > first) c->slot[i].brick_first -= n;
 }
 
-/* Fills a slot from a checked description whose bricks, if any, stand at the end of the arrays. */
+/* Fills an entry from a checked description; its bricks, if any, are at the end of the arrays. */
 static void fill(oz_colliders *c, oz_collider_slot *slot, const ooze_collider_desc *desc) {
   slot->desc = *desc;
   slot->desc.size = (uint32_t)sizeof slot->desc;
@@ -372,7 +372,8 @@ void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, 
     out->friction_map_count = c->slot[i].friction_map.count;
     out->friction_map_power = (float)(dt / OZ_FRICTION_STEP);
     friction_maps += c->slot[i].friction_map.count;
-    /* a guard behind its particles: what slides they hold, what comes off it does */
+    /* a guard behind its particles: these hold sliding fluid, the guard stops fluid that passes
+     * them */
     if (d->boundary && c->particles)
       out->friction = out->friction_map_power = 0.0f, out->wall_density = 0;
     memcpy(out->p0, from.position, sizeof out->p0);

@@ -1,10 +1,13 @@
-/* Colliders: what the host described, checked and kept; and what the physics gets of them each
- * substep.
+/* Colliders: the host's descriptions, checked and kept; and the records that the physics gets of
+ * them each substep.
  *
  * One ooze_step:  oz_colliders_begin_step
  *                 per substep: oz_colliders_frame -> backend->colliders, the model,
- * oz_colliders_collect oz_colliders_end_step Poses run from `start` to `end` over the step:
- * positions linearly, rotations by the shorter arc, normalised. */
+ *                 oz_colliders_collect
+ *                 oz_colliders_end_step
+ *
+ * Poses run from `start` to `end` over the step: positions linearly, rotations by the shorter arc,
+ * normalised. */
 #ifndef OZ_CORE_COLLIDERS_H
 #define OZ_CORE_COLLIDERS_H
 
@@ -16,8 +19,8 @@
 #include "physics/frame.h"
 
 /* The substep at which a collider's friction is taken as given. At other substeps it is 1 - (1 -
- * friction)^(dt / this), so that what slides is slowed the same over a second whatever the substep
- * count; 0 and 1 stay 0 and 1. */
+ * friction)^(dt / this), so that sliding is slowed equally over a second at any substep count; 0
+ * and 1 stay 0 and 1. */
 #define OZ_FRICTION_STEP (1.0 / 240.0)
 #define OZ_BRICKS_MAX (1u << 24)
 
@@ -33,7 +36,7 @@ typedef struct oz_collider_slot {
 
 typedef struct oz_colliders {
   oz_memory *memory;
-  oz_collider_slot *slot; /* ascending handle; index is what oz_wall.collider says */
+  oz_collider_slot *slot; /* ascending handle; oz_wall.collider is the index */
   size_t slot_capacity;   /* bytes */
   uint32_t count;
   uint32_t next_handle;
@@ -57,7 +60,7 @@ typedef struct oz_colliders {
 void oz_colliders_init(oz_colliders *c, oz_memory *memory);
 void oz_colliders_destroy(oz_colliders *c);
 
-/* Behind the others, with this handle; `who` begins the sentence of a failure. */
+/* Appends a collider with this handle; the text argument begins the message of a failure. */
 ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, uint32_t handle,
                              const char *who, ooze_message *why);
 /* As their public namesakes. On failure nothing has changed. */
@@ -78,13 +81,13 @@ ooze_result oz_colliders_gather_friction_maps(oz_colliders *c, ooze_message *why
 /* 1 if any collider has the role. */
 int oz_colliders_have(const oz_colliders *c, uint32_t role);
 
-/* What the physics needs, for the part of the step from fraction f0 to f1 (0 to 1), which takes dt
+/* The physics' records for the part of the step from fraction f0 to f1 (0 to 1), which takes dt
  * seconds. `out` has room for c->count. */
 void oz_colliders_frame(const oz_colliders *c, double f0, double f1, double dt, oz_collider *out);
 
 void oz_colliders_begin_step(oz_colliders *c);
-/* Adds what one substep put on walls and on boundary particles, in slot order. All pointers of f
- * are on the host. */
+/* Adds the loads of one substep on walls and on boundary particles, in the order of wall contacts.
+ * All pointers of f are on the host. */
 void oz_colliders_collect(oz_colliders *c, const oz_collider *frame, const oz_frame *f, double dt);
 /* The same from sums that a device made: impulse and its moment, 6 a collider; NULL: they come
  * later. */

@@ -8,7 +8,8 @@
 
 enum { MAGIC = 0x4c435a4f, VERSION = 3 }; /* "OZCL" */
 
-/* What a collider is in a checkpoint, bricks behind it. Words only, so that there is no padding. */
+/* A collider in a checkpoint, with its bricks behind it. Words only, so that there is no
+ * padding. */
 typedef struct saved_collider {
   uint32_t handle, shape, role, invert, wall_density, brick_count, boundary;
   float half[3], friction, stick, temperature, contact, voxel;

@@ -11,7 +11,7 @@
 enum { MAGIC = 0x4d455a4f, VERSION = 1 };         /* "OZEM" */
 static const double GOLDEN = 2.39996322972865332; /* rad: the golden angle, pi (3 - sqrt 5) */
 static const double PI = 3.14159265358979323846;
-/* Thick fluids coil, and the square columns let them (docs/theory/emission.md). */
+/* Thick fluids coil, and square columns of particles allow it (docs/theory/emission.md). */
 static const double THICK = 50.0;       /* Pa s */
 static const double STEP = 1.0 / 240.0; /* s: at which a bare compliance is taken as a viscosity */
 
@@ -239,7 +239,7 @@ static double first_layer(double length, double d, double phase) {
   return ceil(length / d - phase);
 }
 
-/* Twice what is needed, so that a steady stream soon allocates nothing. */
+/* Twice the need, so that a steady stream soon allocates nothing. */
 static int room_for(oz_memory *memory, void **p, size_t *capacity, size_t bytes, size_t keep) {
   return bytes <= *capacity || oz_grow(memory, p, capacity, 2 * bytes, keep);
 }

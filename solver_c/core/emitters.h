@@ -39,7 +39,7 @@ typedef struct oz_emitter_slot {
   double flow;      /* m, at the last accepted time */
   double born;      /* m: all places below this are taken */
   uint64_t emitted; /* particles so far */
-  /* what oz_emitters_accept will make of the state */
+  /* the state after oz_emitters_accept */
   uint32_t next_running;
   double next_base_time, next_base_flow, next_flow, next_born;
   uint64_t next_emitted;
@@ -83,18 +83,18 @@ void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words);
 ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32_t count,
                                    ooze_message *why);
 
-/* What is born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as fractions
- * of the ooze_step). `material` has `materials` entries and decides the layout of AUTO emitters.
- * Fills `out` in the order of birth, emitter by emitter; changes no state, so a caller that cannot
- * add them may simply not accept. t1 must be computed so that the end of an ooze_step does not
- * depend on the number of substeps (start + dt * fraction). */
+/* The particles born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as
+ * fractions of the ooze_step). `material` has `materials` entries and decides the layout of AUTO
+ * emitters. Fills `out` in the order of birth, emitter by emitter. Changes no state, so a caller
+ * that cannot add them simply does not accept. t1 must be computed so that the end of an ooze_step
+ * does not depend on the number of substeps (start + dt * fraction). */
 ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
                                const ooze_material *material, uint32_t materials, oz_births *out,
                                ooze_message *why);
 /* The particles of the last oz_emitters_births are in: time is now its t1. */
 void oz_emitters_accept(oz_emitters *e);
 
-/* What the physics needs for the part of the step from fraction f0 to f1, dt seconds long: e->count
+/* The physics' records for the part of the step from fraction f0 to f1, dt seconds long: e->count
  * nozzles. */
 void oz_emitters_frame(const oz_emitters *e, double f0, double f1, double dt, oz_nozzle *out);
 void oz_emitters_end_step(oz_emitters *e, double fraction); /* as oz_colliders_end_step */

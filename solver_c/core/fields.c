@@ -1,5 +1,5 @@
-/* Fields that need not be there (physics/fields.def): when they come to be, and what they read as
- * until then. */
+/* Optional fields (physics/fields.def): when they come into being, and their defaults until
+ * then. */
 #include "core/particles.h"
 
 enum { RECORD = 0, PLANES = 1, WIDE = 0, ZERO = OZ_FALLBACK_ZERO, MATTER = OZ_FALLBACK_MATTER };
@@ -28,7 +28,7 @@ const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
     {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
 };
 
-/* What is of no material, as boundary particles are, has the first one's. */
+/* A particle without a material, such as a boundary particle, has the first one's. */
 static uint32_t word_at(const ooze_material *materials, uint32_t count, uint32_t material,
                         size_t offset) {
   uint32_t word;

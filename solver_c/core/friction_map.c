@@ -31,9 +31,9 @@ static float *values_of(const oz_friction_map *g, uint64_t key) {
   return g->values + (size_t)lo * OZ_FRICTION_MAP_FLOATS;
 }
 
-/* Every voxel within two of a point has the mean of the points about it, weighted by a tent two
- * voxels wide: so between points a voxel apart or nearer there are no gaps, and what stands a voxel
- * off the surface still finds it. */
+/* Every voxel within two of a point has the mean of the points around it, weighted by a tent two
+ * voxels wide: so there are no gaps between points up to a voxel apart, and a particle one voxel
+ * off the surface still finds the map. */
 enum { REACH = 2 };
 static double tent(double r) { return r < REACH ? 1.0 - r / REACH : 0.0; }
 

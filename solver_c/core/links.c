@@ -42,7 +42,7 @@ static ooze_result set_apart(ooze_solver *s) {
   l->shown = n;
   return OOZE_OK;
 }
-/* There is room. What has lost an end is left out. */
+/* There is room. Links that have lost an end are left out. */
 static void append_waiting(ooze_solver *s) {
   oz_link_list *l = &s->links;
   for (uint64_t k = 0; k < l->waiting; ++k) {
@@ -79,7 +79,7 @@ void oz_links_await(ooze_solver *s, oz_link_wait *wait, uint64_t count) {
   s->links.known = 0;
 }
 
-/* The list as it is now, to the backend. On failure the backend has what it had. */
+/* Gives the current list to the backend. On failure the backend keeps its own. */
 static ooze_result put_back(ooze_solver *s) {
   oz_link_list *l = &s->links;
   uint64_t n = l->waiting ? l->shown : l->count;
@@ -97,7 +97,7 @@ ooze_result oz_links_arrive(ooze_solver *s) {
   l->known = 0;
   OZ_TRY(oz_links_fetch(s));
   uint64_t n = l->shown;
-  /* fewer points than there were: what they held is free */
+  /* fewer points than before: their memory is free */
   for (uint64_t k = l->shown; k < l->count; ++k)
     if (l->pairs[k].b < s->particles.count) l->pairs[n++] = l->pairs[k];
   l->count = n;
@@ -191,7 +191,7 @@ ooze_result oz_links_check_rows(ooze_solver *s, const oz_link_pair *pairs, uint6
   return r;
 }
 
-/* Distances of pairs whose rest length the host leaves to us. */
+/* Distances of pairs for which the host gives no rest length. */
 static ooze_result measure(ooze_solver *s, oz_link_pair *pairs, uint64_t count) {
   void *copy;
   OZ_TRY(oz_rank_map(s));

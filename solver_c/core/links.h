@@ -14,7 +14,7 @@ void oz_links_await(ooze_solver *s, oz_link_wait *wait, uint64_t count);
 ooze_result oz_links_arrive(ooze_solver *s);
 void oz_links_release(ooze_solver *s);
 ooze_result oz_links_hash(ooze_solver *s, oz_hash *h);
-/* Values that may be taken in; `who` begins the sentence. */
+/* Checks the values; the text argument begins the message. */
 ooze_result oz_links_check(const uint64_t *ids, uint32_t particles, const oz_link_pair *l,
                            const char *who, ooze_message *why);
 /* New links, ascending by rank and none of them there, into the list and the backend; after

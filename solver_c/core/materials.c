@@ -117,7 +117,7 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   OZ_TRY(oz_host_copy(s, OZ_FIELD_MATERIAL, &copy));
   for (uint32_t i = 0; i < n; ++i) s->particles.flags[i] = ((const uint32_t *)copy)[i] == index;
   for (int v = 0; v < OZ_MATERIAL_VALUES && n; ++v) {
-    /* a temperature that is not changed here leaves the particles what they have by now */
+    /* a temperature that is not changed here leaves the particles their own */
     if (oz_material_values[v].field == OZ_FIELD_TEMPERATURE &&
         in.temperature == s->materials[index].temperature)
       continue;

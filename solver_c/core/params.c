@@ -23,7 +23,7 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   /* shape matching needs a shape: where particles are when the model is chosen */
   if (in.model == OOZE_MODEL_BLEND && s->params.model != in.model)
     OZ_TRY(oz_particles_rest_here(s));
-  /* and elsewhere what stood for it would be something else */
+  /* its substitute would mean something else elsewhere */
   if (in.model != OOZE_MODEL_BLEND && s->params.model == OOZE_MODEL_BLEND)
     OZ_TRY(oz_particles_rest_nowhere(s));
   s->params = in;

@@ -1,4 +1,4 @@
-/* Adding, removing and finding particles. Everything that can fail comes first; what follows only
+/* Adding, removing and finding particles. Everything that can fail comes first; the later part only
  * moves bytes. */
 #include "core/particles.h"
 
@@ -31,7 +31,7 @@ ooze_result oz_rank_map(ooze_solver *s) {
   p->at = at;
   const uint32_t *rank =
       s->backend->table->memory ? s->backend->table->memory(s->backend, OZ_FIELD_RANK) : NULL;
-  if (!rank) { /* past the host copy, which may hold what the host wants next */
+  if (!rank) { /* past the host copy, which may hold the field that the host wants next */
     OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, bytes, 0));
     p->scratch = scratch;
     OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, p->scratch,
@@ -87,7 +87,7 @@ static int by_id(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Asks for room with some ahead; where that is too much, for what is needed. */
+/* Asks for room with some ahead; if that is refused, for the exact need. */
 static ooze_result reserve(ooze_solver *s, uint32_t count) {
   oz_particles *p = &s->particles;
   if (count <= p->reserved) return OOZE_OK;
@@ -98,7 +98,7 @@ static ooze_result reserve(ooze_solver *s, uint32_t count) {
     OZ_TRY(s->backend->table->reserve(s->backend, count, s->message));
   }
   p->reserved = (uint32_t)more;
-  p->results = 0; /* growing keeps state, not what the last substep left */
+  p->results = 0; /* growing keeps state, but not the results of the last substep */
   return OOZE_OK;
 }
 
@@ -112,7 +112,7 @@ static int all_zero(const uint32_t *words, size_t n) {
   return 1;
 }
 
-/* What reads so anyway is not written. */
+/* A value equal to the default is not written. */
 static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t n) {
   const int fallback = oz_field_shapes[field].fallback;
   if (!oz_field_there(s, field) &&
@@ -275,7 +275,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
     return oz_fail(s->message, OOZE_ERROR_LIMIT,
                    "particles: %u and %u more are too many; max_particles is %u", (unsigned)old,
                    (unsigned)n, (unsigned)s->max_particles);
-  /* what is born goes before the boundary particles, so that it needs names too */
+  /* new particles go before the boundary particles, so that these need new ranks too */
   oz_arrivals named_arrivals;
   uint64_t *fresh_ids = NULL;
   if (!a->ids && p->hidden) {
@@ -334,7 +334,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
     }
   }
 
-  /* from here on only a device can fail; then the old particles are what is left */
+  /* from here on only a device can fail; then the old particles remain */
   uint64_t last = !a->ids ? p->next_id + n - 1 : behind ? a->ids[n - 1] : named[n - 1].id;
   ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
   if (r >= 0) {
@@ -364,7 +364,7 @@ ooze_result oz_particles_flags(ooze_solver *s) {
   return OOZE_OK;
 }
 
-/* Moves what the last substep left of those that stay to where they will be. */
+/* Moves the last substep's results of the remaining particles to their new places. */
 static ooze_result keep_results(ooze_solver *s, uint32_t kept) {
   static const oz_field fields[] = {OZ_FIELD_RHO, OZ_FIELD_LAM, OZ_FIELD_NEIGHBOURS};
   oz_particles *p = &s->particles;

@@ -8,7 +8,7 @@
 typedef struct oz_field_shape {
   uint8_t words;
   uint8_t planes;
-  uint8_t fallback; /* OZ_FALLBACK_*: what it reads as where it is not there */
+  uint8_t fallback; /* OZ_FALLBACK_*: default of an absent field */
 } oz_field_shape;
 enum { OZ_FALLBACK_NONE = 0, OZ_FALLBACK_ZERO, OZ_FALLBACK_MATTER }; /* NONE: it always is */
 extern const oz_field_shape oz_field_shapes[OZ_FIELD_COUNT];
@@ -30,7 +30,7 @@ static inline size_t oz_field_at(oz_field field, uint32_t n, uint32_t i, uint32_
 /* host_copy.c: the field in the backend's order; valid until the next call that touches particles.
  */
 ooze_result oz_host_copy(ooze_solver *s, oz_field field, void **out);
-/* The same for writing all of it: what is there need not be fetched. */
+/* The same for writing all of it: the old values need not be fetched. */
 ooze_result oz_host_blank(ooze_solver *s, oz_field field, void **out);
 /* the copy was changed: its field is there from now on */
 ooze_result oz_host_dirty(ooze_solver *s);
@@ -66,7 +66,7 @@ typedef struct oz_arrivals {
 ooze_result oz_particles_rest_here(ooze_solver *s);
 ooze_result oz_particles_rest_nowhere(ooze_solver *s); /* of free fluid */
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
-/* Keeps those whose flag (backend's order, s->particles.flags) is set. */
+/* Keeps particles with a set flag (backend's order, s->particles.flags). */
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);
 /* Room for that many flags, all set. */
 ooze_result oz_particles_flags(ooze_solver *s);
@@ -85,7 +85,7 @@ int oz_attribute_is_state(ooze_attribute attribute);
 /* Values that may be written; ids name the offender. stride 0: tight */
 ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids,
                                uint32_t count, size_t stride, const void *in, ooze_message *why);
-/* What the host sees. */
+/* Number of particles that the host sees. */
 static inline uint32_t oz_visible(const ooze_solver *s) {
   return s->particles.count - s->particles.hidden;
 }

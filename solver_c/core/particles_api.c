@@ -1,4 +1,4 @@
-/* The public side of particles.c: what a host adds, removes and finds, checked. */
+/* The public side of particles.c: adding, removing and finding by the host, with checks. */
 #include "core/particles.h"
 
 #include <math.h>

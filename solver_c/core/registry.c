@@ -86,7 +86,7 @@ uint64_t ooze_device_bytes(uint64_t particles) {
 #endif
 }
 
-/* What this build has of a backend, for messages: "cpu neon, cpu scalar". */
+/* The variants of a backend in this build, for messages: "cpu neon, cpu scalar". */
 static const char *names(char *text, size_t capacity) {
   size_t at = 0;
   text[0] = 0;
@@ -181,7 +181,7 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   return create_cpu(desc, &ask, out, why);
 }
 
-/* ---- what this build is ---- */
+/* ---- description of this build ---- */
 
 #define OZ_TEXT2(x) #x
 #define OZ_TEXT(x) OZ_TEXT2(x)

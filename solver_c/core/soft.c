@@ -3,11 +3,11 @@
  * A solid of springs of stiffness k_l and length L_l in a volume V has Young's modulus sum k_l
  * L_l^2 / (6 V) if they point evenly in all directions, and Poisson's ratio 1/4 (Cauchy's
  * relation). On a cubic lattice k ~ L^-2.7 makes it isotropic: k1 = k2 + 8/3 k3 for its three kinds
- * of neighbours. Points at the surface have fewer links, but those along it are all there: with
- * none scaled, a thin bar or sheet is too soft, with each point's own sum made that of the solid it
- * is too stiff. Each link is scaled by a power of what that would take, the mean of both ends, so
- * that a bar of four by four points has E within 10% (ooze verify soft.hang) and a sheet of two
- * layers too. */
+ * of neighbours. Points at the surface have fewer links, but those along it are all there: without
+ * scaling, a thin bar or sheet is too soft; with each point's own sum scaled to that of the solid
+ * it is too stiff. Each link is scaled by a power of that factor, the mean of both ends, so that a
+ * bar of four by four points has E within 10% (ooze verify soft.hang), and a sheet of two layers
+ * too. */
 #include "core/soft.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The solver object: what the host sees of it is ooze.h; what it is made of is here. */
+/* The solver object behind ooze.h: its parts. */
 #ifndef OZ_CORE_SOLVER_H
 #define OZ_CORE_SOLVER_H
 
@@ -11,8 +11,7 @@
 #include "core/emitters.h"
 #include "base/structs.h"
 
-/* Limits on what comes in. Positions further out could not be told apart in single precision
- * anyway. */
+/* Limits on input. Positions further out could not be told apart in single precision anyway. */
 #define OZ_FAR_METRES 1e6
 #define OZ_FAR_SEPARATIONS 1e6
 #define OZ_FAST 1e6 /* m/s */
@@ -42,7 +41,7 @@ typedef struct oz_particles {
   size_t scratch_capacity;
   uint8_t *flags; /* (count) within one call */
   size_t flags_capacity;
-  /* what the last substep left: valid for the first `results` particles of the backend's order */
+  /* results of the last substep: valid for the first `results` particles of the backend's order */
   uint32_t results;
   float results_dt; /* s, of that substep; 0: there has been none */
   uint32_t relaxation_time_known, has_relaxation_time; /* whether any relaxation time is above 0 */
@@ -88,8 +87,8 @@ struct ooze_solver {
   ooze_material *materials;
   size_t materials_capacity;
   /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation
-   * time among those; the greatest diffusivity of heat and of what is mixed (m^2/s). Known when
-   * matter_known is. */
+   * time among those; the greatest diffusivity of heat and of mixing (m^2/s). Valid when
+   * matter_known is set. */
   uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_have_relaxation_time;
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
@@ -97,7 +96,7 @@ struct ooze_solver {
   oz_particles particles;
   oz_link_list links;
   oz_colliders colliders;
-  uint32_t no_loads; /* what is put on colliders is not added up */
+  uint32_t no_loads; /* loads on colliders are not summed */
   oz_emitters emitters;
   oz_bodies bodies;
   oz_boundary boundary;

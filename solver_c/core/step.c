@@ -1,4 +1,4 @@
-/* One ooze_step: substeps, what goes in before each and what is taken out after it. */
+/* One ooze_step: its substeps, the input before each and the results after it. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,8 +8,8 @@
 
 /* ---- how long the next substep is ---- */
 
-/* Of what the host sees: boundary particles have the velocity that the last substep gave them,
- * which a resumed run does not know. */
+/* Of visible particles: boundary particles have the velocity of the last substep, which a resumed
+ * run does not know. */
 static ooze_result max_speed(ooze_solver *s, double *out) {
   const void *copy;
   if (s->backend->table->fastest) {
@@ -55,8 +55,8 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
 
 /* ---- before the model ---- */
 
-/* What this step's stages write, or gather from neighbours. What bodies, boundaries, emitters and
- * hosts set comes with its values. */
+/* Optional fields that the stages of this step write, or gather from neighbours. Fields that
+ * bodies, boundaries, emitters and hosts set come with their values. */
 static ooze_result provide_fields(ooze_solver *s, int relaxes) {
   const uint32_t model = s->params.model;
   const int blend = model == OOZE_MODEL_BLEND,
@@ -136,7 +136,7 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
 
 /* ---- after the model ---- */
 
-/* Removes what is in a kill volume (walls) or further out than positions go (far). */
+/* Removes particles in a kill volume (walls) or beyond the limit of positions (far). */
 static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
   oz_particles *p = &s->particles;
   if (p->count == 0 || !(walls || far)) return OOZE_OK;
@@ -172,7 +172,7 @@ static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
   return oz_particles_keep(s, kept);
 }
 
-/* What the fluid put on the walls: a device adds it up itself, the CPU's slots are reached
+/* Loads of the fluid on walls: a device sums them itself, the CPU's wall contacts are read
  * directly. */
 static ooze_result loads(ooze_solver *s, double dt) {
   if (s->colliders.count == 0 || s->no_loads) return OOZE_OK;
@@ -186,7 +186,7 @@ static ooze_result loads(ooze_solver *s, double dt) {
   return OOZE_OK;
 }
 
-/* What a device has added up of all the substeps. */
+/* The sums of a device over all substeps. */
 static ooze_result fetch_loads(ooze_solver *s) {
   uint32_t n = s->colliders.count;
   if (n == 0 || s->no_loads || s->run.substeps == 0 || !s->backend->table->wall_loads)
@@ -214,9 +214,8 @@ static ooze_result find_contained(ooze_solver *s) {
   return OOZE_OK;
 }
 
-/* Counts what was reset. A substep that resets more than a hundred particles and one in a hundred
- * has lost the fluid.
- */
+/* Counts reset particles. A substep that resets more than a hundred particles and one in a hundred
+ * has lost the fluid. */
 static ooze_result contain(ooze_solver *s, double bad) {
   if (!(bad > 0)) return OOZE_OK;
   if (s->run.contained == 0) OZ_TRY(find_contained(s));
@@ -273,7 +272,7 @@ static void restore_backup(ooze_solver *s) {
   }
 }
 
-/* What was born in this substep goes again: the last ranks before the boundary's; there were
+/* Removes the particles born in this substep: the last ranks before the boundary's; there were
  * `count` particles. */
 static void roll_back_births(ooze_solver *s, uint32_t count, uint64_t next_id) {
   oz_particles *p = &s->particles;

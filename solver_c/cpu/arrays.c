@@ -1,4 +1,4 @@
-/* The particle arrays: where they lie, how they grow, how they are copied in, out and around. */
+/* The particle arrays: layout, growth, copies in and out, permutation. */
 #include "cpu/cpu.h"
 
 #include <stddef.h>
@@ -31,10 +31,10 @@ static const array fields[OZ_FIELD_COUNT] = {
 #undef OZ_OPTIONAL
 #undef OZ_RESULT
 };
-/* Work arrays. r, pp and aq, which follow each other, hold something in the velocity phase alone.
- * What is not needed in it lies over them, so many words on: rotations and positions of the
- * position phase, and what comes before (predicted positions, soft bodies) and after (heat, in r
- * itself). */
+/* Work arrays. cg_residual, cg_direction and cg_applied, which follow each other, are alive in the
+ * velocity phase only. Arrays of other phases lie over them, the given number of words on:
+ * rotations and positions of the position phase, the arrays before it (predicted positions, soft
+ * bodies) and after it (heat, in cg_residual itself). */
 static const array work[] = {
     {AT(omega), 1, PLANES, 0},
     {AT(y), 4, RECORD, 0},
@@ -74,11 +74,11 @@ static float *get(const oz_frame *f, size_t member) {
 }
 static void set(oz_frame *f, size_t member, float *p) { memcpy((char *)f + member, &p, sizeof p); }
 
-/* Is there such an array? */
+/* Does the array exist? */
 static int has(const oz_frame *f, const array *a) { return get(f, a->member) != NULL; }
 
-/* Lays all arrays of `capacity` particles out from `at`, but those of optional fields; returns the
- * words used. */
+/* Lays all arrays of `capacity` particles out from `at`, except optional fields; returns the words
+ * used. */
 static size_t lay_out(oz_frame *f, float *at, uint32_t capacity) {
   size_t used = 0;
   for (int k = 0; k < OZ_FIELD_COUNT; k++) {
@@ -215,8 +215,8 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu_fields_release(cpu);
   cpu->arrays = next;
   cpu->capacity = capacity;
-  /* A holds nothing while particles are sorted: its first four words a particle are the sort's
-   * scratch, six more its keys */
+  /* A is free while particles are sorted: its first four words a particle are the scratch of the
+   * sort, six more its keys */
   float *spare = next.A + 4 * (size_t)capacity;
   cpu->key = (uint64_t *)(void *)spare, cpu->key2 = cpu->key + capacity;
   cpu->order = (uint32_t *)(cpu->key2 + capacity), cpu->order2 = cpu->order + capacity;
@@ -302,8 +302,7 @@ ooze_result oz_cpu_upload(oz_backend *b, oz_field field, uint32_t first, uint32_
 
 /* ---- permuting --------------------------------------------------------------------------- */
 
-/* What moves together: up to four words a particle, since that much scratch there is
- * (oz_cpu_reserve). */
+/* Words that move together: up to four a particle, the size of the scratch (oz_cpu_reserve). */
 enum { PERMUTE_WORDS = 4 };
 typedef struct permute_strip {
   float *at;
@@ -316,8 +315,8 @@ typedef struct permute_job {
   int back;
 } permute_job;
 
-/* Chunks first gather into scratch; a second round copies back, when nobody reads the old order any
- * more. */
+/* Chunks first gather into scratch; a second round copies back, after all reads of the old
+ * order. */
 static void permute_chunk(void *arg, uint32_t chunk) {
   const permute_job *job = arg;
   const uint32_t *order = job->cpu->order;

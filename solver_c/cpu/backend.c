@@ -69,7 +69,8 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
   else if (job.count) {
     const uint32_t chunks = oz_cpu_chunks(job.count, job.chunk);
     cpu->tasks->run(cpu->tasks, chunks, run_chunk, &job);
-    for (int r = 0; r < reductions; r++) { /* in chunk order, whoever ran them */
+    for (int r = 0; r < reductions; r++) { /* in chunk order, independent of the threads that ran
+                                            * them */
       double total = 0.0;
       for (uint32_t c = 0; c < chunks; c++)
         total += cpu->partial[(size_t)c * OZ_REDUCTIONS + (size_t)r];
@@ -159,7 +160,7 @@ static ooze_result cpu_colliders(oz_backend *b, const oz_collider *c, uint32_t c
     memcpy(cpu->brick_values, values, (size_t)bricks * 512 * sizeof *values);
   }
   cpu->collider_count = count;
-  /* the last substep's slots lie otherwise: they are gone */
+  /* the contacts of the last substep have another layout: they are dropped */
   if (oz_planes_of(c, count) > cpu->contact_planes)
     cpu->contact_planes = oz_planes_of(c, count), cpu->wall_count = 0;
   return OOZE_OK;
@@ -215,7 +216,7 @@ static ooze_result cpu_bodies(oz_backend *b, const oz_body *body, uint32_t count
   return OOZE_OK;
 }
 
-/* ---- the rest ---------------------------------------------------------------------------- */
+/* ---- memory, timing, the table ----------------------------------------------------------- */
 
 static uint64_t cpu_bytes(const oz_backend *b, uint64_t *out_scratch) {
   *out_scratch = 0;

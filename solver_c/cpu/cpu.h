@@ -20,10 +20,11 @@ enum {
 typedef struct oz_cells {
   uint64_t *key;   /* (cells) */
   uint32_t *start; /* (cells + 1) */
-  /* hash_mask + 1 places with `kinds` cells each, or 0: what fluid and what a boundary has there */
+  /* hash_mask + 1 places with `kinds` cells each, or 0: the cell of fluid and the cell of boundary
+   * particles there */
   uint32_t *hash;
   uint32_t count, hash_mask;
-  uint32_t kinds;   /* 2 where boundary particles have cells, too */
+  uint32_t kinds;   /* 2 where boundary particles have cells of their own */
   oz_motion *moved; /* (cells) of the density list */
   size_t key_bytes, start_bytes, hash_bytes, moved_bytes;
 } oz_cells;
@@ -35,36 +36,37 @@ typedef struct oz_cpu {
   oz_tasks *tasks;
   oz_frame arrays; /* pointers only */
   uint32_t count, capacity;
-  /* all particle arrays but those of optional fields, which are each by themselves */
+  /* all particle arrays except optional fields, which have memory of their own */
   void *block;
   char text[64];
 
   /* sorting and cells */
-  /* (capacity) Morton code. These four lie in arrays.A: what they hold is gone when a stage writes
-   * it */
+  /* (capacity) Morton code. These four lie in arrays.A and are overwritten when a stage writes it
+   */
   uint64_t *key, *key2;
   uint32_t *order, *order2;
   uint32_t *histogram; /* chunks * 256 */
-  /* keys of the last particles, which are of boundaries, as of the last sort */
+  /* keys of the boundary particles, at the end, from the last sort */
   uint64_t *boundary_key;
-  uint32_t boundary_keys; /* how many; 0 when particles have come, gone or been written since */
-  float boundary_cell;    /* m: and of which cells */
+  uint32_t boundary_keys; /* number of these keys; 0 when particles were added, removed or written
+                           * since */
+  float boundary_cell;    /* m: cell size of these keys */
   size_t boundary_key_bytes;
   oz_cells cells, cells_d;
-  /* conformation rows; margin rows, then what the density list has beyond C */
+  /* start rows; margin rows, then the part of the density list beyond the start rows */
   oz_rows c, x;
   uint32_t narrow; /* OZ_NARROW; less in tests of wide rows */
   size_t c_bytes, x_bytes;
   float *pad_weight_d;
   int has_margin; /* x holds this substep's margin */
-  int still;      /* nothing moves far enough to need them */
-  /* rows of C were made where particles were headed: those positions are in arrays.A */
+  int still;      /* displacements are too small to need margin rows */
+  /* start rows were made at predicted positions: these are in arrays.A */
   int foreseen;
-  int pad_is_c; /* pad_weight_d is that of the rows of C */
+  int pad_is_c; /* pad_weight_d is that of the start rows */
 
   /* links */
   oz_link_rows links[2];
-  uint32_t links_now; /* which of the two is theirs */
+  uint32_t links_now; /* index of the current set */
   int has_links;      /* there is memory for them */
   uint16_t *link_fused_length;
   float *link_share;
@@ -75,9 +77,9 @@ typedef struct oz_cpu {
   uint32_t *wall_particle, *wall_planes;
   oz_wall *wall;
   float *wall_impulse;
-  oz_load *load; /* where there are boundary particles */
+  oz_load *load; /* allocated where there are boundary particles */
   size_t load_bytes;
-  int has_load; /* the last slots have them */
+  int has_load; /* the last contacts have loads */
   size_t wall_particle_bytes, wall_planes_bytes, wall_bytes, wall_impulse_bytes;
   oz_collider *collider;
   uint64_t *brick_key, *friction_map_key;
@@ -91,7 +93,7 @@ typedef struct oz_cpu {
   size_t collider_bytes, brick_key_bytes, brick_value_bytes, nozzle_bytes, matter_bytes, body_bytes,
       body_state_bytes, member_bytes;
   uint32_t collider_count, nozzle_count, matter_count, body_count, member_count, wall_count;
-  uint32_t contact_planes; /* that slots have room for; never less than before */
+  uint32_t contact_planes; /* planes that contacts have room for; never shrinks */
 
   double *partial; /* chunks * OZ_REDUCTIONS */
   double scalar[OZ_SCALAR_COUNT];
@@ -106,11 +108,11 @@ static inline uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) {
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
 /* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4;
- * u may be NULL); result in cpu->order and cpu->key. Returns how many of the first may have changed
- * places: boundary particles behind them have not. */
+ * u may be NULL); result in cpu->order and cpu->key. Returns the number of leading particles that
+ * may have changed places; the boundary particles behind them have not. */
 uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const float *u, float dt,
                       float cell);
-/* Size of a cell: no larger than rows reach, where there is no margin. */
+/* Size of a cell: no larger than the radius of rows, where there is no margin. */
 static inline float oz_cpu_cell(const oz_frame *f) {
   return f->single_search ? 1.005f * f->reach : f->cell;
 }

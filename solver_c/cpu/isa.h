@@ -1,4 +1,4 @@
-/* One vector build of the stages: what stages.c exports each time it is compiled. */
+/* One vector build of the stages: the exports of stages.c, compiled once per instruction set. */
 #ifndef OZ_CPU_ISA_H
 #define OZ_CPU_ISA_H
 
@@ -10,11 +10,11 @@ enum {
   OZ_CHUNK = 1024,     /* particles a task; reductions add chunks in order */
   OZ_CELL_CHUNK = 64,  /* cells a task in the neighbour search */
   OZ_PAGE = 4096,      /* words of lists a page; rows never straddle pages */
-  OZ_CANDIDATES = 4096 /* particles looked at around one cell; more are left out */
+  OZ_CANDIDATES = 4096 /* candidates around one cell; more are left out */
 };
 
-/* Rows of neighbours in pages that tasks take from a common pool. Which page a row lands on may
- * differ from run to run; what it holds does not. */
+/* Rows of neighbours in pages that tasks take from a common pool. The page of a row may differ from
+ * run to run; its content does not. */
 typedef struct oz_rows {
   uint16_t *words; /* physics/rows.h */
   uint32_t pages;  /* capacity */
@@ -41,18 +41,17 @@ typedef struct oz_relink {
   uint32_t rule;
   const oz_link_rows *from;
   oz_link_rows *to;
-  uint16_t *all; /* padded length of a row with what is near and has no link */
+  uint16_t *all; /* padded length of a row with the unlinked near particles */
   float *share;
   _Atomic uint32_t overflow; /* tasks that found no page */
 } oz_relink;
 
-/* How the particles of a cell have moved since the start: least and greatest displacement along
- * each axis, m. */
+/* Range of displacements in a cell since the start: least and greatest along each axis, m. */
 typedef struct oz_motion {
   float low[3], high[3];
 } oz_motion;
-/* Whether what is no further apart than that, squared, is calm for certain, whatever floats round.
- */
+/* True if every pair with this squared relative motion is certainly below f->min_approach2, for any
+ * rounding. */
 static inline int oz_calm(float apart2, float min_approach2) {
   return apart2 < 0.999f * min_approach2;
 }
@@ -67,12 +66,12 @@ typedef struct oz_search {
   const uint32_t *hash; /* cell + 1, or 0 */
   uint32_t hash_mask, cell_kinds;
   float radius2; /* main rows: within this */
-  float margin2; /* rest rows: beyond it and within this; 0: no rest rows */
-  oz_rows *main, *rest;
-  int weights;          /* main rows have them */
+  float margin2; /* outer rows: beyond `limit` and within this; 0: no outer rows */
+  oz_rows *main, *outer;
+  int weights;          /* main rows have weights */
   uint32_t narrow;      /* distances below this have 16 bits: OZ_NARROW, or less in tests */
-  const oz_rows *wide;  /* rows of C, where main is to hold what they lack; or NULL */
-  oz_motion *moved;     /* (cells), and main leaves out what is calm (f->min_approach2); or NULL */
+  const oz_rows *wide;  /* start rows, where main holds only pairs that these lack; or NULL */
+  oz_motion *moved;     /* (cells), and main leaves out pairs below f->min_approach2; or NULL */
   uint32_t *neighbours; /* true count of main rows, or NULL */
   float *pad_weight;
   _Atomic uint32_t overflow; /* pages that were missing */
@@ -87,7 +86,7 @@ typedef struct oz_cpu_isa {
   void (*search)(oz_search *s, uint32_t cell_begin, uint32_t cell_end);
   void (*narrow)(oz_search *s, uint32_t begin, uint32_t end); /* particles */
   void (*relink)(oz_relink *s, uint32_t begin, uint32_t end); /* particles */
-  /* Flags (1 byte each) the particles that a wall could matter to on the way from f->x to f->p. */
+  /* Flags (1 byte each) the particles for which a wall may matter on the way from f->x to f->p. */
   void (*near_walls)(const oz_frame *f, uint32_t begin, uint32_t end, uint8_t *flag);
 } oz_cpu_isa;
 
@@ -106,9 +105,9 @@ static inline uint32_t oz_cell_hash(uint64_t key, uint32_t mask) {
   key *= 0x9e3779b97f4a7c15ull;
   return (uint32_t)(key >> 32) & mask;
 }
-/* in keys of cells, whose three coordinates have 21 bits each */
+/* in keys of cells, with 21 bits for each of three coordinates */
 #define OZ_KEY_BOUNDARY ((uint64_t)1 << 63)
-/* Where the cells of a place are in the hash, or the empty slot where they would be. */
+/* Place of a cell in the hash, or the empty place where it would be. */
 static inline uint32_t oz_cell_slot(const uint32_t *hash, uint32_t mask, uint32_t kinds,
                                     const uint64_t *cell_key, uint64_t place) {
   uint32_t slot = oz_cell_hash(place, mask);

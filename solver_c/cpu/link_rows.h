@@ -3,7 +3,7 @@
 
 enum { OZ_LINK_HASH = 1024 }; /* twice the longest row: probes stay short */
 
-/* Which of the row's other ends are known, as an open hash. */
+/* The known other ends of a row, as an open hash. */
 typedef struct known {
   uint32_t mask;
   uint32_t slot[OZ_LINK_HASH]; /* particle + 1, or 0 */
@@ -30,10 +30,9 @@ static int link_room(oz_relink *s, uint32_t *at, uint32_t *left, uint32_t need) 
   return 1;
 }
 
-/* Squared distances now of the particles in one row of j, padded with i, and how many of them are
- * near enough for a new link (a row's own padding is not). far: one of them is so far that a
- * viscous link is dropped. Both ends of a pair get the same bits: every decision about it is made
- * from these. */
+/* Squared current distances of the particles in one row of j, padded with i, and the number of them
+ * near enough for a new link (not counting padding). far: one of them is so far that a viscous link
+ * is dropped. Both ends of a pair get the same bits: every decision about it is based on these. */
 static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint32_t padded_count,
                           float reach2, float *out, int *far) {
   const oz_v3 p = oz_vec_of(f->p, i);
@@ -46,14 +45,15 @@ static uint32_t distances(const oz_frame *f, uint32_t i, const uint32_t *j, uint
     const oz_mask in = (r2 < oz_set(reach2)) & oz_index_ne(j + k, i);
     near += oz_select(in, one, zero);
     beyond |= r2 >= oz_set(4.0f * f->h2);
-    oz_st(out, k, oz_select(in, -1e-30f - r2, r2)); /* near ones below 0, those on one spot too */
+    oz_st(out, k, oz_select(in, -1e-30f - r2, r2)); /* near ones become negative, coincident ones
+                                                     * too */
   }
   *far = oz_any(beyond);
   return (uint32_t)oz_sum(near);
 }
 
-/* A row in the making: links, then near particles that have none. */
-/* rows of near ones have two parts */
+/* A row in the making: links, then unlinked near particles. */
+/* rows of near particles have two parts */
 enum { OZ_ROW_MOST = OZ_LINKS_MAX + 2 * OZ_MAX_NEIGHBOURS + OZ_WORD };
 typedef struct new_row {
   uint32_t j[OZ_ROW_MOST], kind[OZ_ROW_MOST];
@@ -64,7 +64,7 @@ static void row_set(new_row *r, uint32_t m, const oz_link *l) {
   r->j[m] = l->j, r->rest[m] = l->rest, r->kind[m] = l->kind, r->spare[m] = l->spare;
 }
 
-/* Links to near particles that are not known yet, into their places by rank; those that get none
+/* Links to near particles that have none yet, at their places by rank; near particles that get none
  * are loose. */
 static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row, uint32_t n,
                           uint32_t *near[2], float *r2[2]) {
@@ -96,7 +96,7 @@ static uint32_t new_links(const oz_relink *s, uint32_t i, known *k, new_row *row
   return n;
 }
 
-/* A row in which nothing comes or goes, straight to its new place. */
+/* A row without additions or removals, straight to its new place. */
 static void copy_row(const oz_relink *s, uint32_t i, uint32_t first, uint32_t count,
                      const float *r2, uint32_t at) {
   const oz_link_rows *from = s->from;
@@ -115,8 +115,8 @@ static void copy_row(const oz_relink *s, uint32_t i, uint32_t first, uint32_t co
   }
 }
 
-/* The links that stay, as they are from now on. Those that go while their ends are near are loose.
- */
+/* The remaining links with their new lengths. Links dropped while their ends are near become
+ * loose. */
 static uint32_t keep_links(const oz_relink *s, uint32_t i, uint32_t first, uint32_t old,
                            const float *r2, new_row *row) {
   const oz_frame *f = s->f;
@@ -168,7 +168,7 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
   const float reach2 = oz_link_reach2(f, s->rule);
   const int both = oz_link_fused(s->rule);
   for (uint32_t i = begin; i < end; i++) {
-    /* has none and gets none */
+    /* it has no link and gets none */
     if (!oz_link_has_row(f->owner, i) || (from->len[i] == 0 && !(reach2 > 0.0f))) {
       to->row[i] = at, to->len[i] = 0, s->all[i] = 0;
       continue;
@@ -177,8 +177,8 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     const uint32_t old = from->len[i], first = from->row[i];
     int far, none_far;
     const uint32_t linked = distances(f, i, from->j + first, padded(old), reach2, r2, &far);
-    /* near ones with a link are among all near ones: where they are as many, there is nothing to
-     * make */
+    /* near particles with a link are among all near ones: equal numbers mean that there is nothing
+     * to make */
     uint32_t all = 0;
     const int looks = reach2 > 0.0f && (both || oz_link_room(f, i));
     for (uint32_t part = 0; looks && part < 2 && f->density_entries[part]; part++) {
@@ -215,7 +215,7 @@ static void relink(oz_relink *s, uint32_t begin, uint32_t end) {
     for (uint32_t m = n; m < pn; m++) {
       const oz_link none = {m - n < row.loose_count ? row.loose[m - n] : i, 0.0f, 0, 0.0f};
       row_set(&row, m, &none);
-      if (both) s->share[at + m] = 0.0f; /* stages of kind LINK pass some of them by */
+      if (both) s->share[at + m] = 0.0f; /* stages of kind LINK skip some kinds */
     }
     memcpy(to->j + at, row.j, pn * sizeof *row.j);
     memcpy(to->rest + at, row.rest, pn * sizeof *row.rest);

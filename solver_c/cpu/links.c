@@ -1,5 +1,5 @@
 /* Links on the CPU: two sets of rows, one of which is remade from the other by a rule. Sorting and
- * removing leave the entries where they are: rows change places, the other ends their numbers. */
+ * removing leave the entries in place: rows change places, other ends their indices. */
 #include "cpu/cpu.h"
 
 enum { NONE = UINT32_MAX };
@@ -29,7 +29,7 @@ ooze_result oz_cpu_links_reserve(oz_cpu *cpu, uint32_t capacity, ooze_message *w
   return cpu->has_links ? rows_of_particles(cpu, capacity, why) : OOZE_OK;
 }
 
-/* Room for as many pages in a set; what it holds is lost. */
+/* Room for that many pages in a set; its contents are lost. */
 static ooze_result pages_room(oz_cpu *cpu, oz_link_rows *r, uint64_t pages, ooze_message *why) {
   const uint64_t room = pages * OZ_PAGE;
   if (room > UINT32_MAX)
@@ -44,8 +44,8 @@ static ooze_result pages_room(oz_cpu *cpu, oz_link_rows *r, uint64_t pages, ooze
   r->pages = (uint32_t)pages;
   return OOZE_OK;
 }
-/* Pages for so many entries: each task leaves the rest of a page, and each page the rest that a row
- * did not fit into. */
+/* Pages for that many entries: each task leaves the end of a page unused, and each page the end
+ * where a row did not fit. */
 static uint64_t pages_for(const oz_cpu *cpu, uint64_t entries) {
   return (entries + entries / 8) / OZ_PAGE + oz_cpu_chunks(cpu->capacity, OZ_CHUNK) + 4;
 }
@@ -73,7 +73,7 @@ void oz_cpu_links_frame(const oz_cpu *cpu, oz_frame *f) {
 
 typedef struct move_job {
   oz_cpu *cpu;
-  oz_link_rows *now, *next; /* next lends its row and len */
+  oz_link_rows *now, *next; /* the next set lends its row and len */
   uint32_t kept, all;
 } move_job;
 #define JOB_RANGE(n) \
@@ -99,7 +99,7 @@ static void move_chunk(void *arg, uint32_t chunk) {
     uint32_t n = 0;
     for (uint32_t m = 0; m < len; m++) {
       const uint32_t j = to[r->j[row + m]];
-      if (j == NONE) continue; /* its other end is gone */
+      if (j == NONE) continue; /* the other end was removed */
       r->j[row + n] = j;
       if (n != m)
         r->rest[row + n] = r->rest[row + m], r->kind[row + n] = r->kind[row + m],
@@ -113,7 +113,7 @@ static void move_chunk(void *arg, uint32_t chunk) {
   }
 }
 
-/* cpu->order tells where the first `kept` of `all` particles were. */
+/* cpu->order holds the old indices of the first `kept` of `all` particles. */
 void oz_cpu_links_move(oz_cpu *cpu, uint32_t kept, uint32_t all) {
   if (!cpu->has_links) return;
   oz_link_rows *now = &cpu->links[cpu->links_now], *next = &cpu->links[1 - cpu->links_now];
@@ -154,7 +154,7 @@ static void relink_chunk(void *arg, uint32_t chunk) {
   job->cpu->isa->relink(job->s, begin, end);
 }
 
-/* The first links: rows of their own for all particles, none in them. */
+/* The first links: empty rows for all particles. */
 static ooze_result begin_links(oz_cpu *cpu, ooze_message *why) {
   if (cpu->has_links || !cpu->capacity) return OOZE_OK;
   OZ_TRY(rows_of_particles(cpu, cpu->capacity, why));
@@ -189,7 +189,7 @@ ooze_result oz_cpu_links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_
     atomic_store(&s.overflow, 0);
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(cpu->count, OZ_CHUNK), relink_chunk, &job);
     if (!atomic_load(&s.overflow)) break;
-    /* a task that found no page does not say how many more it needs */
+    /* a task without a page does not report how many more it needs */
     pages = (uint64_t)to->pages * 5 / 4 + 4;
   }
   cpu->links_now = 1 - cpu->links_now;
@@ -216,7 +216,7 @@ ooze_result oz_cpu_links_put(oz_backend *b, const uint32_t *at, const oz_link_pa
   /* at worst every row is padded almost by a group */
   OZ_TRY(
       pages_room(cpu, to, pages_for(cpu, 2 * count + (uint64_t)cpu->capacity * (lanes - 1)), why));
-  if (!at) return OOZE_OK; /* room was all that was asked for */
+  if (!at) return OOZE_OK; /* a call that only reserves memory */
   memset(to->len, 0, cpu->count * sizeof *to->len);
   for (uint64_t k = 0; k < count; k++)
     for (int turn = 0; turn < 2; turn++) {
@@ -261,7 +261,7 @@ ooze_result oz_cpu_links_get(oz_backend *b, const uint32_t *at, oz_link_pair *ou
     const uint32_t i = at[rank];
     for (uint32_t m = 0; m < r->len[i]; m++) {
       const uint32_t e = r->row[i] + m, other = cpu->arrays.rank[r->j[e]];
-      if (other <= rank) continue; /* the other end has told of it */
+      if (other <= rank) continue; /* reported from the other end already */
       if (n < room) out[n] = (oz_link_pair){rank, other, r->rest[e], r->kind[e], r->spare[e]};
       n++;
     }

@@ -1,11 +1,12 @@
-/* Neighbour lists. One search a substep at the start positions fills two sets of rows: C, within h,
- * and the margin, a little beyond. The density constraint uses C and what comes within reach out of
- * the margin, as long as nothing has moved further than that; otherwise what C lacks is searched
- * for at the current positions, in the margin's place.
+/* Neighbour lists (docs/theory/neighbours.md). One search a substep at the start positions fills
+ * two sets of rows: the start rows, within h, and the margin, a little beyond. The density list
+ * uses the start rows and the margin pairs that come within reach, as long as no displacement
+ * exceeds the margin; otherwise the pairs missing from the start rows are searched for at the
+ * current positions and stored in the margin's place.
  *
- * Where a model leaves out what is calm (OZ_MIN_APPROACH), there is no margin: rows of C do as long
- * as no two displacements differ by more, and the search at the current positions passes over cells
- * of which the same can be said. */
+ * Where a model leaves out slow pairs (OZ_MIN_APPROACH), there is no margin: start rows suffice as
+ * long as no two displacements differ by more, and the search at the current positions skips cells
+ * of which this is known. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static void narrow_chunk(void *arg, uint32_t chunk) {
                         begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count);
 }
 
-/* Makes room for so many pages of rows. */
+/* Makes room for that many pages of rows. */
 static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint64_t pages,
                              ooze_message *why) {
   if (pages * (OZ_PAGE / 4) > OZ_WIDE)
@@ -44,7 +45,7 @@ static ooze_result rows_room(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint64_t
   rows->pages = (uint32_t)(*bytes / sizeof(uint16_t) / OZ_PAGE);
   return OOZE_OK;
 }
-/* A first guess, in words a particle; what is missing is added when it is known how much. */
+/* A first guess, in words a particle; missing pages are added once their number is known. */
 static ooze_result rows_begin(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint32_t words,
                               ooze_message *why) {
   if (rows->pages) return OOZE_OK;
@@ -52,30 +53,30 @@ static ooze_result rows_begin(oz_cpu *cpu, oz_rows *rows, size_t *bytes, uint32_
                    (uint64_t)cpu->count * words / OZ_PAGE + oz_cpu_chunks(cpu->count, OZ_CHUNK) + 4,
                    why);
 }
-/* Of what tasks have asked for, and some to spare. */
+/* Number of pages that tasks have asked for, with some to spare. */
 static ooze_result rows_grow(oz_cpu *cpu, oz_rows *rows, size_t *bytes, ooze_message *why) {
   const uint64_t pages = atomic_load(&rows->next);
   return pages > rows->pages ? rows_room(cpu, rows, bytes, pages + pages / 16 + 4, why) : OOZE_OK;
 }
 
 /* Runs the search, making the rows larger until everything fits. */
-static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *rest_bytes,
+static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, size_t *outer_bytes,
                               ooze_message *why) {
   list_job job = {cpu, s};
   for (;;) {
     atomic_store(&s->main->next, 0);
-    if (s->rest) atomic_store(&s->rest->next, 0);
+    if (s->outer) atomic_store(&s->outer->next, 0);
     atomic_store(&s->overflow, 0);
     cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
     if (!atomic_load(&s->overflow)) return OOZE_OK;
     OZ_TRY(rows_grow(cpu, s->main, main_bytes, why));
-    if (s->rest) OZ_TRY(rows_grow(cpu, s->rest, rest_bytes, why));
+    if (s->outer) OZ_TRY(rows_grow(cpu, s->outer, outer_bytes, why));
   }
 }
 
 typedef struct box_job {
   const oz_frame *f;
-  const float *v, *from; /* record 4; from, which may be NULL, is taken away */
+  const float *v, *from; /* record 4; `from`, which may be NULL, is subtracted */
   float *box;            /* 6 a chunk: least and greatest */
 } box_job;
 static void box_chunk(void *arg, uint32_t chunk) {
@@ -109,12 +110,12 @@ static float spread_of(oz_cpu *cpu, const oz_frame *f, const float *v, const flo
   return sqrtf(s);
 }
 
-/* Where displacements differ by less than this part of h, a pair that was beyond h and is within it
- * now adds less than 1e-5 of the density: (1 - 0.98^2)^3 of a particle's own part. Then no margin
- * is needed at all. */
+/* If displacements differ by less than this part of h, a pair that was beyond h and is now within
+ * it adds less than 1e-5 of the density: (1 - 0.98^2)^3 of a particle's own part. Then no margin is
+ * needed at all. */
 #define OZ_STILL 0.02f
-/* Where the model evaluates its kernels anew and looks ahead, twice as much: 1e-4 of a particle's
- * own part. */
+/* Twice as much for a model that evaluates its kernels anew and searches at predicted positions:
+ * 1e-4 of a particle's own part. */
 #define OZ_FORESEEN 0.04f
 
 typedef struct ahead_job {
@@ -142,7 +143,8 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
   s.cell_key = cpu->cells.key, s.cell_start = cpu->cells.start, s.cells = cpu->cells.count;
   s.hash = cpu->cells.hash, s.hash_mask = cpu->cells.hash_mask, s.cell_kinds = cpu->cells.kinds;
   s.radius2 = f->h2;
-  /* no margin rows where velocities already tell that they would not do, or that none is needed */
+  /* no margin rows where velocities already show that they would not suffice, or that none is
+   * needed */
   const int calms = f->min_approach2 > 0.0f;
   const float spread = f->single_search || calms ? 0.0f : spread_of(cpu, f, f->u, NULL) * f->dt;
   cpu->foreseen = f->single_search != 0;
@@ -162,7 +164,7 @@ ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     s.margin2 = (f->h + f->margin) * (f->h + f->margin);
     OZ_TRY(rows_begin(cpu, &cpu->x, &cpu->x_bytes, 12, why));
   }
-  s.main = &cpu->c, s.rest = &cpu->x;
+  s.main = &cpu->c, s.outer = &cpu->x;
   s.weights = !f->rows_without_gradients;
   s.narrow = cpu->narrow;
   s.neighbours = f->neighbours;
@@ -213,7 +215,7 @@ static void moved_chunk(void *arg, uint32_t chunk) {
   }
 }
 
-/* What the padding of C adds, if a list made anew has put its own there. */
+/* Padding of the start rows in the density, if a new list has written its own there. */
 static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
   if (!cpu->pad_is_c)
     for (uint32_t i = 0; i < cpu->count; i++)
@@ -236,8 +238,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
   s.narrow = cpu->narrow;
   s.pad_weight = cpu->pad_weight_d;
   s.radius2 = f->reach * f->reach;
-  /* the rows of C serve where nothing moves; with those of the margin, if nothing that was beyond
-   * it can be within reach */
+  /* the start rows suffice where nothing moves; with the margin rows, if no pair beyond the margin
+   * can be within reach */
   const int still =
       calms ? oz_calm(spread * spread, f->min_approach2)
             : cpu->still && spread <= (cpu->foreseen ? OZ_FORESEEN * f->h + f->reach - f->h
@@ -252,7 +254,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     pad_weight_of_c(cpu, f);
   else {
     cpu->pad_is_c = 0;
-    /* its rows are those of the density list now; another in this substep is made anew */
+    /* its rows are now those of the density list; a further list in this substep is searched anew
+     */
     cpu->has_margin = 0;
     OZ_TRY(rows_begin(cpu, &cpu->x, &cpu->x_bytes, 8, why));
   }
@@ -264,7 +267,8 @@ ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out
     f->density_length[1] = cpu->x.len;
   } else if (!still) {
     oz_cpu_order(cpu, f, f->p, NULL, 0.0f, oz_cpu_cell(f));
-    const int anew = f->start_list_x != f->x; /* where C was looked for is about to be forgotten */
+    const int anew = f->start_list_x != f->x; /* the positions of the start rows are about to be
+                                               * overwritten */
     cpu->foreseen = 0;
     if (!anew) s.wide = &cpu->c;
     OZ_TRY(oz_cpu_cells(cpu, &cpu->cells_d, why));

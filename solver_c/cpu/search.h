@@ -6,15 +6,15 @@ enum { OZ_WORD = 64 }; /* candidates whose tests are kept as the bits of one num
 
 static uint32_t padded(uint32_t n) { return (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES; }
 
-/* Where a task writes rows: its current page. Without one it goes on and counts the pages that it
- * would have needed, so that the search is made once more, not page by page. */
+/* Output of a task: its current page. Without one it goes on and counts the pages that it would
+ * have needed, so that the search is repeated once, not page by page. */
 typedef struct oz_pen {
   oz_rows *rows;
   uint32_t at, left; /* fours of words; words */
   int dry;           /* there is no page */
 } oz_pen;
 
-/* Writes row i: pn entries, and their weights if there are to be any. */
+/* Writes row i: pn entries, and their weights if the rows have weights. */
 static void row_put(oz_search *s, const oz_frame *f, oz_pen *pen, uint32_t i, const uint32_t *j,
                     uint32_t pn, int weights) {
   oz_rows *rows = pen->rows;
@@ -52,19 +52,19 @@ static void row_put(oz_search *s, const oz_frame *f, oz_pen *pen, uint32_t i, co
     oz_st_half(to + k, oz_pair_weight(f, oz_sub(x, oz_vec_gather(f->x, j + k))));
 }
 
-/* What stands around one cell, in groups of lanes: x.., y.., z.. from a corner nearby, and half
- * their square. Then |x - p|^2 < limit is x.x/2 - p.x < (limit - p.p)/2: three multiply-adds, and
- * no large numbers to cancel. */
+/* Candidates around one cell, in groups of lanes: x.., y.., z.. from a corner nearby, and half
+ * their square. Then |x - p|^2 < limit is x.x/2 - p.x < (limit - p.p)/2: three multiply-adds,
+ * without cancellation of large numbers. */
 typedef struct oz_around {
   float v[4 * (OZ_CANDIDATES + OZ_WORD)]; /* m, m^2 */
-  uint32_t at[OZ_CANDIDATES + OZ_WORD];   /* where it stands in s->at */
+  uint32_t at[OZ_CANDIDATES + OZ_WORD];   /* index in s->at */
   float corner[3];
-  uint32_t count, own; /* own: where the cell's own particles begin */
+  uint32_t count, own; /* own: first of the cell's own particles */
 } oz_around;
 
-/* Leaves those of the first n out that no particle of the cell can reach: a third of what 27 cells
- * hold. Keeps their order; returns how many there are. Entries up to the next full group of lanes
- * may be read. */
+/* Leaves out candidates that no particle of the cell can reach: a third of the content of 27 cells.
+ * Keeps their order; returns their number. Entries up to the next full group of lanes may be
+ * read. */
 static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, uint32_t n) {
   const uint32_t first = s->cell_start[cell], end = (n + OZ_LANES - 1) / OZ_LANES * OZ_LANES;
   const float *v = s->at + 4 * (size_t)first,
@@ -89,8 +89,7 @@ static uint32_t within_reach(const oz_search *s, uint32_t cell, uint32_t *at, ui
   return kept - (end - n);
 }
 
-/* Whether no particle of one has moved as far relative to any of the other as a pair has to that is
- * to be listed. */
+/* True if no pair between two cells has moved enough relative to each other to be listed. */
 static int calm_cells(const oz_motion *a, const oz_motion *b, float min_approach2) {
   float sum = 0.0f;
   for (int c = 0; c < 3; c++) {
@@ -101,7 +100,7 @@ static int calm_cells(const oz_motion *a, const oz_motion *b, float min_approach
   return oz_calm(sum, min_approach2);
 }
 
-/* Looks the 27 cells up; every particle of the cell in the middle will run along what they hold. */
+/* Looks the 27 cells up; every particle of the cell in the middle traverses their content. */
 static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
   const int32_t bits = (1 << 21) - 1;
   const uint64_t key = s->cell_key[cell];
@@ -126,7 +125,7 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
           uint32_t m = s->cell_start[found] - first;
           if (m > OZ_CANDIDATES - n) m = OZ_CANDIDATES - n;
           uint32_t *to = a->at + n;
-          /* what runs over is overwritten by the next cell */
+          /* the surplus is overwritten by the next cell */
           for (uint32_t k = 0; k < m; k += 4, to += 4)
             to[0] = first + k, to[1] = first + k + 1, to[2] = first + k + 2, to[3] = first + k + 3;
           n += m;
@@ -151,8 +150,7 @@ static void look_around(const oz_search *s, uint32_t cell, oz_around *a) {
 }
 
 /* One bit for each of 64 candidates: nearer to p than the limit, and than the wider one if there
- * are bits for it. No branch depends on a distance: which of a handful of candidates is near cannot
- * be guessed. */
+ * are bits for it. No branch depends on a distance, because such a branch is unpredictable. */
 OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uint64_t *out,
                      uint64_t *out2) {
   oz_bits b[4], b2[4];
@@ -171,9 +169,9 @@ OZ_FN void near_bits(const float *v, oz_v3 p, oz_real limit, oz_real limit2, uin
   if (out2) *out2 = oz_bits_join(b2);
 }
 
-/* The candidates whose bits are set, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. Four are
- * written at a time: how many of 64 are near cannot be guessed either, by fours it mostly can. What
- * is written too much is overwritten. */
+/* The candidates with set bits, in a row of OZ_MAX_NEIGHBOURS at most, padded with i. Four are
+ * written at a time: the number of near ones among 64 is unpredictable, in fours mostly not. The
+ * surplus is overwritten. */
 static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bits, uint32_t i,
                      uint32_t *row, uint32_t *out_padded) {
   const uint64_t last = (uint64_t)1 << (OZ_WORD - 1); /* for a number without bits */
@@ -197,9 +195,9 @@ static uint32_t take(const oz_search *s, const oz_around *a, const uint64_t *bit
   return n;
 }
 
-/* Of a row that is near now, what was not near at the start, and is not calm: the rest is in C, or
- * not to be listed. Which side of h a pair was on is C's own answer where roundings could make
- * another. */
+/* Removes from a row of near particles those that were near at the start or have not moved enough:
+ * the former are in the start row, the latter are not listed. Where rounding could decide the side
+ * of h, the start row decides. */
 static uint32_t lacking(const oz_frame *f, const oz_rows *c, uint32_t i, uint32_t *row, uint32_t n,
                         uint32_t *out_padded) {
   const oz_v3 x = oz_vec_of(f->x, i), p = oz_vec_of(f->p, i);
@@ -241,8 +239,8 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
   const oz_frame frame = *s->f, *f = &frame; /* a copy that nothing written here can be part of */
   oz_around a;
   uint64_t in[OZ_CANDIDATES / OZ_WORD], wide[OZ_CANDIDATES / OZ_WORD];
-  uint32_t near[OZ_MAX_NEIGHBOURS + OZ_WORD], rest[OZ_MAX_NEIGHBOURS + OZ_WORD];
-  oz_pen pen = {s->main, 0, 0, 0}, pen_rest = {s->rest, 0, 0, 0};
+  uint32_t near[OZ_MAX_NEIGHBOURS + OZ_WORD], outer[OZ_MAX_NEIGHBOURS + OZ_WORD];
+  oz_pen pen = {s->main, 0, 0, 0}, pen_outer = {s->outer, 0, 0, 0};
   const int margin = s->margin2 > 0.0f, weights = s->weights;
   for (uint32_t cell = cell_begin; cell < cell_end; cell++) {
     const uint32_t first = s->cell_start[cell];
@@ -250,9 +248,9 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
     int looked = 0;
     for (uint32_t k = first; k < s->cell_start[cell + 1]; k++) {
       const uint32_t i = s->index ? s->index[k] : k;
-      if (f->has_boundary && oz_boundary_idle(f, i)) { /* they gather nothing */
+      if (f->has_boundary && oz_boundary_idle(f, i)) { /* boundary particles gather nothing */
         s->main->row[i] = 0, s->main->len[i] = 0;
-        if (s->rest) s->rest->row[i] = 0, s->rest->len[i] = 0;
+        if (s->outer) s->outer->row[i] = 0, s->outer->len[i] = 0;
         if (s->neighbours) s->neighbours[i] = 0;
         if (s->pad_weight) s->pad_weight[i] = 0.0f;
         continue;
@@ -282,18 +280,17 @@ static void search(oz_search *s, uint32_t cell_begin, uint32_t cell_end) {
       uint32_t nn = take(s, &a, in, i, near, &pn), pads = 0;
       if (s->wide)
         nn = lacking(f, s->wide, i, near, nn, &pn), pads = s->wide->len[i] - f->neighbours[i];
-      if (margin) (void)take(s, &a, wide, i, rest, &pr);
+      if (margin) (void)take(s, &a, wide, i, outer, &pr);
       row_put(s, f, &pen, i, near, pn, weights);
-      if (s->rest) row_put(s, f, &pen_rest, i, rest, pr, 0);
+      if (s->outer) row_put(s, f, &pen_outer, i, outer, pr, 0);
       if (s->neighbours) s->neighbours[i] = nn;
       if (s->pad_weight) s->pad_weight[i] = (float)(pads + pn - nn) * f->w_self;
     }
   }
 }
 
-/* Density rows are those of C and, here, what has come within reach of what was in the margin,
- * which is packed in place: of the margin's rows that is what is left. What of C is out of reach by
- * now adds nothing. */
+/* Density rows are the start rows and, here, the margin pairs that have come within reach, packed
+ * in place. Start pairs that are out of reach by now add nothing. */
 static void narrow(oz_search *s, uint32_t begin, uint32_t end) {
   const oz_frame *f = s->f;
   uint32_t near[OZ_MAX_NEIGHBOURS + 4 * OZ_LANES];

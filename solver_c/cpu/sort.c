@@ -1,14 +1,14 @@
-/* Particles along a space-filling curve, those of boundaries behind all others. The order is a
- * function of (boundary, cell, id) alone, never of an older order, so that a run that was stopped
- * and resumed goes on with the same bits. Boundary particles mostly stand still: where they are in
- * order already, only what is in front of them is sorted and moved. */
+/* Particles along a space-filling curve, boundary particles behind all others. The order is a
+ * function of (boundary, cell, id) alone, never of an older order, so that a stopped and resumed
+ * run continues with the same bits. Boundary particles mostly rest: where they are in order
+ * already, only the particles in front of them are sorted and moved. */
 #include "cpu/cpu.h"
 
 #include <math.h>
 
 #include "physics/morton.h"
 
-/* Cell coordinate along one axis; what is far away (or no number) shares the outermost cells. */
+/* Cell coordinate along one axis; particles far away (or with a NaN) share the outermost cells. */
 static uint64_t coordinate(float x, float inv) {
   float c = floorf(x * inv), limit = (float)(OZ_CELL_BIAS - 2);
   if (!(c > -limit)) c = -limit;
@@ -25,7 +25,7 @@ typedef struct sort_job {
   const uint32_t *order;
   uint64_t *key_to;
   uint32_t *order_to;
-  uint32_t count; /* to be sorted: the first of them */
+  uint32_t count; /* first particle to be sorted */
 } sort_job;
 
 #define OZ_CHUNK_RANGE                     \
@@ -89,7 +89,7 @@ static void ids_chunk(void *arg, uint32_t chunk) {
   }
 }
 
-/* Keys of boundary particles that stay where they are, from the sort before. */
+/* Keys of resting boundary particles, from the previous sort. */
 static uint32_t kept_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
   const uint32_t kept = cpu->boundary_keys;
   if (!kept || !f->boundary_still || cpu->boundary_cell != cell) return 0;
@@ -100,10 +100,10 @@ static uint32_t kept_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
 }
 static void keep_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
   const uint32_t kept = cpu->count - f->fluid;
-  /* these are they */
+  /* the keys of these particles */
   if (kept && kept == cpu->boundary_keys && f->boundary_still && cpu->boundary_cell == cell) return;
   cpu->boundary_keys = 0;
-  /* then without */
+  /* without keys from the previous sort */
   if (!kept || !oz_grow(cpu->memory, (void **)&cpu->boundary_key, &cpu->boundary_key_bytes,
                         kept * sizeof *cpu->boundary_key, 0))
     return;
@@ -111,8 +111,8 @@ static void keep_keys(oz_cpu *cpu, const oz_frame *f, float cell) {
   cpu->boundary_keys = kept, cpu->boundary_cell = cell;
 }
 
-/* How many particles are in front of those of boundaries, if these are in order where they are;
- * otherwise all of them. */
+/* Number of particles in front of the boundary particles, if these are in order already; otherwise
+ * the number of all particles. */
 static uint32_t unsorted(const oz_cpu *cpu) {
   uint32_t i = cpu->count;
   const uint64_t *key = cpu->key, *id = cpu->arrays.id;
@@ -156,7 +156,7 @@ uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const flo
     order = order2;
     order2 = to;
   }
-  if (key != cpu->key) { /* what was not sorted comes along */
+  if (key != cpu->key) { /* the unsorted part is copied */
     memcpy(key + count, cpu->key + count, (cpu->count - count) * sizeof *key);
     memcpy(order + count, cpu->order + count, (cpu->count - count) * sizeof *order);
   }
@@ -217,10 +217,10 @@ ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     oz_cpu_links_move(cpu, cpu->count, cpu->count);
     oz_cpu_links_frame(cpu, f);
   }
-  f->fluid = sorted; /* all but boundary particles that were in order; or all */
+  f->fluid = sorted; /* all but the boundary particles that were in order; or all */
   while (f->fluid > 0 && cpu->key[f->fluid - 1] & OZ_KEY_BOUNDARY) f->fluid--;
   keep_keys(cpu, f, cell);
-  /* slots name particles by place: walls() makes them anew, if there are walls */
+  /* contacts refer to particles by index: walls() finds them anew, if there are walls */
   cpu->wall_count = f->wall_count = 0;
   cpu->seconds[OZ_TIMER_SORT] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_SORT]++;

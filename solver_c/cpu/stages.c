@@ -31,7 +31,7 @@
 
 #include "cpu/search.h"
 
-enum { BLOCK = 64 }; /* particles whose sums wait for their `end` */
+enum { BLOCK = 64 }; /* particles with sums kept for `end` */
 
 /* Tail lanes beyond the last particle must not enter reductions. */
 static inline void add_lanes(double *sums, const oz_real *red, int count, uint32_t i,
@@ -76,20 +76,20 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
     row_group(&row, wide, k, &n);                                                        \
     oz_##name##_pair(f, &self, &n, acc);                                                 \
   }
-#define OZ_ROWS_DENSITY_FIRST(name)                                                        \
-  {                                                                                        \
-    const oz_row row = oz_row_of(f->density_entries[0], f->density_row[0], i);             \
-    __builtin_prefetch(row.e + 320),                                                       \
-        __builtin_prefetch(row.e + 352); /* half of what lies in a row is not read here */ \
-    if (!row.wide)                                                                         \
-      OZ_ROW_DENSITY(name, 0, 0)                                                           \
-    else                                                                                   \
-      OZ_ROW_DENSITY(name, 0, 1)                                                           \
+#define OZ_ROWS_DENSITY_FIRST(name)                                            \
+  {                                                                            \
+    const oz_row row = oz_row_of(f->density_entries[0], f->density_row[0], i); \
+    __builtin_prefetch(row.e + 320),                                           \
+        __builtin_prefetch(row.e + 352); /* half of a row is not read here */  \
+    if (!row.wide)                                                             \
+      OZ_ROW_DENSITY(name, 0, 0)                                               \
+    else                                                                       \
+      OZ_ROW_DENSITY(name, 0, 1)                                               \
   }
-#define OZ_ROWS_DENSITY_SECOND(name)                                           \
-  if (f->density_entries[1] && f->density_length[1][i]) { /* few have more */  \
-    const oz_row row = oz_row_of(f->density_entries[1], f->density_row[1], i); \
-    OZ_ROW_DENSITY(name, 1, row.wide)                                          \
+#define OZ_ROWS_DENSITY_SECOND(name)                                                    \
+  if (f->density_entries[1] && f->density_length[1][i]) { /* few particles have more */ \
+    const oz_row row = oz_row_of(f->density_entries[1], f->density_row[1], i);          \
+    OZ_ROW_DENSITY(name, 1, row.wide)                                                   \
   }
 #define OZ_ROWS_DENSITY(name) OZ_ROWS_DENSITY_FIRST(name) OZ_ROWS_DENSITY_SECOND(name)
 #define OZ_ROWS_LATE(name)                           \
@@ -110,14 +110,14 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
     const size_t e = oz_link_at(f, i, k);                                                         \
     oz_links n = {f->link_j + e, oz_ld(f->link_rest + e, 0), f->link_kind + e, f->link_spare + e, \
                   f->link_share + e};                                                             \
-    /* three streams at once are more than the machine foresees by itself */                      \
+    /* the hardware prefetcher cannot follow three streams */                                     \
     __builtin_prefetch(f->link_j + e + 128), __builtin_prefetch(f->link_rest + e + 128);          \
     __builtin_prefetch(f->link_share + e + 128);                                                  \
     const oz_real v[4] = {next[0], next[1], next[2], next[3]};                                    \
     oz_gather4(records, n.j + (k + OZ_LANES < all ? OZ_LANES : 0), 4, 0, next);                   \
     oz_##name##_fused(f, &self, v, &n, acc);                                                      \
   }
-/* Rows with nothing in them, those of boundary particles above all, add nothing. */
+/* Empty rows, mainly those of boundary particles, add nothing. */
 #define OZ_NONE_START (!f->start_length[i])
 #define OZ_NONE_DENSITY \
   (!f->density_length[0][i] && !(f->density_entries[1] && f->density_length[1][i]))
@@ -151,7 +151,7 @@ OZ_FN void row_group(const oz_row *row, uint32_t wide, uint32_t k, oz_group *n) 
 #define OZ_GATHER(name, rows, none, fold, unfold, room, nsum, nred)                           \
   static void run_##name(const oz_frame *given, uint32_t begin, uint32_t end, double *sums) { \
     const oz_frame frame = *given,                                                            \
-                   *f = &frame; /* a copy that nothing written here can be part of */         \
+                   *f = &frame; /* a copy, which cannot alias anything written here */        \
     float kept[(room)*BLOCK];                                                                 \
     memset(kept, 0, sizeof kept);                                                             \
     for (uint32_t b = begin; b < end; b += BLOCK) {                                           \
