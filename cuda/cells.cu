@@ -102,7 +102,7 @@ struct motion_item {
     const uint32_t c = t / TEAM, lane = t % TEAM;
     if (c >= *cells || c >= capacity) return; /* the whole team leaves */
     uint32_t w[3];
-    displacement_boxes::none(w);
+    displacement_boxes::set_empty(w);
     for (uint32_t k = start[c] + lane, end = start[c + 1]; k < end; k += TEAM) {
       oz_real p[4], x[4];
       oz_ld4(sorted, k, 4, 0, p);
@@ -166,10 +166,10 @@ struct around_item {
       if (low < high) range.x = start[low], range.y = start[high];
       if (moves.at && low < high) {
         uint32_t moved[3];
-        displacement_boxes::none(moved);
-        moves.join_cell(moved, c);
-        for (uint32_t k = low; k < high; k++) moves.join_cell(moved, k);
-        if (displacement_boxes::calm(moved)) range.y = range.x;
+        displacement_boxes::set_empty(moved);
+        moves.merge_cell(moved, c);
+        for (uint32_t k = low; k < high; k++) moves.merge_cell(moved, k);
+        if (displacement_boxes::is_static(moved)) range.y = range.x;
       }
     }
     around[t] = range;

@@ -58,7 +58,7 @@ OZ_FN uint32_t nearness(const float *a, const float *b, float r2) {
 }
 /* Offset of entry r in a row: fours, interleaved with those of the group's other particles. */
 OZ_FN uint32_t entry_at(uint32_t r) { return (r >> 2) * (4 * GROUP) + (r & 3u); }
-OZ_FN uint32_t capped(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
+OZ_FN uint32_t clamp_length(uint32_t n) { return n < OZ_MAX_NEIGHBOURS ? n : OZ_MAX_NEIGHBOURS; }
 OZ_FN uint32_t in_fours(uint32_t n) { return (n + 3u) & ~3u; }
 
 /* The Morton code of a cell whose coordinates have up to 10 bits. */
@@ -150,10 +150,10 @@ struct placement {
 enum { STATIC_UNITS = 32 };
 struct displacement_boxes {
   uint32_t *at;                 /* 4 words each, by cell. NULL: not wanted */
-  float per;                    /* units a metre: STATIC_UNITS are the static limit */
+  float scale;                  /* units a metre: STATIC_UNITS are the static limit */
   void set(const oz_frame *f) { /* y2 is free until the first conform_move */
     at = f->min_approach2 > 0.0f ? reinterpret_cast<uint32_t *>(f->y2) : nullptr;
-    per = at ? (float)STATIC_UNITS / sqrtf(f->min_approach2) : 0.0f;
+    scale = at ? (float)STATIC_UNITS / sqrtf(f->min_approach2) : 0.0f;
   }
   static OZ_D uint32_t least(uint32_t a, uint32_t b) { /* signed, of both halves */
 #if defined(__CUDACC__)
@@ -164,40 +164,42 @@ struct displacement_boxes {
     return (uint32_t)(uint16_t)(al < bl ? al : bl) | (uint32_t)(uint16_t)(ah < bh ? ah : bh) << 16;
 #endif
   }
-  static OZ_D void none(uint32_t w[3]) { w[0] = w[1] = w[2] = 0x7fff7fffu; }
-  static OZ_D void join(uint32_t w[3], const uint32_t other[3]) {
+  static OZ_D void set_empty(uint32_t w[3]) { w[0] = w[1] = w[2] = 0x7fff7fffu; }
+  static OZ_D void merge(uint32_t w[3], const uint32_t other[3]) {
     for (int k = 0; k < 3; k++) w[k] = least(w[k], other[k]);
   }
   OZ_D void add(uint32_t w[3], const float *p, const float *x) const {
     for (int k = 0; k < 3; k++) {
-      const float v = (p[k] - x[k]) * per;
+      const float v = (p[k] - x[k]) * scale;
       int low = -32767, high = -32767; /* too far for 16 bits, or NaN: never static */
       if (fabsf(v) < 32000.0f) low = (int)floorf(v), high = (int)floorf(-v);
       w[k] = least(w[k], (uint32_t)(low & 0xffff) | (uint32_t)high << 16);
     }
   }
-  OZ_D void join_cell(uint32_t w[3], uint32_t cell) const {
+  OZ_D void merge_cell(uint32_t w[3], uint32_t cell) const {
     uint32_t other[4];
     oz_entries_ld(at + 4 * (size_t)cell, other);
-    join(w, other);
+    merge(w, other);
   }
   OZ_D void put(uint32_t cell, const uint32_t w[3]) const {
     for (int k = 0; k < 3; k++) at[4 * (size_t)cell + k] = w[k];
   }
   /* Whether no two particles of a box with these sides can have moved apart by the static limit;
    * 0.1 units less, for rounding. */
-  static OZ_D bool calm(int x, int y, int z) {
-    const uint32_t a = no_more(x), b = no_more(y), c = no_more(z);
+  static OZ_D bool is_static(int x, int y, int z) {
+    const uint32_t a = clamped(x), b = clamped(y), c = clamped(z);
     return a * a + b * b + c * c < STATIC_UNITS * STATIC_UNITS - 6; /* 31.9^2 = 1017.6 */
   }
   /* clamped so that squares fit */
-  static OZ_D uint32_t no_more(int x) {
+  static OZ_D uint32_t clamped(int x) {
     return (uint32_t)x < 2u * STATIC_UNITS ? (uint32_t)x : 2u * STATIC_UNITS;
   }
   static OZ_D int side(uint32_t w) {
     return -(int)(int16_t)(w & 0xffffu) - (int)(int16_t)(w >> 16);
   }
-  static OZ_D bool calm(const uint32_t w[3]) { return calm(side(w[0]), side(w[1]), side(w[2])); }
+  static OZ_D bool is_static(const uint32_t w[3]) {
+    return is_static(side(w[0]), side(w[1]), side(w[2]));
+  }
 };
 
 /* The 27 cells around a cell, as 14 blocks of cells with consecutive Morton codes, hence
@@ -233,17 +235,18 @@ struct cell_table {
     /* words of a slot: the box of displacements, of each axis its extent below zero, then above
        (end_of; 0: empty) */
     ENDS = 6,
-    MANY = 6, /* number of words on its list */
+    WORD_COUNT = 6, /* number of words on its list */
     /* 0, or the first linked word: one more than the first of its particles */
     LINKED = 7,
     WORDS = 8,
-    PLACES =
+    OWN_WORDS =
         4, /* words with a place of their own; 98% of the cells of the honey scene have no more */
     NO_CELL = 0xffffffffu
   };
   uint32_t *at; /* slots */
-  /* by slot, PLACES times: number of the 32 particles, bits. Only MANY of them are valid */
-  uint32_t *placed;
+  /* by slot, OWN_WORDS times: number of the 32 particles, bits. Only WORD_COUNT of them are valid
+   */
+  uint32_t *words;
   uint32_t *linked; /* by particle: the next or 0, bits */
   uint32_t empty;   /* the slot behind the last, always empty */
   /* greatest coordinate (none on an axis with shared slots), bits of it that count, stride */
@@ -273,7 +276,7 @@ struct cell_table {
     return (x & bits[0]) * step[0] + (y & bits[1]) * step[1] + (z & bits[2]) * step[2];
   }
   /* Slot of a cell some steps away from c; the empty slot beyond the edge. */
-  OZ_D uint32_t beside(const uint32_t c[3], uint32_t dx, uint32_t dy, uint32_t dz) const {
+  OZ_D uint32_t neighbour_slot(const uint32_t c[3], uint32_t dx, uint32_t dy, uint32_t dz) const {
     const uint32_t x = c[0] + dx, y = c[1] + dy, z = c[2] + dz;
     return (x <= last[0]) & (y <= last[1]) & (z <= last[2]) ? slot(x, y, z) : empty; /* -1 wraps */
   }
@@ -289,12 +292,12 @@ struct cell_table {
   static OZ_D uint32_t end_of(uint32_t least) { return (uint32_t)(32768 - (int)(int16_t)least); }
   /* Whether no particle of two cells can have moved by the static limit relative to another of the
    * two. */
-  static OZ_D bool calm(const uint32_t *a, const uint32_t *b) {
+  static OZ_D bool is_static(const uint32_t *a, const uint32_t *b) {
     int side[3];
     for (int k = 0; k < 3; k++)
       side[k] =
           (int)((a[k] > b[k] ? a[k] : b[k]) + (a[k + 3] > b[k + 3] ? a[k + 3] : b[k + 3])) - 65536;
-    return displacement_boxes::calm(side[0], side[1], side[2]);
+    return displacement_boxes::is_static(side[0], side[1], side[2]);
   }
 
   /* ---- lists ---- */
@@ -307,10 +310,12 @@ struct cell_table {
   static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
   /* Adds a word to the list of a slot, at the place taken for it: bits of 32 particles, and the
    * first of them. Concurrent with others. */
-  OZ_D uint32_t take_place(uint32_t slot) const { return oz_atomic_add(of(slot) + MANY, 1u); }
+  OZ_D uint32_t reserve_word(uint32_t slot) const {
+    return oz_atomic_add(of(slot) + WORD_COUNT, 1u);
+  }
   OZ_D void put(uint32_t slot, uint32_t place, uint32_t first, uint32_t which) const {
-    if (place < PLACES) {
-      uint32_t *to = placed + 2 * ((size_t)slot * PLACES + place);
+    if (place < OWN_WORDS) {
+      uint32_t *to = words + 2 * ((size_t)slot * OWN_WORDS + place);
       to[0] = first / 32, to[1] = which;
       return;
     }
@@ -325,41 +330,41 @@ struct cell_table {
     }
   }
   /* The list of a slot, loaded in one trip. */
-  struct members {
-    uint32_t number[PLACES], which[PLACES]; /* ascending; then NO_CELL and 0 */
+  struct slot_list {
+    uint32_t number[OWN_WORDS], which[OWN_WORDS]; /* ascending; then NO_CELL and 0 */
     uint32_t further;
-    OZ_D void in_order(uint32_t a, uint32_t b) {
+    OZ_D void sort_pair(uint32_t a, uint32_t b) {
       if (number[a] <= number[b]) return;
       const uint32_t n = number[a], w = which[a];
       number[a] = number[b], which[a] = which[b], number[b] = n, which[b] = w;
     }
   };
-  OZ_D members load_members(uint32_t slot) const {
-    members m;
-    uint32_t w[2 * PLACES];
-    const uint2 list = load_two(of(slot) + MANY);
+  OZ_D slot_list load_list(uint32_t slot) const {
+    slot_list m;
+    uint32_t w[2 * OWN_WORDS];
+    const uint2 list = load_two(of(slot) + WORD_COUNT);
     const uint32_t many = list.x;
     m.further = list.y;
-    for (uint32_t k = 0; k < 2 * PLACES; k += 4)
-      oz_entries_ld(placed + 2 * (size_t)slot * PLACES + k, w + k);
-    for (uint32_t k = 0; k < PLACES; k++)
+    for (uint32_t k = 0; k < 2 * OWN_WORDS; k += 4)
+      oz_entries_ld(words + 2 * (size_t)slot * OWN_WORDS + k, w + k);
+    for (uint32_t k = 0; k < OWN_WORDS; k++)
       m.number[k] = k < many ? w[2 * k] : (uint32_t)NO_CELL,
       m.which[k] = k < many ? w[2 * k + 1] : 0u;
-    static_assert(PLACES == 4, "these are put in order here");
-    m.in_order(0, 1), m.in_order(2, 3), m.in_order(0, 2), m.in_order(1, 3), m.in_order(1, 2);
+    static_assert(OWN_WORDS == 4, "these are put in order here");
+    m.sort_pair(0, 1), m.sort_pair(2, 3), m.sort_pair(0, 2), m.sort_pair(1, 3), m.sort_pair(1, 2);
     return m;
   }
   /* Calls take(number, which) for each 32 with particles in the slot, ascending. */
-  template <class TAKE> OZ_D void each_of(members m, TAKE take) const {
+  template <class TAKE> OZ_D void for_each_word(slot_list m, TAKE take) const {
     uint32_t e = m.further;
     uint2 entry = load_link(e);
     for (;;) {
       const uint32_t there = e ? (e - 1) / 32 : (uint32_t)NO_CELL;
       if (m.number[0] < there) {
         take(m.number[0], m.which[0]);
-        for (uint32_t k = 1; k < PLACES; k++)
+        for (uint32_t k = 1; k < OWN_WORDS; k++)
           m.number[k - 1] = m.number[k], m.which[k - 1] = m.which[k];
-        m.number[PLACES - 1] = NO_CELL;
+        m.number[OWN_WORDS - 1] = NO_CELL;
       } else if (e) {
         take(there, entry.y);
         e = entry.x, entry = load_link(e);

@@ -85,6 +85,31 @@ ooze_result read_debug_disable(uint32_t *mask, ooze_message *why) {
 
 /* ---- limits of a device ---- */
 
+/* Particle counts at which one way becomes faster than another, found on an H200 and scaled by the
+ * number of multiprocessors: each is a number of waves. */
+enum {
+  REFERENCE_MULTIPROCESSORS = 132,
+  /* the host's latency is hidden up to here; a larger scene gains nothing, and a repeated substep
+   * costs it more: 12 blocks a multiprocessor */
+  DEFERRED_MAX = 200000,
+  /* 8 threads a particle search up to 2.4 blocks a multiprocessor, 4 up to 24 */
+  TEAM8_MAX = 40000,
+  TEAM4_MAX = 400000,
+  /* from 4.4 blocks a multiprocessor on, one thread with prefetch hides the latency */
+  PREFETCH_MIN = 75000
+};
+static void scale_limits(device_info *d) {
+  uint64_t have = d->multiprocessors;
+  if (!have) have = REFERENCE_MULTIPROCESSORS;
+  const auto scaled = [have](uint64_t particles) {
+    return (uint32_t)(particles * have / REFERENCE_MULTIPROCESSORS);
+  };
+  d->deferred_max = scaled(DEFERRED_MAX);
+  d->team8_max = scaled(TEAM8_MAX);
+  d->team4_max = scaled(TEAM4_MAX);
+  d->prefetch_min = scaled(PREFETCH_MIN);
+}
+
 #if !defined(OZ_CUDA_HOST)
 /* Threads of one wave of gathers: a multiprocessor holds 12 to 13 blocks of 128 with the registers
  * that a gather takes. 1,600 a multiprocessor, found on an H200. */
@@ -118,9 +143,9 @@ using namespace OZ_NAMESPACE;
  * are as long as its longest; lists of blocks), sorting. Walls, colliders, links and optional
  * fields come on top. */
 extern "C" uint64_t oz_cuda_bytes(uint64_t particles) {
-  /* up to DEFERRED_MAX_PARTICLES lists have spare room and are double-buffered with their positions
+  /* up to DEFERRED_MAX lists have spare room and are double-buffered with their positions
    * (streams.cu), and there is a table of moved cells */
-  const uint64_t lists = particles > DEFERRED_MAX_PARTICLES
+  const uint64_t lists = particles > DEFERRED_MAX
                              ? 44 * 2 + 5 * 4 + 2 * 4 + 2 * (2 + 1)
                              : 2 * (60 * 2 + 7 * 4 + 2 + 1) + 12 * 4 + 8 + 16 + 72,
                  sorting = 2 * 8 + 2 * 4 + 4 + 14;
@@ -223,6 +248,7 @@ extern "C" ooze_result OZ_CUDA_CREATE(const oz_backend_desc *desc, oz_backend **
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the CUDA backend");
   }
 #endif
+  scale_limits(&g->device);
   ooze_result r;
   {
     on_device here(g);

@@ -68,21 +68,24 @@ struct stage_cg_advance : stage_cg_update {
   static OZ_D void go(const oz_frame *f, uint32_t i, uint32_t slot, uint32_t which, own *o) {
     const uint32_t then = which >> FUSE_ADVANCE_SHIFT;
     /* no walls: the slot was not written */
-    if (!(which & FUSE_LOAD) && !(then & 7u)) slot = 0;
+    if (!(which & FUSE_LOAD) &&
+        !(then & (FUSE_CLAMP | FUSE_ADVANCE_DENSITY | FUSE_ADVANCE_PROJECT)))
+      slot = 0;
     const uint32_t planes = slot ? f->wall_planes[slot - 1] : 0u;
     oz_real *u = o->cg.u, *y = o->at.y, term[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     if (slot && (which & FUSE_LOAD)) oz_wall_load_of(f, slot - 1, i);
     oz_cg_step(f, i, &o->cg);
-    if (slot && (then & 1u) && oz_wall_clamped(f, slot - 1, planes, i, u)) oz_st4(f->u, i, 4, 0, u);
+    if (slot && (then & FUSE_CLAMP) && oz_wall_clamped(f, slot - 1, planes, i, u))
+      oz_st4(f->u, i, 4, 0, u);
     oz_advance_by(f, i, u, y);
     oz_advance_begin(f, i);
-    if (slot && (then & 2u)) {
+    if (slot && (then & FUSE_ADVANCE_DENSITY)) {
       oz_wall_density_at(f, slot - 1, planes, i, y);
       oz_ld4(f->wall_term, i, 4, 0, term);
     }
-    if (slot && (then & 4u)) oz_wall_projected(f, slot - 1, planes, i, y);
+    if (slot && (then & FUSE_ADVANCE_PROJECT)) oz_wall_projected(f, slot - 1, planes, i, y);
     oz_advance_to(f, i, &o->at);
-    if (then & 8u) oz_density_bound_of(f, i, &o->density, term);
+    if (then & FUSE_BOUND) oz_density_bound_of(f, i, &o->density, term);
   }
   static OZ_D void item(const oz_frame *of, uint32_t i, uint32_t slot, uint32_t which) {
     oz_frame f = *of;

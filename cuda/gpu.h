@@ -52,6 +52,12 @@ struct device_info {
   uint32_t multiprocessors; /* 0: unknown, as in the host loops */
   uint32_t shared_memory;   /* bytes a multiprocessor */
   uint32_t threads;         /* one wave of gathers, in threads */
+
+  /* particle counts, from the number of multiprocessors (device.cu: scale_limits) */
+  uint32_t deferred_max; /* largest scene with deferred checks */
+  uint32_t team8_max;    /* searches with 8 threads a particle, */
+  uint32_t team4_max;    /* with 4; more: with 1 */
+  uint32_t prefetch_min; /* above it the start list has one thread a particle, with prefetch */
 };
 
 /* ---- streams (streams.cu) ---- */
@@ -77,7 +83,7 @@ struct staging_memory {
   size_t used; /* bytes since the host last waited */
 };
 
-/* ---- mailbox (mailbox.h, backend.cu) ---- */
+/* ---- mailbox (mailbox.cu) ---- */
 
 /* A post is a copy of the device status into the host's memory, by a kernel. */
 enum post_state {
@@ -299,9 +305,18 @@ inline bool disabled(const gpu *g, uint32_t what) { return (g->disabled & what) 
     if (oz_e != cudaSuccess) return fail_cuda(g, oz_e, what, why); \
   } while (0)
 
-/* ---- backend.cu ---- */
+/* Blocks of 256 threads for a grid-stride loop: all resident at once, 2,048 threads a
+ * multiprocessor. */
+inline uint32_t one_wave(const gpu *g, uint32_t blocks) {
+  const uint32_t most = 8 * (g->device.multiprocessors ? g->device.multiprocessors : 1);
+  return blocks < most ? blocks : most;
+}
+
+/* ---- backend.cu, memory.cu, mailbox.cu ---- */
 
 extern const oz_backend_table gpu_table;
+ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why);
+ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why);
 ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why);
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why,
                  bool scratch = false);
@@ -321,12 +336,10 @@ ooze_result await_status(gpu *g, ooze_message *why);
 /* Both. */
 ooze_result fetch_status(gpu *g, ooze_message *why);
 
-/* Largest scene whose host does not wait for list sizes. A larger one gains nothing by it, and a
- * substep that has to be repeated costs it more. 1,515 particles a multiprocessor of the H200. */
-enum { DEFERRED_MAX_PARTICLES = 200000 };
+/* Whether the host goes on without waiting for list sizes. */
 inline bool defers_checks(const gpu *g, const oz_frame *f) {
   return f->restartable && !disabled(g, DISABLE_DEFERRED_CHECKS) &&
-         g->count <= DEFERRED_MAX_PARTICLES;
+         g->count <= g->device.deferred_max;
 }
 
 /* ---- sort.cu ---- */
@@ -336,6 +349,7 @@ ooze_result roll_back(oz_backend *b, ooze_message *why);
 /* keep_backup: velocities and sources, for roll_back */
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep_backup, ooze_message *why);
 ooze_result apply_pending_permutation(gpu *g, ooze_message *why);
+/* prefix_sum.cu */
 ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);
 ooze_result exclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why);
 /* Bounding box of the cells; the next post has it. */
@@ -432,6 +446,11 @@ void forget_graphs(gpu *g);
 graph_entry *new_graph_cache(oz_memory *memory); /* NULL: no memory */
 int lanes_for(const gpu *g);                     /* threads a particle in gathers */
 
+/* ---- profile.cu ---- */
+
+void profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls);
+void profile_reset(oz_backend *b);
+
 /* ---- arrays.cu ---- */
 
 /* Pointers for a parity, laid out from `at`. */
@@ -453,7 +472,7 @@ float *backup_of(float *at, uint32_t capacity);
 
 /* ---- scopes ---- */
 
-/* Times its scope on the device, when profiling. */
+/* Times its scope on the device, when profiling (profile.cu). */
 struct timer {
   gpu *g;
   int which;

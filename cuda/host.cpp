@@ -3,6 +3,11 @@
 #define OZ_CUDA_HOST 1
 #include "cuda/backend.cu"
 
+#include "cuda/mailbox.cu"
+#include "cuda/memory.cu"
+#include "cuda/prefix_sum.cu"
+#include "cuda/profile.cu"
+
 #include "cuda/arrays.cu"
 #include "cuda/queries.cu"
 #include "cuda/static_cells.cu"

@@ -145,7 +145,7 @@ cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaSt
     if constexpr (S::STAGE == OZ_STAGE_wall_mirror)
       mirror_slots(a, i, lanes);
     else if (S::STAGE == OZ_STAGE_wall_press && a.packed)
-      walls_of<stage_density_strain>::apply(&a.f, i, a.f.wall_planes[i], a.f.wall_particle[i]);
+      walls_of<stage_density_strain>::apply(&a.f, i, a.f.wall_particle[i], a.f.wall_planes[i], 0);
     else if (a.fused && map_fusion<S>::TWO && a.flat)
       map_fused<S, map_fusion<S>::TWO>(a, i, a.slot_of[i], red);
     else if constexpr (std::is_same<S, stage_cg_advance>::value)

@@ -34,7 +34,7 @@ bool fuses_bound(const gpu *g) {
 /* With one thread a particle the registers of wall stages cost more than their launches, unless all
  * blocks are resident at once. */
 bool fuses_walls(const gpu *g, int lanes) {
-  const bool one_wave = balanced_shared_memory(g, block_count(g), 0) != 0;
+  const bool one_wave = balanced_shared_memory(g, 0) != 0;
   return (lanes > 1 || one_wave) && !disabled(g, DISABLE_FUSION);
 }
 

@@ -26,7 +26,7 @@ struct bin_item {
     key.cell(p, c);
     cell[i] = cell_table::word(c);
     uint32_t w[3];
-    displacement_boxes::none(w);
+    displacement_boxes::set_empty(w);
     moves.add(w, p, z);
     for (int k = 0; k < 3; k++)
       end[k] = cell_table::end_of(w[k] & 0xffffu), end[3 + k] = cell_table::end_of(w[k] >> 16);
@@ -46,7 +46,7 @@ struct bin_item {
       const uint32_t first = lowest(left);
       uint32_t which = 0;
       for (uint32_t t = first; t < many; t++) which |= (uint32_t)(slot[t] == slot[first]) << t;
-      to.put(slot[first], to.take_place(slot[first]), begin + first, which);
+      to.put(slot[first], to.reserve_word(slot[first]), begin + first, which);
       left &= ~which;
     }
   }
@@ -79,19 +79,19 @@ __device__ __forceinline__ void bin_displacements(const bin_item &s, uint32_t i,
   uint32_t end[bin_item::ENDS], slot = cell_table::NO_CELL;
   if (!i) s.clear_news();
   if (i < s.n) slot = s.slot_of(i, end);
-  const warp_cells us(i < s.n, slot);
+  const warp_cells cells(i < s.n, slot);
   /* the result is needed last */
-  const uint32_t place = us.first ? s.to.take_place(slot) : 0u;
-  for (uint32_t k = lane; k < us.many * bin_item::ENDS; k += 32) sum->end[k] = 0;
+  const uint32_t place = cells.first ? s.to.reserve_word(slot) : 0u;
+  for (uint32_t k = lane; k < cells.many * bin_item::ENDS; k += 32) sum->end[k] = 0;
   __syncwarp();
-  if (us.first) sum->slot[us.number] = slot;
+  if (cells.first) sum->slot[cells.number] = slot;
   if (i < s.n)
     for (int k = 0; k < bin_item::ENDS; k++)
-      atomicMax(sum->end + us.number * bin_item::ENDS + k, end[k]);
+      atomicMax(sum->end + cells.number * bin_item::ENDS + k, end[k]);
   __syncwarp();
-  for (uint32_t k = lane; k < us.many * bin_item::ENDS; k += 32)
+  for (uint32_t k = lane; k < cells.many * bin_item::ENDS; k += 32)
     atomicMax(s.to.of(sum->slot[k / bin_item::ENDS]) + k % bin_item::ENDS, sum->end[k]);
-  if (us.first) s.to.put(slot, place, i, us.with);
+  if (cells.first) s.to.put(slot, place, i, cells.with);
 }
 #endif
 
@@ -102,7 +102,7 @@ ooze_result prepare_bins(gpu *g, const key_item &key, const oz_frame *f,
  * binned: the table is filled. overlaps: the dependent kernel starts while the search runs
  * (stage_queue.cu). */
 ooze_result moved_rows(gpu *g, const bin_item &from, bool binned, const oz_frame *f, float radius,
-                       uint64_t lines, bool beside, ooze_message *why);
+                       uint64_t lines, bool overlaps, ooze_message *why);
 
 } // namespace OZ_NAMESPACE
 #endif

@@ -36,88 +36,7 @@ OZ_FN uint32_t bit_at(uint32_t t) {
 #else
 #define OZ_TABLE static const
 #endif
-/* ---- the list of a block ---- */
-
-enum { PAGES = 512 };
-
-/* Pages with neighbours of a block's particles, as a hash table. */
-struct pages {
-  struct alignas(8) places {
-    uint32_t bits;   /* of its 32 particles */
-    uint32_t before; /* places before its first */
-  };
-  uint32_t key[PAGES]; /* page + 1, or 0 */
-  places of[PAGES];
-  uint16_t used[PAGES];        /* slots, in any order */
-  uint32_t full;               /* too many pages: every entry gets a place of its own */
-  uint32_t many, total, first; /* used slots; places; first place among those of all blocks */
-
-  static OZ_D uint32_t slot_of(uint32_t page) { return (page * 0x9e3779b1u) >> 23; }
-  static OZ_D uint32_t next(uint32_t slot) { return (slot + 1) % PAGES; }
-  static OZ_D uint32_t now(const uint32_t *a) { return *static_cast<const volatile uint32_t *>(a); }
-  /* A slot for the second pass: on the device its address in shared memory, computed once. */
-  OZ_D uint32_t handle(uint32_t slot) const {
-#if defined(__CUDACC__)
-    return (uint32_t)__cvta_generic_to_shared(of + slot);
-#else
-    return slot;
-#endif
-  }
-  OZ_D places at(uint32_t handle) const {
-#if defined(__CUDACC__)
-    places p;
-    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(p.bits), "=r"(p.before)
-                 : "r"(handle)
-                 : "memory");
-    return p;
-#else
-    return of[handle];
-#endif
-  }
-  OZ_D uint32_t mark(uint32_t page, uint32_t b) { /* returns the handle of the page's slot */
-    uint32_t slot = slot_of(page), have = now(key + slot);
-    OZ_NO_UNROLL
-    for (int tries = 0; have != page + 1; tries++) { /* mostly present */
-      if (have == 0) have = oz_atomic_cas(key + slot, 0u, page + 1);
-      if (have == 0) {
-        used[oz_atomic_add(&many, 1u)] = (uint16_t)slot;
-        break;
-      }
-      if (have == page + 1) break;
-      if (tries == 48) {
-        full = 1;
-        return 0;
-      }
-      slot = next(slot), have = now(key + slot);
-    }
-    if (~now(&of[slot].bits) & b) oz_atomic_or(&of[slot].bits, b);
-    return handle(slot);
-  }
-  /* Places on pages before that of slot `mine`, and in all: the part of the k-th of `team` threads.
-   */
-  OZ_D void count(uint32_t mine, uint32_t k, uint32_t team, uint32_t *sum, uint32_t *all) const {
-    *sum = *all = 0;
-    for (; k < many; k += team) {
-      const uint32_t slot = used[k], n = popcount(of[slot].bits);
-      *all += n;
-      if (key[slot] < key[mine]) *sum += n;
-    }
-  }
-  OZ_D uint32_t find(uint32_t page) const { /* of a page that is present */
-    uint32_t slot = slot_of(page);
-    while (key[slot] != page + 1) slot = next(slot);
-    return slot;
-  }
-  OZ_D uint32_t place(uint32_t slot, uint32_t t) const {
-    return of[slot].before + popcount(of[slot].bits & ((1u << t) - 1u));
-  }
-  OZ_D uint32_t place_of(uint32_t k) const { return place(find(k >> 5), k & 31u); }
-};
-static_assert(PAGES == 512, "slot_of takes 9 bits");
-
-/* Small scenes. */
-struct no_list {};
+#include "cuda/block_list.h"
 
 /* ---- the search ---- */
 
@@ -297,7 +216,7 @@ template <bool DENSITY> struct search : search_args {
   }
   /* Whether the particles at place k and at p, from xi, have moved relative to each other by more
    * than the static limit. */
-  OZ_D bool stirred(const float *p, const float *xi, uint32_t k, const float *x) const {
+  OZ_D bool has_moved(const float *p, const float *xi, uint32_t k, const float *x) const {
     if (!(min_approach2 > 0.0f)) return true;
     oz_real q[4];
     oz_ld4(at, k, 4, 0, q);
@@ -313,7 +232,7 @@ template <bool DENSITY> struct search : search_args {
         const uint32_t t = lowest(left);
         oz_real q[4];
         oz_ld4(sorted_x, m + t, 4, 0, q);
-        if (nearness(q, xi, skip2) >> 31 || !stirred(p, xi, m + t, q)) bits &= ~(1u << t);
+        if (nearness(q, xi, skip2) >> 31 || !has_moved(p, xi, m + t, q)) bits &= ~(1u << t);
       }
     else
       bits &= ~bit_at(i - m);
@@ -445,7 +364,7 @@ template <bool DENSITY> struct search : search_args {
       });
     else
       OZ_NO_UNROLL
-    for (uint32_t end = capped(r + of.count), k = 0, m = 0, bits = 0; r < end;
+    for (uint32_t end = clamp_length(r + of.count), k = 0, m = 0, bits = 0; r < end;
          bits &= bits - 1, r++) {
       if (!bits) m = kept[k].where, bits = kept[k].bits, k++;
       row[entry_at(r)] = at_place(m + lowest(bits));
@@ -473,7 +392,8 @@ template <bool DENSITY> struct search : search_args {
       /* a piece ahead: local memory, and all lanes wait for one that loads */
       piece next = kept[0];
       OZ_NO_UNROLL
-      for (uint32_t end = capped(r + of.count), k = 0, bits = 0, set = 0, before = 0; r < end;) {
+      for (uint32_t end = clamp_length(r + of.count), k = 0, bits = 0, set = 0, before = 0;
+           r < end;) {
         const bool new_one = !bits;
         if (new_one) {
           const pages::places page = book->at(next.where);

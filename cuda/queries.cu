@@ -109,7 +109,7 @@ struct speed_item {
 #endif
 };
 #if defined(OZ_CUDA_HOST)
-cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
+cudaError_t speed_all(const gpu *, const speed_item &s, uint32_t n, cudaStream_t stream) {
   return for_each(stream, n, s);
 }
 #else
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(256)
   for (int d = 16; d; d >>= 1) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, d));
   if (threadIdx.x % 32 == 0) atomicMax(s.fastest, __float_as_uint(most));
 }
-cudaError_t speed_all(const speed_item &s, uint32_t n, cudaStream_t stream) {
-  const uint32_t wish = (n + 1023u) / 1024u, blocks = wish < 1056u ? wish : 1056u;
+cudaError_t speed_all(const gpu *g, const speed_item &s, uint32_t n, cudaStream_t stream) {
+  const uint32_t blocks = one_wave(g, (n + 1023u) / 1024u);
   speed_kernel<<<blocks, 256, 0, stream>>>(s, n);
   return cudaGetLastError();
 }
@@ -139,7 +139,7 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
   OZ_TRY(flush(g, why));
   uint32_t *most = &status_on_device(g)->fastest;
   OZ_CUDA(cudaMemsetAsync(most, 0, sizeof *most, g->stream), "the greatest speed");
-  OZ_CUDA(speed_all(speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream),
+  OZ_CUDA(speed_all(g, speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream),
           "the greatest speed");
   OZ_TRY(fetch_status(g, why));
   float speed2;

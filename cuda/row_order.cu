@@ -5,7 +5,7 @@
 namespace OZ_NAMESPACE {
 namespace {
 
-struct spread {
+struct row_orderer {
   uint16_t *entries;
   const uint32_t *group;
   const uint16_t *len;
@@ -47,7 +47,7 @@ struct spread {
 };
 
 #if !defined(OZ_CUDA_HOST)
-__global__ void __launch_bounds__(BLOCK) order_rows_kernel(const __grid_constant__ spread s) {
+__global__ void __launch_bounds__(BLOCK) order_rows_kernel(const __grid_constant__ row_orderer s) {
   __shared__ row_buffer<BLOCK> d;
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   launch_dependency_wait(); /* on the list stream it is a dependent launch */
@@ -58,14 +58,14 @@ __global__ void __launch_bounds__(BLOCK) order_rows_kernel(const __grid_constant
 } // namespace
 
 cudaError_t order_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries,
-                       bool early) {
-  const spread s = {entries, group, len, g->count, (uint32_t)lanes_for(g)};
+                       bool dependent) {
+  const row_orderer s = {entries, group, len, g->count, (uint32_t)lanes_for(g)};
 #if defined(OZ_CUDA_HOST)
-  (void)early;
+  (void)dependent;
   static row_buffer<1> d;
   for (uint32_t i = 0; i < s.n; i++) s.row<1>({&d, 0}, i);
 #else
-  if (early)
+  if (dependent)
     return start_kernel(order_rows_kernel, (s.n + BLOCK - 1u) / BLOCK, (uint32_t)BLOCK, 0,
                         g->stream, s);
   order_rows_kernel<<<(s.n + BLOCK - 1) / BLOCK, BLOCK, 0, g->stream>>>(s);

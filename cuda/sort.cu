@@ -1,6 +1,5 @@
 /* The order of particles along a space-filling curve: bounding box, sort, permutation, roll-back.
  */
-#include "cuda/block_scan.h"
 #include "cuda/cells.h"
 #include "cuda/permute.h"
 
@@ -10,7 +9,6 @@
 #include <vector>
 #else
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #endif
 
 namespace OZ_NAMESPACE {
@@ -55,7 +53,7 @@ __global__ void __launch_bounds__(256) box_kernel(const __grid_constant__ box_it
   }
 }
 #endif
-/* ---- sort and prefix sums ---- */
+/* ---- sort ---- */
 
 #if defined(OZ_CUDA_HOST)
 template <class K> void host_sort(K *key, uint32_t *order, uint32_t n) {
@@ -73,17 +71,6 @@ ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t, int *now, ooze_m
     host_sort(static_cast<uint32_t *>(g->sorter.key[0].at),
               static_cast<uint32_t *>(g->sorter.order[0].at), n);
   *now = 0;
-  return OOZE_OK;
-}
-ooze_result running_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
-  for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
-  return OOZE_OK;
-}
-ooze_result before_each(gpu *, uint32_t *v, uint32_t n, chain, ooze_message *) {
-  for (uint32_t i = 0, sum = 0; i < n; i++) {
-    const uint32_t here = v[i];
-    v[i] = sum, sum += here;
-  }
   return OOZE_OK;
 }
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) { return for_each(g->stream, n, b); }
@@ -111,84 +98,8 @@ ooze_result sort_as(gpu *g, uint32_t n, uint32_t bits, int *now, ooze_message *w
 ooze_result sort_pairs(gpu *g, bool wide, uint32_t n, uint32_t bits, int *now, ooze_message *why) {
   return wide ? sort_as<uint64_t>(g, n, bits, now, why) : sort_as<uint32_t>(g, n, bits, now, why);
 }
-/* Prefix sums of up to SCAN_MAX numbers in one kernel; v is aligned to 16 bytes. */
-enum { SCAN_BLOCK = 512, SCAN_ITEMS = 8, SCAN_MAX = SCAN_BLOCK * SCAN_ITEMS * 512 };
-template <bool WITH>
-__global__ void __launch_bounds__(SCAN_BLOCK)
-    scan_kernel(uint32_t *v, uint32_t n, const scan_state sums, const chain in) {
-  constexpr uint32_t WARPS = SCAN_BLOCK / 32;
-  __shared__ uint32_t part[WARPS];
-  const uint32_t first = (blockIdx.x * (uint32_t)SCAN_BLOCK + threadIdx.x) * SCAN_ITEMS,
-                 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  uint32_t x[SCAN_ITEMS], own = 0, all = 0;
-  if (in != ALONE) launch_dependency_trigger_and_wait();
-  if (first + SCAN_ITEMS <= n)
-    for (int k = 0; k < SCAN_ITEMS; k += 4) {
-      const uint4 four = *reinterpret_cast<const uint4 *>(v + first + k);
-      x[k] = four.x, x[k + 1] = four.y, x[k + 2] = four.z, x[k + 3] = four.w;
-    }
-  else
-    for (int k = 0; k < SCAN_ITEMS; k++) x[k] = first + k < n ? v[first + k] : 0u;
-  for (int k = 0; k < SCAN_ITEMS; k++) own += x[k];
-  uint32_t sum = own;
-  for (uint32_t d = 1; d < 32; d *= 2) {
-    const uint32_t low = __shfl_up_sync(0xffffffffu, sum, d);
-    if (lane >= d) sum += low;
-  }
-  if (lane == 31) part[warp] = sum;
-  __syncthreads();
-  sum -= own;
-  for (uint32_t w = 0; w < WARPS; w++) {
-    if (w < warp) sum += part[w];
-    all += part[w];
-  }
-  sum += block_prefix<SCAN_BLOCK>(sums, all);
-  for (int k = 0; k < SCAN_ITEMS; k++) {
-    const uint32_t here = x[k];
-    x[k] = WITH ? sum + here : sum;
-    sum += here;
-  }
-  if (first + SCAN_ITEMS <= n)
-    for (int k = 0; k < SCAN_ITEMS; k += 4)
-      *reinterpret_cast<uint4 *>(v + first + k) = make_uint4(x[k], x[k + 1], x[k + 2], x[k + 3]);
-  else
-    for (int k = 0; k < SCAN_ITEMS; k++)
-      if (first + k < n) v[first + k] = x[k];
-}
-template <bool WITH>
-ooze_result add_all(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
-  if (n == 0) return OOZE_OK;
-  if (n <= SCAN_MAX && reinterpret_cast<uintptr_t>(v) % 16 == 0) {
-    scan_state sums;
-    const uint32_t blocks = (n + SCAN_BLOCK * SCAN_ITEMS - 1u) / (SCAN_BLOCK * SCAN_ITEMS);
-    OZ_TRY(next_scan(g, &sums, why));
-    if (in == CHAINED)
-      OZ_CUDA(start<scan_kernel<WITH>>(blocks, (uint32_t)SCAN_BLOCK, 0, g->stream, v, n, sums, in),
-              "adding up");
-    else
-      scan_kernel<WITH><<<blocks, SCAN_BLOCK, 0, g->stream>>>(v, n, sums, in);
-    OZ_CUDA(cudaGetLastError(), "adding up");
-    return OOZE_OK;
-  }
-  const auto scan = [&](void *room, size_t &bytes) {
-    return WITH ? cub::DeviceScan::InclusiveSum(room, bytes, v, v, (int)n, g->stream)
-                : cub::DeviceScan::ExclusiveSum(room, bytes, v, v, (int)n, g->stream);
-  };
-  size_t bytes = 0; /* CUB reports the scratch size first */
-  OZ_CUDA(scan(nullptr, bytes), "adding up");
-  OZ_TRY(grow(g, &g->sorter.temp, bytes, "adding up", why, true));
-  bytes = g->sorter.temp.bytes;
-  OZ_CUDA(scan(g->sorter.temp.at, bytes), "adding up");
-  return OOZE_OK;
-}
-ooze_result running_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
-  return add_all<true>(g, v, n, ALONE, why);
-}
-ooze_result before_each(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
-  return add_all<false>(g, v, n, in, why);
-}
 cudaError_t box_all(gpu *g, const box_item &b, uint32_t n) {
-  const uint32_t wish = (n + 1023u) / 1024u, blocks = wish < 1056u ? wish : 1056u;
+  const uint32_t blocks = one_wave(g, (n + 1023u) / 1024u);
   box_kernel<<<blocks, 256, 0, g->stream>>>(b, n);
   return cudaGetLastError();
 }
@@ -264,13 +175,6 @@ struct presort_item {
 };
 
 } // namespace
-
-ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
-  return running_sum(g, v, n, why);
-}
-ooze_result exclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
-  return before_each(g, v, n, in, why);
-}
 
 ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why) {
   const uint32_t last[3] = {(uint32_t)key.last[0], (uint32_t)key.last[1], (uint32_t)key.last[2]},

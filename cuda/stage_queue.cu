@@ -17,40 +17,40 @@ int lanes_for(const gpu *g) {
   if (g->lanes_override && (uint64_t)g->count * (uint64_t)g->lanes_override / BLOCK <
                                g->sums.partial.bytes / (sizeof(double) * MAX_SUMS))
     return g->lanes_override;
-  /* as many as one wave holds. Two need more registers than one wave has: from 1,120 particles a
-   * multiprocessor / 2 on (75 thousand on the H200), one thread in a balanced wave is faster */
+  /* as many as one wave holds. Two need more registers: 70% of a wave (74 thousand particles on the
+   * H200); beyond that one thread in a balanced wave is faster */
+  const uint32_t wave = g->device.threads, wave_of_two = g->device.threads / 10 * 7;
   int lanes = 16;
-  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes >
-                          (lanes == 2 ? g->device.threads / 10 * 7 : g->device.threads))
+  while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > (lanes == 2 ? wave_of_two : wave))
     lanes /= 2;
   return lanes;
 }
 
 namespace {
 
-/* Shared memory that a block asks for, so that the multiprocessors are balanced: blocks of a
- * dependent launch take any room that the kernel before leaves, and some multiprocessors would get
- * eight, others three. 0: the blocks do not fit in one wave, or there are fewer than two a
- * multiprocessor. fixed: static shared memory of the kernel, bytes. */
-uint32_t balanced_shared_memory(const gpu *g, uint32_t n, uint32_t spare, uint32_t fixed = 640) {
-  const uint32_t each = g->device.multiprocessors
-                            ? (n + g->device.multiprocessors - 1) / g->device.multiprocessors
-                            : 0;
-  /* 1,024 bytes a block are the device's own */
-  return each < 2 || each > 8 ? 0
-                              : (g->device.shared_memory / (each + spare) - 1024u - fixed) & ~127u;
-}
-
+/* Blocks a multiprocessor. */
 enum {
-  ONE_WAVE_BLOCKS = 8,
-  MANY_WAVES = 16
-}; /* blocks a multiprocessor: one wave of maps; many waves, where a ticket would stall every block
-    */
-/* with one thread a particle */
+  ONE_WAVE_BLOCKS = 8, /* resident at once */
+  MANY_WAVES = 16      /* above it a ticket would stall every block of a reduction */
+};
+/* Blocks of one thread a particle. */
 uint32_t block_count(const gpu *g) { return (g->count + BLOCK_PARTICLES - 1) / BLOCK_PARTICLES; }
 static_assert(BLOCK_PARTICLES == BLOCK, "gathers and maps have as many");
 bool many_blocks(const gpu *g, int lanes) {
   return lanes == 1 && block_count(g) > MANY_WAVES * g->device.multiprocessors;
+}
+
+/* Shared memory that a block asks for, so that the multiprocessors are balanced: blocks of a
+ * dependent launch take any room that the kernel before leaves, and some multiprocessors would get
+ * eight, others three. 0: the blocks do not fit in one wave, or there are fewer than two a
+ * multiprocessor. spare: blocks to leave room for; fixed: static shared memory of the kernel,
+ * bytes. */
+uint32_t balanced_shared_memory(const gpu *g, uint32_t spare, uint32_t fixed = 640) {
+  enum { RESERVED = 1024 }; /* bytes a block that CUDA takes */
+  const uint32_t processors = g->device.multiprocessors;
+  const uint32_t each = processors ? (block_count(g) + processors - 1) / processors : 0;
+  if (each < 2 || each > ONE_WAVE_BLOCKS) return 0;
+  return (g->device.shared_memory / (each + spare) - RESERVED - fixed) & ~127u;
 }
 
 #define OZ_STAGE(name, kind, sums, reductions) \
@@ -105,49 +105,60 @@ oz_exact_sums *sums_of(gpu *g, const launch &l, int lanes) {
   if (l.stage != OZ_STAGE_cg_update) g->sums.exact_turn = 1 - g->sums.exact_turn;
   return exact_set(g, g->sums.exact_turn);
 }
+void set_sums(gpu *g, const launch &l, int lanes, stage_args *a) {
+  uint32_t *tickets = as<uint32_t>(g->sums.ticket);
+  a->partial = as<double>(g->sums.partial);
+  a->ticket = many_blocks(g, lanes) ? nullptr : tickets;
+  a->tally = tickets + 32;
+  a->deferred_blocks = l.defers_sums ? block_count(g) : 0u;
+  /* residual keeps its partial sums here until cg_apply has left its own */
+  double *start = a->partial + (size_t)MAX_SUMS * a->deferred_blocks;
+  if (l.defers_sums && l.stage == OZ_STAGE_residual) a->partial = start;
+  a->start = l.first_update ? start : nullptr;
+  a->exact = sums_of(g, l, lanes);
+  a->exact_next = exact_set(g, 1 - g->sums.exact_turn);
+  a->scalar_stage = l.scalar_stage;
+}
+/* Box and cell counters, for a kernel that runs finish. */
+void set_finish(gpu *g, const launch &l, stage_args *a) {
+  const bool finishes =
+      l.stage == OZ_STAGE_finish || (l.stage == OZ_STAGE_conform_update && (l.fused & FUSE_SECOND));
+  a->box = nullptr, a->reset = nullptr;
+  a->box_inv = sort_cells_per_metre(&a->f);
+  a->counter = cell_counter{};
+  if (!finishes || g->sorter.at_finish == FINISH_ONLY) return;
+  a->box = status_on_device(g)->box;
+  a->reset = &status_on_device(g)->reset;
+  if (g->sorter.at_finish != FINISH_BOX_AND_COUNT) return;
+  a->counter = cell_counter_for(g, g->sorter.wrap);
+  g->sorter.counted = a->counter.table != nullptr;
+}
 /* last: of the queue */
 cudaError_t launch_one(gpu *g, const launch &l, int lanes, bool last) {
   stage_args a;
-  const bool ends = g->sorter.at_finish != FINISH_ONLY &&
-                    (l.stage == OZ_STAGE_finish ||
-                     (l.stage == OZ_STAGE_conform_update && (l.fused & FUSE_SECOND)));
   a.f = g->queue.frame[l.frame];
   a.place = g->lists.place;
   a.units.set(a.f);
   a.block_room = g->lists.block_room;
-  a.balance = lanes == 1 ? balanced_shared_memory(g, block_count(g), 0, 160) : 0;
-  a.balance_map = lanes == 1 ? balanced_shared_memory(g, block_count(g), 1) : 0;
+  a.balance = lanes == 1 ? balanced_shared_memory(g, 0, 160) : 0;
+  a.balance_map = lanes == 1 ? balanced_shared_memory(g, 1) : 0;
   a.multiprocessors = g->device.multiprocessors;
   a.slot_of = g->walls.slot_of;
   a.wall_count = &status_on_device(g)->slots;
-  a.partial = static_cast<double *>(g->sums.partial.at);
-  a.tally = static_cast<uint32_t *>(g->sums.ticket.at) + 32;
-  a.ticket = many_blocks(g, lanes) ? nullptr : static_cast<uint32_t *>(g->sums.ticket.at);
-  a.deferred_blocks = l.defers_sums ? block_count(g) : 0u;
-  /* residual keeps its partial sums here until cg_apply has left its own */
-  double *start = a.partial + (size_t)MAX_SUMS * a.deferred_blocks;
-  if (l.defers_sums && l.stage == OZ_STAGE_residual) a.partial = start;
-  a.start = l.first_update ? start : nullptr;
-  a.exact = sums_of(g, l, lanes), a.exact_next = exact_set(g, 1 - g->sums.exact_turn);
   a.fused = l.fused;
   a.flat = g->walls.flat;
   a.packed = l.packed;
+  set_sums(g, l, lanes, &a);
+  set_finish(g, l, &a);
+
   a.overlaps = l.overlaps || (g->lists.density_overlaps && overlaps_density_list(g, l));
   g->lists.density_overlaps = false;
-  a.scalar_stage = l.scalar_stage;
-  a.box = ends ? status_on_device(g)->box : nullptr;
-  a.reset = ends ? &status_on_device(g)->reset : nullptr;
-  a.box_inv = sort_cells_per_metre(&a.f);
-  a.counter = cell_counter{};
-  if (ends && g->sorter.at_finish == FINISH_BOX_AND_COUNT)
-    a.counter = cell_counter_for(g, g->sorter.wrap), g->sorter.counted = a.counter.table != nullptr;
-  a.binning = last &&
-                      (l.stage == OZ_STAGE_advance ||
-                       (l.stage == OZ_STAGE_cg_update && (l.fused & FUSE_ADVANCE))) &&
-                      l.fused
-                  ? g->lists.binning
-                  : nullptr;
+
+  const bool advances =
+      l.stage == OZ_STAGE_advance || (l.stage == OZ_STAGE_cg_update && (l.fused & FUSE_ADVANCE));
+  a.binning = last && advances && l.fused ? g->lists.binning : nullptr;
   if (a.binning) g->lists.binning = nullptr;
+
   a.status = {nullptr, nullptr, 0};
   if (g->mailbox.post == POST_DEFERRED && carries_status(l)) {
     g->mailbox.post = POST_NONE;
@@ -172,18 +183,31 @@ cudaError_t record_predicted(gpu *g) {
 #endif
 }
 
+/* Waits for side streams and posts that kernel k of n needs before it. */
+ooze_result prepare_launch(gpu *g, const launch *all, uint32_t k, uint32_t n, ooze_message *why) {
+  const launch &l = all[k];
+  const bool reads_lists = l.stage != OZ_STAGE_material && l.stage != OZ_STAGE_predict;
+  if (l.joins_streams || ((g->streams.unjoined & UNJOINED_LISTS) && reads_lists))
+    OZ_TRY(join_streams(g, why));
+  /* before the last of two sweeps of the filter: the sort is done by then, and an event between
+   * the last sweep and the permutation would prevent a dependent launch */
+  const bool last_sweep = n >= 4 && k + 1 == n;
+  if ((g->streams.unjoined & UNJOINED_SORT) && last_sweep) OZ_TRY(join_sort(g, why));
+  return OOZE_OK;
+}
+/* Stages whose status the next kernel carries. */
+bool leaves_status(const launch &l) {
+  return l.on_wall_stream || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes ||
+         l.stage == OZ_STAGE_wall_hold;
+}
 cudaError_t launch_all(gpu *g, int lanes) {
   launch all[QUEUE];
   const uint32_t n = plan(g, lanes, all);
   ooze_message ignored;
-  uint32_t first = 0;
-  /* the next kernel behind these carries the status */
-  const auto later = [](const launch &l) {
-    return l.on_wall_stream || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes ||
-           l.stage == OZ_STAGE_wall_hold;
-  };
-  while (first < n && later(all[first])) first++;
-  /* the kernel comes after the density list: a memset is never a dependent launch */
+  uint32_t carrier = 0;
+  while (carrier < n && leaves_status(all[carrier])) carrier++;
+  /* a first kernel that does not overlap the density list comes after it: a memset is never a
+   * dependent launch */
   if (g->lists.density_overlaps && !overlaps_density_list(g, all[0])) {
     g->lists.density_overlaps = false;
     const cudaError_t e = cudaMemsetAsync(&status_on_device(g)->spare, 0, 4, g->stream);
@@ -191,29 +215,21 @@ cudaError_t launch_all(gpu *g, int lanes) {
   }
   for (uint32_t k = 0; k < n; k++) {
     const launch &l = all[k];
-    if (k == first && g->mailbox.post == POST_DEFERRED && !carries_status(l) &&
+    const oz_frame &f = g->queue.frame[l.frame];
+    if (k == carrier && g->mailbox.post == POST_DEFERRED && !carries_status(l) &&
         post_status(g, &ignored) != OOZE_OK)
       return cudaErrorUnknown;
-    /* maps read no list */
-    const bool prepares = l.stage == OZ_STAGE_material || l.stage == OZ_STAGE_predict;
-    if ((l.joins_streams || ((g->streams.unjoined & UNJOINED_LISTS) && !prepares)) &&
-        join_streams(g, &ignored) != OOZE_OK)
-      return cudaErrorUnknown;
-    /* before the last of two sweeps of the filter: the sort is done by then, and an event between
-     * the last sweep and the permutation would prevent a dependent launch */
-    if ((g->streams.unjoined & UNJOINED_SORT) && n >= 4 && k + 1 == n &&
-        join_sort(g, &ignored) != OOZE_OK)
-      return cudaErrorUnknown;
+    if (prepare_launch(g, all, k, n, &ignored) != OOZE_OK) return cudaErrorUnknown;
     const on_stream there(g, l.on_wall_stream, &stream_set::walls);
     if (l.on_wall_stream) g->streams.unjoined |= UNJOINED_WALL_KERNELS;
+
     const bool fork = forks_walls(g, l, lanes),
-               votes = fork && l.stage == OZ_STAGE_material && !g->queue.frame[l.frame].has_loads;
+               votes = fork && l.stage == OZ_STAGE_material && !f.has_loads;
     if (!votes && apply_pending_permutation(g, &ignored) != OOZE_OK) return cudaErrorUnknown;
-    cudaError_t e =
-        votes ? predict_with_votes(g, g->queue.frame[l.frame],
-                                   lanes == 1 ? balanced_shared_memory(g, block_count(g), 1) : 0u)
-              : launch_one(g, l, lanes, k + 1 == n);
+    cudaError_t e = votes ? predict_with_votes(g, f, lanes == 1 ? balanced_shared_memory(g, 1) : 0u)
+                          : launch_one(g, l, lanes, k + 1 == n);
     if (e != cudaSuccess) return e;
+
     const bool independent =
         l.stage == OZ_STAGE_gradient || l.stage == OZ_STAGE_bound_sums || l.stage == OZ_STAGE_bound;
     if (!independent) g->walls.fork = FORK_NONE;
@@ -230,8 +246,6 @@ cudaError_t launch_all(gpu *g, int lanes) {
 
 #if defined(OZ_CUDA_HOST)
 
-timer::timer(gpu *gg, int w) : g(gg), which(w) { g->profile.calls[w]++; }
-timer::~timer() {}
 void forget_graphs(gpu *) {}
 static cudaError_t launch_queue(gpu *g, int lanes) { return launch_all(g, lanes); }
 
@@ -251,107 +265,7 @@ bool dependent_launch_enabled() {
   return yes;
 }
 
-timer::timer(gpu *gg, int w) : g(gg), which(w) {
-  if (g->profile.on) cudaEventRecord(static_cast<cudaEvent_t>(g->profile.event[0]), g->stream);
-}
-timer::~timer() {
-  float ms = 0.0f;
-  if (!g->profile.on) return;
-  cudaEventRecord(static_cast<cudaEvent_t>(g->profile.event[1]), g->stream);
-  if (cudaEventSynchronize(static_cast<cudaEvent_t>(g->profile.event[1])) != cudaSuccess) return;
-  cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(g->profile.event[0]),
-                       static_cast<cudaEvent_t>(g->profile.event[1]));
-  g->profile.seconds[which] += 1e-3 * (double)ms;
-  g->profile.calls[which]++;
-}
-
-struct graph_entry {
-  uint64_t key, used;
-  uint32_t seen;
-  cudaGraphExec_t exec;
-};
-
-graph_entry *new_graph_cache(oz_memory *memory) {
-  return static_cast<graph_entry *>(oz_alloc(memory, GRAPHS * sizeof(graph_entry)));
-}
-void forget_graphs(gpu *g) {
-  for (int k = 0; g->graphs.entry && k < GRAPHS; k++) {
-    if (g->graphs.entry[k].exec) cudaGraphExecDestroy(g->graphs.entry[k].exec);
-    memset(&g->graphs.entry[k], 0, sizeof g->graphs.entry[k]);
-  }
-}
-
-static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes) {
-  const unsigned char *p = static_cast<const unsigned char *>(data);
-  for (; bytes >= 8; bytes -= 8, p += 8) {
-    uint64_t w;
-    memcpy(&w, p, 8);
-    h = (h ^ w) * 0x9e3779b97f4a7c15ull;
-    h ^= h >> 29;
-  }
-  for (; bytes; bytes--, p++) h = (h ^ *p) * 0x9e3779b97f4a7c15ull;
-  return h;
-}
-
-static cudaError_t record(gpu *g, int lanes, cudaGraphExec_t *out) {
-  cudaGraph_t graph = nullptr;
-  cudaError_t e = cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal);
-  if (e != cudaSuccess) return e;
-  e = launch_all(g, lanes);
-  cudaError_t end = cudaStreamEndCapture(g->stream, &graph);
-  if (e == cudaSuccess) e = end;
-  if (e == cudaSuccess) e = cudaGraphInstantiate(out, graph, 0);
-  if (graph) cudaGraphDestroy(graph);
-  return e;
-}
-
-static cudaError_t profile_all(gpu *g, int lanes) {
-  launch all[QUEUE];
-  const uint32_t n = plan(g, lanes, all);
-  for (uint32_t k = 0; k < n; k++) {
-    timer t(g, all[k].stage);
-    cudaError_t e = launch_one(g, all[k], lanes, k + 1 == n);
-    if (e != cudaSuccess) return e;
-  }
-  return cudaSuccess;
-}
-
-static cudaError_t launch_queue(gpu *g, int lanes) {
-  if (g->profile.on) return profile_all(g, lanes);
-  /* larger scenes gain nothing: their kernels take longer than a launch, and recording takes
-   * milliseconds */
-  if (!g->graphs.enabled || g->queue.count < 8 || lanes <= COMPUTED_GRADIENT_LANES)
-    return launch_all(g, lanes);
-  /* equal stages on equal frames are equal kernels */
-  uint64_t key =
-      hash_bytes(0x5eed + (uint64_t)lanes, g->queue.entry, g->queue.count * sizeof *g->queue.entry);
-  key = hash_bytes(key, g->queue.frame, g->queue.frame_count * sizeof *g->queue.frame);
-  graph_entry *slot = &g->graphs.entry[0];
-  for (int k = 0; k < GRAPHS; k++) {
-    graph_entry *e = &g->graphs.entry[k];
-    if (e->used && e->key == key) {
-      slot = e;
-      break;
-    }
-    if (e->used < slot->used) slot = e; /* least recently used */
-  }
-  if (!slot->used || slot->key != key) {
-    if (slot->exec) cudaGraphExecDestroy(slot->exec);
-    memset(slot, 0, sizeof *slot);
-    slot->key = key;
-  }
-  slot->used = ++g->graphs.clock;
-  /* recording costs a few launches: only for a sequence that has come before */
-  if (!slot->exec && slot->seen++ >= 1) {
-    cudaError_t e = record(g, lanes, &slot->exec);
-    if (e != cudaSuccess) {
-      slot->exec = nullptr;
-      cudaGetLastError();
-      g->graphs.enabled = 0; /* works without */
-    }
-  }
-  return slot->exec ? cudaGraphLaunch(slot->exec, g->stream) : launch_all(g, lanes);
-}
+#include "cuda/graph_cache.h"
 
 #endif
 
@@ -418,62 +332,44 @@ static ooze_result read_sums(gpu *g, int reductions, double *sums, ooze_message 
   return OOZE_OK;
 }
 
-ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
-  gpu *g = GPU(b);
-  on_device here(g);
-  if (g->lost_result)
-    return oz_fail(why, g->lost_result, "cuda: the device failed before; make a new solver");
-  const int reductions = info[stage].reductions;
-  if (f->count == 0 || (info[stage].kind == KIND_WALL && f->wall_count == 0) ||
-      ((info[stage].kind == KIND_LINK || info[stage].kind == KIND_DENSITY_LINK) && !f->link_row)) {
-    for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
-    return OOZE_OK;
-  }
-  g->lists.prebuilt = PREBUILT_NONE;
-  /* these change state that roll_back does not restore */
-  if (g->mailbox.pending && (stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update ||
-                             stage == OZ_STAGE_finish)) {
-    OZ_TRY(flush(g, why));
-    OZ_TRY(check_pending(g, why));
-  }
+/* Puts a stage on the queue, and its frame among the distinct ones. */
+static ooze_result enqueue(gpu *g, const oz_frame *f, oz_stage stage, ooze_message *why) {
   /* an iteration is queued as a whole */
   const bool room = stage == OZ_STAGE_density_lambda
                         ? g->queue.count + 16 < QUEUE && g->queue.frame_count + 2 < FRAMES
                         : g->queue.count < QUEUE;
   if (!room) OZ_TRY(flush(g, why));
   /* of the stages behind `finish` only the rest filter leaves positions alone */
-  if (stage != OZ_STAGE_filter_gradient && stage != OZ_STAGE_filter_move &&
-      stage != OZ_STAGE_settle && stage != OZ_STAGE_wall_drag) {
+  const bool filter = stage == OZ_STAGE_filter_gradient || stage == OZ_STAGE_filter_move ||
+                      stage == OZ_STAGE_settle || stage == OZ_STAGE_wall_drag;
+  if (!filter) {
     g->sorter.box_known = BOX_UNKNOWN;
     cancel_presort(g);
   }
   /* wall contacts, if any, have been searched for */
   if (stage == OZ_STAGE_velocity_start) OZ_TRY(post_pending(g, why));
+
   oz_frame copy = *f;
   copy.wall_count = rounded_launch(g, f->wall_count);
   if (info[stage].kind != KIND_ITEM) copy.time = 0.0f; /* read by counted random numbers alone */
   uint32_t k = 0;
   while (k < g->queue.frame_count && memcmp(&g->queue.frame[k], &copy, sizeof copy) != 0) k++;
-  if (k == g->queue.frame_count) {
-    if (g->queue.frame_count == FRAMES) {
-      OZ_TRY(flush(g, why));
-      k = 0;
-    }
-    g->queue.frame[k] = copy;
-    g->queue.frame_count = k + 1;
+  if (k == FRAMES) {
+    OZ_TRY(flush(g, why));
+    k = 0;
   }
-  g->queue.entry[g->queue.count].stage = (uint16_t)stage;
-  g->queue.entry[g->queue.count++].frame = (uint16_t)k;
-  /* the next sort needs the box, so it is found here */
-  const bool at_the_end = stage == OZ_STAGE_finish;
-  if (!sums && !at_the_end) return OOZE_OK;
-  const bool box = at_the_end && !disabled(g, DISABLE_STATUS_CARRIERS);
+  if (k == g->queue.frame_count) g->queue.frame[k] = copy, g->queue.frame_count = k + 1;
+  g->queue.entry[g->queue.count++] = {(uint16_t)stage, (uint16_t)k};
+  return OOZE_OK;
+}
+/* The queue up to finish. Its kernel finds the box for the next sort as well, and counts particles
+ * by cell if the sort may follow at once. */
+static ooze_result flush_finish(gpu *g, const oz_frame *f, bool may_sort, ooze_message *why) {
+  const bool box = !disabled(g, DISABLE_STATUS_CARRIERS);
   if (box) OZ_TRY(clear_box(g, why));
-  const bool presorts = at_the_end && !sums && may_presort(g, f);
-  if (presorts)
-    g->sorter.presort = PRESORT_ALLOWED;
-  else if (g->sorter.presort == PRESORT_ALLOWED)
-    g->sorter.presort = PRESORT_NONE;
+  const bool presorts = may_sort && may_presort(g, f);
+  OZ_EXPECT_STATE(g->sorter.presort == PRESORT_NONE);
+  if (presorts) g->sorter.presort = PRESORT_ALLOWED;
   /* the cell table is cleared on a side stream */
   if (presorts && (g->streams.unjoined & (UNJOINED_CONTACTS | UNJOINED_LISTS)))
     OZ_TRY(join_streams(g, why));
@@ -482,14 +378,45 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   const ooze_result flushed = flush(g, why);
   g->sorter.at_finish = FINISH_ONLY;
   OZ_TRY(flushed);
-  if (at_the_end && !box) OZ_TRY(launch_box(g, f, why));
-  if (box)
-    OZ_TRY(post_status_deferred(g, why)); /* by presort, or with the filter */
-  else
-    OZ_TRY(post_status(g, why));
-  g->sorter.box_known = at_the_end && g->sorter.cell > 0.0f ? BOX_POSTED : BOX_UNKNOWN;
+  if (!box) OZ_TRY(launch_box(g, f, why));
+  /* deferred: by presort, or with the filter */
+  OZ_TRY(box ? post_status_deferred(g, why) : post_status(g, why));
+  g->sorter.box_known = g->sorter.cell > 0.0f ? BOX_POSTED : BOX_UNKNOWN;
   g->mailbox.counts_reset = box;
-  if (presorts) OZ_TRY(record_finish(g, why));
+  return presorts ? record_finish(g, why) : OOZE_OK;
+}
+
+ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (g->lost_result)
+    return oz_fail(why, g->lost_result, "cuda: the device failed before; make a new solver");
+  const int reductions = info[stage].reductions, kind = info[stage].kind;
+  const bool no_walls = kind == KIND_WALL && f->wall_count == 0,
+             no_links = (kind == KIND_LINK || kind == KIND_DENSITY_LINK) && !f->link_row;
+  if (f->count == 0 || no_walls || no_links) {
+    for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
+    return OOZE_OK;
+  }
+  g->lists.prebuilt = PREBUILT_NONE;
+  /* these change state that roll_back does not restore */
+  const bool commits =
+      stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update || stage == OZ_STAGE_finish;
+  if (g->mailbox.pending && commits) {
+    OZ_TRY(flush(g, why));
+    OZ_TRY(check_pending(g, why));
+  }
+  OZ_TRY(enqueue(g, f, stage, why));
+  if (stage == OZ_STAGE_finish) {
+    OZ_TRY(flush_finish(g, f, !sums, why));
+  } else if (sums) {
+    if (g->sorter.presort == PRESORT_ALLOWED) g->sorter.presort = PRESORT_NONE;
+    g->sorter.counted = false;
+    OZ_TRY(flush(g, why));
+    OZ_TRY(post_status(g, why));
+    g->sorter.box_known = BOX_UNKNOWN;
+    g->mailbox.counts_reset = false;
+  }
   return sums ? read_sums(g, reductions, sums, why) : OOZE_OK;
 }
 

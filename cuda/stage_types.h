@@ -176,34 +176,35 @@ OZ_D void end_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red
   S::end(f, i, acc, red);
 }
 
-/* Wall stages fused behind a gather (fusion.h). slot: the contact; planes: of the contact. */
+/* Wall stages fused behind a gather (fusion.h), for contact `slot` of particle i; which: their
+ * bits. */
 template <class S> struct walls_of {
   static constexpr bool ANY = false;
-  static OZ_D void apply(const oz_frame *, uint32_t, uint32_t, uint32_t) {}
+  static OZ_D void apply(const oz_frame *, uint32_t, uint32_t, uint32_t, uint32_t) {}
 };
 template <> struct walls_of<stage_force> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_force_last> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) {
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t planes, uint32_t) {
     oz_wall_drag_of(g, slot, planes, i);
   }
 };
 template <> struct walls_of<stage_density_lambda> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t) {
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t, uint32_t) {
     oz_wall_press_of(g, slot, i);
   }
 };
 template <> struct walls_of<stage_density_strain> {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t planes, uint32_t i) {
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t planes, uint32_t) {
     oz_wall_pressed(g, slot, planes, i, oz_second_half(g->dx[4 * (size_t)i + 3]));
   }
 };
 struct walls_of_moves {
   static constexpr bool ANY = true;
-  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t which) {
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t, uint32_t which) {
     if (which & FUSE_PROJECT) oz_wall_project_of(g, slot, i);
     if (which & FUSE_DENSITY) oz_wall_density_of(g, slot, i);
   }
@@ -232,11 +233,7 @@ OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint3
     });
   } else {
     end_of<S>(f, i, acc, red, o);
-    if constexpr (std::is_same<S, stage_density_strain>::value ||
-                  std::is_same<S, stage_filter_move>::value) {
-      if (slot) walls_of<S>::apply(g, slot - 1, planes, i);
-    } else if (slot)
-      walls_of<S>::apply(g, slot - 1, i, which);
+    if (slot) walls_of<S>::apply(g, slot - 1, i, planes, which);
   }
 }
 /* Moves with mirror pressure before their end, which adds to it. */
@@ -277,12 +274,12 @@ struct map_walls {
 template <bool FLAT> struct map_fusion<stage_kick, FLAT> : map_walls {
   static constexpr bool TWO = true;
   static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
-    if (which & 2u) oz_wall_hold_of(f, slot, i, FLAT);
+    if (which & FUSE_HOLD) oz_wall_hold_of(f, slot, i, FLAT);
   }
 };
 template <bool FLAT> struct map_fusion<stage_velocity_start, FLAT> : map_fusion<stage_kick, FLAT> {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
-    if (which & 1u) find_planes(f, slot, i, FLAT);
+    if (which & FUSE_PLANES) find_planes(f, slot, i, FLAT);
   }
 };
 template <> struct map_fusion<stage_cg_update> : map_walls {
@@ -293,14 +290,14 @@ template <> struct map_fusion<stage_cg_update> : map_walls {
 template <bool FLAT> struct map_fusion<stage_cg_advance, FLAT> : map_walls {};
 template <> struct map_fusion<stage_advance> : map_walls {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
-    if (which & 1u) oz_wall_clamp_of(f, slot, i);
+    if (which & FUSE_CLAMP) oz_wall_clamp_of(f, slot, i);
   }
   static OZ_D void after(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
-    if (which & 2u) oz_wall_density_of(f, slot, i);
-    if (which & 4u) oz_wall_project_of(f, slot, i);
+    if (which & FUSE_ADVANCE_DENSITY) oz_wall_density_of(f, slot, i);
+    if (which & FUSE_ADVANCE_PROJECT) oz_wall_project_of(f, slot, i);
   }
   static OZ_D void then(const oz_frame *f, uint32_t i, uint32_t which) {
-    if (which & 8u) oz_density_bound_item(f, i, nullptr);
+    if (which & FUSE_BOUND) oz_density_bound_item(f, i, nullptr);
   }
 };
 template <> struct map_fusion<stage_material> {

@@ -80,10 +80,10 @@ struct bin_coarse_item {
   OZ_D void operator()(uint32_t t) const {
     const uint32_t c = t / team::SIZE, lane = t % team::SIZE;
     if (c >= *cells || c >= capacity) return; /* the whole team leaves */
-    const team us(t);
+    const team threads(t);
     uint32_t w[3];
     float end[6]; /* minima, and minima of the negated */
-    displacement_boxes::none(w);
+    displacement_boxes::set_empty(w);
     for (int k = 0; k < 6; k++) end[k] = 3.0e38f;
     for (uint32_t i = start[c] + lane; i < start[c + 1]; i += team::SIZE) {
       oz_real a[4], b[4];
@@ -97,9 +97,9 @@ struct bin_coarse_item {
     at.sides = 0;
     bool far = false;
     for (int k = 0; k < 3; k++) {
-      w[k] = us.least2(w[k]);
-      const int low = coordinate(us.least(end[k]) - to.half, to.inv),
-                high = coordinate(to.half - us.least(end[3 + k]), to.inv);
+      w[k] = threads.least2(w[k]);
+      const int low = coordinate(threads.least(end[k]) - to.half, to.inv),
+                high = coordinate(to.half - threads.least(end[3 + k]), to.inv);
       at.low[k] = low;
       far = far || high < low || high - low >= FAR;
       at.sides |= (uint32_t)(high - low + 1) << (8 * k);
@@ -125,19 +125,19 @@ struct mark_moved_item {
   uint32_t capacity;
   coarse from;
   const touched *of;
-  uint32_t *stirred;
+  uint32_t *moved;
   OZ_D void operator()(uint32_t t) const {
     const uint32_t c = t / team::SIZE, lane = t % team::SIZE;
     if (c >= *cells || c >= capacity) return;
-    const team us(t);
+    const team threads(t);
     const touched at = of[c];
     bool some = *from.overflow() == 0;
     for (uint32_t q = lane; q < at.all() && !some; q += team::SIZE) {
       const int *box = at.slot(from, q);
-      some = !displacement_boxes::calm(-box[0] - box[3], -box[1] - box[4], -box[2] - box[5]);
+      some = !displacement_boxes::is_static(-box[0] - box[3], -box[1] - box[4], -box[2] - box[5]);
     }
-    some = us.any(some);
-    for (uint32_t i = start[c] + lane; i < start[c + 1]; i += team::SIZE) stirred[i] = some;
+    some = threads.any(some);
+    for (uint32_t i = start[c] + lane; i < start[c + 1]; i += team::SIZE) moved[i] = some;
   }
 };
 struct count_moved_item {
@@ -159,7 +159,7 @@ ooze_result sift(gpu *g, const oz_frame *f, const displacement_boxes &moves, con
   coarse grid = {reinterpret_cast<int *>(f->A), slots - 1, 1.0f / (COARSE * g->sorter.cell),
                  0.5005f * f->reach};
   /* y2 lies over the direction of conjugate gradients, which has six words */
-  uint32_t *stirred = reinterpret_cast<uint32_t *>(f->y2 + 4 * (size_t)f->stride);
+  uint32_t *moved = reinterpret_cast<uint32_t *>(f->y2 + 4 * (size_t)f->stride);
   touched *of = reinterpret_cast<touched *>(f->y2);
   const uint32_t *many = &status_on_device(g)->cells, *start = as<uint32_t>(c->start);
   OZ_CUDA(cudaMemsetAsync(grid.box, 0x7f, ((size_t)slots + 1) * SLOT_WORDS * 4, g->stream),
@@ -168,13 +168,12 @@ ooze_result sift(gpu *g, const oz_frame *f, const displacement_boxes &moves, con
                    bin_coarse_item{start, many, c->capacity, f->p, f->x, moves, grid, of}),
           "cells");
   OZ_CUDA(for_each(g->stream, c->capacity * team::SIZE,
-                   mark_moved_item{start, many, c->capacity, grid, of, stirred}),
+                   mark_moved_item{start, many, c->capacity, grid, of, moved}),
           "cells");
-  OZ_TRY(inclusive_sum(g, stirred, g->count, why));
-  OZ_CUDA(for_each(g->stream, 1, count_moved_item{stirred, g->count, status_on_device(g)}),
-          "cells");
+  OZ_TRY(inclusive_sum(g, moved, g->count, why));
+  OZ_CUDA(for_each(g->stream, 1, count_moved_item{moved, g->count, status_on_device(g)}), "cells");
   OZ_TRY(fetch_status(g, why));
-  *upto = stirred;
+  *upto = moved;
   *out = g->mailbox.host->moved;
   return OOZE_OK;
 }

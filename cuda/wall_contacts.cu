@@ -192,7 +192,7 @@ ooze_result check_walls(gpu *g, bool *fits, ooze_message *why) {
   }
   *fits = false;
   if (n <= g->walls.capacity) return OOZE_OK; /* the room was a guess, and memory suffices */
-  const size_t room = (size_t)n + n / (g->count <= DEFERRED_MAX_PARTICLES ? 2 : 8) +
+  const size_t room = (size_t)n + n / (g->count <= g->device.deferred_max ? 2 : 8) +
                       1024; /* as in check_start_list */
   OZ_TRY(grow(g, &g->walls.plane_count, room * 4, "walls", why));
   OZ_TRY(

@@ -1,0 +1,285 @@
+/* Kernels of gathers: rows of particle numbers, and rows of places with copies in shared memory.
+ * Included by stage_kernels.cu, inside its namespace. */
+#ifndef OZ_CUDA_GATHER_KERNELS_H
+#define OZ_CUDA_GATHER_KERNELS_H
+
+/* Posts the status of all earlier kernels, by the last warp, whose particles are seldom near walls.
+ * It costs that warp about a microsecond. */
+template <int THREADS> __device__ __forceinline__ void post_status_before(const stage_args &a) {
+  if (a.status.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= THREADS - 32)
+    post_status(a.status);
+}
+/* as carries_status of stage_queue.cu */
+template <class S>
+constexpr bool posts_status =
+    S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start ||
+    S::STAGE == OZ_STAGE_filter_gradient || std::is_same<S, stage_bound_residual>::value;
+
+template <class S, int T, bool WALLS>
+__device__ __forceinline__ void gather_body(const stage_args &a, const oz_frame *g) {
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, lane = thread % T;
+  uint32_t i = thread / T;
+  bool there = i < a.f.count;
+  oz_real acc[S::SUMS], red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+  walker<S, T> w;
+  if (there) w.open(a, i, lane);
+  launch_dependency_trigger_and_wait();
+  if constexpr (posts_status<S>) post_status_before<BLOCK>(a);
+  if (there) {
+    typename S::self self;
+    S::begin(&a.f, i, &self);
+    set_pull<S>(&self, 1.0f);
+    w.walk(a, i, lane, &self, acc);
+    if constexpr (WALLS && mirrors<S>) {
+      const uint32_t slot = (a.fused & FUSE_MIRROR) ? a.slot_of[i] : 0u;
+      if (slot) mirror_in<S, T>(a, nullptr, 0, true, i, slot - 1, lane);
+    }
+  }
+  if constexpr (T > 1) {
+    /* after the reduction the first threads take a particle each, so that ends run in full warps */
+    __shared__ float sums[S::SUMS][BLOCK / T];
+    for (int s = 0; s < S::SUMS; s++) {
+      for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+      if (lane == 0) sums[s][threadIdx.x / T] = acc[s];
+    }
+    __syncthreads();
+    i = blockIdx.x * (uint32_t)(BLOCK / T) + threadIdx.x;
+    there = threadIdx.x < BLOCK / T && i < a.f.count;
+    if (there)
+      for (int s = 0; s < S::SUMS; s++) acc[s] = sums[s][threadIdx.x];
+  }
+  if (there) {
+    finish_sums<S>(a, false, acc);
+    if constexpr (WALLS) {
+      const uint32_t slot = a.slot_of[i];
+      end_with_walls<S>(&a.f, g, i, slot, slot ? a.f.wall_planes[slot - 1] : 0u, a.fused, acc, red);
+    } else
+      S::end(&a.f, i, acc, red);
+  }
+  finish_stage<S, BLOCK>(a, i, there, red);
+}
+template <class S, int T>
+__global__ void __launch_bounds__(BLOCK) gather_kernel(const __grid_constant__ stage_args a) {
+  gather_body<S, T, false>(a, nullptr);
+}
+/* Resident blocks a multiprocessor: mirror pressure must not cost a wave. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { MAX_MIN_BLOCKS = 8 }; /* its limit is 1,024 threads a multiprocessor */
+#else
+enum { MAX_MIN_BLOCKS = 16 };
+#endif
+template <class S, int T>
+constexpr int wished_blocks = std::is_same<S, stage_density_strain>::value ? (T == 1 ? 7 : 0)
+                              : !mirrors<S>                                ? 0
+                              : sends_displacements<S>                     ? (T >= 8   ? 8
+                                                                              : T == 4 ? 2
+                                                                              : T == 2 ? 3
+                                                                                       : 7)
+                              : T >= 8                                     ? 10
+                              : T == 4                                     ? 2
+                              : T == 2                                     ? 4
+                                                                           : 9;
+template <class S, int T>
+constexpr int min_blocks = wished_blocks<S, T> < MAX_MIN_BLOCKS ? wished_blocks<S, T>
+                                                                : (int)MAX_MIN_BLOCKS;
+template <class S, int T>
+__global__ void __launch_bounds__(BLOCK, (min_blocks<S, T>))
+    gather_walls_kernel(const __grid_constant__ stage_args a, const __grid_constant__ oz_frame g) {
+  gather_body<S, T, true>(a, &g);
+}
+/* Asynchronous copies to shared memory, which need no registers, on devices that have them. */
+template <int BYTES>
+__device__ __forceinline__ void copy_async(shared_address to, const void *from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if (BYTES == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES));
+#else
+  if (BYTES == 16)
+    *static_cast<uint4 *>(shared_pointer(to)) = *static_cast<const uint4 *>(from);
+  else if (BYTES == 8)
+    *static_cast<uint2 *>(shared_pointer(to)) = *static_cast<const uint2 *>(from);
+  else
+    *static_cast<uint32_t *>(shared_pointer(to)) = *static_cast<const uint32_t *>(from);
+#endif
+}
+/* Prefetches the data of a contact at once, since each address depends on the load before. The
+ * first plane only; few contacts have more. */
+__device__ __forceinline__ void prefetch_wall(const oz_frame *f, uint32_t slot, uint32_t i) {
+  const char *wall = reinterpret_cast<const char *>(f->wall + (size_t)slot * f->contact_planes);
+  for (uint32_t at = 0; at < sizeof(oz_wall); at += 32) prefetch(wall + at);
+  prefetch(f->wall_impulse + (size_t)slot * f->contact_planes * 3);
+  prefetch(f->omega + i), prefetch(f->wall_term + 4 * (size_t)i);
+}
+__device__ __forceinline__ void copies_wait() { /* copies of this thread */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void copies_wait_block() {
+  copies_wait();
+  __syncthreads();
+}
+/* One block for the particles of a shared list, T threads each. */
+template <class S, int T, bool WALLS>
+__device__ __forceinline__ void shared_gather_body(const stage_args &a, const oz_frame *g) {
+  constexpr uint32_t THREADS = BLOCK_PARTICLES * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
+  extern __shared__ float memory[];
+  const uint32_t lane = threadIdx.x % T, first = a.f.share_first[2 * blockIdx.x],
+                 many = a.f.share_first[2 * blockIdx.x + 1];
+  uint32_t i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x / T;
+  bool there = i < a.f.count;
+  oz_real acc[S::SUMS], red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
+  const shared_copies<S> copies = {memory, a.block_room};
+  const bool fits = shared_copies<S>::SHARES && many <= a.block_room;
+  /* the rest is gathered from global memory */
+  const uint32_t have = !shared_copies<S>::SHARES ? 0 : fits ? many : a.block_room;
+  const uint32_t *near = a.f.share_list + first;
+  /* the first indices stay in registers, so that all copies are in flight at once */
+  uint32_t j[AHEAD];
+  for (uint32_t u = 0; u < AHEAD; u++) {
+    const uint32_t p = threadIdx.x + u * THREADS;
+    j[u] = p < have ? near[p] : 0u;
+  }
+  /* Hazards of dependent launches. The kernel after gradient reads positions before its wait, and
+   * the kernel before gradient may just have written them: so gradient triggers after its wait. The
+   * same holds for cg_apply and the last force under deferred sums. Mirror pressure overlaps the
+   * move, and the density list overlaps density_lambda. */
+  const bool overlaps_mirror = mirrors<S> && a.overlaps,
+             overlaps_list = std::is_same<S, stage_density_strain>::value && a.overlaps,
+             trigger_late =
+                 ((S::STAGE == OZ_STAGE_cg_apply || std::is_same<S, stage_force_last>::value) &&
+                  a.deferred_blocks) ||
+                 S::STAGE == OZ_STAGE_gradient;
+  shared_walker<S, T> w;
+  if (there) w.open(a, i, lane);
+  if (walks_density_list<S>() && there && !overlaps_list) w.open_density(a, lane);
+  /* contact + 1 of the particle that this thread ends, and its planes; the kernels that write them
+   * do not trigger early */
+  uint32_t wall = 0, planes = 0;
+  if (WALLS && threadIdx.x < BLOCK_PARTICLES &&
+      blockIdx.x * BLOCK_PARTICLES + threadIdx.x < a.f.count)
+    wall = a.slot_of[blockIdx.x * BLOCK_PARTICLES + threadIdx.x];
+  if (wall) planes = a.f.wall_planes[wall - 1];
+  if (shared_copies<S>::PLACED) { /* packed positions are as old as the lists */
+    constexpr int BYTES = 4 * shared_copies<S>::PLACE;
+    const shared_address to = shared_address_of(copies.places()) + BYTES * threadIdx.x;
+    const char *from = reinterpret_cast<const char *>(places_of<S>(a));
+    for (uint32_t u = 0; u < AHEAD; u++)
+      if (threadIdx.x + u * THREADS < have)
+        copy_async<BYTES>(to + BYTES * THREADS * u, from + BYTES * (size_t)j[u]);
+    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS)
+      copy_async<BYTES>(to + BYTES * (p - threadIdx.x), from + BYTES * (size_t)near[p]);
+  }
+  shared_address to[shared_copies<S>::ARRAYS + 1]; /* computed before the wait */
+  for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
+    to[k] = shared_address_of(copies.copy(k) + shared_copies<S>::words(k) * threadIdx.x);
+  if (!trigger_late && !overlaps_list) launch_dependency_trigger();
+  if (overlaps_mirror || overlaps_list)
+    acquire_fence();
+  else
+    launch_dependency_wait();
+  if (trigger_late) launch_dependency_trigger();
+  if constexpr (posts_status<S>)
+    if (!overlaps_list) post_status_before<THREADS>(a);
+  if constexpr (shared_copies<S>::SHARES) {
+    oz_frame f = a.f;
+    for (int k = 0; k < shared_copies<S>::ARRAYS; k++) {
+      const char *from = reinterpret_cast<const char *>(gathered<S>::array(f, k));
+      const auto copy = [&](uint32_t p, uint32_t j) {
+        if (shared_copies<S>::words(k) == 4)
+          copy_async<16>(to[k] + 16 * p, from + 16 * (size_t)j);
+        else
+          copy_async<4>(to[k] + 4 * p, from + 4 * (size_t)j);
+      };
+      for (uint32_t u = 0; u < AHEAD; u++)
+        if (threadIdx.x + u * THREADS < have) copy(u * THREADS, j[u]);
+      for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS)
+        copy(p - threadIdx.x, near[p]);
+    }
+    /* prefetch for neighbours without room */
+    for (uint32_t p = have + threadIdx.x; p < many; p += THREADS) {
+      const uint32_t j = near[p];
+      for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
+        prefetch(gathered<S>::array(f, k) + shared_copies<S>::words(k) * (size_t)j);
+      if (shared_copies<S>::PLACED) prefetch(places_of<S>(a) + shared_copies<S>::PLACE * (size_t)j);
+    }
+  }
+  typename prefetched_own<S>::own own;
+  if constexpr (prefetched_own<S>::ANY && T == 1)
+    if (there) prefetched_own<S>::take(&a.f, i, &own); /* while copies are in flight */
+  if constexpr (shared_copies<S>::SHARES) copies_wait_block();
+  typename S::self self;
+  if (there) {
+    S::begin(&a.f, i, &self);
+    set_pull<S>(&self, a.units.pull);
+    w.walk(a, first, fits, copies, lane, &self, acc);
+  }
+  if (overlaps_list) {
+    launch_dependency_wait();
+    launch_dependency_trigger(); /* no sooner: the dependent kernel reads these rows before its wait
+                                  */
+    if constexpr (posts_status<S>) post_status_before<THREADS>(a);
+    if (there) w.open_density(a, lane);
+  }
+  if (there) {
+    w.walk_density(a, lane, &self, acc);
+    /* overlapping mirror pressure has a kernel of its own (launch_plan.h) */
+    if constexpr (WALLS && mirrors<S> && !sends_displacements<S>) {
+      const uint32_t slot = (a.fused & FUSE_MIRROR) ? a.slot_of[i] : 0u;
+      if (slot) mirror_in<S, T>(a, &copies, first, fits, i, slot - 1, lane);
+    }
+  }
+  if constexpr (T > 1) {
+    /* the first threads take a particle each, so that ends run in full warps */
+    __syncthreads();
+    for (int s = 0; s < S::SUMS; s++) {
+      for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+      if (lane == 0) memory[s * BLOCK_PARTICLES + threadIdx.x / T] = acc[s];
+    }
+    __syncthreads();
+    i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x;
+    there = threadIdx.x < BLOCK_PARTICLES && i < a.f.count;
+    if (there)
+      for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * BLOCK_PARTICLES + threadIdx.x];
+  }
+  /* Mirror pressure moves only particles with contacts: warps without any go on, which frees their
+   * blocks early. The first block waits in any case, so that mirror pressure is done when this
+   * kernel is. */
+  if (overlaps_mirror && (!WALLS || blockIdx.x == 0 || __any_sync(0xffffffffu, wall != 0)))
+    launch_dependency_wait();
+  if (there) {
+    if constexpr (WALLS && S::STAGE != OZ_STAGE_force)
+      if (wall) prefetch_wall(g, wall - 1, i);
+    finish_sums<S>(a, true, acc);
+    const typename prefetched_own<S>::own *taken = T == 1 ? &own : nullptr;
+    if constexpr (WALLS)
+      end_with_walls<S>(&a.f, g, i, wall, planes, a.fused, acc, red, taken);
+    else
+      end_of<S>(&a.f, i, acc, red, taken);
+  }
+  finish_stage<S, THREADS>(a, i, there, red);
+}
+/* the same for kernels without walls */
+template <class S, int T>
+constexpr int min_blocks_plain = std::is_same<S, stage_density_strain>::value ? (T == 4   ? 2
+                                                                                 : T == 2 ? 4
+                                                                                          : 7)
+                                                                              : 0;
+template <class S, int T>
+__global__ void __launch_bounds__(BLOCK_PARTICLES *T, (min_blocks_plain<S, T>))
+    shared_gather_kernel(const __grid_constant__ stage_args a) {
+  shared_gather_body<S, T, false>(a, nullptr);
+}
+template <class S, int T>
+__global__ void __launch_bounds__(BLOCK_PARTICLES *T, (min_blocks<S, T>))
+    shared_gather_walls_kernel(const __grid_constant__ stage_args a,
+                               const __grid_constant__ oz_frame g) {
+  shared_gather_body<S, T, true>(a, &g);
+}
+#endif

@@ -1,0 +1,106 @@
+/* Kernels of maps, walls, bodies and scalars. Included by stage_kernels.cu, inside its namespace.
+ */
+#ifndef OZ_CUDA_MAP_KERNELS_H
+#define OZ_CUDA_MAP_KERNELS_H
+
+template <class S>
+__global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  oz_real red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  if (S::STAGE == OZ_STAGE_wall_planes)
+    prefetch_table(a.f.collider, a.f.collider_count * sizeof(oz_collider));
+  else
+    launch_dependency_trigger(); /* gathers read the number of planes before their wait */
+  launch_dependency_wait();
+  /* the number of contacts stays on the device, so that a recorded graph serves any number */
+  if (i < (S::KIND == KIND_WALL     ? *a.wall_count
+           : S::KIND == KIND_MEMBER ? a.f.member_count
+                                    : a.f.count)) {
+    if (S::STAGE == OZ_STAGE_wall_press && a.packed) {
+      const uint32_t planes = a.f.wall_planes[i];
+      walls_of<stage_density_strain>::apply(&a.f, i, a.f.wall_particle[i], planes, 0);
+    } else
+      S::item(&a.f, i, red);
+  }
+  if constexpr (posts_status<S>) post_status_before<BLOCK>(a);
+  finish_stage<S, BLOCK>(a, i, i < a.f.count, red);
+}
+template <class S, int T>
+__global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  if (!a.overlaps) launch_dependency_trigger();
+  launch_dependency_wait();
+  /* the dependent kernel finds all earlier kernels done, and need not wait for them */
+  if (a.overlaps) launch_dependency_trigger();
+  if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
+}
+#include "cuda/mirror_rows.h"
+/* One block a body: threads take its particles in turn, a tree adds up, the first one finishes. */
+template <class S>
+__global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
+  __shared__ double part[S::SUMS][BLOCK / 32];
+  const oz_frame *f = &a.f;
+  const uint32_t b = blockIdx.x;
+  double acc[S::SUMS];
+  for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0;
+  launch_dependency_trigger_and_wait();
+  for (uint32_t k = threadIdx.x; k < f->body[b].count; k += BLOCK) {
+    const uint32_t i = f->member[f->body[b].first + k];
+    if (i != OZ_NO_MEMBER) S::pair(f, b, i, acc);
+  }
+  for (int s = 0; s < S::SUMS; s++) {
+    for (int d = 16; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+    if (threadIdx.x % 32 == 0) part[s][threadIdx.x / 32] = acc[s];
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int s = 0; s < S::SUMS; s++) {
+    acc[s] = 0.0;
+    for (int w = 0; w < BLOCK / 32; w++) acc[s] += part[s][w];
+  }
+  S::end(f, b, acc);
+}
+template <class S, bool FLAT>
+__global__ void __launch_bounds__(BLOCK, (std::is_same<S, stage_cg_advance>::value ? 7 : 0))
+    map_fused_kernel(const __grid_constant__ stage_args a) {
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  oz_real red[S::REDS + 1];
+  for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
+  /* the kernels that write it do not trigger early */
+  const uint32_t slot = map_fusion<S>::WALLS && i < a.f.count ? a.slot_of[i] : 0u;
+  /* as wall_planes in a kernel of its own */
+  if (S::STAGE != OZ_STAGE_velocity_start || !(a.fused & FUSE_PLANES)) launch_dependency_trigger();
+  launch_dependency_wait();
+  if (i < a.f.count) map_fused<S, FLAT>(a, i, slot, red);
+  if constexpr (posts_status<S>) post_status_before<BLOCK>(a); /* the status is not written here */
+  if constexpr (S::REDS > 0) deliver<S::REDS>(a, red);
+}
+/* advance moves particles to where the density list finds them: the same kernel bins their
+ * displacements. */
+template <class S>
+__global__ void __launch_bounds__(BLOCK, (std::is_same<S, stage_cg_advance>::value ? 7 : 0))
+    map_binned_kernel(const __grid_constant__ stage_args a, const __grid_constant__ bin_item bins) {
+  extern __shared__ float memory[];
+  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
+  oz_real red[S::REDS + 1];
+  const uint32_t slot = i < a.f.count ? a.slot_of[i] : 0u; /* see above */
+  launch_dependency_trigger_and_wait();
+  if (i < a.f.count) map_fused<S>(a, i, slot, red);
+  bin_displacements(bins, i, reinterpret_cast<bin_sums *>(memory) + threadIdx.x / 32);
+}
+template <class S>
+__global__ void __launch_bounds__(BLOCK, 7)
+    step_binned_kernel(const __grid_constant__ stage_args a,
+                       const __grid_constant__ bin_item bins) {
+  extern __shared__ float memory[];
+  step_body<S>(a);
+  __syncwarp();
+  bin_displacements(bins, blockIdx.x * (uint32_t)BLOCK + threadIdx.x,
+                    reinterpret_cast<bin_sums *>(memory) + threadIdx.x / 32);
+}
+template <class S> __global__ void one_kernel(const __grid_constant__ stage_args a) {
+  launch_dependency_trigger_and_wait();
+  S::one(&a.f);
+}
+#endif

@@ -1,0 +1,213 @@
+/* Memory of the backend: errors, growth, uploads, room for particles. */
+#include "cuda/gpu.h"
+
+namespace OZ_NAMESPACE {
+
+/* ---- devices ---- */
+
+#if defined(OZ_CUDA_HOST)
+on_device::on_device(const gpu *) : before(0) {}
+on_device::~on_device() {}
+#else
+on_device::on_device(const gpu *g) : before(-1) {
+  if (cudaGetDevice(&before) != cudaSuccess) before = -1;
+  if (before != g->device.index)
+    cudaSetDevice(g->device.index);
+  else
+    before = -1;
+}
+on_device::~on_device() {
+  if (before >= 0) cudaSetDevice(before);
+}
+#endif
+
+/* An error that ended a call. The driver's copy of it is cleared, so that the host's own calls do
+ * not report it. A sticky error (a fault inside a kernel) ends this solver's use of the device. */
+ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why) {
+  cudaGetLastError();
+#if !defined(OZ_CUDA_HOST)
+  if (e == cudaErrorMemoryAllocation)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "cuda: out of device memory in %s", what);
+  if (cudaStreamQuery(g->stream) != cudaSuccess && cudaGetLastError() != cudaSuccess) {
+    g->lost_result = OOZE_LOST_DEVICE;
+    return oz_fail(why, OOZE_LOST_DEVICE, "cuda: %s: %s; the device's state is lost", what,
+                   cudaGetErrorString(e));
+  }
+#else
+  (void)g;
+#endif
+  return oz_fail(why, OOZE_ERROR_DEVICE, "cuda: %s: %s", what, cudaGetErrorString(e));
+}
+
+/* ---- memory ---- */
+
+void drop(gpu *g, buffer *b, bool scratch) {
+  if (!b->at) return;
+  cudaFree(b->at);
+  (scratch ? g->scratch_bytes : g->bytes) -= b->bytes;
+  b->at = nullptr;
+  b->bytes = 0;
+}
+
+static ooze_result no_memory(size_t bytes, const gpu *g, const char *what, ooze_message *why) {
+  size_t available = 0, all = 0;
+  cudaGetLastError(); /* clears the error */
+  if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
+  return oz_fail(
+      why, OOZE_ERROR_MEMORY,
+      "cuda: no device memory for %s: %zu bytes asked for, %llu min_blocks, %zu of %zu free", what,
+      bytes, (unsigned long long)(g->bytes + g->scratch_bytes), available, all);
+}
+
+/* Room for `bytes`; the content is lost. On failure the old memory is still there. */
+ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why,
+                 bool scratch) {
+  if (bytes <= b->bytes) return OOZE_OK;
+  void *fresh = nullptr;
+  bytes = (bytes + 255) / 256 * 256;
+  if (g->memory_limit && g->bytes + g->scratch_bytes + bytes > g->memory_limit)
+    return no_memory(bytes, g, what, why);
+  if (cudaMalloc(&fresh, bytes) != cudaSuccess) return no_memory(bytes, g, what, why);
+  drop(g, b, scratch);
+  b->at = fresh;
+  b->bytes = bytes;
+  (scratch ? g->scratch_bytes : g->bytes) += bytes;
+  OZ_CUDA(cudaMemsetAsync(fresh, 0, bytes, g->stream), what);
+  return OOZE_OK;
+}
+
+ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what,
+                 ooze_message *why) {
+  if (!bytes) return OOZE_OK;
+  if (bytes > STAGING / 4) {
+    OZ_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
+    OZ_CUDA(cudaStreamSynchronize(g->stream), what);
+    g->staging.used = 0;
+    return OOZE_OK;
+  }
+  if (g->staging.used + bytes > STAGING) {
+    OZ_CUDA(cudaStreamSynchronize(g->stream), what);
+    g->staging.used = 0;
+  }
+  void *room = static_cast<char *>(g->staging.at) + g->staging.used;
+  memcpy(room, from, bytes);
+  g->staging.used += (bytes + 15) / 16 * 16;
+  OZ_CUDA(cudaMemcpyAsync(to, room, bytes, cudaMemcpyHostToDevice, g->stream), what);
+  return OOZE_OK;
+}
+
+ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (count <= g->capacity) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  const uint64_t wish = ((uint64_t)count + 127) / 128 * 128;
+  if (wish > 1u << 30)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "cuda: %u particles; at most %u fit", count, 1u << 30);
+  const uint32_t capacity = (uint32_t)wish;
+  OZ_TRY(links_reserve(g, capacity, why));
+  const size_t n = capacity, groups = n / GROUP;
+  enum { FIXED_PARTS = 12 };
+  /* all arrays sized by the particle count, or none */
+  struct {
+    buffer *slot;
+    size_t bytes;
+    bool scratch;
+    buffer fresh;
+  } part[FIXED_PARTS + OZ_FIELD_STATE_COUNT] = {
+      {&g->block, n * words_per_particle() * 4, false, {}},
+      {&g->lists.start.group, groups * 4, false, {}},
+      {&g->lists.start.len, n * 2, false, {}},
+      {&g->lists.density.group, groups * 4, false, {}},
+      {&g->lists.density.len, n * 2, false, {}},
+      {&g->sorter.key[0], n * 8, true, {}},
+      {&g->sorter.key[1], n * 8, true, {}},
+      {&g->sorter.order[0], n * 4, true, {}},
+      {&g->sorter.order[1], n * 4, true, {}},
+      {&g->sorter.cell_of, n * 4, true, {}},
+      {&g->sums.partial, (n / BLOCK * MAX_SUMS + 65536) * sizeof(double), true, {}},
+      {&g->walls.votes, (groups + 8) * 4, true, {}},
+  };
+  size_t parts = FIXED_PARTS, total = 0;
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; k++)
+    if (g->field[k].at)
+      part[parts++] = {&g->field[k], n * field_of((oz_field)k)->words * 4, false, {}};
+  for (size_t k = 0; k < parts; k++) total += part[k].bytes;
+  for (size_t k = 0; k < parts; k++) {
+    ooze_result r = OOZE_OK;
+    if (g->memory_limit && g->bytes + g->scratch_bytes + total > g->memory_limit)
+      r = OOZE_ERROR_MEMORY;
+    else
+      r = grow(g, &part[k].fresh, part[k].bytes, "particles", nullptr, part[k].scratch);
+    if (r >= 0) continue;
+    for (size_t m = 0; m < k; m++) drop(g, &part[m].fresh, part[m].scratch);
+    size_t available = 0, all = 0;
+    if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
+    return oz_fail(
+        why, OOZE_ERROR_MEMORY,
+        "cuda: no device memory for %u particles: %zu bytes needed, %zu asked for, %zu of %zu free",
+        count, total, part[k].bytes, available, all);
+  }
+  oz_frame next = g->arrays;
+  lay_out(&next, static_cast<float *>(part[0].fresh.at), capacity, 0);
+  for (size_t k = FIXED_PARTS; k < parts; k++)
+    put_array(&next, field_of((oz_field)(part[k].slot - g->field)),
+              static_cast<float *>(part[k].fresh.at));
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && g->count; k++) {
+    const field_array *a = field_of((oz_field)k);
+    const float *from = array_of(&g->arrays, a);
+    float *to = array_of(&next, a);
+    if (!from) continue;
+    for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
+      OZ_CUDA(cudaMemcpyAsync(to + (size_t)c * capacity, from + (size_t)c * g->arrays.stride,
+                              (size_t)g->count * (a->planes ? 1 : a->words) * 4,
+                              cudaMemcpyDeviceToDevice, g->stream),
+              "moving particles");
+  }
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "moving particles");
+  forget_graphs(g);
+  for (size_t k = 0; k < parts; k++) {
+    drop(g, part[k].slot, part[k].scratch);
+    *part[k].slot = part[k].fresh;
+  }
+  for (buffer &k : g->field_to) drop(g, &k, false); /* too small now */
+  release_spare_lists(g);
+  cancel_presort(g);
+  g->lists.prebuilt = PREBUILT_NONE;
+  g->arrays = next;
+  g->parity = 0;
+  g->capacity = capacity;
+  g->walls.slot_of = slots_of(static_cast<float *>(g->block.at), capacity, 0);
+  g->lists.place = places_of(static_cast<float *>(g->block.at), capacity);
+  return OOZE_OK;
+}
+
+ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  OZ_TRY(flush(g, why));
+  if (count > g->capacity) {
+    /* growth by half, so that an emitter does not reallocate every substep */
+    const uint64_t room = (uint64_t)g->capacity + g->capacity / 2;
+    ooze_result r = OOZE_ERROR_MEMORY;
+    if (room > count && room < 1u << 30) r = reserve(b, (uint32_t)room, why);
+    if (r < 0) OZ_TRY(reserve(b, count, why));
+  }
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > g->count; k++) {
+    const field_array *a = field_of((oz_field)k);
+    float *p = array_of(&g->arrays, a);
+    if (!p) continue;
+    const size_t fresh = count - g->count, words = a->planes ? 1 : a->words;
+    for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++)
+      OZ_CUDA(cudaMemsetAsync(p + (size_t)c * g->arrays.stride + g->count * words, 0,
+                              fresh * words * 4, g->stream),
+              "new particles");
+  }
+  OZ_TRY(links_resize(g, count, why));
+  g->count = count;
+  g->sorter.box_known = BOX_UNKNOWN;
+  cancel_presort(g);
+  return OOZE_OK;
+}
+
+} // namespace OZ_NAMESPACE
