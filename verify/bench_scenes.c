@@ -59,7 +59,7 @@ static void pour(kit *k, uint32_t particles, double radius, double height, uint3
   /* few particles: half of them are the mound */
   height = fmin(height, 0.5 * volume / (MEASURE_PI * radius * radius));
   poured p = {radius, height, radius};
-  /* The mound, pi m^2 (1.2 m) / 3, takes what the stream above it leaves. */
+  /* The mound, pi m^2 (1.2 m) / 3, takes the particles that the stream above it leaves. */
   for (int round = 0; round < 8; ++round) {
     double buried = fmax(0.0, 1.2 * (p.mound - radius)),
            rest = volume - MEASURE_PI * radius * radius * (height - buried);

@@ -15,7 +15,7 @@ typedef struct bench_scene {
   double paper_seconds; /* a frame, in the paper's Table 1 (GTX 1070); 0: not in it */
   int large;            /* runs only when named */
   void (*build)(kit *k, uint32_t particles);
-  /* or NULL: moves what moves */
+  /* or NULL: moves colliders */
   void (*before_step)(kit *k, uint32_t particles, uint32_t step, double dt);
 } bench_scene;
 

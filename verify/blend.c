@@ -18,8 +18,8 @@ static void open_blend(verify *v, kit *k, double separation, double alpha) {
  * holds. A quarter of gravity, so that also the softest stays on its supports and all bend in
  * proportion to their weight. Gives the sag of its middle below its ends over its length, the mean
  * of the last three quarters of the run, since nothing but contact damps a solid (alpha 0) and it
- * swings about where it would rest; and how far its ends reach at least, over where they stood:
- * what has slipped off does not sag. */
+ * swings about where it would rest; and how far its ends reach at least, over where they stood: a
+ * bar that has slipped off does not sag. */
 static int sag(verify *v, double support, int frames, uint32_t substeps, double *out,
                double *reach) {
   const double d = 0.02;
@@ -67,10 +67,10 @@ static int sag(verify *v, double support, int frames, uint32_t substeps, double 
   return ran;
 }
 
-/* (12): his step is such that nothing moves further in it than the support radius, which is what
- * `cfl` is. A cube that strikes the floor at 20 m/s: speed times step over the radius, at most; and
- * the steps of the slowest and of the busiest frame. (13): the bar of figure 2 sags as much with
- * half the step. */
+/* (12): his step is such that nothing moves further in it than the support radius, as with `cfl`. A
+ * cube that strikes the floor at 20 m/s: speed times step over the radius, at most; and the steps
+ * of the slowest and of the busiest frame. (13): the bar of figure 2 sags as much with half the
+ * step. */
 static void steps(verify *v) {
   const double d = 0.02, low[3] = {-0.1, 0.9, -0.1}, frame = 1.0 / 24.0;
   const uint32_t n[3] = {10, 10, 10};
@@ -93,7 +93,7 @@ static void steps(verify *v) {
     const double before = f ? stats.max_speed : 20.0;
     kit_step(&k, frame, 1);
     if (kit_good(&k)) k.result = ooze_stats_get(k.solver, &stats);
-    /* substeps get shorter or longer with the speed, from what it was to what it is: their mean is
+    /* substeps get shorter or longer with the speed, from the old to the new one: their mean is
      * no longer than the longest */
     const double step = frame / stats.substeps;
     most = fmax(most, step * fmin(before, stats.max_speed) / (d * (double)k.params.blend_support));
@@ -243,7 +243,7 @@ static int fallen(verify *v, double alpha, double *height, double *width) {
 }
 
 /* Figure 5d: four balls drop into a pool: five pieces become one, and the pool stands higher by
- * what they bring. */
+ * their volume. */
 static void pool(verify *v) {
   const int quick = verify_at(v) == VERIFY_QUICK;
   const double d = quick ? 0.04 : 0.02, half[3] = {0.3, 1.5, 0.3}, middle[3] = {0.0, 1.5, 0.0},
@@ -267,7 +267,7 @@ static void pool(verify *v) {
   kit_block(&k, material, n, low);
   kit_fill(&k, material, low, high, kit_in_figure, &balls);
   for (int f = 0; f <= (quick ? 40 : 60) && kit_good(&k); ++f) {
-    if (f) kit_step(&k, 1.0 / 24.0, quick ? 10 : 20); /* pressure is what the step bears */
+    if (f) kit_step(&k, 1.0 / 24.0, quick ? 10 : 20); /* pressure is limited by the step */
     if (f && f < 30) continue;
     kit_read(&k);
     measure_pieces((measure_points)k.x, k.count, 1.5 * d, -1.0, k.count / 100, &pieces[f ? 1 : 0],

@@ -1,4 +1,4 @@
-/* Rigid bodies: what closed forms say of them. SPDX-License-Identifier: Apache-2.0 */
+/* Rigid bodies against closed forms. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
 

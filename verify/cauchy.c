@@ -25,7 +25,7 @@ typedef struct pulled {
   double opening;   /* speed at which the gap opens in the next 0.05 s, over the pulling speed */
   /* speed of the upper half less the lower one's, over the pulling speed, 0.02 s after the cut */
   double apart;
-  double quarter[4]; /* m: length of what holds together after each quarter of the run */
+  double quarter[4]; /* m: length of the connected part after each quarter of the run */
   uint32_t count;    /* particles */
 } pulled;
 
@@ -112,7 +112,7 @@ static int run(verify *v, const pull *p, pulled *out) {
   kit_open(&k, verify_machine(v), p->separation);
   k.params.model = p->model;
   k.params.cauchy_stress = p->stress;
-  /* what flies apart is to disperse, not to blow up */
+  /* a fluid that flies apart is to disperse, not to blow up */
   if (p->model == OOZE_MODEL_CAUCHY) k.params.max_speed = (float)(10.0 * SPEED);
   kit_iterations(&k, 20, 20);
   k.jitter = p->model == OOZE_MODEL_CAUCHY ? 0.2 : 0.1;
@@ -182,7 +182,7 @@ static void stretched(verify *v, const char *name, const pulled *r) {
 }
 
 /* The paper's findings are an order; it gives no number. Sims 1 and 2 are stretched without being
- * dispersed: to twice their length at least, here, and nobody is on his own but one in a hundred;
+ * dispersed: to twice their length at least, here, and at most one particle in a hundred is alone;
  * whether they are whole to the end is told. Sims 3 and 4 disperse. That 1 does so a little more
  * than 2 is told as well: at his size it is a matter of five in thirty thousand particles. */
 static void stretched_whole(verify *v, const char *name, const pull *p, const pulled *r) {

@@ -1,4 +1,4 @@
-/* What a check is written with. It runs the solver and emits rows: a judged row passes or fails, a
+/* The interface of a check. A check runs the solver and emits rows: a judged row passes or fails, a
  * reported one shows a number beside its reference. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_VERIFY_CHECK_H
 #define OOZE_VERIFY_CHECK_H
@@ -38,7 +38,7 @@ void verify_at_least(verify *v, double measured, double limit, const char *unit,
 OZ_PRINTF(6, 7)
 void verify_within(verify *v, double measured, double expected, double share, const char *unit,
                    const char *row, ...);
-/* expected: what to read it against (a goal, the prototype's value), or NAN */
+/* expected: a reference (a goal, the prototype's value), or NAN */
 OZ_PRINTF(5, 6)
 void verify_report(verify *v, double measured, double expected, const char *unit, const char *row,
                    ...);

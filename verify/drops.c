@@ -226,8 +226,8 @@ void verify_fig4(verify *v) {
     return;
   }
   if (!verify_wants(v, "order")) return;
-  /* What the paper's figure shows: softer sinks lower and, until it shatters, bounces higher; more
-   * fluid spreads wider.
+  /* The order of the paper's figure: softer sinks lower and, until it shatters, bounces higher;
+   * more fluid spreads wider.
    */
   static const char *const elastic[] = {"rigid", "hard", "elastic", "bouncy"};
   static const char *const maxwell[] = {"stiff", "creeping", "slumping", "cream"};
@@ -316,7 +316,7 @@ void verify_rebound(verify *v) {
 
 /* ---- the explicit stress (Barreiro et al. 2017, section 3.1) ---- */
 
-/* The largest step of a factor-2 list at which the cube stays together, and what a second costs at
+/* The largest step of a factor-2 list at which the cube stays together, and the cost of a second at
  * that step. */
 static int largest_step(verify *v, verify_drop *d, double from, double to, double *step,
                         double *cost) {

@@ -1,4 +1,4 @@
-/* The model links (Takahashi et al. 2014) against what its paper shows.
+/* The model links (Takahashi et al. 2014) against its paper's figures.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the checks of the model links share. SPDX-License-Identifier: Apache-2.0 */
+/* Common parts of the checks of the model links. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_VERIFY_LINKS_H
 #define OOZE_VERIFY_LINKS_H
 

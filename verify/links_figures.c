@@ -12,7 +12,7 @@ static const double d = LINKS_D;
  * edges ---- */
 
 typedef struct dam {
-  /* number density of what is within 1.5 d of the wall behind, and of its lower edge, over that
+  /* number density of particles within 1.5 d of the wall behind, and of its lower edge, over that
    * inside */
   double wall, edge;
   double leaked; /* share beyond the walls */
@@ -123,7 +123,7 @@ static void fig5(verify *v) {
   verify_at_least(v, mixed, 0.05, "of the hot ball", "fig5.touches-the-cold-one");
 }
 
-/* ---- fig. 6: a ball drops; the step against what explicit viscosity of the same strength bears
+/* ---- fig. 6: a ball drops; the step against the limit of explicit viscosity of the same strength
  * ---- */
 
 /* Height over radius that a ball has a while after it was put on the floor. */
@@ -223,7 +223,7 @@ static void fig6(verify *v) {
 
 /* ---- fig. 8: a sheet that is poured folds to and fro ---- */
 
-/* Mean x of the sheet a little above what it has piled up, which is where it is wider than `thick`;
+/* Mean x of the sheet a little above its pile, which is where it is wider than `thick`;
  * NAN if there is none. */
 static double lean(const kit *k, double thick, double top) {
   enum { SLABS = 32 };

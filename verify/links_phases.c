@@ -1,4 +1,4 @@
-/* Figures 11 and 12 of Takahashi, Nishita & Fujishiro 2014: what congeals and what melts.
+/* Figures 11 and 12 of Takahashi, Nishita & Fujishiro 2014: fluids that congeal and melt.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void fig12(verify *v) {
   c.end = c.start;
   if (kit_good(&k)) k.result = ooze_collider_add(k.solver, &c, &handle);
   kit_plane(&k, origin, up, 0.3);
-  /* the hot wall has particles, which what touches them is linked to; a cold one's would not be
+  /* the hot wall has particles, to which touching fluid is linked; a cold one's would not be
    * (Algorithm 1) */
   ooze_collider_desc_default(&c);
   c.shape = OOZE_SHAPE_PLANE;

@@ -1,4 +1,4 @@
-/* What is read off a simulation: plain functions of arrays. SPDX-License-Identifier: Apache-2.0 */
+/* Measurements of a simulation: plain functions of arrays. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_VERIFY_MEASURE_H
 #define OOZE_VERIFY_MEASURE_H
 
@@ -65,7 +65,7 @@ double measure_stream_speed(const measure_stream *s, int slab);
 double measure_stream_radius(const measure_stream *s, int slab);
 double measure_stream_full(const measure_stream *s, int slab);
 
-/* Where the stream meets what it has piled up: the centroid of the lowest section that still falls.
+/* Where the stream meets its pile: the centroid of the lowest section that still falls.
  * Heights are searched from `top` down in slabs of two separations. Returns 0 if there is none. */
 int measure_contact(measure_points x, measure_points v, uint32_t count, double separation,
                     double top, double radius, double out[3]);

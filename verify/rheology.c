@@ -2,7 +2,7 @@
  * closed forms. SPDX-License-Identifier: Apache-2.0
  *
  * Stress over modulus is Q - I. The update is of first order in dt/lambda; 400 steps a relaxation
- * time leave 0.5% at most of what is checked to 2%. */
+ * time leave an error of 0.5% at most; the check allows 2%. */
 #include <math.h>
 #include <stdio.h>
 

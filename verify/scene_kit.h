@@ -1,4 +1,4 @@
-/* Scenes built through ooze.h, without scene files: what verify and bench are made of.
+/* Scenes built through ooze.h, without scene files, for verify and bench.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Calls do nothing once one has failed; `result` and `message` keep the first failure, so that a
@@ -8,7 +8,7 @@
 
 #include "ooze/ooze.h"
 
-/* How to run: what the command line may say for any scene. */
+/* The machine of a run, as the command line chooses it for any scene. */
 typedef struct kit_machine {
   uint32_t backend, isa, tasks, threads;
   int32_t device;
@@ -122,8 +122,8 @@ typedef struct kit_state {
 void kit_save(kit *k, kit_state *to);
 void kit_load(kit *k, const kit_state *from);
 
-/* Of what kit_read brought: from end to end along an axis, m; root mean square distance from the
- * middle along it, m; mean compression. */
+/* Of the state that kit_read brought: from end to end along an axis, m; root mean square distance
+ * from the middle along it, m; mean compression. */
 double kit_extent(const kit *k, int axis);
 double kit_spread(const kit *k, int axis);
 double kit_compression(const kit *k);

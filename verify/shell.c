@@ -13,7 +13,7 @@ static ooze_collider sheet(kit *k, float friction) {
   ooze_collider_desc c;
   ooze_collider handle = 0;
   ooze_collider_desc_default(&c);
-  c.shape = OOZE_SHAPE_SDF; /* nobody knows its distance */
+  c.shape = OOZE_SHAPE_SDF; /* its distance is not known */
   c.boundary = OOZE_BOUNDARY_PARTICLES;
   c.friction = friction;
   if (kit_good(k)) k->result = ooze_collider_add(k->solver, &c, &handle);

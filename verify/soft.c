@@ -1,4 +1,4 @@
-/* Soft bodies: what elasticity says of them. SPDX-License-Identifier: Apache-2.0 */
+/* Soft bodies against the theory of elasticity. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,9 @@
  * Table 1 of Barreiro et al. 2017 gives one number of iterations a step; how many of them project
  * velocities and how many positions is ours (bench_scenes.c). Here its scenes, with fewer
  * particles, are followed by a run that converges, and every few steps all divisions of the paper's
- * number start from one and the same state of it and take a few steps, so that what parts them from
- * it is what they did not solve and not what chaos makes of it. What a step leaves of density may
- * gather over many: each division also goes on alone for a while, and there only densities are
- * looked at. */
+ * number start from one and the same state of it and take a few steps, so that they part from it by
+ * their unsolved residual and not by chaos. Density errors may gather over many steps: each
+ * division also goes on alone for a while, and there only densities are looked at. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,20 +19,20 @@ enum {
   SPLITS = 5,
   VELOCITIES = SPLITS, /* velocities converged, half of all iterations for positions */
   POSITIONS,           /* the other way round: together they tell which phase lacks iterations */
-  /* twice as many as what is measured against: is that converged? One window */
+  /* twice as many as in the reference: is that converged? One window */
   TWICE,
   DIVISIONS,
   WINDOW = 4, /* steps */
   BETWEEN = 4,
-  LOOKS = 6 /* at who goes on alone, in the latter half of it */
+  LOOKS = 6 /* of the divisions that go on alone, in the latter half of it */
 };
 
 typedef struct division_set {
   const char *name, *scene; /* the bench's, whose step and iterations it has */
   uint32_t particles;       /* of the bench's scene */
-  /* Pa s; 0: the bench's scene. Else poured from a nozzle: what stands there moves too little */
+  /* Pa s; 0: the bench's scene. Else poured from a nozzle: a pile moves too little */
   double viscosity;
-  double separation;      /* m, of what is poured */
+  double separation;      /* m, of the poured stream */
   uint32_t settle, alone; /* steps until it moves as it should; steps that each goes on alone */
   /* times the number of iterations, in each phase, to measure against */
   uint32_t many;
@@ -51,7 +50,7 @@ static const division_set sets[] = {
 static const division_set quick = {"quick-blocks",     "blocks", 576, 0.0, 0.0, 60, 48, 5, 0,
                                    {10, 7, 12, 13, 15}};
 
-/* ---- what a window ends with ---- */
+/* ---- the end of a window ---- */
 
 typedef struct picture {
   uint32_t count, capacity;
@@ -95,7 +94,7 @@ static void squeeze_add(squeeze *s, const picture *p) {
 typedef struct division {
   double n, x2, x_max; /* m^2, m */
   double v2, speed2;   /* (m/s)^2: of the difference, of the converged velocity */
-  double q2, strain2;  /* the same of the conformation, and of what sets it off from identity */
+  double q2, strain2;  /* the same of the conformation, and of its difference from identity */
   squeeze windows, alone;
 } division;
 
@@ -150,7 +149,8 @@ static void advance(run *r, uint32_t velocity, uint32_t position, uint32_t steps
 }
 
 /* The solver tells densities as they were before its last iteration moved particles. A step of no
- * length that begins here tells them as they are; who goes on from here loads the state again. */
+ * length that begins here tells them as they are; a run that goes on from here loads the state
+ * again. */
 static int look(run *r, picture *p) {
   kit_read(&r->k);
   if (!kit_good(&r->k)) return 0;
@@ -181,16 +181,16 @@ static void go_alone(run *r, uint32_t velocity, uint32_t position, uint32_t step
   }
 }
 
-/* ---- what it says ---- */
+/* ---- the verdict ---- */
 
 static double rms(const division *d) { return sqrt(d->x2 / d->n); }
 static double mean(const squeeze *s) { return s->sum / s->looks; }
 
 /* Half and half must have no reason to be left for more velocity iterations, which cost less time
  * (one of positions takes more than two of them): none of those may come nearer, or keep volume
- * better, by more than a tenth, which another size of the scene changes too. What comes nearer at
- * the price of a tenth more density error does not count. Any other choice is held against half and
- * half: nearer to the truth, and at most a tenth more density error. */
+ * better, by more than a tenth, which another size of the scene changes too. A division that comes
+ * nearer at the price of a tenth more density error does not count. Any other choice is held
+ * against half and half: nearer to the truth, and at most a tenth more density error. */
 static void judge(verify *v, const division_set *set, const division *d, int chosen) {
   const division *own = &d[chosen];
   double distance = 0.0, compression = 0.0; /* the worst ratios to a rival */
@@ -235,7 +235,7 @@ static void tell(verify *v, const division_set *set, const bench_scene *s, const
                   i == VELOCITIES ? "velocities-solved" : "positions-solved");
     verify_note(v, "compression %.2e", mean(&d[i].windows));
   }
-  /* what is measured against errs by less than half of what is measured */
+  /* the reference errs by less than half of the measured difference */
   const double off = rms(&d[TWICE]) / rms(&d[chosen]);
   if (set->creeps)
     verify_report(v, off, 0.5, "", "%s.converged", set->name);

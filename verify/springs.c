@@ -1,4 +1,4 @@
-/* The model springs (Clavet et al. 2005) against what its paper shows.
+/* The model springs (Clavet et al. 2005) against its paper's figures.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static double elongation(const double *x, int n) {
   return 2.0 * square[0] / (square[1] + square[2]) - 1.0;
 }
 /* The drop of fig. 3 in both orders, step by step: the greatest difference of how much longer than
- * wide it is, and of what it is at the end. */
+ * wide it is, and the same at the end. */
 static void drop_as_printed(verify *v, uint32_t wide, int steps) {
   const uint32_t n[3] = {2 * wide, wide, wide};
   const double low[3] = {0.0, 0.0, 0.0}, ratio = 2.6797, h = ratio * d, T = sqrt(0.01 * h / 9.81),
@@ -110,12 +110,12 @@ static void oscillating_drop(verify *v) {
 }
 
 /* Height left of a block (10 particles high; --long: 27, as many as the paper's scenes have) that a
- * plate presses to half and lets go, after it had time to recover, over what it was. */
+ * plate presses to half and lets go, after it had time to recover, over its first height. */
 static int pressed(verify *v, uint32_t after, float plasticity, float yield, double *out) {
   kit k;
   const uint32_t side = verify_at(v) == VERIFY_LONG ? 27 : 10, n[3] = {side, side, side};
   const double h = side * d, low[3] = {-0.5 * h, 0.0, -0.5 * h}, dt = 0.004;
-  /* light gravity: what is looked at is the press */
+  /* light gravity: the press is the object of the check */
   kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_SPRINGS, -1.0);
   k.params.springs_mode = OOZE_SPRINGS_SET;
   k.params.springs_elasticity = 1.0f;
@@ -145,7 +145,7 @@ static int pressed(verify *v, uint32_t after, float plasticity, float yield, dou
   kit_close(&k);
   return ran;
 }
-/* Fig. 5: what is left of the press depends on how fast rest lengths follow (alpha) and on how much
+/* Fig. 5: the print of the press depends on how fast rest lengths follow (alpha) and on how much
  * they bear before they do (gamma, 0 to 0.2 in the paper): slower or more is more elastic. */
 static void plastic_behaviours(verify *v) {
   double fast, slow, firm;
@@ -203,7 +203,7 @@ static void beneath_a_sphere(verify *v) {
   verify_at_most(v, share[0], 0.1, "of the fluid", "fig7.without-stickiness");
 }
 
-/* Processor time of the surface of what kit_read brought, s, all threads together. */
+/* Processor time of the surface of the state that kit_read brought, s, all threads together. */
 static double surface_time(const kit *k) {
   ooze_surface_desc desc;
   ooze_surface_points points;

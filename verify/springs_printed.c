@@ -147,8 +147,8 @@ static double inside(const printed *r, int i, double n[3]) {
   }
   return least;
 }
-/* (9) to (11): what takes the normal part of the relative velocity away, and a part of the
- * tangential one. Nothing where they part. */
+/* (9) to (11): the impulse that takes the normal part of the relative velocity away, and a part of
+ * the tangential one. Nothing where they part. */
 static void impulse(const printed *r, int i, const double n[3], double out[3]) {
   double u[3], normal = 0.0;
   for (int c = 0; c < 3; c++)

@@ -5,7 +5,7 @@
 #ifndef OOZE_VERIFY_SPRINGS_PRINTED_H
 #define OOZE_VERIFY_SPRINGS_PRINTED_H
 
-/* A box that moves up and down. What is nearer to it than `gap` has struck it. */
+/* A box that moves up and down. A particle nearer to it than `gap` has struck it. */
 typedef struct printed_block {
   double half[3], mass; /* mass 0: there is none */
   double y, v;

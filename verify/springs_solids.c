@@ -106,8 +106,8 @@ static void moving_character(verify *v) {
   verify_at_least(v, all ? (double)wet / all : 0.0, 0.15, "of the fluid", "fig1.character.wet");
 }
 
-/* Fig. 8: drops rain on a ball. Half a second after the last struck: what clings, and how far up it
- * still is; viscous rain runs down later than thin rain. */
+/* Fig. 8: drops rain on a ball. Half a second after the last struck: the clinging share, and how
+ * far up it still is; viscous rain runs down later than thin rain. */
 static int rained(verify *v, double viscosity, double *clings, double *height) {
   const double radius = 0.1, centre[3] = {0.0, 0.2, 0.0};
   kit k;
@@ -153,8 +153,8 @@ static void rain(verify *v) {
 /* Fig. 9 and 10: a block in a tank. Heavier than the fluid it goes to the ground; lighter it
  * floats, deeper the heavier it is. Gives the height of its lower side, and its draught: the volume
  * of fluid that it keeps out, over its own. The fluid alone would stand `n[1]` particles high, less
- * what it is squashed; with the block its level is taken from the height of its centre of mass (a
- * box less the wet part of the block), as `ooze verify floating` does. */
+ * its compression; with the block its level is taken from the height of its centre of mass (a box
+ * less the wet part of the block), as `ooze verify floating` does. */
 typedef struct drowned {
   double low_side, draught, squashed;
   /* m: how much deeper than Archimedes says, with the fluid as dense as it is squashed */
@@ -258,9 +258,9 @@ static void tank(verify *v) {
     verify_at_most(v, b.low_side / d, 1.5, "d", "fig9.heavy.above-the-ground");
   }
   if (!verify_wants(v, "fig10")) return;
-  /* Fluid is drawn to a block by a part of what draws it to itself (OZ_SPRING_BODY_PULL), so that
-   * what its surface does along the block's edge neither lifts nor drowns it. What is left is below
-   * a separation: levels are layers of particles. */
+  /* Fluid is drawn to a block by a part of its pull on itself (OZ_SPRING_BODY_PULL), so that the
+   * surface along the block's edge neither lifts nor drowns it. The rest is below a separation:
+   * levels are layers of particles. */
   static const double density[] = {350.0, 700.0};
   for (int i = 0; i < 2; ++i) {
     if (!drown(v, density[i], &b)) return;

@@ -106,7 +106,7 @@ static void swing(verify *v, double across) {
     verify_at_least(v, a[longest] - a[lowest], 0.25 * (a[0] - a[lowest]), "", "swings.%.0f",
                     2.0 * across);
     verify_at_most(v, momentum, 1e-4, "", "momentum.%.0f", 2.0 * across);
-    /* Tension's own forces lie along pairs. What turns is rounding: on a GPU stresses that
+    /* Tension's own forces lie along pairs. Rounding turns the drop: on a GPU stresses that
      * particles send each other have 13 bits, and scenes as small as these have gradients as
      * halves; neither is symmetric. By chance that adds up to 0.4e-3 to 3.3e-3, whatever else is
      * rounded otherwise, less with more particles. With the kernels as loops it is 7e-6 if neither
@@ -146,7 +146,7 @@ static void round_cube(verify *v, uint32_t side) {
   kit_close(&k);
 }
 
-/* Steps of 1/24 s with a tension hundreds of times what they bear. */
+/* Steps of 1/24 s with a tension hundreds of times their limit. */
 static void whole_frames(verify *v, uint32_t side, double sigma) {
   const double dt = 1.0 / 24.0;
   const uint32_t n[3] = {side, side, 2 * side};

@@ -46,7 +46,7 @@ typedef struct verify_time {
 typedef struct verify_desc {
   kit_machine machine;
   verify_level level;
-  const char *name;                               /* what to run, or NULL */
+  const char *name;                               /* the checks to run, or NULL */
   void (*row)(void *user, const verify_row *row); /* called for each row as it comes, or NULL */
   void *user;
 } verify_desc;

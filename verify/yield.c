@@ -1,4 +1,4 @@
-/* Yield stress: a cylinder slumps under its own weight until what it bears is what it can bear.
+/* Yield stress: a cylinder slumps under its own weight until its load is the yield stress.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Slump s / H = 1 - 2 t (1 - ln 2 t), t = yield stress / (rho g H) (Murata 1984, Pashias et al.
@@ -127,8 +127,9 @@ static void squeezed(verify *v, const char *name, const char *preset, uint64_t m
   kit_close(&k);
 }
 
-/* The same preset under a plate that comes down slower than what counts as resting (density.h,
- * OZ_STILL_MOST), to half its height: it flows out sideways, and must not lose volume instead. */
+/* The same preset under a plate that comes down slower than the speed that counts as resting
+ * (density.h, OZ_STILL_MOST), to half its height: it flows out sideways, and must not lose volume
+ * instead. */
 static void pressed(verify *v) {
   enum { EDGE = 12 };
   const double separation = 0.0022, speed = 0.005, height = EDGE * separation,
