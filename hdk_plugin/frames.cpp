@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frames.h"
 
-#include <iterator>
-
 namespace oz {
 
 GU_DetailHandle copy_of(const GU_Detail &gdp) {
@@ -23,11 +21,19 @@ int64 Frames::bytes() const {
 }
 
 const Frame *Frames::before(int frame, int &found) const {
-  auto at = myFrames.upper_bound(frame);
-  if (at == myFrames.begin()) return nullptr;
-  --at;
-  found = at->first;
-  return &at->second;
+  for (auto at = myFrames.upper_bound(frame); at != myFrames.begin();) {
+    --at;
+    if (!at->second.detail.isValid()) continue;
+    found = at->first;
+    return &at->second;
+  }
+  return nullptr;
+}
+
+size_t Frames::count() const {
+  size_t n = 0;
+  for (auto &f : myFrames) n += f.second.detail.isValid();
+  return n;
 }
 
 void Frames::keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look) {
@@ -42,10 +48,12 @@ void Frames::keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t in
 
 void Frames::trim(int start, int frame, int64 room) {
   int64 used = bytes();
-  for (auto at = myFrames.begin(); at != myFrames.end() && used > room;) {
-    const bool stays = at->first == start || at->first == frame;
-    if (!stays) used -= at->second.bytes;
-    at = stays ? std::next(at) : myFrames.erase(at);
+  for (auto &f : myFrames) {
+    if (used <= room) return;
+    if (f.first == start || f.first == frame) continue;
+    used -= f.second.bytes;
+    f.second.bytes = 0;
+    f.second.detail = GU_DetailHandle();
   }
 }
 

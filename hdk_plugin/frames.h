@@ -10,6 +10,7 @@
 namespace oz {
 
 struct Frame {
+  // Empty where it had to make room: its hashes stay, since later frames were made by way of it.
   GU_DetailHandle detail;
   uint64_t parms = 0, inputs = 0; // hashes of the node's parameters and its inputs at that frame
   int64 bytes = 0;
@@ -25,10 +26,10 @@ class Frames {
 public:
   void clear() { myFrames.clear(); }
   bool empty() const { return myFrames.empty(); }
-  size_t count() const { return myFrames.size(); }
+  size_t count() const; // with a detail
   int64 bytes() const;
   int first() const { return myFrames.begin()->first; }
-  // The last frame up to this one, or NULL; its number in `found`.
+  // The last frame up to this one that has a detail, or NULL; its number in `found`.
   const Frame *before(int frame, int &found) const;
   void keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look);
   // The oldest go until the others fit, but neither the start nor this one.

@@ -81,12 +81,19 @@ def karma(out, name, colour, roughness=0.15, transmission=0.0, camera=((0.0, 0.2
     shader = library.createNode("mtlxstandard_surface", name)
     put(shader, base_color=colour, specular_roughness=roughness, transmission=transmission, subsurface=0.0 if transmission else 0.3)
     put(library, materials=1)
-    put(library, matnode1=name, matpath1=name, geopath1="/" + name)
+    put(library, matnode1=name, matpath1=name, assign1=1, geopath1="/" + name)  # without assign the path is there and nothing is bound
     view = add(stage, "camera", name + "_camera", library, primpath="/cameras/camera1", t=camera[0], r=camera[1], focalLength=35)
     dome = add(stage, "domelight", name + "_sky", view)
     sun = add(stage, "distantlight", name + "_sun", dome, r=(-50.0, 30.0, 0.0))
-    settings = add(stage, "karmarenderproperties", name + "_settings", sun, camera="/cameras/camera1", resolution=(1280, 720),
-                   picture="$HIP/render/%s.$F4.exr" % name)
+    # velocity blur, by the primvar itself: names of encoded parameters differ from release to release
+    blur = add(stage, "attribwrangle", name + "_blur", sun, primpattern="/%s/**" % name,
+               snippet='usd_setprimvar(0, s@primpath, "karma:object:vblur", 1);')
+    # 22.0 calls the node karmarendersettings; the older name is deprecated there
+    kind = "karmarendersettings" if hou.nodeType(hou.lopNodeTypeCategory(), "karmarendersettings") else "karmarenderproperties"
+    settings = add(stage, kind, name + "_settings", blur, camera="/cameras/camera1", picture="$HIP/render/%s.$F4.exr" % name)
+    if settings.parm("res_mode") is not None:
+        put(settings, res_mode="manual")  # else the resolution is that of the camera
+    put(settings, resolution=(1280, 720))
     render = add(stage, "usdrender_rop", name + "_render", settings, trange="normal")
     stage.layoutChildren()
     return render

@@ -37,6 +37,15 @@ OZ_CASE(an_edit_at_earlier_frames_shows_at_once) {
   CHECK(cook(fresh, 12) != nullptr);
   CHECK(bits(solver->gdp) != before);
   CHECK_BITS(solver->gdp, fresh->gdp);
+  // also where the frames that it shows at are no longer in memory
+  SOP_Node *forgetful = make();
+  forgetful->set("cachemem", 0);
+  CHECK(cook(forgetful, 12) != nullptr);
+  moved = 0.15;
+  ++wall.version;
+  SOP_Node *other = make();
+  CHECK(cook(forgetful, 12) != nullptr && cook(other, 12) != nullptr);
+  CHECK_BITS(forgetful->gdp, other->gdp);
   moved = 0; // back, and seen from another frame
   ++wall.version;
   CHECK(cook(solver, 13) != nullptr && cook(solver, 12) != nullptr);

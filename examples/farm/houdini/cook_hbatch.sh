@@ -1,6 +1,6 @@
 #!/bin/sh
-# cook_hbatch.sh HIP ROP SOLVER FILE FIRST LAST: renders a geometry ROP (or File Cache) with hbatch, for farms that have no hython.
-#   cook_hbatch.sh honey.hip /obj/honey/cache /obj/honey/sim '/shared/honey/sim.$F4.bgeo.sc' 1 240
+# cook_hbatch.sh HIP ROP SOLVER FILE FIRST LAST: renders a geometry ROP with hbatch, for farms that have no hython.
+#   cook_hbatch.sh honey.hip /obj/honey/farm /obj/honey/sim '/shared/honey/sim.$F4.bgeo.sc' 1 240
 # FILE is where that ROP writes. What is there already is taken as done: the Ooze Solver goes on from it. A ROP writes in
 # place, so a task that was killed may have left half a file: the newest is only trusted if `ooze info` can read it (OOZE
 # names the program); without the program the one before it is taken. hbatch's own exit code tells little: this one is 0

@@ -6,7 +6,8 @@ with the `ooze` command line, without a Houdini licence.
 
   hython pdg_wedge.py honey.hip /obj/honey/farm /obj/honey/source/viscosity 3 10 50 200 --out honey_wedge.hip
 
-The ROP's file should have `@wedgeindex` in its name, or the items write over each other; this script says so.
+The ROP's file gets a folder `wedge@wedgeindex`, unless its name has `@wedgeindex` already: else the items would write over each other.
+A parameter that a Material Preset overrules is refused: set the preset of that Ooze Source to Custom first.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -31,8 +32,9 @@ def houdini_wedge(tasks, rop, parm, values):
     fetch = tasks.createNode("ropfetch", "simulate")
     fetch.setInput(0, wedge)
     fetch.parm("roppath").set(rop.path())
-    fetch.parm("batchall").set(1)        # all frames in one batch: a simulation stays in one process
-    fetch.parm("resumebatch").set(1)     # a batch that was cut off keeps the frames that it has
+    frames = fetch.parm("framegeneration")
+    frames.set(len(frames.menuItems()) - 1)  # the last: as the ROP says
+    fetch.parm("batchall").set(1)            # all frames in one batch: a simulation stays in one process
     return fetch
 
 
@@ -44,6 +46,22 @@ def command_line_wedge(tasks, scene, rows, out, program="ooze"):
     run.parm("pdg_command").set(
         "%s run \"%s\" --wedge `@pdg_index` -o \"%s/wedge`@pdg_index`\" --resume --farm --output-lines" % (program, scene, out))
     return run
+
+
+def overruled(parm):
+    """Why a wedge over this parameter would do nothing, or None."""
+    preset = parm.node().parm("preset")
+    if preset is None or parm.name() == "preset" or preset.eval() == "custom" or parm.node().parm("yieldstress") is None:
+        return None
+    return "%s has the Material Preset %s, which overrules %s; set it to Custom" % (parm.node().path(), preset.eval(), parm.name())
+
+
+def apart(file):
+    """A folder for each item, where the file's name does not tell them apart."""
+    if file is None or "@wedge" in file.unexpandedString():
+        return
+    folder, _, name = file.unexpandedString().rpartition("/")
+    file.set("%s/wedge`@wedgeindex`/%s" % (folder, name))
 
 
 def build(rop, parm, values):
@@ -66,10 +84,11 @@ def main():
     if rop is None or parm is None:
         sys.stderr.write("pdg_wedge: the scene has no %s\n" % (args.rop if rop is None else args.parm))
         return 2
-    file = rop.parm("sopoutput")
-    if file is not None and "@wedge" not in file.unexpandedString():
-        sys.stderr.write("pdg_wedge: %s has no `@wedgeindex`: all items would write the same files\n" % file.path())
+    why = overruled(parm)
+    if why:
+        sys.stderr.write("pdg_wedge: %s\n" % why)
         return 2
+    apart(rop.parm("sopoutput"))
     build(rop, parm, args.values)
     hou.hipFile.save(args.out or args.hip)
     return 0

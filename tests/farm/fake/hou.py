@@ -82,6 +82,9 @@ class Parm:
     def name(self):
         return self._name
 
+    def node(self):
+        return self._node
+
     def path(self):
         return self._node.path() + "/" + self._name
 
@@ -358,6 +361,15 @@ def _new_scene():
 
 
 _new_scene()
+
+
+def lopNodeTypeCategory():
+    return "lop"
+
+
+def nodeType(category, name):
+    """A type that stock.json has, or None."""
+    return _load_types().get("%s/%s" % (category, name))
 
 
 def node(path):
