@@ -170,6 +170,13 @@ ooze_result oz_get_fields(oz_reader *r, oz_group group, uint32_t index, json_t *
   return OOZE_OK;
 }
 
+ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
+  if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
+  if (!json_object_get(object, "rotate") || !json_object_get(object, "rotation")) return OOZE_OK;
+  oz_down(r, "rotate");
+  return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside rotation; expected one of the two");
+}
+
 ooze_result oz_get_turn(oz_reader *r, oz_group group, uint32_t index, json_t *object, void *state,
                         size_t offset, uint32_t *moves) {
   const oz_field f = {"rotate", OZ_ROTATE, offset + offsetof(oz_posed, rotate), 1};

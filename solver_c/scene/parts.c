@@ -31,13 +31,6 @@ ooze_result oz_read_solver(oz_reader *r) {
 
 /* ---- Poses ------------------------------------------------------------------------------- */
 
-ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed) {
-  if (json_object_get(object, "rotate")) posed->uses_rotate = 1;
-  if (!json_object_get(object, "rotate") || !json_object_get(object, "rotation")) return OOZE_OK;
-  oz_down(r, "rotate");
-  return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands beside rotation; expected one of the two");
-}
-
 /* A pose without keyframes. */
 ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, ooze_pose *out) {
   oz_posed posed = {{0, 0, 0}, 0};
