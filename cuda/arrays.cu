@@ -47,6 +47,7 @@ const array fixed[] = {
     {AT(a), 1},
     {AT(neighbours), 1},
     {AT(omega), 1},
+    {AT(dilation), 1},
     {AT(gradient_sum), 3},
     {AT(K), 6},
     {AT(dx), 4},

@@ -187,9 +187,15 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   const oz_frame &f = g->queue.frame[frame];
   if (f.has_relaxation_time || f.has_yield || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
   if (planes) n = add_hold(g, q[k++].frame, aside, out, n);
+  bool joins = aside;
+  if (queued(g, k, OZ_STAGE_wall_dilation)) {
+    out[n] = one_stage(OZ_STAGE_wall_dilation, q[k++].frame);
+    out[n++].joins_streams = joins;
+    joins = false;
+  }
   if (!queued(g, k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
   launch *l = &out[n];
-  *l = one_stage(OZ_STAGE_residual, frame), l->joins_streams = aside;
+  *l = one_stage(OZ_STAGE_residual, frame), l->joins_streams = joins;
   l->fused = fuse_bit(OZ_STAGE_bound, OZ_STAGE_residual);
   l->defers_sums = defers_start_sums(g, k - 1, lanes);
   if (queued(g, k, OZ_STAGE_cg_start)) l->scalar_stage = q[k++].stage;

@@ -51,6 +51,7 @@ static const array work[] = {
     {AT(zero_energy_gate), 1, PLANES, 0},
     {AT(density_diagonal), 1, PLANES, 0},
     {AT(density_near_sum), 1, PLANES, 0},
+    {AT(dilation), 1, PLANES, 0},
 };
 static const struct {
   size_t member, over;

@@ -35,6 +35,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     }
   }
   WALLS(wall_hold);
+  if (f->dilates) WALLS(wall_dilation);
   /* the host reads sums back only where it may stop early */
   const int looks = s->params->velocity_tolerance > 0.0f;
   double first = 0.0, sum[4] = {0.0};
@@ -187,6 +188,8 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;
   f->has_yield = s->has_yield;
   f->projects_velocity = projects != 0;
+  f->shifting = projects ? s->params->shifting : 0.0f;
+  f->dilates = f->shifting > 0.0f && f->volume_split;
   f->is_conformation = 1;
   f->has_boundary = s->has_boundary;
   f->has_loads = s->has_loads;
@@ -241,6 +244,10 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* conformation and velocity at the end of the step */
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
   if (s->has_relaxation_time && !printed) RUN(conform_update);
+  if (f->shifting > 0.0f) {
+    RUN(shift_strength);
+    RUN(shift);
+  }
   /* Bodies take no part in the filter. They float 0.3% of their draught higher beside a fluid
    * filtered by two sweeps than by three (floating). */
   const uint32_t sweeps = printed                                        ? 0

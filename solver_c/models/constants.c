@@ -69,6 +69,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   /* sums over the simple cubic lattice, on which density is 1 and the operators have their
    * reference diagonal */
   double sum_w = 0.0, sum_w_others = 0.0, sum_c = 0.0, sum_cr2 = 0.0, t_ref = 0.0, d_ref = 0.0;
+  double k_ref = 0.0, g_ref = 0.0;
   for (int i = -REACH; i <= REACH; i++)
     for (int j = -REACH; j <= REACH; j++)
       for (int k = -REACH; k <= REACH; k++) {
@@ -83,6 +84,8 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
         sum_cr2 += (h - r) * (h - r) * r / (d * d);
         t_ref += V0 * d * V0 * d * gx * gx;
         d_ref += g * g;
+        k_ref -= V0 * r * g;
+        if (j < 0) g_ref += V0 * d * g * j * d / r;
       }
   const double Vm = 1.0 / sum_w;
   f->dt = dt;
@@ -111,6 +114,10 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->heat_moment = (float)(sum_w_others / sum_c * sum_cr2);
   f->heat_norm = 6.0f / f->heat_moment;
   f->t_ref = (float)t_ref;
+  f->k_ref = (float)k_ref;
+  f->g_ref = (float)g_ref;
+  f->shifting = 0.0f; /* models that shift say so */
+  f->dilates = 0;
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);
   f->a_min = (float)(2e-5 * t_ref);
   for (int c = 0; c < 3; c++) f->gravity[c] = params->gravity[c];

@@ -271,6 +271,7 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_vec_st(f->y, i, zero, 0.5f * hg);
 
   oz_v3 own = {acc[6], acc[7], acc[8]};
+  oz_st(f->dilation, i, oz_dilation(f, oz_s3_trace(&K), oz_dot(own, own)));
   oz_m3 send = oz_s3_full(&B);
   oz_real row = om * f->dens_grad * (acc[10] + oz_sqrt(oz_dot(own, own)));
   oz_st(f->density_diagonal, i, acc[11]);

@@ -29,6 +29,7 @@
  *   x.w                   material (= omega)           gradient, tension
  *   gradient_sum, K, B    gradient                     both projections, finish, filter
  *   zero_energy_gate      gradient                     strain (through y.w), filter
+ *   dilation              gradient, wall_dilation      residual (bounds it), strain
  *   density_diagonal      gradient                     density_bound
  *   density_row_sum       gradient                     bound_sums, density_bound        rho
  *   density_near_sum      bound_sums                   density_bound          - ; cg_residual + 4
@@ -93,6 +94,9 @@ typedef struct oz_frame {
   float w_norm;    /* Vm W(r) = w_norm (h2 - r2)^3 (poly6) */
   float w_self;    /* Vm W(0) */
   float dens_grad; /* Vm / V0: turns ghat into the density's gradient */
+  float k_ref, g_ref;     /* lattice values of trace K, and of |gradient_sum| at a flat surface */
+  float shifting;         /* strength of particle shifting, 0 to 1 (shift.h) */
+  uint32_t dilates;       /* volume gained under tension is taken back (dilation) */
   float t_ref, d_ref;     /* lattice values of the diagonals of both operators, for floors */
   float zero_energy;      /* strength of the zero-energy control, 0.8 */
   float zero_energy_norm; /* its pair weight c = zero_energy_norm (h - r)^2 / r */
@@ -258,6 +262,9 @@ typedef struct oz_frame {
     float *link_smoothing;   /* (count) model links: weight of its velocity in XSPH */
   };
 
+  /* (count) volume to be taken back in this substep, over the particle's own; gradient and
+   * wall_dilation write it, residual bounds it, strain reads it */
+  float *dilation;
   const float *pad_weight; /* (count) part of the density that a row's padding adds */
   /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for
    * particles without a wall contact (advance clears it) */

@@ -122,7 +122,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_ld4(f->x, i, 4, 0, x);
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->u, i, 4, 0, u);
-  oz_real om = oz_ld(f->omega, i);
+  oz_real om = oz_ld(f->omega, i), shift[4] = {zero, zero, zero, zero};
+  if (f->shifting > 0.0f) oz_ld4(f->dx, i, 4, 0, shift);
   /* Weight in the filter: 0 for thin sheets and spray; a value below 0 counts as 0. (All loads come
    * before the first store.) */
   const oz_real g = oz_select(oz_thick(f, i), oz_filter_weight(f, i), zero);
@@ -169,6 +170,8 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   v.x = oz_select(good, v.x, zero);
   v.y = oz_select(good, v.y, zero);
   v.z = oz_select(good, v.z, zero);
+  if (f->shifting > 0.0f)
+    for (int c = 0; c < 3; c++) y[c] += shift[c]; /* the velocity is made by now */
   oz_v3 at = {oz_select(good, x[0] + y[0], x[0]), oz_select(good, x[1] + y[1], x[1]),
               oz_select(good, x[2] + y[2], x[2])};
   oz_v3 was = {x[0], x[1], x[2]};

@@ -373,4 +373,33 @@ OZ_FN oz_mask oz_solid(const oz_frame *f, uint32_t i) {
   oz_real zero = oz_set(0.0f);
   return ((oz_relaxation_time(f, i) > zero) | (oz_yield(f, i) > zero)) & oz_enough(f, i);
 }
+
+/* Share of viscosity in the motion at the scale of particles: N / (1 + N), N = mu t / (rho d^2),
+ * over a fixed time, so that it does not depend on the substep. Splashes have none, honey all. */
+#define OZ_VISCOUS_TIME (1.0f / 240.0f) /* s */
+OZ_FN oz_real oz_viscous_share(const oz_frame *f, uint32_t i, oz_real a) {
+  oz_real held = (oz_relaxation_time(f, i) + f->dt) * OZ_VISCOUS_TIME;
+  return held / (held + a * (f->V0 * f->dt * f->dt / f->m_ref) * oz_density(f, i));
+}
+
+/* How far a material is from the arrangement that it remembers, 0 to 1: 1 for a liquid, for elastic
+ * material the part that flows in this substep, or all of it from a stretch of 1.4 on. */
+#define OZ_STRETCH_FREE 0.2f /* trace of Q - I up to which an elastic arrangement is still fine */
+OZ_FN oz_real oz_flow_share(const oz_frame *f, uint32_t i, oz_real trace) {
+  oz_real flows = f->dt / (oz_relaxation_time(f, i) + f->dt);
+  return oz_max(flows,
+                oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), oz_set(0.0f), oz_set(1.0f)));
+}
+
+/* Volume that a particle of the interior has too much of, as a share of its own. A liquid bears
+ * tension, and the density constraint, which is one-sided, does not see it: both projections ask
+ * for dt div u = -dilation. trace: of K, which over the lattice's is a density of the start
+ * positions; g2: |gradient_sum|^2, which tells the interior: fully below half of a flat surface's
+ * value, not at all from that value on. */
+OZ_FN oz_real oz_dilation(const oz_frame *f, oz_real trace, oz_real g2) {
+  oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_real lack = oz_max(0.98f - trace * (1.0f / f->k_ref), zero);
+  oz_real inside = oz_clamp(2.0f - oz_sqrt(g2) * (2.0f / f->g_ref), zero, one);
+  return f->dilates ? inside * oz_min(0.4f * lack, oz_set(0.03f)) : zero;
+}
 #endif

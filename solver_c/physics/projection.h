@@ -88,11 +88,33 @@ typedef struct {
   oz_mask on;
 } oz_residual_own;
 
+/* The volume that this substep takes back: where viscosity rules at the scale of particles, which
+ * splashes lack, and no faster than the material is strained, so that nothing moves at rest. A
+ * paste at rest keeps voids as it keeps its shape. strain: 2 dt sym L of the velocities to be
+ * projected. The value stays for the position phase. */
+#define OZ_DILATION_STRAIN 1.0f /* of the strain, taken back in a substep at most */
+OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain,
+                              const oz_residual_own *own) {
+  oz_s3 e = *strain;
+  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f), share = oz_viscous_share(f, i, own->a);
+  if (f->has_relaxation_time) share *= oz_flow_share(f, i, oz_s3_trace(&own->Q));
+  for (int c = 0; c < 3; c++) e.s[c] -= mean;
+  oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
+  oz_real now = oz_min(oz_ld(f->dilation, i) * share, OZ_DILATION_STRAIN * rate);
+  if (f->has_yield) now = oz_select(oz_yield(f, i) > oz_set(0.0f), oz_set(0.0f), now);
+  oz_st(f->dilation, i, now);
+  return now;
+}
+
 OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_v3 u,
                           const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
         U = oz_q4_matrix(own->turn);
   oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
+  if (f->dilates) {
+    oz_real source = (2.0f / 3.0f) * oz_dilation_now(f, i, &r, own);
+    for (int c = 0; c < 3; c++) r.s[c] += source;
+  }
   for (int c = 0; c < 6; c++) r.s[c] = -(r.s[c] + stretch.s[c]);
   oz_comply(f, own->a, &own->lam, oz_set(-1.0f), &r);
   /* A held particle among held ones, as in a nozzle beside a moving wall, has a strain that no

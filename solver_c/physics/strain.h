@@ -117,7 +117,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   oz_real tr = oz_s3_trace(&e), shift = oz_set(0.0f);
   if (f->volume_split) { /* volume part: 2/3 (tr S + second order of the determinant) */
     oz_real second = oz_clamp(oz_det(&F) - 1.0f - tr, oz_set(-0.1f), oz_set(0.1f));
-    shift = (2.0f / 3.0f) * second;
+    shift = (2.0f / 3.0f) * (f->dilates ? second + oz_ld(f->dilation, i) : second);
   }
   for (int c = 0; c < 6; c++)
     r.s[c] = -(stretch.s[c] + 2.0f * e.s[c] + (c < 3 ? shift : oz_set(0.0f)));
@@ -248,5 +248,10 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
   Q = oz_conformation_clamp(&Q);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   oz_planes6_st(f->q, f->stride, i, &Q);
+
+  oz_s3 e = oz_m3_sym(&S); /* strain of the substep, for shift_strength */
+  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
+  for (int c = 0; c < 3; c++) e.s[c] -= mean;
+  oz_st(f->density_relaxation, i, oz_sqrt(0.5f * oz_s3_dot(&e, &e)));
 }
 #endif

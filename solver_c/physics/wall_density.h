@@ -3,6 +3,7 @@
 #ifndef OZ_PHYSICS_WALL_DENSITY_H
 #define OZ_PHYSICS_WALL_DENSITY_H
 
+#include "physics/pairs.h"
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
 
@@ -71,6 +72,35 @@ OZ_FN void oz_wall_density_of(const oz_frame *f, uint32_t contact, size_t i) {
 
 OZ_FN void oz_wall_density_item(const oz_frame *f, uint32_t contact) {
   oz_wall_density_of(f, contact, f->wall_particle[contact]);
+}
+
+/* Share of the trace of K that a half-space fills: 90 int_q^1 (r^3 - q r^2) (1 - r)^2 dr over 3. */
+OZ_FN float oz_half_space_moment(float q) {
+  q = oz_minf(oz_maxf(q, 0.0f), 1.0f);
+  const float q4 = q * q * q * q;
+  return 0.5f - q + q4 * (2.5f + q * (-3.0f + q));
+}
+
+/* wall_dilation: dilation of a particle near walls, which fill their side of its kernel. */
+OZ_FN void oz_wall_dilation_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  float trace = 0.0f, g[3], lanes[OZ_PAD];
+  if (!f->wall_density || oz_word(f->owner, i) != 0) return;
+  for (uint32_t c = 0; c < 3; c++) {
+    trace += *oz_block_at(f->K, 6, c, f->stride, (uint32_t)i);
+    g[c] = *oz_block_at(f->gradient_sum, 3, c, f->stride, (uint32_t)i);
+  }
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= f->wall_planes[contact]) break;
+    const float q = wall[k].s / f->h;
+    if (!wall[k].dense || !(q < 1.0f)) continue;
+    trace += f->k_ref * oz_half_space_moment(q);
+    const float press = f->d / (f->h * f->dens_grad) * oz_half_space_slope(q);
+    for (int a = 0; a < 3; a++) g[a] -= press * wall[k].n[a];
+  }
+  oz_st(lanes, 0, oz_dilation(f, oz_set(trace), oz_set(oz_dot3f(g, g))));
+  f->dilation[i] = lanes[0];
 }
 
 /* wall_press, after density_lambda (multiplier in dx.w): load of the density constraint on the

@@ -270,10 +270,13 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
                               const oz_wall_inputs *g, float floor, uint32_t length, int flat) {
   if (g->leaves) return OZ_WALL_FREE;
   const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
-  if (!(ends < floor)) { /* moves away from the wall: stuck or free */
+  /* Not into it. A sticky wall holds in both directions: the side of the pull is known only with
+   * the stress, and wall_clamp releases a contact that is pulled too hard. */
+  if (!(ends < floor)) {
     const float wn = oz_dot3f(w->n, w->u);
-    return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && un > wn ? OZ_WALL_STUCK
-                                                                         : OZ_WALL_FREE;
+    const int pulled = f->dilates || un > wn;
+    return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && pulled ? OZ_WALL_STUCK
+                                                                        : OZ_WALL_FREE;
   }
   if (!(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d) &&
       (flat ? oz_wall_behind_plane(f, w, i, length) : oz_wall_behind(f, w, i, length)))

@@ -18,6 +18,7 @@ static const readers limited[] = {
     {"solver", "gradient_correction", "conformation"},
     {"solver", "zero_energy", "conformation"},
     {"solver", "rest_filter", "conformation"},
+    {"solver", "shifting", "conformation"},
     {"solver", "split_compliance", "conformation"},
     {"solver", "position_iterations", "conformation|links"},
     {"solver", "wall_density", "conformation|links|blend|cauchy"},

@@ -195,6 +195,7 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
     for (uint32_t variant = 0; variant < variants; ++variant) {
       ooze_params p;
       ooze_params_default(&p);
+      p.shifting = 1.0f; /* its stages, too */
       p.scheme = scheme;
       p.velocity_iterations = 3;
       p.position_iterations = 2;
@@ -208,6 +209,7 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
          ++stress) {
       ooze_params p;
       ooze_params_default(&p);
+      p.shifting = 1.0f; /* its stages, too */
       if (!oz_models[model]) continue;
       p.model = model;
       p.position_iterations = 2;

@@ -60,6 +60,7 @@ static const array arrays[] = {
     {AT(density_diagonal), 1, PLANES, PURE, 0, SUMS},
     {AT(density_row_sum), 1, PLANES, PURE, 0, SUMS},
     {AT(zero_energy_gate), 1, PLANES, PURE, 0, SUMS},
+    {AT(dilation), 1, PLANES, PURE, 0, SUMS},
     {AT(precond_eigenvalues), 4, BLOCKS, PURE, 0, INVERSE},
     {AT(neighbours), 1, PLANES, PURE, 0, BITS},
     {AT(temperature), 1, PLANES, PURE, 0, 1e-5,
@@ -111,6 +112,7 @@ static const size_t pointers[] = {
     P(density_diagonal),
     P(density_row_sum),
     P(zero_energy_gate),
+    P(dilation),
     P(wall_term),
     P(neighbours),
     P(soft_gradient)};

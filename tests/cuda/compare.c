@@ -46,6 +46,7 @@ static const array arrays[] = {
     {AT(bound_sum), 1, 1, 4, 0},
     {AT(density_near_sum), 1, 1, 7, 1},
     {AT(zero_energy_gate), 1, 1, 0, 1},
+    {AT(dilation), 1, 1, 0, 1},
     {AT(wall_term), 4, 0, 2, 0},
     {AT(relaxation_time), 1, 1, 0, 0},
     {AT(viscosity), 1, 1, 0, 0},

@@ -281,6 +281,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   t.paper = scheme == OOZE_SCHEME_PAPER;
   ooze_params params;
   ooze_params_default(&params);
+  params.shifting = 1.0f; /* its stages, too */
   params.model = model, params.scheme = scheme;
   params.springs_viscosity = 0.3f, params.springs_stick = 0.2f;
   params.cauchy_iterations = 3, params.blend_interval = 0.0f, params.blend_yield = 0.0f;

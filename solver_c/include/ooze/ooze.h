@@ -252,6 +252,9 @@ typedef struct ooze_params {
   float cauchy_wetting;       /* degrees: contact angle. Default 30. */
   float cauchy_support;       /* separations: radius of influence r_e. Default 2.6. */
   uint32_t cauchy_iterations; /* conjugate gradient iterations for the pressure. Default 30. */
+  /* strength of particle shifting, 0 to 1, which keeps flowing material whole (model conformation);
+   * with it volume is held under tension, and sticky walls hold in both directions. Default 0. */
+  float shifting;
 } ooze_params;
 
 OOZE_API ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out);
@@ -745,6 +748,7 @@ static inline void ooze_params_default(ooze_params *p) {
   p->gradient_correction = 1;
   p->zero_energy = 0.8f;
   p->rest_filter = 2;
+  p->shifting = 0.0f;
   p->wall_density = 1;
   p->split_compliance = 1;
   p->links_time = 9.06e-4f;

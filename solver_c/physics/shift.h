@@ -1,0 +1,121 @@
+/* Particle shifting (docs/theory/shifting.md): keeps the arrangement of particles isotropic where
+ * material flows, so that no direction runs out of neighbours. Positions alone are shifted, never
+ * velocities, and by the strain of the substep: nothing moves at rest, in free fall, or in an
+ * elastic body that keeps its shape. */
+#ifndef OZ_PHYSICS_SHIFT_H
+#define OZ_PHYSICS_SHIFT_H
+
+#include "physics/pairs.h"
+
+#define OZ_SHIFT_NEAR 1.15f   /* d: closer pairs move apart */
+#define OZ_SHIFT_CLOSEST 0.3f /* d: overlap that one pair counts with at most */
+#define OZ_SHIFT_PART 0.5f    /* of the overlap of a pair, closed by one substep at full strength */
+#define OZ_SHIFT_DRIFT 0.3f   /* d: displacement for a sum of ghat of 1, at full strength */
+#define OZ_SHIFT_MOST 0.1f    /* d: displacement of one substep at most */
+/* Strength for a strain of 1. A quarter of the strain that makes it full, 1/40, still shifts enough
+ * ten times over before neighbours are lost; a stronger one stirs fluid at rest. */
+#define OZ_SHIFT_STRAIN 40.0f
+#define OZ_SHIFT_STRETCHED \
+  4.0f /* times that for strain of elastic material that is far stretched */
+/* Colour gradient, sum of (1 - r/h)^2 r_ij / r, from which on a particle belongs to a free surface;
+ * a flat one has 3.5. Bodies swell with 1. */
+#define OZ_SHIFT_SURFACE 0.48f
+#define OZ_SHIFT_WALL 0.195f /* volume that a wall 0.6 d away fills of a kernel */
+
+/* Strain of the substep that does not come back: the dashpot's, dt |dev stress| / (2 viscosity);
+ * the multiplier is the stress. */
+OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
+  oz_s3 lam = oz_lam_ld(f, i);
+  oz_real mean = oz_s3_trace(&lam) * (1.0f / 3.0f);
+  for (int c = 0; c < 3; c++) lam.s[c] -= mean;
+  return 0.5f * a * oz_sqrt(0.5f * oz_s3_dot(&lam, &lam)) * f->dt /
+         (oz_relaxation_time(f, i) + f->dt);
+}
+
+/* Sum of ghat, with the walls' side of the kernel filled: a wall is no free surface. */
+OZ_FN oz_v3 oz_shift_gradient(const oz_frame *f, uint32_t i, const oz_real wall[4]) {
+  const float k = 1.0f / f->dens_grad;
+  oz_v3 g = oz_block3_ld(f->gradient_sum, f->stride, i);
+  g.x += k * wall[0], g.y += k * wall[1], g.z += k * wall[2];
+  return g;
+}
+
+/* ---- shift_strength: of each particle, 0 to 1, to the w of y2 (its unit normal, where it belongs
+ * to a free surface, stands before it); omega to the w of p ---- */
+
+OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real zero = oz_set(0.0f), one = oz_set(1.0f), wall[4], a = oz_ld(f->a, i);
+  oz_real om = oz_ld(f->omega, i), strain = oz_flow_strain(f, i, a);
+  oz_v3 p = oz_vec_ld(f->p, i);
+  oz_ld4(f->wall_term, i, 4, 0, wall);
+  oz_v3 g = oz_shift_gradient(f, i, wall);
+
+  if (f->has_relaxation_time) {
+    const float *q = f->q;
+    const size_t plane = f->stride;
+    oz_real trace = oz_ld(q, i) + oz_ld(q + plane, i) + oz_ld(q + 2 * plane, i);
+    oz_real stretched = oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), zero, one);
+    strain += OZ_SHIFT_STRETCHED * stretched * oz_ld(f->density_relaxation, i);
+  }
+  /* splashes, whose particles inertia keeps apart, are left alone, and pastes, which creep then */
+  oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, one);
+  strength *= oz_viscous_share(f, i, a);
+  if (f->has_yield) strength = oz_select(oz_yield(f, i) > zero, zero, strength);
+  oz_mask on = (om > zero) & oz_fluid(f, i) & oz_enough(f, i) & (strain < oz_set(1e6f));
+
+  const float surface = OZ_SHIFT_SURFACE * f->grad_norm * f->h2;
+  oz_real g2 = oz_dot(g, g), unit = oz_rsqrt(oz_max(g2, oz_set(1e-20f)));
+  unit = oz_select(g2 > oz_set(surface * surface), unit, zero);
+  oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
+  oz_vec_st(f->y2, i, normal, oz_select(on, strength, zero));
+  oz_vec_st(f->p, i, p, om);
+}
+
+/* ---- shift: displacement, to dx, that finish adds to the position. Close pairs move apart, mass
+ * by mass, and all drift down the gradient of the density of particles; not out of a free surface,
+ * and not next to a wall, along which they would creep ---- */
+
+typedef struct {
+  oz_v3 p;
+  oz_real strength, om;
+} oz_shift_self;
+OZ_FN void oz_shift_begin(const oz_frame *f, uint32_t i, oz_shift_self *s) {
+  s->p = oz_vec_of(f->p, i);
+  s->strength = oz_set(f->y2[4 * (size_t)i + 3]), s->om = oz_set(f->p[4 * (size_t)i + 3]);
+}
+OZ_FN void oz_shift_pair(const oz_frame *f, const oz_shift_self *s, const oz_group *n,
+                         oz_real *acc) {
+  oz_real v[4], m[4], zero = oz_set(0.0f), tiny = oz_set(1e-6f * f->d * f->d);
+  oz_near4(f->p, n, v);
+  oz_near4(f->y2, n, m);
+  oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
+  oz_real r2 = oz_dot(r, r), inv = oz_rsqrt(oz_max(r2, tiny));
+  oz_real overlap = oz_max(OZ_SHIFT_NEAR * f->d - r2 * inv, zero);
+  overlap = oz_min(overlap, oz_set(OZ_SHIFT_CLOSEST * f->d));
+  oz_real share = s->om / oz_max(s->om + v[3], oz_set(1e-6f));
+  oz_real k = oz_min(s->strength, m[3]) * share * overlap * inv;
+  acc[0] += k * r.x, acc[1] += k * r.y, acc[2] += k * r.z;
+}
+OZ_FN void oz_shift_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_real own[4], wall[4], zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_ld4(f->y2, i, 4, 0, own);
+  oz_ld4(f->wall_term, i, 4, 0, wall);
+  oz_v3 g = oz_shift_gradient(f, i, wall), normal = {own[0], own[1], own[2]};
+  oz_real drift = -(OZ_SHIFT_DRIFT * f->d) * own[3];
+  oz_v3 s = {OZ_SHIFT_PART * acc[0] + drift * g.x, OZ_SHIFT_PART * acc[1] + drift * g.y,
+             OZ_SHIFT_PART * acc[2] + drift * g.z};
+  oz_real out = oz_dot(normal, s);
+  s.x -= out * normal.x, s.y -= out * normal.y, s.z -= out * normal.z;
+
+  oz_real most = oz_set(OZ_SHIFT_MOST * f->d), l2 = oz_dot(s, s);
+  oz_real k = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
+  k *= oz_select(l2 > most * most, most * oz_rsqrt(oz_max(l2, most * most)), one);
+  oz_mask on = (own[3] > zero) & (l2 < oz_set(1e20f));
+  s.x = oz_select(on, k * s.x, zero);
+  s.y = oz_select(on, k * s.y, zero);
+  s.z = oz_select(on, k * s.z, zero);
+  oz_vec_st(f->dx, i, s, zero);
+}
+#endif
