@@ -39,6 +39,7 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
   oz_fluid_copy(&b->fill, at, copy, &f.pose);
   f.count[0] = f.count[1] = f.count[2] = 1;
   f.turn = 0.0f;
+  f.lattice_only = 1; /* links of soft bodies go from layer to layer */
   memset(&cloud, 0, sizeof cloud);
   OZ_TRY_OK(oz_fill_fluid(fill, &f, NULL, NULL, &cloud, &cut, why));
   ooze_result result = OOZE_OK;

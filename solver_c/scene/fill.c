@@ -3,13 +3,21 @@
  * Each copy of a fluid has a cubic lattice in its own space, centred in its bounds, so that a box
  * of n separations gets exactly n layers. A particle is born where a cell's middle is inside,
  * unless it would stand nearer than 0.9 separations to one of an earlier fluid or copy, or in a
- * collider. Order and jitter follow from the scene alone. */
+ * collider.
+ *
+ * A particle is d^3 of fluid, so the number of particles is the volume. Where the lattice misses
+ * the volume of the shape by more than OFF, particles stand in rows instead: evenly along what is
+ * inside of each row, and as many as the volume swept so far asks for.
+ *
+ * Order and jitter follow from the scene alone. */
 #include "fill.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double NEAREST = 0.9; /* separations between particles of two fluids */
+static const double OFF = 0.005;   /* of a lattice from the volume of its shape */
+static const double CLOSEST = 0.9; /* separations between particles of a row */
 
 typedef struct batch {
   double low[3], high[3]; /* of its particles */
@@ -213,13 +221,17 @@ static const float *moving(const oz_fluid *f) { /* NULL for one at rest */
                                                                                     : NULL;
 }
 
-static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
-  const oz_shape *s = &p->fluid->shape;
-  double low[3], high[3], d = p->fill->d, origin[3], cells = 1.0;
+typedef struct lattice {
+  double origin[3];
   uint32_t n[3];
-  if (!oz_shape_bounds(s, low, high))
-    return oz_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled",
-                   p->fluid->name);
+  oz_rows crossings; /* of a mesh */
+} lattice;
+
+static ooze_result lattice_of(const pour *p, const double low[3], const double high[3],
+                              lattice *l) {
+  const oz_shape *s = &p->fluid->shape;
+  double d = p->fill->d, cells = 1.0;
+  memset(l, 0, sizeof *l);
   for (int k = 0; k < 3; k++) {
     double fit = floor((high[k] - low[k]) / d + 1e-3);
     if (!(fit >= 0.0 && fit < 1e6))
@@ -227,39 +239,134 @@ static ooze_result fill_lattice(pour *p, const ooze_pose *pose, uint64_t copy) {
                      "fluid %s: %g cells across; expected a larger particle_separation",
                      p->fluid->name, fit);
     if (fit < 1.0 && s->kind != OZ_SHAPE_BOX) fit = 1.0;
-    n[k] = (uint32_t)fit;
+    l->n[k] = (uint32_t)fit;
     cells *= fit;
-    origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
+    l->origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
   }
   if (cells > 2e11 || cells > 200.0 * (double)p->fill->most)
     return oz_fail(p->why, OOZE_ERROR_LIMIT,
                    "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
                    cells);
-  oz_rows w;
-  memset(&w, 0, sizeof w);
-  if (s->kind == OZ_SHAPE_MESH && !oz_rows_build(&w, &s->mesh, origin, d, n)) {
-    oz_rows_release(&w);
+  const double pitch[2] = {d, d};
+  if (s->kind == OZ_SHAPE_MESH && !oz_rows_build(&l->crossings, &s->mesh, l->origin, pitch, l->n))
     return no_memory(p);
-  }
+  return OOZE_OK;
+}
+
+static int in_shape(const oz_shape *s, const lattice *l, size_t row, const double x[3]) {
+  return s->kind == OZ_SHAPE_MESH  ? oz_winding(&l->crossings, row, x[0]) != 0
+         : s->kind == OZ_SHAPE_BOX ? 1
+                                   : oz_shape_distance(s, x) <= 0.0;
+}
+
+static ooze_result put_jittered(pour *p, const ooze_pose *pose, double x[3], uint64_t seed,
+                                uint64_t index) {
+  const double jitter = (double)p->fluid->jitter * p->fill->d;
+  double y[3];
+  for (int a = 0; a < 3 && jitter > 0.0; a++) x[a] += jitter * uniform(seed, index, a);
+  oz_pose_apply(pose, x, y);
+  return put(p, y, moving(p->fluid));
+}
+
+/* With `pose` NULL the cells inside are counted only. */
+static ooze_result walk_lattice(pour *p, const lattice *l, const ooze_pose *pose, uint64_t seed,
+                                uint64_t *out_count) {
+  const oz_shape *s = &p->fluid->shape;
+  const double d = p->fill->d;
   ooze_result result = OOZE_OK;
-  uint64_t seed = oz_mix(p->fluid->seed, copy);
-  double jitter = (double)p->fluid->jitter * d;
-  for (uint32_t i = 0; i < n[0]; i++)
-    for (uint32_t j = 0; j < n[1]; j++)
-      for (uint32_t k = 0; k < n[2] && result == OOZE_OK; k++) {
-        double x[3] = {origin[0] + i * d, origin[1] + j * d, origin[2] + k * d}, y[3];
-        int in = s->kind == OZ_SHAPE_MESH  ? oz_winding(&w, (size_t)j * n[2] + k, x[0]) != 0
-                 : s->kind == OZ_SHAPE_BOX ? 1
-                                           : oz_shape_distance(s, x) <= 0.0;
-        if (!in) continue;
-        if (jitter > 0.0) {
-          uint64_t index = ((uint64_t)i * n[1] + j) * n[2] + k;
-          for (int a = 0; a < 3; a++) x[a] += jitter * uniform(seed, index, a);
-        }
-        oz_pose_apply(pose, x, y);
-        result = put(p, y, moving(p->fluid));
+  *out_count = 0;
+  for (uint32_t i = 0; i < l->n[0]; i++)
+    for (uint32_t j = 0; j < l->n[1]; j++)
+      for (uint32_t k = 0; k < l->n[2] && result == OOZE_OK; k++) {
+        double x[3] = {l->origin[0] + i * d, l->origin[1] + j * d, l->origin[2] + k * d};
+        if (!in_shape(s, l, (size_t)j * l->n[2] + k, x)) continue;
+        ++*out_count;
+        if (pose)
+          result = put_jittered(p, pose, x, seed, ((uint64_t)i * l->n[1] + j) * l->n[2] + k);
       }
-  oz_rows_release(&w);
+  return result;
+}
+
+/* `each`: particles for a metre of row. */
+static ooze_result walk_rows(pour *p, const oz_row_frame *f, double each, const ooze_pose *pose,
+                             uint64_t seed) {
+  double span[OZ_SPANS][2], owed = 0.5;
+  const double d = p->fill->d;
+  uint64_t index = 0;
+  ooze_result result = OOZE_OK;
+  for (uint32_t j = 0; j < f->n[0]; j++)
+    for (uint32_t k = 0; k < f->n[1] && result == OOZE_OK; k++) {
+      uint32_t spans, s = 0;
+      const double length = oz_row_spans(f, j, k, d / 16.0, span, &spans);
+      if (!(length > 0.0)) continue;
+      owed += each * length;
+      const double room = fmax(floor(length / (CLOSEST * d)), 1.0);
+      const uint32_t count = (uint32_t)fmin(floor(owed), room);
+      owed -= count;
+      double from = 0.0; /* length of the spans before this one */
+      for (uint32_t i = 0; i < count && result == OOZE_OK; i++, index++) {
+        const double at = (i + 0.5) * length / count;
+        while (s + 1 < spans && at > from + span[s][1] - span[s][0]) {
+          from += span[s][1] - span[s][0];
+          s++;
+        }
+        double x[3] = {span[s][0] + at - from, f->low[1] + (j + 0.5) * f->pitch[0],
+                       f->low[2] + (k + 0.5) * f->pitch[1]};
+        result = put_jittered(p, pose, x, seed, index);
+      }
+    }
+  return result;
+}
+
+static ooze_result fill_rows(pour *p, const double low[3], const double high[3], double volume,
+                             const ooze_pose *pose, uint64_t seed) {
+  const double d = p->fill->d;
+  double span[OZ_SPANS][2], length = 0.0;
+  uint32_t n[2] = {1, 1}, spans;
+  oz_row_frame f;
+  /* as many rows as leave particles of a row nearest to a separation apart */
+  double best = 1e300;
+  for (int c = 0; c < 4; c++) {
+    const double fit[2] = {(high[1] - low[1]) / d, (high[2] - low[2]) / d};
+    const double y = fmax(floor(fit[0]) + (c & 1), 1.0), z = fmax(floor(fit[1]) + (c >> 1), 1.0);
+    const double apart = fabs(log(fit[0] * fit[1] / (y * z)));
+    if (apart >= best) continue;
+    best = apart;
+    n[0] = (uint32_t)y, n[1] = (uint32_t)z;
+  }
+  oz_row_frame_of(&f, &p->fluid->shape, low, high, n);
+  ooze_result result = oz_row_frame_open(&f) ? OOZE_OK : no_memory(p);
+  for (uint32_t j = 0; j < n[0] && result == OOZE_OK; j++)
+    for (uint32_t k = 0; k < n[1]; k++) length += oz_row_spans(&f, j, k, d / 16.0, span, &spans);
+  if (result == OOZE_OK && length > 0.0)
+    result = walk_rows(p, &f, volume / (d * d * d) / length, pose, seed);
+  oz_row_frame_close(&f);
+  return result;
+}
+
+static ooze_result fill_shape(pour *p, const ooze_pose *pose, uint64_t copy) {
+  const oz_shape *s = &p->fluid->shape;
+  const double d = p->fill->d;
+  double low[3], high[3];
+  lattice l;
+  if (!oz_shape_bounds(s, low, high))
+    return oz_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled",
+                   p->fluid->name);
+  ooze_result result = lattice_of(p, low, high, &l);
+  const uint64_t seed = oz_mix(p->fluid->seed, copy);
+  double volume = 0.0;
+  if (result == OOZE_OK && !p->fluid->lattice_only) {
+    volume = oz_shape_volume(s, d) / (d * d * d);
+    if (volume < 0.0) result = no_memory(p);
+  }
+  uint64_t inside = 0;
+  if (result == OOZE_OK && volume > 0.5) result = walk_lattice(p, &l, NULL, seed, &inside);
+  const double off = fabs((double)inside - volume);
+  const int rows = volume > 0.5 && off > fmax(OFF * volume, 0.5);
+  if (result == OOZE_OK)
+    result = rows ? fill_rows(p, low, high, volume * d * d * d, pose, seed)
+                  : walk_lattice(p, &l, pose, seed, &inside);
+  oz_rows_release(&l.crossings);
   return result;
 }
 
@@ -383,7 +490,7 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         if (!grid_build(&p.near, fill, box_low, box_high)) result = no_memory(&p);
         if (result == OOZE_OK)
           result = fluid->shape.kind == OZ_SHAPE_POINTS ? fill_points(&p, &pose)
-                                                        : fill_lattice(&p, &pose, copy);
+                                                        : fill_shape(&p, &pose, copy);
         grid_release(&p.near);
         memset(&p.near, 0, sizeof p.near);
         if (result != OOZE_OK || out->count == before) continue;

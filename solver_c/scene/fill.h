@@ -60,6 +60,7 @@ typedef struct oz_fluid {
   float step[3];
   float turn; /* degrees */
   uint32_t keep_state;
+  uint32_t lattice_only;        /* whatever volume it has: bodies */
   const ooze_io_limits *limits; /* of its file; NULL: the defaults */
 } oz_fluid;
 
@@ -104,11 +105,33 @@ typedef struct oz_rows {
   size_t count, room;
   size_t *first; /* of each row */
 } oz_rows;
-/* 0: no memory */
-int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double d,
+/* `pitch`: between rows, along y and z. 0: no memory */
+int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], const double pitch[2],
                   const uint32_t n[3]);
 void oz_rows_release(oz_rows *w);
 int oz_winding(const oz_rows *w, size_t row, double x);
+
+/* ---- Rows through a shape (fill_spans.c) ------------------------------------------------- */
+
+enum { OZ_SPANS = 64 }; /* parts of a row that are inside a shape; more are left out */
+
+/* Rows along x that fill a shape's bounds evenly in y and z. */
+typedef struct oz_row_frame {
+  const oz_shape *shape;
+  double low[3], high[3], pitch[2];
+  uint32_t n[2];
+  oz_rows crossings; /* of a mesh */
+} oz_row_frame;
+
+void oz_row_frame_of(oz_row_frame *f, const oz_shape *shape, const double low[3],
+                     const double high[3], const uint32_t n[2]);
+int oz_row_frame_open(oz_row_frame *f); /* 0: no memory */
+void oz_row_frame_close(oz_row_frame *f);
+/* Length of row (j, k) inside the shape, and its parts; nothing shorter than `least` is found. */
+double oz_row_spans(const oz_row_frame *f, uint32_t j, uint32_t k, double least, double span[][2],
+                    uint32_t *out_count);
+/* m^3, by rows no further apart than d; below 0: no memory. */
+double oz_shape_volume(const oz_shape *shape, double d);
 
 /* ---- Poses (pose.c) ---------------------------------------------------------------------- */
 

@@ -10,11 +10,11 @@ static int by_row(const void *a, const void *b) {
   return p->x < q->x ? -1 : p->x > q->x;
 }
 
-int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double d,
+int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], const double pitch[2],
                   const uint32_t n[3]) {
   memset(w, 0, sizeof *w);
   /* a row never goes through a vertex or an edge of a tidy mesh */
-  double shift[2] = {1.2345e-5 * d, 2.3456e-5 * d};
+  double shift[2] = {1.2345e-5 * pitch[0], 2.3456e-5 * pitch[1]};
   for (uint64_t t = 0; t < m->triangle_count; t++) {
     double p[3][3];
     for (int v = 0; v < 3; v++)
@@ -28,15 +28,15 @@ int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], double
     for (int k = 0; k < 2; k++) {
       lo[k] = fmin(p[0][k + 1], fmin(p[1][k + 1], p[2][k + 1]));
       hi[k] = fmax(p[0][k + 1], fmax(p[1][k + 1], p[2][k + 1]));
-      double from = ceil((lo[k] - origin[k + 1] - shift[k]) / d),
-             to = floor((hi[k] - origin[k + 1] - shift[k]) / d);
+      double from = ceil((lo[k] - origin[k + 1] - shift[k]) / pitch[k]),
+             to = floor((hi[k] - origin[k + 1] - shift[k]) / pitch[k]);
       a[k] = from < 0.0 ? 0 : (int64_t)fmin(from, 1e9);
       b[k] = to > (double)n[k + 1] - 1.0 ? (int64_t)n[k + 1] - 1 : (int64_t)fmax(to, -1.0);
     }
     for (int64_t j = a[0]; j <= b[0]; j++)
       for (int64_t k = a[1]; k <= b[1]; k++) {
-        double y = origin[1] + (double)j * d + shift[0], z = origin[2] + (double)k * d + shift[1],
-               u[3];
+        double y = origin[1] + (double)j * pitch[0] + shift[0],
+               z = origin[2] + (double)k * pitch[1] + shift[1], u[3];
         int inside = 1;
         for (int v = 0; v < 3 && inside; v++) { /* barycentric, by the signs of areas */
           const double *q = p[(v + 1) % 3], *r = p[(v + 2) % 3];
