@@ -50,6 +50,11 @@ ooze_result oz_folder_fits(const char *path, ooze_message *why) {
   return OOZE_OK;
 }
 
+int oz_folder_exists(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 ooze_result oz_make_folder(const char *path, ooze_message *why) {
   char part[4000];
   size_t length = strlen(path);

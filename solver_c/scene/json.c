@@ -2,8 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+json_t *oz_json_load(const char *text, size_t bytes, size_t flags, json_error_t *error,
+                     int *no_memory) {
+  errno = 0;
+  json_t *value = json_loadb(text ? text : "", bytes, flags, error);
+  *no_memory = !value && (errno == ENOMEM || error->line < 0);
+  return value;
+}
 
 /* ---- Lines ------------------------------------------------------------------------------- */
 
@@ -147,8 +156,11 @@ int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size
 }
 
 json_t *oz_json_value(const char *text) {
-  json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-  return value ? value : json_string(text);
+  json_error_t error;
+  int no_memory;
+  json_t *value = oz_json_load(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error,
+                               &no_memory);
+  return value || no_memory ? value : json_string(text);
 }
 
 void oz_json_short(const json_t *value, char *out, size_t capacity) {

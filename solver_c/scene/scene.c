@@ -109,7 +109,9 @@ static ooze_result apply_wedge(oz_reader *r) {
       *set = json_object_get(json_array_get(json_object_get(s->doc, "wedge"), found), "set");
   json_object_foreach(set, key, value) {
     char error[160] = "";
-    if (!oz_json_put(s->doc, key, json_deep_copy(value), error, sizeof error)) {
+    json_t *copy = json_deep_copy(value);
+    if (!copy) return OZ_NO_MEMORY(r);
+    if (!oz_json_put(s->doc, key, copy, error, sizeof error)) {
       char path[64];
       snprintf(path, sizeof path, "wedge.%u.set", found);
       return oz_fail(r->why, OOZE_ERROR_ARGUMENT, "%s:%d: wedge %s: %s: %s", s->file,
@@ -129,7 +131,9 @@ static ooze_result apply_sets(oz_reader *r) {
       return oz_fail(r->why, OOZE_ERROR_ARGUMENT,
                      "--set %s: expected path=value, such as solver.substeps=10", set);
     snprintf(path, sizeof path, "%.*s", (int)(equals - set), set);
-    if (!oz_json_put(r->scene->doc, path, oz_json_value(equals + 1), error, sizeof error))
+    json_t *value = oz_json_value(equals + 1);
+    if (!value) return OZ_NO_MEMORY(r);
+    if (!oz_json_put(r->scene->doc, path, value, error, sizeof error))
       return oz_fail(r->why, OOZE_ERROR_ARGUMENT, "--set %s: %s", set, error);
   }
   return OOZE_OK;
@@ -188,8 +192,9 @@ static ooze_result read_all(oz_reader *r) {
   json_t *run = json_deep_copy(s->doc);
   if (run) json_object_del(run, "wedge"); /* it has been applied */
   if (run && !json_object_get(run, "output")) json_object_set_new(run, "output", json_object());
-  if (run) json_object_set_new(json_object_get(run, "output"), "name", json_string(s->output.name));
-  s->text = run ? json_dumps(run, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+  json_t *output = json_object_get(run, "output");
+  const int named = json_object_set_new(output, "name", json_string(s->output.name)) == 0;
+  s->text = named ? json_dumps(run, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(run);
   return s->text ? OOZE_OK : OZ_NO_MEMORY(r);
 }
@@ -220,16 +225,19 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   r.scene->file = oz_copy_text(name, strlen(name));
   r.scene->folder = oz_copy_text(name, (size_t)(slash - name));
   json_error_t error;
+  int no_memory = 0;
   ooze_result result = OOZE_OK;
   if (!r.scene->file || !r.scene->folder) {
     result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   } else {
     const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
     r.scene->doc =
-        zero ? NULL : json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, &error);
+        zero ? NULL : oz_json_load(text, bytes, JSON_REJECT_DUPLICATES, &error, &no_memory);
     if (zero)
       result = oz_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
                        (size_t)(zero - r.text));
+    else if (!r.scene->doc && no_memory)
+      result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
     else if (!r.scene->doc)
       result = oz_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name,
                        error.line, error.column, error.text);

@@ -186,6 +186,10 @@ double oz_frame_time(const ooze_scene *scene, double frame); /* s */
 /* ---- JSON (json.c) ----------------------------------------------------------------- */
 
 /* The line, from 1, of the value at a dotted path in JSON text, or of the nearest that holds it. */
+/* Good JSON, or NULL: then *no_memory tells a failed allocation from a fault in the text, which
+ * Jansson does not. */
+json_t *oz_json_load(const char *text, size_t bytes, size_t flags, json_error_t *error,
+                     int *no_memory);
 int oz_json_line(const char *text, size_t bytes, const char *path);
 /* Puts a value at a dotted path; objects on the way are made. value is stolen. */
 int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size_t capacity);

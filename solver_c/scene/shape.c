@@ -167,7 +167,7 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   if (result < 0) return oz_refuse(r, result, "%s", inner.text);
   /* The written copy of the scene must find the file from anywhere. */
   oz_absolute_path(out->file, path, sizeof path);
-  json_object_set_new(object, "file", json_string(path));
+  if (json_object_set_new(object, "file", json_string(path)) != 0) return OZ_NO_MEMORY(r);
   oz_up(r, mark);
   return OOZE_OK;
 }

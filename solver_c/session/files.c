@@ -51,6 +51,16 @@ ooze_result oz_session_folder_fits(oz_session *s) {
 }
 ooze_result oz_session_folders(oz_session *s) { return each_folder(s, make_folder); }
 
+ooze_result oz_session_lock(oz_session *s, int must) {
+  int supported = 1;
+  if (s->lock || s->unlockable || (!must && !oz_folder_exists(s->options.folder))) return OOZE_OK;
+  OZ_TRY_OK(oz_folder_lock(s->options.folder, &s->lock, &supported, s->why));
+  s->unlockable = !supported;
+  if (!supported)
+    oz_session_say(s, "%s: this disk has no locks; two runs into it would mix", s->options.folder);
+  return OOZE_OK;
+}
+
 ooze_result oz_session_write_scene(oz_session *s) {
   char path[3600];
   ooze_file *file = NULL;
@@ -65,8 +75,27 @@ ooze_result oz_session_write_scene(oz_session *s) {
   return ooze_file_commit(file, 1, s->why);
 }
 
-static void wrote(const oz_session *s, const char *path) {
+int oz_session_writes(const oz_session *s, const char *name, int32_t frame) {
+  const oz_output *o = &s->base->output;
+  const struct {
+    const char *part, *ending;
+  } files[] = {{"points", point_endings[o->points]},
+               {"surface", o->surface ? ".vdb" : NULL},
+               {"mesh", mesh_endings[o->mesh]},
+               {"preview", s->options.preview ? ".png" : NULL}};
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    char made[600];
+    if (!files[k].ending) continue;
+    snprintf(made, sizeof made, "%s/%s.%04d%s", files[k].part, o->name, frame, files[k].ending);
+    if (strcmp(made, name) == 0) return 1;
+  }
+  return 0;
+}
+
+static ooze_result wrote(oz_session *s, const char *path) {
+  OZ_TRY_OK(oz_session_record(s, path, s->frame));
   if (s->options.wrote) s->options.wrote(s->options.user, path);
+  return OOZE_OK;
 }
 
 /* ---- Surfaces ---------------------------------------------------------------------------- */
@@ -136,7 +165,7 @@ static ooze_result write_surfaces(oz_session *s, const ooze_points *points,
   if (o->surface) {
     OZ_TRY_OK(oz_session_path(s, "surface", s->frame, ".vdb", path, sizeof path));
     OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, NULL, s->why));
-    wrote(s, path);
+    OZ_TRY_OK(wrote(s, path));
   }
   if (o->mesh) {
     ooze_mesh mesh;
@@ -146,7 +175,7 @@ static ooze_result write_surfaces(oz_session *s, const ooze_points *points,
     ooze_result result = ooze_mesh_write(path, &mesh, NULL, s->why);
     ooze_mesh_release(&mesh);
     OZ_TRY_OK(result);
-    wrote(s, path);
+    OZ_TRY_OK(wrote(s, path));
   }
   return OOZE_OK;
 }
@@ -165,8 +194,7 @@ static ooze_result write_preview(oz_session *s, const ooze_points *points,
   ooze_result result = ooze_image_write_png(&image, path, s->why);
   ooze_image_free(&image);
   OZ_TRY_OK(result);
-  wrote(s, path);
-  return OOZE_OK;
+  return wrote(s, path);
 }
 
 /* Results of the last substep that the scene asks for (output.channels): no state, but of use for
@@ -203,7 +231,7 @@ ooze_result oz_session_write_frame(oz_session *s) {
     ooze_write_options_default(&options);
     result = oz_session_path(s, "points", s->frame, point_endings[o->points], path, sizeof path);
     if (result >= 0) result = ooze_points_write(path, points, &options, s->why);
-    if (result >= 0) wrote(s, path);
+    if (result >= 0) result = wrote(s, path);
   }
   if (result >= 0) result = write_surfaces(s, points, &surface);
   if (result >= 0 && s->options.preview) result = write_preview(s, points, surface);

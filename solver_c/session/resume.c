@@ -9,15 +9,15 @@
  * ------------------------------------------------------ */
 
 /* a file counts by its contents, wherever it lies */
-static void fold_file(json_t *item, uint64_t hash) {
+static int fold_file(json_t *item, uint64_t hash) {
   char text[40];
   const char *path = json_string_value(json_object_get(item, "file")), *name = path;
-  if (!path) return;
+  if (!path) return 1;
   for (const char *c = path; *c; c++)
     if (oz_os_is_slash(*c)) name = c + 1;
   snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-  json_object_set_new(item, "content", json_string(text));
-  json_object_set_new(item, "file", json_string(name));
+  return json_object_set_new(item, "content", json_string(text)) == 0 &&
+         json_object_set_new(item, "file", json_string(name)) == 0;
 }
 
 /* The scene without values that have no effect on the motion. NULL when memory is out. */
@@ -30,7 +30,7 @@ static json_t *motion_of(const ooze_scene *s) {
   json_object_del(doc, "wedge");
   json_t *output =
       json_pack("{s:f,s:i}", "fps", s->output.fps, "first_frame", (int)s->output.first);
-  json_object_set_new(doc, "output", output);
+  int whole = json_object_set_new(doc, "output", output) == 0;
   static const char *const shown[] = {"look",  "colour",   "clarity", "depth",
                                       "gloss", "softness", "glow",    "hidden"};
   static const char *const parts[] = {"materials", "colliders"};
@@ -41,15 +41,17 @@ static json_t *motion_of(const ooze_scene *s) {
     }
   }
   for (uint32_t i = 0; i < s->collider_count; i++)
-    fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name),
-              s->colliders[i].shape.file_hash);
+    whole &= fold_file(json_object_get(json_object_get(doc, "colliders"), s->colliders[i].name),
+                       s->colliders[i].shape.file_hash);
   for (uint32_t i = 0; i < s->body_count; i++)
-    fold_file(json_object_get(json_object_get(doc, "bodies"), s->bodies[i].fill.name),
-              s->bodies[i].fill.shape.file_hash);
+    whole &= fold_file(json_object_get(json_object_get(doc, "bodies"), s->bodies[i].fill.name),
+                       s->bodies[i].fill.shape.file_hash);
   for (uint32_t i = 0; i < s->fluid_count; i++)
-    fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name),
-              s->fluids[i].shape.file_hash);
-  return doc;
+    whole &= fold_file(json_object_get(json_object_get(doc, "fluids"), s->fluids[i].name),
+                       s->fluids[i].shape.file_hash);
+  if (whole) return doc;
+  json_decref(doc);
+  return NULL;
 }
 
 /* ---- Writing ----------------------------------------------------------------------------- */
@@ -75,12 +77,17 @@ ooze_result oz_session_snapshot(oz_session *s) {
   return OOZE_OK;
 }
 
+/* Handles by name; NULL when memory is out. */
 static json_t *names_of(const oz_session *s, int emitters) {
   json_t *names = json_object();
   uint32_t count = emitters ? s->base->emitter_count : s->base->collider_count;
-  for (uint32_t i = 0; i < count; i++)
-    json_object_set_new(names, emitters ? s->base->emitters[i].name : s->base->colliders[i].name,
-                        json_integer(emitters ? s->emitters[i] : s->colliders[i]));
+  for (uint32_t i = 0; names && i < count; i++) {
+    const char *name = emitters ? s->base->emitters[i].name : s->base->colliders[i].name;
+    json_t *handle = json_integer(emitters ? s->emitters[i] : s->colliders[i]);
+    if (json_object_set_new(names, name, handle) == 0) continue;
+    json_decref(names);
+    names = NULL;
+  }
   return names;
 }
 
@@ -132,10 +139,12 @@ void oz_session_forget(oz_session *s) { prune(s, 0); }
 
 ooze_result oz_session_checkpoint(oz_session *s) {
   char path[3600];
+  if (s->mending) return OOZE_OK; /* the newest one is there already */
   json_t *motion = motion_of(s->base);
-  json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame",
+  json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame",
                            (int)s->frame, "scene", motion ? motion : json_null(), "colliders",
-                           names_of(s, 0), "emitters", names_of(s, 1), "watch", s->watch_values);
+                           names_of(s, 0), "emitters", names_of(s, 1), "files",
+                           oz_session_records(s), "watch", s->watch_values);
   /* reals with all digits: they are compared */
   char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL;
   json_decref(meta);
@@ -222,8 +231,9 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
   return OOZE_OK;
 }
 
+/* The state of a checkpoint; *out_changes counts values of the scene that have changed since. */
 static ooze_result go_on(oz_session *s, const char *path, const void *memory, size_t bytes,
-                         const json_t *meta) {
+                         const json_t *meta, uint32_t *out_changes) {
   const ooze_scene *scene = s->base;
   const json_t *frame = json_object_get(meta, "frame"), *then = json_object_get(meta, "scene");
   if (!json_is_integer(frame) || !json_is_object(then))
@@ -262,18 +272,78 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   oz_state_assign(s->scene, &s->sent, &s->want);
   if (s->frame > scene->output.first)
     oz_state_at(s->scene, oz_frame_time(scene, s->frame - 1), &s->sent);
-  s->report.resumed = 1;
-  s->report.resumed_frame = s->frame;
-  oz_session_say(s, "resuming at frame %d from %s%s", s->frame, path,
-                 c.count ? ", with the changes above" : "");
+  *out_changes = c.count;
   return OOZE_OK;
+}
+
+/* ---- Damaged frames -------------------------------------------------------------------------- */
+
+static ooze_result load(oz_session *s, const char *path, json_t **out_meta, uint32_t *out_changes) {
+  void *memory = NULL;
+  size_t bytes = 0;
+  char *text = NULL;
+  ooze_result result = ooze_checkpoint_read(path, &s->base->limits, &memory, &bytes, &text, s->why);
+  json_error_t error;
+  int no_memory = 0;
+  json_t *meta =
+      result >= 0 ? oz_json_load(text, text ? strlen(text) : 0, 0, &error, &no_memory) : NULL;
+  if (no_memory) result = oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  if (result >= 0) result = go_on(s, path, memory, bytes, meta, out_changes);
+  ooze_io_free(memory);
+  ooze_io_free(text);
+  if (out_meta && result >= 0)
+    *out_meta = meta;
+  else
+    json_decref(meta);
+  return result;
+}
+
+/* The state of the newest whole checkpoint before `frame`, or that of the beginning. */
+static ooze_result start_before(oz_session *s, int32_t frame) {
+  char folder[3000], path[3600];
+  uint32_t changed;
+  old_files *o = calloc(1, sizeof *o);
+  if (!o) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  snprintf(folder, sizeof folder, "%s/checkpoints", s->options.folder);
+  o->folder = folder;
+  o->name = s->base->output.name;
+  oz_os_list(folder, gather, o);
+  qsort(o->frames, o->count, sizeof *o->frames, falling);
+  ooze_result result = OOZE_ERROR_NOT_FOUND;
+  for (size_t i = 0; i < o->count && result != OOZE_OK; i++) {
+    if (o->frames[i] >= frame) continue;
+    result = oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path);
+    if (result == OOZE_OK) result = load(s, path, NULL, &changed);
+    if (result != OOZE_OK && oz_session_solver(s) != OOZE_OK) break;
+  }
+  free(o);
+  s->why->text[0] = 0;
+  return result == OOZE_OK ? OOZE_OK : oz_session_begin(s);
+}
+
+/* Steps again through the frames whose files are damaged, and writes those. */
+static ooze_result mend(oz_session *s, uint32_t damaged) {
+  int32_t low = INT32_MAX, high = INT32_MIN;
+  for (uint32_t i = 0; i < s->record_count; i++) {
+    if (!s->records[i].damaged) continue;
+    if (s->records[i].frame < low) low = s->records[i].frame;
+    if (s->records[i].frame > high) high = s->records[i].frame;
+  }
+  OZ_TRY_OK(oz_session_solver(s));
+  s->mending = 1;
+  OZ_TRY_OK(start_before(s, low));
+  oz_session_say(s, "%u damaged file%s: stepping again from frame %d to %d to write %s anew",
+                 damaged, damaged == 1 ? "" : "s", s->frame, high, damaged == 1 ? "it" : "them");
+  if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_frame(s));
+  while (s->frame < high) OZ_TRY_OK(oz_session_step_frame(s));
+  s->mending = 0;
+  return oz_session_solver(s);
 }
 
 ooze_result oz_session_resume(oz_session *s, int *found) {
   char folder[3000], path[3600];
-  void *memory = NULL;
-  size_t bytes = 0;
-  char *text = NULL;
+  json_t *meta = NULL;
+  uint32_t changed = 0, damaged = 0;
   *found = 0;
   snprintf(folder, sizeof folder, "%s/checkpoints", s->options.folder);
   ooze_result result = ooze_checkpoint_find_newest(folder, &s->base->limits, on_damaged, s, path,
@@ -284,15 +354,26 @@ ooze_result oz_session_resume(oz_session *s, int *found) {
                    folder);
     return OOZE_OK;
   }
-  if (result >= 0)
-    result = ooze_checkpoint_read(path, &s->base->limits, &memory, &bytes, &text, s->why);
-  if (result >= 0) {
-    json_t *meta = json_loads(text ? text : "", 0, NULL);
-    result = go_on(s, path, memory, bytes, meta);
-    json_decref(meta);
+  OZ_TRY_OK(result);
+  OZ_TRY_OK(load(s, path, &meta, &changed));
+  result = oz_session_records_load(s, json_object_get(meta, "files"));
+  const int watched = json_is_object(json_object_get(meta, "watch")) || s->options.watch;
+  json_decref(meta);
+  if (result == OOZE_OK) result = oz_session_verify(s, &damaged);
+  OZ_TRY_OK(result);
+  if (damaged && (changed || watched)) {
+    oz_session_say(s,
+                   "%u damaged file%s cannot be written again, since values of the scene have "
+                   "changed in mid-run; a run without --resume writes all",
+                   damaged, damaged == 1 ? "" : "s");
+  } else if (damaged) {
+    OZ_TRY_OK(mend(s, damaged));
+    OZ_TRY_OK(load(s, path, NULL, &changed));
   }
-  ooze_io_free(memory);
-  ooze_io_free(text);
-  *found = result >= 0;
-  return result;
+  s->report.resumed = 1;
+  s->report.resumed_frame = s->frame;
+  oz_session_say(s, "resuming at frame %d from %s%s", s->frame, path,
+                 changed ? ", with the changes above" : "");
+  *found = 1;
+  return OOZE_OK;
 }

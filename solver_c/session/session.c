@@ -113,7 +113,7 @@ static ooze_result apply(oz_session *s) {
   return OOZE_OK;
 }
 
-static ooze_result step_frame(oz_session *s) {
+ooze_result oz_session_step_frame(oz_session *s) {
   double began = oz_seconds();
   s->stepping = s->frame + 1;
   OZ_TRY_OK(oz_session_watch(s));
@@ -145,6 +145,11 @@ static ooze_result step_frame(oz_session *s) {
                    s->stepping, stats.contained, (unsigned long long)stats.first_contained);
   }
   s->frame = s->stepping;
+  if (s->mending) {
+    if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_frame(s));
+    tell(s, 1.0, 1, &stats, oz_seconds() - began);
+    return OOZE_OK;
+  }
   s->report.frame = s->frame;
   s->report.frames++;
   s->report.substeps += stats.substeps;
@@ -176,9 +181,24 @@ static ooze_result step_frame(oz_session *s) {
 
 /* ---- The run ----------------------------------------------------------------------------- */
 
-static ooze_result open_solver(oz_session *s) {
+static void close_solver(oz_session *s) {
+  ooze_solver *solver = s->solver;
+  s->solver = NULL; /* hooks find none */
+  ooze_solver_destroy(solver);
+  oz_session_deform_release(s);
+  oz_state_release(&s->sent);
+  oz_state_release(&s->want);
+  oz_state_release(&s->next);
+  free(s->colliders);
+  free(s->emitters);
+  s->colliders = NULL;
+  s->emitters = NULL;
+}
+
+ooze_result oz_session_solver(oz_session *s) {
   const ooze_scene *scene = s->base;
   ooze_solver_desc desc;
+  close_solver(s);
   ooze_solver_desc_default(&desc);
   if (s->options.machine && s->options.machine->size >= sizeof s->options.machine->size)
     memcpy(&desc, s->options.machine,
@@ -200,19 +220,24 @@ static ooze_result open_solver(oz_session *s) {
   return ooze_collider_loads(s->solver, 0); /* no file tells them */
 }
 
+ooze_result oz_session_begin(oz_session *s) {
+  OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
+  s->frame = s->stepping = s->base->output.first;
+  s->sent_is_known = 1;
+  return OOZE_OK;
+}
+
 static ooze_result run(oz_session *s) {
   int found = 0;
   OZ_TRY_OK(oz_session_folder_fits(s));
-  OZ_TRY_OK(open_solver(s));
+  OZ_TRY_OK(oz_session_lock(s, 0));
+  OZ_TRY_OK(oz_session_solver(s));
   if (s->options.resume) OZ_TRY_OK(oz_session_resume(s, &found));
-  if (!found) {
-    OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
-    s->frame = s->stepping = s->base->output.first;
-    s->sent_is_known = 1;
-  }
+  if (!found) OZ_TRY_OK(oz_session_begin(s));
   /* Nothing on disk has changed until here: a refused run leaves neither empty folders nor a run
    * without checkpoints. */
   OZ_TRY_OK(oz_session_folders(s));
+  OZ_TRY_OK(oz_session_lock(s, 1));
   if (!found) oz_session_forget(s);
   OZ_TRY_OK(oz_session_write_scene(s));
   s->report.frame = s->frame;
@@ -232,7 +257,7 @@ static ooze_result run(oz_session *s) {
       return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
                      s->base->file, s->frame);
     }
-    OZ_TRY_OK(step_frame(s));
+    OZ_TRY_OK(oz_session_step_frame(s));
   }
   return OOZE_OK;
 }
@@ -276,20 +301,14 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
       if (ooze_profile_get(s.solver, k, &time) >= 0 && time.calls)
         s.options.stage(s.options.user, &time);
     }
-    ooze_solver *solver = s.solver;
-    s.solver = NULL;
-    ooze_solver_destroy(solver);
   }
-  oz_state_release(&s.sent);
-  oz_state_release(&s.want);
-  oz_state_release(&s.next);
+  close_solver(&s);
   ooze_scene_destroy(s.watched);
   json_decref(s.watch_values);
   free(s.watch_text);
-  oz_session_deform_release(&s);
-  free(s.colliders);
-  free(s.emitters);
   free(s.snapshot);
+  oz_session_records_release(&s);
+  oz_folder_unlock(s.lock);
   if (out) oz_struct_out(out, &s.report, sizeof s.report);
   return result;
 }

@@ -5,6 +5,14 @@
 #include "scene/scene_internal.h"
 #include "geo/folders.h"
 
+/* A file that was written: its name from the run's folder, its length and hash. */
+typedef struct oz_record {
+  char *name;
+  int32_t frame;
+  int damaged; /* found so by oz_session_verify */
+  uint64_t bytes, hash;
+} oz_record;
+
 typedef struct oz_session {
   const ooze_scene *base;  /* as given */
   const ooze_scene *scene; /* with the values of the watched file in it */
@@ -23,6 +31,11 @@ typedef struct oz_session {
   struct oz_follow *follow; /* one a collider: the points that follow a deforming mesh */
   void *snapshot;           /* the state of `frame` */
   size_t snapshot_bytes, snapshot_room;
+  oz_record *records;
+  uint32_t record_count, record_room;
+  int mending;    /* earlier frames are stepped again to rewrite damaged files; no checkpoints */
+  oz_lock *lock;  /* of the folder, while the run lasts */
+  int unlockable; /* the disk knows no locks */
   int told_no_checkpoints, told_no_watch;
   double began;
   ooze_run_report report;
@@ -43,14 +56,32 @@ void oz_session_deform_release(oz_session *s);
 /* files.c */
 ooze_result oz_session_folder_fits(oz_session *s);
 ooze_result oz_session_folders(oz_session *s);
+/* Keeps other runs out of the folder; where it does not exist yet only if `must`. */
+ooze_result oz_session_lock(oz_session *s, int must);
 ooze_result oz_session_write_frame(oz_session *s);
 ooze_result oz_session_write_scene(oz_session *s);
+/* whether a run with these outputs writes a file of that name for that frame */
+int oz_session_writes(const oz_session *s, const char *name, int32_t frame);
+
+/* record.c: files that were written. `path` lies in the run's folder. */
+ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame);
+json_t *oz_session_records(const oz_session *s); /* up to the state's frame, for a checkpoint */
+ooze_result oz_session_records_load(oz_session *s, const json_t *list);
+void oz_session_records_release(oz_session *s);
+/* Compares each file on disk with its record and marks those that differ. */
+ooze_result oz_session_verify(oz_session *s, uint32_t *out_damaged);
+int oz_session_damaged_at(const oz_session *s, int32_t frame);
 
 /* resume.c */
 ooze_result oz_session_snapshot(oz_session *s);
 ooze_result oz_session_checkpoint(oz_session *s); /* the snapshot, to disk */
 ooze_result oz_session_resume(oz_session *s, int *found);
 void oz_session_forget(oz_session *s); /* checkpoints of earlier runs */
+
+/* session.c */
+ooze_result oz_session_begin(oz_session *s);  /* a solver at the scene's first frame */
+ooze_result oz_session_solver(oz_session *s); /* a new, empty one in place of the old */
+ooze_result oz_session_step_frame(oz_session *s);
 
 /* watch.c */
 ooze_result oz_session_watch(oz_session *s);

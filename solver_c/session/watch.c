@@ -32,7 +32,10 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
     char *text = result == OOZE_OK ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     size_t room = text ? strlen(key) + strlen(text) + 2 : 0;
     if (text) sets[at] = malloc(room);
-    if (text && sets[at]) snprintf(sets[at++], room, "%s=%s", key, text);
+    if (text && sets[at])
+      snprintf(sets[at++], room, "%s=%s", key, text);
+    else if (result == OOZE_OK)
+      result = oz_fail(s->why, OOZE_ERROR_MEMORY, "out of memory for watched values");
     free(text);
   }
   ooze_scene_options_default(&options);
@@ -90,8 +93,10 @@ ooze_result oz_session_watch(oz_session *s) {
   free(s->watch_text);
   s->watch_text = oz_copy_text(text, bytes);
   json_error_t error;
-  json_t *values = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+  int no_memory = 0;
+  json_t *values = oz_json_load(text, bytes, JSON_REJECT_DUPLICATES, &error, &no_memory);
   ooze_io_free(text);
+  if (no_memory) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->options.watch);
   if (!json_is_object(values)) {
     oz_session_say(s, "%s:%d: expected {\"path\": value, ...}; going on with the values before",
                    s->options.watch, values ? 1 : error.line);
