@@ -236,9 +236,7 @@ static const GEO_PrimVDB *vdb_at(const GU_Detail &gdp, GA_Offset o) {
   return vdb->hasGrid() ? vdb : nullptr;
 }
 
-// The vectors that go with a distance of that name: NAMEvel, v, vel, velocity, or the only ones
-// there are.
-static const void *velocities_of(const GU_Detail &gdp, const std::string &name) {
+const void *velocities_of(const GU_Detail &gdp, const std::string &name) {
   const std::string best[5] = {name + "vel", name + "_v", "v", "vel", "velocity"};
   const void *found = nullptr;
   size_t rank = 6, others = 0;

@@ -22,6 +22,10 @@ struct Piece {
 bool read_pieces(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
                  std::vector<Piece> &out, Report &report);
 
+// The vectors that go with a distance of that name: NAMEvel, v, vel, velocity, or the only ones
+// there are; NULL where there are none.
+const void *velocities_of(const GU_Detail &gdp, const std::string &name);
+
 bool mesh_of(const std::vector<float> &points, const std::vector<uint32_t> &triangles, Mesh &out,
              Report &report);
 

@@ -12,8 +12,9 @@ import hou
 
 
 def put(node, **values):
-    """Sets parameters by name; tuples by their base name. A name or a menu's word that the node does not have is an error that says so."""
-    for name, value in values.items():
+    """Sets parameters by name; tuples by their base name. A name or a menu's word that the node does not have is an error that says so. A material
+    preset comes first and is pressed, since it fills in numbers that the others may change."""
+    for name, value in sorted(values.items(), key=lambda item: item[0] != "preset"):
         if isinstance(value, (tuple, list)):
             tuple_ = node.parmTuple(name)
             if tuple_ is None:
@@ -26,6 +27,8 @@ def put(node, **values):
         if isinstance(value, str) and not isinstance(parm.eval(), str):  # the word of a menu whose value is a number
             value = parm.menuItems().index(value)
         parm.set(value)
+        if name == "preset":
+            parm.pressButton()
     return node
 
 

@@ -123,6 +123,20 @@ static void from_schema(const ooze_schema_entry *e, ooze_node_parm *p) {
   p->soft_maximum = e->soft_maximum;
 }
 
+/* A node with a menu of presets begins with the numbers of the one that the menu begins with. */
+static void from_preset(const row *head, const row *end, ooze_node_parm *p) {
+  ooze_preset preset;
+  double value[4];
+  if (strcmp(p->group, "material") != 0) return;
+  for (const row *r = head; r < end; r++) {
+    if (r->kind != ROW_PARM || strcmp(r->e, "@presets") != 0) continue;
+    ooze_preset_default(&preset);
+    if (ooze_preset_find(r->f, &preset) == OOZE_OK &&
+        ooze_schema_load("material", p->field, &preset.material, value) == OOZE_OK)
+      for (uint32_t k = 0; k < p->components; k++) p->default_value[k] = value[k];
+  }
+}
+
 /* The folder of a model's own parameter, and when it is hidden: that of the model whose word its
  * name begins with. */
 static void model_folder(const char *field, const char *otherwise, char to[48], char hide[48]) {
@@ -175,6 +189,7 @@ static int rest(const row *head, const row *end, const char *group, const char *
         memcpy(done[folders++], p.folder, sizeof done[0]);
       if (at != f) continue;
       from_schema(&e, &p);
+      from_preset(head, end, &p);
       token_of(e.name, p.token, sizeof p.token);
       if (each(user, &p)) return 1;
     }
@@ -200,6 +215,7 @@ static void walk(uint32_t node, each_fn each, void *user) {
     case ROW_TAKE:
       if (!schema_find(r->a, r->b, &e)) continue;
       from_schema(&e, &p);
+      from_preset(head, end, &p);
       token_of(r->c[0] ? r->c : r->b, p.token, sizeof p.token);
       break;
     default:

@@ -30,7 +30,7 @@ struct Tank { // fluid in a box, and two boxes that fall into it
         }) {
     fluid = node("ooze::source::1.0", {&water});
     bodies = node("ooze::source::1.0", {&crates});
-    for (SOP_Node *n : {fluid, bodies}) n->set("particlesep", D), n->set_text("preset", "custom");
+    for (SOP_Node *n : {fluid, bodies}) n->set("particlesep", D), plain(n);
     fluid->set("viscosity", 5);
     bodies->set("body", 1);
     bodies->set("bodykind", kind);

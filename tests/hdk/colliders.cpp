@@ -18,7 +18,7 @@ static double height_on(Make::Function wall, std::string *words = nullptr, int f
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.13, 0, 0.2); }), under(wall);
   SOP_Node *source = node("ooze::source::1.0", {&shape});
   source->set("particlesep", D);
-  source->set_text("preset", "dough");
+  preset(source, "dough");
   SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, &under}), 4);
   const GU_Detail *g = cook(solver, frames);
   CHECK(g != nullptr, "%s", said(solver).c_str());
@@ -84,7 +84,7 @@ OZ_CASE(friction_by_attribute_and_forces_by_name) {
     SOP_Node *source = node("ooze::source::1.0", {&shape}),
              *solver = coarse(node("ooze::solver::1.0", {source, &under}), 4);
     source->set("particlesep", D);
-    source->set_text("preset", "dough");
+    preset(source, "dough");
     source->set("velocity", 1, 0);
     const GU_Detail *g = cook(solver, 8);
     CHECK(g != nullptr, "%s", said(solver).c_str());
@@ -110,7 +110,7 @@ struct Slab {
       : shape([size, y](GU_Detail &g, double) { box(g, 0, y, 0, size); }), under(wall) {
     source = node("ooze::source::1.0", {&shape});
     source->set("particlesep", D);
-    source->set_text("preset", "dough");
+    preset(source, "dough");
     solver = coarse(node("ooze::solver::1.0", {source, &under}), 4);
     solver->set("boundary", boundary);
   }

@@ -57,6 +57,29 @@ inline SOP_Node *node(const char *type, std::vector<OP_Node *> wires = {}) {
   return n;
 }
 
+// The menu of materials, as an artist chooses from it: the node's callback fills in the numbers.
+inline void preset(SOP_Node *n, const std::string &name) {
+  n->set_text("preset", name);
+  n->press("preset", 0);
+}
+
+// A material of the library's defaults.
+inline void plain(SOP_Node *n) {
+  ooze_material m;
+  uint32_t source = 0;
+  ooze_node_parm p;
+  ooze_material_default(&m);
+  ooze_node_parm_default(&p);
+  CHECK_EQ(ooze_node_find("source", &source), OOZE_OK);
+  for (uint32_t i = 0; ooze_node_parm_get(source, i, &p) == OOZE_OK; ++i) {
+    double value[4] = {0, 0, 0, 0};
+    if (std::strcmp(p.group, "material") ||
+        ooze_schema_load("material", p.field, &m, value) != OOZE_OK)
+      continue;
+    for (uint32_t k = 0; k < p.components; ++k) n->set(p.token, value[k], int(k));
+  }
+}
+
 inline double time_of(double frame) { return OPgetDirector()->getChannelManager()->getTime(frame); }
 inline const GU_Detail *cook(SOP_Node *n, double frame) { return n->cooked(time_of(frame)); }
 

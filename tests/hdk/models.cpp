@@ -15,7 +15,7 @@ struct Scene {
         wall([](GU_Detail &g, double f) { box(g, 0.01 * f, -0.15, 0, 0.4, 0.02 * f); }) {
     source = node("ooze::source::1.0", {&shape});
     source->set("particlesep", D);
-    source->set_text("preset", "slime");
+    preset(source, "slime");
   }
   SOP_Node *make(int model) {
     SOP_Node *n = node("ooze::solver::1.0", {source, &wall});

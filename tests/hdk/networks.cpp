@@ -12,10 +12,10 @@ static SOP_Node *coarse(SOP_Node *n, int substeps = 2) {
   return n;
 }
 
-static SOP_Node *source_of(OP_Node *shape, const char *preset = "honey") {
+static SOP_Node *source_of(OP_Node *shape, const char *material = "honey") {
   SOP_Node *s = node("ooze::source::1.0", {shape});
   s->set("particlesep", D);
-  s->set_text("preset", preset);
+  preset(s, material);
   return s;
 }
 

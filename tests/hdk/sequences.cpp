@@ -38,7 +38,7 @@ struct Network {
     const bool nozzle = kind == 1 || kind == 5;
     source = node("ooze::source::1.0", {&shape});
     source->set("particlesep", D);
-    source->set_text("preset", "slime");
+    preset(source, "slime");
     source->set_text("emission", nozzle ? "nozzle" : kind == 2 ? "continuous" : "once");
     source->set("radius", 0.15);
     source->set("disturbance", 0.05);

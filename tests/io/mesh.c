@@ -1,6 +1,8 @@
 /* Triangle meshes there and back, and .obj and .ply files of others. SPDX-License-Identifier:
  * Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
+
 #include "io_check.h"
 
 OZ_TEST_MAIN()
@@ -65,6 +67,45 @@ OZ_CASE(points_on_a_mesh_have_what_its_corners_have) {
     CHECK_NEAR(f[i], 0.2 + 0.3 * (double)x[i][0] + 0.1 * (double)x[i][1], 1e-5,
                "linear between corners");
   ooze_mesh_samples_release(&s);
+  ooze_mesh_release(&m);
+}
+
+/* Against the search of all triangles' samples: none is nearer than the place that was found. */
+OZ_CASE(the_closest_place_is_closer_than_any_sample) {
+  ooze_mesh m = tetrahedron(0);
+  ooze_mesh_samples all, near;
+  static float x[4096][3];
+  float points[50][3], at[50][3];
+  uint32_t seed = 1;
+  for (int i = 0; i < 150; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    points[i / 3][i % 3] = -1.0f + 3.0f * (float)(seed >> 8) / (float)(1 << 24);
+  }
+  ooze_mesh_samples_default(&all);
+  ooze_mesh_samples_default(&near);
+  CHECK_GOOD(ooze_mesh_sample(&m, 0.03, 0, &all, why));
+  CHECK(all.count > 500 && all.count < 4096, "%u", all.count);
+  CHECK_EQ(ooze_mesh_samples_place(&all, m.positions, m.triangles, x[0]), OOZE_OK);
+  CHECK_GOOD(ooze_mesh_closest(&m, points[0], 50, &near, why));
+  CHECK_EQ(near.count, 50);
+  CHECK_EQ(ooze_mesh_samples_place(&near, m.positions, m.triangles, at[0]), OOZE_OK);
+  for (int i = 0; i < 50; i++) {
+    double own = 0, best = 1e9;
+    for (int k = 0; k < 3; k++) own += pow((double)at[i][k] - (double)points[i][k], 2);
+    for (uint32_t j = 0; j < all.count; j++) {
+      double r2 = 0;
+      for (int k = 0; k < 3; k++) r2 += pow((double)x[j][k] - (double)points[i][k], 2);
+      best = r2 < best ? r2 : best;
+    }
+    CHECK(sqrt(own) <= sqrt(best) + 1e-6, "point %d: %g, a sample is at %g", i, sqrt(own),
+          sqrt(best));
+    CHECK(sqrt(own) >= sqrt(best) - 0.03, "point %d: %g, nothing is nearer than %g", i, sqrt(own),
+          sqrt(best));
+  }
+  ooze_mesh_samples_release(&near);
+  m.triangles[2] = 99;
+  CHECK_EQ(ooze_mesh_closest(&m, points[0], 50, &near, NULL), OOZE_ERROR_ARGUMENT);
+  ooze_mesh_samples_release(&all);
   ooze_mesh_release(&m);
 }
 

@@ -7,7 +7,6 @@ with the `ooze` command line, without a Houdini licence.
   hython pdg_wedge.py honey.hip /obj/honey/farm /obj/honey/source/viscosity 3 10 50 200 --out honey_wedge.hip
 
 The ROP's file gets a folder `wedge@wedgeindex`, unless its name has `@wedgeindex` already: else the items would write over each other.
-A parameter that a Material Preset overrules is refused: set the preset of that Ooze Source to Custom first.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -48,14 +47,6 @@ def command_line_wedge(tasks, scene, rows, out, program="ooze"):
     return run
 
 
-def overruled(parm):
-    """Why a wedge over this parameter would do nothing, or None."""
-    preset = parm.node().parm("preset")
-    if preset is None or parm.name() == "preset" or preset.eval() == "custom" or parm.node().parm("yieldstress") is None:
-        return None
-    return "%s has the Material Preset %s, which overrules %s; set it to Custom" % (parm.node().path(), preset.eval(), parm.name())
-
-
 def apart(file):
     """A folder for each item, where the file's name does not tell them apart."""
     if file is None or "@wedge" in file.unexpandedString():
@@ -83,10 +74,6 @@ def main():
     rop, parm = hou.node(args.rop), hou.parm(args.parm)
     if rop is None or parm is None:
         sys.stderr.write("pdg_wedge: the scene has no %s\n" % (args.rop if rop is None else args.parm))
-        return 2
-    why = overruled(parm)
-    if why:
-        sys.stderr.write("pdg_wedge: %s\n" % why)
         return 2
     apart(rop.parm("sopoutput"))
     build(rop, parm, args.values)

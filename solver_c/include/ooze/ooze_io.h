@@ -176,6 +176,11 @@ OOZE_API ooze_result ooze_mesh_samples_values(const ooze_mesh_samples *samples,
                                               const float *vertex_values, const uint32_t *triangles,
                                               float *out);
 
+/* The places on the mesh that are closest to `count` points (3 floats each), on the sheet itself:
+ * values of its vertices pass to them by ooze_mesh_samples_values. */
+OOZE_API ooze_result ooze_mesh_closest(const ooze_mesh *mesh, const float *points, uint32_t count,
+                                       ooze_mesh_samples *out, ooze_message *why);
+
 /* .obj .ply .geo .bgeo .bgeo.sc; larger polygons are cut into fans. Every index is in range and
  * every position finite. */
 OOZE_API ooze_result ooze_mesh_read(const char *path, const ooze_io_limits *limits, ooze_mesh *out,

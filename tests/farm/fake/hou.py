@@ -102,6 +102,9 @@ class Parm:
     def deleteAllKeyframes(self):
         pass
 
+    def pressButton(self):
+        self._node._pressed.append(self._name)
+
     def setExpression(self, text):
         self._node._expressions[self._name] = text
 
@@ -141,7 +144,7 @@ class Node:
     def __init__(self, parent, kind, name, context):
         self._parent, self._kind, self._name, self._context = parent, kind, name, context
         self._children, self._inputs, self._flags, self._expressions, self._errors = [], [], set(), {}, []
-        self._parms, self._cache, self._definition = {}, {}, None
+        self._parms, self._cache, self._definition, self._pressed = {}, {}, None, []
         spec = _types.get("%s/%s" % (context, kind), {"inputs": 0, "parms": {}})
         self._spec = spec
         for path, names in spec.get("inside", {}).items():

@@ -1,5 +1,6 @@
 #include "vdb.h"
 
+#include <sstream>
 #include <openvdb/openvdb.h>
 
 #include <algorithm>
@@ -86,6 +87,21 @@ void check(const GA_Detail &gdp, const char *where) {
 } // namespace standin
 using namespace standin;
 
+static bool fits(const char *text, const char *pattern) {
+  if (!*pattern) return !*text;
+  if (*pattern == '*') return fits(text, pattern + 1) || (*text && fits(text + 1, pattern));
+  return *text && (*pattern == '?' || *pattern == *text) && fits(text + 1, pattern + 1);
+}
+bool UT_StringRef::multiMatch(const char *pattern) const {
+  bool in = false;
+  std::istringstream words(pattern);
+  for (std::string word; words >> word;) {
+    const bool out = word[0] == '^';
+    if (fits(text.c_str(), word.c_str() + out)) in = !out;
+  }
+  return in;
+}
+
 GA_Detail::GA_Detail() { position(); }
 GA_Detail::~GA_Detail() {
   for (auto &a : attributes) standin::own(a.get(), nullptr);
@@ -125,6 +141,13 @@ bool GA_Detail::destroyAttribute(GA_AttributeOwner o, const UT_StringRef &name) 
   return false;
 }
 
+GA_AttributeDict GA_Detail::pointAttribs() const {
+  GA_AttributeDict d;
+  for (auto &a : attributes)
+    if (a->owner == GA_ATTRIB_POINT) d.start.list.push_back(a.get());
+  return d;
+}
+
 GA_Offset GA_Detail::appendPointBlock(GA_Size n) {
   GA_Offset first = offsets;
   offsets += n;
@@ -140,6 +163,8 @@ GA_Size GA_Detail::destroyPointOffsets(const GA_Range &r, GA_DestroyPointMode, b
   order.erase(
       std::remove_if(order.begin(), order.end(), [&](GA_Offset o) { return gone.count(o) > 0; }),
       order.end());
+  for (auto &g : point_groups)
+    for (GA_Offset o : gone) g.second.members.erase(o);
   return GA_Size(before - order.size());
 }
 
@@ -165,6 +190,7 @@ GA_Size GA_Detail::destroyPrimitiveOffsets(const GA_Range &r, bool and_points) {
     ++to;
   }
   prims.resize(to);
+  primitive_groups.clear(); // their members have moved
   for (auto &a : attributes)
     if (a->owner == GA_ATTRIB_PRIMITIVE) a->resize(to);
   return GA_Size(gone.size());
@@ -193,6 +219,8 @@ void GA_Detail::clearAndDestroy() {
   attributes.clear();
   order.clear();
   prims.clear();
+  point_groups.clear();
+  primitive_groups.clear();
   offsets = 0;
   topology = new_id();
   position();
@@ -211,6 +239,8 @@ void GA_Detail::replaceWith(const GA_Detail &src) {
   topology = src.topology;
   prims.clear();
   for (auto &p : src.prims) prims.push_back(p->copy());
+  point_groups = src.point_groups;
+  primitive_groups = src.primitive_groups;
 }
 
 void GA_Detail::transform(const UT_Matrix4D &m) {

@@ -129,6 +129,7 @@ class GA_Detail;
 class GA_PointGroup {
 public:
   void addOffset(GA_Offset o) { members.insert(o); }
+  bool containsOffset(GA_Offset o) const { return members.count(o) > 0; }
   exint entries() const { return exint(members.size()); }
   std::set<GA_Offset> members;
 };
@@ -152,6 +153,27 @@ public:
 private:
   std::vector<GA_Offset> list;
   size_t at = 0;
+};
+
+// The attributes of one owner, by name.
+enum GA_AttributeScope { GA_SCOPE_INVALID, GA_SCOPE_PUBLIC, GA_SCOPE_PRIVATE, GA_SCOPE_GROUP };
+struct standin_attributes {
+  bool atEnd() const { return at >= list.size(); }
+  standin_attributes &operator++() {
+    ++at;
+    return *this;
+  }
+  GA_Attribute *attrib() const { return list[at]; }
+  std::vector<GA_Attribute *> list;
+  size_t at = 0;
+};
+class GA_AttributeDict {
+public:
+  using iterator = standin_attributes;
+  iterator begin(GA_AttributeScope) const { return start; }
+
+  // The stand-in's own.
+  iterator start;
 };
 
 class GEO_Primitive;
@@ -219,6 +241,11 @@ public:
   GA_Attribute *addStringTuple(GA_AttributeOwner o, const UT_StringHolder &n, int size) {
     return add(o, n.c_str(), GA_STORE_STRING, size, GA_Defaults());
   }
+  GA_AttributeDict pointAttribs() const;
+  GA_PointGroup *newPointGroup(const UT_StringHolder &name) { return &point_groups[name.c_str()]; }
+  GA_PrimitiveGroup *newPrimitiveGroup(const UT_StringHolder &name) {
+    return &primitive_groups[name.c_str()];
+  }
   bool destroyAttribute(GA_AttributeOwner o, const UT_StringRef &name);
   void bumpAllDataIds();
   void bumpDataIdsForAddOrRemove(bool points, bool vertices, bool primitives);
@@ -254,6 +281,8 @@ public:
   std::vector<GA_Offset> order; // index to offset
   GA_Size offsets = 0;
   std::vector<std::unique_ptr<GEO_Primitive>> prims;
+  std::map<std::string, GA_PointGroup> point_groups;
+  std::map<std::string, GA_PrimitiveGroup> primitive_groups;
   GA_DataId topology = standin::new_id();
   int64 unique = standin::new_id();
 };

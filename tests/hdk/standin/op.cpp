@@ -167,6 +167,9 @@ void OP_Node::evalString(UT_String &out, const char *parm, int, fpreal) const {
   auto t = texts.find(parm);
   out = t != texts.end() ? t->second.c_str() : p ? p->words.at(0).c_str() : "";
 }
+void OP_Node::setFloat(const char *parm, int k, fpreal, fpreal value) {
+  if (need(*this, parm, "float")) set(parm, value, k);
+}
 void OP_Node::set(const std::string &parm, double v, int k) {
   need(*this, parm, nullptr);
   channels[parm][k] = [v](fpreal) { return v; };

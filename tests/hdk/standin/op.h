@@ -161,6 +161,7 @@ public:
   fpreal evalFloat(const char *parm, int k, fpreal t) const;
   exint evalInt(const char *parm, int k, fpreal t) const;
   void evalString(UT_String &out, const char *parm, int k, fpreal t) const;
+  void setFloat(const char *parm, int k, fpreal t, fpreal value);
   void forceRecook() { ++version; }
   OP_ERROR error() const;
   virtual const char *inputLabel(standin_input) const { return ""; }
@@ -331,6 +332,19 @@ public:
   void addWarning(int code, const char *text) const { cp->sopAddWarning(code, text); }
 
 protected:
+  class GroupCreator {
+  public:
+    explicit GroupCreator(const GU_Detail *g) : detail(g) {}
+    const GU_Detail *detail;
+  };
+  const GA_PrimitiveGroup *parsePrimitiveGroups(const char *pattern, const GroupCreator &of) const {
+    auto at = of.detail->primitive_groups.find(pattern);
+    return at == of.detail->primitive_groups.end() ? nullptr : &at->second;
+  }
+  const GA_PointGroup *parsePointGroups(const char *pattern, const GroupCreator &of) const {
+    auto at = of.detail->point_groups.find(pattern);
+    return at == of.detail->point_groups.end() ? nullptr : &at->second;
+  }
   const SOP_NodeVerb::CookParms *cookparms() const { return cp; }
   virtual OP_ERROR cook(OP_Context &context) = 0;
   OP_ERROR error() const;

@@ -153,6 +153,8 @@ public:
   bool operator==(const char *s) const { return text == s; }
   bool operator==(const UT_StringRef &s) const { return text == s.text; }
   bool operator!=(const char *s) const { return text != s; }
+  // Words with * and ?; one that begins with ^ takes out again what those before it let in.
+  bool multiMatch(const char *pattern) const;
 
   // The stand-in's own.
 protected:

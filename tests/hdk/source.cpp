@@ -1,0 +1,164 @@
+// Ooze Source: presets that fill in numbers, what particles take from a shape, surfaces, groups.
+// SPDX-License-Identifier: Apache-2.0
+#include "kit.h"
+using namespace kit;
+
+static const double D = 0.02; // particle separation
+
+static SOP_Node *source_of(OP_Node *shape) {
+  SOP_Node *s = node("ooze::source::1.0", {shape});
+  s->set("particlesep", D);
+  return s;
+}
+static void cube(GU_Detail &g, double) { box(g, 0, 0.5, 0, 0.2); }
+static void ramp(GU_Detail &g, const char *name, int width, GA_TypeInfo type, bool whole) {
+  GA_Attribute *a = whole ? g.addIntTuple(GA_ATTRIB_POINT, name, width)
+                          : g.addFloatTuple(GA_ATTRIB_POINT, name, width);
+  a->setTypeInfo(type);
+  for (GA_Index i = 0; i < g.getNumPoints(); ++i)
+    for (int k = 0; k < width; ++k) {
+      const double y = double(g.getPos3(g.pointOffset(i))[1]);
+      a->put(g.pointOffset(i), k, whole ? (y > 0.5 ? 7.0 : 3.0) : 10 * (y - 0.4) + k);
+    }
+}
+
+OZ_CASE(a_preset_fills_in_numbers_that_may_be_changed) {
+  fresh_world();
+  Make shape(cube);
+  SOP_Node *s = source_of(&shape);
+  ooze_preset honey, dough;
+  ooze_preset_default(&honey);
+  ooze_preset_default(&dough);
+  CHECK_EQ(ooze_preset_find("honey", &honey), OOZE_OK);
+  CHECK_EQ(ooze_preset_find("dough", &dough), OOZE_OK);
+  // a new node is honey
+  CHECK(cook(s, 1) != nullptr, "%s", said(s).c_str());
+  CHECK_NEAR(mean(s->gdp, "viscosity"), double(honey.material.viscosity), 1e-5, "one value");
+  CHECK_NEAR(mean(s->gdp, "density"), double(honey.material.density), 1e-3, "one value");
+  preset(s, "dough");
+  CHECK(cook(s, 1) != nullptr);
+  CHECK_NEAR(s->evalFloat("viscosity", 0, 0), double(dough.material.viscosity),
+             1e-6 * double(dough.material.viscosity), "seven digits");
+  CHECK_NEAR(mean(s->gdp, "yieldstress"), double(dough.material.yield_stress), 1e-2, "one value");
+  // the numbers that the dialog shows are those that count, whatever the menu says
+  s->set("viscosity", 77);
+  CHECK(cook(s, 1) != nullptr);
+  CHECK_NEAR(mean(s->gdp, "viscosity"), 77, 1e-4, "one value");
+  CHECK_NEAR(mean(s->gdp, "yieldstress"), double(dough.material.yield_stress), 1e-2, "unchanged");
+  preset(s, "custom"); // leaves them
+  CHECK_NEAR(s->evalFloat("viscosity", 0, 0), 77, 0, "left as it was");
+  whole_world();
+}
+
+OZ_CASE(particles_take_on_what_the_shape_carries) {
+  fresh_world();
+  Make shape([](GU_Detail &g, double) {
+    cube(g, 0);
+    ramp(g, "viscosity", 1, GA_TYPE_VOID, false);
+    ramp(g, "Cd", 3, GA_TYPE_COLOR, false);
+    ramp(g, "v", 3, GA_TYPE_VECTOR, false);
+    ramp(g, "part", 1, GA_TYPE_VOID, true);
+    ramp(g, "N", 3, GA_TYPE_NORMAL, false);
+    GA_RWHandleS words(g.addStringTuple(GA_ATTRIB_POINT, "word", 1));
+    for (GA_Index i = 0; i < g.getNumPoints(); ++i)
+      words.set(g.pointOffset(i), g.getPos3(g.pointOffset(i))[1] > 0.5f ? "high" : "low");
+  });
+  SOP_Node *s = source_of(&shape);
+  s->set("velocity", 2, 0);
+  s->set("inheritvel", 0.5);
+  s->set_text("sourcename", "tap");
+  CHECK(cook(s, 1) != nullptr, "%s", said(s).c_str());
+  const GU_Detail &g = *s->gdp;
+  GA_ROHandleF viscosity(g.findPointAttribute("viscosity")), cd(g.findPointAttribute("Cd")),
+      v(g.findPointAttribute("v"));
+  GA_ROHandleI part(g.findPointAttribute("part"));
+  GA_ROHandleS word(g.findPointAttribute("word")), from(g.findPointAttribute("sourcename"));
+  CHECK(viscosity.isValid() && cd.isValid() && part.isValid() && word.isValid());
+  CHECK(g.findPointAttribute("N") == nullptr); // by the pattern
+  CHECK(g.findPointAttribute("Cd")->getTypeInfo() == GA_TYPE_COLOR);
+  double low = 1e9, high = -1e9;
+  for (GA_Offset o : g.order) {
+    const double y = double(g.getPos3(o)[1]), found = double(viscosity.get(o));
+    low = std::min(low, found), high = std::max(high, found);
+    CHECK_NEAR(double(cd.get(o, 2)), found + 2, 1e-4, "the same ramp, 2 higher");
+    CHECK_NEAR(double(v.get(o, 0)), 0.5 * found + 2, 1e-4, "half of the shape's, and 2 m/s");
+    CHECK_NEAR(double(v.get(o, 1)), 0.5 * (found + 1), 1e-4, "half of the shape's");
+    if (std::fabs(y - 0.5) > 0.07) { // where no corner of the other end can be the nearest
+      CHECK_EQ(part.get(o), y > 0.5 ? 7 : 3);
+      CHECK(word.get(o) == (y > 0.5 ? "high" : "low"));
+    }
+    CHECK(from.get(o) == "tap");
+  }
+  CHECK(low >= 0 && high <= 2 + 1e-6 && low < 0.4 && high > 1.6, "%g to %g", low, high);
+  s->set_text("attribs", ""); // nothing
+  CHECK(cook(s, 1) != nullptr);
+  CHECK(s->gdp->findPointAttribute("Cd") == nullptr);
+  CHECK_NEAR(mean(s->gdp, "v", 0), 2, 1e-6, "the dialog's alone");
+  whole_world();
+}
+
+OZ_CASE(a_surface_emits_along_its_normals) {
+  fresh_world();
+  Make shape(cube);
+  Make sheet([](GU_Detail &g, double) { // open, seen from above: clockwise
+    GA_Offset start = g.appendPointBlock(4);
+    static const int quad[4] = {0, 1, 2, 3};
+    for (int i = 0; i < 4; ++i)
+      g.setPos3(start + i, UT_Vector3(i == 1 || i == 2 ? 0.2f : 0.f, 1.f, i < 2 ? 0.2f : 0.f));
+    GEO_PolyCounts counts;
+    counts.append(4, 1);
+    GU_PrimPoly::buildBlock(&g, start, 4, counts, quad);
+  });
+  SOP_Node *s = source_of(&shape), *open = source_of(&sheet);
+  for (SOP_Node *n : {s, open}) {
+    n->set_text("emitfrom", "surface");
+    n->set("normalspeed", 3);
+    CHECK(cook(n, 1) != nullptr, "%s", said(n).c_str());
+    CHECK(n->messages.empty(), "%s", said(n).c_str());
+  }
+  // a square of 0.2 m a side and 0.02 m apart: about 100 places a face
+  CHECK(s->gdp->getNumPoints() > 400 && s->gdp->getNumPoints() < 1000, "%d",
+        int(s->gdp->getNumPoints()));
+  GA_ROHandleV3 v(s->gdp->findPointAttribute("v"));
+  for (GA_Offset o : s->gdp->order) {
+    const UT_Vector3 p = s->gdp->getPos3(o), u = v.get(o);
+    double reach = 0, out = 0;
+    const double middle[3] = {0, 0.5, 0};
+    for (int k = 0; k < 3; ++k) {
+      reach = std::max(reach, std::fabs(double(p[k]) - middle[k]));
+      out += double(u[k]) * (double(p[k]) - middle[k]);
+    }
+    CHECK_NEAR(reach, 0.1, 1e-5, "on a face");
+    CHECK_NEAR(out, 0.3, 1e-4, "3 m/s along the face's normal, 0.1 m from the middle");
+  }
+  CHECK_NEAR(std::fabs(mean(open->gdp, "v", 1)), 3, 1e-5, "straight up or down");
+  CHECK_NEAR(mean(open->gdp, "P", 1), 1, 1e-6, "on the sheet");
+  whole_world();
+}
+
+OZ_CASE(groups_choose_what_emits) {
+  fresh_world();
+  Make two([](GU_Detail &g, double) {
+    box(g, 0, 0.5, 0, 0.2);
+    box(g, 1, 0.5, 0, 0.2);
+    GA_PrimitiveGroup *right = g.newPrimitiveGroup("right");
+    for (GA_Offset o = 6; o < 12; ++o) right->addOffset(o);
+    GA_PointGroup *one = g.newPointGroup("one");
+    one->addOffset(3);
+  });
+  SOP_Node *s = source_of(&two);
+  CHECK(cook(s, 1) != nullptr);
+  const GA_Size both = s->gdp->getNumPoints();
+  s->set_text("group", "right");
+  CHECK(cook(s, 1) != nullptr, "%s", said(s).c_str());
+  CHECK_EQ(2 * s->gdp->getNumPoints(), both);
+  CHECK_NEAR(mean(s->gdp, "P", 0), 1, 1e-3, "the right one");
+  s->set_text("group", "left");
+  CHECK(cook(s, 1) == nullptr && says(s, "no group of primitives left"), "%s", said(s).c_str());
+  s->set_text("emission", "nozzle");
+  s->set_text("group", "one");
+  CHECK(cook(s, 1) != nullptr, "%s", said(s).c_str());
+  CHECK_EQ(s->gdp->getNumPoints(), 1);
+  whole_world();
+}
+OZ_TEST_MAIN()
