@@ -224,6 +224,9 @@ static uint64_t bytes(const oz_backend *b, uint64_t *out_scratch) {
   *out_scratch = g->scratch_bytes;
   return g->bytes;
 }
+static int has_links(const oz_backend *b) {
+  return reinterpret_cast<const gpu *>(b)->links.present;
+}
 static const char *describe(const oz_backend *b) {
   return reinterpret_cast<const gpu *>(b)->device.text;
 }
@@ -322,6 +325,7 @@ static constexpr oz_backend_table make_table() {
   t.links_update = links_update;
   t.links_put = links_put;
   t.links_get = links_get;
+  t.has_links = has_links;
   t.run = run;
   t.bytes = bytes;
   t.profile = profile;
@@ -334,6 +338,11 @@ static constexpr oz_backend_table make_table() {
   t.friction_maps = friction_maps;
   t.has = has;
   t.provide = provide;
+  t.copy_take = copy_take;
+  t.copy_words = copy_words;
+  t.copy_bytes = copy_bytes;
+  t.copy_drop = copy_drop;
+  t.statistics = statistics;
   return t;
 }
 const oz_backend_table gpu_table = make_table();

@@ -432,6 +432,16 @@ void links_release(gpu *g);
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
 ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why);
 ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
+ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,
+                       ooze_message *why);
+
+/* ---- copies.cu ---- */
+
+ooze_result copy_take(oz_backend *b, const oz_copy_request *request, oz_copy **out,
+                      ooze_message *why);
+ooze_result copy_words(oz_copy *copy, oz_field field, const void **out, ooze_message *why);
+uint64_t copy_bytes(const oz_copy *copy);
+void copy_drop(oz_copy *copy);
 
 /* ---- stage_queue.cu ---- */
 

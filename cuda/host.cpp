@@ -10,6 +10,7 @@
 
 #include "cuda/arrays.cu"
 #include "cuda/queries.cu"
+#include "cuda/copies.cu"
 #include "cuda/static_cells.cu"
 #include "cuda/cells.cu"
 #include "cuda/streams.cu"

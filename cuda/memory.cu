@@ -53,10 +53,9 @@ static ooze_result no_memory(size_t bytes, const gpu *g, const char *what, ooze_
   size_t available = 0, all = 0;
   cudaGetLastError(); /* clears the error */
   if (cudaMemGetInfo(&available, &all) != cudaSuccess) cudaGetLastError();
-  return oz_fail(
-      why, OOZE_ERROR_MEMORY,
-      "cuda: no device memory for %s: %zu bytes asked for, %llu min_blocks, %zu of %zu free", what,
-      bytes, (unsigned long long)(g->bytes + g->scratch_bytes), available, all);
+  return oz_fail(why, OOZE_ERROR_MEMORY,
+                 "cuda: no device memory for %s: %zu bytes asked for, %llu held, %zu of %zu free",
+                 what, bytes, (unsigned long long)(g->bytes + g->scratch_bytes), available, all);
 }
 
 /* Room for `bytes`; the content is lost. On failure the old memory is still there. */

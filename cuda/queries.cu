@@ -1,9 +1,10 @@
 /* Questions about all particles after a substep, answered on the device without a download: lost
- * particles, loads on the walls, the greatest speed. */
+ * particles, loads on the walls, the greatest speed, statistics. */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"
 
+#include "physics/fields.h"
 #include "physics/wall.h"
 
 #include <cmath>
@@ -128,7 +129,125 @@ cudaError_t speed_all(const gpu *g, const speed_item &s, uint32_t n, cudaStream_
 }
 #endif
 
+/* Sums of statistics; MOST_ and behind: maxima. */
+enum statistics_sum {
+  SUM_ENERGY,
+  SUM_MOMENTUM,
+  SUM_NEIGHBOURS = SUM_MOMENTUM + 3,
+  SUM_COMPRESSION,
+  SUM_INNER,
+  MOST_SPEED2,
+  MOST_COMPRESSION,
+  STATISTICS_SUMS
+};
+struct statistics_item {
+  oz_frame f;
+  float volume;
+  uint32_t results, inner;
+  OZ_D static void clear(double *sum) {
+    for (int k = 0; k < STATISTICS_SUMS; k++) sum[k] = k == MOST_COMPRESSION ? -1.0 : 0.0;
+  }
+  OZ_D static double together(int k, double a, double b) {
+    return k < MOST_SPEED2 ? a + b : a > b ? a : b;
+  }
+  OZ_D void add(uint32_t i, double *sum) const {
+    const float *u = f.u + 4 * (size_t)i, density = oz_density(&f, i);
+    const bool boundary = f.owner && f.owner[i] >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
+    if (density > 0.0f && !boundary) {
+      const double mass = (double)density * (double)volume;
+      const double v[3] = {(double)u[0], (double)u[1], (double)u[2]},
+                   speed2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+      sum[SUM_ENERGY] += 0.5 * mass * speed2;
+      for (int k = 0; k < 3; k++) sum[SUM_MOMENTUM + k] += mass * v[k];
+      sum[MOST_SPEED2] = together(MOST_SPEED2, speed2, sum[MOST_SPEED2]);
+    }
+    if (i >= results) return;
+    const double compression = (double)f.rho[i] - 1.0;
+    sum[SUM_NEIGHBOURS] += (double)f.neighbours[i];
+    sum[MOST_COMPRESSION] = together(MOST_COMPRESSION, compression, sum[MOST_COMPRESSION]);
+    if (f.neighbours[i] < inner) return;
+    sum[SUM_COMPRESSION] += compression;
+    sum[SUM_INNER] += 1.0;
+  }
+};
+#if defined(OZ_CUDA_HOST)
+uint32_t statistics_blocks(const gpu *) { return 1; }
+cudaError_t sum_all(const statistics_item &s, uint32_t n, uint32_t, double *part, cudaStream_t) {
+  statistics_item::clear(part);
+  for (uint32_t i = 0; i < n; i++) s.add(i, part);
+  return cudaSuccess;
+}
+#else
+__global__ void __launch_bounds__(256)
+    statistics_kernel(const __grid_constant__ statistics_item s, uint32_t n, double *part) {
+  __shared__ double warp[8][STATISTICS_SUMS];
+  double sum[STATISTICS_SUMS];
+  statistics_item::clear(sum);
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) s.add(i, sum);
+  for (int k = 0; k < STATISTICS_SUMS; k++) {
+    for (int d = 16; d; d >>= 1)
+      sum[k] = statistics_item::together(k, sum[k], __shfl_xor_sync(0xffffffffu, sum[k], d));
+    if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32][k] = sum[k];
+  }
+  __syncthreads();
+  if (threadIdx.x >= STATISTICS_SUMS) return;
+  const int k = (int)threadIdx.x;
+  double all = warp[0][k];
+  for (int w = 1; w < 8; w++) all = statistics_item::together(k, all, warp[w][k]);
+  part[blockIdx.x * STATISTICS_SUMS + threadIdx.x] = all;
+}
+uint32_t statistics_blocks(const gpu *g) { return one_wave(g, (g->count + 1023u) / 1024u); }
+cudaError_t sum_all(const statistics_item &s, uint32_t n, uint32_t blocks, double *part,
+                    cudaStream_t stream) {
+  statistics_kernel<<<blocks, 256, 0, stream>>>(s, n, part);
+  return cudaGetLastError();
+}
+#endif
+
 } // namespace
+
+/* Blocks' sums come down, and are added up here in their order. */
+ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,
+                       ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  memset(out, 0, sizeof *out);
+  out->most_compression = -1.0;
+  if (!g->count) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  const uint32_t blocks = statistics_blocks(g);
+  const size_t words = (size_t)blocks * STATISTICS_SUMS;
+  double *part = static_cast<double *>(oz_alloc(g->memory, words * sizeof *part));
+  if (!part) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for statistics");
+  statistics_item item;
+  b->table->frame(b, &item.f);
+  item.volume = volume, item.results = results, item.inner = inner;
+  /* the partial sums of stages are dead between substeps; there is room for 65,536 more */
+  double *device = as<double>(g->sums.partial);
+  cudaError_t e = sum_all(item, g->count, blocks, device, g->stream);
+  if (e == cudaSuccess)
+    e = cudaMemcpyAsync(part, device, words * sizeof *part, cudaMemcpyDeviceToHost, g->stream);
+  if (e == cudaSuccess) e = cudaStreamSynchronize(g->stream);
+  for (uint32_t k = STATISTICS_SUMS; e == cudaSuccess && k < words; k++) {
+    const uint32_t s = k % STATISTICS_SUMS;
+    const double v = part[k];
+    if (s < MOST_SPEED2)
+      part[s] += v;
+    else if (v > part[s])
+      part[s] = v;
+  }
+  if (e == cudaSuccess) {
+    out->energy = part[SUM_ENERGY];
+    for (int k = 0; k < 3; k++) out->momentum[k] = part[SUM_MOMENTUM + k];
+    out->neighbours = part[SUM_NEIGHBOURS];
+    out->compression = part[SUM_COMPRESSION];
+    out->inner = (uint32_t)part[SUM_INNER];
+    out->speed2 = part[MOST_SPEED2];
+    out->most_compression = part[MOST_COMPRESSION];
+  }
+  oz_free(g->memory, part);
+  return e == cudaSuccess ? OOZE_OK : fail_cuda(g, e, "statistics", why);
+}
 
 /* The greatest speed, m/s. */
 ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {

@@ -74,6 +74,36 @@ typedef struct oz_link_pair {
   float spare;
 } oz_link_pair;
 
+/* A copy of fields in public order, apart from the particle arrays, so that another thread reads it
+ * while the simulation goes on. The backend's own. */
+typedef struct oz_copy oz_copy;
+typedef struct oz_copy_request {
+  uint64_t fields;  /* bits of oz_field: copied, where they are there */
+  uint64_t fetch;   /* of these: brought to the host at once */
+  uint32_t count;   /* ranks below it */
+  uint32_t results; /* results of particles from this place on are 0 */
+} oz_copy_request;
+/* Words of a field in a copy: the fourth word of a record is no state. */
+static inline uint32_t oz_copied_words(oz_field field) {
+  static const uint8_t words[OZ_FIELD_COUNT] = {
+#define OZ_FIELD(name, member, words, layout) words,
+#define OZ_OPTIONAL(name, member, words, layout, fallback) words,
+#define OZ_RESULT OZ_FIELD
+#include "physics/fields.def"
+#undef OZ_FIELD
+#undef OZ_OPTIONAL
+#undef OZ_RESULT
+  };
+  return field == OZ_FIELD_X || field == OZ_FIELD_U ? 3 : words[field];
+}
+
+/* Sums over the particles that the host sees. Inner particles have `inner` neighbours or more. */
+typedef struct oz_sums {
+  double energy, momentum[3], speed2; /* J; kg m/s; the greatest, m^2/s^2 */
+  double neighbours, compression, most_compression;
+  uint32_t inner; /* particles that compression is summed over */
+} oz_sums;
+
 /* Result of a substep with a `restartable` frame that went on before the device had reported
  * whether lists and wall contacts had room, and they had not. There is room now: roll back, and run
  * it again. It never leaves the solver: no public result has this value. */
@@ -130,6 +160,7 @@ typedef struct oz_backend_table {
                            uint64_t count, ooze_message *why);
   ooze_result (*links_get)(oz_backend *b, const uint32_t *at, oz_link_pair *out, uint64_t *count,
                            ooze_message *why);
+  int (*has_links)(const oz_backend *b); /* 0: there are none */
   /* Runs one stage over all its items. One of kind LINK does nothing where there are no links.
    * `sums` (may be NULL) receives the stage's reductions on the host. */
   ooze_result (*run)(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
@@ -163,6 +194,18 @@ typedef struct oz_backend_table {
   /* Address of a field, for backends in the host's memory; NULL for others. Planes are as far apart
    * as in the frame. */
   const void *(*memory)(const oz_backend *b, oz_field field);
+  /* Copies. take: *copy is made where it is NULL, and used again otherwise. words: a field of it on
+   * the host, tightly packed, once it is there; NULL where the copy has no such field; from any
+   * thread, one at a time. bytes: of the host, beside those that `bytes` counts. */
+  ooze_result (*copy_take)(oz_backend *b, const oz_copy_request *request, oz_copy **copy,
+                           ooze_message *why);
+  ooze_result (*copy_words)(oz_copy *copy, oz_field field, const void **out, ooze_message *why);
+  uint64_t (*copy_bytes)(const oz_copy *copy);
+  void (*copy_drop)(oz_copy *copy);
+  /* Statistics, for backends with memory apart from the host's; NULL otherwise. volume: m^3 of a
+   * particle; of results, those of the first `results` places. */
+  ooze_result (*statistics)(oz_backend *b, float volume, uint32_t results, uint32_t inner,
+                            oz_sums *out, ooze_message *why);
 } oz_backend_table;
 
 struct oz_backend {

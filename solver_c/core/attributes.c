@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/attributes.h"
 #include "core/particles.h"
 #include "base/schema.h"
 #include "models/models.h"
@@ -56,6 +57,7 @@ size_t oz_attribute_bytes(ooze_attribute a) {
   return (size_t)attributes[a].components * element_bytes(a);
 }
 int oz_attribute_is_state(ooze_attribute a) { return attributes[a].state; }
+oz_field oz_attribute_field(ooze_attribute a) { return attributes[a].field; }
 static int is_attribute(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
 
 ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_info *out) {
@@ -95,9 +97,7 @@ static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_
 
 /* ---- reading ---- */
 
-/* With split compliance the multiplier's mean is a pressure that keeps volume, not a stress of the
- * material. */
-static void take_mean_off(unsigned char *tensor) {
+void oz_stress_traceless(unsigned char *tensor) {
   float v[3];
   memcpy(v, tensor, sizeof v);
   float mean = (v[0] + v[1] + v[2]) / 3.0f;
@@ -106,7 +106,7 @@ static void take_mean_off(unsigned char *tensor) {
 }
 
 /* SI stress of one multiplier, Pa: sigma = -Lam / (V0 dt^2), Lam = lam m_ref d^2. */
-static double stress_scale(const ooze_solver *s) {
+double oz_stress_scale(const ooze_solver *s) {
   if (!(s->particles.results_dt > 0)) return 0;
   oz_frame f;
   memset(&f, 0, sizeof f);
@@ -142,7 +142,7 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
     return OOZE_OK;
   }
   float scale = attribute == OOZE_MASS     ? s->volume
-                : attribute == OOZE_STRESS ? (float)stress_scale(s)
+                : attribute == OOZE_STRESS ? (float)oz_stress_scale(s)
                                            : 1.0f;
   float less = attribute == OOZE_COMPRESSION ? 1.0f : 0.0f;
   int plain = a->state || a->integer;
@@ -160,7 +160,7 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
       }
       memcpy(to + 4 * k, &word, 4);
     }
-    if (attribute == OOZE_STRESS && s->params.split_compliance) take_mean_off(to);
+    if (attribute == OOZE_STRESS && s->params.split_compliance) oz_stress_traceless(to);
   }
   return OOZE_OK;
 }

@@ -18,24 +18,13 @@
 #include <math.h>
 
 #include "base/hash.h"
+#include "core/checkpoint.h"
 #include "core/links.h"
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
 /* 3 leaves no attribute out */
 enum { OZ_CHECKPOINT_VERSION = 4, OZ_CHECKPOINT_OLDEST = 3, OZ_STRUCT_MAX = 4096 };
-
-typedef struct oz_header {
-  char magic[8];
-  uint32_t version, header_bytes;
-  uint64_t bytes, hash; /* of the whole block; of the part behind the header */
-  uint32_t particles, materials;
-  float separation;
-  uint32_t library; /* ooze_version() that wrote it */
-  double time;
-  uint64_t next_id;
-  uint64_t left_out; /* bits: attributes */
-} oz_header;
 
 /* Fields with the same words as their attribute; the fourth word of a record is 0. */
 static const struct {
@@ -105,11 +94,8 @@ static int is_state(ooze_attribute attribute, size_t *out_bytes) {
   return info.is_state != 0;
 }
 
-static ooze_result write_all(ooze_solver *s, oz_writer *w) {
-  oz_header header;
-  uint32_t n = oz_visible(s);
-  memset(&header, 0, sizeof header);
-  (void)claim(w, sizeof header);
+/* Everything before the particles. */
+static void write_head(const ooze_solver *s, oz_writer *w) {
   put(w, &s->params, sizeof s->params);
   for (uint32_t i = 0; i < s->material_count; ++i) put(w, &s->materials[i], sizeof s->materials[i]);
   uint64_t length = oz_colliders_bytes(&s->colliders);
@@ -128,40 +114,70 @@ static ooze_result write_all(ooze_solver *s, oz_writer *w) {
   put(w, &length, sizeof length);
   here = claim(w, (size_t)length);
   if (here) oz_boundary_write(&s->boundary, here);
-  const uint64_t left_out = absent(s);
-  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
-    size_t bytes;
-    if (!is_state((ooze_attribute)a, &bytes) || left_out >> a & 1) continue;
-    here = claim(w, n * bytes);
-    if (here) OZ_TRY(ooze_attribute_read(s, (ooze_attribute)a, 0, n, 0, here));
-  }
-  OZ_TRY(oz_links_fetch(s));
-  put(w, &s->links.count, sizeof s->links.count);
-  if (s->links.count) put(w, s->links.pairs, (size_t)s->links.count * sizeof *s->links.pairs);
-  if (!w->memory) return OOZE_OK;
+}
+
+size_t oz_checkpoint_head(const ooze_solver *s, void *memory) {
+  oz_writer w = {memory, 0};
+  write_head(s, &w);
+  return w.at;
+}
+
+oz_header oz_checkpoint_header(const ooze_solver *s) {
+  oz_header header;
+  memset(&header, 0, sizeof header);
   memcpy(header.magic, OZ_MAGIC, sizeof header.magic);
   header.version = OZ_CHECKPOINT_VERSION;
   header.header_bytes = sizeof header;
-  header.bytes = w->at;
-  header.hash = oz_hash_of(w->memory + sizeof header, w->at - sizeof header);
-  header.particles = n;
+  header.particles = oz_visible(s);
   header.materials = s->material_count;
   header.separation = s->separation;
   header.library = ooze_version();
   header.time = s->time;
   header.next_id = s->particles.next_id;
-  header.left_out = left_out;
-  memcpy(w->memory, &header, sizeof header);
+  header.left_out = absent(s);
+  return header;
+}
+
+ooze_result oz_checkpoint_write(const oz_checkpoint_source *from, void *memory, size_t *out_bytes) {
+  oz_writer w = {memory, 0};
+  oz_header header = from->header;
+  (void)claim(&w, sizeof header);
+  if (from->head)
+    put(&w, from->head, from->head_bytes);
+  else
+    write_head(from->solver, &w);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
+    size_t bytes;
+    if (!is_state((ooze_attribute)a, &bytes) || header.left_out >> a & 1) continue;
+    void *here = claim(&w, header.particles * bytes);
+    if (here) OZ_TRY(from->read(from->user, (ooze_attribute)a, header.particles, here));
+  }
+  put(&w, &from->link_count, sizeof from->link_count);
+  if (from->link_count) put(&w, from->links, (size_t)from->link_count * sizeof *from->links);
+  *out_bytes = w.at;
+  if (!memory) return OOZE_OK;
+  header.bytes = w.at;
+  header.hash = oz_hash_of(w.memory + sizeof header, w.at - sizeof header);
+  memcpy(memory, &header, sizeof header);
   return OOZE_OK;
+}
+
+static ooze_result read_now(void *user, ooze_attribute attribute, uint32_t count, void *out) {
+  return ooze_attribute_read(user, attribute, 0, count, 0, out);
+}
+static ooze_result write_now(ooze_solver *s, void *memory, size_t *out_bytes) {
+  oz_checkpoint_source from = {.solver = s, .header = oz_checkpoint_header(s), .user = s};
+  from.read = read_now;
+  OZ_TRY(oz_links_fetch(s));
+  from.links = s->links.pairs;
+  from.link_count = s->links.count;
+  return oz_checkpoint_write(&from, memory, out_bytes);
 }
 
 ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  oz_writer w = {NULL, 0};
   if (!out_bytes) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "checkpoint: out_bytes is NULL");
-  OZ_TRY(write_all(s, &w));
-  *out_bytes = w.at;
-  return OOZE_OK;
+  return write_now(s, NULL, out_bytes);
 }
 
 ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, size_t *out_bytes) {
@@ -174,9 +190,8 @@ ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity, 
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                    "checkpoint: %zu bytes of memory; expected %zu or more", memory ? capacity : 0,
                    bytes);
-  oz_writer w = {memory, 0};
-  OZ_TRY(write_all(s, &w));
-  if (out_bytes) *out_bytes = w.at;
+  OZ_TRY(write_now(s, memory, &bytes));
+  if (out_bytes) *out_bytes = bytes;
   return OOZE_OK;
 }
 

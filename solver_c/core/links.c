@@ -60,8 +60,10 @@ ooze_result oz_links_fetch(ooze_solver *s) {
   oz_link_list *l = &s->links;
   if (l->known) return OOZE_OK;
   uint64_t count = 0;
-  OZ_TRY(oz_rank_map(s));
-  OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, NULL, &count, s->message));
+  if (s->backend->table->has_links(s->backend)) {
+    OZ_TRY(oz_rank_map(s));
+    OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, NULL, &count, s->message));
+  }
   if (count + l->waiting) OZ_TRY(room(s, count + l->waiting));
   if (count)
     OZ_TRY(s->backend->table->links_get(s->backend, s->particles.at, l->pairs, &count, s->message));

@@ -14,16 +14,6 @@ static ooze_result motion(ooze_solver *s, ooze_stats *t) {
   if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
   OZ_TRY(oz_host_copy(s, OZ_FIELD_DENSITY, &copy));
   float *density = copy;
-  /* velocities have to be fetched into the copy: masses wait in scratch, free within a call */
-  if (n && !s->backend->table->memory) {
-    size_t bytes = (size_t)n * sizeof(float);
-    void *scratch = s->particles.scratch;
-    if (!oz_grow(&s->memory, &scratch, &s->particles.scratch_capacity, bytes, 0))
-      return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for statistics",
-                     bytes);
-    s->particles.scratch = scratch;
-    density = memcpy(scratch, copy, bytes);
-  }
   OZ_TRY(oz_host_look(s, OZ_FIELD_U, &velocities));
   if (s->particles.hidden) s->particles.copy_valid = 0; /* changed here: */
   /* boundary particles: no mass, no speed */
@@ -74,6 +64,23 @@ static ooze_result compression(ooze_solver *s, ooze_stats *t) {
   return OOZE_OK;
 }
 
+/* Summed where the particles are. */
+static ooze_result device_sums(ooze_solver *s, ooze_stats *t) {
+  oz_sums sums;
+  OZ_TRY(oz_host_flush(s));
+  OZ_TRY(oz_materials_to_backend(s));
+  OZ_TRY(s->backend->table->statistics(s->backend, s->volume, s->particles.results,
+                                       OZ_INNER_NEIGHBOURS, &sums, s->message));
+  t->kinetic_energy = sums.energy;
+  for (int k = 0; k < 3; ++k) t->momentum[k] = sums.momentum[k];
+  t->max_speed = sqrt(sums.speed2);
+  if (!s->particles.results) return OOZE_OK;
+  t->mean_neighbours = oz_visible(s) ? sums.neighbours / oz_visible(s) : 0;
+  t->max_compression = sums.most_compression;
+  t->mean_compression = sums.inner ? sums.compression / sums.inner : 0;
+  return OOZE_OK;
+}
+
 static ooze_result stats(ooze_solver *s, int particles, ooze_stats *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   ooze_stats t, probe;
@@ -90,7 +97,9 @@ static ooze_result stats(ooze_solver *s, int particles, ooze_stats *out) {
   t.list_rebuilds = s->run.list_rebuilds;
   t.residual = s->run.residual;
   t.tension_held = s->run.tension_held;
-  if (particles && s->particles.count) {
+  if (particles && s->particles.count && s->backend->table->statistics) {
+    OZ_TRY(device_sums(s, &t));
+  } else if (particles && s->particles.count) {
     OZ_TRY(motion(s, &t));
     OZ_TRY(compression(s, &t));
   }

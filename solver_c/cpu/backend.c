@@ -279,6 +279,8 @@ static void cpu_destroy(oz_backend *b) {
   oz_free(m, cpu);
 }
 
+static int cpu_has_links(const oz_backend *b) { return ((const oz_cpu *)b)->has_links; }
+
 /* What serves a memory that is not the host's stays NULL. */
 static const oz_backend_table table = {
     .name = "cpu",
@@ -301,6 +303,7 @@ static const oz_backend_table table = {
     .links_update = oz_cpu_links_update,
     .links_put = oz_cpu_links_put,
     .links_get = oz_cpu_links_get,
+    .has_links = cpu_has_links,
     .run = cpu_run,
     .bytes = cpu_bytes,
     .profile = cpu_profile,
@@ -309,6 +312,10 @@ static const oz_backend_table table = {
     .has = oz_cpu_has,
     .provide = oz_cpu_provide,
     .memory = oz_cpu_memory,
+    .copy_take = oz_cpu_copy_take,
+    .copy_words = oz_cpu_copy_words,
+    .copy_bytes = oz_cpu_copy_bytes,
+    .copy_drop = oz_cpu_copy_drop,
 };
 
 static const oz_cpu_isa *isa_of(uint32_t isa) {

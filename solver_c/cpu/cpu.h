@@ -136,6 +136,13 @@ void oz_cpu_links_resize(oz_cpu *cpu, uint32_t count);
 void oz_cpu_links_frame(const oz_cpu *cpu, oz_frame *f);
 void oz_cpu_links_release(oz_cpu *cpu);
 
+/* copies.c */
+ooze_result oz_cpu_copy_take(oz_backend *b, const oz_copy_request *request, oz_copy **copy,
+                             ooze_message *why);
+ooze_result oz_cpu_copy_words(oz_copy *copy, oz_field field, const void **out, ooze_message *why);
+uint64_t oz_cpu_copy_bytes(const oz_copy *copy);
+void oz_cpu_copy_drop(oz_copy *copy);
+
 /* arrays.c */
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why);
 ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why);

@@ -658,6 +658,33 @@ OOZE_API ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, si
 /* of all particle state in id order, and of links */
 OOZE_API ooze_result ooze_state_hash(ooze_solver *s, uint64_t *out_hash);
 
+/* A capture is the state of one moment, to be read while the simulation goes on. Taking it costs a
+ * copy within the backend's memory; `attributes` (bits: 1 << OOZE_POSITION ...) are on their way to
+ * the host when the call returns, other state comes when it is asked for; results that are no state
+ * (stress, compression, neighbours) can only be read where they are among these bits. A capture can
+ * be taken again: its memory is used again. Create, take and destroy count as calls on the solver,
+ * and a capture goes before its solver. All other calls may come from any thread, one at a time. */
+typedef struct ooze_capture ooze_capture;
+OOZE_API ooze_result ooze_capture_create(ooze_solver *s, ooze_capture **out);
+OOZE_API ooze_result ooze_capture_take(ooze_capture *c, uint64_t attributes);
+OOZE_API void ooze_capture_destroy(ooze_capture *c);
+/* As ooze_attribute_read. */
+OOZE_API ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_t first,
+                                       uint32_t count, size_t stride, void *out);
+/* The capture's own values of a state attribute, tightly packed, until it is taken again; NULL
+ * where it has none: ooze_capture_read then gives those of the materials, or 0. */
+OOZE_API ooze_result ooze_capture_array(ooze_capture *c, ooze_attribute attribute,
+                                        const void **out);
+/* The checkpoint of that moment; memory NULL: only counts. */
+OOZE_API ooze_result ooze_capture_save(ooze_capture *c, void *memory, size_t capacity,
+                                       size_t *out_bytes);
+OOZE_API uint32_t ooze_capture_count(const ooze_capture *c); /* particles */
+OOZE_API double ooze_capture_time(const ooze_capture *c);    /* s */
+OOZE_API float ooze_capture_separation(const ooze_capture *c);
+/* on the host, beyond what ooze_stats counts */
+OOZE_API uint64_t ooze_capture_bytes(const ooze_capture *c);
+OOZE_API const char *ooze_capture_message(const ooze_capture *c); /* of the last refusal to read */
+
 /* What is state and belongs to no particle (time, next id, how far each emitter has poured, what
  * bodies there are) as 32-bit words, for hosts that keep the particles' attributes themselves.
  * Adding the same particles, parameters, materials, colliders and emitters (under their handles)

@@ -1,0 +1,134 @@
+/* A capture reads as the state did when it was taken, whatever the solver does afterwards.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "scene.h"
+
+/* Every attribute and the checkpoint of the moment, as the solver itself tells them. */
+typedef struct moment {
+  uint32_t count;
+  unsigned char *attribute[OOZE_ATTRIBUTE_COUNT], *checkpoint;
+  size_t row[OOZE_ATTRIBUTE_COUNT], bytes;
+} moment;
+
+static moment look(ooze_solver *s) {
+  moment m;
+  memset(&m, 0, sizeof m);
+  m.count = ooze_particle_count(s);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
+    ooze_attribute_info info;
+    ooze_attribute_info_default(&info);
+    CHECK_EQ(ooze_attribute_describe((ooze_attribute)a, &info), OOZE_OK);
+    m.row[a] = (size_t)info.components * info.element_bytes;
+    m.attribute[a] = malloc(m.count * m.row[a] + 1);
+    CHECK(m.attribute[a] != NULL);
+    CHECK_OK(ooze_attribute_read(s, (ooze_attribute)a, 0, m.count, 0, m.attribute[a]), s);
+  }
+  CHECK_OK(ooze_checkpoint_size(s, &m.bytes), s);
+  m.checkpoint = malloc(m.bytes);
+  CHECK(m.checkpoint != NULL);
+  CHECK_OK(ooze_checkpoint_save(s, m.checkpoint, m.bytes, &m.bytes), s);
+  return m;
+}
+static void release(moment *m) {
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) free(m->attribute[a]);
+  free(m->checkpoint);
+}
+
+static void check_same(ooze_capture *c, const moment *m) {
+  CHECK_EQ(ooze_capture_count(c), m->count);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
+    const void *array = NULL;
+    const uint32_t half = m->count / 2;
+    unsigned char *read = malloc(m->count * m->row[a] + 1);
+    CHECK(read != NULL);
+    CHECK(ooze_capture_read(c, (ooze_attribute)a, 0, half, 0, read) == OOZE_OK, "%s",
+          ooze_capture_message(c));
+    CHECK(ooze_capture_read(c, (ooze_attribute)a, half, m->count - half, 0,
+                            read + half * m->row[a]) == OOZE_OK,
+          "%s", ooze_capture_message(c));
+    CHECK(memcmp(read, m->attribute[a], m->count * m->row[a]) == 0, "attribute %d", a);
+    CHECK(ooze_capture_array(c, (ooze_attribute)a, &array) == OOZE_OK, "%s",
+          ooze_capture_message(c));
+    if (array) CHECK(memcmp(array, m->attribute[a], m->count * m->row[a]) == 0, "array %d", a);
+    free(read);
+  }
+  size_t bytes = 0;
+  CHECK_EQ(ooze_capture_save(c, NULL, 0, &bytes), OOZE_OK);
+  CHECK_EQ(bytes, m->bytes);
+  unsigned char *memory = malloc(bytes);
+  CHECK(memory != NULL);
+  CHECK_EQ(ooze_capture_save(c, memory, bytes - 1, &bytes), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_capture_save(c, memory, bytes, &bytes), OOZE_OK);
+  CHECK(memcmp(memory, m->checkpoint, bytes) == 0, "the checkpoints differ");
+  free(memory);
+}
+
+static void check_model(uint32_t tasks, uint32_t threads) {
+  const uint64_t all = (UINT64_C(1) << OOZE_ATTRIBUTE_COUNT) - 1;
+  ooze_solver *s = scene_solver(tasks, threads);
+  ooze_capture *c[2] = {NULL, NULL};
+  CHECK_OK(scene_fill(s), s);
+  for (int k = 0; k < 2; ++k) CHECK_OK(ooze_capture_create(s, &c[k]), s);
+  CHECK_OK(ooze_capture_take(c[0], all), s); /* before any step */
+  moment before = look(s);
+  check_same(c[0], &before);
+  scene_steps(s, 3); /* particles are sorted, born and removed */
+  check_same(c[0], &before);
+  moment after = look(s);
+  CHECK_OK(ooze_capture_take(c[1], all), s);
+  scene_steps(s, 2);
+  check_same(c[1], &after);
+  check_same(c[0], &before);
+  release(&after);
+  after = look(s);
+  CHECK_OK(ooze_capture_take(c[0], all), s); /* its memory again */
+  scene_steps(s, 1);
+  check_same(c[0], &after);
+  release(&after);
+  release(&before);
+  for (int k = 0; k < 2; ++k) ooze_capture_destroy(c[k]);
+  ooze_solver_destroy(s);
+}
+
+OZ_CASE(a_capture_keeps_its_moment_in_every_model) {
+  for (scene_model = 0; scene_model < OOZE_MODEL_COUNT; scene_model++)
+    if (scene_has_model()) check_model(OOZE_TASKS_SHUFFLED, 1);
+  scene_model = OOZE_MODEL_CONFORMATION;
+}
+OZ_CASE(a_capture_keeps_its_moment_on_4_threads) { check_model(OOZE_TASKS_POOL, 4); }
+
+OZ_CASE(taking_captures_changes_no_bit) {
+  ooze_solver *plain = scene_solver(OOZE_TASKS_SERIAL, 1), *s = scene_solver(OOZE_TASKS_SERIAL, 1);
+  ooze_capture *c = NULL;
+  CHECK_OK(scene_fill(plain), plain);
+  CHECK_OK(scene_fill(s), s);
+  CHECK_OK(ooze_capture_create(s, &c), s);
+  for (int k = 0; k < 5; ++k) {
+    CHECK_OK(ooze_capture_take(c, 1u << OOZE_POSITION), s);
+    scene_steps(s, 1);
+    scene_steps(plain, 1);
+  }
+  CHECK_EQ(scene_hash(s), scene_hash(plain));
+  ooze_capture_destroy(c);
+  ooze_solver_destroy(s);
+  ooze_solver_destroy(plain);
+}
+
+OZ_CASE(refusals_leave_a_sentence) {
+  ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1);
+  ooze_capture *c = NULL;
+  float x[3];
+  CHECK_OK(scene_fill(s), s);
+  CHECK_OK(ooze_capture_create(s, &c), s);
+  CHECK_EQ(ooze_capture_read(c, OOZE_POSITION, 0, 1, 0, x), OOZE_ERROR_ARGUMENT);
+  CHECK(ooze_capture_message(c)[0] != 0);
+  CHECK_RESULT(ooze_capture_take(c, UINT64_C(1) << OOZE_ATTRIBUTE_COUNT), OOZE_ERROR_NOT_FOUND, s);
+  CHECK_OK(ooze_capture_take(c, 0), s);
+  CHECK_EQ(ooze_capture_read(c, OOZE_ATTRIBUTE_COUNT, 0, 1, 0, x), OOZE_ERROR_NOT_FOUND);
+  CHECK_EQ(ooze_capture_read(c, OOZE_POSITION, ooze_particle_count(s), 1, 0, x),
+           OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_capture_read(c, OOZE_POSITION, 0, 1, 0, x), OOZE_OK); /* state comes when asked */
+  ooze_capture_destroy(c);
+  ooze_solver_destroy(s);
+}
+
+OZ_TEST_MAIN()
