@@ -203,6 +203,29 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_bits) {
   ooze_solver_destroy(r);
 }
 
+/* The checkpoint of a capture, made after the device has gone on, is that of its moment. */
+OZ_CASE(a_capture_keeps_its_moment) {
+  NEED_DEVICE();
+  ooze_solver *s = open_solver(OOZE_BACKEND_CUDA, 0.01f);
+  ooze_capture *c = NULL;
+  fill(s);
+  CHECK_OK(ooze_capture_create(s, &c), s);
+  for (int k = 0; k < 4; k++) {
+    size_t bytes = 0, same = 0;
+    CHECK_OK(ooze_step(s, 1.0 / 30), s);
+    CHECK_OK(ooze_capture_take(c, k % 2 ? UINT64_C(1) << OOZE_POSITION : 0), s);
+    CHECK_OK(ooze_checkpoint_size(s, &bytes), s);
+    unsigned char *was = malloc(bytes), *is = malloc(bytes);
+    CHECK_OK(ooze_checkpoint_save(s, was, bytes, &bytes), s);
+    CHECK_OK(ooze_step(s, 1.0 / 30), s);
+    CHECK(ooze_capture_save(c, is, bytes, &same) == OOZE_OK, "%s", ooze_capture_message(c));
+    CHECK(same == bytes && memcmp(was, is, bytes) == 0, "frame %d", k);
+    free(was), free(is);
+  }
+  ooze_capture_destroy(c);
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(running_out_of_device_memory_is_an_error_that_says_how_much) {
   NEED_DEVICE();
   setenv("OOZE_CUDA_MEMORY", "64", 1); /* MiB */

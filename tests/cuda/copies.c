@@ -1,0 +1,148 @@
+/* Copies in public order and sums over particles, on the host loops.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/compare.h"
+
+#include "check.h"
+
+enum { EDGE = 9, COUNT = EDGE * EDGE * EDGE, HIDDEN = 11 };
+static const float D = 0.01f;
+static float x[4 * COUNT], u[4 * COUNT], q[6 * COUNT];
+static uint32_t rank[COUNT], material[COUNT];
+static uint64_t id[COUNT];
+
+static oz_backend *make(oz_memory *memory) {
+  oz_backend *b = NULL;
+  oz_backend_desc desc;
+  ooze_message why = {""};
+  memset(&desc, 0, sizeof desc);
+  desc.memory = memory, desc.isa = OOZE_ISA_SCALAR, desc.tasks = OOZE_TASKS_SERIAL,
+  desc.threads = 1, desc.device = -1;
+  CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    const uint32_t c[3] = {i % EDGE, i / EDGE % EDGE, i / (EDGE * EDGE)};
+    for (uint32_t k = 0; k < 3; k++)
+      x[4 * i + k] = D * (float)c[k], u[4 * i + k] = 0.01f * (float)((7 * i + 3 * k) % 13);
+    for (uint32_t k = 0; k < 6; k++) q[k * COUNT + i] = k < 3 ? 1.0f : 0.0f;
+    rank[i] = (i * 5u) % COUNT, id[i] = rank[i] + 1; /* 5 and 729 have no common divisor */
+  }
+  const struct {
+    oz_field field;
+    const void *from;
+  } arrays[] = {{OZ_FIELD_X, x},       {OZ_FIELD_U, u},
+                {OZ_FIELD_Q, q},       {OZ_FIELD_MATERIAL, material},
+                {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
+  CHECK(b->table->resize(b, COUNT, &why) >= 0, "%s", why.text);
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    CHECK(b->table->upload(b, arrays[k].field, 0, COUNT, arrays[k].from, &why) >= 0, "%s",
+          why.text);
+  const oz_matter matter = {.density = 900.0f, .viscosity = 1.0f};
+  CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
+  return b;
+}
+
+static void step(oz_backend *b) {
+  ooze_message why = {""};
+  ooze_params params;
+  oz_step s;
+  ooze_params_default(&params);
+  memset(&s, 0, sizeof s);
+  s.backend = b, s.params = &params, s.separation = D;
+  CHECK(oz_models[OOZE_MODEL_CONFORMATION](&s, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
+}
+
+OZ_CASE(a_copy_has_ranks_in_order_and_stays) {
+  static float now[6 * COUNT];
+  static uint32_t at[COUNT];
+  oz_memory memory;
+  ooze_hooks hooks;
+  ooze_message why = {""};
+  oz_copy *copy = NULL;
+  const void *words = NULL;
+  ooze_hooks_default(&hooks);
+  oz_memory_init(&memory, &hooks);
+  oz_backend *b = make(&memory);
+  step(b); /* sorts */
+  const oz_copy_request request = {.fields = 1u << OZ_FIELD_X | 1u << OZ_FIELD_Q |
+                                             1u << OZ_FIELD_ID | 1u << OZ_FIELD_NEIGHBOURS,
+                                   .fetch = 1u << OZ_FIELD_X,
+                                   .count = COUNT - HIDDEN,
+                                   .results = COUNT / 2};
+  CHECK(b->table->copy_take(b, &request, &copy, &why) >= 0, "%s", why.text);
+  CHECK(b->table->download(b, OZ_FIELD_RANK, 0, COUNT, at, &why) >= 0, "%s", why.text);
+  static const oz_field fields[] = {OZ_FIELD_X, OZ_FIELD_Q, OZ_FIELD_ID, OZ_FIELD_NEIGHBOURS};
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+    const int planes = fields[f] == OZ_FIELD_Q, records = fields[f] == OZ_FIELD_X;
+    const uint32_t n = oz_copied_words(fields[f]), wide = records ? 4 : n;
+    CHECK(b->table->download(b, fields[f], 0, COUNT, now, &why) >= 0, "%s", why.text);
+    if (f == 0) step(b); /* the copy does not follow */
+    CHECK(b->table->copy_words(copy, fields[f], &words, &why) >= 0, "%s", why.text);
+    if (f) continue;
+    for (uint32_t i = 0; i < COUNT; i++)
+      for (uint32_t k = 0; k < n && at[i] < COUNT - HIDDEN; k++)
+        CHECK(((const float *)words)[at[i] * n + k] == now[planes ? k * COUNT + i : i * wide + k],
+              "field %d particle %u", (int)fields[f], i);
+  }
+  CHECK(b->table->copy_take(b, &request, &copy, &why) >= 0, "%s", why.text); /* again */
+  CHECK(b->table->download(b, OZ_FIELD_RANK, 0, COUNT, at, &why) >= 0, "%s", why.text);
+  for (size_t f = 1; f < sizeof fields / sizeof *fields; f++) {
+    const int planes = fields[f] == OZ_FIELD_Q;
+    const uint32_t n = oz_copied_words(fields[f]);
+    CHECK(b->table->download(b, fields[f], 0, COUNT, now, &why) >= 0, "%s", why.text);
+    CHECK(b->table->copy_words(copy, fields[f], &words, &why) >= 0, "%s", why.text);
+    for (uint32_t i = 0; i < COUNT; i++)
+      for (uint32_t k = 0; k < n && at[i] < COUNT - HIDDEN; k++) {
+        uint32_t is, want;
+        memcpy(&is, (const float *)words + at[i] * n + k, 4);
+        memcpy(&want, now + (planes ? k * COUNT + i : i * n + k), 4);
+        if (fields[f] == OZ_FIELD_NEIGHBOURS && i >= COUNT / 2) want = 0;
+        CHECK(is == want, "field %d particle %u", (int)fields[f], i);
+      }
+  }
+  CHECK(b->table->copy_words(copy, OZ_FIELD_LAM, &words, &why) >= 0 && !words,
+        "a field that was not asked for");
+  b->table->copy_drop(copy);
+  b->table->destroy(b);
+  CHECK_EQ(memory.bytes, 0);
+}
+
+OZ_CASE(statistics_are_the_sums_of_the_fields) {
+  static float now[4 * COUNT], rho[COUNT];
+  static uint32_t neighbours[COUNT];
+  oz_memory memory;
+  ooze_hooks hooks;
+  ooze_message why = {""};
+  oz_sums sums;
+  ooze_hooks_default(&hooks);
+  oz_memory_init(&memory, &hooks);
+  oz_backend *b = make(&memory);
+  step(b);
+  CHECK(b->table->statistics(b, D * D * D, COUNT, 27, &sums, &why) >= 0, "%s", why.text);
+  CHECK(b->table->download(b, OZ_FIELD_U, 0, COUNT, now, &why) >= 0, "%s", why.text);
+  CHECK(b->table->download(b, OZ_FIELD_RHO, 0, COUNT, rho, &why) >= 0, "%s", why.text);
+  CHECK(b->table->download(b, OZ_FIELD_NEIGHBOURS, 0, COUNT, neighbours, &why) >= 0, "%s",
+        why.text);
+  const double mass = 900.0 * (double)(D * D * D);
+  double energy = 0, momentum = 0, speed2 = 0, all = 0, most = -1, compression = 0;
+  uint32_t inner = 0;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    double v2 = 0;
+    for (uint32_t k = 0; k < 3; k++) v2 += (double)now[4 * i + k] * (double)now[4 * i + k];
+    energy += 0.5 * mass * v2, momentum += mass * (double)now[4 * i + 1];
+    speed2 = v2 > speed2 ? v2 : speed2;
+    all += neighbours[i];
+    const double c = (double)rho[i] - 1.0;
+    most = c > most ? c : most;
+    if (neighbours[i] >= 27) compression += c, inner++;
+  }
+  CHECK_NEAR(sums.energy, energy, 1e-9 * energy, "sums in double");
+  CHECK_NEAR(sums.momentum[1], momentum, 1e-9 * fabs(momentum), "sums in double");
+  CHECK_NEAR(sums.speed2, speed2, 1e-12, "the greatest one is exact");
+  CHECK_NEAR(sums.neighbours, all, 0.5, "whole numbers");
+  CHECK_NEAR(sums.most_compression, most, 1e-12, "the greatest one is exact");
+  CHECK_NEAR(sums.compression, compression, 1e-9, "sums in double");
+  CHECK_EQ(sums.inner, inner);
+  CHECK(inner > 0 && inner < COUNT, "%u inner particles tell nothing", inner);
+  b->table->destroy(b);
+}
+
+OZ_TEST_MAIN()
