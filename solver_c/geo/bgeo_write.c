@@ -126,8 +126,12 @@ static void write_details(geo_emit *e, const ooze_points *points) {
   if (points->detail_count == 0) return;
   pair_open(e, "globalattributes");
   for (uint32_t i = 0; i < points->detail_count; i++) {
-    oz_attribute a = {points->details[i].name, &points->details[i].value, OOZE_FLOAT64, 1,
-                      OOZE_MEANING_NUMBER};
+    oz_attribute a = {points->details[i].name,
+                      &points->details[i].value,
+                      OOZE_FLOAT64,
+                      1,
+                      OOZE_MEANING_NUMBER,
+                      true};
     write_attribute(e, &a, 1);
   }
   geo_emit_close(e, ']');

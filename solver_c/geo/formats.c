@@ -165,27 +165,28 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
   if (format == OZ_OBJ) return oz_obj_write(path, mesh, &full, why);
   if (!holds_points(format)) return unknown(path, mesh_endings, why);
   /* The mesh's own arrays serve as attributes: nothing is copied. */
-  oz_attribute attributes[5] = {{name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT}};
+  oz_attribute attributes[5] = {
+      {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT, true}};
   ooze_points points = {.count = mesh->point_count, .attributes = attributes, .attribute_count = 1};
   if (mesh->normals)
     attributes[points.attribute_count++] =
-        (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL};
+        (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL, true};
   if (mesh->velocities)
     attributes[points.attribute_count++] =
-        (oz_attribute){name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR};
+        (oz_attribute){name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR, true};
   if (mesh->friction)
     attributes[points.attribute_count++] =
-        (oz_attribute){name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
+        (oz_attribute){name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, true};
   if (mesh->stick)
     attributes[points.attribute_count++] =
-        (oz_attribute){name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER};
+        (oz_attribute){name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, true};
   return oz_geo_write(path, format, &points, mesh, &full, why);
 }
 
 /* ---- Descriptions of files ------------------------------------------------------------------- */
 
 static void mesh_bounds(const ooze_mesh *mesh, ooze_file_info *info) {
-  oz_attribute p = {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT};
+  oz_attribute p = {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT, true};
   ooze_points points = {.count = mesh->point_count, .attributes = &p, .attribute_count = 1};
   info->has_bounds = ooze_points_bounds(&points, info->bounds) == OOZE_OK;
 }

@@ -58,6 +58,7 @@ typedef struct oz_attribute {
   char *name;
   void *data;
   uint32_t type, components, meaning;
+  bool borrowed; /* data is another's */
 } oz_attribute;
 
 typedef struct oz_detail {
@@ -77,6 +78,9 @@ oz_attribute *oz_points_find(const ooze_points *points, const char *name, size_t
 ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type,
                           uint32_t components, uint32_t meaning, void **out_data,
                           ooze_message *why);
+/* With an array that stays where it is as long as the points do. */
+ooze_result oz_points_borrow(ooze_points *points, const char *name, uint32_t type,
+                             uint32_t components, const void *data, ooze_message *why);
 uint32_t oz_meaning_of(const char *name, uint32_t components);
 /* All ids fit Houdini's usual int32 attribute. */
 bool oz_fits_int32(const oz_attribute *attribute, uint64_t count);

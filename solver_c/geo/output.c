@@ -34,8 +34,7 @@ void oz_out_put(oz_out *out, const void *bytes, size_t count) {
   const uint8_t *at = bytes;
   while (count > 0 && out->result == OOZE_OK) {
     if (out->used == 0 && count >= OZ_BLOCK) {
-      /* A packer takes one block at a time; the file takes all whole blocks at once. */
-      size_t part = out->block ? OZ_BLOCK : count - count % OZ_BLOCK;
+      const size_t part = count - count % OZ_BLOCK; /* all whole blocks at once */
       block(out, at, part);
       at += part;
       count -= part;

@@ -14,11 +14,15 @@ ooze_result ooze_points_create(uint64_t count, ooze_points **out, ooze_message *
   return OOZE_OK;
 }
 
+static void release_data(const oz_attribute *a) {
+  if (!a->borrowed) free(a->data);
+}
+
 void ooze_points_destroy(ooze_points *points) {
   if (!points) return;
   for (uint32_t i = 0; i < points->attribute_count; i++) {
     free(points->attributes[i].name);
-    free(points->attributes[i].data);
+    release_data(&points->attributes[i]);
   }
   for (uint32_t i = 0; i < points->detail_count; i++) free(points->details[i].name);
   free(points->attributes);
@@ -80,9 +84,10 @@ oz_attribute *oz_points_find(const ooze_points *points, const char *name, size_t
   return NULL;
 }
 
-ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type,
-                          uint32_t components, uint32_t meaning, void **out_data,
-                          ooze_message *why) {
+/* own NULL: memory of the points, cleared */
+static ooze_result add(ooze_points *points, const char *name, size_t length, uint32_t type,
+                       uint32_t components, uint32_t meaning, const void *own, void **out_data,
+                       ooze_message *why) {
   if (out_data) *out_data = NULL;
   int shown = length < 64 ? (int)length : 64;
   if (!good_name(name, length))
@@ -104,13 +109,17 @@ ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, 
       bytes >= SIZE_MAX)
     return oz_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': %llu points are too many", shown,
                    name, (unsigned long long)points->count);
-  oz_attribute made = {copy_name(name, length), calloc(bytes ? (size_t)bytes : 1, 1), type,
-                       components, meaning};
+  oz_attribute made = {copy_name(name, length),
+                       own ? (void *)own : calloc(bytes ? (size_t)bytes : 1, 1),
+                       type,
+                       components,
+                       meaning,
+                       own != NULL};
   if (!made.name || !made.data ||
       !grow((void **)&points->attributes, points->attribute_count, &points->attribute_capacity,
             sizeof made)) {
     free(made.name);
-    free(made.data);
+    release_data(&made);
     return oz_fail(why, OOZE_ERROR_MEMORY, "attribute '%.*s': out of memory for %llu bytes", shown,
                    name, (unsigned long long)bytes);
   }
@@ -118,6 +127,17 @@ ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, 
   points->attributes[points->attribute_count++] = made;
   if (out_data) *out_data = made.data;
   return OOZE_OK;
+}
+
+ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type,
+                          uint32_t components, uint32_t meaning, void **out_data,
+                          ooze_message *why) {
+  return add(points, name, length, type, components, meaning, NULL, out_data, why);
+}
+
+ooze_result oz_points_borrow(ooze_points *points, const char *name, uint32_t type,
+                             uint32_t components, const void *data, ooze_message *why) {
+  return add(points, name, strlen(name), type, components, OOZE_MEANING_NUMBER, data, NULL, why);
 }
 
 ooze_result ooze_points_add(ooze_points *points, const char *name, uint32_t type,
@@ -132,7 +152,7 @@ ooze_result ooze_points_remove(ooze_points *points, const char *name) {
   oz_attribute *found = points && name ? oz_points_find(points, name, strlen(name)) : NULL;
   if (!found) return OOZE_ERROR_NOT_FOUND;
   free(found->name);
-  free(found->data);
+  release_data(found);
   uint32_t after = points->attribute_count - 1 - (uint32_t)(found - points->attributes);
   memmove(found, found + 1, after * sizeof *found);
   points->attribute_count--;

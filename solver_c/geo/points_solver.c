@@ -11,20 +11,51 @@ static ooze_result solver_failed(ooze_solver *s, ooze_result result, const char 
 
 /* ---- Out --------------------------------------------------------------------------------- */
 
-static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info,
-                            ooze_points *points, ooze_message *why) {
+/* A solver as it is, or a capture of one. */
+typedef struct source {
+  ooze_solver *solver;
+  ooze_capture *capture;
+  uint32_t count;
+  float separation;
+  double time;
+} source;
+
+static ooze_result read_rows(const source *from, ooze_attribute which, uint32_t first,
+                             uint32_t count, void *out) {
+  return from->capture ? ooze_capture_read(from->capture, which, first, count, 0, out)
+                       : ooze_attribute_read(from->solver, which, first, count, 0, out);
+}
+static ooze_result refused(const source *from, ooze_result result, const char *name,
+                           ooze_message *why) {
+  if (!from->capture) return solver_failed(from->solver, result, name, why);
+  return oz_fail(why, result, "attribute '%s': %s", name, ooze_capture_message(from->capture));
+}
+
+/* A capture's own array stands for a copy of it, as long as the capture does. */
+static ooze_result take_out(const source *from, ooze_attribute which,
+                            const ooze_attribute_info *info, ooze_points *points,
+                            ooze_message *why) {
   /* Houdini's integers are signed; an id is the only one of 64 bits. */
   uint32_t type = !info->is_integer ? (info->element_bytes == 8 ? OOZE_FLOAT64 : OOZE_FLOAT32)
                   : info->element_bytes == 8 ? OOZE_UINT64
                                              : OOZE_INT32;
   uint32_t count = (uint32_t)points->count;
-  void *data;
-  OZ_TRY_OK(
-      ooze_points_add(points, info->name, type, info->components, OOZE_MEANING_NUMBER, &data, why));
-  ooze_result result = count ? ooze_attribute_read(s, which, 0, count, 0, data) : OOZE_OK;
-  if (result != OOZE_OK) return solver_failed(s, result, info->name, why);
+  const void *own = NULL;
+  void *data = NULL;
+  ooze_result result =
+      from->capture && count ? ooze_capture_array(from->capture, which, &own) : OOZE_OK;
+  if (result != OOZE_OK) return refused(from, result, info->name, why);
+  if (own) {
+    OZ_TRY_OK(oz_points_borrow(points, info->name, type, info->components, own, why));
+  } else {
+    OZ_TRY_OK(ooze_points_add(points, info->name, type, info->components, OOZE_MEANING_NUMBER,
+                              &data, why));
+    result = count ? read_rows(from, which, 0, count, data) : OOZE_OK;
+    if (result != OOZE_OK) return refused(from, result, info->name, why);
+  }
+  const int32_t *integers = own ? own : data;
   for (uint64_t i = 0; type == OOZE_INT32 && i < points->count * info->components; i++)
-    if (((const int32_t *)data)[i] < 0)
+    if (integers[i] < 0)
       return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
                      "attribute '%s' of particle %llu is above 2^31 - 1, which Houdini cannot hold",
                      info->name, (unsigned long long)(i / info->components));
@@ -33,21 +64,25 @@ static ooze_result take_out(ooze_solver *s, ooze_attribute which, const ooze_att
 
 /* Attributes that only bodies, melting and shape memory use are left out where no particle has
  * them: reading then gives the same zeros. */
-static bool all_zero(ooze_solver *s, ooze_attribute which, const ooze_attribute_info *info) {
+static bool all_zero(const source *from, ooze_attribute which, const ooze_attribute_info *info) {
   unsigned char page[256 * 24];
   const size_t row = (size_t)info->components * info->element_bytes;
   if (which != OOZE_OWNER && which != OOZE_REST && which != OOZE_MELT && which != OOZE_PRESSURE)
     return false;
-  for (uint32_t first = 0, count = ooze_particle_count(s); first < count; first += 256) {
-    const uint32_t n = count - first < 256 ? count - first : 256;
-    if (ooze_attribute_read(s, which, first, n, 0, page) != OOZE_OK) return false;
+  const void *own = NULL;
+  if (from->capture && ooze_capture_array(from->capture, which, &own) == OOZE_OK && !own)
+    return true;
+  for (uint32_t first = 0; first < from->count; first += 256) {
+    const uint32_t n = from->count - first < 256 ? from->count - first : 256;
+    if (read_rows(from, which, first, n, page) != OOZE_OK) return false;
     for (size_t k = 0; k < n * row; k++)
       if (page[k]) return false;
   }
   return true;
 }
 
-static ooze_result fill(ooze_solver *s, ooze_points *points, ooze_message *why) {
+static ooze_result fill(const source *from, uint64_t attributes, ooze_points *points,
+                        ooze_message *why) {
   /* P first, as in every Houdini file; id is state in any case: without it a cache cannot be told
    * from another. */
   static const ooze_attribute head[3] = {OOZE_POSITION, OOZE_VELOCITY, OOZE_ID};
@@ -55,34 +90,48 @@ static ooze_result fill(ooze_solver *s, ooze_points *points, ooze_message *why) 
   for (int i = 0; i < 3; i++) {
     ooze_attribute_info_default(&info);
     OZ_TRY_OK(ooze_attribute_describe(head[i], &info));
-    OZ_TRY_OK(take_out(s, head[i], &info, points, why));
+    if (attributes >> head[i] & 1) OZ_TRY_OK(take_out(from, head[i], &info, points, why));
   }
-  float *scale, separation = ooze_solver_separation(s);
+  float *scale;
   OZ_TRY_OK(ooze_points_add(points, "pscale", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&scale,
                             why));
-  for (uint64_t i = 0; i < points->count; i++) scale[i] = 0.5f * separation;
+  for (uint64_t i = 0; i < points->count; i++) scale[i] = 0.5f * from->separation;
   for (int which = 0; which < OOZE_ATTRIBUTE_COUNT; which++) {
     if (which == OOZE_POSITION || which == OOZE_VELOCITY || which == OOZE_ID) continue;
     ooze_attribute_info_default(&info);
     OZ_TRY_OK(ooze_attribute_describe((ooze_attribute)which, &info));
-    if (info.is_state && !all_zero(s, (ooze_attribute)which, &info))
-      OZ_TRY_OK(take_out(s, (ooze_attribute)which, &info, points, why));
+    if (info.is_state && attributes >> which & 1 && !all_zero(from, (ooze_attribute)which, &info))
+      OZ_TRY_OK(take_out(from, (ooze_attribute)which, &info, points, why));
   }
-  OZ_TRY_OK(ooze_points_detail_set(points, "time", ooze_time(s), why));
-  return ooze_points_detail_set(points, "separation", (double)separation, why);
+  OZ_TRY_OK(ooze_points_detail_set(points, "time", from->time, why));
+  return ooze_points_detail_set(points, "separation", (double)from->separation, why);
 }
 
-ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why) {
-  if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no solver given");
+static ooze_result points_from(const source *from, uint64_t attributes, ooze_points **out,
+                               ooze_message *why) {
   *out = NULL;
   ooze_points *points = NULL;
-  OZ_TRY_OK(ooze_points_create(ooze_particle_count(s), &points, why));
-  ooze_result result = fill(s, points, why);
+  OZ_TRY_OK(ooze_points_create(from->count, &points, why));
+  ooze_result result = fill(from, attributes, points, why);
   if (result == OOZE_OK)
     *out = points;
   else
     ooze_points_destroy(points);
   return result;
+}
+
+ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why) {
+  if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no solver given");
+  const source from = {s, NULL, ooze_particle_count(s), ooze_solver_separation(s), ooze_time(s)};
+  return points_from(&from, UINT64_MAX, out, why);
+}
+
+ooze_result ooze_points_from_capture(ooze_capture *c, uint64_t attributes, ooze_points **out,
+                                     ooze_message *why) {
+  if (!c || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no capture given");
+  const source from = {NULL, c, ooze_capture_count(c), ooze_capture_separation(c),
+                       ooze_capture_time(c)};
+  return points_from(&from, attributes, out, why);
 }
 
 /* ---- In ---------------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
  * size, the size of the last block. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"
 
+#include "base/tasks.h"
+
 #include <stdlib.h>
 
 #ifdef OOZE_HAVE_BLOSC
@@ -20,45 +22,89 @@ static void put_big64(uint8_t *at, uint64_t value) {
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
+/* Blocks that are packed side by side before they are written: 64 MiB. */
+enum { BATCH = 64, PACKED = OZ_BLOCK + BLOSC_MAX_OVERHEAD };
+
 typedef struct packer {
   ooze_write_options options;
-  uint8_t *packed;
+  oz_loop loop;
+  uint8_t *packed; /* PACKED bytes each */
+  uint32_t room;   /* blocks that it holds */
+  int sizes[BATCH];
   uint64_t *ends; /* of each chunk, from the first chunk's beginning */
   uint64_t count, capacity, last;
 } packer;
 
-static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
+typedef struct batch {
+  packer *p;
+  const uint8_t *from;
+  size_t count; /* bytes */
+} batch;
+
+/* LZ4 with bytes shuffled by fours, as Houdini packs. Blosc chooses its own inner blocks: they fit
+ * the cache. One thread packs a block, so that equal points give equal bytes. */
+static void pack_blocks(void *arg, uint32_t begin, uint32_t end) {
+  const batch *b = arg;
+  for (uint32_t i = begin; i < end; i++) {
+    const size_t at = (size_t)i * OZ_BLOCK,
+                 size = b->count - at < OZ_BLOCK ? b->count - at : OZ_BLOCK;
+    b->p->sizes[i] =
+        blosc_compress_ctx((int)b->p->options.compression, BLOSC_SHUFFLE, 4, size, b->from + at,
+                           b->p->packed + (size_t)i * PACKED, PACKED, "lz4", 0, 1);
+  }
+}
+
+static ooze_result make_room(oz_out *out, uint32_t blocks) {
   packer *p = out->packer;
-  if (p->count == p->capacity) {
-    uint64_t capacity = p->capacity ? p->capacity * 2 : 64;
+  if (blocks > p->room) {
+    uint8_t *packed = malloc((size_t)blocks * PACKED);
+    if (!packed) return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
+    free(p->packed);
+    p->packed = packed;
+    p->room = blocks;
+  }
+  if (p->count + blocks > p->capacity) {
+    uint64_t capacity = 2 * p->capacity + BATCH;
     uint64_t *moved = realloc(p->ends, (size_t)capacity * sizeof *moved);
     if (!moved)
       return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for the index of a .bgeo.sc");
     p->ends = moved;
     p->capacity = capacity;
   }
-  /* LZ4 with bytes shuffled by fours, as Houdini packs. Blosc chooses its own inner blocks: they
-   * fit the cache. */
-  int size =
-      blosc_compress_ctx((int)p->options.compression, BLOSC_SHUFFLE, 4, count, bytes, p->packed,
-                         OZ_BLOCK + BLOSC_MAX_OVERHEAD, "lz4", 0, (int)p->options.threads);
-  if (size <= 0)
-    return oz_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)", size);
-  p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
-  p->count++;
-  p->last = count;
-  return ooze_file_put(out->file, p->packed, (size_t)size, out->why);
+  return OOZE_OK;
+}
+
+static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
+  packer *p = out->packer;
+  const uint8_t *at = bytes;
+  while (count > 0) {
+    const size_t part = count < (size_t)BATCH * OZ_BLOCK ? count : (size_t)BATCH * OZ_BLOCK;
+    const uint32_t blocks = (uint32_t)((part - 1) / OZ_BLOCK + 1);
+    batch b = {p, at, part};
+    OZ_TRY_OK(make_room(out, blocks));
+    oz_loop_run(&p->loop, blocks, pack_blocks, &b);
+    for (uint32_t i = 0; i < blocks; i++) {
+      const int size = p->sizes[i];
+      if (size <= 0)
+        return oz_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)",
+                       size);
+      p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
+      p->count++;
+      p->last = i + 1 < blocks ? OZ_BLOCK : part - (size_t)i * OZ_BLOCK;
+      OZ_TRY_OK(ooze_file_put(out->file, p->packed + (size_t)i * PACKED, (size_t)size, out->why));
+    }
+    at += part;
+    count -= part;
+  }
+  return OOZE_OK;
 }
 
 ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
   static const uint8_t head[12] = {'s', 'c', 'f', '1'};
   packer *p = calloc(1, sizeof *p);
-  if (p) p->packed = malloc(OZ_BLOCK + BLOSC_MAX_OVERHEAD);
-  if (!p || !p->packed) {
-    free(p);
-    return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
-  }
+  if (!p) return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
   p->options = *options;
+  oz_loop_open(&p->loop, NULL, options->threads);
   out->packer = p;
   out->block = pack;
   return ooze_file_put(out->file, head, sizeof head, out->why);
@@ -84,6 +130,7 @@ void oz_scf_finish(oz_out *out) {
 void oz_scf_drop(oz_out *out) {
   packer *p = out->packer;
   if (!p) return;
+  oz_loop_close(&p->loop);
   free(p->packed);
   free(p->ends);
   free(p);

@@ -47,7 +47,6 @@ ooze_write_options oz_options_of(const ooze_write_options *given) {
     full.software =
         "Ooze " TEXT(OOZE_VERSION_MAJOR) "." TEXT(OOZE_VERSION_MINOR) "." TEXT(OOZE_VERSION_PATCH);
   if (full.compression > 9) full.compression = 9;
-  if (full.threads < 1) full.threads = 1;
   if (full.threads > 64) full.threads = 64;
   return full;
 }

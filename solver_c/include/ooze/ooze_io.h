@@ -31,7 +31,7 @@ typedef struct ooze_write_options {
   /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
   uint32_t sync;
   uint32_t compression; /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
-  /* .bgeo.sc: that many compress. Default 1; with more, equal points may give other bytes. */
+  /* .bgeo.sc: that many compress; 0: all. Default 1. Bytes are the same with any number. */
   uint32_t threads;
   const char *software; /* named in the file. NULL: "Ooze" and its version. */
 } ooze_write_options;
@@ -121,6 +121,10 @@ OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes
  * and separation. What is read back continues the simulation: particles are added under their ids
  * and given all that the file holds. Nothing is added when it fails. */
 OOZE_API ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why);
+/* The same of a capture, as far as `attributes` (bits: 1 << OOZE_POSITION ...) wants them. Its
+ * arrays are the capture's own where that has them: the points go first. */
+OOZE_API ooze_result ooze_points_from_capture(ooze_capture *c, uint64_t attributes,
+                                              ooze_points **out, ooze_message *why);
 OOZE_API ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s,
                                            ooze_message *why);
 
