@@ -9,11 +9,11 @@ static const char *const point_endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply",
 static const char *const mesh_endings[] = {NULL, ".ply", ".obj", ".bgeo", ".bgeo.sc"};
 
 ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
-                            const char *ending, char *out, size_t room) {
+                            const char *ending, char *out, size_t room, ooze_message *why) {
   int n = snprintf(out, room, "%s/%s%s%s.%04d%s", s->options.folder, part, part[0] ? "/" : "",
                    s->base->output.name, frame, ending);
   if (n < 0 || (size_t)n >= room)
-    return oz_fail(s->why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%s: the path is too long", s->options.folder);
   return OOZE_OK;
 }
 
@@ -92,17 +92,45 @@ int oz_session_writes(const oz_session *s, const char *name, int32_t frame) {
   return 0;
 }
 
-static ooze_result wrote(oz_session *s, const char *path) {
-  OZ_TRY_OK(oz_session_record(s, path, s->frame));
-  if (s->options.wrote) s->options.wrote(s->options.user, path);
-  return OOZE_OK;
+int oz_session_has_files(const oz_session *s) {
+  const oz_output *o = &s->base->output;
+  return point_endings[o->points] || o->surface || o->mesh || s->options.preview;
+}
+
+uint64_t oz_session_attributes(const oz_session *s) {
+  const oz_output *o = &s->base->output;
+  const int surfaces = o->surface || o->mesh;
+  uint64_t bits = 0;
+  if (!oz_session_has_files(s)) return 0;
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; a++) {
+    ooze_attribute_info info;
+    ooze_attribute_info_default(&info);
+    (void)ooze_attribute_describe((ooze_attribute)a, &info);
+    if (info.is_state && (point_endings[o->points] || s->options.preview)) bits |= UINT64_C(1) << a;
+  }
+  bits |= o->channels;
+  if (surfaces) bits |= UINT64_C(1) << OOZE_POSITION | UINT64_C(1) << OOZE_VELOCITY;
+  if (surfaces && o->temperature) bits |= UINT64_C(1) << OOZE_TEMPERATURE;
+  if (surfaces && o->stress) bits |= UINT64_C(1) << OOZE_STRESS;
+  return bits;
+}
+
+/* A file of the job's frame is whole. */
+static ooze_result wrote(oz_job *j, const char *path) {
+  OZ_TRY_OK(oz_session_record(j->session, path, j->frame, &j->why));
+  return oz_job_wrote(j, path);
+}
+static ooze_result path_of(oz_job *j, const char *part, const char *ending, char *out,
+                           size_t room) {
+  return oz_session_path(j->session, part, j->frame, ending, out, room, &j->why);
 }
 
 /* ---- Surfaces ---------------------------------------------------------------------------- */
 
-static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_surface **out) {
+static ooze_result build_surface(oz_job *j, const ooze_points *points, ooze_surface **out) {
+  const oz_session *s = j->session;
   const oz_output *o = &s->base->output;
-  uint32_t count = ooze_particle_count(s->solver);
+  uint32_t count = ooze_capture_count(j->capture);
   ooze_points_attribute p, v, t;
   ooze_surface_scalar scalars[3];
   ooze_surface_desc desc;
@@ -127,20 +155,20 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
   if (o->stress && count) {
     stress = malloc((size_t)count * sizeof *stress);
     six = malloc((size_t)count * 6 * sizeof *six);
-    result = stress && six ? ooze_attribute_read(s->solver, OOZE_STRESS, 0, count, 0, six)
+    result = stress && six ? ooze_capture_read(j->capture, OOZE_STRESS, 0, count, 0, six)
                            : OOZE_ERROR_MEMORY;
     if (result >= 0) ooze_tensor_norms(six, count, stress);
     ooze_surface_scalar made = {"stress", stress, 0};
     scalars[in.scalar_count++] = made;
-    if (result < 0) oz_fail(s->why, result, "%s: no stress for the surface", s->base->file);
+    if (result < 0) oz_fail(&j->why, result, "%s: no stress for the surface", s->base->file);
   }
   if (o->strainrate && count && in.velocities && result >= 0) {
     rate = malloc((size_t)count * sizeof *rate);
     if (rate)
-      result = ooze_strain_rate(&desc, &in, rate, s->why);
+      result = ooze_strain_rate(&desc, &in, rate, &j->why);
     else
       result =
-          oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
+          oz_fail(&j->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
     ooze_surface_scalar made = {"strainrate", rate, 0};
     scalars[in.scalar_count++] = made;
   }
@@ -149,58 +177,58 @@ static ooze_result build_surface(oz_session *s, const ooze_points *points, ooze_
     ooze_surface_scalar made = {"temperature", t.data, 0};
     scalars[in.scalar_count++] = made;
   }
-  if (result >= 0) result = ooze_surface_build(&desc, &in, out, s->why);
+  if (result >= 0) result = ooze_surface_build(&desc, &in, out, &j->why);
   free(stress);
   free(six);
   free(rate);
   return result;
 }
 
-static ooze_result write_surfaces(oz_session *s, const ooze_points *points,
-                                  ooze_surface **surface) {
-  const oz_output *o = &s->base->output;
+static ooze_result write_surfaces(oz_job *j, const ooze_points *points, ooze_surface **surface) {
+  const oz_output *o = &j->session->base->output;
   char path[3600];
-  if ((!o->surface && !o->mesh) || !ooze_particle_count(s->solver)) return OOZE_OK;
-  OZ_TRY_OK(build_surface(s, points, surface));
+  if ((!o->surface && !o->mesh) || !ooze_capture_count(j->capture)) return OOZE_OK;
+  OZ_TRY_OK(build_surface(j, points, surface));
   if (o->surface) {
-    OZ_TRY_OK(oz_session_path(s, "surface", s->frame, ".vdb", path, sizeof path));
-    OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, NULL, s->why));
-    OZ_TRY_OK(wrote(s, path));
+    OZ_TRY_OK(path_of(j, "surface", ".vdb", path, sizeof path));
+    OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, NULL, &j->why));
+    OZ_TRY_OK(wrote(j, path));
   }
   if (o->mesh) {
     ooze_mesh mesh;
     ooze_mesh_default(&mesh);
-    OZ_TRY_OK(oz_session_path(s, "mesh", s->frame, mesh_endings[o->mesh], path, sizeof path));
-    OZ_TRY_OK(ooze_surface_mesh(*surface, 0.0, &mesh, s->why));
-    ooze_result result = ooze_mesh_write(path, &mesh, NULL, s->why);
+    OZ_TRY_OK(path_of(j, "mesh", mesh_endings[o->mesh], path, sizeof path));
+    OZ_TRY_OK(ooze_surface_mesh(*surface, 0.0, &mesh, &j->why));
+    ooze_result result = ooze_mesh_write(path, &mesh, NULL, &j->why);
     ooze_mesh_release(&mesh);
     OZ_TRY_OK(result);
-    OZ_TRY_OK(wrote(s, path));
+    OZ_TRY_OK(wrote(j, path));
   }
   return OOZE_OK;
 }
 
-static ooze_result write_preview(oz_session *s, const ooze_points *points,
-                                 const ooze_surface *surface) {
+static ooze_result write_preview(oz_job *j, const ooze_points *points) {
+  const oz_session *s = j->session;
   ooze_picture_options options;
   ooze_image image;
   char path[3600];
-  OZ_TRY_OK(oz_session_path(s, "preview", s->frame, ".png", path, sizeof path));
+  OZ_TRY_OK(path_of(j, "preview", ".png", path, sizeof path));
   ooze_picture_options_default(&options);
   ooze_image_default(&image);
   if (s->options.machine) options.threads = s->options.machine->threads;
-  (void)surface; /* the picture's own is smoother */
-  OZ_TRY_OK(ooze_scene_picture(s->scene, s->frame, points, NULL, &options, &image, s->why));
-  ooze_result result = ooze_image_write_png(&image, path, s->why);
+  OZ_TRY_OK(ooze_scene_picture(s->scene, j->frame, points, NULL /* its own is smoother */, &options,
+                               &image, &j->why));
+  ooze_result result = ooze_image_write_png(&image, path, &j->why);
   ooze_image_free(&image);
   OZ_TRY_OK(result);
-  return wrote(s, path);
+  return wrote(j, path);
 }
 
 /* Results of the last substep that the scene asks for (output.channels): no state, but of use for
  * the colours of a picture and to other programs. */
-static ooze_result add_channels(oz_session *s, ooze_points *points) {
-  const uint32_t count = ooze_particle_count(s->solver);
+static ooze_result add_channels(oz_job *j, ooze_points *points) {
+  const oz_session *s = j->session;
+  const uint32_t count = ooze_capture_count(j->capture);
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; a++) {
     ooze_attribute_info info;
     void *data = NULL;
@@ -208,33 +236,34 @@ static ooze_result add_channels(oz_session *s, ooze_points *points) {
     ooze_attribute_info_default(&info);
     OZ_TRY_OK(ooze_attribute_describe((ooze_attribute)a, &info));
     OZ_TRY_OK(ooze_points_add(points, info.name, info.is_integer ? OOZE_INT32 : OOZE_FLOAT32,
-                              info.components, OOZE_MEANING_NUMBER, &data, s->why));
+                              info.components, OOZE_MEANING_NUMBER, &data, &j->why));
     ooze_result result =
-        count ? ooze_attribute_read(s->solver, (ooze_attribute)a, 0, count, 0, data) : OOZE_OK;
+        count ? ooze_capture_read(j->capture, (ooze_attribute)a, 0, count, 0, data) : OOZE_OK;
     if (result < 0)
-      return oz_fail(s->why, result, "%s: %s", s->base->file, ooze_solver_message(s->solver));
+      return oz_fail(&j->why, result, "%s: %s", s->base->file, ooze_capture_message(j->capture));
   }
   return OOZE_OK;
 }
 
-ooze_result oz_session_write_frame(oz_session *s) {
+ooze_result oz_job_write_files(oz_job *j) {
+  const oz_session *s = j->session;
   const oz_output *o = &s->base->output;
   ooze_points *points = NULL;
   ooze_surface *surface = NULL;
   char path[3600];
-  OZ_TRY_OK(ooze_points_from_solver(s->solver, &points, s->why));
-  ooze_result result = ooze_points_detail_set(points, "frame", s->frame, s->why);
-  if (result >= 0) result = add_channels(s, points);
+  OZ_TRY_OK(ooze_points_from_capture(j->capture, oz_session_attributes(s), &points, &j->why));
+  ooze_result result = ooze_points_detail_set(points, "frame", j->frame, &j->why);
+  if (result >= 0) result = add_channels(j, points);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
-    /* one thread packs: more would put equal points into other bytes */
     ooze_write_options_default(&options);
-    result = oz_session_path(s, "points", s->frame, point_endings[o->points], path, sizeof path);
-    if (result >= 0) result = ooze_points_write(path, points, &options, s->why);
-    if (result >= 0) result = wrote(s, path);
+    options.threads = s->options.machine ? s->options.machine->threads : 0;
+    result = path_of(j, "points", point_endings[o->points], path, sizeof path);
+    if (result >= 0) result = ooze_points_write(path, points, &options, &j->why);
+    if (result >= 0) result = wrote(j, path);
   }
-  if (result >= 0) result = write_surfaces(s, points, &surface);
-  if (result >= 0 && s->options.preview) result = write_preview(s, points, surface);
+  if (result >= 0) result = write_surfaces(j, points, &surface);
+  if (result >= 0 && s->options.preview) result = write_preview(j, points);
   ooze_surface_destroy(surface);
   ooze_points_destroy(points);
   return result < 0 ? result : OOZE_OK;

@@ -67,15 +67,15 @@ static oz_record *add(oz_session *s, const char *name) {
   return r;
 }
 
-ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame) {
+ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame, ooze_message *why) {
   const char *name = path + strlen(s->options.folder) + 1;
   uint64_t bytes, hash;
   if (s->record_count >= MOST_FILES) return OOZE_OK;
   /* read back: a disk that swallowed bytes shows now, not when the frame is used */
-  OZ_TRY_OK(digest(path, &bytes, &hash, s->why));
+  OZ_TRY_OK(digest(path, &bytes, &hash, why));
   oz_record *r = find(s, name);
   if (!r) r = add(s, name);
-  if (!r) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory for its record", path);
+  if (!r) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for its record", path);
   r->frame = frame;
   r->bytes = bytes;
   r->hash = hash;
@@ -83,12 +83,12 @@ ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame) {
 }
 
 /* NULL when memory is out. */
-json_t *oz_session_records(const oz_session *s) {
+json_t *oz_session_records(const oz_session *s, int32_t frame) {
   json_t *list = json_array();
   for (uint32_t i = 0; list && i < s->record_count; i++) {
     const oz_record *r = &s->records[i];
     char hash[24];
-    if (r->frame > s->frame) continue;
+    if (r->frame > frame) continue;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
     json_t *row =
         json_pack("[s,i,I,s]", r->name, (int)r->frame, (json_int_t)r->bytes, (const char *)hash);

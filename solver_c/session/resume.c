@@ -56,27 +56,6 @@ static json_t *motion_of(const ooze_scene *s) {
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-ooze_result oz_session_snapshot(oz_session *s) {
-  size_t bytes = 0;
-  ooze_result result = ooze_checkpoint_size(s->solver, &bytes);
-  if (result >= 0 && bytes > s->snapshot_room) {
-    free(s->snapshot);
-    s->snapshot_room = bytes + bytes / 4;
-    s->snapshot = malloc(s->snapshot_room);
-    if (!s->snapshot) {
-      s->snapshot_room = 0;
-      return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: no memory for a snapshot of %zu bytes",
-                     s->base->file, bytes);
-    }
-  }
-  if (result >= 0)
-    result = ooze_checkpoint_save(s->solver, s->snapshot, s->snapshot_room, &s->snapshot_bytes);
-  if (result < 0)
-    return oz_fail(s->why, result, "%s: snapshot: %s", s->base->file,
-                   ooze_solver_message(s->solver));
-  return OOZE_OK;
-}
-
 /* Handles by name; NULL when memory is out. */
 static json_t *names_of(const oz_session *s, int emitters) {
   json_t *names = json_object();
@@ -130,39 +109,56 @@ static void prune(oz_session *s, size_t keep) {
   oz_os_list(folder, gather, o);
   qsort(o->frames, o->count, sizeof *o->frames, falling);
   for (size_t i = keep; i < o->count; i++)
-    if (oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path) == OOZE_OK)
+    if (oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path, NULL) == OOZE_OK)
       oz_os_remove(path);
   free(o);
 }
 
 void oz_session_forget(oz_session *s) { prune(s, 0); }
 
-ooze_result oz_session_checkpoint(oz_session *s) {
+static ooze_result write_checkpoint(oz_job *job, const char *path, const char *text) {
+  size_t bytes = 0;
+  void *memory = NULL;
+  ooze_result result = ooze_capture_save(job->capture, NULL, 0, &bytes);
+  if (result >= 0) {
+    memory = malloc(bytes);
+    if (!memory)
+      return oz_fail(&job->why, OOZE_ERROR_MEMORY, "%s: no memory for a checkpoint of %zu bytes",
+                     path, bytes);
+    result = ooze_capture_save(job->capture, memory, bytes, &bytes);
+  }
+  if (result < 0)
+    oz_fail(&job->why, result, "%s: %s", path, ooze_capture_message(job->capture));
+  else
+    result = ooze_checkpoint_write(path, memory, bytes, text, &job->why);
+  free(memory);
+  return result;
+}
+
+ooze_result oz_job_checkpoint(oz_job *job) {
+  oz_session *s = job->session;
   char path[3600];
-  if (s->mending) return OOZE_OK; /* the newest one is there already */
   json_t *motion = motion_of(s->base);
   json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame",
-                           (int)s->frame, "scene", motion ? motion : json_null(), "colliders",
+                           (int)job->frame, "scene", motion ? motion : json_null(), "colliders",
                            names_of(s, 0), "emitters", names_of(s, 1), "files",
-                           oz_session_records(s), "watch", s->watch_values);
+                           oz_session_records(s, job->frame), "watch", s->watch_values);
   /* reals with all digits: they are compared */
   char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL;
   json_decref(meta);
-  if (!text) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
-  ooze_result result = oz_session_path(s, "checkpoints", s->frame, ".ozc", path, sizeof path);
-  if (result == OOZE_OK)
-    result = ooze_checkpoint_write(path, s->snapshot, s->snapshot_bytes, text, s->why);
+  if (!text) return oz_fail(&job->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  ooze_result result =
+      oz_session_path(s, "checkpoints", job->frame, ".ozc", path, sizeof path, &job->why);
+  if (result == OOZE_OK) result = write_checkpoint(job, path, text);
   free(text);
   if (result == OOZE_ERROR_UNSUPPORTED) { /* a build without zstd still simulates */
-    if (!s->told_no_checkpoints) oz_session_say(s, "%s; this run cannot be resumed", s->why->text);
+    if (!s->told_no_checkpoints) oz_job_say(job, "%s; this run cannot be resumed", job->why.text);
     s->told_no_checkpoints = 1;
-    s->why->text[0] = 0;
     return OOZE_OK;
   }
   OZ_TRY_OK(result);
-  snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", path);
   prune(s, s->base->output.checkpoint_keep);
-  return OOZE_OK;
+  return oz_job_kept(job, path);
 }
 
 /* ---- Going on ---------------------------------------------------------------------------- */
@@ -312,7 +308,7 @@ static ooze_result start_before(oz_session *s, int32_t frame) {
   ooze_result result = OOZE_ERROR_NOT_FOUND;
   for (size_t i = 0; i < o->count && result != OOZE_OK; i++) {
     if (o->frames[i] >= frame) continue;
-    result = oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path);
+    result = oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path, s->why);
     if (result == OOZE_OK) result = load(s, path, NULL, &changed);
     if (result != OOZE_OK && oz_session_solver(s) != OOZE_OK) break;
   }
@@ -334,7 +330,7 @@ static ooze_result mend(oz_session *s, uint32_t damaged) {
   OZ_TRY_OK(start_before(s, low));
   oz_session_say(s, "%u damaged file%s: stepping again from frame %d to %d to write %s anew",
                  damaged, damaged == 1 ? "" : "s", s->frame, high, damaged == 1 ? "it" : "them");
-  if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_frame(s));
+  if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_again(s));
   while (s->frame < high) OZ_TRY_OK(oz_session_step_frame(s));
   s->mending = 0;
   return oz_session_solver(s);

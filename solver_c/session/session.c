@@ -1,9 +1,9 @@
 /* Running a scene, frame by frame. SPDX-License-Identifier: Apache-2.0
  *
  * Frame k is stepped from k - 1 with the values that keyframes give at k - 1 and colliders moving
- * from there to k. A snapshot of k - 1 stays in memory meanwhile: a run that is stopped within a
- * step writes that, so that a resumed run takes the very same steps as one that was never stopped.
- */
+ * from there to k. A capture of k - 1 stays in memory meanwhile (pipeline.c): a run that is stopped
+ * within a step writes that, so that a resumed run takes the very same steps as one that was never
+ * stopped. */
 #include "session.h"
 
 #include "base/seconds.h"
@@ -16,29 +16,38 @@ static int stop_wanted(oz_session *s) {
   return s->options.stop && s->options.stop(s->options.user);
 }
 
-static void tell(oz_session *s, double fraction, int done, const ooze_stats *stats,
-                 double seconds) {
+static ooze_run_progress progress_of(const oz_session *s, double fraction) {
   ooze_run_progress p;
-  if (!s->options.progress) return;
   memset(&p, 0, sizeof p);
   p.size = (uint32_t)sizeof p;
   p.frame = s->stepping;
   p.first_frame = s->report.resumed ? s->report.resumed_frame : s->base->output.first;
   p.last_frame = s->last;
   p.fraction = fraction;
-  p.done = (uint32_t)done;
   p.particles = ooze_particle_count(s->solver);
-  p.substeps = stats ? stats->substeps : 0;
-  p.max_speed = stats ? stats->max_speed : 0.0;
-  p.frame_seconds = seconds;
   p.seconds = oz_seconds() - s->began;
-  s->options.progress(s->options.user, &p);
+  return p;
+}
+
+static void tell(oz_session *s, const ooze_run_progress *p) {
+  if (s->options.progress) s->options.progress(s->options.user, p);
+}
+
+/* From the solver's counts alone: nothing is fetched for it. */
+static ooze_run_progress whole_frame(const oz_session *s, uint32_t substeps, double seconds) {
+  ooze_run_progress p = progress_of(s, 1.0);
+  p.done = 1;
+  p.substeps = substeps;
+  p.frame_seconds = seconds;
+  return p;
 }
 
 static int on_progress(void *user, double fraction) {
   oz_session *s = user;
   if (!s->solver) return 0;
-  tell(s, fraction, 0, NULL, 0.0);
+  if (oz_session_news(s) < 0) return 1; /* a file could not be written: nothing is worth the step */
+  const ooze_run_progress p = progress_of(s, fraction);
+  tell(s, &p);
   return stop_wanted(s);
 }
 
@@ -113,32 +122,64 @@ static ooze_result apply(oz_session *s) {
   return OOZE_OK;
 }
 
+/* A checkpoint of the newest capture, and the end. */
+static ooze_result stop_here(oz_session *s) {
+  OZ_TRY_OK(oz_session_submit(s, 0, 1, NULL));
+  OZ_TRY_OK(oz_session_settle(s));
+  return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                 s->base->file, s->frame);
+}
+
+ooze_result oz_session_write_again(oz_session *s) {
+  OZ_TRY_OK(oz_session_capture(s));
+  OZ_TRY_OK(oz_session_submit(s, 1, 0, NULL));
+  return oz_session_settle(s);
+}
+
+/* A step that failed: the last good state is worth more than the one that failed. */
+static ooze_result failed_step(oz_session *s, ooze_result result) {
+  char reason[480];
+  snprintf(reason, sizeof reason, "%s", ooze_solver_message(s->solver));
+  if (!s->mending) {
+    (void)oz_session_submit(s, 0, 1, NULL);
+    (void)oz_session_settle(s); /* why the step failed says more than why that was not kept */
+  }
+  return oz_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->stepping, reason);
+}
+
+/* Particles of emitters were not known when the fluids were counted. */
+static ooze_result check_memory(oz_session *s, uint64_t bytes) {
+  const uint64_t held = bytes + oz_session_capture_bytes(s), most = s->base->max_memory;
+  if (!most) return OOZE_OK;
+  /* state, its capture, and as much for another one */
+  if (held + held / 2 > most) oz_session_single_capture(s);
+  if (held <= most || s->frame >= s->last) return OOZE_OK;
+  OZ_TRY_OK(oz_session_submit(s, 0, 1, NULL));
+  OZ_TRY_OK(oz_session_settle(s));
+  return oz_fail(s->why, OOZE_ERROR_MEMORY,
+                 "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB", s->base->file,
+                 s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
+                 1e-9 * (double)most);
+}
+
 ooze_result oz_session_step_frame(oz_session *s) {
-  double began = oz_seconds();
+  const double began = oz_seconds();
   s->stepping = s->frame + 1;
   OZ_TRY_OK(oz_session_watch(s));
-  OZ_TRY_OK(oz_session_snapshot(s));
   OZ_TRY_OK(apply(s));
-  tell(s, 0.0, 0, NULL, 0.0);
+  const ooze_run_progress starts = progress_of(s, 0.0);
+  tell(s, &starts);
   ooze_result result = ooze_step(s->solver, 1.0 / s->scene->output.fps);
-  double stepped = oz_seconds();
-  s->report.step_seconds += stepped - began;
-  if (result == OOZE_CANCELLED) {
-    OZ_TRY_OK(oz_session_checkpoint(s));
-    return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
-                   s->base->file, s->frame);
-  }
+  s->report.step_seconds += oz_seconds() - began;
+  OZ_TRY_OK(oz_session_news(s));
+  if (result == OOZE_CANCELLED && s->mending)
+    return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped while damaged files were written again",
+                   s->base->file);
+  if (result == OOZE_CANCELLED) return stop_here(s);
   ooze_stats stats;
   ooze_stats_default(&stats);
-  if (result >= 0) result = ooze_stats_get(s->solver, &stats) < 0 ? OOZE_LOST_DIVERGED : result;
-  if (result < 0) {
-    /* the last good state is worth more than the one that failed */
-    char reason[480];
-    snprintf(reason, sizeof reason, "%s", ooze_solver_message(s->solver));
-    ooze_result kept = oz_session_checkpoint(s);
-    (void)kept; /* the reason why it stopped says more than why that was not kept */
-    return oz_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->stepping, reason);
-  }
+  if (result >= 0 && ooze_stats_counts(s->solver, &stats) < 0) result = OOZE_LOST_DIVERGED;
+  if (result < 0) return failed_step(s, result);
   if (stats.contained) {
     s->report.contained += stats.contained;
     oz_session_say(s, "frame %d: %u particles went non-finite and were reset, the first is id %llu",
@@ -146,42 +187,32 @@ ooze_result oz_session_step_frame(oz_session *s) {
   }
   s->frame = s->stepping;
   if (s->mending) {
-    if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_frame(s));
-    tell(s, 1.0, 1, &stats, oz_seconds() - began);
+    if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_again(s));
+    const ooze_run_progress again = whole_frame(s, stats.substeps, oz_seconds() - began);
+    tell(s, &again);
     return OOZE_OK;
   }
-  s->report.frame = s->frame;
   s->report.frames++;
   s->report.substeps += stats.substeps;
-  if (s->frame >= s->first) OZ_TRY_OK(oz_session_write_frame(s));
-  int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
-                                              : (int32_t)s->scene->output.checkpoint_every;
-  int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
-  int stopping = s->frame < s->last && stop_wanted(s);
-  if (due || stopping || s->frame == s->last) {
-    OZ_TRY_OK(oz_session_snapshot(s));
-    OZ_TRY_OK(oz_session_checkpoint(s));
-  }
-  tell(s, 1.0, 1, &stats, oz_seconds() - began);
-  /* particles of emitters were not known when the fluids were counted */
-  uint64_t held = stats.bytes + s->snapshot_room;
-  if (s->base->max_memory && held > s->base->max_memory && s->frame < s->last) {
-    OZ_TRY_OK(oz_session_snapshot(s));
-    OZ_TRY_OK(oz_session_checkpoint(s));
-    return oz_fail(s->why, OOZE_ERROR_MEMORY,
-                   "%s: frame %d: %u particles hold %.3g GB; --max-memory is %.3g GB",
-                   s->base->file, s->frame, ooze_particle_count(s->solver), 1e-9 * (double)held,
-                   1e-9 * (double)s->base->max_memory);
-  }
-  if (stopping)
-    return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
-                   s->base->file, s->frame);
-  return OOZE_OK;
+  OZ_TRY_OK(oz_session_capture(s));
+  const int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
+                                                    : (int32_t)s->scene->output.checkpoint_every;
+  const int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
+  const int stopping = s->frame < s->last && stop_wanted(s);
+  const int files = s->frame >= s->first && oz_session_has_files(s);
+  const ooze_run_progress done = whole_frame(s, stats.substeps, oz_seconds() - began);
+  OZ_TRY_OK(oz_session_submit(s, files, due || stopping || s->frame == s->last, &done));
+  OZ_TRY_OK(check_memory(s, stats.bytes));
+  if (!stopping) return OOZE_OK;
+  OZ_TRY_OK(oz_session_settle(s));
+  return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
+                 s->base->file, s->frame);
 }
 
 /* ---- The run ----------------------------------------------------------------------------- */
 
 static void close_solver(oz_session *s) {
+  oz_session_captures_drop(s);
   ooze_solver *solver = s->solver;
   s->solver = NULL; /* hooks find none */
   ooze_solver_destroy(solver);
@@ -221,7 +252,9 @@ ooze_result oz_session_solver(oz_session *s) {
 }
 
 ooze_result oz_session_begin(oz_session *s) {
+  const double began = oz_seconds();
   OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
+  s->report.fill_seconds += oz_seconds() - began;
   s->frame = s->stepping = s->base->output.first;
   s->sent_is_known = 1;
   return OOZE_OK;
@@ -241,25 +274,17 @@ static ooze_result run(oz_session *s) {
   if (!found) oz_session_forget(s);
   OZ_TRY_OK(oz_session_write_scene(s));
   s->report.frame = s->frame;
+  OZ_TRY_OK(oz_session_capture(s));
   if (!found && s->frame >= s->first) { /* the first frame is the beginning itself */
-    double began = oz_seconds();
-    ooze_stats stats;
-    ooze_stats_default(&stats);
-    OZ_TRY_OK(oz_session_write_frame(s));
-    ooze_stats_get(s->solver, &stats);
-    tell(s, 1.0, 1, &stats, oz_seconds() - began);
+    const ooze_run_progress done = whole_frame(s, 0, 0.0);
+    OZ_TRY_OK(oz_session_submit(s, oz_session_has_files(s), 0, &done));
     s->report.frames++;
   }
   while (s->frame < s->last) {
-    if (stop_wanted(s)) {
-      OZ_TRY_OK(oz_session_snapshot(s));
-      OZ_TRY_OK(oz_session_checkpoint(s));
-      return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
-                     s->base->file, s->frame);
-    }
+    if (stop_wanted(s)) return stop_here(s);
     OZ_TRY_OK(oz_session_step_frame(s));
   }
-  return OOZE_OK;
+  return oz_session_settle(s);
 }
 
 ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out,
@@ -288,7 +313,13 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
     s.last = s.options.last_frame;
   }
   s.began = oz_seconds();
-  ooze_result result = run(&s);
+  ooze_result result = oz_session_pipeline_open(&s);
+  if (result >= 0) result = run(&s);
+  if (result < 0) { /* files of earlier frames are still finished, and told; the reason stays */
+    const ooze_message reason = *s.why;
+    (void)oz_session_settle(&s);
+    *s.why = reason;
+  }
   s.report.seconds = oz_seconds() - s.began;
   if (s.solver) {
     s.report.particles = ooze_particle_count(s.solver);
@@ -303,10 +334,10 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
     }
   }
   close_solver(&s);
+  oz_session_pipeline_close(&s);
   ooze_scene_destroy(s.watched);
   json_decref(s.watch_values);
   free(s.watch_text);
-  free(s.snapshot);
   oz_session_records_release(&s);
   oz_folder_unlock(s.lock);
   if (out) oz_struct_out(out, &s.report, sizeof s.report);

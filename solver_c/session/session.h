@@ -13,6 +13,8 @@ typedef struct oz_record {
   uint64_t bytes, hash;
 } oz_record;
 
+typedef struct oz_pipeline oz_pipeline; /* pipeline.c */
+
 typedef struct oz_session {
   const ooze_scene *base;  /* as given */
   const ooze_scene *scene; /* with the values of the watched file in it */
@@ -29,8 +31,7 @@ typedef struct oz_session {
   int32_t frame;            /* the state's */
   int32_t stepping;         /* the frame being stepped to */
   struct oz_follow *follow; /* one a collider: the points that follow a deforming mesh */
-  void *snapshot;           /* the state of `frame` */
-  size_t snapshot_bytes, snapshot_room;
+  oz_pipeline *pipeline;
   oz_record *records;
   uint32_t record_count, record_room;
   int mending;    /* earlier frames are stepped again to rewrite damaged files; no checkpoints */
@@ -42,11 +43,42 @@ typedef struct oz_session {
   ooze_message *why;
 } oz_session;
 
+/* Files of one frame, on the pipeline's thread. Of the session it reads options and scene, and
+ * writes the records. */
+typedef struct oz_job {
+  oz_session *session;
+  ooze_capture *capture; /* of `frame`; NULL: nothing is written */
+  uint32_t slot;
+  int32_t frame;
+  int files, checkpoint, tells; /* what is wanted; tells: the frame is whole then */
+  ooze_run_progress progress;
+  ooze_message why;
+} oz_job;
+
 /* messages.c: a line for the host */
 void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
 /* folder/part/name.0012.ending; part may be "". */
 ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
-                            const char *ending, char *out, size_t room);
+                            const char *ending, char *out, size_t room, ooze_message *why);
+
+/* pipeline.c. capture: the state as it is, waiting for the files of the last frame but one. submit:
+ * files and a checkpoint of the newest capture, behind those before it; `done` is told when they
+ * are whole. settle: all of it is done. news: tells the host what was done. The latter three return
+ * the first failure. */
+ooze_result oz_session_pipeline_open(oz_session *s);
+void oz_session_pipeline_close(oz_session *s);
+ooze_result oz_session_capture(oz_session *s);
+ooze_result oz_session_submit(oz_session *s, int files, int checkpoint,
+                              const ooze_run_progress *done);
+ooze_result oz_session_settle(oz_session *s);
+ooze_result oz_session_news(oz_session *s);
+uint64_t oz_session_capture_bytes(const oz_session *s); /* on the host */
+void oz_session_single_capture(oz_session *s);          /* no second one, if none is there yet */
+void oz_session_captures_drop(oz_session *s);           /* before their solver */
+/* on the pipeline's thread */
+ooze_result oz_job_wrote(oz_job *job, const char *path);
+ooze_result oz_job_kept(oz_job *job, const char *path); /* a checkpoint */
+void oz_job_say(oz_job *job, const char *format, ...) OZ_PRINTF(2, 3);
 
 /* deform.c: the points of colliders with a mesh for each frame, for the step to `stepping`
  */
@@ -58,14 +90,17 @@ ooze_result oz_session_folder_fits(oz_session *s);
 ooze_result oz_session_folders(oz_session *s);
 /* Keeps other runs out of the folder; where it does not exist yet only if `must`. */
 ooze_result oz_session_lock(oz_session *s, int must);
-ooze_result oz_session_write_frame(oz_session *s);
+ooze_result oz_job_write_files(oz_job *job);
+int oz_session_has_files(const oz_session *s);       /* frames have any */
+uint64_t oz_session_attributes(const oz_session *s); /* that files are made of */
 ooze_result oz_session_write_scene(oz_session *s);
 /* whether a run with these outputs writes a file of that name for that frame */
 int oz_session_writes(const oz_session *s, const char *name, int32_t frame);
 
 /* record.c: files that were written. `path` lies in the run's folder. */
-ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame);
-json_t *oz_session_records(const oz_session *s); /* up to the state's frame, for a checkpoint */
+ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame, ooze_message *why);
+/* up to that frame, for a checkpoint */
+json_t *oz_session_records(const oz_session *s, int32_t frame);
 ooze_result oz_session_records_load(oz_session *s, const json_t *list);
 void oz_session_records_release(oz_session *s);
 /* Compares each file on disk with its record and marks those that differ. */
@@ -73,8 +108,7 @@ ooze_result oz_session_verify(oz_session *s, uint32_t *out_damaged);
 int oz_session_damaged_at(const oz_session *s, int32_t frame);
 
 /* resume.c */
-ooze_result oz_session_snapshot(oz_session *s);
-ooze_result oz_session_checkpoint(oz_session *s); /* the snapshot, to disk */
+ooze_result oz_job_checkpoint(oz_job *job);
 ooze_result oz_session_resume(oz_session *s, int *found);
 void oz_session_forget(oz_session *s); /* checkpoints of earlier runs */
 
@@ -82,6 +116,7 @@ void oz_session_forget(oz_session *s); /* checkpoints of earlier runs */
 ooze_result oz_session_begin(oz_session *s);  /* a solver at the scene's first frame */
 ooze_result oz_session_solver(oz_session *s); /* a new, empty one in place of the old */
 ooze_result oz_session_step_frame(oz_session *s);
+ooze_result oz_session_write_again(oz_session *s); /* the files of a frame that is mended */
 
 /* watch.c */
 ooze_result oz_session_watch(oz_session *s);

@@ -62,6 +62,7 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
     json_decref(values);
     return result;
   }
+  (void)oz_session_settle(s); /* files of frames before it are made with the values before it */
   oz_state_release(&s->want);
   oz_state_release(&s->next);
   s->want = want;

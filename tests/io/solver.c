@@ -84,6 +84,21 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute a, uint32_t first
   memcpy(out, from + first * row, count * row);
   return OOZE_OK;
 }
+/* The small solver is its own capture. */
+static ooze_solver *of(const ooze_capture *c) { return (ooze_solver *)(uintptr_t)c; }
+uint32_t ooze_capture_count(const ooze_capture *c) { return of(c)->count; }
+double ooze_capture_time(const ooze_capture *c) { return ooze_time(of(c)); }
+float ooze_capture_separation(const ooze_capture *c) { return ooze_solver_separation(of(c)); }
+const char *ooze_capture_message(const ooze_capture *c) { return ooze_solver_message(of(c)); }
+ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute a, uint32_t first, uint32_t count,
+                              size_t stride, void *out) {
+  return ooze_attribute_read(of(c), a, first, count, stride, out);
+}
+ooze_result ooze_capture_array(ooze_capture *c, ooze_attribute a, const void **out) {
+  size_t row;
+  *out = a == OOZE_VELOCITY ? NULL : column(of(c), a, &row); /* one that it has to be asked for */
+  return OOZE_OK;
+}
 ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute a, uint32_t first, uint32_t count,
                                  size_t stride, const void *in) {
   size_t row;
@@ -171,6 +186,28 @@ OZ_CASE(a_solver_comes_back_as_it_was) {
   b.written = 0;
   CHECK(memcmp(&a, &b, sizeof a) == 0); /* the relaxation time too, which the material had reset */
   ooze_points_destroy(points);
+}
+
+OZ_CASE(a_capture_gives_the_points_of_its_solver) {
+  ooze_solver a, b;
+  ooze_points *points = NULL, *some = NULL;
+  ooze_points_attribute id;
+  size_t row;
+  fill(&a);
+  memset(&b, 0, sizeof b);
+  ooze_points_attribute_default(&id);
+  CHECK_GOOD(ooze_points_from_capture((ooze_capture *)&a, UINT64_MAX, &points, why));
+  CHECK(ooze_points_find(points, "id", &id) == OOZE_OK && id.data == column(&a, OOZE_ID, &row),
+        "an array of the capture was copied");
+  CHECK_GOOD(ooze_points_to_solver(points, &b, why));
+  b.written = 0;
+  CHECK(memcmp(&a, &b, sizeof a) == 0);
+  ooze_points_destroy(points); /* not the capture's arrays */
+  CHECK_GOOD(
+      ooze_points_from_capture((ooze_capture *)&a, UINT64_C(1) << OOZE_POSITION, &some, why));
+  CHECK(ooze_points_find(some, "P", NULL) == OOZE_OK);
+  CHECK(ooze_points_find(some, "id", NULL) == OOZE_ERROR_NOT_FOUND);
+  ooze_points_destroy(some);
 }
 
 OZ_CASE(points_in_any_order_find_their_particles) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""faults.py OOZE PRELOAD KIND[:ERRNO] MOST [STRIDE]: `ooze run` with each of the first MOST calls of a kind failing, one a run.
+"""faults.py OOZE PRELOAD KIND[:ERRNO] MOST [STRIDE [THREADS]]: `ooze run` with each of the first MOST calls of a kind failing, one a run.
 
 KIND is that of fault.c: malloc, malloc+, write, sync, close, rename, open. Every run must end by itself with the right
 code: 0, 4 (out of memory) for allocations and 2 for the disk. Each file under its own name must be whole, that is the same
@@ -25,6 +25,7 @@ SCENE = {
 ooze, preload = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 kind, most = sys.argv[3], int(sys.argv[4])
 stride = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+threads = sys.argv[6] if len(sys.argv) > 6 else "1"  # with more, files are written beside the simulation
 kind, _, number = kind.partition(":")
 codes = {0, 4} if kind.startswith("malloc") else {0, 2}
 failures = []
@@ -36,7 +37,7 @@ def run(folder, fault=None, *arguments):
         environment |= {"LD_PRELOAD": preload, "OOZE_FAULT": fault, "OOZE_FAULT_COUNT": "count.txt"}
         if number:
             environment["OOZE_FAULT_ERRNO"] = number
-    command = [ooze, "run", "scene.json", "-o", folder, "--json", "--quiet", "-t", "1", *arguments]
+    command = [ooze, "run", "scene.json", "-o", folder, "--json", "--quiet", "-t", threads, *arguments]
     try:
         return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=20)
     except subprocess.TimeoutExpired:

@@ -136,7 +136,7 @@ typedef struct ooze_run_progress {
   uint32_t substeps;    /* of this frame, when done */
   double frame_seconds; /* that it took, when done */
   double seconds;       /* since the run began */
-  double max_speed;     /* m/s, when done */
+  double max_speed;     /* 0: nothing is fetched for it; ooze_stats_get tells */
 } ooze_run_progress;
 
 typedef struct ooze_run_options {
@@ -176,6 +176,9 @@ typedef struct ooze_run_report {
   uint32_t contained; /* particles that went non-finite and were reset */
   uint32_t reserved;
   char checkpoint[512]; /* the newest, or "" */
+  /* Of `seconds`: filling shapes; taking copies of the state; waiting for files. Beside the
+   * simulation: making and writing files, and checkpoints. */
+  double fill_seconds, capture_seconds, wait_seconds, write_seconds, checkpoint_seconds;
 } ooze_run_report;
 
 /* OOZE_CANCELLED: stopped, with a checkpoint to resume from. OOZE_LOST_*: the last good checkpoint

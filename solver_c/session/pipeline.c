@@ -1,0 +1,295 @@
+/* Output beside the simulation. SPDX-License-Identifier: Apache-2.0
+ *
+ * After each frame the state is captured. A thread of its own turns captures into files, in the
+ * order of frames, while the next frames are stepped: at most two are in memory, and the run waits
+ * for the older one before it captures a third. The newest capture is also the state that a run
+ * writes when it is stopped within the next step.
+ *
+ * The thread reads the session's options and scene, and writes its records; nothing else. News for
+ * the host (files, lines, whole frames) are kept and told on the thread that called ooze_run. */
+#include "session.h"
+
+#include "base/seconds.h"
+#include "base/threads.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SLOTS = 2, QUEUE = 64 };
+
+typedef enum news_kind { NEWS_FILE, NEWS_LINE, NEWS_CHECKPOINT, NEWS_FRAME } news_kind;
+typedef struct news {
+  struct news *next;
+  news_kind kind;
+  ooze_run_progress progress;
+  char text[]; /* a path or a line */
+} news;
+
+struct oz_pipeline {
+  ooze_capture *capture[SLOTS];
+  uint32_t slots; /* fewer where memory is limited */
+  uint32_t newest;
+  int has_newest;
+
+  int guarded, threaded;
+  oz_thread thread;
+  /* under the guard: */
+  oz_mutex guard;
+  oz_condition changed;
+  int stop;
+  oz_job queue[QUEUE];
+  uint32_t head, count;  /* the job at head is being worked on */
+  uint32_t users[SLOTS]; /* jobs of each capture */
+  news *first, **last;
+  ooze_result result; /* of the first job that failed; those behind it are dropped */
+  ooze_message why;
+  double write_seconds, checkpoint_seconds;
+};
+
+/* ---- News -------------------------------------------------------------------------------- */
+
+static ooze_result post(oz_job *job, news_kind kind, const char *text) {
+  oz_pipeline *p = job->session->pipeline;
+  const size_t bytes = strlen(text) + 1;
+  news *n = calloc(1, sizeof *n + bytes);
+  if (!n)
+    return oz_fail(&job->why, OOZE_ERROR_MEMORY, "%s: out of memory", job->session->base->file);
+  n->kind = kind;
+  n->progress = job->progress;
+  memcpy(n->text, text, bytes);
+  oz_mutex_lock(&p->guard);
+  *p->last = n;
+  p->last = &n->next;
+  oz_mutex_unlock(&p->guard);
+  return OOZE_OK;
+}
+
+ooze_result oz_job_wrote(oz_job *job, const char *path) { return post(job, NEWS_FILE, path); }
+ooze_result oz_job_kept(oz_job *job, const char *path) { return post(job, NEWS_CHECKPOINT, path); }
+void oz_job_say(oz_job *job, const char *format, ...) {
+  char text[1024];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  (void)post(job, NEWS_LINE, text);
+}
+
+static void whole(oz_session *s, const ooze_run_progress *done) {
+  s->report.frame = done->frame;
+  if (s->options.progress) s->options.progress(s->options.user, done);
+}
+
+static void tell(oz_session *s, const news *n) {
+  switch (n->kind) {
+  case NEWS_FILE:
+    if (s->options.wrote) s->options.wrote(s->options.user, n->text);
+    break;
+  case NEWS_LINE:
+    oz_session_say(s, "%s", n->text);
+    break;
+  case NEWS_CHECKPOINT:
+    snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", n->text);
+    break;
+  case NEWS_FRAME:
+    whole(s, &n->progress);
+    break;
+  }
+}
+
+/* The first failure of a job, in the session's message. */
+static ooze_result failure(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  oz_mutex_lock(&p->guard);
+  const ooze_result result = p->result;
+  if (result < 0) *s->why = p->why;
+  oz_mutex_unlock(&p->guard);
+  return result;
+}
+
+ooze_result oz_session_news(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  if (!p) return OOZE_OK;
+  oz_mutex_lock(&p->guard);
+  news *n = p->first;
+  p->first = NULL;
+  p->last = &p->first;
+  oz_mutex_unlock(&p->guard);
+  while (n) {
+    news *next = n->next;
+    tell(s, n);
+    free(n);
+    n = next;
+  }
+  return failure(s);
+}
+
+/* ---- Jobs -------------------------------------------------------------------------------- */
+
+static void work(oz_pipeline *p, oz_job *job) {
+  const double began = oz_seconds();
+  ooze_result result = job->files ? oz_job_write_files(job) : OOZE_OK;
+  const double written = oz_seconds();
+  if (result >= 0 && job->checkpoint) result = oz_job_checkpoint(job);
+  if (result >= 0 && job->tells) result = post(job, NEWS_FRAME, "");
+  oz_mutex_lock(&p->guard);
+  p->write_seconds += written - began;
+  p->checkpoint_seconds += oz_seconds() - written;
+  if (result < 0 && p->result >= 0) {
+    p->result = result;
+    p->why = job->why;
+  }
+  oz_mutex_unlock(&p->guard);
+}
+
+OZ_THREAD_FN(writer) {
+  oz_pipeline *p = arg;
+  oz_mutex_lock(&p->guard);
+  for (;;) {
+    while (!p->count && !p->stop) oz_condition_wait(&p->changed, &p->guard);
+    if (!p->count) break;
+    oz_job *job = &p->queue[p->head];
+    const int runs = p->result >= 0;
+    oz_mutex_unlock(&p->guard);
+    if (runs) work(p, job);
+    oz_mutex_lock(&p->guard);
+    if (job->capture) p->users[job->slot]--;
+    p->head = (p->head + 1) % QUEUE;
+    p->count--;
+    oz_condition_wake(&p->changed);
+  }
+  oz_mutex_unlock(&p->guard);
+  return 0;
+}
+
+ooze_result oz_session_submit(oz_session *s, int files, int checkpoint,
+                              const ooze_run_progress *done) {
+  oz_pipeline *p = s->pipeline;
+  oz_job job = {.session = s, .frame = s->frame};
+  const double began = oz_seconds();
+  job.files = files;
+  job.checkpoint = checkpoint;
+  job.tells = done != NULL;
+  if (done) job.progress = *done;
+  if (files || checkpoint) {
+    job.capture = p->capture[p->newest];
+    job.slot = p->newest;
+  }
+  if (!p->threaded) {
+    if (failure(s) >= 0) work(p, &job);
+    return oz_session_news(s);
+  }
+  oz_mutex_lock(&p->guard);
+  if (!job.capture && !p->count) { /* nothing to wait for */
+    oz_mutex_unlock(&p->guard);
+    OZ_TRY_OK(oz_session_news(s));
+    if (done) whole(s, done);
+    return OOZE_OK;
+  }
+  while (p->count == QUEUE) oz_condition_wait(&p->changed, &p->guard);
+  p->queue[(p->head + p->count++) % QUEUE] = job;
+  if (job.capture) p->users[job.slot]++;
+  oz_condition_wake(&p->changed);
+  oz_mutex_unlock(&p->guard);
+  s->report.wait_seconds += oz_seconds() - began;
+  return oz_session_news(s);
+}
+
+ooze_result oz_session_settle(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  const double began = oz_seconds();
+  if (!p) return OOZE_OK;
+  oz_mutex_lock(&p->guard);
+  while (p->count) oz_condition_wait(&p->changed, &p->guard);
+  s->report.write_seconds = p->write_seconds;
+  s->report.checkpoint_seconds = p->checkpoint_seconds;
+  oz_mutex_unlock(&p->guard);
+  s->report.wait_seconds += oz_seconds() - began;
+  return oz_session_news(s);
+}
+
+/* ---- Captures ---------------------------------------------------------------------------- */
+
+ooze_result oz_session_capture(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  double began = oz_seconds();
+  const uint32_t slot = p->has_newest ? (p->newest + 1) % p->slots : 0;
+  oz_mutex_lock(&p->guard);
+  while (p->users[slot]) oz_condition_wait(&p->changed, &p->guard);
+  oz_mutex_unlock(&p->guard);
+  s->report.wait_seconds += oz_seconds() - began;
+  began = oz_seconds();
+  p->has_newest = 0;
+  ooze_result result = OOZE_OK;
+  if (!p->capture[slot]) result = ooze_capture_create(s->solver, &p->capture[slot]);
+  const int files = s->frame >= s->first || s->mending;
+  if (result >= 0)
+    result = ooze_capture_take(p->capture[slot], files ? oz_session_attributes(s) : 0);
+  if (result < 0)
+    return oz_fail(s->why, result, "%s: frame %d: %s", s->base->file, s->frame,
+                   ooze_solver_message(s->solver));
+  p->newest = slot;
+  p->has_newest = 1;
+  s->report.capture_seconds += oz_seconds() - began;
+  return OOZE_OK;
+}
+
+uint64_t oz_session_capture_bytes(const oz_session *s) {
+  const oz_pipeline *p = s->pipeline;
+  uint64_t bytes = 0;
+  for (uint32_t k = 0; p && k < SLOTS; k++) bytes += ooze_capture_bytes(p->capture[k]);
+  return bytes;
+}
+
+void oz_session_single_capture(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  if (!p->capture[1]) p->slots = 1;
+}
+
+void oz_session_captures_drop(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  if (!p) return;
+  (void)oz_session_settle(s); /* a failure is told by the next call */
+  for (uint32_t k = 0; k < SLOTS; k++) {
+    ooze_capture_destroy(p->capture[k]);
+    p->capture[k] = NULL;
+  }
+  p->has_newest = 0;
+}
+
+/* ---- The thread -------------------------------------------------------------------------- */
+
+ooze_result oz_session_pipeline_open(oz_session *s) {
+  oz_pipeline *p = calloc(1, sizeof *p);
+  if (!p) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  p->slots = SLOTS;
+  p->last = &p->first;
+  if (!oz_mutex_open(&p->guard) || !oz_condition_open(&p->changed)) {
+    free(p);
+    return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  }
+  s->pipeline = p;
+  /* A run that was given one thread has no other; neither has one on a system that refuses. */
+  const int alone = s->options.machine && s->options.machine->threads == 1;
+  p->threaded = !alone && oz_thread_start(&p->thread, writer, p);
+  if (!p->threaded) p->slots = 1;
+  return OOZE_OK;
+}
+
+void oz_session_pipeline_close(oz_session *s) {
+  oz_pipeline *p = s->pipeline;
+  if (!p) return;
+  oz_session_captures_drop(s);
+  if (p->threaded) {
+    oz_mutex_lock(&p->guard);
+    p->stop = 1;
+    oz_condition_wake(&p->changed);
+    oz_mutex_unlock(&p->guard);
+    oz_thread_join(p->thread);
+  }
+  oz_condition_close(&p->changed);
+  oz_mutex_close(&p->guard);
+  free(p);
+  s->pipeline = NULL;
+}
