@@ -126,13 +126,14 @@ bool GAS_Ooze::solve(SIM_Object *object, double timestep, oz::Report &report) {
   GU_Detail colliders, sources, forces;
   oz::StepInput in;
   in.dt = in.colliders.dt = timestep;
-  if (add(object, "collidergeo", to_local, colliders)) in.colliders.now = &colliders;
+  const oz::Shapes shapes(&colliders);
+  if (add(object, "collidergeo", to_local, colliders)) in.colliders.now = &shapes;
   if (parms.on("useaffectors")) {
     SIM_ObjectArray affectors;
     object->getAffectors(affectors, "SIM_RelationshipCollide");
     for (exint i = 0; i < affectors.entries(); ++i)
       if (affectors(i) != object && add(affectors(i), GAS_NAME_GEOMETRY, to_local, colliders))
-        in.colliders.now = &colliders;
+        in.colliders.now = &shapes;
   }
   if (add(object, "sourcegeo", to_local, sources)) in.sources = &sources;
   if (add(object, "forcegeo", to_local, forces)) in.forces = &forces;

@@ -12,6 +12,7 @@
 
 #include "detail.h"
 #include "filling.h"
+#include "guides.h"
 #include "nodes.h"
 #include "sources.h"
 #include "verb.h"
@@ -216,9 +217,30 @@ int fill_in(void *data, int, fpreal time, const PRM_Template *) {
   return 1;
 }
 
+class SourceNode : public oz::VerbNode<SourceCook> {
+public:
+  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) {
+    return new SourceNode(net, name, op);
+  }
+
+protected:
+  SourceNode(OP_Network *net, const char *name, OP_Operator *op) : VerbNode(net, name, op) {
+    mySopFlags.setNeedGuide1(true);
+  }
+  OP_ERROR cookMyGuide1(OP_Context &context) override {
+    oz::Report quiet;
+    myGuide1->clearAndDestroy();
+    oz::guarded(quiet, [&] {
+      if (evalInt("showguide", 0, context.getTime())) oz::draw_nozzles(*gdp, *myGuide1);
+    });
+    myGuide1->bumpAllDataIds();
+    return error();
+  }
+};
+
 } // namespace
 
 void oz::add_source(OP_OperatorTable *table) {
   dialog_builder("source").setCallback("preset", PRM_Callback(fill_in));
-  VerbNode<SourceCook>::enlist(table);
+  register_sop(table, "source", SourceNode::construct, Verb<SourceCook>::templates());
 }

@@ -21,7 +21,8 @@ protected:
     oz::StepInput in;
     in.dt = parms.number("timestep", 0);
     if (!(in.dt > 0)) in.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();
-    in.colliders.now = inputGeo(1);
+    const oz::Shapes colliders(inputGeo(1));
+    in.colliders.now = &colliders;
     in.colliders.dt = in.dt;
     in.sources = inputGeo(2);
     in.forces = inputGeo(3);

@@ -5,10 +5,7 @@
 #include <GA/GA_Iterator.h>
 #include <GEO/GEO_PrimPoly.h>
 #include <GEO/GEO_Primitive.h>
-#include <GU/GU_ConvertParms.h>
 #include <GU/GU_PrimPacked.h>
-#include <GU/GU_PrimVDB.h>
-#include <UT/UT_Assert.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +18,7 @@
 namespace oz {
 
 // Values that the geometry has for one collider.
-static bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piece &piece,
-                     Report &report) {
+bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piece &piece, Report &report) {
   static const char *const pairs[6][2] = {
       {"friction", "friction"},        {"stick", "stick"},     {"temperature", "temperature"},
       {"walldensity", "wall_density"}, {"contact", "contact"}, {"boundary", "boundary"}};
@@ -40,17 +36,23 @@ static bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piec
   if (find_number(gdp, "collidertype", prim, point, 1, &value)) piece.type = uint32_t(value) & 3;
   if (find_number(gdp, "collidershape", prim, point, 1, &value) && value >= 0 && value <= 2)
     piece.mode = uint32_t(value);
+  if (find_number(gdp, "collidervoxel", prim, point, 1, &value) && value > 0)
+    piece.voxel = float(value);
+  if (find_number(gdp, "shellthickness", prim, point, 1, &value) && value > 0)
+    piece.thickness = float(value);
   return true;
 }
 
-static void begin(Piece &piece, const std::string &name, const ColliderSettings &settings) {
+void begin_piece(const std::string &name, const ColliderSettings &settings, Piece &piece) {
   piece.name = name;
   piece.desc = settings.desc;
   piece.type = settings.type;
   piece.mode = settings.mode;
+  piece.voxel = settings.voxel;
+  piece.thickness = settings.thickness;
 }
 
-static bool finite(const Piece &piece, Report &report) {
+bool finite(const Piece &piece, Report &report) {
   for (float x : piece.now)
     if (!(std::fabs(x) <= 1e6f))
       return report.fail("collider %s: a point is not finite, or further out than 1e6 m",
@@ -83,9 +85,9 @@ static void read_values(const GU_Detail &gdp, const char *name,
   if (!differ) out.clear();
 }
 
-static bool same_topology(const GU_Detail *a, const GU_Detail &b) {
-  return a && a->getNumPoints() == b.getNumPoints() &&
-         a->getNumPrimitives() == b.getNumPrimitives();
+static bool same_topology(const Shapes *a, const GU_Detail &b) {
+  return a && a->gdp() && a->gdp()->getNumPoints() == b.getNumPoints() &&
+         a->gdp()->getNumPrimitives() == b.getNumPrimitives();
 }
 
 // Triangles of a polygon, as a fan, over points that are counted as they come.
@@ -127,7 +129,7 @@ static bool polygons(const GU_Detail &now, const ColliderSettings &settings,
     std::string called = name.isValid() ? name.get(*it).c_str() : "";
     Piece &piece = pieces[called];
     if (piece.triangles.empty()) {
-      begin(piece, called, settings);
+      begin_piece(called, settings, piece);
       if (!overrule(now, *it, prim->getPointOffset(0), piece, report)) return false;
     }
     fans[called].add(*prim, piece.triangles);
@@ -143,15 +145,15 @@ static bool polygons(const GU_Detail &now, const ColliderSettings &settings,
     read_values(now, "stick", points, p.stick);
     read_points(now, "rest", index, p.first);
     if (p.first.empty() && same_topology(input.first, now))
-      read_points(*input.first, "P", index, p.first);
+      read_points(*input.first->gdp(), "P", index, p.first);
     if (same_topology(input.before, now)) {
-      read_points(*input.before, "P", index, p.before);
+      read_points(*input.before->gdp(), "P", index, p.before);
     } else {
       std::vector<float> v;
       read_points(now, "v", index, v);
       p.before = p.now;
       for (size_t i = 0; i < v.size(); ++i) p.before[i] -= float(input.dt) * v[i];
-      if (input.before)
+      if (input.before && input.before->gdp())
         report.warn("collider %s changes its number of points or polygons: it is taken as it is at "
                     "the end of each frame",
                     p.name.c_str());
@@ -170,21 +172,28 @@ static const GU_PrimPacked *packed_at(const GU_Detail *gdp, GA_Index prim) {
   return GU_PrimPacked::isPackedPrimitive(*p) ? static_cast<const GU_PrimPacked *>(p) : nullptr;
 }
 
-// Its polygons where they are now; the triangles where they are asked for.
-static bool unpack(const GU_PrimPacked *packed, std::vector<float> &points,
-                   std::vector<uint32_t> *triangles) {
+const Shapes::Inside &Shapes::packed(GA_Index prim) const {
+  const GU_PrimPacked *p = packed_at(myDetail, prim);
+  auto put = myInside.emplace(prim, Inside());
+  Inside &out = put.first->second;
   GU_Detail inside;
   Fan fan;
-  std::vector<uint32_t> list;
   std::vector<GA_Index> index;
-  points.clear();
-  if (!packed || !packed->unpackUsingPolygons(inside)) return false; // poly soups too
+  if (!put.second || !p || !p->unpackUsingPolygons(inside)) return out; // poly soups too
   for (GA_Iterator it(inside.getPrimitiveRange()); !it.atEnd(); ++it)
-    if (is_face(*inside.getGEOPrimitive(*it))) fan.add(*inside.getGEOPrimitive(*it), list);
+    if (is_face(*inside.getGEOPrimitive(*it))) fan.add(*inside.getGEOPrimitive(*it), out.triangles);
   for (GA_Offset o : fan.points) index.push_back(inside.pointIndex(o));
-  read_points(inside, "P", index, points);
-  if (triangles) triangles->swap(list);
-  return !points.empty();
+  read_points(inside, "P", index, out.points);
+  return out;
+}
+
+// Its points, where the geometry has them and as many.
+static bool points_of(const Shapes *shapes, GA_Index prim, size_t count, std::vector<float> &out) {
+  if (!shapes || !packed_at(shapes->gdp(), prim)) return false;
+  const std::vector<float> &points = shapes->packed(prim).points;
+  if (points.size() != count) return false;
+  out = points;
+  return true;
 }
 
 static bool packed(const GU_Detail &now, const ColliderSettings &settings,
@@ -199,17 +208,17 @@ static bool packed(const GU_Detail &now, const ColliderSettings &settings,
                          : point_name.isValid() ? point_name.get(point).c_str()
                                                 : "";
     Piece piece;
-    begin(piece, called.empty() ? "packed" + std::to_string(i) : called, settings);
+    begin_piece(called.empty() ? "packed" + std::to_string(i) : called, settings, piece);
     if (!overrule(now, prim, point, piece, report)) return false;
     if (piece.type == 0) piece.type = 2; // what is packed does not bend
-    if (!unpack(p, piece.now, &piece.triangles)) {
+    piece.now = input.now->packed(i).points;
+    piece.triangles = input.now->packed(i).triangles;
+    if (piece.now.empty()) {
       report.warn("packed primitive %s has no polygons; it is no collider", piece.name.c_str());
       continue;
     }
-    unpack(packed_at(input.first, i), piece.first, nullptr);
-    if (piece.first.size() != piece.now.size()) piece.first.clear();
-    if (!unpack(packed_at(input.before, i), piece.before, nullptr) ||
-        piece.before.size() != piece.now.size()) {
+    points_of(input.first, i, piece.now.size(), piece.first);
+    if (!points_of(input.before, i, piece.now.size(), piece.before)) {
       // as rigid bodies carry them: velocity and spin of the point
       double v[3] = {0, 0, 0}, w[3] = {0, 0, 0};
       find_number(now, "v", GA_INVALID_OFFSET, point, 3, v);
@@ -227,109 +236,11 @@ static bool packed(const GU_Detail &now, const ColliderSettings &settings,
   return true;
 }
 
-// ---- VDBs and volumes ----
-
-static const GEO_PrimVDB *vdb_at(const GU_Detail &gdp, GA_Offset o) {
-  const GEO_Primitive *prim = gdp.getGEOPrimitive(o);
-  if (prim->getTypeId() != GEO_PRIMVDB) return nullptr;
-  auto *vdb = UTverify_cast<const GEO_PrimVDB *>(prim);
-  return vdb->hasGrid() ? vdb : nullptr;
-}
-
-const void *velocities_of(const GU_Detail &gdp, const std::string &name) {
-  const std::string best[5] = {name + "vel", name + "_v", "v", "vel", "velocity"};
-  const void *found = nullptr;
-  size_t rank = 6, others = 0;
-  for (GA_Iterator it(gdp.getPrimitiveRange()); !it.atEnd(); ++it) {
-    const GEO_PrimVDB *vdb = vdb_at(gdp, *it);
-    if (!vdb || vdb->getStorageType() != UT_VDB_VEC3F) continue;
-    size_t r = 0;
-    while (r < 5 && best[r] != vdb->getGridName()) ++r;
-    others += r == 5;
-    if (r < rank) rank = r, found = vdb->getConstGridPtr().get();
-  }
-  return rank == 5 && others > 1 ? nullptr : found;
-}
-
-static bool is_component(const std::string &name) { // vel.x: a third of native velocities
-  return name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'x' &&
-         name.back() <= 'z';
-}
-
-// Where its surface is now, and was: by vectors, or as a whole by the `v` of its point.
-static bool surface_of(const GU_Detail &now, GA_Offset point, const void *vectors, double dt,
-                       Piece &piece, Report &report) {
-  Mesh mesh;
-  ooze_message why = {""};
-  if (!report.ok(ooze_grid_mesh(piece.grid, 0, &mesh.m, &why), why,
-                 ("collider VDB " + piece.name).c_str()))
-    return false;
-  size_t n = 3 * size_t(mesh.m.point_count);
-  piece.now.assign(mesh.m.positions, mesh.m.positions + n);
-  piece.triangles.assign(mesh.m.triangles, mesh.m.triangles + 3 * mesh.m.triangle_count);
-  piece.before = piece.now;
-  double one[3] = {0, 0, 0};
-  std::vector<float> v(n);
-  if (vectors) {
-    if (!report.ok(ooze_grid_sample(vectors, piece.now.data(), mesh.m.point_count, v.data(), &why),
-                   why, "velocities"))
-      return false;
-  } else if (find_number(now, "v", GA_INVALID_OFFSET, point, 3, one)) {
-    for (size_t i = 0; i < n; ++i) v[i] = float(one[i % 3]);
-  }
-  for (size_t i = 0; i < n; ++i) piece.before[i] -= float(dt) * v[i];
-  piece.moves = piece.before != piece.now;
-  return true;
-}
-
-static bool volumes(const GU_Detail &now, const ColliderSettings &settings,
-                    const ColliderInput &input, std::vector<Piece> &out, Report &report) {
-  std::string velocities;
-  size_t before = out.size();
-  for (GA_Iterator it(now.getPrimitiveRange()); !it.atEnd(); ++it) {
-    const GEO_Primitive *prim = now.getGEOPrimitive(*it);
-    if (prim->getTypeId() != GEO_PRIMVDB) continue;
-    auto *vdb = UTverify_cast<const GEO_PrimVDB *>(prim);
-    std::string name = vdb->getGridName();
-    if (vdb->hasGrid() && vdb->getStorageType() == UT_VDB_VEC3F) {
-      velocities = name;
-      continue;
-    }
-    if (!vdb->hasGrid() || vdb->getStorageType() != UT_VDB_FLOAT) {
-      report.warn("collider VDB %s is not a signed distance of floats; it is ignored",
-                  name.c_str());
-      continue;
-    }
-    if (is_component(name)) {
-      report.warn("collider volume %s is a component of vectors; merge them (VDB Vector Merge) to "
-                  "give the colliders "
-                  "their motion",
-                  name.c_str());
-      continue;
-    }
-    Piece piece;
-    begin(piece, name, settings);
-    piece.grid = vdb->getConstGridPtr().get();
-    GA_Offset point = prim->getPointOffset(0);
-    double v[3];
-    if (!overrule(now, *it, point, piece, report)) return false;
-    const void *vectors = velocities_of(now, name);
-    bool asked = vectors || piece.desc.boundary == OOZE_BOUNDARY_PARTICLES ||
-                 find_number(now, "v", GA_INVALID_OFFSET, point, 3, v);
-    if (asked && !surface_of(now, point, vectors, input.dt, piece, report)) return false;
-    out.push_back(std::move(piece));
-  }
-  if (!velocities.empty() && out.size() == before)
-    report.warn("collider VDB %s is not a signed distance, and there is none that it could move; "
-                "it is ignored",
-                velocities.c_str());
-  return true;
-}
-
-bool read_pieces(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
+bool read_pieces(const ColliderSettings &settings, const ColliderInput &input,
                  std::vector<Piece> &out, Report &report) {
+  const GU_Detail &now = *input.now->gdp();
   return polygons(now, settings, input, out, report) && packed(now, settings, input, out, report) &&
-         volumes(now, settings, input, out, report);
+         read_volumes(settings, input, out, report);
 }
 
 bool mesh_of(const std::vector<float> &points, const std::vector<uint32_t> &triangles, Mesh &out,
@@ -344,16 +255,13 @@ bool mesh_of(const std::vector<float> &points, const std::vector<uint32_t> &tria
   return true;
 }
 
-uint64_t hash_of_solids(const GU_Detail *gdp) {
+uint64_t Shapes::hash() const {
   uint64_t h = 0;
-  if (!gdp) return h;
-  for (GA_Index i = 0; i < gdp->getNumPrimitives(); ++i) {
-    std::vector<float> points;
-    uint64_t one = 0;
-    if (const GEO_PrimVDB *vdb = vdb_at(*gdp, gdp->primitiveOffset(i)))
-      one = ooze_grid_hash(vdb->getConstGridPtr().get());
-    else if (unpack(packed_at(gdp, i), points, nullptr))
-      one = ooze_hash(points.data(), points.size() * sizeof(float), 0);
+  for (GA_Index i = 0; myDetail && i < myDetail->getNumPrimitives(); ++i) {
+    uint64_t one = hash_of_volume(*myDetail, myDetail->primitiveOffset(i));
+    const Inside &inside = packed(i);
+    if (!inside.points.empty())
+      one = ooze_hash(inside.points.data(), inside.points.size() * sizeof(float), 0);
     if (one) h = ooze_hash(&one, sizeof one, h);
   }
   return h;

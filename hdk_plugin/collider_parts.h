@@ -1,6 +1,10 @@
 // The pieces that a collider's geometry is made of: polygons by name, packed primitives, VDBs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "colliders.h"
 
 namespace oz {
@@ -8,19 +12,28 @@ namespace oz {
 // One collider as the geometry has it.
 struct Piece {
   std::string name;
-  ooze_collider_desc desc; // with what its attributes say
-  uint32_t type = 0;       // how it moves: ColliderSettings::type
-  uint32_t mode = 0;       // solid or shell: OOZE_SDF_*
+  ooze_collider_desc desc;        // with what its attributes say
+  uint32_t type = 0;              // how it moves: ColliderSettings::type
+  uint32_t mode = 0;              // solid or shell: OOZE_SDF_*
+  float voxel = 0, thickness = 0; // m: ColliderSettings
   std::vector<uint32_t> triangles;
   std::vector<float> now, before, first; // 3 a point; first may be empty
   std::vector<float> friction, stick;    // 1 a point, where its points differ in them
-  const void *grid = nullptr; // of a VDB, whose points are its surface, made where they are needed
-  bool moves = false;         // of a VDB: `before` is known
+  std::shared_ptr<const void> grid;      // of a VDB; its points are its surface, made where needed
+  bool moves = false;                    // of a VDB: `before` is known
 };
 
 // All of them, in an order that follows from the geometry alone.
-bool read_pieces(const GU_Detail &now, const ColliderSettings &settings, const ColliderInput &input,
+bool read_pieces(const ColliderSettings &settings, const ColliderInput &input,
                  std::vector<Piece> &out, Report &report);
+bool read_volumes(const ColliderSettings &settings, const ColliderInput &input,
+                  std::vector<Piece> &out, Report &report);
+
+// A new piece with what the settings say, and what the geometry says in their place.
+void begin_piece(const std::string &name, const ColliderSettings &settings, Piece &out);
+bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piece &piece, Report &report);
+bool finite(const Piece &piece, Report &report);
+uint64_t hash_of_volume(const GU_Detail &gdp, GA_Offset prim); // VDB or native; 0 of others
 
 // The vectors that go with a distance of that name: NAMEvel, v, vel, velocity, or the only ones
 // there are; NULL where there are none.

@@ -26,19 +26,18 @@ static uint64_t key_of(const std::vector<float> &points, const std::vector<uint3
 
 // ---- shapes ----
 
-bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece,
-                         const ColliderSettings &settings, Placed &out, Report &report) {
+bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece, Placed &out,
+                         Report &report) {
   bool fresh = false;
-  out.shape =
-      key_of(points, piece.triangles, settings.voxel, settings.thickness, float(piece.mode));
+  out.shape = key_of(points, piece.triangles, piece.voxel, piece.thickness, float(piece.mode));
   Shape *shape = keep(out.shape, fresh);
   if (!fresh) return true;
   ooze_sdf_desc d;
   ooze_message why = {""};
   ooze_sdf_desc_default(&d);
-  d.voxel = settings.voxel;
+  d.voxel = piece.voxel;
   d.mode = piece.mode;
-  d.thickness = settings.thickness;
+  d.thickness = piece.thickness;
   ooze_result r =
       ooze_sdf_from_mesh(&d, points.data(), uint32_t(points.size() / 3), piece.triangles.data(),
                          uint32_t(piece.triangles.size() / 3), &shape->sdf, &why);
@@ -149,7 +148,7 @@ bool Colliders::deform(const Piece &piece, const ColliderSettings &settings, Pla
   std::copy(c, c + 3, out.desc.start.position);
   out.desc.end = out.desc.start;
   out.desc.shape = OOZE_SHAPE_SDF;
-  out.desc.voxel = settings.voxel;
+  out.desc.voxel = piece.voxel;
   const std::vector<float> &body = piece.first.empty() ? piece.now : piece.first;
   return friction_map(piece, settings, about(piece.before, c), out, report) &&
          sample(piece, is_shell(piece, report), settings, body, about(piece.before, c),
@@ -175,7 +174,7 @@ bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &ou
   } else {
     if (!fit(piece, local, still, error, out.desc, report)) return false;
     // a twentieth of a voxel is what the distance field could not show either
-    bool bends = error[0] > 0.05f * settings.voxel || error[1] > 0.05f * settings.voxel;
+    bool bends = error[0] > 0.05f * piece.voxel || error[1] > 0.05f * piece.voxel;
     if (bends && piece.type == 0) {
       piece.type = 3;
       return place(piece, settings, out, report);
@@ -189,10 +188,10 @@ bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &ou
   if (particles && !sample(piece, shell, settings, local, local, {}, out, report)) return false;
   if (shell) { // a sheet of points has no inside
     out.desc.shape = OOZE_SHAPE_SDF;
-    out.desc.voxel = settings.voxel;
+    out.desc.voxel = piece.voxel;
     return true;
   }
-  return voxelise(local, piece, settings, out, report);
+  return voxelise(local, piece, out, report);
 }
 
 // A distance that is there already. Its velocities are a rigid motion at best, unless points of its
@@ -205,9 +204,9 @@ bool Colliders::place_grid(Piece &piece, const ColliderSettings &settings, Place
   ooze_message why = {""};
   bool fresh = false;
   ooze_sdf_desc_default(&d);
-  out.shape = ooze_grid_hash(piece.grid);
+  out.shape = ooze_grid_hash(piece.grid.get());
   Shape *shape = keep(out.shape, fresh);
-  if (fresh && ooze_sdf_from_grid(&d, piece.grid, &shape->sdf, &why) < 0) {
+  if (fresh && ooze_sdf_from_grid(&d, piece.grid.get(), &shape->sdf, &why) < 0) {
     myShapes.erase(out.shape);
     report.warn("collider VDB %s; it is ignored", why.text);
     out.name.clear();

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "colliders.h"
 
-#include <GA/GA_Iterator.h>
-#include <GEO/GEO_PrimPoly.h>
-#include <GEO/GEO_Primitive.h>
-#include <GU/GU_ConvertParms.h>
-#include <GU/GU_PrimPacked.h>
-#include <GU/GU_PrimVDB.h>
-#include <UT/UT_StringHolder.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -16,26 +8,49 @@
 #include <utility>
 
 #include "bodies.h"
-#include "detail.h"
 #include "collider_parts.h"
+#include "detail.h"
+#include "guides.h"
 
 namespace oz {
 
 const std::vector<std::string> &collider_names() {
-  static const std::vector<std::string> names = {
-      "P",       "v",    "w",           "rest",     "friction",     "stick",         "temperature",
-      "contact", "kill", "walldensity", "boundary", "collidertype", "collidershape", "invert"};
+  static const std::vector<std::string> names = {"P",
+                                                 "v",
+                                                 "w",
+                                                 "rest",
+                                                 "friction",
+                                                 "stick",
+                                                 "temperature",
+                                                 "contact",
+                                                 "kill",
+                                                 "walldensity",
+                                                 "boundary",
+                                                 "collidertype",
+                                                 "collidershape",
+                                                 "invert",
+                                                 "collidervoxel",
+                                                 "shellthickness"};
   return names;
 }
 
-bool ColliderSettings::read(const char *node, const Parms &parms, float particle_separation,
-                            Report &report) {
+bool ColliderSettings::read_shape(const char *node, const Parms &parms, float particle_separation,
+                                  Report &report) {
   ooze_collider_desc_default(&desc);
   if (!read_group(node, parms, "collider", "collider_desc", &desc, report)) return false;
   type = uint32_t(parms.number("collidertype"));
   mode = uint32_t(parms.number("collidershape"));
   voxel = parms.real("collidervoxel");
   thickness = parms.real("shellthickness");
+  separation = particle_separation;
+  if (!(voxel > 0)) voxel = particle_separation;
+  world = parms.world;
+  return true;
+}
+
+bool ColliderSettings::read(const char *node, const Parms &parms, float particle_separation,
+                            Report &report) {
+  if (!read_shape(node, parms, particle_separation, report)) return false;
   ground = parms.on("useground");
   ground_height = parms.real("groundheight");
   limits = uint32_t(parms.number("limits"));
@@ -43,42 +58,33 @@ bool ColliderSettings::read(const char *node, const Parms &parms, float particle
     limit_half[k] = 0.5f * float(parms.number("limitsize", k));
     limit_centre[k] = float(parms.number("limitcenter", k));
   }
-  world = parms.world;
-  separation = particle_separation;
-  uint32_t model = uint32_t(parms.number("model"));
-  particles = model != OOZE_MODEL_BLEND;
-  if (!(voxel > 0)) voxel = particle_separation;
+  particles = uint32_t(parms.number("model")) != OOZE_MODEL_BLEND;
   return true;
 }
 
-// ---- to the solver ----
-
-// Volumes as VDBs, and a word about what is no collider.
-static const GU_Detail *usable(const GU_Detail *now, GU_Detail &converted, Report &report) {
-  size_t strange = 0, native = 0, solid = 0;
-  UT_StringHolder type;
-  for (GA_Iterator it(now->getPrimitiveRange()); !it.atEnd(); ++it) {
-    const GEO_Primitive *prim = now->getGEOPrimitive(*it);
-    const auto id = prim->getTypeId();
-    bool known = id == GEO_PRIMPOLY || id == GEO_PRIMVDB || id == GEO_PRIMVOLUME ||
-                 GU_PrimPacked::isPackedPrimitive(*prim);
-    native += id == GEO_PRIMVOLUME;
-    solid += known;
-    strange += !known;
-    if (!known) type = UT_StringHolder(prim->getTypeName());
-  }
-  if (strange)
-    report.warn(
-        "%zu primitives of type %s among the colliders are ignored: convert them to polygons",
-        strange, type.c_str());
-  if (!solid && now->getNumPoints())
-    report.warn("the colliders have points but no polygons, VDBs or volumes");
-  if (!native) return now;
-  GU_ConvertParms parms;
-  converted.replaceWith(*now);
-  GU_PrimVDB::convertVolumesToVDBs(converted, converted, parms, false, false, 0.0, false);
-  return &converted;
+bool ColliderSettings::describe_ground(ooze_collider_desc &out) const {
+  const float at[3] = {0, ground_height, 0};
+  out = desc;
+  out.boundary = OOZE_BOUNDARY_SDF; // it has no end that points could be put on
+  out.shape = OOZE_SHAPE_PLANE;
+  ooze_pose_at(&world, at, &out.start);
+  out.end = out.start;
+  return ground;
 }
+
+bool ColliderSettings::describe_limits(ooze_collider_desc &out) const {
+  out = desc;
+  out.boundary = OOZE_BOUNDARY_SDF;
+  out.shape = OOZE_SHAPE_BOX;
+  out.invert = 1; // solid outside
+  out.role = limits == 1 ? OOZE_ROLE_KILL : OOZE_ROLE_COLLIDE;
+  std::copy(limit_half, limit_half + 3, out.half);
+  ooze_pose_at(&world, limit_centre, &out.start);
+  out.end = out.start;
+  return limits != 0;
+}
+
+// ---- to the solver ----
 
 Colliders::Shape::Shape() {
   ooze_sdf_default(&sdf);
@@ -89,53 +95,37 @@ Colliders::Shape::~Shape() {
   ooze_mesh_samples_release(&samples);
 }
 
+// Colliders of the node itself, then those of the geometry.
+bool Colliders::gather(const ColliderSettings &settings, const ColliderInput &input,
+                       std::vector<Placed> &want, Report &report) {
+  ++myUse;
+  Placed ground, limits;
+  ground.name = "ground";
+  limits.name = "limits";
+  if (settings.describe_ground(ground.desc)) want.push_back(ground);
+  if (settings.describe_limits(limits.desc)) want.push_back(limits);
+  const size_t own = want.size();
+  std::vector<Piece> pieces;
+  const bool some = input.now && input.now->gdp();
+  if (some && !read_pieces(settings, input, pieces, report)) return false;
+  for (auto &piece : pieces) {
+    Placed made;
+    if (piece.name.empty()) piece.name = "collider" + std::to_string(want.size() - own);
+    if (piece.desc.boundary == OOZE_BOUNDARY_PARTICLES && !settings.particles) {
+      report.warn("this model knows no boundary particles: collider %s is met by contact",
+                  piece.name.c_str());
+      piece.desc.boundary = OOZE_BOUNDARY_SDF;
+    }
+    if (!place(piece, settings, made, report)) return false;
+    if (!made.name.empty()) want.push_back(std::move(made));
+  }
+  return true;
+}
+
 bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input,
                        Report &report) {
   std::vector<Placed> want;
-  ++myUse;
-  if (settings.ground) {
-    Placed plane;
-    plane.name = "ground";
-    plane.desc = settings.desc;
-    plane.desc.boundary = OOZE_BOUNDARY_SDF; // it has no end that points could be put on
-    plane.desc.shape = OOZE_SHAPE_PLANE;
-    const float at[3] = {0, settings.ground_height, 0};
-    ooze_pose_at(&settings.world, at, &plane.desc.start);
-    plane.desc.end = plane.desc.start;
-    want.push_back(plane);
-  }
-  if (settings.limits) {
-    Placed box;
-    box.name = "limits";
-    box.desc = settings.desc;
-    box.desc.boundary = OOZE_BOUNDARY_SDF;
-    box.desc.shape = OOZE_SHAPE_BOX;
-    box.desc.invert = 1; // solid outside
-    box.desc.role = settings.limits == 1 ? OOZE_ROLE_KILL : OOZE_ROLE_COLLIDE;
-    std::copy(settings.limit_half, settings.limit_half + 3, box.desc.half);
-    ooze_pose_at(&settings.world, settings.limit_centre, &box.desc.start);
-    box.desc.end = box.desc.start;
-    want.push_back(box);
-  }
-  const size_t own = want.size(); // colliders of the node itself
-  if (input.now) {
-    GU_Detail converted;
-    std::vector<Piece> pieces;
-    const GU_Detail *now = usable(input.now, converted, report);
-    if (!read_pieces(*now, settings, input, pieces, report)) return false;
-    for (auto &piece : pieces) {
-      Placed made;
-      if (piece.name.empty()) piece.name = "collider" + std::to_string(want.size() - own);
-      if (piece.desc.boundary == OOZE_BOUNDARY_PARTICLES && !settings.particles) {
-        report.warn("this model knows no boundary particles: collider %s is met by contact",
-                    piece.name.c_str());
-        piece.desc.boundary = OOZE_BOUNDARY_SDF;
-      }
-      if (!place(piece, settings, made, report)) return false;
-      if (!made.name.empty()) want.push_back(std::move(made));
-    }
-  }
-  if (!hand_over(s, want, report)) return false;
+  if (!gather(settings, input, want, report) || !hand_over(s, want, report)) return false;
   for (auto at = myShapes.begin(); at != myShapes.end();) { // shapes of frames gone by
     bool used = at->second.used == myUse;
     at = used ? std::next(at) : myShapes.erase(at);
@@ -186,6 +176,26 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
     }
   }
   myPlaced = std::move(want);
+  return true;
+}
+
+bool Colliders::show(const ColliderSettings &settings, const ColliderInput &input, GU_Detail &to,
+                     Report &report) {
+  std::vector<Placed> all;
+  if (!gather(settings, input, all, report)) return false;
+  for (auto &p : all) {
+    Mesh mesh;
+    ooze_message why = {""};
+    ooze_pose end = p.desc.end;
+    if (p.shape) {
+      ooze_sdf sdf = myShapes.at(p.shape).sdf;
+      for (float &x : sdf.offset) x = 0; // the pose has it
+      if (!report.ok(ooze_sdf_mesh(&sdf, &mesh.m, &why), why, p.name.c_str())) return false;
+      draw_mesh(mesh.m, end, to);
+    }
+    if (p.desc.boundary == OOZE_BOUNDARY_PARTICLES)
+      draw_points(p.end.empty() ? p.start : p.end, end, to);
+  }
   return true;
 }
 

@@ -9,8 +9,7 @@
 
 namespace oz {
 
-// How the node wants colliders to be; attributes of the geometry overrule all but voxel and
-// thickness.
+// How the node wants colliders to be; attributes of the geometry overrule it.
 struct ColliderSettings {
   ooze_collider_desc desc; // friction, stick, temperature, boundary, ...
   uint32_t type = 0;       // 0 automatic, 1 static, 2 rigid, 3 deforming
@@ -22,13 +21,37 @@ struct ColliderSettings {
   float limit_half[3] = {1, 1, 1}, limit_centre[3] = {0, 0, 0};
   ooze_pose world; // axes that the ground and the limits are given in
   bool read(const char *node, const Parms &parms, float particle_separation, Report &report);
+  // The same of a node that has a collider's parameters alone.
+  bool read_shape(const char *node, const Parms &parms, float particle_separation, Report &report);
+  // Colliders of the node itself; false where there is none.
+  bool describe_ground(ooze_collider_desc &out) const;
+  bool describe_limits(ooze_collider_desc &out) const;
+};
+
+// A geometry whose packed primitives are unpacked once, however often they are asked for.
+class Shapes {
+public:
+  struct Inside {
+    std::vector<float> points; // 3 each, where they are
+    std::vector<uint32_t> triangles;
+  };
+  explicit Shapes(const GU_Detail *gdp = nullptr) : myDetail(gdp) {} // which outlives it
+  const GU_Detail *gdp() const { return myDetail; }
+  // Without points where the primitive is not packed, or holds no polygons.
+  const Inside &packed(GA_Index prim) const;
+  // Of VDBs, volumes and packed primitives: equal ones, equal hash.
+  uint64_t hash() const;
+
+private:
+  const GU_Detail *myDetail;
+  mutable std::map<GA_Index, Inside> myInside;
 };
 
 // Colliders at the end of a step (now) and at its beginning (before, NULL: from `v`). `first` is
 // what they were when the simulation began, so that a body that only moves has one shape throughout
 // (NULL: the attribute `rest`, or now).
 struct ColliderInput {
-  const GU_Detail *now = nullptr, *before = nullptr, *first = nullptr;
+  const Shapes *now = nullptr, *before = nullptr, *first = nullptr;
   double dt = 0;
 };
 
@@ -40,6 +63,10 @@ public:
   bool update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input,
               Report &report);
   void forget() { myPlaced.clear(); } // the solver is another one
+  // What `update` would hand to a solver, as polygons and points where they are at the end of the
+  // step.
+  bool show(const ColliderSettings &settings, const ColliderInput &input, GU_Detail &to,
+            Report &report);
   // Detail attributes force_NAME, torque_NAME and pivot_NAME.
   void write_loads(ooze_solver *s, GU_Detail &gdp) const;
 
@@ -62,13 +89,14 @@ private:
     std::vector<float> places, friction, stick; // where these two differ from place to place,
     float apart = 0;                            // m: about so far
   };
+  bool gather(const ColliderSettings &settings, const ColliderInput &input,
+              std::vector<Placed> &out, Report &report);
   Shape *keep(uint64_t key, bool &fresh);
   bool place(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
   bool fit(const Piece &piece, const std::vector<float> &local, bool still, float error[2],
            ooze_collider_desc &desc, Report &report);
   bool place_grid(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
-  bool voxelise(const std::vector<float> &points, const Piece &piece,
-                const ColliderSettings &settings, Placed &out, Report &report);
+  bool voxelise(const std::vector<float> &points, const Piece &piece, Placed &out, Report &report);
   bool sample(const Piece &piece, bool shell, const ColliderSettings &settings,
               const std::vector<float> &body, const std::vector<float> &start,
               const std::vector<float> &end, Placed &out, Report &report);
@@ -82,8 +110,6 @@ private:
   uint64_t myUse = 0;
 };
 
-// Names that a collider's geometry may carry, and a hash of the VDBs and packed primitives in it.
-const std::vector<std::string> &collider_names();
-uint64_t hash_of_solids(const GU_Detail *gdp);
+const std::vector<std::string> &collider_names(); // of attributes that count
 
 } // namespace oz

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail.h"
 
+#include <GA/GA_AttributeDict.h>
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 #include <GEO/GEO_Primitive.h>
+#include <UT/UT_StringHolder.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace oz {
 
@@ -69,6 +74,33 @@ uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names) {
     }
   }
   return ooze_hash(links.data(), links.size() * sizeof(int64), h);
+}
+
+uint64_t hash_of_points(const GU_Detail *gdp, uint64_t hash) {
+  if (!gdp) return hash;
+  std::vector<std::string> names;
+  for (GA_AttributeDict::iterator it = gdp->pointAttribs().begin(GA_SCOPE_PUBLIC); !it.atEnd();
+       ++it)
+    names.push_back(it.attrib()->getName().c_str());
+  std::sort(names.begin(), names.end());
+  std::vector<float> row;
+  for (auto &name : names) {
+    const GA_Attribute *a = gdp->findPointAttribute(name.c_str());
+    GA_ROHandleF number(a);
+    GA_ROHandleS text(a);
+    const GA_Size n = gdp->getNumPoints();
+    hash = ooze_hash(name.data(), name.size(), hash);
+    for (GA_Index i = 0; text.isValid() && i < n; ++i) {
+      const UT_StringHolder word(text.get(gdp->pointOffset(i)));
+      hash = ooze_hash(word.c_str(), std::strlen(word.c_str()), hash);
+    }
+    row.resize(size_t(n));
+    for (int k = 0; number.isValid() && n && k < a->getTupleSize(); ++k) {
+      number.getBlockFromIndices(GA_Index(0), n, row.data(), 1, k);
+      hash = ooze_hash(row.data(), row.size() * sizeof(float), hash);
+    }
+  }
+  return hash;
 }
 
 } // namespace oz

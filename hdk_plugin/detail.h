@@ -13,5 +13,7 @@ void write_detail(GU_Detail &gdp, const char *name, int value);
 // Of the points' attributes by these names, the primitives' points and types: equal inputs, equal
 // hash.
 uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names);
+// Every public attribute of the points by its name, texts too, after that hash.
+uint64_t hash_of_points(const GU_Detail *gdp, uint64_t hash);
 
 } // namespace oz

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <stdexcept>
 
 namespace oz {
@@ -146,7 +147,8 @@ const Parms::Value &Parms::value(const char *token) const {
 uint64_t Parms::hash() const {
   uint64_t h = 0;
   for (auto &p : parms_of(myNode)) {
-    if (!std::strcmp(p.token, "cachemem")) continue; // changes no frame
+    static const std::set<std::string> shown = {"cachemem", "showguide"}; // change no frame
+    if (shown.count(p.token)) continue;
     const Value &v = value(p.token);
     h = ooze_hash(v.text.data(), v.text.size(), h);
     h = ooze_hash(v.number, sizeof v.number, h);

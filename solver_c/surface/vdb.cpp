@@ -5,6 +5,7 @@
 #include <openvdb/tools/Interpolation.h>
 #include <openvdb/tools/MeshToVolume.h>
 #include <openvdb/tools/Prune.h>
+#include <openvdb/tools/SignedFloodFill.h>
 #include <openvdb/tools/VolumeToMesh.h>
 
 #include <algorithm>
@@ -540,6 +541,27 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
     return OOZE_OK;
   }
   OZ_CATCH(why, "VDB to mesh")
+}
+
+ooze_result ooze_sdf_mesh(const ooze_sdf *sdf, ooze_mesh *out, ooze_message *why) {
+  if (!sdf || !out || !sdf->bricks || !(sdf->voxel > 0.0f))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_sdf_mesh: no bricks");
+  try {
+    auto grid = openvdb::FloatGrid::create(3.0f * sdf->voxel);
+    grid->setTransform(openvdb::math::Transform::createLinearTransform(sdf->voxel));
+    grid->setGridClass(openvdb::GRID_LEVEL_SET);
+    for (uint32_t i = 0; i < sdf->brick_count; ++i) {
+      const ooze_sdf_brick &b = sdf->bricks[i];
+      auto *leaf = grid->tree().touchLeaf(openvdb::Coord(b.origin[0], b.origin[1], b.origin[2]));
+      for (openvdb::Index n = 0; n < 512; ++n) leaf->setValueOn(n, b.values[n]);
+    }
+    openvdb::tools::signedFloodFill(grid->tree());
+    if (ooze_result r = ooze_grid_mesh(grid.get(), 0.0, out, why)) return r;
+    for (size_t i = 0; i < 3 * size_t(out->point_count); ++i)
+      out->positions[i] += sdf->offset[i % 3];
+    return OOZE_OK;
+  }
+  OZ_CATCH(why, "distance to mesh")
 }
 
 ooze_result ooze_grid_sample(const void *grid, const float *points, uint32_t count, float *out,

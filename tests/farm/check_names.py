@@ -50,7 +50,7 @@ def check(context, kind, spec):
 def main():
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake", "stock.json")) as f:
         types = {k: v for k, v in json.load(f).items() if k != "about"}
-    for kind, context in (("ooze::step::1.0", "sop"), ("ooze::solver::1.0", "sop"), ("ooze::source::1.0", "sop"), ("ooze::surface::1.0", "sop"), ("gasooze", "dop")):
+    for kind, context in (("ooze::step::1.0", "sop"), ("ooze::solver::1.0", "sop"), ("ooze::source::1.0", "sop"), ("ooze::collider::1.0", "sop"), ("ooze::surface::1.0", "sop"), ("gasooze", "dop")):
         types["%s/%s" % (context, kind)] = {"inputs": 0, "parms": {}}
     missing = [text for name, spec in sorted(types.items()) for text in check(*name.split("/", 1), spec)]
     print("\n".join(missing))

@@ -97,7 +97,7 @@ def reached(name, seen):
 
 
 STANDARD = {"map": "map", "set": "set", "string": "string", "to_string": "string", "vector": "vector", "unique_ptr": "memory", "make_unique": "memory",
-            "shared_ptr": "memory", "strcmp": "cstring", "memcpy": "cstring", "memcmp": "cstring", "strcspn": "cstring", "strlen": "cstring",
+            "shared_ptr": "memory", "make_shared": "memory", "strcmp": "cstring", "memcpy": "cstring", "memcmp": "cstring", "strcspn": "cstring", "strlen": "cstring",
             "min": "algorithm", "max": "algorithm", "sort": "algorithm", "stable_sort": "algorithm", "copy": "algorithm", "find": "algorithm",
             "lower_bound": "algorithm", "is_sorted": "algorithm", "iota": "numeric", "fabs": "cmath", "floor": "cmath", "swap": "utility",
             "move": "utility", "pair": "utility", "next": "iterator", "bad_alloc": "new", "exception": "exception", "logic_error": "stdexcept",

@@ -82,6 +82,24 @@ void native_sphere(GU_Detail &gdp, const char *name, float radius, float voxel, 
     if (a->owner == GA_ATTRIB_PRIMITIVE) a->resize(gdp.prims.size());
 }
 
+void heights(GU_Detail &gdp, const char *name, int side, float half, float y,
+             float (*value)(float x, float z)) {
+  auto v = std::make_unique<GEO_PrimVolume>();
+  v->vis = std::string(name) == "height" ? GEO_VOLUMEVIS_HEIGHTFIELD : GEO_VOLUMEVIS_INVISIBLE;
+  v->voxel = 2 * half / float(side - 1);
+  v->name_of = name;
+  v->res[0] = v->res[2] = side, v->res[1] = 1;
+  v->origin[0] = v->origin[2] = -half, v->origin[1] = y;
+  for (int i = 0; i < side; ++i)
+    for (int k = 0; k < side; ++k)
+      v->values.push_back(value(-half + v->voxel * float(i), -half + v->voxel * float(k)));
+  v->points.push_back(gdp.appendPoint());
+  v->place = GA_Offset(gdp.prims.size());
+  gdp.prims.push_back(std::move(v));
+  for (auto &a : gdp.attributes)
+    if (a->owner == GA_ATTRIB_PRIMITIVE) a->resize(gdp.prims.size());
+}
+
 std::vector<std::string> names(const GU_Detail &gdp) {
   std::vector<std::string> out;
   for (auto &p : gdp.prims)

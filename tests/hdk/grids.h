@@ -19,7 +19,10 @@ void uniform(GU_Detail &gdp, const char *name, float x, float y, float z); // wi
 void flow(GU_Detail &gdp, const char *name, float x, float y, float turn, float pivot,
           float stretch);
 void native_sphere(GU_Detail &gdp, const char *name, float radius, float voxel,
-                   float y);                          // a volume that holds a distance
+                   float y); // a volume that holds a distance
+// A field of heights over the square from -half to half: value(x, z) above y.
+void heights(GU_Detail &gdp, const char *name, int side, float half, float y,
+             float (*value)(float x, float z));
 std::vector<std::string> names(const GU_Detail &gdp); // of the VDBs
 void write(const GU_Detail &gdp, const char *path);   // all of them as a file
 bool same(const GU_Detail &gdp, const char *path,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "io_check.h"
+#include "ooze/ooze_surface.h"
 
 OZ_TEST_MAIN()
 
@@ -107,6 +108,36 @@ OZ_CASE(the_closest_place_is_closer_than_any_sample) {
   CHECK_EQ(ooze_mesh_closest(&m, points[0], 50, &near, NULL), OOZE_ERROR_ARGUMENT);
   ooze_mesh_samples_release(&all);
   ooze_mesh_release(&m);
+}
+
+OZ_CASE(terrain_is_a_closed_solid_under_its_heights) {
+  float places[5][4][3]; /* 5 rows of 4, one place a metre higher */
+  ooze_mesh m;
+  double volume = 0;
+  ooze_mesh_default(&m);
+  for (int r = 0; r < 5; r++)
+    for (int c = 0; c < 4; c++) {
+      places[r][c][0] = (float)c;
+      places[r][c][1] = 2.0f;
+      places[r][c][2] = (float)r;
+    }
+  places[2][1][1] = 3.0f;
+  CHECK_GOOD(ooze_mesh_terrain(4, 5, places[0][0], 0.5f, &m, why));
+  CHECK_EQ(m.point_count, 40);
+  for (uint64_t t = 0; t < m.triangle_count; t++) { /* by the divergence theorem */
+    const float *a = m.positions + 3 * m.triangles[3 * t],
+                *b = m.positions + 3 * m.triangles[3 * t + 1],
+                *c = m.positions + 3 * m.triangles[3 * t + 2];
+    for (int k = 0; k < 3; k++) {
+      const int u = (k + 1) % 3, v = (k + 2) % 3;
+      volume += (double)a[k] * ((double)b[u] * (double)c[v] - (double)b[v] * (double)c[u]) / 6.0;
+    }
+  }
+  /* 3 by 4 m, 0.5 m deep, and six triangles of half a square metre that meet at the peak */
+  CHECK_NEAR(volume, 12 * 0.5 + 6 * 0.5 / 3, 1e-5, "closed, and seen from outside");
+  CHECK_EQ(ooze_mesh_is_closed(&m), 1);
+  ooze_mesh_release(&m);
+  CHECK_EQ(ooze_mesh_terrain(1, 5, places[0][0], 0.5f, &m, NULL), OOZE_ERROR_ARGUMENT);
 }
 
 OZ_CASE(polygons_become_fans_and_negative_indices_count_back) {

@@ -157,6 +157,11 @@ OOZE_API void ooze_mesh_release(ooze_mesh *mesh);
  * counter-clockwise seen from outside. */
 OOZE_API void ooze_mesh_face_out(ooze_mesh *mesh);
 
+/* The solid under a field of heights: `rows` of `columns` places each (3 floats, y up), closed by
+ * walls and a bottom `depth` (m, above 0) below the lowest place. */
+OOZE_API ooze_result ooze_mesh_terrain(uint32_t columns, uint32_t rows, const float *positions,
+                                       float depth, ooze_mesh *out, ooze_message *why);
+
 /* Points on a mesh, about `spacing` apart and the same every time, as places in its triangles:
  * ooze_mesh_samples_place gives their positions for these or any other vertices, so that they
  * follow a mesh that deforms. layers 0: on the sheet itself, which may be open; 1 or 2: that many

@@ -212,6 +212,17 @@ OOZE_API ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *desc, const char *pa
 OOZE_API ooze_result ooze_sdf_from_grid(const ooze_sdf_desc *desc, const void *grid, ooze_sdf *out,
                                         ooze_message *why);
 OOZE_API void ooze_sdf_free(ooze_sdf *sdf);
+/* Where the distance is 0, as triangles in the collider's space: the surface that the solver
+ * meets. */
+OOZE_API ooze_result ooze_sdf_mesh(const ooze_sdf *sdf, ooze_mesh *out, ooze_message *why);
+/* Line segments (6 floats each: two ends) that show a collider's shape where it is at the end of a
+ * step, of a plane a square of that size; none of bricks. Returns how many there are; out may be
+ * NULL. */
+OOZE_API uint32_t ooze_outline_collider(const ooze_collider_desc *desc, float size, float *out,
+                                        uint32_t capacity);
+/* The same of a nozzle: its mouth, and an arrow as far as it pours in a tenth of a second. */
+OOZE_API uint32_t ooze_outline_emitter(const ooze_emitter_desc *desc, float *out,
+                                       uint32_t capacity);
 /* Every grid of such a file, read as above under the limits of desc (NULL: the defaults).
  * *out_count may be above capacity. */
 OOZE_API ooze_result ooze_vdb_describe(const ooze_sdf_desc *desc, const char *path,

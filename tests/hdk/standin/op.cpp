@@ -293,6 +293,23 @@ const GU_Detail *SOP_Node::inputGeo(standin_input i, OP_Context &) {
   return in->gdp;
 }
 
+const GU_Detail *SOP_Node::guide(fpreal t) {
+  if (!mySopFlags.guide || !cooked(t)) return nullptr;
+  OP_Context context(t);
+  const int64 outer = lineage;
+  context.lineage = lineage = new_id();
+  const size_t said = messages.size();
+  try {
+    cookMyGuide1(context);
+  } catch (const std::exception &e) {
+    broken("an exception left the guide", name_ + ": " + e.what());
+  }
+  if (messages.size() != said) broken("a guide speaks", name_);
+  if (!locked.empty()) broken("a guide leaves an input locked", name_);
+  lineage = outer;
+  return myGuide1;
+}
+
 // ---- verbs ----
 OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
   const SOP_NodeVerb *verb = cookVerb();

@@ -191,15 +191,17 @@ public:
 class SOP_NodeFlags {
 public:
   void setManagesDataIDs(bool on) { manages = on; }
+  void setNeedGuide1(bool on) { guide = on; }
 
   // The stand-in's own.
-  bool manages = false;
+  bool manages = false, guide = false;
 };
 class SOP_NodeVerb;
 class SOP_Node : public OP_Node {
 public:
   SOP_Node(OP_Network *net, const char *name, OP_Operator *op) : OP_Node(net, name, op) { fresh(); }
   virtual OP_ERROR cookMySop(OP_Context &context) = 0;
+  virtual OP_ERROR cookMyGuide1(OP_Context &) { return error(); }
   virtual const SOP_NodeVerb *cookVerb() const { return nullptr; }
   OP_ERROR cookMyselfAsVerb(OP_Context &context);
   const GU_Detail *inputGeo(standin_input i, OP_Context &context);
@@ -212,16 +214,20 @@ public:
   void addMessage(int, const char *text) { say(UT_ERROR_MESSAGE, text); }
   SOP_NodeFlags mySopFlags;
   GU_Detail *gdp = nullptr; // where cookMySop writes
+  GU_Detail *myGuide1 = nullptr;
 
   // The stand-in's own.
+  const GU_Detail *guide(fpreal t); // as the viewport asks for it, of the node that is selected
   OP_ERROR lockInput(standin_input i, OP_Context &context);
   void unlockInput(standin_input i);
   const GU_Detail *cooked(fpreal t); // null where it failed
   int64 cook_version() override;
-  GU_DetailHandle handle;
+  GU_DetailHandle handle, guide_handle;
   void fresh() {
     handle.allocateAndSet(new GU_Detail);
+    guide_handle.allocateAndSet(new GU_Detail);
     gdp = handle.gdpNC();
+    myGuide1 = guide_handle.gdpNC();
   }
   std::set<int> locked;
   int64 lineage = 0; // of the cook that runs

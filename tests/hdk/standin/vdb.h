@@ -42,9 +42,43 @@ public:
 
 // A box of samples at cell middles, as Houdini's native volumes; iso says whether it is a distance
 // or a fog.
+enum GEO_VolumeVis {
+  GEO_VOLUMEVIS_SMOKE,
+  GEO_VOLUMEVIS_RAINBOW,
+  GEO_VOLUMEVIS_ISO,
+  GEO_VOLUMEVIS_INVISIBLE,
+  GEO_VOLUMEVIS_HEIGHTFIELD
+};
+class GEO_PrimVolume;
+class UT_VoxelArrayF {
+public:
+  fpreal32 getValue(int x, int y, int z) const;
+
+  // The stand-in's own.
+  const GEO_PrimVolume *of = nullptr;
+};
+class UT_VoxelArrayReadHandleF {
+public:
+  const UT_VoxelArrayF *operator->() const { return &array; }
+
+  // The stand-in's own.
+  UT_VoxelArrayF array;
+};
 class GEO_PrimVolume : public GEO_Primitive {
 public:
   GEO_PrimVolume() : GEO_Primitive(GEO_PRIMVOLUME, "Volume") {}
+  void getRes(int &x, int &y, int &z) const { x = res[0], y = res[1], z = res[2]; }
+  bool indexToPos(int x, int y, int z, UT_Vector3 &at) const {
+    at = UT_Vector3(origin[0] + voxel * float(x), origin[1] + voxel * float(y),
+                    origin[2] + voxel * float(z));
+    return true;
+  }
+  UT_VoxelArrayReadHandleF getVoxelHandle() const {
+    UT_VoxelArrayReadHandleF handle;
+    handle.array.of = this;
+    return handle;
+  }
+  GEO_VolumeVis getVisualization() const { return vis; }
 
   // The stand-in's own.
   std::unique_ptr<GEO_Primitive> copy() const override {
@@ -53,9 +87,13 @@ public:
   int res[3] = {0, 0, 0};
   float voxel = 1, origin[3] = {0, 0, 0};
   bool sdf = false;
+  GEO_VolumeVis vis = GEO_VOLUMEVIS_SMOKE;
   std::string name_of;
-  std::vector<float> values;
+  std::vector<float> values; // z first
 };
+inline fpreal32 UT_VoxelArrayF::getValue(int x, int y, int z) const {
+  return of->values.at(size_t((x * of->res[1] + y) * of->res[2] + z));
+}
 
 class GU_ConvertParms {
 public:
