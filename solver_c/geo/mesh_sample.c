@@ -76,6 +76,21 @@ static void place(const float *positions, const uint32_t t[3], const float w[4],
   for (int k = 0; k < 3; k++) out[k] += (double)w[3] * l * n[k];
 }
 
+/* Twice the area of a triangle, m^2. */
+static double area2(const ooze_mesh *m, uint64_t i) {
+  const uint32_t *t = m->triangles + 3 * i;
+  double e[2][3], n2 = 0.0;
+  for (int k = 0; k < 3; k++)
+    for (int a = 0; a < 2; a++)
+      e[a][k] = (double)m->positions[3 * (size_t)t[a + 1] + (size_t)k] -
+                (double)m->positions[3 * (size_t)t[0] + (size_t)k];
+  for (int k = 0; k < 3; k++) {
+    double n = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+    n2 += n * n;
+  }
+  return sqrt(n2);
+}
+
 static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float offset,
                          ooze_message *why) {
   uint32_t first = s->out->count;
@@ -83,19 +98,7 @@ static ooze_result sheet(sampler *s, const ooze_mesh *m, double spacing, float o
   memset(s->head, 0, ((size_t)s->mask + 1) * sizeof *s->head);
   for (uint64_t i = 0; i < m->triangle_count; i++) {
     const uint32_t *t = m->triangles + 3 * i;
-    double e[2][3], n2 = 0.0;
-    for (int k = 0; k < 3; k++)
-      for (int a = 0; a < 2; a++)
-        e[a][k] = (double)m->positions[3 * (size_t)t[a + 1] + (size_t)k] -
-                  (double)m->positions[3 * (size_t)t[0] + (size_t)k];
-    for (int k = 0; k < 3; k++) {
-      double n = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
-      n2 += n * n;
-    }
-    carry += 0.5 * sqrt(n2) / (spacing * spacing) * OZ_TRIES;
-    if (!(carry < 1e12))
-      return oz_fail(why, OOZE_ERROR_LIMIT, "triangle %llu is too large for points %g m apart",
-                     (unsigned long long)i, spacing);
+    carry += 0.5 * area2(m, i) / (spacing * spacing) * OZ_TRIES;
     for (; carry >= 1.0; carry -= 1.0) {
       /* the plastic number's: even in two dimensions */
       u += 0.7548776662466927, v += 0.5698402909980532;
@@ -134,6 +137,15 @@ ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t lay
     if (mesh->triangles[i] >= mesh->point_count)
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "points on a mesh: a triangle has point %u of %u",
                      (unsigned)mesh->triangles[i], (unsigned)mesh->point_count);
+  /* before the first candidate: a single sliver can be kilometres long */
+  double area = 0.0;
+  for (uint64_t i = 0; i < mesh->triangle_count; i++) area += 0.5 * area2(mesh, i);
+  if (!(area / (spacing * spacing) < (double)MOST))
+    return oz_fail(
+        why, OOZE_ERROR_LIMIT,
+        "a mesh of %.3g m^2 needs about %.3g points %g m apart; the limit is %d: expected "
+        "a smaller mesh, a \"scale\", or a larger particle separation",
+        area, area / (spacing * spacing), spacing, MOST);
   sampler s;
   ooze_result result = OOZE_OK;
   memset(&s, 0, sizeof s);
