@@ -87,7 +87,9 @@ static void limits(const oz_entry *e, double *low, double *high) {
 static int holds(const oz_entry *e, double value) {
   double low, high;
   limits(e, &low, &high);
-  return value >= low && value <= high;
+  if (value >= low && value <= high) return 1;
+  /* a bound that was rounded to single precision on its way is still the bound */
+  return (float)value == (float)low || (float)value == (float)high;
 }
 
 static const char *range_text(const oz_entry *e, char *text, size_t capacity) {

@@ -55,6 +55,14 @@ int cli_convert(int argc, char **argv) {
     ooze_mesh m;
     ooze_mesh_default(&m);
     result = ooze_mesh_read(paths[0], &limits, &m, &why);
+    if (result >= 0 && !m.triangle_count) {
+      result = OOZE_ERROR_FORMAT;
+      snprintf(
+          why.text, sizeof why.text,
+          "%.300s: has no polygons, and a mesh is to be written; expected a mesh, or points to "
+          ".bgeo, .bgeo.sc, .geo or .ply without --mesh",
+          paths[0]);
+    }
     if (result >= 0) result = ooze_mesh_write(paths[1], &m, &write, &why);
     count = m.triangle_count;
     ooze_mesh_release(&m);
@@ -64,6 +72,13 @@ int cli_convert(int argc, char **argv) {
     if (result >= 0) result = ooze_points_write(paths[1], points, &write, &why);
     count = points ? ooze_points_count(points) : 0;
     ooze_points_destroy(points);
+    ooze_file_info about;
+    ooze_message unread;
+    ooze_file_info_default(&about);
+    if (result >= 0 && ooze_file_describe(paths[0], &limits, &about, &unread) >= 0 &&
+        about.primitives)
+      cli_error("%s: warning: its %llu polygons are left out; --mesh keeps them", paths[0],
+                (unsigned long long)about.primitives);
   }
   if (result < 0) {
     cli_error("convert: %s", why.text);

@@ -82,6 +82,7 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     for (uint32_t k = 0; k < i.materials; ++k)
       cli_json_text(&j, NULL, ooze_scene_material_name(scene, k));
     cli_json_array_end(&j);
+    cli_json_integer(&j, "wedge_count", i.wedges);
     cli_json_array(&j, "wedges");
     for (uint32_t k = 0; k < i.wedges; ++k)
       cli_json_text(&j, NULL, ooze_scene_wedge_name(scene, k));

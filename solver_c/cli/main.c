@@ -1,4 +1,5 @@
 /* The program `ooze`: one subcommand each. SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,10 +39,17 @@ static const char *command_word(const void *context, size_t index) {
   return commands[index].name;
 }
 
-int main(int argc, char **argv) {
-#ifdef SIGXFSZ
-  signal(SIGXFSZ, SIG_IGN); /* a file that grows past `ulimit -f` becomes an error with its name */
-#endif
+/* What was printed has to have arrived: the last of it leaves when the stream is closed. */
+static int printed(int code) {
+  const int before = ferror(stdout);
+  if (!before && fflush(stdout) == 0) return code;
+  const int reason = errno;
+  if (reason == EPIPE) return code; /* a reader such as head has seen enough */
+  cli_error("cannot write what was to be printed: %s", reason ? strerror(reason) : "an error");
+  return code == CLI_DONE ? CLI_BAD_INPUT : code;
+}
+
+static int run(int argc, char **argv) {
   if (argc < 2) {
     help(stderr);
     return CLI_USAGE;
@@ -71,4 +79,11 @@ int main(int argc, char **argv) {
   else
     cli_error("there is no command '%s'; `ooze --help` lists them", word);
   return CLI_USAGE;
+}
+
+int main(int argc, char **argv) {
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN); /* a file that grows past `ulimit -f` becomes an error with its name */
+#endif
+  return printed(run(argc, argv));
 }

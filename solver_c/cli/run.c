@@ -1,5 +1,6 @@
 /* ooze run: a scene to caches, surfaces and pictures. SPDX-License-Identifier: Apache-2.0 */
 #ifdef OOZE_HAVE_SCENE
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -66,10 +67,15 @@ static int by_seconds(const void *a, const void *b) {
 }
 static void print_stages(show *w) {
   double all = 0.0, bodies = 0.0;
+
   for (uint32_t i = 0; i < w->stage_count; ++i) {
     all += w->stages[i].seconds;
     if (!strncmp(w->stages[i].name, "body_", 5) || !strncmp(w->stages[i].name, "soft_", 5))
       bodies += w->stages[i].seconds;
+  }
+  if (!(all > 0.0)) {
+    puts("no stage was timed");
+    return;
   }
   qsort(w->stages, w->stage_count, sizeof *w->stages, by_seconds);
   for (uint32_t i = 0; i < w->stage_count; ++i)
@@ -150,25 +156,22 @@ static void on_progress(void *user, const ooze_run_progress *p) {
 
 /* "10-20", "-20" (from the scene's first) or "20" (the same). */
 static int parse_frames(const char *text, int32_t scene_first, int32_t *first, int32_t *last) {
+  const long most = 1000000000; /* as scenes have it */
   char *end;
-  long a = strtol(text, &end, 10), b;
-  if (text[0] == '-' && end != text) {
-    *first = scene_first;
-    *last = (int32_t)-a;
-    return *end == 0;
-  }
+  long a = strtol(text, &end, 10), b = a;
   if (end == text) return 0;
-  if (*end == 0) {
-    *first = scene_first;
-    *last = (int32_t)a;
-    return 1;
+  if (text[0] == '-' || *end == 0) {
+    b = a < 0 ? -a : a;
+    a = scene_first;
+  } else if (*end == '-') {
+    const char *second = end + 1;
+    b = strtol(second, &end, 10);
+    if (end == second) return 0;
   }
-  if (*end != '-') return 0;
-  const char *second = end + 1;
-  b = strtol(second, &end, 10);
+  if (*end != 0 || b < a || a < -most || b > most) return 0;
   *first = (int32_t)a;
   *last = (int32_t)b;
-  return end != second && *end == 0 && b >= a;
+  return 1;
 }
 
 static void print_json(const ooze_run_report *r, const show *w, const char *folder, int stopped) {
@@ -310,10 +313,15 @@ int cli_run(int argc, char **argv) {
   run.wrote = on_wrote;
   run.line = on_line;
   run.stop = on_stop;
-  if (profile) run.stage = on_stage;
+  if (profile) {
+    run.stage = on_stage;
+#if defined(__unix__) || defined(__APPLE__)
+    setenv("OOZE_PROFILE", "1", 1); /* a GPU's stages have no times of their own otherwise */
+#endif
+  }
   if (frames && !parse_frames(frames, info.first_frame, &run.first_frame, &run.last_frame)) {
-    cli_error("--frames: '%s' is no range; expected A-B, such as %d-%d", frames, info.first_frame,
-              info.last_frame);
+    cli_error("--frames: '%s' is no range of frames; expected A-B, such as %d-%d", frames,
+              info.first_frame, info.last_frame);
     ooze_scene_destroy(scene);
     return CLI_USAGE;
   }

@@ -34,7 +34,7 @@ static void default_text(const ooze_schema_entry *e, char *out, size_t size) {
     snprintf(out, size, "%g", e->default_value[0]);
 }
 
-static void print_json(const ooze_schema_entry *e, cli_json *j) {
+static void print_json(const ooze_schema_entry *e, int scene, cli_json *j) {
   cli_json_object(j, NULL);
   cli_json_text(j, "group", e->group);
   cli_json_text(j, "name", e->name);
@@ -58,6 +58,7 @@ static void print_json(const ooze_schema_entry *e, cli_json *j) {
   cli_json_number(j, "minimum", e->minimum);
   cli_json_number(j, "maximum", e->maximum);
   cli_json_number(j, "soft_maximum", e->soft_maximum);
+  cli_json_bool(j, "scene", scene); /* a key of scene files as it stands */
   cli_json_object_end(j);
 }
 
@@ -182,7 +183,11 @@ static void print_text(const ooze_schema_entry *e, const char **group) {
 
 /* The solver's parameters and, where scenes can be read, the keys that only they have; one group
  * after the other. */
-static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
+typedef struct listed {
+  ooze_schema_entry entry;
+  int scene; /* a key of scenes as it stands; else of the C API alone */
+} listed;
+static uint32_t gather(listed *out, uint32_t room) {
   static const char *const order[] = {"scene",   "solver",  "material", "fluid",
                                       "body",    "emitter", "collider", "output",
                                       "picture", "wedge",   "keyframes"};
@@ -197,10 +202,36 @@ static uint32_t gather(ooze_schema_entry *out, uint32_t room) {
         if (r < 0) continue;
         size_t at = 0;
         while (at < sizeof order / sizeof order[0] && strcmp(order[at], e.group) != 0) ++at;
-        if (at == g) out[count++] = e;
+        if (at != g) continue;
+        out[count].entry = e;
+        out[count++].scene = scenes || ooze_scene_schema_takes(&e);
       }
     }
   return count;
+}
+
+/* What else a material has that is not as by default: yield stress, tension, heat. */
+static void further_values(const ooze_material *m, char *out, size_t room) {
+  static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance"};
+  size_t at = 0;
+  out[0] = 0;
+  for (uint32_t k = 0; k < ooze_schema_count(); ++k) {
+    ooze_schema_entry e;
+    double value[4] = {0};
+    int before = 0;
+    ooze_schema_entry_default(&e);
+    if (ooze_schema_get(k, &e) < 0 || strcmp(e.group, "material") != 0) continue;
+    for (size_t n = 0; n < sizeof said / sizeof *said; ++n) before |= strcmp(said[n], e.name) == 0;
+    if (before || ooze_schema_load("material", e.name, m, value) != OOZE_OK ||
+        !memcmp(value, e.default_value, is(&e, "vector") ? 3 * sizeof *value : sizeof *value))
+      continue;
+    int n = is(&e, "vector") ? snprintf(out + at, room - at, "%s%s [%g, %g, %g]", at ? ", " : "",
+                                        e.name, value[0], value[1], value[2])
+                             : snprintf(out + at, room - at, "%s%s %g%s%s", at ? ", " : "", e.name,
+                                        value[0], e.unit[0] ? " " : "", e.unit);
+    if (n < 0 || (size_t)n >= room - at) break;
+    at += (size_t)n;
+  }
 }
 
 static void print_presets(int as_json, int markdown) {
@@ -208,8 +239,8 @@ static void print_presets(int as_json, int markdown) {
   if (as_json) cli_json_array(&j, NULL);
   if (markdown)
     puts("## presets\n\n| name | density kg/m^3 | viscosity Pa s | relaxation time s | compliance "
-         "1/Pa | about | source "
-         "|\n|---|---|---|---|---|---|---|");
+         "1/Pa | also | about | source "
+         "|\n|---|---|---|---|---|---|---|---|");
   else if (!as_json)
     puts("presets                kg/m^3     Pa s        s     1/Pa");
   for (uint32_t i = 0; i < ooze_preset_count(); ++i) {
@@ -219,6 +250,8 @@ static void print_presets(int as_json, int markdown) {
     const ooze_material *m = &p.material;
     /* not used beside viscosity */
     double compliance = m->viscosity > 0.0f ? 0.0 : (double)m->compliance;
+    char also[600];
+    further_values(m, also, sizeof also);
     if (as_json) {
       cli_json_object(&j, NULL);
       cli_json_text(&j, "name", p.name);
@@ -247,17 +280,24 @@ static void print_presets(int as_json, int markdown) {
       cli_json_text(&j, "source", p.source);
       cli_json_object_end(&j);
     } else if (markdown) {
-      printf("| `%s` | %g | %g | %g | %g | %s | %s |\n", p.name, (double)m->density,
-             (double)m->viscosity, (double)m->relaxation_time, compliance, p.about, p.source);
+      printf("| `%s` | %g | %g | %g | %g | %s | %s | %s |\n", p.name, (double)m->density,
+             (double)m->viscosity, (double)m->relaxation_time, compliance, also, p.about, p.source);
     } else {
       printf("  %-18s %8g %8g %8g %8g  %s\n", p.name, (double)m->density, (double)m->viscosity,
              (double)m->relaxation_time, compliance, p.about);
+      if (also[0]) printf("  %-18s %s\n", "", also);
     }
   }
   if (as_json) {
     cli_json_array_end(&j);
     putchar('\n');
   }
+}
+
+/* "colliders" is what a scene calls the group "collider". */
+static int same_group(const char *wanted, const char *group) {
+  const size_t n = strlen(group);
+  return strncmp(wanted, group, n) == 0 && (!wanted[n] || strcmp(wanted + n, "s") == 0);
 }
 
 int cli_schema(int argc, char **argv) {
@@ -296,15 +336,16 @@ int cli_schema(int argc, char **argv) {
   }
   cli_json j = {stdout, 0};
   const char *group = NULL;
-  static ooze_schema_entry entries[400];
+  static listed entries[400];
   uint32_t shown = 0, count = gather(entries, sizeof entries / sizeof entries[0]);
   if (as_json) cli_json_array(&j, NULL);
   for (uint32_t i = 0; i < count; ++i) {
-    ooze_schema_entry e = entries[i];
-    if (operands && strcmp(wanted, e.group) != 0) continue;
+    ooze_schema_entry e = entries[i].entry;
+    if (operands && !same_group(wanted, e.group)) continue;
+    if (!as_json && !entries[i].scene) continue; /* scenes have another key for it */
     ++shown;
     if (as_json)
-      print_json(&e, &j);
+      print_json(&e, entries[i].scene, &j);
     else if (markdown)
       print_markdown(&e, &group);
     else

@@ -69,6 +69,14 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
 
 void ooze_solver_destroy(ooze_solver *s) {
   if (!s) return;
+  if (s->stepping) { /* the step goes on with it when the hook returns */
+    const ooze_hooks *hooks = &s->memory.hooks;
+    if (hooks->log)
+      hooks->log(hooks->user, OOZE_LOG_ERROR,
+                 "destroy: called from a hook of a step; expected it after the step. The solver "
+                 "stays");
+    return;
+  }
   if (s->backend) s->backend->table->destroy(s->backend);
   oz_colliders_destroy(&s->colliders);
   oz_emitters_destroy(&s->emitters);

@@ -87,12 +87,9 @@ static ooze_result check_range(ooze_solver *s, ooze_attribute attribute, uint32_
                    (unsigned long long)first + count, (unsigned)oz_visible(s));
   if (count && !memory)
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s: the memory is NULL", name);
-  if (*stride == 0) *stride = oz_attribute_bytes(attribute);
-  if (*stride < oz_attribute_bytes(attribute))
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
-                   "%s: stride is %zu bytes; expected 0, or %zu or more", name, *stride,
-                   oz_attribute_bytes(attribute));
-  return OOZE_OK;
+  char who[64];
+  snprintf(who, sizeof who, "%s: stride", name);
+  return oz_check_stride(stride, oz_attribute_bytes(attribute), who, s->message);
 }
 
 /* ---- reading ---- */

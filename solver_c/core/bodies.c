@@ -90,7 +90,8 @@ static ooze_result check(ooze_solver *s, ooze_body_desc *d) {
                    "body: it has no points; expected positions and count");
   if (d->count >= OZ_OWNER_HANDLE || s->bodies.members > UINT32_MAX - d->count)
     return oz_fail(why, OOZE_ERROR_LIMIT, "body: %u points are too many", (unsigned)d->count);
-  if (d->position_stride == 0) d->position_stride = 12;
+  OZ_TRY(oz_check_count(s, d->count, "body"));
+  OZ_TRY(oz_check_stride(&d->position_stride, 12, "body: position_stride", why));
   if (d->has_first_id && d->first_id > (uint64_t)OZ_ID_MAX - d->count)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "body: first_id is %llu; expected at most %lld",
                    (unsigned long long)d->first_id, (long long)OZ_ID_MAX - d->count);
@@ -163,7 +164,8 @@ static oz_body describe(const ooze_solver *s, const ooze_body_desc *d) {
 
 /* Links of a soft body after its particles were added; if they fail, the particles are removed
  * again. */
-static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs, uint64_t count) {
+static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs, uint64_t count,
+                       uint64_t next_id) {
   uint32_t rank = 0;
   ooze_result r = oz_links_fetch(s);
   (void)oz_rank_of(s, body->first_id, &rank);
@@ -174,7 +176,8 @@ static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs,
   if (oz_rank_map(s) < 0 || oz_particles_flags(s) < 0) return r;
   memset(s->particles.flags, 1, s->particles.count);
   for (uint32_t k = 0; k < body->count; ++k) s->particles.flags[s->particles.at[rank + k]] = 0;
-  (void)oz_particles_keep(s, s->particles.count - body->count);
+  /* its ids have not been used */
+  if (oz_particles_keep(s, s->particles.count - body->count) >= 0) s->particles.next_id = next_id;
   return r;
 }
 
@@ -204,8 +207,9 @@ ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body 
     OZ_TRY(oz_soft_links_make(&s->memory, &d, s->separation,
                               (double)s->materials[d.material].density, &body, &pairs, &links,
                               s->message));
+  const uint64_t next_id = s->particles.next_id;
   ooze_result r = append(s, &d, body.kind << OZ_OWNER_SHIFT | body.handle, centre);
-  if (r >= 0 && links) r = tie(s, &body, pairs, links);
+  if (r >= 0 && links) r = tie(s, &body, pairs, links, next_id);
   oz_free(&s->memory, pairs);
   if (r < 0) return r;
   b->body[b->count++] = body;

@@ -105,6 +105,7 @@ static void layer(cloud *c, const ooze_collider_desc *s, double in, double d) {
 uint32_t oz_boundary_sample(const ooze_collider_desc *s, double d, float *out) {
   cloud c = {out, 0};
   layer(&c, s, (s->invert ? 0.5 : -0.5) * d, d);
+  if (c.count == 0) layer(&c, s, 0.0, d); /* thinner than that: on the surface itself */
   return c.count;
 }
 

@@ -91,4 +91,9 @@ static inline uint32_t oz_visible(const ooze_solver *s) {
 }
 int oz_position_ok(const ooze_solver *s, const float x[3]);
 
+/* particles_api.c: what a host says of its arrays, before they are read. A stride of 0 becomes
+ * `bytes`. */
+ooze_result oz_check_count(const ooze_solver *s, uint32_t count, const char *who);
+ooze_result oz_check_stride(size_t *stride, size_t bytes, const char *who, ooze_message *why);
+
 #endif

@@ -4,6 +4,23 @@
 #include <math.h>
 #include <stdio.h>
 
+ooze_result oz_check_count(const ooze_solver *s, uint32_t count, const char *who) {
+  const uint32_t held = s->particles.count,
+                 most = held < s->max_particles ? s->max_particles - held : 0;
+  if (count <= most) return OOZE_OK;
+  return oz_fail(s->message, OOZE_ERROR_LIMIT,
+                 "%s: %u more after %u; expected at most %u in all (max_particles)", who,
+                 (unsigned)count, (unsigned)s->particles.count, (unsigned)s->max_particles);
+}
+
+ooze_result oz_check_stride(size_t *stride, size_t bytes, const char *who, ooze_message *why) {
+  const size_t most = (size_t)1 << 30;
+  if (*stride == 0) *stride = bytes;
+  if (*stride >= bytes && *stride <= most) return OOZE_OK;
+  return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s is %zu bytes; expected 0, or %zu to %zu", who,
+                 *stride, bytes, most);
+}
+
 ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
                                uint64_t *out_first_id) {
   if (!s) return OOZE_ERROR_ARGUMENT;
@@ -22,16 +39,13 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
   if (in.material >= s->material_count)
     return oz_fail(s->message, OOZE_ERROR_NOT_FOUND, "particles: material is %u; there are %u",
                    (unsigned)in.material, (unsigned)s->material_count);
+  OZ_TRY(oz_check_count(s, in.count, "particles"));
+  OZ_TRY(oz_check_stride(&in.position_stride, 12, "particles: position_stride", s->message));
+  OZ_TRY(oz_check_stride(&in.velocity_stride, 12, "particles: velocity_stride", s->message));
   for (uint32_t i = 0; i < in.count; ++i) {
     float x[3], u[3] = {0, 0, 0};
-    memcpy(x,
-           (const unsigned char *)in.positions + i * (in.position_stride ? in.position_stride : 12),
-           12);
-    if (in.velocities)
-      memcpy(u,
-             (const unsigned char *)in.velocities +
-                 i * (in.velocity_stride ? in.velocity_stride : 12),
-             12);
+    memcpy(x, (const unsigned char *)in.positions + i * in.position_stride, 12);
+    if (in.velocities) memcpy(u, (const unsigned char *)in.velocities + i * in.velocity_stride, 12);
     const char *field = NULL;
     const float *value = x;
     if (!oz_position_ok(s, x))
@@ -44,11 +58,12 @@ ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
     if (!field) continue;
     char name[40] = "";
     if (in.ids) snprintf(name, sizeof name, " (id %llu)", (unsigned long long)in.ids[i]);
-    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
-                   "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g",
-                   field, (unsigned)i, name, (double)value[0], (double)value[1], (double)value[2],
-                   value == u ? OZ_FAST
-                              : fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation));
+    return oz_fail(
+        s->message, OOZE_ERROR_ARGUMENT,
+        "particles: %s of number %u%s is %g %g %g; expected finite values of at most %g %s", field,
+        (unsigned)i, name, (double)value[0], (double)value[1], (double)value[2],
+        value == u ? OZ_FAST : fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation),
+        value == u ? "m/s" : "m, a million particle separations");
   }
   uint64_t first = in.ids ? in.ids[0] : s->particles.next_id;
   oz_arrivals a = {in.count,
@@ -72,6 +87,9 @@ ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, uint32_t 
   if (!s) return OOZE_ERROR_ARGUMENT;
   if (count == 0) return OOZE_OK;
   if (!ids) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: ids is NULL");
+  if (count > oz_visible(s))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: %u are to be removed; there are %u",
+                   (unsigned)count, (unsigned)oz_visible(s));
   OZ_TRY(oz_rank_map(s));
   OZ_TRY(oz_particles_flags(s));
   for (uint32_t i = 0; i < count; ++i) {

@@ -426,8 +426,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   return remove_lost(s, oz_colliders_have(&s->colliders, OOZE_ROLE_KILL), 0);
 }
 
-ooze_result ooze_step(ooze_solver *s, double dt) {
-  if (!s) return OOZE_ERROR_ARGUMENT;
+static ooze_result step(ooze_solver *s, double dt) {
   if (s->lost)
     return oz_fail(s->message, s->lost,
                    "step: the state is lost; clear the particles or load a checkpoint");
@@ -457,6 +456,12 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
                   : fixed   ? (double)(done + 1) / s->params.substeps
                             : fraction + (1 - fraction) / left;
     double h = fixed ? whole / s->params.substeps : whole * (next - fraction);
+    if (!(h >= OZ_SHORTEST_STEP)) {
+      r = oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                  "step: a substep of %g s (dt is %g s); expected %g s or more, or a dt of 0", h,
+                  dt, OZ_SHORTEST_STEP);
+      break;
+    }
     double t1 = begin + whole * next;
     r = substep(s, t1, &fraction, next, h);
   }
@@ -478,4 +483,15 @@ ooze_result ooze_step(ooze_solver *s, double dt) {
                 (unsigned)s->run.contained, (unsigned long long)s->run.first_contained);
   if (hooks->log) hooks->log(hooks->user, OOZE_LOG_WARNING, s->message->text);
   return OOZE_CONTAINED;
+}
+
+ooze_result ooze_step(ooze_solver *s, double dt) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  if (s->stepping)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "step: called from a hook of a step; expected it after that step");
+  s->stepping = 1;
+  const ooze_result r = step(s, dt);
+  s->stepping = 0;
+  return r;
 }

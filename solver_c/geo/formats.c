@@ -216,6 +216,15 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
       info.detail_values[i] = points->details[i].value;
     }
     ooze_points_destroy(points);
+    /* polygons are cut into triangles only where a mesh is read */
+    if (info.primitives && !info.triangles) {
+      ooze_mesh mesh;
+      ooze_message unread;
+      ooze_mesh_default(&mesh);
+      if (read_any(path, limits, NULL, &mesh, NULL, &unread) == OOZE_OK)
+        info.triangles = mesh.triangle_count;
+      ooze_mesh_release(&mesh);
+    }
   } else if (format == OZ_OBJ) {
     ooze_mesh mesh;
     ooze_mesh_default(&mesh);

@@ -178,6 +178,19 @@ static ooze_result fill(oz_source *source, ooze_mesh *mesh) {
   return OOZE_OK;
 }
 
+/* "# 12 points", as Houdini and this writer begin a file: the number, where the line says so. */
+static void declared(obj_line line, const char *word, uint64_t *out) {
+  int64_t count;
+  skip_blank(&line);
+  if (line.at == line.end || *line.at++ != '#') return;
+  skip_blank(&line);
+  if (!oz_text_int(&line.at, line.end, &count) || count < 0) return;
+  skip_blank(&line);
+  const size_t length = strlen(word);
+  if ((size_t)(line.end - line.at) >= length && memcmp(line.at, word, length) == 0)
+    *out = (uint64_t)count;
+}
+
 /* Twice over the text: once to count, once to fill, so that memory is asked for once and only as
  * much as needed. */
 ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
@@ -186,16 +199,26 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
     return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj: it holds bytes that are no text",
                    source->name);
   obj_line line = {NULL, NULL, 0};
-  uint64_t points = 0, triangles = 0, bytes;
+  uint64_t points = 0, triangles = 0, primitives = 0, bytes, said_points = 0, said_primitives = 0;
   while (next_line(&at, end, &line)) {
+    declared(line, "points", &said_points);
+    declared(line, "primitives", &said_primitives);
     char what = keyword(&line);
     points += what == 'v';
+    primitives += what == 'f' || (line.end > line.at && *line.at == 'l');
     uint64_t corners = what == 'f' ? count_corners(line) : 0;
     triangles += corners > 2 ? corners - 2 : 0;
   }
   if (points == 0)
     return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj, or one without vertices",
                    source->name);
+  if (points < said_points || primitives < said_primitives)
+    return oz_fail(
+        source->why, OOZE_ERROR_FORMAT,
+        "%s: has %llu points and %llu primitives of the %llu and %llu that its beginning "
+        "tells; it is truncated",
+        source->name, (unsigned long long)points, (unsigned long long)primitives,
+        (unsigned long long)said_points, (unsigned long long)said_primitives);
   if (points > UINT32_MAX || !oz_mul(points + triangles, 12, &bytes) ||
       bytes > source->limits.max_bytes)
     return oz_fail(source->why, OOZE_ERROR_LIMIT,
@@ -226,7 +249,8 @@ ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_wri
                          ooze_message *why) {
   oz_out out;
   OZ_TRY_OK(oz_out_open(&out, path, why));
-  oz_out_text(&out, "# written by %.70s\n", options->software);
+  oz_out_text(&out, "# written by %.70s\n# %u points\n# %llu primitives\n", options->software,
+              mesh->point_count, (unsigned long long)mesh->triangle_count);
   put_vectors(&out, "v", mesh->positions, mesh->point_count);
   if (mesh->normals) put_vectors(&out, "vn", mesh->normals, mesh->point_count);
   for (uint64_t i = 0; i < mesh->triangle_count && out.result == OOZE_OK; i++) {

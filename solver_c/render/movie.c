@@ -65,7 +65,7 @@ static int find_program(const char *name, char *out, size_t capacity) {
 
 ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps,
                             ooze_movie **out, ooze_message *why) {
-  char program[1024], size[32], rate[32];
+  char program[1024], size[32], rate[32], target[4200];
   int ends[2];
   ooze_movie *m;
   ooze_result r;
@@ -100,6 +100,8 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   snprintf(size, sizeof size, "%ux%u", width, height);
   snprintf(rate, sizeof rate, "%g", fps);
+  /* a colon in a name is no protocol */
+  snprintf(target, sizeof target, "file:%s", ooze_file_path(m->file));
   m->pid = fork();
   if (m->pid == 0) {
     int null = open("/dev/null", O_WRONLY);
@@ -110,7 +112,7 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
     execl(program, program, "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt",
           "rgb24", "-s", size, "-r", rate, "-i", "pipe:0", "-an", "-vf",
           "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p",
-          "-movflags", "+faststart", "-f", "mp4", ooze_file_path(m->file), (char *)NULL);
+          "-movflags", "+faststart", "-f", "mp4", target, (char *)NULL);
     _exit(127);
   }
   close(ends[1]);

@@ -172,6 +172,16 @@ ooze_result oz_check_slips(oz_reader *r) {
     oz_warn(r, "%g m/s^2 is %.3g times the Earth's (was it in cm/s^2?)", strength, strength / 9.81);
   oz_up(r, mark);
 
+  const double voxel = s->output.voxel > 0.0f ? (double)s->output.voxel : 0.5 * d;
+  if ((s->output.surface || s->output.mesh) && voxel < OOZE_SMALLEST_VOXEL) {
+    oz_down(r, "output");
+    oz_down(r, s->output.surface ? "surface" : "mesh");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "has voxels of %g m; expected %g m or more, which is as fine as OpenVDB goes: "
+                     "give surface_voxel, or a particle_separation of %g m or more",
+                     voxel, OOZE_SMALLEST_VOXEL, 2.0 * OOZE_SMALLEST_VOXEL);
+  }
+
   for (uint32_t i = 0; i < s->fluid_count; i++) {
     const oz_fluid *f = &s->fluids[i];
     double low[3], high[3], thin = 1e30, wide = 0.0;

@@ -41,6 +41,14 @@ static int spelled_otherwise(const ooze_schema_entry *e) {
          strcmp(e->name, "material") == 0;
 }
 
+uint32_t ooze_scene_schema_takes(const ooze_schema_entry *entry) {
+  if (!entry || !entry->group || !entry->name || spelled_otherwise(entry)) return 0;
+  for (uint32_t i = 0; i < ooze_scene_schema_count(); i++)
+    if (strcmp(keys[i].group, entry->group) == 0 && strcmp(keys[i].name, entry->name) == 0)
+      return 0;
+  return 1;
+}
+
 int oz_key_find(const char *group, const char *name, ooze_schema_entry *out) {
   for (uint32_t i = 0; i < ooze_scene_schema_count(); i++)
     if (strcmp(keys[i].group, group) == 0 && strcmp(keys[i].name, name) == 0) {

@@ -101,6 +101,10 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *d, const float *points, uint3
   int a;
   ooze_result r = oz_sdf_check(d, why);
   if (r) return r;
+  if ((double)d->voxel < OOZE_SMALLEST_VOXEL)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "voxels of %g m; expected %g m or more, which is as fine as OpenVDB goes",
+                   d->voxel, OOZE_SMALLEST_VOXEL);
   if (!points || !triangles || !point_count || !triangle_count)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "the mesh has %u points and %u triangles", point_count,
                    triangle_count);

@@ -12,8 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 # The program itself counts the rows: a scene that it would refuse is refused here, not on every node.
 about=$("${OOZE:-ooze}" info "$scene" --json)
-rows=$(printf '%s\n' "$about" | sed -n 's/.*"wedges":\[\([^]]*\)\].*/\1/p' | tr ',' '\n' | grep -c '"' || true)
-[ "$rows" -gt 0 ] || { echo "submit.sh: $scene has no wedge table (docs/guide/scene.md, wedge)" >&2; exit 2; }
+rows=$(printf '%s\n' "$about" | sed -n 's/.*"wedge_count":\([0-9]*\).*/\1/p')
+[ "${rows:-0}" -gt 0 ] || { echo "submit.sh: $scene has no wedge table (docs/guide/scene.md, wedge)" >&2; exit 2; }
 
 mkdir -p "$out"
 # shellcheck disable=SC2086

@@ -132,6 +132,7 @@ typedef struct ooze_solver_desc {
 
 OOZE_API ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out,
                                         ooze_message *why);
+/* Not from a hook of a step: the solver stays then, with a line for the log. */
 OOZE_API void ooze_solver_destroy(ooze_solver *s);
 /* of the last call that failed or brought news; "" if none */
 OOZE_API const char *ooze_solver_message(const ooze_solver *s);
@@ -598,7 +599,8 @@ OOZE_API ooze_result ooze_emitter_put(ooze_solver *s, ooze_emitter emitter,
 
 /* ---- Stepping ---------------------------------------------------------------------------- */
 
-/* dt in s, 0 to 1: one frame or any other stretch of time. 0 does nothing. When it is cancelled or
+/* dt in s, 0 to 1: one frame or any other stretch of time. 0 does nothing; a substep shorter than
+ * 1e-9 s is refused, and so is a call from a hook of a step. When it is cancelled or
  * fails, time and state are those of the last whole substep. Particles further out than 1e6 m or
  * 1e6 separations are removed. */
 OOZE_API ooze_result ooze_step(ooze_solver *s, double dt);

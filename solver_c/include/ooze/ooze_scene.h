@@ -36,6 +36,9 @@ OOZE_API ooze_result ooze_preset_find(const char *name, ooze_preset *out);
  * "keyframes". Further types: "text", "file", "list", "object". */
 OOZE_API uint32_t ooze_scene_schema_count(void);
 OOZE_API ooze_result ooze_scene_schema_get(uint32_t index, ooze_schema_entry *out);
+/* 1 if an entry of ooze_schema_get is a key of scenes too, as it stands; 0 if they spell it in
+ * their own way (position for start.position) or not at all. */
+OOZE_API uint32_t ooze_scene_schema_takes(const ooze_schema_entry *entry);
 
 typedef struct ooze_scene ooze_scene; /* does not change once loaded */
 

@@ -29,6 +29,9 @@ enum { OOZE_FILL_NONE = 0, OOZE_FILL_BAND = 1, OOZE_FILL_INSIDE = 2 };
 /* a narrow-band signed distance, negative inside, with optional attributes */
 typedef struct ooze_surface ooze_surface;
 
+/* m: OpenVDB has no transform with smaller voxels. */
+#define OOZE_SMALLEST_VOXEL 1.5e-5
+
 typedef struct ooze_surface_desc {
   uint32_t size;
   uint32_t method;  /* OOZE_SURFACE_*. Default SPHERES. */
@@ -36,7 +39,7 @@ typedef struct ooze_surface_desc {
   /* m: radius of a lone particle; 0: that of its volume, 0.62 separations (density: 0.9). Default
    * 0. */
   float radius;
-  float voxel;      /* m; 0: half the separation. Default 0. */
+  float voxel;      /* m; 0: half the separation. Default 0. For OpenVDB: OOZE_SMALLEST_VOXEL. */
   float half_width; /* voxels of distance kept on either side, 2 to 20. Default 3. */
   /* passes of a filter on the distance that keeps volume and thin strands. Default 0. */
   uint32_t smoothing;
