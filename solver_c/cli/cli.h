@@ -46,4 +46,14 @@ OZ_PRINTF(1, 2) void cli_error(const char *format, ...);
 /* the same as a hook of scenes; user is not used */
 void cli_warning(void *user, const char *line);
 
+/* busy.c: SIGINT and SIGTERM set cli_stop_asked; a second one ends the program. */
+void cli_catch_stop(void);
+int cli_stop_asked(void);
+/* From cli_busy to cli_idle a line tells, after two seconds, what is done and for how long; not if
+ * quiet. A stop meanwhile: work in steps ends by itself; work with nothing to save is left at once;
+ * work on files, which a resumed run does again, is left if it goes on for another second. */
+enum { CLI_STOP_BY_ITSELF, CLI_STOP_AT_ONCE, CLI_STOP_SOON };
+void cli_busy(const char *what, int quiet, int stop);
+void cli_idle(void);
+
 #endif

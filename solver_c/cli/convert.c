@@ -51,6 +51,7 @@ int cli_convert(int argc, char **argv) {
   unsigned long long count = 0;
   ooze_result result;
   cli_sweep_beside(paths[1]);
+  cli_busy("converting", quiet, CLI_STOP_BY_ITSELF);
   if (mesh) {
     ooze_mesh m;
     ooze_mesh_default(&m);
@@ -80,6 +81,7 @@ int cli_convert(int argc, char **argv) {
       cli_error("%s: warning: its %llu polygons are left out; --mesh keeps them", paths[0],
                 (unsigned long long)about.primitives);
   }
+  cli_idle();
   if (result < 0) {
     cli_error("convert: %s", why.text);
     return cli_exit_code(result);

@@ -50,9 +50,11 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
   options.max_memory = (uint64_t)(gigabytes * 1e9);
   ooze_scene_info_default(&i);
   ooze_scene_estimate_default(&e);
+  cli_busy("reading the scene and counting its particles", 0, CLI_STOP_BY_ITSELF);
   ooze_result result = ooze_scene_load(path, &options, &scene, &why);
   if (result >= 0) result = ooze_scene_info_get(scene, &i);
   if (result >= 0) result = ooze_scene_estimate_get(scene, &e, &why);
+  cli_idle();
   if (result < 0) {
     cli_error("%s", why.text);
     ooze_scene_destroy(scene);
@@ -209,7 +211,9 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
   ooze_io_limits_default(&limits);
   if (gigabytes > 0.0) limits.max_bytes = (uint64_t)(gigabytes * 1e9);
   ooze_file_info_default(&i);
+  cli_busy("reading the file", 0, CLI_STOP_BY_ITSELF);
   ooze_result result = ooze_file_describe(path, &limits, &i, &why);
+  cli_idle();
   if (result < 0) {
     cli_error("%s", why.text);
     return cli_exit_code(result);

@@ -253,7 +253,9 @@ int cli_render(int argc, char **argv) {
   uint32_t made = 0;
   for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
     int frame = 0, has = frame_of(list.paths[i], &frame);
-    char found[PATH_ROOM];
+    char found[PATH_ROOM], what[80];
+    snprintf(what, sizeof what, "drawing picture %u of %u", i + 1, list.count);
+    cli_busy(what, quiet, CLI_STOP_BY_ITSELF);
     snprintf(found, sizeof found, "%s", scene_path ? scene_path : "");
     if (!scene_path) find_scene(list.paths[i], found, sizeof found);
     if (strcmp(found, loaded) != 0) { /* another run's */
@@ -274,6 +276,7 @@ int cli_render(int argc, char **argv) {
     result = ooze_points_read(list.paths[i], &limits, &points, &why);
     if (result >= 0)
       result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
+    cli_idle();
     ooze_points_destroy(points);
     char path[PATH_ROOM];
     if (result >= 0 && cells) {

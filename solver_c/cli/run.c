@@ -2,7 +2,6 @@
 #ifdef OOZE_HAVE_SCENE
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,6 @@
 #include "json.h"
 #include "options.h"
 #include "ooze/ooze_scene.h"
-
-/* The first signal asks for a checkpoint and an end; a second one takes effect at once. */
-static volatile sig_atomic_t stop_asked;
-static void on_signal(int number) {
-  stop_asked = 1;
-  signal(number, SIG_DFL);
-}
 
 typedef struct stage_line {
   const char *name;
@@ -40,7 +32,7 @@ typedef struct show {
 
 static int on_stop(void *user) {
   (void)user;
-  return stop_asked != 0;
+  return cli_stop_asked();
 }
 
 static void clear_bar(const show *w) {
@@ -116,6 +108,12 @@ static void duration(double s, char *out, size_t room) {
 
 static void on_progress(void *user, const ooze_run_progress *p) {
   show *w = user;
+  cli_idle();
+  if (p->fraction >= 1.0 && !p->done) {
+    char what[60];
+    snprintf(what, sizeof what, "writing frame %d", p->frame);
+    cli_busy(what, w->quiet || w->farm, CLI_STOP_SOON);
+  }
   double span = p->last_frame - p->first_frame,
          done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction);
   double fraction = span > 0.0 ? done / span : 1.0;
@@ -285,7 +283,10 @@ int cli_run(int argc, char **argv) {
   scene_options.wedge = wedge;
   scene_options.warn = cli_warning;
   scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
+  cli_catch_stop();
+  cli_busy("reading the scene and its files", w.quiet, CLI_STOP_AT_ONCE);
   ooze_result result = ooze_scene_load(scene_path, &scene_options, &scene, &why);
+  cli_idle();
   if (result < 0) {
     cli_error("%s", why.text);
     return cli_exit_code(result);
@@ -325,11 +326,12 @@ int cli_run(int argc, char **argv) {
     ooze_scene_destroy(scene);
     return CLI_USAGE;
   }
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
+  cli_busy(resume ? "checking files and filling shapes" : "filling shapes with particles", w.quiet,
+           CLI_STOP_AT_ONCE);
   ooze_run_report report;
   ooze_run_report_default(&report);
   result = ooze_run(scene, &run, &report, &why);
+  cli_idle();
   int stopped = result == OOZE_CANCELLED;
   clear_bar(&w);
   if (result < 0 || stopped) cli_error("%s", why.text);

@@ -1,4 +1,7 @@
 /* Folders. SPDX-License-Identifier: Apache-2.0 */
+#if !defined(_WIN32)
+#define _POSIX_C_SOURCE 200809L /* lstat */
+#endif
 #ifdef _WIN32
 #include <direct.h>
 #else
@@ -47,6 +50,20 @@ ooze_result oz_folder_fits(const char *path, ooze_message *why) {
       return oz_fail(why, OOZE_ERROR_IO,
                      "%s: a file is where a folder is to be; expected a folder, or nothing", part);
   }
+  return OOZE_OK;
+}
+
+ooze_result oz_folder_is_own(const char *path, ooze_message *why) {
+#ifndef _WIN32
+  struct stat about;
+  if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+    return oz_fail(why, OOZE_ERROR_IO,
+                   "%s: is a link to another folder, and a run writes within its own; expected a "
+                   "folder, or nothing",
+                   path);
+#else
+  (void)path, (void)why;
+#endif
   return OOZE_OK;
 }
 

@@ -10,7 +10,8 @@
 void oz_absolute_path(const char *path, char *out, size_t room);
 /* neither it nor one above it is a file */
 ooze_result oz_folder_fits(const char *path, ooze_message *why);
-ooze_result oz_make_folder(const char *path, ooze_message *why); /* and those above it */
+ooze_result oz_make_folder(const char *path, ooze_message *why);   /* and those above it */
+ooze_result oz_folder_is_own(const char *path, ooze_message *why); /* no link to another */
 int oz_folder_exists(const char *path);
 
 /* One holder at a time, among all processes and, where the disk's locks reach so far, machines. It

@@ -39,6 +39,8 @@ static ooze_result each_folder(oz_session *s, ooze_result (*call)(const char *, 
     if (!folders[k].wanted) continue;
     snprintf(path, sizeof path, "%s%s%s", s->options.folder, folders[k].part[0] ? "/" : "",
              folders[k].part);
+    /* the folder that was asked for may be a link; those in it lie in it */
+    if (folders[k].part[0]) OZ_TRY_OK(oz_folder_is_own(path, s->why));
     OZ_TRY_OK(call(path, s->why));
   }
   return OOZE_OK;

@@ -1,0 +1,88 @@
+#!/bin/sh
+# refused.sh OOZE SOURCE: what cannot work is refused at the start in the scene's own words; what was left out is told; stops are
+# obeyed within two seconds whatever is done. SPDX-License-Identifier: Apache-2.0
+ooze=$1 source=$2 failed=0
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+# shellcheck source=/dev/null
+. "$here/expect.sh"
+fail() { echo "FAILED: $*"; failed=1; }
+small="$here/small.json"
+block='"materials": {"m": {"viscosity": 5}}, "output": {"frames": [1, 3], "points": "ply"}'
+
+# values that the schema allows
+expect 2 'output.fps: 0.5 is out of range; expected a number from 1 to 100000' "$ooze" run "$small" -o a --set output.fps=0.5
+cat >ball.json <<END
+{"solver": {"particle_separation": 0.05, "substeps": 1}, $block,
+"fluids": {"a": {"material": "m", "shape": "box", "size": [0.2, 0.2, 0.2], "position": [0, 1, 0]}},
+"colliders": {"q": {"shape": "sphere", "radius": 0.012, "boundary": "particles"}}}
+END
+expect 0 particles "$ooze" run ball.json -o ball
+for shape in '"box", "size": [0.01, 0.02, 0.01]' '"capsule", "radius": 0.01, "height": 0.03' '"cylinder", "radius": 0.01, "height": 0.01'; do
+  expect 0 particles "$ooze" run ball.json -o ball --set "colliders.q={\"shape\": $shape, \"boundary\": \"particles\"}"
+done
+cat >tiny.json <<END
+{"solver": {"particle_separation": 1e-6, "substeps": 1}, $block,
+"fluids": {"a": {"material": "m", "shape": "box", "size": [4e-6, 4e-6, 4e-6], "position": [0, 0.1, 0]}}}
+END
+expect 0 '64 particles' "$ooze" run tiny.json -o tiny
+expect 2 'fluid a: particles: position' "$ooze" run tiny.json -o tiny --set 'fluids.a.position=[0,2,0]'
+expect 2 'output.surface: has voxels of 5e-07 m; expected 1.5e-05 m or more' "$ooze" run tiny.json -o tiny --set output.surface=vdb
+# a sliver of two million kilometres
+printf 'v 0 0 0\nv 2e9 0 0\nv 0 0.1 0\nf 1 2 3\n' >sliver.obj
+expect 2 'collider c: a mesh of 1e+08 m^2 needs about 4e+10 points 0.05 m apart' timeout 20 "$ooze" run ball.json -o sliver \
+  --set 'colliders={"c":{"shape":"mesh","file":"sliver.obj","boundary":"particles","shell":true}}'
+# words of the command line
+for frames in 99999999999-999999999999 5-3 1-2-3 x; do
+  expect 1 'is no range of frames' "$ooze" run "$small" -o f --frames $frames
+done
+expect 2 'cannot write what was to be printed: No space left on device' sh -c "'$ooze' info '$small' --json >/dev/full"
+expect 2 'cannot write what was to be printed' sh -c "'$ooze' run '$small' -o full --set output.frames=2 --quiet --json >/dev/full"
+# wedge rows whose names a script could trip over
+for name in 'a]b' 'a,b' 'a"b'; do
+  python3 - "$name" <<'END' >wedge.json
+import json, sys
+print(json.dumps(json.load(open("ball.json")) | {"wedge": [{"name": n, "set": {"materials.m.viscosity": 1}} for n in (sys.argv[1], "two", "three")]}))
+END
+  mkdir -p bin && printf '#!/bin/sh\necho "$@"\n' >bin/sbatch && chmod +x bin/sbatch
+  expect 0 'array=0-2 ' env PATH="$folder/bin:$PATH" OOZE="$ooze" sh "$source/examples/farm/slurm/submit.sh" wedge.json rows
+done
+# conversions that lose something
+"$ooze" run "$small" -o m --set output.frames=2 --set output.mesh=ply --quiet || fail 'no mesh'
+expect 2 'has no polygons' "$ooze" convert m/points/small.0002.bgeo.sc x.obj
+[ ! -e x.obj ] || fail 'an empty mesh was written'
+expect 0 'polygons are left out; --mesh keeps them' "$ooze" convert m/mesh/small.0002.ply x.bgeo.sc
+triangles=$("$ooze" info m/mesh/small.0002.ply --json | sed -n 's/.*"triangles":\([0-9]*\).*/\1/p')
+[ "${triangles:-0}" -gt 0 ] || fail 'info sees no triangles in a mesh'
+expect 0 triangles "$ooze" convert --mesh m/mesh/small.0002.ply x.obj
+head -c "$(($(wc -c <x.obj) * 9 / 10))" x.obj | sed '$d' >cut.obj
+expect 2 'it is truncated' "$ooze" info cut.obj
+# the schema names keys that scenes take
+for group in emitter collider body; do
+  "$ooze" schema $group | grep -E '^  (start|end|pose)\.' && fail "schema $group: names of C"
+  expect 0 $group "$ooze" schema "$group"
+done
+expect 0 yield_stress "$ooze" schema presets
+# a link inside the folder would lead out of it
+mkdir -p l elsewhere && ln -s ../elsewhere l/points
+expect 2 'l/points: is a link to another folder' "$ooze" run "$small" -o l --quiet
+if command -v ffmpeg >/dev/null; then expect 0 'a:b.mp4' "$ooze" render m/points/small.0002.bgeo.sc -o a:b.mp4 --size 64x64 --spheres; fi
+# long work before the first frame: a stop is obeyed at once
+cat >long.json <<END
+{"solver": {"particle_separation": 0.002, "substeps": 1}, $block,
+"fluids": {"a": {"material": "m", "shape": "sphere", "radius": 0.35, "position": [0, 1, 0]}}}
+END
+"$ooze" run long.json -o long >out 2>&1 &
+process=$!
+sleep 1
+began=$(date +%s%N)
+kill -TERM $process
+wait $process
+code=$?
+took=$((($(date +%s%N) - began) / 1000000))
+[ $code = 75 ] || fail "SIGTERM while filling: $code, expected 75: $(cat out)"
+[ $took -lt 2000 ] || fail "SIGTERM while filling took $took ms"
+grep -q 'stopped' out || fail "SIGTERM while filling: no word"
+exit $failed
