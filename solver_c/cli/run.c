@@ -200,7 +200,7 @@ int cli_run(int argc, char **argv) {
   const char *scene_path = NULL, *folder = NULL, *frames = NULL, *wedge = NULL, *watch = NULL;
   int resume = 0, accept = 0, preview = 0, as_json = 0, profile = 0;
   double gigabytes = 0.0;
-  uint32_t backend = 0, threads = 0, device = 0, every = 0;
+  uint32_t backend = 0, isa = 0, threads = 0, device = 0, every = 0;
   cli_list sets = {{NULL}, 0};
   size_t operands = 0;
   show w;
@@ -215,6 +215,8 @@ int cli_run(int argc, char **argv) {
        "frames to write; the simulation still begins with the scene's first", 0, 0},
       {"backend", 'b', CLI_CHOICE, &backend, "auto|cpu|cuda", "what computes", 0, 0},
       {"device", 0, CLI_COUNT, &device, "N", "which GPU, from 0", 0, 1024},
+      {"isa", 0, CLI_CHOICE, &isa, "auto|scalar|neon|sse|avx2|avx512",
+       "vector width of the CPU. Each has results of its own; auto takes the widest", 0, 0},
       {"threads", 't', CLI_COUNT, &threads, "N",
        "of the CPU; 0 takes all. Results do not depend on it", 0, 4096},
       {"set", 's', CLI_LIST, &sets, "KEY=VALUE",
@@ -222,7 +224,10 @@ int cli_run(int argc, char **argv) {
       {"wedge", 'w', CLI_TEXT, &wedge, "K",
        "a row of the scene's wedge table, by name or by number from 0", 0, 0},
       {"resume", 'r', CLI_FLAG, &resume, NULL,
-       "go on from the newest whole checkpoint in DIR, bit for bit", 0, 0},
+       "go on from the newest whole checkpoint in DIR, bit for bit with the same build, backend "
+       "and "
+       "--isa",
+       0, 0},
       {"accept-changes", 0, CLI_FLAG, &accept, NULL,
        "with --resume: go on although the scene has changed", 0, 0},
       {"checkpoint-every", 0, CLI_COUNT, &every, "N",
@@ -299,6 +304,7 @@ int cli_run(int argc, char **argv) {
   ooze_solver_desc_default(&machine);
   machine.backend = backend;
   machine.threads = threads;
+  machine.isa = isa;
   if (device != UINT32_MAX) machine.device = (int32_t)device;
   ooze_run_options run;
   ooze_run_options_default(&run);

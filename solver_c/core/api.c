@@ -56,7 +56,8 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
   ooze_material material;
   ooze_material_default(&material);
   ooze_result r = ooze_material_add(s, &material, NULL);
-  if (r >= 0) r = oz_registry_create(&in, &s->memory, &s->backend, &s->backend_kind, s->message);
+  if (r >= 0)
+    r = oz_registry_create(&in, &s->memory, &s->backend, &s->backend_kind, &s->isa, s->message);
   if (r < 0) {
     if (why) *why = *s->message;
     ooze_solver_destroy(s);

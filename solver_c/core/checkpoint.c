@@ -1,7 +1,7 @@
 /* All state as one block of bytes, and back. Everything is little-endian, like every supported
  * machine.
  *
- *   header           oz_header, 72 bytes
+ *   header           oz_header, 80 bytes (72 before version 5)
  *   params           ooze_params, with its size in front
  *   materials        ooze_material each, likewise
  *   colliders        length (8 bytes), then the bytes of colliders.c
@@ -23,8 +23,13 @@
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-/* 3 leaves no attribute out */
-enum { OZ_CHECKPOINT_VERSION = 4, OZ_CHECKPOINT_OLDEST = 3, OZ_STRUCT_MAX = 4096 };
+/* 3 leaves no attribute out; 5 knows what computed it */
+enum {
+  OZ_CHECKPOINT_VERSION = 5,
+  OZ_CHECKPOINT_OLDEST = 3,
+  OZ_HEADER_BEFORE_5 = 72,
+  OZ_STRUCT_MAX = 4096
+};
 
 /* Fields with the same words as their attribute; the fourth word of a record is 0. */
 static const struct {
@@ -135,6 +140,8 @@ oz_header oz_checkpoint_header(const ooze_solver *s) {
   header.time = s->time;
   header.next_id = s->particles.next_id;
   header.left_out = absent(s);
+  header.backend = s->backend_kind;
+  header.isa = s->isa;
   return header;
 }
 
@@ -248,18 +255,25 @@ static ooze_result take_struct(ooze_solver *s, oz_reader *r, void *into, size_t 
 }
 
 static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
-  const void *from = take(r, sizeof *h);
+  const void *from = take(r, OZ_HEADER_BEFORE_5);
   if (!from) return cut_short(s, r, "the header");
-  memcpy(h, from, sizeof *h);
+  memset(h, 0, sizeof *h);
+  memcpy(h, from, OZ_HEADER_BEFORE_5);
+  const size_t whole = h->version < 5 ? OZ_HEADER_BEFORE_5 : sizeof *h;
   if (memcmp(h->magic, OZ_MAGIC, sizeof h->magic) != 0)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: these bytes are not one");
   if (h->version < OZ_CHECKPOINT_OLDEST || h->version > OZ_CHECKPOINT_VERSION ||
-      h->header_bytes != sizeof *h)
+      h->header_bytes != whole)
     return oz_fail(s->message, OOZE_ERROR_FORMAT,
-                   "checkpoint: version %u of library %u.%u.%u; expected version %d or %d",
+                   "checkpoint: version %u of library %u.%u.%u; expected version %d to %d",
                    (unsigned)h->version, (unsigned)h->library / 10000,
                    (unsigned)h->library / 100 % 100, (unsigned)h->library % 100,
                    OZ_CHECKPOINT_OLDEST, OZ_CHECKPOINT_VERSION);
+  if (whole > OZ_HEADER_BEFORE_5) {
+    from = take(r, whole - OZ_HEADER_BEFORE_5);
+    if (!from) return cut_short(s, r, "the header");
+    memcpy(&h->backend, from, whole - OZ_HEADER_BEFORE_5);
+  }
   if (h->left_out & ~optional())
     return oz_fail(s->message, OOZE_ERROR_FORMAT,
                    "checkpoint: attributes %#llx are left out; of these %#llx can be",
@@ -267,7 +281,7 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
   if (h->bytes != r->bytes)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: it has %zu bytes; expected %llu",
                    r->bytes, (unsigned long long)h->bytes);
-  if (h->hash != oz_hash_of(r->memory + sizeof *h, r->bytes - sizeof *h))
+  if (h->hash != oz_hash_of(r->memory + whole, r->bytes - whole))
     return oz_fail(s->message, OOZE_ERROR_FORMAT,
                    "checkpoint: it is damaged: its hash does not match");
   if (h->separation != s->separation)
@@ -544,6 +558,18 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   return OOZE_OK;
 }
 
+/* Each vector width and each backend rounds in its own way. */
+static void tell_of_maker(ooze_solver *s, const oz_header *h) {
+  const ooze_hooks *hooks = &s->memory.hooks;
+  if (!h->backend || (h->backend == s->backend_kind && h->isa == s->isa)) return;
+  (void)oz_fail(
+      s->message, OOZE_OK,
+      "checkpoint: %s computed it and %s goes on: its results have other last digits than "
+      "those of a run that stays with one",
+      oz_registry_name(h->backend, h->isa), oz_registry_name(s->backend_kind, s->isa));
+  if (hooks->log) hooks->log(hooks->user, OOZE_LOG_WARNING, s->message->text);
+}
+
 ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t bytes) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   oz_incoming in;
@@ -564,6 +590,7 @@ ooze_result ooze_checkpoint_load(ooze_solver *s, const void *memory, size_t byte
   if (result >= 0) result = read_links(s, &r, &in);
   if (result >= 0) result = prepare(s, &in);
   if (result >= 0) result = replace(s, &in);
+  if (result >= 0) tell_of_maker(s, &in.header);
   oz_free(&s->memory, in.materials);
   oz_free(&s->memory, in.ids);
   oz_free(&s->memory, in.links);

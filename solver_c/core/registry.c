@@ -134,7 +134,7 @@ static ooze_result create_cuda(oz_backend_desc *ask, oz_backend **out, ooze_mess
 }
 
 ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out,
-                               uint32_t *out_kind, ooze_message *why) {
+                               uint32_t *out_kind, uint32_t *out_isa, ooze_message *why) {
   oz_backend_desc ask;
   memset(&ask, 0, sizeof ask);
   ask.threads = desc->threads;
@@ -164,6 +164,7 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   /* AUTO: the GPU where there is one that works, unless something about CPU stages was asked for */
   *out = NULL;
   *out_kind = OOZE_BACKEND_CUDA;
+  *out_isa = OOZE_ISA_AUTO;
   if (desc->backend == OOZE_BACKEND_CUDA) return create_cuda(&ask, out, why);
 #if defined(OOZE_HAVE_CUDA)
   if (desc->backend == OOZE_BACKEND_AUTO && desc->isa == OOZE_ISA_AUTO &&
@@ -178,7 +179,16 @@ ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, 
   }
 #endif
   *out_kind = OOZE_BACKEND_CPU;
-  return create_cpu(desc, &ask, out, why);
+  const ooze_result r = create_cpu(desc, &ask, out, why);
+  *out_isa = ask.isa;
+  return r;
+}
+
+const char *oz_registry_name(uint32_t backend, uint32_t isa) {
+  static const char *const cpu[] = {"cpu",     "cpu scalar", "cpu neon",
+                                    "cpu sse", "cpu avx2",   "cpu avx512"};
+  if (backend == OOZE_BACKEND_CUDA) return "cuda";
+  return isa < sizeof cpu / sizeof *cpu ? cpu[isa] : "an unknown cpu";
 }
 
 /* ---- description of this build ---- */

@@ -81,6 +81,7 @@ struct ooze_solver {
   ooze_message message_store;
   oz_backend *backend;
   uint32_t backend_kind; /* OOZE_BACKEND_CPU, ... */
+  uint32_t isa;          /* OOZE_ISA_*, of the CPU; else AUTO */
   float separation;
   uint32_t max_particles;
   float volume; /* m^3 of one particle: mass = density * volume */
@@ -115,7 +116,9 @@ struct ooze_solver {
 
 /* registry.c */
 ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out,
-                               uint32_t *out_kind, ooze_message *why);
+                               uint32_t *out_kind, uint32_t *out_isa, ooze_message *why);
+/* "cpu avx2": what computes, in words. */
+const char *oz_registry_name(uint32_t backend, uint32_t isa);
 
 /* params.c */
 ooze_result oz_params_check(const ooze_params *params, ooze_message *why);

@@ -116,6 +116,39 @@ OZ_CASE(damaged_checkpoints_are_refused_and_change_nothing) {
   ooze_solver_destroy(s);
 }
 
+static int warned;
+static void on_log(void *user, int level, const char *text) {
+  (void)user;
+  warned += level == OOZE_LOG_WARNING && strstr(text, "cpu scalar") != NULL;
+}
+
+OZ_CASE(a_checkpoint_of_another_vector_width_says_so) {
+  ooze_solver_desc desc;
+  ooze_solver *s[3] = {NULL, NULL, NULL};
+  size_t bytes = 0;
+  ooze_solver_desc_default(&desc);
+  desc.backend = OOZE_BACKEND_CPU;
+  desc.tasks = OOZE_TASKS_SERIAL;
+  desc.hooks.log = on_log;
+  for (int k = 0; k < 3; k++) { /* scalar, scalar, and what is widest */
+    desc.isa = k < 2 ? OOZE_ISA_SCALAR : OOZE_ISA_AUTO;
+    CHECK_EQ(ooze_solver_create(&desc, &s[k], NULL), OOZE_OK);
+  }
+  const int differ = strcmp(ooze_solver_backend(s[0]), ooze_solver_backend(s[2])) != 0;
+  CHECK_OK(scene_block(s[0], 0, 4, 0, 0.5f, 0), s[0]);
+  CHECK_OK(ooze_checkpoint_size(s[0], &bytes), s[0]);
+  void *memory = malloc(bytes);
+  CHECK_OK(ooze_checkpoint_save(s[0], memory, bytes, &bytes), s[0]);
+  CHECK_OK(ooze_checkpoint_load(s[1], memory, bytes), s[1]);
+  CHECK(warned == 0 && !ooze_solver_message(s[1])[0], "%s", ooze_solver_message(s[1]));
+  CHECK_OK(ooze_checkpoint_load(s[2], memory, bytes), s[2]);
+  CHECK(warned == differ, "%d warnings", warned);
+  CHECK(!differ || strstr(ooze_solver_message(s[2]), "other last digits"), "%s",
+        ooze_solver_message(s[2]));
+  free(memory);
+  for (int k = 0; k < 3; k++) ooze_solver_destroy(s[k]);
+}
+
 OZ_CASE(a_buffer_that_is_too_small_is_refused) {
   size_t need = 0, got = 0;
   unsigned char small[16];

@@ -32,6 +32,8 @@ rm a/points/small.0002.ply
 expect 0 '1 file of earlier frames is not there any more' go -o a --set 'output.frames=[1,8]' --resume "$@"
 [ ! -e a/points/small.0002.ply ] || fail 'a file that was moved away came back'
 
+# another vector width goes on, and says so
+expect 0 'other last digits' go -o a --set 'output.frames=[1,9]' --resume --isa scalar "$@"
 # two runs into one folder: the second is refused and changes nothing; a killed run leaves no lock
 "$ooze" run "$small" -o b --set 'output.frames=[1,3000]' "$@" &
 process=$!
