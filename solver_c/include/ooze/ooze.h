@@ -654,7 +654,8 @@ OOZE_API void ooze_profile_reset(ooze_solver *s);
 /* ---- Checkpoints ------------------------------------------------------------------------- */
 
 /* All state (particles, links, time, materials, parameters, colliders, emitters, bodies) as one
- * block that any solver of the same particle separation and build continues from, bit for bit. */
+ * block that any solver of the same particle separation continues from: bit for bit with the same
+ * build, backend and isa; another leaves a message, and a warning for the log, and goes on. */
 OOZE_API ooze_result ooze_checkpoint_size(ooze_solver *s, size_t *out_bytes);
 OOZE_API ooze_result ooze_checkpoint_save(ooze_solver *s, void *memory, size_t capacity,
                                           size_t *out_bytes);
