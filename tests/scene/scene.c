@@ -72,7 +72,7 @@ OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
           "s.json:4: colliders.c.shape: \"plain\" is not among the choices; expected one of plane, "
           "sphere");
   refused(MINIMAL(",\n\"output\": {\"fps\": true}"), NULL,
-          "output.fps: true is a switch; expected a number from 0.001");
+          "output.fps: true is a switch; expected a number from 1 to");
   refused(MINIMAL(",\n\"fluid\": {}"), NULL, "did you mean fluids?");
   refused(MINIMAL(""), "fluids.a.material=hony",
           "there is no material or preset \"hony\"; did you mean honey?");
